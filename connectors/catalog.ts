@@ -1,0 +1,110 @@
+/**
+ * What a column can be used for. Engines have hundreds of type names; checks ask only for these.
+ */
+export type ColumnKind =
+  | 'integer'
+  | 'decimal'
+  | 'float'
+  | 'text'
+  | 'boolean'
+  | 'date'
+  | 'timestamp'
+  | 'time'
+  | 'binary'
+  | 'json'
+  | 'other'
+
+/** The kinds that arithmetic works on; booleans are not numbers here. */
+export const NUMERIC_KINDS: readonly ColumnKind[] = ['integer', 'decimal', 'float']
+
+/** Where a table lives. Engines with fewer levels repeat the one below: MySQL `shop.shop`, SQLite `main.main`. */
+export interface TableRef {
+  catalog: string
+  schema: string
+  name: string
+}
+
+/** A column as `introspect` reports it. */
+export interface ColumnInfo {
+  name: string
+  /** 1-based position; gaps are allowed. */
+  ordinal: number
+  /** Canonical type: lower case, synonyms folded, length, precision and scale kept: `varchar(20)`. */
+  type: string
+  /** The type as the engine spells it. */
+  rawType: string
+  kind: ColumnKind
+  nullable: boolean
+  /** The default expression as the engine prints it, or null. */
+  default: string | null
+  comment: string | null
+  /** An identity that survives a rename, where the engine has one (PostgreSQL's attnum). */
+  identity?: string
+}
+
+/** A primary key, foreign key or unique constraint; a unique index counts as a unique constraint. */
+export interface ConstraintInfo {
+  name: string
+  type: 'primary_key' | 'foreign_key' | 'unique'
+  columns: string[]
+  references?: { table: TableRef; columns: string[] }
+}
+
+export type TableKind = 'table' | 'view' | 'materialized_view' | 'external_table'
+
+/** A table or view as `introspect` reports it. */
+export interface TableInfo extends TableRef {
+  kind: TableKind
+  comment: string | null
+  columns: ColumnInfo[]
+  constraints: ConstraintInfo[]
+  /** An identity that survives a rename, where the engine has one (PostgreSQL's relation oid). */
+  identity?: string
+  /** Row count from the engine's statistics, where it has them. */
+  estimatedRows?: number
+}
+
+const NEEDS_QUOTES = /[."\s]|^$/
+
+/** One part of a qualified name, double-quoted when it holds a dot, a double quote or white space. */
+function formatPart(part: string): string {
+  return NEEDS_QUOTES.test(part) ? `"${part.replaceAll('"', '""')}"` : part
+}
+
+/** Joins the parts of a qualified name; `parseName(formatName(parts))` gives the parts back. */
+export function formatName(parts: readonly string[]): string {
+  return parts.map(formatPart).join('.')
+}
+
+/** `catalog.schema.table`, quoted where needed. */
+export function tablePath(table: TableRef): string {
+  return formatName([table.catalog, table.schema, table.name])
+}
+
+/**
+ * Splits a qualified name into its parts, unquoting the quoted ones.
+ * @returns the parts, or null when the text is not a qualified name (an empty part, a quote left open)
+ */
+export function parseName(text: string): string[] | null {
+  const part = /(?:"((?:[^"]|"")*)"|([^."]+))(\.|$)/y
+  const parts: string[] = []
+  while (part.lastIndex <= text.length) {
+    const match = part.exec(text)
+    if (!match) return null
+    parts.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '')
+    if (match[3] === '') return part.lastIndex === text.length ? parts : null
+  }
+  return null
+}
+
+/** Sorts tables by catalog, schema and name in code-unit order, and their columns by ordinal. */
+export function sortTables<T extends TableInfo>(tables: T[]): T[] {
+  const key = (table: TableRef) => [table.catalog, table.schema, table.name]
+  const compare = (a: string[], b: string[]) => {
+    const index = a.findIndex((part, position) => part !== b[position])
+    if (index === -1) return 0
+    return (a[index] ?? '') < (b[index] ?? '') ? -1 : 1
+  }
+  for (const table of tables) table.columns.sort((a, b) => a.ordinal - b.ordinal)
+  return tables.sort((a, b) => compare(key(a), key(b)))
+}

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import type { Value } from '../connector.ts'
+import { sql, type Sql } from '../sql.ts'
+import { awkwardNames, TEXTS } from './fixture.ts'
+import { only, PATIENCE, type Group, type Kit } from './kit.ts'
+
+const QUICK = { timeoutMs: PATIENCE }
+
+/** strptime format, text, whether the text is a real calendar date in exactly that format. */
+const DATES: readonly (readonly [string, string, boolean])[] = [
+  ['%Y-%m-%d', '2024-02-29', true],
+  ['%Y-%m-%d', '2023-02-29', false],
+  ['%Y-%m-%d', '1900-02-29', false],
+  ['%Y-%m-%d', '2000-02-29', true],
+  ['%Y-%m-%d', '2024-02-30', false],
+  ['%Y-%m-%d', '2024-04-31', false],
+  ['%Y-%m-%d', '2024-12-31', true],
+  ['%Y-%m-%d', '2024-13-01', false],
+  ['%Y-%m-%d', '2024-00-10', false],
+  ['%Y-%m-%d', '2024-01-00', false],
+  ['%Y-%m-%d', '0000-01-01', false],
+  ['%Y-%m-%d', '2024-1-5', false],
+  ['%Y-%m-%d', '2024-01-05 ', false],
+  ['%Y-%m-%d', ' 2024-01-05', false],
+  ['%Y-%m-%d', '2024-01-05x', false],
+  ['%Y-%m-%d', '2024-01-05\n', false],
+  ['%Y-%m-%d', '2024/01/05', false],
+  ['%Y-%m-%d', '20240105', false],
+  ['%Y-%m-%d', '99999999999999-01-01', false],
+  ['%Y-%m-%d', '', false],
+  ['%Y-%m-%d', `'; select 1; --`, false],
+  ['%d.%m.%Y', '31.12.2024', true],
+  ['%d.%m.%Y', '31x12x2024', false],
+  ['%m/%d/%y', '02/29/24', true],
+  ['%m/%d/%y', '02/29/23', false],
+  ['%m/%d/%y', '02/29/00', true],
+  ['%Y%m%d', '20240229', true],
+  ['%Y%m%d', '20230229', false],
+  ['%Y-%m-%dT%H:%M:%S', '2024-02-29T23:59:59', true],
+  ['%Y-%m-%dT%H:%M:%S', '2024-02-29T24:00:00', false],
+  ['%Y-%m-%dT%H:%M:%S', '2024-02-29T12:60:00', false],
+  ['%Y-%m-%dT%H:%M:%S', '2024-02-29T12:00', false],
+  ['%Y-%m-%d %H:%M:%S.%f', '2024-02-29 12:00:00.123456', true],
+  ['%Y-%m-%d %H:%M:%S.%f', '2024-02-29 12:00:00.', false],
+  ['%Y-%m-%dT%H:%M:%S%z', '2024-02-29T12:00:00+0100', true],
+  ['%Y-%m-%dT%H:%M:%S%z', '2024-02-29T12:00:00Z', true],
+  ['%Y-%m-%dT%H:%M:%S%z', '2024-02-29T12:00:00', false],
+  ['%d %b %Y', '29 Feb 2024', true],
+  ['%d %b %Y', '29 Feb 2023', false],
+  ['%d %b %Y', '29 Xyz 2024', false],
+  ['%B %d, %Y', 'February 29, 2024', true],
+  ['%B %d, %Y', 'April 31, 2024', false],
+]
+
+/** How the dialect writes SQL, run in the engine. */
+export const dialectGroups: readonly Group[] = [
+  {
+    name: 'dialect',
+    async run(t, kit) {
+      const { dialect } = kit.connector
+      const values = kit.table('conformance_values')
+      await kit.holds(t, 'a quoted identifier comes back as the name of a result column', () =>
+        kit.session(async connection => {
+          for (const [label, name] of awkwardNames(kit.fixture)) {
+            const rows = await connection.query(sql`select 1 as ${dialect.quote(name)}`, QUICK)
+            assert.deepEqual(Object.keys(rows[0] ?? {}), [name], label)
+          }
+        }),
+      )
+      await kit.holds(t, 'countIf counts rows, NULL conditions and empty tables as 0', async () => {
+        const count = async (condition: Sql, table: string) => {
+          const found = await measure(kit, dialect.countIf(condition), table)
+          assert.notEqual(found, null, 'none is 0, not NULL')
+          return Number(found)
+        }
+        assert.equal(await count(sql`id > ${2}`, 'conformance_values'), 3)
+        assert.equal(await count(sql`big > ${0}`, 'conformance_values'), 2)
+        assert.equal(await count(sql`label is null`, 'conformance_values'), 1)
+        assert.equal(await count(sql`id > ${99}`, 'conformance_values'), 0)
+        assert.equal(await count(sql`id > ${0}`, 'conformance_empty'), 0)
+      })
+      await kit.holds(t, 'countIf takes a whole condition', async () => {
+        const condition = sql`id = ${1} or id = ${2}`
+        assert.equal(Number(await measure(kit, dialect.countIf(condition), 'conformance_values')), 2)
+      })
+      await kit.holds(t, 'asNumber can be added up, averaged and compared with fractions', async () => {
+        const id = dialect.asNumber(sql`id`)
+        assert.equal(Number(await measure(kit, sql`sum(${id})`, 'conformance_values')), 15)
+        assert.equal(
+          Number(await measure(kit, sql`avg(${dialect.asNumber(sql`ratio`)})`, 'conformance_values')),
+          2500000000.3125,
+        )
+        const between = sql`${id} >= ${1.5} and ${id} <= ${1e12}`
+        assert.equal(Number(await measure(kit, dialect.countIf(between), 'conformance_values')), 4)
+      })
+      await kit.holds(t, 'asText compares with texts', async () => {
+        const hits = dialect.countIf(sql`${dialect.asText(sql`id`)} in (${'1'}, ${'5'}, ${'x'})`)
+        assert.equal(Number(await measure(kit, hits, 'conformance_values')), 2)
+        const texts = dialect.countIf(sql`${dialect.asText(sql`label`)} = ${'one'}`)
+        assert.equal(Number(await measure(kit, texts, 'conformance_values')), 1)
+      })
+      await kit.holds(t, 'limit gives the first rows of an ordered select', () =>
+        kit.session(async connection => {
+          const first = dialect.limit(sql`select id from ${values} where id > ${1} order by id`, 2)
+          assert.deepEqual(await connection.query(first, QUICK), [{ id: 2 }, { id: 3 }])
+        }),
+      )
+      await kit.holds(t, 'as many values and columns fit into one statement as the limits say', () =>
+        kit.session(async connection => {
+          const columns = Array.from(
+            { length: dialect.limits.columns },
+            (_, index) => `count(*) as c${index}`,
+          )
+          const wide = sql(
+            [`select ${columns.join(', ')} from `, ''] as unknown as TemplateStringsArray,
+            values,
+          )
+          assert.equal(
+            Object.keys((await connection.query(wide, QUICK))[0] ?? {}).length,
+            dialect.limits.columns,
+          )
+          const ids = Array.from({ length: dialect.limits.values }, (_, index) => index + 1)
+          const strings = [
+            'select count(*) as n from ',
+            ' where id in (',
+            ...ids.slice(1).map(() => ','),
+            ')',
+          ]
+          const long = sql(strings as unknown as TemplateStringsArray, values, ...ids)
+          assert.equal(Number(only(await connection.query(long, QUICK))), 5)
+        }),
+      )
+    },
+  },
+  {
+    name: 'regex',
+    needs: 'regex',
+    async run(t, kit) {
+      const { dialect } = kit.connector
+      const ids = async (pattern: string) =>
+        kit.session(async connection => {
+          const condition = dialect.matches(sql`label`, pattern)
+          const texts = kit.table('conformance_texts')
+          const rows = await connection.query(
+            sql`select id from ${texts} where ${condition} order by id`,
+            QUICK,
+          )
+          return rows.map(row => Number(row.id))
+        })
+      await kit.holds(t, 'a pattern is searched, case-sensitively, and bound', async () => {
+        assert.deepEqual(await ids('lph'), matching(/lph/))
+        assert.deepEqual(await ids('^a'), matching(/^a/))
+        assert.deepEqual(await ids('^[0-9]+$'), matching(/^[0-9]+$/))
+        assert.deepEqual(await ids('(beta|b[+])'), matching(/(beta|b[+])/))
+        assert.deepEqual(await ids(`t's$`), matching(/t's$/))
+        assert.deepEqual(await ids('^$'), matching(/^$/))
+        assert.deepEqual(await ids(`') or 1=1 --`).catch(() => []), [])
+      })
+      await kit.holds(t, 'a NULL text gives NULL', async () => {
+        const hit = sql`case when (${dialect.matches(sql`label`, 'o')}) is null then 1 else 0 end`
+        assert.equal(Number(await measure(kit, sql`sum(${hit})`, 'conformance_values')), 1)
+      })
+    },
+  },
+  {
+    name: 'percentile',
+    needs: 'percentile',
+    async run(t, kit) {
+      const { dialect } = kit.connector
+      const of = async (column: Sql, fraction: number, table: string) =>
+        measure(kit, dialect.percentile(column, fraction, kit.table(table)), table)
+      await kit.holds(t, 'percentiles are exact, interpolated and skip NULL', async () => {
+        assert.equal(Number(await of(sql`id`, 0.5, 'conformance_values')), 3)
+        assert.equal(Number(await of(sql`id`, 0.9, 'conformance_values')), 4.6)
+        assert.equal(Number(await of(sql`id`, 0, 'conformance_values')), 1)
+        assert.equal(Number(await of(sql`id`, 1, 'conformance_values')), 5)
+        assert.equal(Number(await of(sql`ratio`, 0.5, 'conformance_values')), 1.25)
+        assert.equal(await of(sql`id`, 0.5, 'conformance_empty'), null)
+      })
+      await kit.holds(t, 'a percentile stands beside other aggregates in one SELECT', () =>
+        kit.session(async connection => {
+          const values = kit.table('conformance_values')
+          const half = dialect.percentile(sql`id`, 0.5, values)
+          const rows = await connection.query(
+            sql`select count(*) as n, ${half} as half from ${values}`,
+            QUICK,
+          )
+          assert.deepEqual([Number(rows[0]?.n), Number(rows[0]?.half)], [5, 3])
+        }),
+      )
+    },
+  },
+  {
+    name: 'dateParsing',
+    needs: 'dateParsing',
+    async run(t, kit) {
+      const { dialect } = kit.connector
+      for (const format of new Set(DATES.map(([name]) => name))) {
+        await kit.holds(
+          t,
+          `${format} takes real calendar dates in exactly this form, and nothing throws`,
+          () =>
+            kit.session(async connection => {
+              for (const [, text, valid] of DATES.filter(([name]) => name === format)) {
+                const hit = sql`case when ${dialect.parsesAsDate(sql`${text}`, format)} then 1 else 0 end`
+                const found = Number(only(await connection.query(sql`select ${hit} as hit`, QUICK)))
+                assert.equal(found, valid ? 1 : 0, JSON.stringify(text))
+              }
+            }),
+        )
+      }
+      await kit.holds(t, 'a column is judged row by row', async () => {
+        const hits = dialect.countIf(dialect.parsesAsDate(sql`label`, '%Y-%m-%d'))
+        assert.equal(Number(await measure(kit, hits, 'conformance_texts')), 0)
+      })
+    },
+  },
+]
+
+/** One measure over a fixture table. */
+async function measure(kit: Kit, expression: Sql, table: string): Promise<Value | undefined> {
+  return kit.session(async connection =>
+    only(await connection.query(sql`select ${expression} as v from ${kit.table(table)}`, QUICK)),
+  )
+}
+
+/** The ids of the fixture's texts that JavaScript finds a pattern in. */
+function matching(pattern: RegExp): number[] {
+  return TEXTS.flatMap((text, index) => (pattern.test(text) ? [index + 1] : []))
+}

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { lookup } from 'node:dns/promises'
+import { realpath } from 'node:fs/promises'
+import type { Capability, Connection, ConnectOptions, Connector, Egress, Row, Value } from '../connector.ts'
+import { ConnectorError, type ConnectorErrorKind } from '../errors.ts'
+import type { Sql } from '../sql.ts'
+import type { Fixture } from './fixture.ts'
+
+/** The part of a test that the kit uses; tap's `Test` and node:test's `TestContext` both have it. */
+export interface KitTest {
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the callback's argument differs between test runners
+  test(name: string, options: { skip?: string }, run: (t: any) => Promise<void>): Promise<unknown>
+  /** Marks the test as having asserted something; tap counts assertions. */
+  pass?(message: string): unknown
+  comment?(message: string): unknown
+}
+
+/** Some promises of a connector that belong together. Basic when it needs no capability. */
+export interface Group {
+  name: string
+  needs?: Capability
+  run(t: KitTest, kit: Kit): Promise<void>
+}
+
+/** What a group works with. */
+export interface Kit {
+  connector: Connector
+  /** As validated: what the server would store and pass to `connect`. */
+  config: Record<string, unknown>
+  /** As given by the caller. */
+  rawConfig: Record<string, unknown>
+  fixture: Fixture
+  options: ConnectOptions
+  /** The promises that did not hold. */
+  failures: string[]
+  /** Validates a configuration as the server does before it connects. */
+  validate(config: Record<string, unknown>): Record<string, unknown>
+  /** Opens a session for the length of a function. */
+  session<Result>(use: (connection: Connection) => Promise<Result>): Promise<Result>
+  /** One promise: a subtest. */
+  holds(t: KitTest, promise: string, check: () => Promise<void>): Promise<void>
+  /** The text of quoted SQL without values, for `fixture.execute`. */
+  text(fragment: Sql): string
+  /** A quoted fixture table, by its name. */
+  table(name: string): Sql
+}
+
+/** Lets everything through: what may be dialled is the server's business, not the connector's. */
+const openEgress: Egress = {
+  async address(host) {
+    return (await lookup(host)).address
+  },
+  file: path => realpath(path),
+}
+
+/** Milliseconds that statements of the kit may take, well above what they need. */
+export const PATIENCE = 20_000
+
+export function makeKit(connector: Connector, rawConfig: Record<string, unknown>, fixture: Fixture): Kit {
+  const options: ConnectOptions = { egress: openEgress, log: { debug: () => {}, warn: () => {} } }
+  const validate = (config: Record<string, unknown>) => {
+    const { value, error } = connector.config.validate(config)
+    if (error) throw error
+    return value as Record<string, unknown>
+  }
+  const config = validate(rawConfig)
+  const failures: string[] = []
+  return {
+    connector,
+    config,
+    rawConfig,
+    fixture,
+    options,
+    failures,
+    validate,
+    async session(use) {
+      const connection = await connector.connect(config, options)
+      try {
+        return await use(connection)
+      } finally {
+        await connection.close()
+      }
+    },
+    async holds(t, promise, check) {
+      await t.test(promise, {}, async (subtest: KitTest) => {
+        try {
+          await check()
+        } catch (error) {
+          failures.push(promise)
+          throw error
+        }
+        subtest.pass?.('it holds')
+      })
+    },
+    text: fragment => {
+      assert.equal(fragment.values.length, 0, 'a quoted name carries no values')
+      return fragment.render(() => '?').text
+    },
+    table: name => connector.dialect.table({ catalog: fixture.catalog, schema: fixture.schema, name }),
+  }
+}
+
+/** The value in the only column of the only row. */
+export function only(rows: Row[]): Value | undefined {
+  assert.equal(rows.length, 1, 'one row')
+  const values = Object.values(rows[0] ?? {})
+  assert.equal(values.length, 1, 'one column')
+  return values[0]
+}
+
+/**
+ * Asserts that something is rejected with a `ConnectorError` of a kind, and within the kit's patience.
+ * @returns the error
+ */
+export async function rejectsWith(
+  kinds: ConnectorErrorKind | readonly ConnectorErrorKind[] | undefined,
+  doing: Promise<unknown>,
+): Promise<ConnectorError> {
+  const thrown = await settled(
+    doing.then(
+      () => undefined,
+      (error: unknown) => error ?? new Error('rejected with nothing'),
+    ),
+  )
+  assert.ok(thrown !== undefined, 'it was rejected')
+  assert.ok(thrown instanceof ConnectorError, `rejected with a ConnectorError, not ${String(thrown)}`)
+  const wanted = typeof kinds === 'string' ? [kinds] : kinds
+  if (wanted)
+    assert.ok(
+      wanted.includes(thrown.kind),
+      `kind ${wanted.join(' or ')}, not ${thrown.kind}: ${thrown.message}`,
+    )
+  assert.ok(thrown.message.length > 0 && thrown.message.length <= 1000, 'the message is a sentence')
+  return thrown
+}
+
+/** A promise that must not hang. */
+export async function settled<Result>(doing: Promise<Result>): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new assert.AssertionError({ message: `hung for ${PATIENCE} ms` })),
+      PATIENCE,
+    )
+  })
+  try {
+    return await Promise.race([doing, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,120 @@
+import type Joi from 'joi'
+import type { TableInfo, TableRef } from './catalog.ts'
+import type { Dialect } from './dialect.ts'
+import type { DriverPackage } from './driver.ts'
+import type { Sql } from './sql.ts'
+
+/** What an engine can do, false unless claimed. The conformance kit tests what is claimed. */
+export interface Capabilities {
+  /** The catalog tells primary keys, foreign keys and unique constraints. */
+  constraints?: true
+  /** The catalog tells comments on tables and columns. */
+  comments?: true
+  /** The engine knows when a table was last modified. */
+  lastModified?: true
+  /** The engine estimates row counts without reading rows. */
+  estimates?: true
+  /** `dialect.matches` searches with a regular expression. */
+  regex?: true
+  /** `dialect.percentile` gives the exact, interpolated percentile. */
+  percentile?: true
+  /** `dialect.parsesAsDate` tells whether a text is a real calendar date. */
+  dateParsing?: true
+  /** Sessions refuse to write, by the engine's own means. */
+  readOnly?: true
+  /** A running query is ended in the server when its signal aborts. */
+  cancel?: true
+  /** Columns have an identity that survives a rename. */
+  renames?: true
+}
+
+export type Capability = keyof Capabilities
+
+/** A value as it arrives: integers within 2^53 as number, larger ones and decimals as string. */
+export type Value = string | number | boolean | Date | null | Uint8Array | object
+
+export type Row = Record<string, Value>
+
+/** One stage of a connection test. After a failed stage the later ones are `skipped`. */
+export interface Stage {
+  name: 'reach' | 'tls' | 'sign_in' | 'read_catalog'
+  status: 'passed' | 'failed' | 'skipped'
+  /** Milliseconds; 0 when skipped. */
+  latencyMs: number
+  message: string
+  /** Why it failed, for a failed stage. */
+  error?: import('./errors.ts').ConnectorError
+}
+
+/** Decides what a source may reach. Connectors ask it before they dial or open anything. */
+export interface Egress {
+  /**
+   * Resolves a host that may be dialled.
+   * @returns the address to dial
+   * @throws ConnectorError of kind `egress-refused` or `network`
+   */
+  address(host: string, port: number): Promise<string>
+  /**
+   * The real path of a file that may be opened.
+   * @throws ConnectorError of kind `egress-refused` or `missing-object`
+   */
+  file(path: string): Promise<string>
+}
+
+/** The part of a pino logger that connectors use. */
+export interface Log {
+  debug(fields: object, message?: string): void
+  warn(fields: object, message?: string): void
+}
+
+export interface ConnectOptions {
+  egress: Egress
+  log: Log
+  signal?: AbortSignal
+  /** Milliseconds to reach the server and sign in; 10,000 unless told. */
+  connectTimeoutMs?: number
+}
+
+export interface QueryOptions {
+  /** Milliseconds after which the engine itself ends the statement. */
+  timeoutMs: number
+  /** Rows beyond this are not read. */
+  maxRows?: number
+  signal?: AbortSignal
+}
+
+/** Limits what `introspect` reads; absent means everything outside the engine's system schemas. */
+export interface IntrospectScope {
+  tables?: TableRef[]
+}
+
+/** An open session with a monitored database. Calls may overlap; the session runs them one by one. */
+export interface Connection {
+  /** Reads tables, columns and constraints with a fixed number of catalog queries, sorted, views as views. */
+  introspect(scope?: IntrospectScope): Promise<TableInfo[]>
+  /** Runs one statement. Rejects with ConnectorError; the connection stays usable or is closed, never hung. */
+  query(statement: Sql, options: QueryOptions): Promise<Row[]>
+  /** When tables were last modified, by `tablePath`; present if and only if `lastModified` is claimed. */
+  lastModified?(tables: TableRef[]): Promise<Map<string, Date>>
+  /** Row estimates by `tablePath`; present if and only if `estimates` is claimed. */
+  estimates?(tables: TableRef[]): Promise<Map<string, number>>
+  /** Ends the session; a second call does nothing. */
+  close(): Promise<void>
+}
+
+/** An engine: how to reach it, how to read its catalog, how to write its SQL. */
+export interface Connector<Config = Record<string, unknown>> {
+  /** Stored on the source: `postgresql`. */
+  name: string
+  /** Shown to people: `PostgreSQL`. */
+  label: string
+  /** The `connection_config`. Secrets are marked `.meta({ secret: true })`: encrypted and never echoed. */
+  config: Joi.ObjectSchema<Config>
+  driver?: DriverPackage
+  dialect: Dialect
+  capabilities: Capabilities
+  /** Opens a session. Rejects with ConnectorError. */
+  connect(config: Config, options: ConnectOptions): Promise<Connection>
+  /** Tries the connection stage by stage; never rejects for a failure of the database. */
+  test(config: Config, options: ConnectOptions): Promise<Stage[]>
+}

@@ -1,0 +1,122 @@
+/** Why talking to a monitored database failed. The kind decides everything downstream. */
+export type ConnectorErrorKind =
+  | 'credentials'
+  | 'network'
+  | 'timeout'
+  | 'tls'
+  | 'permission'
+  | 'missing-object'
+  | 'invalid-query'
+  | 'driver-missing'
+  | 'egress-refused'
+  | 'other'
+
+/** Kinds that one check can be to blame for; all others are the connection's. A scan bisects only on these. */
+export const BLAMES_CHECK: ReadonlySet<ConnectorErrorKind> = new Set([
+  'invalid-query',
+  'missing-object',
+  'permission',
+  'timeout',
+])
+
+/** A failure of a monitored database, classified, with a message that is safe to show to its owner. */
+export class ConnectorError extends Error {
+  override readonly name = 'ConnectorError'
+  readonly kind: ConnectorErrorKind
+  /** The engine's own code (SQLSTATE, errno), or the empty string. */
+  readonly code: string
+  readonly engine: string
+
+  constructor(fields: {
+    kind: ConnectorErrorKind
+    engine: string
+    message: string
+    code?: string
+    cause?: unknown
+  }) {
+    super(fields.message, { cause: fields.cause })
+    this.kind = fields.kind
+    this.engine = fields.engine
+    this.code = fields.code ?? ''
+  }
+}
+
+/** One row of an engine's error table: when it matches, the error is of this kind; `say` tells what to do. */
+export interface ErrorRule {
+  kind: ConnectorErrorKind
+  /** Matches the driver's code exactly, or by its first characters. */
+  code?: string | RegExp
+  /** Matches the driver's message; for drivers without codes. */
+  message?: RegExp
+  /** What went wrong and what to do, one sentence; without it the driver's own message is used. */
+  say?: string
+}
+
+/** Failures of the network and of TLS, the same whatever engine is at the other end. */
+const TRANSPORT: readonly ErrorRule[] = [
+  { kind: 'network', code: 'ENOTFOUND', say: 'The host name does not resolve: check the host.' },
+  {
+    kind: 'network',
+    code: 'EAI_AGAIN',
+    say: 'The host name could not be resolved just now: check the host and DNS.',
+  },
+  {
+    kind: 'network',
+    code: 'ECONNREFUSED',
+    say: 'The host refused the connection: check host and port, and that the database is running.',
+  },
+  {
+    kind: 'network',
+    code: /^(ECONNRESET|EPIPE|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/,
+    say: 'The connection was cut or the host cannot be reached: check host, port and firewall.',
+  },
+  {
+    kind: 'timeout',
+    code: 'ETIMEDOUT',
+    say: 'The host did not answer in time: check host, port and firewall.',
+  },
+  {
+    kind: 'tls',
+    code: /^(ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_|EPROTO)/,
+    say: 'The TLS handshake failed: check the certificate, its authority (ssl_ca) and sslmode.',
+  },
+]
+
+const SECRET = /((?:password|passwd|pwd|token|secret|key)\s*[=:]\s*)("[^"]*"|'[^']*'|\S+)/gi
+const URL_CREDENTIALS = /:\/\/[^@\s/]+@/g
+
+/** Takes credentials out of a driver's message, and keeps it to one line of 500 characters. */
+export function redact(message: string): string {
+  return message
+    .replace(URL_CREDENTIALS, '://…@')
+    .replace(SECRET, '$1…')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .slice(0, 500)
+}
+
+function matches(rule: ErrorRule, code: string, message: string): boolean {
+  if (rule.code === undefined && rule.message === undefined) return false
+  if (typeof rule.code === 'string' && rule.code !== code) return false
+  if (rule.code instanceof RegExp && !rule.code.test(code)) return false
+  return rule.message === undefined || rule.message.test(message)
+}
+
+/**
+ * Turns whatever a driver threw into a `ConnectorError` by the first rule that matches: the engine's own
+ * rules, then those of network and TLS, else kind `other`.
+ */
+export function classify(engine: string, rules: readonly ErrorRule[], thrown: unknown): ConnectorError {
+  if (thrown instanceof ConnectorError) return thrown
+  const { code: rawCode, message: rawMessage } = (thrown ?? {}) as { code?: unknown; message?: unknown }
+  const code = rawCode === undefined || rawCode === null ? '' : String(rawCode)
+  const message = redact(typeof rawMessage === 'string' && rawMessage !== '' ? rawMessage : String(thrown))
+  const rule = [...rules, ...TRANSPORT].find(candidate => matches(candidate, code, message))
+  return new ConnectorError({
+    kind: rule?.kind ?? 'other',
+    engine,
+    code,
+    message: rule?.say ?? message,
+    cause: thrown,
+  })
+}

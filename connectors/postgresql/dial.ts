@@ -1,0 +1,117 @@
+import net from 'node:net'
+import tls from 'node:tls'
+import type { Duplex } from 'node:stream'
+
+/** libpq's sslmode, from no encryption to a verified chain and host name. */
+export type SslMode = 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full'
+
+/** A server as it is dialled: `address` was vetted, `host` is what its certificate must be for. */
+export interface Target {
+  address: string
+  host: string
+  port: number
+  sslmode: SslMode
+  ssl_ca?: string
+}
+
+export interface Line {
+  socket: net.Socket
+  encrypted: boolean
+}
+
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
+
+/**
+ * Opens the TCP connection. Rejects with the socket's error, or with the signal's reason when it aborts, which
+ * also cuts a connection that is open: the signal must belong to the dialling alone.
+ */
+export async function reach(target: Target, signal: AbortSignal): Promise<net.Socket> {
+  signal.throwIfAborted()
+  const socket = net.connect({ host: target.address, port: target.port, noDelay: true, keepAlive: true })
+  // Whoever waits for something listens as well; this one only keeps a late error from ending the process.
+  socket.on('error', () => {})
+  const giveUp = () => socket.destroy()
+  signal.addEventListener('abort', giveUp, { once: true })
+  socket.once('close', () => signal.removeEventListener('abort', giveUp))
+  await happens(socket, 'connect', signal)
+  return socket
+}
+
+/** Asks for TLS as sslmode says, on a fresh TCP connection, and completes the handshake. */
+export async function secure(socket: net.Socket, target: Target, signal: AbortSignal): Promise<Line> {
+  if (target.sslmode === 'disable') return { socket, encrypted: false }
+  socket.write(SSL_REQUEST)
+  const answer = (await happens(socket, 'data', signal)) as Buffer
+  if (answer.toString('latin1') === 'N') {
+    if (target.sslmode === 'prefer') return { socket, encrypted: false }
+    throw new Error('The server does not support SSL connections')
+  }
+  // More than the one byte would be text that somebody put in front of the encrypted stream (CVE-2021-23222).
+  if (answer.toString('latin1') !== 'S') throw new Error('There was an error establishing an SSL connection')
+  const encrypted = tls.connect({ socket, ...tlsOptions(target) })
+  encrypted.on('error', () => {})
+  await happens(encrypted, 'secureConnect', signal)
+  return { socket: encrypted, encrypted: true }
+}
+
+/**
+ * What sslmode means, as in libpq: up to `require` the certificate is not looked at, unless an authority is
+ * given, which turns `require` into `verify-ca`. Without `ssl_ca`, Node's list of authorities is used.
+ */
+function tlsOptions({ sslmode, ssl_ca, host }: Target): tls.ConnectionOptions {
+  const verifies = sslmode.startsWith('verify') || (sslmode === 'require' && ssl_ca !== undefined)
+  return {
+    rejectUnauthorized: verifies,
+    ...(ssl_ca === undefined ? {} : { ca: ssl_ca }),
+    ...(net.isIP(host) === 0 ? { servername: host } : {}),
+    checkServerIdentity: (_, certificate) =>
+      sslmode === 'verify-full' ? tls.checkServerIdentity(host, certificate) : undefined,
+  }
+}
+
+/** Waits for an event of a socket; rejects when it errs or closes first. */
+function happens(socket: net.Socket, event: string, signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const settle = (act: () => void) => {
+      socket.off(event, happened).off('error', failed).off('close', cut)
+      act()
+    }
+    const happened = (value: unknown) => settle(() => resolve(value))
+    const failed = (error: Error) => settle(() => reject(error))
+    const cut = () =>
+      settle(() =>
+        reject(signal.aborted ? (signal.reason as Error) : new Error('Connection terminated unexpectedly')),
+      )
+    socket.once(event, happened).once('error', failed).once('close', cut)
+  })
+}
+
+/** Makes pg take over a socket that is connected already: pg calls `connect` and waits for the event. */
+export function adopted(socket: net.Socket): Duplex {
+  return Object.assign(socket, {
+    connect() {
+      process.nextTick(() => socket.emit('connect'))
+      return socket
+    },
+  })
+}
+
+/**
+ * Asks the server to end what a session runs (CancelRequest), over a connection of its own. Resolves when the
+ * server has taken note, which it shows by hanging up, or when the signal aborts.
+ */
+export async function requestCancel(
+  target: Target,
+  session: { processID: number; secretKey: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const message = Buffer.alloc(16)
+  message.writeInt32BE(16, 0)
+  message.writeInt32BE(80877102, 4)
+  message.writeInt32BE(session.processID, 8)
+  message.writeInt32BE(session.secretKey, 12)
+  const { socket } = await secure(await reach(target, signal), target, signal)
+  socket.write(message)
+  socket.resume()
+  await new Promise<void>(resolve => socket.once('close', () => resolve()))
+}

@@ -1,0 +1,32 @@
+import { datePattern } from '../dates.ts'
+import { defineDialect } from '../dialect.ts'
+import { raw, sql } from '../sql.ts'
+
+/**
+ * PostgreSQL's differences to ANSI SQL.
+ *
+ * Two things to know when writing conditions for it. A bound text has no type of its own: PostgreSQL infers one
+ * from what it is compared with, and where there is nothing to infer from (`$1 is null`) it refuses with 42P18;
+ * hence the casts below. And NaN, which a float or decimal column may hold, sorts above every number here:
+ * `x >= 0` is true for it and `x between 0 and 10` is false, and one NaN makes sum, avg and stddev NaN.
+ */
+export const postgresqlDialect = defineDialect({
+  placeholder: position => `$${position}`,
+  countIf: condition => sql`count(*) filter (where ${condition})`,
+  // Both sides as text: citext would ignore case, and an enum or json has no `~`.
+  matches: (value, pattern) => sql`(${value})::text ~ ${pattern}::text`,
+  // Not to_date or make_date: the one throws or rolls over on 2024-02-31, depending on the version, the other throws.
+  parsesAsDate: (value, format) => sql`(${value})::text ~ ${datePattern(format)}::text`,
+  percentile: (value, fraction) =>
+    sql`percentile_cont(${raw(decimal(fraction))}::double precision) within group (order by (${value})::double precision)`,
+  asText: value => sql`(${value})::text`,
+  // The server allows 1,664 and 65,535.
+  limits: { columns: 1600, values: 32_000 },
+})
+
+/** A fraction as an SQL literal; equal fractions give equal text, so that equal measures are seen as equal. */
+function decimal(fraction: number): string {
+  if (!(fraction >= 0 && fraction <= 1))
+    throw new RangeError(`A percentile is a fraction from 0 to 1, not ${fraction}`)
+  return String(fraction)
+}

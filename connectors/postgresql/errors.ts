@@ -1,0 +1,148 @@
+import { classify, ConnectorError, type ConnectorErrorKind, type ErrorRule } from '../errors.ts'
+
+/**
+ * PostgreSQL's errors by SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html). Rules
+ * without `say` keep the server's own message, which names the table, the column or the place in the text.
+ */
+const postgresqlErrors: readonly ErrorRule[] = [
+  {
+    kind: 'credentials',
+    code: '28000',
+    message: /pg_hba/,
+    say: 'The server takes no sign-in with this user, database, address and encryption: ask for a pg_hba.conf entry, or change sslmode.',
+  },
+  {
+    kind: 'credentials',
+    code: /^28/,
+    say: 'The user or the password is wrong: check username and password.',
+  },
+  {
+    kind: 'credentials',
+    message: /client password must be|SASL|SCRAM/,
+    say: 'The server asks for a password that was not given or cannot be used: set password.',
+  },
+  { kind: 'missing-object', code: '3D000', say: 'There is no such database on the server: check database.' },
+  { kind: 'missing-object', code: /^(42P01|42703|3F000)$/ },
+  { kind: 'permission', code: '42501' },
+  {
+    kind: 'invalid-query',
+    code: '25006',
+    say: 'The statement writes, and sessions here only read: use a SELECT.',
+  },
+  {
+    kind: 'other',
+    code: '57014',
+    message: /user request/,
+    say: 'The statement was cancelled in the database: try again, or ask who cancelled it.',
+  },
+  {
+    kind: 'timeout',
+    code: '57014',
+    say: 'The statement ran over its time and was ended: allow more time, or check fewer rows or columns at once.',
+  },
+  {
+    kind: 'timeout',
+    code: '55P03',
+    say: 'Another session holds a lock on the table: try again when its change is done.',
+  },
+  {
+    kind: 'timeout',
+    code: '40001',
+    message: /recovery/,
+    say: 'The standby ended the statement to keep up with its primary: raise max_standby_streaming_delay, or connect to the primary.',
+  },
+  {
+    kind: 'network',
+    code: '53300',
+    say: 'The server has no connection free: try again later, or raise its limit.',
+  },
+  {
+    kind: 'network',
+    code: /^57P0/,
+    say: 'The server is starting, shutting down or ended the session: try again when it is up.',
+  },
+  {
+    kind: 'other',
+    code: '08P01',
+    message: /startup parameter/,
+    say: 'A connection pooler refuses the session settings: connect to the database itself.',
+  },
+  { kind: 'network', code: /^08/ },
+  { kind: 'network', code: '25P03', say: 'The server ended the idle session: try again.' },
+  // Text that is no value of its type, division by zero; bad SQL; more than the server's limits; a function that raised.
+  { kind: 'invalid-query', code: /^(0A|21|22|25|42|54|P0|38|39|HV)/ },
+  {
+    kind: 'tls',
+    message: /does not support SSL/,
+    say: 'The server does not offer TLS: turn it on there, or set sslmode to prefer or disable.',
+  },
+  {
+    kind: 'tls',
+    message: /establishing an SSL connection/,
+    say: 'The server broke off the TLS handshake: check its log.',
+  },
+  {
+    kind: 'tls',
+    code: /^(ERR_OSSL|HOSTNAME_MISMATCH)/,
+    say: 'The TLS handshake failed: check the certificate and ssl_ca.',
+  },
+  {
+    kind: 'network',
+    message: /^(Connection terminated|Client (was closed|has encountered))/,
+    say: 'The connection to the server was cut: check the network and whether the server restarted.',
+  },
+]
+
+/** What to do, added to the server's own message. */
+const ADVICE: Partial<Record<ConnectorErrorKind, string>> = {
+  permission: 'grant the role USAGE on the schema and SELECT on the table',
+  'missing-object': 'run a discovery if it was renamed or dropped',
+}
+
+/** Classifies what `pg` or a socket threw. */
+export function postgresqlError(engine: string, thrown: unknown): ConnectorError {
+  const error = classify(engine, postgresqlErrors, thrown)
+  const advice = ADVICE[error.kind]
+  if (error === thrown || !advice || error.message !== serverMessage(thrown)) return error
+  return new ConnectorError({ ...pick(error), message: `${error.message}: ${advice}`, cause: thrown })
+}
+
+/** The statement was given up because its caller's signal aborted. */
+export function aborted(engine: string, cause?: unknown): ConnectorError {
+  return new ConnectorError({
+    kind: 'other',
+    code: 'ABORTED',
+    engine,
+    message: 'The work was given up before it ended.',
+    cause,
+  })
+}
+
+/** The server was silent for too long, so that the connection was cut from this side. */
+export function silent(engine: string, what: string): ConnectorError {
+  return new ConnectorError({
+    kind: 'timeout',
+    code: 'ETIMEDOUT',
+    engine,
+    message: `The server did not ${what} in time: check host, port, firewall and the load of the server.`,
+  })
+}
+
+/** The session has been closed, or was cut earlier. */
+export function closed(engine: string, cause?: unknown): ConnectorError {
+  return new ConnectorError({
+    kind: 'network',
+    code: 'CLOSED',
+    engine,
+    message: 'The session is closed: open a new one.',
+    cause,
+  })
+}
+
+function pick({ kind, code, engine }: ConnectorError) {
+  return { kind, code, engine }
+}
+
+function serverMessage(thrown: unknown): string | undefined {
+  return (thrown as { message?: string } | undefined)?.message
+}

@@ -1,0 +1,285 @@
+import pg from 'pg'
+import type { ConnectOptions, QueryOptions, Row } from '../connector.ts'
+import { ConnectorError } from '../errors.ts'
+import { adopted, reach, requestCancel, secure, type Line, type SslMode, type Target } from './dial.ts'
+import { aborted, closed, postgresqlError, silent } from './errors.ts'
+import { Statement } from './statement.ts'
+
+/** A `connection_config` as validated. */
+export interface PostgresqlConfig {
+  host: string
+  port: number
+  database: string
+  username: string
+  password: string
+  sslmode: SslMode
+  ssl_ca?: string
+}
+
+/** An open session: statements are run one by one, each in its own read-only transaction. */
+export interface Session {
+  /** Rejects with ConnectorError; the session goes on, or is closed when the server is gone. */
+  run(text: string, values: readonly unknown[], options: QueryOptions): Promise<Row[]>
+  close(): Promise<void>
+}
+
+/** What differs between the engines that speak this protocol. */
+export interface SessionProfile {
+  engine: string
+  /** Settings of the session, sent when it starts, so that they cost no statement. */
+  settings: Readonly<Record<string, string>>
+  /** Milliseconds of the `statement_timeout` that a session starts with; other ones cost a statement. */
+  timeoutMs: number
+}
+
+/** A step of opening a session that is done, with what is worth telling about it. */
+type Step = (name: 'reach' | 'tls' | 'sign_in', told: string) => void
+
+const CONNECT_TIMEOUT_MS = 10_000
+/** How much longer than its own timeout a statement may take before the connection is given up, in ms. */
+const SILENCE_MS = 5_000
+const GOODBYE_MS = 2_000
+/** The largest timeout that the server takes. */
+const LONGEST_MS = 2_147_483_647
+
+/** Dials, signs in and sets the session up; no statement is sent. Rejects with ConnectorError. */
+export async function openSession(
+  profile: SessionProfile,
+  config: PostgresqlConfig,
+  options: ConnectOptions,
+  step: Step = () => {},
+): Promise<Session> {
+  const dialling = new AbortController()
+  const giveUp = () => dialling.abort(aborted(profile.engine, options.signal?.reason))
+  const late = setTimeout(
+    () => dialling.abort(silent(profile.engine, 'answer')),
+    options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+  )
+  options.signal?.addEventListener('abort', giveUp, { once: true })
+  if (options.signal?.aborted) giveUp()
+  try {
+    const address = await unlessAborted(options.egress.address(config.host, config.port), dialling.signal)
+    const target: Target = { ...config, address }
+    const signIn = (mode: SslMode) =>
+      dial(profile, config, { ...target, sslmode: mode }, dialling.signal, step)
+    try {
+      return await signIn(config.sslmode)
+    } catch (error) {
+      // As libpq does: a server may offer TLS and yet let this user in only without.
+      if (config.sslmode !== 'prefer' || !refusesEncryption(error)) throw error
+      return await signIn('disable')
+    }
+  } catch (error) {
+    throw postgresqlError(profile.engine, dialling.signal.aborted ? dialling.signal.reason : error)
+  } finally {
+    clearTimeout(late)
+    options.signal?.removeEventListener('abort', giveUp)
+  }
+}
+
+async function dial(
+  profile: SessionProfile,
+  config: PostgresqlConfig,
+  target: Target,
+  signal: AbortSignal,
+  step: Step,
+): Promise<Session> {
+  const socket = await reach(target, signal)
+  try {
+    step('reach', `${config.host}:${config.port} answers.`)
+    const line = await secure(socket, target, signal)
+    step('tls', line.encrypted ? 'The connection is encrypted.' : 'The connection is not encrypted.')
+    const client = makeClient(profile, config, line)
+    let version = ''
+    client.connection.on('parameterStatus', ({ parameterName, parameterValue }: Record<string, string>) => {
+      if (parameterName === 'server_version') version = parameterValue ?? ''
+    })
+    await client.connect()
+    step('sign_in', `Signed in as ${config.username} to PostgreSQL ${version}.`)
+    return makeSession(profile, client, target)
+  } catch (error) {
+    socket.destroy()
+    throw error
+  }
+}
+
+function makeClient(profile: SessionProfile, config: PostgresqlConfig, { socket }: Line): pg.Client {
+  const client = new pg.Client({
+    stream: () => adopted(socket),
+    ssl: false,
+    sslnegotiation: 'postgres',
+    host: config.host,
+    port: config.port,
+    user: config.username,
+    database: config.database,
+    // A function, because for an empty text pg would take PGPASSWORD or ~/.pgpass of this service.
+    password: () => config.password,
+    application_name: 'tidemark',
+    options: startOptions({ ...profile.settings, statement_timeout: String(profile.timeoutMs) }),
+  })
+  // Without a listener, a connection that breaks while idle would end the process.
+  client.on('error', () => {})
+  return client
+}
+
+/** Settings in the form of the start-up packet's `options`: white space and backslashes are escaped. */
+function startOptions(settings: Readonly<Record<string, string>>): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\s\\]/g, '\\$&')}`)
+    .join(' ')
+}
+
+function refusesEncryption(error: unknown): boolean {
+  const { code, message } = error as { code?: string; message?: string }
+  return code === '28000' && /pg_hba.*SSL (on|encryption)/.test(message ?? '')
+}
+
+/** A promise that is given up when a signal aborts. */
+async function unlessAborted<Result>(doing: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const giveUp = () => reject(signal.reason as Error)
+  signal.addEventListener('abort', giveUp, { once: true })
+  if (signal.aborted) giveUp()
+  try {
+    return await Promise.race([doing, promise])
+  } finally {
+    signal.removeEventListener('abort', giveUp)
+  }
+}
+
+function makeSession(profile: SessionProfile, client: pg.Client, target: Target): Session {
+  const { engine } = profile
+  let ended: ConnectorError | undefined
+  let running: Statement | undefined
+  let limitMs = profile.timeoutMs
+  let queue: Promise<unknown> = Promise.resolve()
+  let closing: Promise<void> | undefined
+
+  const cut = (reason: ConnectorError) => {
+    ended ??= reason
+    client.connection.stream.destroy()
+  }
+  client.on('end', () => (ended ??= closed(engine)))
+  client.connection.on('parameterStatus', ({ parameterName, parameterValue }: Record<string, string>) => {
+    // Told by PostgreSQL 14 and later. A statement that can call set_config could lift it for the next one.
+    if (parameterName !== 'default_transaction_read_only' || parameterValue === 'on') return
+    cut(
+      new ConnectorError({
+        kind: 'invalid-query',
+        engine,
+        message: 'The statement tried to make the session writable: use a plain SELECT.',
+      }),
+    )
+  })
+
+  /** Sends one statement and waits, at most `patienceMs`, for what the server says. */
+  async function send(statement: Statement, patienceMs: number): Promise<Row[]> {
+    if (ended) throw closed(engine, ended)
+    const late = setTimeout(() => cut(silent(engine, 'answer the statement')), patienceMs)
+    running = statement
+    try {
+      client.query(statement)
+      return await statement.rows
+    } catch (error) {
+      throw ended ?? postgresqlError(engine, error)
+    } finally {
+      clearTimeout(late)
+      running = undefined
+    }
+  }
+
+  async function limitTime(timeoutMs: number): Promise<void> {
+    if (timeoutMs === limitMs) return
+    await send(new Statement(`set statement_timeout = ${timeoutMs}`, []), SILENCE_MS)
+    limitMs = timeoutMs
+  }
+
+  async function cancel(): Promise<void> {
+    const { processID, secretKey } = client as unknown as { processID: number; secretKey: number }
+    await requestCancel(target, { processID, secretKey }, AbortSignal.timeout(SILENCE_MS)).catch(() => {})
+  }
+
+  /** Asks the server to end the running statement, and cuts the connection when that does not help. */
+  function abandon(reason: unknown): { over(): Promise<void> } {
+    const cancelling = cancel()
+    const late = setTimeout(() => cut(aborted(engine, reason)), SILENCE_MS)
+    return {
+      async over() {
+        clearTimeout(late)
+        // A request that arrives late must not end the next statement.
+        await cancelling
+      },
+    }
+  }
+
+  async function execute(statement: Statement, { timeoutMs, signal }: QueryOptions): Promise<Row[]> {
+    const wantedMs = Math.min(Math.max(Math.ceil(timeoutMs), 1), LONGEST_MS)
+    const refuse = () => {
+      if (signal?.aborted) throw aborted(engine, signal.reason)
+      if (closing) throw closed(engine)
+    }
+    refuse()
+    let abandoned: ReturnType<typeof abandon> | undefined
+    const abort = () => (abandoned = abandon(signal?.reason))
+    signal?.addEventListener('abort', abort, { once: true })
+    try {
+      await limitTime(wantedMs)
+      refuse()
+      const rows = await send(statement, wantedMs + SILENCE_MS)
+      if (client.getTransactionStatus() !== 'I') await refuseTransaction()
+      refuse()
+      return rows
+    } catch (error) {
+      if (signal?.aborted) throw aborted(engine, error)
+      throw closing ? closed(engine, error) : error
+    } finally {
+      signal?.removeEventListener('abort', abort)
+      await abandoned?.over()
+    }
+  }
+
+  async function refuseTransaction(): Promise<never> {
+    await send(new Statement('rollback', []), SILENCE_MS)
+    throw new ConnectorError({
+      kind: 'invalid-query',
+      engine,
+      message: 'The statement opens a transaction: use a plain SELECT.',
+    })
+  }
+
+  async function end(): Promise<void> {
+    if (running) {
+      const statement = running
+      const abandoned = abandon('closed')
+      await statement.rows.catch(() => {})
+      await abandoned.over()
+    }
+    ended ??= closed(engine)
+    const late = setTimeout(() => client.connection.stream.destroy(), GOODBYE_MS)
+    await client.end()
+    clearTimeout(late)
+  }
+
+  return {
+    async run(text, values, options) {
+      if (closing) throw closed(engine)
+      const statement = prepare(engine, text, values, options.maxRows)
+      const rows = queue.then(() => execute(statement, options))
+      queue = rows.catch(() => {})
+      return rows
+    },
+    close: () => (closing ??= end()),
+  }
+}
+
+/** Makes a statement, refusing what could not be sent before anything is. */
+function prepare(engine: string, text: string, values: readonly unknown[], maxRows?: number): Statement {
+  try {
+    // The text ends at a NUL on the wire; what follows would be read as the next part of the message.
+    if (text.includes('\0')) throw new TypeError('it holds a NUL character')
+    return new Statement(text, values, maxRows)
+  } catch (cause) {
+    const message = `The statement cannot be sent: ${(cause as Error).message}`
+    throw new ConnectorError({ kind: 'invalid-query', engine, message, cause })
+  }
+}

@@ -1,0 +1,47 @@
+import type { ColumnKind } from '../catalog.ts'
+
+/** The SQL standard's long names, as `format_type` prints them, and the short ones, which are canonical here. */
+const SYNONYMS: readonly (readonly [RegExp, string])[] = [
+  [/^character varying/, 'varchar'],
+  [/^character\b/, 'char'],
+  [/^bit varying/, 'varbit'],
+  [/^timestamp(\(\d\))? without time zone/, 'timestamp$1'],
+  [/^timestamp(\(\d\))? with time zone/, 'timestamptz$1'],
+  [/^time(\(\d\))? without time zone/, 'time$1'],
+  [/^time(\(\d\))? with time zone/, 'timetz$1'],
+]
+
+/** The canonical type for what `format_type` printed: `character varying(20)[]` is `varchar(20)[]`. */
+export function canonicalType(rawType: string): string {
+  const type = rawType.toLowerCase()
+  const [pattern, short] = SYNONYMS.find(([long]) => long.test(type)) ?? []
+  return pattern ? type.replace(pattern, short ?? '') : type
+}
+
+const KINDS: Readonly<Record<string, ColumnKind>> = {
+  int2: 'integer',
+  int4: 'integer',
+  int8: 'integer',
+  numeric: 'decimal',
+  float4: 'float',
+  float8: 'float',
+  bool: 'boolean',
+  date: 'date',
+  timestamp: 'timestamp',
+  timestamptz: 'timestamp',
+  time: 'time',
+  timetz: 'time',
+  bytea: 'binary',
+  json: 'json',
+  jsonb: 'json',
+}
+
+/**
+ * What a column can be used for.
+ * @param builtin the name of its type, or of the type under its domain, when that is the server's own
+ * @param category the type's `typcategory`; S is every string type, also those of extensions (citext)
+ */
+export function columnKind(builtin: string | null, category: string): ColumnKind {
+  const kind = builtin !== null && Object.hasOwn(KINDS, builtin) ? KINDS[builtin] : undefined
+  return kind ?? (category === 'S' ? 'text' : 'other')
+}

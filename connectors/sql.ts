@@ -1,0 +1,64 @@
+/**
+ * A piece of SQL that carries its values. Text and values never meet as a string: the driver binds them.
+ * Made only by the `sql` tag, `raw` (for text the program itself wrote) and `join`.
+ */
+export class Sql {
+  readonly strings: readonly string[]
+  readonly values: readonly unknown[]
+
+  constructor(strings: readonly string[], values: readonly unknown[]) {
+    this.strings = strings
+    this.values = values
+  }
+
+  /**
+   * The text with a placeholder for each value, and the values in the same order.
+   * @param placeholder writes the placeholder of the value at a 1-based position: `$1`, `?`, `:1`
+   */
+  render(placeholder: (position: number) => string): { text: string; values: unknown[] } {
+    const text = this.strings.reduce((before, part, index) => before + placeholder(index) + part)
+    return { text, values: [...this.values] }
+  }
+
+  /** A key that is equal for equal statements, so that a measure asked for twice is computed once. */
+  get key(): string {
+    return JSON.stringify([this.strings, this.values], (_, value) =>
+      typeof value === 'bigint' ? `${value}n` : value,
+    )
+  }
+}
+
+/**
+ * Writes SQL with bound values: `` sql`select ${column} from t where id = ${id}` ``.
+ * An `Sql` inside is spliced in with its own values; anything else is bound.
+ */
+export function sql(strings: TemplateStringsArray, ...parts: unknown[]): Sql {
+  const texts: string[] = [strings[0] ?? '']
+  const values: unknown[] = []
+  const append = (text: string) => (texts[texts.length - 1] += text)
+  parts.forEach((part, index) => {
+    if (part instanceof Sql) {
+      append(part.strings[0] ?? '')
+      texts.push(...part.strings.slice(1))
+      values.push(...part.values)
+    } else {
+      values.push(part)
+      texts.push('')
+    }
+    append(strings[index + 1] ?? '')
+  })
+  return new Sql(texts, values)
+}
+
+/** SQL text as it is. Only for text that the program wrote or quoted itself, never for input. */
+export function raw(text: string): Sql {
+  return new Sql([text], [])
+}
+
+/** Joins pieces with a separator, a comma unless told otherwise; of no pieces, empty SQL. */
+export function join(parts: readonly Sql[], separator = ', '): Sql {
+  return parts.reduce(
+    (all, part, index) => (index === 0 ? part : sql`${all}${raw(separator)}${part}`),
+    raw(''),
+  )
+}

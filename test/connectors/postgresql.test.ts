@@ -1,0 +1,309 @@
+import t from 'tap'
+import { formatName, tablePath, type TableInfo } from '../../connectors/catalog.ts'
+import { testConnector } from '../../connectors/conformance.ts'
+import { postgresql } from '../../connectors/postgresql/index.ts'
+import { sql } from '../../connectors/sql.ts'
+import { startProxy } from '../helpers/proxy.ts'
+import { connectOptions, failure, running, settings, startSource, withSession } from '../helpers/source.ts'
+
+const QUICK = { timeoutMs: 20_000 }
+
+t.test('it conforms', async t => {
+  const source = await startSource(t)
+  const result = await testConnector(t, {
+    connector: postgresql,
+    config: source.config,
+    setup: () => ({
+      execute: text => source.query(text),
+      catalog: source.name,
+      schema: 'public',
+      refused: [
+        { name: 'a wrong password', config: { ...source.config, password: 'wrong' }, kind: 'credentials' },
+        { name: 'no password', config: { ...source.config, password: '' }, kind: 'credentials' },
+        { name: 'a wrong user', config: { ...source.config, username: 'nobody' }, kind: 'credentials' },
+        {
+          name: 'a missing database',
+          config: { ...source.config, database: 'nothing' },
+          kind: 'missing-object',
+        },
+        { name: 'a closed port', config: { ...source.config, port: 1 }, kind: 'network' },
+      ],
+      slow: sql`select pg_sleep(60)`,
+      running: () => running(source),
+    }),
+  })
+  t.same(result, { conforming: true, skipped: [] })
+})
+
+t.test('the configuration says what is wrong with it', async t => {
+  const good = { host: 'db.example.com', database: 'shop', user: 'reader', password: 'x' }
+  t.same(settings(good), {
+    host: 'db.example.com',
+    port: 5432,
+    database: 'shop',
+    username: 'reader',
+    password: 'x',
+    sslmode: 'prefer',
+  })
+  const refused = (changes: object) =>
+    postgresql.config.validate({ ...good, ...changes }).error?.message ?? ''
+  t.match(refused({ host: '/var/run/postgresql' }), /host must be a host name or an address, not a path/)
+  t.match(refused({ host: 'postgres://a@b' }), /not a path or URL/)
+  t.match(refused({ username: 'both' }), /user/)
+  t.match(refused({ sslmode: 'no-verify' }), /sslmode/)
+  t.match(refused({ ssl_ca: '/etc/passwd' }), /certificate in PEM form/)
+  for (const key of ['options', 'ssl', 'socketPath', 'connectionString', 'stream']) {
+    t.match(refused({ [key]: 'x' }), /is not allowed/, key)
+  }
+})
+
+t.test('statements are counted', async t => {
+  const source = await startSource(t)
+  await source.query('create table a (id int primary key)')
+  const proxy = await startProxy(t, source.config)
+  const config = { ...source.config, port: proxy.port }
+
+  await withSession(config, async connection => {
+    t.same(proxy.statements, [], 'connecting sends none')
+    await connection.introspect()
+    t.equal(proxy.statements.length, 1, 'reading the catalog sends one')
+    await connection.estimates?.([])
+    t.equal(proxy.statements.length, 2)
+
+    proxy.statements.length = 0
+    for (const timeoutMs of [5000, 5000, 5000, 6000, 6000])
+      await connection.query(sql`select 1 as one`, { timeoutMs })
+    t.same(
+      proxy.statements.filter(text => text.startsWith('set')),
+      ['set statement_timeout = 5000', 'set statement_timeout = 6000'],
+      'a timeout is set only when it changes',
+    )
+  })
+
+  proxy.statements.length = 0
+  const stages = await postgresql.test(settings(config), connectOptions)
+  t.ok(stages.every(stage => stage.status === 'passed'))
+  t.equal(proxy.statements.filter(text => !text.startsWith('set')).length, 1, 'a connection test sends one')
+})
+
+t.test('failures name their cause', async t => {
+  const source = await startSource(t)
+  await source.query('create table private (id int)')
+  const limited = `${source.name}_limited`
+  await source.query(`create role ${limited} login password 'x' connection limit 1`)
+  t.teardown(() => source.query(`drop role ${limited}`))
+  const config = { ...source.config, username: limited, password: 'x' }
+
+  await withSession(config, async connection => {
+    t.match(await failure(connection.query(sql`select * from private`, QUICK)), {
+      kind: 'permission',
+      code: '42501',
+      message: /permission denied for table private: grant .* SELECT/,
+    })
+    t.match(await failure(connection.query(sql`select 1/0 as v`, QUICK)), {
+      kind: 'invalid-query',
+      message: 'division by zero',
+    })
+    t.match(await failure(postgresql.connect(settings(config), connectOptions)), {
+      kind: 'network',
+      code: '53300',
+    })
+  })
+
+  await withSession(source.config, async connection => {
+    await source.query('begin')
+    await source.query('lock table private')
+    t.match(await failure(connection.query(sql`select * from private`, QUICK)), {
+      kind: 'timeout',
+      code: '55P03',
+    })
+    await source.query('rollback')
+    t.same(await connection.query(sql`select * from private`, QUICK), [])
+  })
+})
+
+t.test('a role with too many rights is pointed out', async t => {
+  const source = await startSource(t)
+  const told = async () => (await postgresql.test(settings(source.config), connectOptions)).at(-1)?.message
+  t.equal(await told(), 'The catalog has 0 tables and views.')
+  await source.query(`grant pg_execute_server_program to ${source.config.username}`)
+  t.match(await told(), /files or programs of the server: use a role with only SELECT/)
+  await source.query(`alter role ${source.config.username} superuser`)
+  t.match(await told(), /is a superuser: use a role with only SELECT/)
+})
+
+t.test('the catalog', async t => {
+  const source = await startSource(t)
+  for (const statement of `
+    create schema sales
+    create schema "Odd ""schema"""
+    create type sales.mood as enum ('sad', 'ok')
+    create domain sales.cents as bigint not null
+    create domain sales.price as sales.cents check (value > 0)
+    create table sales.kinds (i2 smallint, i4 int, i8 bigserial, n numeric(10,2), n0 numeric, f4 real, f8 float8, v varchar(20), vn varchar, c char(3), tx text, b boolean, d date, ts timestamp, ts3 timestamp(3), tz timestamptz, tz0 timestamptz(0), tm time, tmz timetz, by bytea, js json, jb jsonb, u uuid, ar int[], va varchar(5)[], m sales.mood, cu sales.price, iv interval, bits bit varying(5), money money)
+    create table sales.parent (id int generated always as identity primary key, a int, b int, total int generated always as (a + b) stored, gone int, last text default 'it''s'::text, constraint ab unique (b, a))
+    alter table sales.parent drop column gone
+    create table sales.child (id int, pa int, pb int, constraint to_parent foreign key (pb, pa) references sales.parent (b, a), constraint to_self_parent foreign key (id) references sales.parent)
+    create unique index by_index on sales.child (pb, pa) include (id)
+    create unique index partial on sales.child (id) where pa > 0
+    create unique index expression on sales.child ((id + 1))
+    create index plain on sales.child (pa)
+    create table sales.parts (id int, at date, primary key (id, at)) partition by range (at)
+    create table sales.parts_2023 partition of sales.parts for values from ('2023-01-01') to ('2024-01-01')
+    create table sales.parts_2024 partition of sales.parts for values from ('2024-01-01') to ('2025-01-01') partition by range (at)
+    create table sales.parts_2024_1 partition of sales.parts_2024 for values from ('2024-01-01') to ('2024-07-01')
+    create table sales.to_parts (id int, at date, constraint to_partitioned foreign key (id, at) references sales.parts)
+    create view sales.seen as select id, last from sales.parent
+    create materialized view sales.kept as select 1 as one
+    create table "Odd ""schema"""."t.""x" ("Col.""1" int)
+    create table empty ()
+    create temporary table hidden (id int)
+    insert into sales.parts select n, '2023-05-05' from generate_series(1, 30) n
+    insert into sales.parts select n, '2024-05-05' from generate_series(1, 12) n
+    analyze sales.parts_2023
+    analyze sales.parts_2024_1
+    comment on table sales.parent is 'The parents'
+    comment on column sales.parent.last is 'The last one'
+    comment on constraint ab on sales.parent is 'not a table comment'`.split('\n')) {
+    if (statement.trim()) await source.query(statement)
+  }
+  const tables = await withSession(source.config, connection => connection.introspect())
+  const find = (name: string) => tables.find(table => table.name === name) as TableInfo
+
+  t.same(
+    tables.map(table => `${table.kind} ${formatName([table.schema, table.name])}`),
+    [
+      'table "Odd ""schema"""."t.""x"',
+      'table public.empty',
+      'table sales.child',
+      'materialized_view sales.kept',
+      'table sales.kinds',
+      'table sales.parent',
+      'table sales.parts',
+      'view sales.seen',
+      'table sales.to_parts',
+    ],
+    'no partitions, no temporary tables, no system schemas',
+  )
+  t.ok(tables.every(table => table.catalog === source.name))
+
+  t.same(
+    find('kinds').columns.map(column => `${column.name} ${column.type} ${column.kind}`),
+    [
+      'i2 smallint integer',
+      'i4 integer integer',
+      'i8 bigint integer',
+      'n numeric(10,2) decimal',
+      'n0 numeric decimal',
+      'f4 real float',
+      'f8 double precision float',
+      'v varchar(20) text',
+      'vn varchar text',
+      'c char(3) text',
+      'tx text text',
+      'b boolean boolean',
+      'd date date',
+      'ts timestamp timestamp',
+      'ts3 timestamp(3) timestamp',
+      'tz timestamptz timestamp',
+      'tz0 timestamptz(0) timestamp',
+      'tm time time',
+      'tmz timetz time',
+      'by bytea binary',
+      'js json json',
+      'jb jsonb json',
+      'u uuid other',
+      'ar integer[] other',
+      'va varchar(5)[] other',
+      'm sales.mood other',
+      'cu sales.price integer',
+      'iv interval other',
+      'bits varbit(5) other',
+      'money money other',
+    ],
+  )
+  t.equal(find('kinds').columns.find(column => column.name === 'v')?.rawType, 'character varying(20)')
+  t.match(find('kinds').columns.find(column => column.name === 'i8')?.default, /^nextval\(/)
+
+  t.match(find('parent'), {
+    comment: 'The parents',
+    columns: [
+      { name: 'id', ordinal: 1, nullable: false, default: null, identity: '1' },
+      { name: 'a', ordinal: 2, nullable: true, default: null },
+      { name: 'b', ordinal: 3 },
+      { name: 'total', ordinal: 4, default: '(a + b)' },
+      { name: 'last', ordinal: 6, default: `'it''s'::text`, comment: 'The last one', identity: '6' },
+    ],
+  })
+  t.same(find('parent').constraints, [
+    { name: 'parent_pkey', type: 'primary_key', columns: ['id'] },
+    { name: 'ab', type: 'unique', columns: ['b', 'a'] },
+  ])
+  const parent = { catalog: source.name, schema: 'sales', name: 'parent' }
+  t.same(find('child').constraints, [
+    {
+      name: 'to_parent',
+      type: 'foreign_key',
+      columns: ['pb', 'pa'],
+      references: { table: parent, columns: ['b', 'a'] },
+    },
+    {
+      name: 'to_self_parent',
+      type: 'foreign_key',
+      columns: ['id'],
+      references: { table: parent, columns: ['id'] },
+    },
+    { name: 'by_index', type: 'unique', columns: ['pb', 'pa'] },
+  ])
+  t.same(
+    find('to_parts').constraints.map(constraint => constraint.name),
+    ['to_partitioned'],
+    'a foreign key to a partitioned table is told once',
+  )
+  t.equal(find('parts').estimatedRows, 42, 'the estimate of a partitioned table is that of its partitions')
+  t.equal(find('parent').estimatedRows, undefined, 'a table that was never analysed has no estimate')
+  t.equal(find('seen').estimatedRows, undefined)
+  t.same(find('empty').columns, [])
+
+  await withSession(source.config, async connection => {
+    t.same([...((await connection.estimates?.(tables)) ?? [])], [[tablePath(find('parts')), 42]])
+    const elsewhere = { ...parent, catalog: 'another' }
+    t.same(await connection.introspect({ tables: [elsewhere] }), [])
+  })
+})
+
+t.test('conditions', async t => {
+  const source = await startSource(t)
+  await source.query(`create type mood as enum ('sad', 'ok')`)
+  await source.query(
+    `create table odd (i2 int2, i4 int4, f float8, n numeric, e mood, c char(5), x text, ts timestamp, d date)`,
+  )
+  await source.query(
+    `insert into odd values (1, 1, 'NaN', 'NaN', 'ok', 'ab', '2024-02-30', '2024-01-01', '2024-01-01')`,
+  )
+  const { dialect } = postgresql
+  await withSession(source.config, async connection => {
+    const count = async (condition: ReturnType<typeof sql>) => {
+      const rows = await connection.query(sql`select ${dialect.countIf(condition)} as n from odd`, QUICK)
+      return rows[0]?.n
+    }
+    t.equal(
+      await count(sql`i2 <= ${70000} and i4 <= ${1e12} and i4 >= ${0.5}`),
+      1,
+      'limits beyond the column type',
+    )
+    t.equal(await count(sql`n >= ${0} and f >= ${0}`), 1, 'NaN is above every number')
+    t.equal(await count(sql`f between ${0} and ${1e308}`), 0)
+    t.equal(await count(sql`ts = ${new Date('2024-01-01T00:00:00Z')} and d = ${'2024-01-01'}`), 1)
+    t.equal(await count(sql`e = ${'ok'} and ${dialect.asText(sql`e`)} in (${'ok'}, ${'never'})`), 1)
+    t.equal(await count(dialect.matches(sql`e`, '^o')), 1)
+    t.equal(await count(dialect.matches(sql`c`, '^ab$')), 1, 'char(n) is compared without its padding')
+    t.equal(await count(dialect.parsesAsDate(sql`x`, '%Y-%m-%d')), 0)
+    t.equal(await count(dialect.parsesAsDate(sql`d`, '%Y-%m-%d')), 1)
+    t.match(await failure(count(dialect.matches(sql`x`, '(')) as Promise<unknown>), {
+      kind: 'invalid-query',
+      code: '2201B',
+    })
+  })
+  t.throws(() => dialect.percentile(sql`x`, 95, sql`odd`), /fraction from 0 to 1/)
+})

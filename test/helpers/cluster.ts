@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process'
+import { chmod, mkdtemp, realpath } from 'node:fs/promises'
+import { existsSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { locateBinaries, mayEnter } from '../../server/embedded/binaries.ts'
+import { createCluster, launchPostmaster, newPassword } from '../../server/embedded/postmaster.ts'
+
+/** How to sign in, as superuser, to a cluster that may be littered with databases and roles. */
+export interface TestCluster {
+  host: string
+  port: number
+  user: string
+  password: string
+}
+
+// Nothing in it is worth keeping, so it never waits for the disk; autovacuum would come at odd moments.
+const settings = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_wal_size: '2GB',
+  autovacuum: 'off',
+  jit: 'off',
+  max_connections: '300',
+  shared_buffers: '128MB',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+}
+
+let cluster: Promise<TestCluster> | undefined
+
+/**
+ * The PostgreSQL 17 of this test run: the one named by TEST_CLUSTER (JSON, or a URL), which `npm test` starts
+ * for all files, else one of this process alone, removed when the process ends.
+ */
+export function testCluster(): Promise<TestCluster> {
+  cluster ??= process.env.TEST_CLUSTER ? Promise.resolve(parse(process.env.TEST_CLUSTER)) : startTestCluster()
+  return cluster
+}
+
+function parse(text: string): TestCluster {
+  if (text.startsWith('{')) return JSON.parse(text) as TestCluster
+  const { hostname, port, username, password } = new URL(text)
+  const [user, secret] = [username, password].map(decodeURIComponent) as [string, string]
+  return { host: hostname, port: Number(port || 5432), user, password: secret }
+}
+
+/** Starts a throw-away cluster that goes when this process ends, however it ends. */
+export async function startTestCluster(): Promise<TestCluster> {
+  const binaries = await locateBinaries()
+  const parent = (await mayEnter(binaries.account, tmpdir())) ? tmpdir() : '/tmp'
+  const root = await mkdtemp(join(await realpath(parent), 'tidemark-test-'))
+  // Another user than root runs PostgreSQL for root.
+  await chmod(root, 0o755)
+  const folder = join(root, 'cluster')
+  const password = newPassword()
+  try {
+    await createCluster(binaries, folder, { password, settings })
+    const { pid, port } = await launchPostmaster(binaries, folder, { logFile: join(root, 'log') })
+    removeAtEnd(pid, root, folder)
+    return { host: '127.0.0.1', port, user: 'postgres', password }
+  } catch (error) {
+    rmSync(root, { recursive: true, force: true })
+    throw error
+  }
+}
+
+function removeAtEnd(pid: number, root: string, folder: string): void {
+  process.once('exit', () => {
+    try {
+      process.kill(pid, 'SIGQUIT')
+    } catch {
+      // Already gone; its folder is not.
+    }
+    const deadline = Date.now() + 5_000
+    while (existsSync(join(folder, 'postmaster.pid')) && Date.now() < deadline) {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
+    }
+    rmSync(root, { recursive: true, force: true, maxRetries: 5 })
+  })
+  if (process.platform === 'win32') return
+  // No handler runs when a test is killed for taking too long; this one reads the end of our pipe instead.
+  const script =
+    'cat >/dev/null; [ -e "$2/cluster/postmaster.pid" ] && kill -QUIT "$1"; n=0; ' +
+    'while [ -e "$2/cluster/postmaster.pid" ] && [ $n -lt 50 ]; do n=$((n+1)); sleep 0.1; done; rm -rf "$2"'
+  const watcher = spawn('/bin/sh', ['-c', script, 'sh', String(pid), root], {
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  watcher.unref()
+  ;(watcher.stdin as unknown as { unref(): void }).unref()
+}

@@ -1,0 +1,43 @@
+/**
+ * Runs the tests against one PostgreSQL cluster, which all files share: `node test/run.ts [files or tap options]`.
+ * Ends with tap's exit code; the cluster goes when this process does.
+ */
+import { spawn } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { constants } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { testCluster } from './helpers/cluster.ts'
+
+const root = join(import.meta.dirname, '..')
+const given = process.argv.slice(2)
+const files = given.some(argument => !argument.startsWith('-'))
+  ? []
+  : globSync('test/**/*.test.ts', { cwd: root }).sort()
+
+const cluster = await testCluster()
+const installed = join(root, 'node_modules', '.bin')
+// tap starts the tests with the `node` it finds first; the pinned one is beside it.
+const path = `${installed}${delimiter}${process.env.PATH}`
+const tap = spawn(join(installed, process.platform === 'win32' ? 'tap.cmd' : 'tap'), [...given, ...files], {
+  cwd: root,
+  stdio: 'inherit',
+  shell: process.platform === 'win32',
+  env: { ...process.env, PATH: path, TEST_CLUSTER: JSON.stringify(cluster) },
+})
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    // Ctrl-C has reached tap by itself. It waits for the files that run, which may take minutes.
+    if (signal !== 'SIGINT') tap.kill(signal)
+    setTimeout(() => {
+      tap.kill('SIGKILL')
+      process.exit(128 + constants.signals[signal])
+    }, 3_000).unref()
+  })
+}
+
+tap.on('error', error => {
+  console.error(`tap cannot be started (${error.message}): run npm ci first.`)
+  process.exit(1)
+})
+tap.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal ?? 'SIGTERM']))
