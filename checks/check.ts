@@ -1,0 +1,135 @@
+import type Joi from 'joi'
+import type { Capability, Value } from '../connectors/connector.ts'
+import type { ColumnInfo, ColumnKind, TableInfo } from '../connectors/catalog.ts'
+import type { Dialect } from '../connectors/dialect.ts'
+import type { Sql } from '../connectors/sql.ts'
+
+/** What a check type sees when it writes its SQL. */
+export interface CheckContext<Config = Record<string, unknown>> {
+  /** The quoted column; for checks without a column, an empty piece of SQL. */
+  column: Sql
+  /** The column's catalog entry; absent for checks without a column. */
+  info?: ColumnInfo
+  table: TableInfo
+  /** The quoted table, for checks that need a sub-query. */
+  from: Sql
+  config: Config
+  dialect: Dialect
+  /** Whether NULL rows are skipped (`treat_null_as_valid`); only rules look at it. */
+  nullIsValid: boolean
+}
+
+/** How many rows were judged and how many of them are invalid. */
+export interface Counts {
+  total: number
+  invalid: number
+}
+
+/** What a measured expression gave, by the name the check gave it, as numbers; null where SQL gave NULL. */
+export type Measured = Record<string, number | null>
+
+/** What all check types have. `Config` is declared with `type`: an interface does not fit the registry's. */
+interface CheckBase<Config> {
+  /** The type users name: `REGEX`, `null_percent`. */
+  name: string
+  /** One sentence for the API description. */
+  description: string
+  /** `rule_config` of a rule, the extra body fields of a metric. */
+  config: Joi.ObjectSchema<Config>
+  column: 'required' | 'optional' | 'ignored'
+  /** Kinds of column it applies to; all when absent. */
+  kinds?: readonly ColumnKind[]
+  /** Capabilities the engine must claim; the check is refused at creation on an engine without. */
+  needs?: readonly Capability[]
+  /** Never in a statement with others: its SQL is the user's own. */
+  alone?: true
+  /**
+   * What only the column's catalog entry or a parser can tell of a config: a sentence naming what is wrong,
+   * or null. Awaited when a check is made and again before every scan, always before its SQL is written.
+   */
+  refuses?(config: Config, column: ColumnInfo | undefined): string | null | Promise<string | null>
+}
+
+/** A rule by the narrow door: which non-null values are valid. Null policy, counts and samples follow from it. */
+export interface RowRule<Config = Record<string, unknown>> extends CheckBase<Config> {
+  family: 'rule'
+  /** A boolean expression over a non-null value; NULL counts as invalid. */
+  valid(context: CheckContext<Config>): Sql
+}
+
+/** A rule by the wide door: its own measures, how to read them, and which rows to show. */
+export interface TableRule<Config = Record<string, unknown>> extends CheckBase<Config> {
+  family: 'rule'
+  measures(context: CheckContext<Config>): Record<string, Sql>
+  /** `total` is the table's row count, measured beside the check's own. */
+  read(measured: Measured, total: number, context: CheckContext<Config>): Counts
+  /**
+   * A condition that holds for invalid rows of the table, or a whole SELECT of them. `columns` are what a
+   * sample shows as its value when the check has no column of its own.
+   */
+  samples(context: CheckContext<Config>): { where: Sql; columns?: readonly string[] } | { select: Sql }
+}
+
+/** A metric by the narrow door: one aggregate expression; NULL means no value. */
+export interface AggregateMetric<Config = Record<string, unknown>> extends CheckBase<Config> {
+  family: 'metric'
+  measure(context: CheckContext<Config>): Sql
+}
+
+/** A metric by the wide door: arithmetic on measures that it shares with others. */
+export interface DerivedMetric<Config = Record<string, unknown>> extends CheckBase<Config> {
+  family: 'metric'
+  measures(context: CheckContext<Config>): Record<string, Sql>
+  read(measured: Measured, total: number, context: CheckContext<Config>): number | null
+}
+
+export type Rule<Config = Record<string, unknown>> = RowRule<Config> | TableRule<Config>
+export type Metric<Config = Record<string, unknown>> = AggregateMetric<Config> | DerivedMetric<Config>
+/** What is registered in `server.checks`. */
+export type CheckType<Config = Record<string, unknown>> = Rule<Config> | Metric<Config>
+
+/** One configured check, as a scan takes it. */
+export interface Check {
+  /** Any id unique in the scan; outcomes carry it. */
+  id: string
+  type: CheckType
+  column?: string
+  config: Record<string, unknown>
+  nullIsValid?: boolean
+  /** Up to 3 columns; metrics only. */
+  groupBy?: readonly string[]
+}
+
+/** An invalid row kept as evidence: its primary key, or its number in the sample, and the value. */
+export interface Sample {
+  row_id: Value
+  value: Value
+}
+
+/** One group of a metric with `group_by`: the column values and the measure. */
+export interface GroupValue {
+  group: Record<string, Value>
+  value: number | null
+  total: number
+}
+
+/**
+ * What a scan says of one check. A failed measure is a value of its own, never a zero and never a pass; its
+ * `kind` is that of a ConnectorError, or `invalid-check`, `unsupported`, `not-finite` or `too-many-groups`.
+ */
+export type Outcome = { id: string; durationMs: number } & (
+  | { status: 'counted'; total: number; invalid: number; samples: Sample[] }
+  | { status: 'measured'; value: number | null; total: number }
+  | { status: 'grouped'; groups: GroupValue[] }
+  | { status: 'error'; kind: string; message: string }
+)
+
+/** True for a rule of the narrow door. */
+export function isRowRule(type: CheckType): type is RowRule {
+  return 'valid' in type
+}
+
+/** True for a metric of the narrow door. */
+export function isAggregate(type: CheckType): type is AggregateMetric {
+  return 'measure' in type
+}

@@ -1,0 +1,151 @@
+/**
+ * Judges a series of measurements, one value at a time: how far is a value from what this very series led one to
+ * expect? Every value is compared with the one-step-ahead prediction of the model that has predicted the series
+ * best so far, and the score is the normal equivalent of its improbability. Nothing here does I/O, reads a clock or
+ * draws a random number, and no verdict uses a later point.
+ */
+import { feedBank, startBank, type BankState } from './detector/bank.ts'
+import { isAnomalous, type Band, type Direction } from './detector/band.ts'
+import type { Interval } from './detector/calendar.ts'
+import { bankFor } from './detector/designs.ts'
+import { judgeByBank } from './detector/opinion.ts'
+import { feedOperating, judgeOperating, startOperating } from './detector/operating.ts'
+import type { Operating, OperatingState } from './detector/operating.ts'
+
+export type { Operating } from './detector/operating.ts'
+export type { Schedule, ScheduleRule } from './detector/schedule.ts'
+export { isActive } from './detector/schedule.ts'
+
+/** One measurement. A measurement that failed is not a point. */
+export interface Point {
+  /** Epoch seconds. */
+  at: number
+  /** Finite; a percentage is 0 to 100. */
+  value: number
+  /** The rows behind a percentage, where they are known. */
+  total?: number | null
+}
+
+export interface DetectorOptions {
+  /** Metric type (`row_count`, `null_percent`, …), or `invalid_percent` for a validity rule in auto mode. */
+  series: string
+  interval: Interval
+  /** `high`: only values above the band are anomalies. */
+  direction: Direction
+  /** The score beyond which a value is an anomaly, in standard deviations of a normal distribution. */
+  sensitivity: number
+  /** When the table operates; regarded for percentages with their row counts only. Default: always. */
+  operating?: Operating
+}
+
+export interface Verdict {
+  /** Null, with `low` and `high`, while there is too little history for a band. */
+  expected: number | null
+  low: number | null
+  high: number | null
+  /** Normal-equivalent score, within ±99; 0 without a band. */
+  zScore: number
+  /** |zScore| > sensitivity, or zScore > sensitivity where the direction is `high`; exactly then outside the band. */
+  isAnomaly: boolean
+  /** Fewer than 7 earlier points (of the same operating period): too early to alert. */
+  learning: boolean
+}
+
+/** What has been learned of a series, as plain JSON; made and read by this file only. */
+export interface DetectorState {
+  /** Changes with the meaning of the state: a state of another version has to be rebuilt from history. */
+  version: number
+  options: Omit<DetectorOptions, 'sensitivity'>
+  count: number
+  learned: { by: 'bank'; bank: BankState } | { by: 'rates'; rates: OperatingState } | null
+}
+
+/** The version of the states that this code reads. */
+export const STATE_VERSION = 1
+/** Earlier points below which a verdict is marked as learning. */
+export const LEARNING_POINTS = 7
+
+/** The state before the first point. The sensitivity is no part of it: changing it needs no history. */
+export function start(options: Omit<DetectorOptions, 'sensitivity'>): DetectorState {
+  const { series, interval, direction, operating } = options
+  return {
+    version: STATE_VERSION,
+    options: operating ? { series, interval, direction, operating } : { series, interval, direction },
+    count: 0,
+    learned: null,
+  }
+}
+
+/** Learns a point. The state given is used up: go on with the one returned. Throws on a state of another version. */
+export function advance(state: DetectorState, point: Point): DetectorState {
+  assertCurrent(state)
+  const { interval } = state.options
+  const learned = (state.learned ??= begin(state.options, point))
+  if (learned.by === 'bank') {
+    feedBank(bankFor(state.options.series, interval), learned.bank, point.at, point.value)
+  } else {
+    const operating = operatingOf(state.options)
+    feedOperating(operating, interval, learned.rates, point.at, point.value, point.total)
+  }
+  state.count++
+  return state
+}
+
+/** Judges a point that the state has not learned; the state stays as it is. */
+export function verdict(state: DetectorState, point: Point, sensitivity: number): Verdict {
+  assertCurrent(state)
+  const isValidity = state.options.series === 'invalid_percent'
+  const learning = state.count < LEARNING_POINTS
+  const band = isValidity && learning ? null : bandFor(state, point, sensitivity)
+  if (!band) return { expected: null, low: null, high: null, zScore: 0, isAnomaly: false, learning: true }
+  const isAnomaly = isAnomalous(band.zScore, sensitivity, state.options.direction)
+  return { ...band, isAnomaly, learning }
+}
+
+/** Judges a point by the history before it, oldest first. */
+export function judge(history: readonly Point[], point: Point, options: DetectorOptions): Verdict {
+  const state = history.reduce(advance, start(options))
+  return verdict(state, point, options.sensitivity)
+}
+
+/** Judges every point of a series, oldest first, each by the points before it only. */
+export function replay(points: readonly Point[], options: DetectorOptions): Verdict[] {
+  let state = start(options)
+  return points.map(point => {
+    const said = verdict(state, point, options.sensitivity)
+    state = advance(state, point)
+    return said
+  })
+}
+
+function assertCurrent(state: DetectorState): void {
+  if (state.version !== STATE_VERSION)
+    throw new Error(
+      `Detector state of version ${state.version}: rebuild it from the history with start and advance.`,
+    )
+}
+
+/** The first point decides how a series is judged: a percentage that comes with its rows, by counting. */
+function begin(options: DetectorState['options'], point: Point): NonNullable<DetectorState['learned']> {
+  const { series, interval } = options
+  const counted = series === 'invalid_percent' || (series === 'null_percent' && point.total != null)
+  if (counted) return { by: 'rates', rates: startOperating(operatingOf(options), interval) }
+  return { by: 'bank', bank: startBank(bankFor(series, interval)) }
+}
+
+function operatingOf(options: DetectorState['options']): Operating {
+  return options.operating ?? { mode: 'off' }
+}
+
+/** Points before there is any band. */
+const BAND_FROM = 3
+
+function bandFor(state: DetectorState, point: Point, sensitivity: number): Band | null {
+  const { series, interval, direction } = state.options
+  if (!state.learned || state.count < BAND_FROM) return null
+  const { at, value, total } = point
+  if (state.learned.by === 'bank')
+    return judgeByBank(bankFor(series, interval), state.learned.bank, at, value, sensitivity, direction)
+  const operating = operatingOf(state.options)
+  return judgeOperating(operating, interval, state.learned.rates, at, value, total, sensitivity, direction)
+}

@@ -1,0 +1,43 @@
+/** What a judgement says of one value, and the contract that every judgement keeps. */
+
+/** What is expected of a value, and how far off the value is. */
+export interface Band {
+  expected: number
+  low: number
+  high: number
+  /** Normal-equivalent score, finite, within ±99. */
+  zScore: number
+}
+
+export type Direction = 'both' | 'high'
+
+/** Whether a score is an anomaly: |z| > sensitivity; one-sided, z > sensitivity. */
+export function isAnomalous(zScore: number, sensitivity: number, direction: Direction): boolean {
+  return (direction === 'high' ? zScore : Math.abs(zScore)) > sensitivity
+}
+
+/**
+ * Makes band and score say the same in spite of rounding and of the limits of a domain: the value is outside the
+ * band exactly when it is anomalous (above it, when one-sided), and low ≤ expected ≤ high.
+ */
+export function reconcile(band: Band, value: number, sensitivity: number, direction: Direction): Band {
+  const { expected, zScore } = band
+  let low = Math.min(band.low, expected)
+  let high = Math.max(band.high, expected)
+  const anomalous = isAnomalous(zScore, sensitivity, direction)
+  if (!anomalous) {
+    high = Math.max(high, value)
+    if (direction === 'both') low = Math.min(low, value)
+  } else if (zScore > 0 && high >= value) {
+    high = Math.max(expected, justInside(value, expected))
+  } else if (zScore < 0 && low <= value) {
+    low = Math.min(expected, justInside(value, expected))
+  }
+  return { expected, low, high, zScore }
+}
+
+/** The nearest number to `value` on the way to `target` that differs from it. */
+function justInside(value: number, target: number): number {
+  const step = Math.max(Math.abs(value) * 2 * Number.EPSILON, Number.MIN_VALUE)
+  return target < value ? value - step : value + step
+}

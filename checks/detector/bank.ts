@@ -1,0 +1,135 @@
+/**
+ * A bank of robust predictors that run over a metric side by side, each scored by how well it predicts. All of it
+ * is a forward recursion: the state after a point depends on the points up to it only.
+ */
+import { CYCLE_SLOTS, INTERVAL_SECONDS, slotsAt, type Cycle, type Interval, type Slots } from './calendar.ts'
+import type { Bank } from './designs.ts'
+import { floorAt, isHopeless, noteKind, noteSize, startFacts, type Facts } from './facts.ts'
+import { learn, predict, startPredictor, type Design, type Predictor } from './predictor.ts'
+import type { Scale } from './scales.ts'
+
+/** What a bank has learned, as plain JSON. */
+export interface BankState {
+  facts: Facts
+  firstAt: number
+  lastAt: number
+  /** Which slots have been seen (1), of the cycles that matter to the interval. */
+  seen: Partial<Record<Cycle, number[]>>
+  /** In the order of the bank's designs. */
+  predictors: Predictor[]
+}
+
+/** Points before a predictor's hits count: the first ones are luck. */
+const SCORED_FROM = 3
+
+export function startBank(bank: Bank): BankState {
+  return {
+    facts: startFacts(),
+    firstAt: 0,
+    lastAt: 0,
+    seen: {},
+    predictors: bank.designs.map(startPredictor),
+  }
+}
+
+/** Learns one value; changes `state` in place. */
+export function feedBank(bank: Bank, state: BankState, at: number, value: number): void {
+  const { facts } = state
+  noteKind(facts, value)
+  const slots = slotsAt(at)
+  const elapsed = intervalsSince(bank, state, at)
+  const scored = state.facts.count >= SCORED_FROM
+  let shared: ScaledValue | null = null
+  bank.designs.forEach((design, i) => {
+    const predictor = state.predictors[i]!
+    if (design.scale.ofStep && state.facts.count === 0) return
+    if (isHopeless(facts, design.scale)) {
+      if (predictor.points > 0) state.predictors[i] = startPredictor(design)
+      return
+    }
+    if (shared?.scale !== design.scale)
+      shared = scaled(bank, state, design.scale, value, state.facts.last, elapsed)
+    const use = predictor.anchor ? closerStep(bank, state, predictor, design, slots, value, elapsed) : shared
+    const size = learn(predictor, design, slots, use.x, use.floor, use.logJacobian, scored)
+    if (design.scale.ofStep) keepAnchor(predictor, state.facts.last, size)
+  })
+  noteSeen(bank, state, slots)
+  if (facts.count === 0) state.firstAt = at
+  state.lastAt = at
+  noteSize(facts, value)
+}
+
+function noteSeen(bank: Bank, state: BankState, slots: Slots): void {
+  for (const cycle of SEEN_CYCLES[bank.interval]) {
+    const seen = (state.seen[cycle] ??= Array<number>(CYCLE_SLOTS[cycle]).fill(0))
+    seen[slots[cycle]] = 1
+  }
+}
+
+/** The cycles in which a slot that was never seen makes a verdict less sure. */
+export const SEEN_CYCLES: Record<Interval, readonly Cycle[]> = {
+  hourly: ['hour'],
+  daily: ['weekday', 'monthEdge'],
+  weekly: [],
+}
+
+/** Intervals since the last point, at least one: missing captures spread a step over the time it took. */
+export function intervalsSince(bank: Bank, state: BankState, at: number): number {
+  if (state.facts.count === 0) return 1
+  return Math.max(1, Math.round((at - state.lastAt) / INTERVAL_SECONDS[bank.interval]))
+}
+
+/** A value on a working scale, with the resolution there. */
+interface ScaledValue {
+  scale: Scale
+  x: number
+  floor: number
+  logJacobian: number
+  /** The value a step is measured from. */
+  from: number
+}
+
+function scaled(
+  bank: Bank,
+  state: BankState,
+  scale: Scale,
+  value: number,
+  from: number,
+  elapsed: number,
+): ScaledValue {
+  const amount = scale.ofStep ? (value - from) / elapsed : value
+  return {
+    scale,
+    x: scale.forward(amount),
+    floor: floorAt(bank.domain, state.facts, scale, amount),
+    logJacobian: scale.logJacobian(amount),
+    from,
+  }
+}
+
+/** Right after a gross step outlier the step is measured from the last accepted value, where that fits better. */
+export function closerStep(
+  bank: Bank,
+  state: BankState,
+  predictor: Predictor,
+  design: Design,
+  slots: Slots,
+  value: number,
+  elapsed: number,
+): ScaledValue {
+  const usual = scaled(bank, state, design.scale, value, state.facts.last, elapsed)
+  if (!predictor.anchor || predictor.points === 0) return usual
+  const anchored = scaled(bank, state, design.scale, value, predictor.anchor.value, elapsed)
+  const { mean } = predict(predictor, design, slots)
+  return Math.abs(anchored.x - mean) < Math.abs(usual.x - mean) ? anchored : usual
+}
+
+/** Keeps the value before a step beyond 5 sd for as long as such steps follow, four at most. */
+function keepAnchor(predictor: Predictor, before: number, size: number): void {
+  if (Math.abs(size) <= 5) {
+    predictor.anchor = null
+    return
+  }
+  predictor.anchor ??= { value: before, age: 0 }
+  if (++predictor.anchor.age > 3) predictor.anchor = null
+}

@@ -1,0 +1,90 @@
+/** What is known of the values of a series themselves: their kind, their size, their resolution. */
+import type { Domain, Scale } from './scales.ts'
+
+/** Counts over all values, as plain JSON. */
+export interface Facts {
+  count: number
+  /** The last value. */
+  last: number
+  /** Sum of the sizes of the values, and of the steps between them. */
+  sizes: number
+  movement: number
+  negatives: number
+  zeros: number
+  positives: number
+  decreases: number
+  fractions: number
+}
+
+/** The resolution's sd: a third of a unit. */
+const RESOLUTION = 0.3
+
+export function startFacts(): Facts {
+  return {
+    count: 0,
+    last: 0,
+    sizes: 0,
+    movement: 0,
+    negatives: 0,
+    zeros: 0,
+    positives: 0,
+    decreases: 0,
+    fractions: 0,
+  }
+}
+
+/** Notes the kind of a value, before its size is: a scale must not meet a value that it cannot carry. */
+export function noteKind(facts: Facts, value: number): void {
+  if (value < 0) facts.negatives++
+  else if (value > 0) facts.positives++
+  else facts.zeros++
+  if (facts.count > 0 && value < facts.last) facts.decreases++
+  if (!Number.isInteger(value)) facts.fractions++
+}
+
+/** Notes the size of a value, once it has been learned. */
+export function noteSize(facts: Facts, value: number): void {
+  facts.sizes += Math.abs(value)
+  if (facts.count > 0) facts.movement += Math.abs(value - facts.last)
+  facts.count++
+  facts.last = value
+}
+
+/** The smallest difference that the values of a series can show, in raw units. */
+export function unitOf(domain: Domain, facts: Facts): number {
+  if (domain === 'percent') return 0.05
+  if (facts.fractions === 0) return 1
+  return Math.max(Number.MIN_VALUE, 0.002 * typicalSize(facts))
+}
+
+/** The mean size of the values; of values of both signs, whose zero is arbitrary, the mean step. */
+export function typicalSize(facts: Facts): number {
+  if (facts.count < 2) return facts.sizes
+  return hasBothSigns(facts) ? facts.movement / (facts.count - 1) : facts.sizes / facts.count
+}
+
+/** Values of both signs are measured from an arbitrary zero: their level says nothing about their noise. */
+export function hasBothSigns(facts: Facts): boolean {
+  return facts.negatives > 0 && facts.positives > 0
+}
+
+/** The least sd on a scale: what a third of a unit is worth there. */
+export function floorAt(domain: Domain, facts: Facts, scale: Scale, amount: number): number {
+  const resolution = RESOLUTION * unitOf(domain, facts)
+  const smallest = scale.name === 'log' ? 1e-4 : scale.name === 'logStep' ? 1e-3 : 0
+  return Math.max(smallest, resolution * scale.slope(Math.abs(amount) + resolution))
+}
+
+/** Whether the values so far rule a scale out, so that its predictors need not learn any more. */
+export function isHopeless(facts: Facts, { needs }: Scale): boolean {
+  if (needs === 'nonNegative') return facts.negatives > 0
+  if (needs === 'positive') return facts.negatives + facts.zeros > 0
+  return needs === 'growing' && facts.count >= 20 && facts.decreases > 0.2 * facts.count
+}
+
+/** The values a domain allows. */
+export function limitsOf(domain: Domain, facts: Facts): [number, number] {
+  if (domain === 'percent') return [0, 100]
+  const counts = domain === 'rows' || domain === 'count'
+  return [counts && facts.negatives === 0 ? 0 : -Infinity, Infinity]
+}

@@ -1,0 +1,326 @@
+/**
+ * One baseline rate of counted rows: it expects a share of hits, says how far off a result is, and learns from it.
+ * A result is judged by a binomial tail on an effective number of trials, so that 1 bad row of 5 is no news and
+ * 0.2 % of a million is.
+ */
+import { CYCLE_SLOTS, slotsAt, type Cycle, type Slots } from './calendar.ts'
+import { binomialScore, clampScore, logStudent, normalToStudent, studentToNormal } from './distributions.ts'
+
+/** Rows with a property, of all rows. */
+export interface Tally {
+  hits: number
+  rows: number
+}
+
+/** One baseline: the overall rate, or the rate of a slot of a cycle. */
+export interface RateDesign {
+  cycle: Cycle | null
+  /** What the past counts after each result. */
+  memory: number
+  handicap: number
+}
+
+/** What a baseline has learned, as plain JSON. */
+export interface RateState {
+  /** Discounted effective hits and trials, and the number of results they came from. */
+  hits: number
+  trials: number
+  results: number
+  /** The last results of each slot, in effective trials. */
+  recent: Tally[][]
+  sightings: number[]
+  /** Overdispersion: the correlation of rows within one result. */
+  rho: number
+  /** Mean of 1/rows: the variance that counting alone explains. */
+  countingVariance: number
+  /** The last squared deviations over p(1 − p), each with the variance that counting explains. */
+  deviations: [squared: number, counting: number][]
+  judged: number
+  score: number
+  /** Outliers in a row on the same side, waiting to be taken for a new level. */
+  outliers: { hits: number; rows: number; at: number }[]
+  side: number
+}
+
+/** Hits and misses seen before any row is. */
+const PSEUDO = 0.3
+/** A slot's rate is shrunk to the overall one by this share of a typical result. */
+const SHRINKAGE = 0.2
+/** Relative sd of the rate expected before there is evidence, and the results that belief is worth. */
+const PRIOR_VARIATION = 0.08
+const PRIOR_RESULTS = 4
+/** Deviations kept for the overdispersion. */
+const WINDOW = 80
+/** A result beyond this score stays out of the baseline; one beyond the lower score enters cut to it. */
+const OUTLIER = 4
+const CLIP = 3
+const SCORE_MEMORY = 0.98
+const WORST_LOG_DENSITY = -20
+const MOST_FREEDOM = 20
+/** Results before a baseline takes outliers for outliers. */
+const YOUNG = 5
+
+export function startRate(design: RateDesign): RateState {
+  const slots = design.cycle ? CYCLE_SLOTS[design.cycle] : 0
+  return {
+    hits: 0,
+    trials: 0,
+    results: 0,
+    recent: Array.from({ length: slots }, () => []),
+    sightings: Array<number>(slots).fill(0),
+    rho: 0,
+    countingVariance: 0,
+    deviations: [],
+    judged: 0,
+    score: 0,
+    outliers: [],
+    side: 0,
+  }
+}
+
+/** A result to learn. */
+export interface Result extends Tally {
+  at: number
+  slots: Slots
+}
+
+/** The distribution of the next result's hits. */
+export interface Outlook {
+  probability: number
+  rows: number
+  /** Effective trials behind the expected rate. */
+  trials: number
+  /** Independent rows that would be as informative as the result and its baseline are. */
+  effective: number
+  freedom: number
+}
+
+/** The rate expected in a slot, and the effective trials behind it. */
+function baseline(
+  rate: RateState,
+  design: RateDesign,
+  slots: Slots,
+): { probability: number; trials: number } {
+  const overall = (rate.hits + PSEUDO) / (rate.trials + 2 * PSEUDO)
+  if (!design.cycle) return { probability: overall, trials: rate.trials }
+  const typical = rate.results ? rate.trials / rate.results : 1
+  const recent = rate.recent[slots[design.cycle]]!
+  if (recent.length === 0) return { probability: overall, trials: typical }
+  const { hits, rows } = pool(trimmed(recent))
+  const shrinkage = SHRINKAGE * typical
+  return { probability: (hits + shrinkage * overall) / (rows + shrinkage), trials: rows + shrinkage / 2 }
+}
+
+/** A slot's results without the highest of three, or the highest and the lowest quarter of more. */
+function trimmed(recent: readonly Tally[]): readonly Tally[] {
+  if (recent.length < 3) return recent
+  const sorted = [...recent].sort((a, b) => a.hits / a.rows - b.hits / b.rows)
+  const cut = Math.max(1, recent.length >> 2)
+  return sorted.slice(recent.length >= 4 ? cut : 0, -cut)
+}
+
+function pool(tallies: readonly Tally[]): Tally {
+  let hits = 0
+  let rows = 0
+  for (const tally of tallies) {
+    hits += tally.hits
+    rows += tally.rows
+  }
+  return { hits, rows }
+}
+
+/**
+ * Variance of a beta-binomial fraction, (1 + (n − 1) ρ) p(1 − p) / n (Skellam 1948), and of its baseline, expressed
+ * as the trials of a plain binomial with the same variance.
+ */
+export function outlook(rate: RateState, design: RateDesign, slots: Slots, rows: number): Outlook {
+  const { probability, trials } = baseline(rate, design, slots)
+  const p = Math.min(1 - 1e-9, Math.max(1e-12, probability))
+  const rho = dispersion(rate, p)
+  const effective = 1 / ((1 + (rows - 1) * rho) / rows + 1 / Math.max(trials, 1e-9))
+  return {
+    probability: p,
+    rows,
+    trials,
+    effective,
+    freedom: Math.min(MOST_FREEDOM, rate.judged + PRIOR_RESULTS),
+  }
+}
+
+/** The learned overdispersion, drawn geometrically to the one that a relative sd of 8 % would give. */
+function dispersion(rate: RateState, p: number): number {
+  const prior = Math.min(0.05, (PRIOR_VARIATION ** 2 * p) / (1 - p))
+  if (rate.judged === 0) return prior
+  const n = Math.min(rate.judged, 40)
+  const counting = rate.countingVariance
+  const mixed = n * Math.log(rate.rho + counting) + PRIOR_RESULTS * Math.log(prior + counting)
+  return Math.exp(mixed / (n + PRIOR_RESULTS)) - counting
+}
+
+/** Score of a count of hits: the tail "that many or more" above the expected rate, "or fewer" below. */
+export function scoreOf(view: Outlook, hits: number): number {
+  const scale = view.effective / view.rows
+  const above = hits / view.rows >= view.probability
+  const boundary = hits * scale + (above ? -0.5 : 0.5) * scale
+  const score = binomialScore(boundary, view.effective, view.probability)
+  const onItsSide = above ? Math.max(0, score) : Math.min(0, score)
+  return clampScore(studentToNormal(onItsSide, view.freedom))
+}
+
+/** The hits at which the score reaches `score`, by bisection. */
+export function hitsAt(view: Outlook, score: number): number {
+  const target = normalToStudent(score, view.freedom)
+  const scale = view.effective / view.rows
+  const half = (score < 0 ? 0.5 : -0.5) * scale
+  const reached = (hits: number) => binomialScore(hits * scale + half, view.effective, view.probability)
+  if (score < 0 && reached(0) >= target) return 0
+  if (score >= 0 && reached(view.rows) <= target) return view.rows
+  let low = 0
+  let high = view.rows
+  for (let i = 0; i < 40; i++) {
+    const middle = (low + high) / 2
+    if (reached(middle) < target) low = middle
+    else high = middle
+  }
+  return score < 0 ? high : low
+}
+
+export function learnResult(
+  rate: RateState,
+  design: RateDesign,
+  patience: number,
+  result: Result,
+  scored: boolean,
+): void {
+  if (rate.results === 0) {
+    absorb(rate, design, result, result.hits)
+    return
+  }
+  const view = outlook(rate, design, result.slots, result.rows)
+  if (scored) learnScore(rate, view, result)
+  const young = rate.judged < YOUNG
+  const score = scoreOf(view, result.hits)
+  if (!young && Math.abs(score) > OUTLIER) {
+    learnOutlier(rate, design, patience, result, Math.sign(score))
+    return
+  }
+  rate.outliers = []
+  learnDispersion(rate, view, result)
+  const counted = !young && score > CLIP ? Math.min(result.hits, hitsAt(view, CLIP)) : result.hits
+  absorb(rate, design, result, counted)
+}
+
+/** Log of the t5 density of the fraction; 0.08/n² is the variance of rounding to whole rows. */
+function learnScore(rate: RateState, view: Outlook, result: Result): void {
+  const p = view.probability
+  const sd = Math.sqrt((p * (1 - p)) / view.effective + 0.08 / result.rows ** 2)
+  const r = (result.hits / result.rows - p) / sd
+  rate.score = rate.score * SCORE_MEMORY + Math.max(WORST_LOG_DENSITY, logStudent(r, 5) - Math.log(sd))
+}
+
+/** Adds a result to the overall rate with `hits` (clipped), and to its slot as it is. */
+function absorb(rate: RateState, design: RateDesign, result: Result, hits: number): void {
+  const share = effectiveRows(rate, design, result) / result.rows
+  discount(rate, hits * share, result.rows * share, design.memory)
+  remember(rate, design, result, share)
+}
+
+function effectiveRows(rate: RateState, design: RateDesign, result: Result): number {
+  const p = rate.results ? baseline(rate, design, result.slots).probability : result.hits / result.rows
+  const rho = rate.judged ? dispersion(rate, Math.min(0.999, Math.max(1e-9, p))) : 0
+  return result.rows / (1 + (result.rows - 1) * rho)
+}
+
+function discount(rate: RateState, hits: number, trials: number, memory: number): void {
+  rate.hits = rate.hits * memory + hits
+  rate.trials = rate.trials * memory + trials
+  rate.results = rate.results * memory + 1
+}
+
+function remember(rate: RateState, design: RateDesign, result: Result, share: number): void {
+  if (!design.cycle) return
+  const slot = result.slots[design.cycle]
+  const recent = rate.recent[slot]!
+  recent.push({ hits: result.hits * share, rows: result.rows * share })
+  if (recent.length > (design.memory === 1 ? 10 : 5)) recent.shift()
+  rate.sightings[slot]!++
+}
+
+/** An outlier stays out of the overall rate, until enough of them in a row on one side are the new level. */
+function learnOutlier(
+  rate: RateState,
+  design: RateDesign,
+  patience: number,
+  result: Result,
+  side: number,
+): void {
+  if (side !== rate.side) rate.outliers = []
+  rate.side = side
+  rate.outliers.push({ hits: result.hits, rows: result.rows, at: result.at })
+  if (rate.outliers.length >= patience) acceptLevel(rate, design)
+  remember(rate, design, result, 1)
+}
+
+/** Moves everything learned by the ratio of the outliers to what was expected of them, on the weight of four results. */
+function acceptLevel(rate: RateState, design: RateDesign): void {
+  const seen = pool(rate.outliers)
+  let expected = 0
+  for (const outlier of rate.outliers)
+    expected += baseline(rate, design, slotsAt(outlier.at)).probability * outlier.rows
+  const ratio = seen.hits / Math.max(1e-12 * seen.rows, expected)
+  const keep = Math.min(1, 4 / rate.results)
+  rate.hits = Math.min(rate.hits * ratio, rate.trials * 0.999) * keep
+  rate.trials *= keep
+  rate.results *= keep
+  for (const tallies of rate.recent)
+    for (const tally of tallies) tally.hits = Math.min(tally.hits * ratio, tally.rows * 0.999)
+  for (const outlier of rate.outliers) {
+    const slots = slotsAt(outlier.at)
+    const share = effectiveRows(rate, design, { ...outlier, slots }) / outlier.rows
+    discount(rate, outlier.hits * share, outlier.rows * share, design.memory)
+  }
+  rate.outliers = []
+}
+
+function learnDispersion(rate: RateState, view: Outlook, result: Result): void {
+  const p = view.probability
+  const deviation = (result.hits / result.rows - p) ** 2 / (p * (1 - p))
+  rate.deviations[rate.judged % WINDOW] = [deviation, 1 / result.rows + 1 / Math.max(view.trials, 1)]
+  rate.judged++
+  if (rate.judged < 12 || rate.judged % 4 === 0) fitDispersion(rate)
+}
+
+/**
+ * The overdispersion at which the mean squared standardised deviation is what it is for the normal, each square
+ * counted up to a bound (proposal 2 of Huber 1964): E[min(x², 2.706)] = 0.8313. By bisection.
+ */
+function fitDispersion(rate: RateState): void {
+  const n = rate.deviations.length
+  let counting = 0
+  for (const deviation of rate.deviations) counting += deviation[1]
+  rate.countingVariance = counting / n
+  if (excess(rate.deviations, 0) <= 0) {
+    rate.rho = 0
+    return
+  }
+  let low = 0
+  let high = 0.5
+  for (let i = 0; i < FIT_STEPS; i++) {
+    const middle = (low + high) / 2
+    if (excess(rate.deviations, middle) > 0) low = middle
+    else high = middle
+  }
+  rate.rho = high
+}
+const FIT_STEPS = 14
+const LARGEST_SQUARE = 2.706
+const EXPECTED_SQUARE = 0.8313
+
+function excess(deviations: RateState['deviations'], rho: number): number {
+  let sum = 0
+  for (let i = 0; i < deviations.length; i++) {
+    const deviation = deviations[i]!
+    sum += Math.min(LARGEST_SQUARE, deviation[0] / (deviation[1] + rho))
+  }
+  return sum / deviations.length - EXPECTED_SQUARE
+}

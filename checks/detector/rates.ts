@@ -1,0 +1,173 @@
+/**
+ * Judges a percentage of counted rows: baseline rates, overall and by slot, run over the series, and the one that
+ * has predicted it best so far gives the verdict.
+ */
+import { reconcile, type Band, type Direction } from './band.ts'
+import { DAY, slotsAt, WEEK, type Cycle, type Interval, type Slots } from './calendar.ts'
+import { hitsAt, learnResult, outlook, scoreOf, startRate } from './rate.ts'
+import type { Outlook, RateDesign, RateState, Tally } from './rate.ts'
+
+/** What a bank of rates has learned, as plain JSON. */
+export interface RatesState {
+  count: number
+  firstAt: number
+  /** How often each slot of the interval has been seen. */
+  seen: number[]
+  /** In the order of `DESIGNS`. */
+  rates: RateState[]
+}
+
+/** Rows assumed behind a percentage that came without its row count. */
+const ASSUMED_ROWS = 1000
+/** Outliers in a row that make a new level. */
+const NEW_LEVEL: Record<Interval, number> = { hourly: 4, daily: 3, weekly: 3 }
+
+const cycles: Record<Interval, (Cycle | null)[]> = {
+  hourly: [null, 'hour', 'hourOfWeekend'],
+  daily: [null, 'weekend', 'weekday'],
+  weekly: [null],
+}
+
+const DESIGNS: Record<Interval, readonly RateDesign[]> = {
+  hourly: cycles.hourly.flatMap(withMemories),
+  daily: cycles.daily.flatMap(withMemories),
+  weekly: cycles.weekly.flatMap(withMemories),
+}
+
+function withMemories(cycle: Cycle | null): RateDesign[] {
+  return [1, 0.93].map(memory => ({ cycle, memory, handicap: (cycle ? 1 : 0) + (memory < 1 ? 0.5 : 0) }))
+}
+
+export function startRates(interval: Interval): RatesState {
+  return { count: 0, firstAt: 0, seen: [], rates: DESIGNS[interval].map(startRate) }
+}
+
+/** The rows behind a percentage. */
+export function tallyOf(percent: number, total: number | null | undefined): Tally {
+  const rows = Math.max(1, total ?? ASSUMED_ROWS)
+  return { hits: (percent / 100) * rows, rows }
+}
+
+/** Learns one result; changes `state` in place. */
+export function feedRates(interval: Interval, state: RatesState, at: number, tally: Tally): void {
+  const slots = slotsAt(at)
+  DESIGNS[interval].forEach((design, i) =>
+    learnResult(state.rates[i]!, design, NEW_LEVEL[interval], { at, slots, ...tally }, state.count >= 3),
+  )
+  if (state.count === 0) state.firstAt = at
+  state.count++
+  const slot = slotOfInterval(interval, slots)
+  while (state.seen.length <= slot) state.seen.push(0)
+  state.seen[slot]!++
+}
+
+function slotOfInterval(interval: Interval, slots: Slots): number {
+  if (interval === 'hourly') return slots.hourOfWeekend
+  return interval === 'daily' ? slots.weekday : 0
+}
+
+/** How long a value that its slot has already shown counts as a second opinion. */
+const FIRST_CYCLES: Record<Interval, number> = { hourly: 4 * DAY, daily: 22 * DAY, weekly: 22 * DAY }
+/** A seasonal rate may speak after this time. */
+const SEASONAL_AFTER: Record<Interval, number> = { hourly: DAY, daily: WEEK, weekly: 0 }
+/** Rates this close to the best, in nats, are as good as the best. */
+const AS_GOOD = 2
+/** Sd of the rate in a slot never seen before: absolute, and relative to the rate. */
+const UNSEEN: Record<Interval, [absolute: number, relative: number]> = {
+  hourly: [0.05, 1],
+  daily: [0.03, 0.5],
+  weekly: [0, 0],
+}
+
+/** Judges a result that has not been learned, in percent; needs at least one earlier result. */
+export function judgeByRates(
+  interval: Interval,
+  state: RatesState,
+  at: number,
+  tally: Tally,
+  sensitivity: number,
+  direction: Direction,
+): Band {
+  const { view, score } = mildestOpinion(interval, state, at, tally)
+  let zScore = score
+  let high = hitsAt(view, sensitivity)
+  let low = hitsAt(view, -sensitivity)
+  const slots = slotsAt(at)
+  const sd = state.seen[slotOfInterval(interval, slots)] ? 0 : unseenSpread(interval, view.probability)
+  if (sd > 0) {
+    const wide = (tally.hits / tally.rows - view.probability) / sd
+    if (Math.abs(wide) < Math.abs(zScore)) zScore = wide
+    high = Math.min(tally.rows, Math.max(high, (view.probability + sensitivity * sd) * tally.rows))
+    low = Math.max(0, Math.min(low, (view.probability - sensitivity * sd) * tally.rows))
+  }
+  const percent = (hits: number) => (100 * hits) / tally.rows
+  const band = { expected: 100 * view.probability, low: percent(low), high: percent(high), zScore }
+  return reconcile(band, percent(tally.hits), sensitivity, direction)
+}
+
+function unseenSpread(interval: Interval, probability: number): number {
+  const [absolute, relative] = UNSEEN[interval]
+  return absolute + relative * probability
+}
+
+/** Judges against a fixed floor when the learned rate is below it, on the high side only. */
+export function judgeAgainstFloor(
+  interval: Interval,
+  state: RatesState,
+  at: number,
+  tally: Tally,
+  sensitivity: number,
+  floor: number,
+): Band {
+  const best = ranked(interval, state, at)[0]!
+  const learned = outlook(state.rates[best.i]!, DESIGNS[interval][best.i]!, slotsAt(at), tally.rows)
+  const view = { ...learned, probability: Math.max(floor, learned.probability) }
+  const percent = (hits: number) => (100 * hits) / tally.rows
+  const band = {
+    expected: 100 * learned.probability,
+    low: 0,
+    high: percent(hitsAt(view, sensitivity)),
+    zScore: Math.max(0, scoreOf(view, tally.hits)),
+  }
+  return reconcile(band, percent(tally.hits), sensitivity, 'high')
+}
+
+interface Opinion {
+  view: Outlook
+  score: number
+}
+
+/** The best rate's opinion, unless one that is as good finds the result less surprising. */
+function mildestOpinion(interval: Interval, state: RatesState, at: number, tally: Tally): Opinion {
+  const slots = slotsAt(at)
+  const candidates = ranked(interval, state, at)
+  const bestScore = candidates[0]!.score
+  const firstCycles = at - state.firstAt < FIRST_CYCLES[interval]
+  let mildest: Opinion | null = null
+  for (const { i, score } of candidates) {
+    const design = DESIGNS[interval][i]!
+    const rate = state.rates[i]!
+    const asGood = score >= bestScore - AS_GOOD
+    const hasSeenSlot = design.cycle !== null && rate.sightings[slots[design.cycle]]! > 0
+    if (!asGood && !(firstCycles && hasSeenSlot)) continue
+    const view = outlook(rate, design, slots, tally.rows)
+    const opinion = { view, score: scoreOf(view, tally.hits) }
+    if (mildest && !asGood && !isMuchCloser(view, mildest.view, tally)) continue
+    if (!mildest || Math.abs(opinion.score) < Math.abs(mildest.score)) mildest = opinion
+  }
+  return mildest!
+}
+
+function isMuchCloser(view: Outlook, than: Outlook, tally: Tally): boolean {
+  const rate = tally.hits / tally.rows
+  return Math.abs(rate - view.probability) <= 0.6 * Math.abs(rate - than.probability)
+}
+
+/** The rates that may speak, the best first. */
+function ranked(interval: Interval, state: RatesState, at: number): { i: number; score: number }[] {
+  const seasonal = at - state.firstAt >= SEASONAL_AFTER[interval]
+  return DESIGNS[interval]
+    .map((design, i) => ({ i, design, score: state.rates[i]!.score - design.handicap }))
+    .filter(({ design }) => seasonal || !design.cycle)
+    .sort((a, b) => b.score - a.score)
+}

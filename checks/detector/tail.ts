@@ -1,0 +1,160 @@
+/**
+ * How improbable an error is: the predictive distribution of a predictor's standardised errors, learned one error
+ * at a time. An error either is no move at all, less than half a unit, or one drawn from Student's t. Candidate
+ * distributions run side by side; the one under which the errors were likeliest is used.
+ */
+import { logStudent, normalFromTail, normalTail, normalToStudent, studentToNormal } from './distributions.ts'
+
+/** What has been learned of the errors, as plain JSON. */
+export interface TailState {
+  /** Errors seen. */
+  errors: number
+  /** Discounted number of all errors, and of those that were moves. */
+  weight: number
+  moves: number
+  /** Squared scale of the moves and discounted log likelihood, by candidate. */
+  variance: number[]
+  likelihood: number[]
+  /** Surprising moves in a row, and the square of the least of them. */
+  run: number
+  leastSquare: number
+}
+
+/** A symmetric distribution around zero, by its normal-equivalent scores. */
+export interface Tail {
+  /** The normal-equivalent score of a standardised error. */
+  score(error: number): number
+  /** The error whose score is `sensitivity`: half the width of the band. */
+  reach(sensitivity: number): number
+}
+
+/** What the series says about its noise, apart from the errors. */
+export interface Grain {
+  /** The smallest standard deviation the resolution of the values allows. */
+  floor: number
+  /** The smallest change the values can show, on the working scale. */
+  unit: number
+  /** The standard deviation expected before any evidence; 0 for no opinion. */
+  prior: number
+  /** No more degrees of freedom than this, however calm the errors look. */
+  maxFreedom: number
+}
+
+/** Student's t, heavy and light, each with a steady scale and with one that follows volatile noise. */
+const CANDIDATES = [
+  { df: 4, weight: 1 / 60 },
+  { df: 10, weight: 1 / 60 },
+  { df: 4, weight: 1 / 14 },
+  { df: 10, weight: 1 / 14 },
+]
+/** What earlier errors count after each new one. */
+const MEMORY = 0.985
+/** Errors before the candidates go their own ways. */
+const YOUNG = 8
+/** Moves beyond 3.5 sd (squared) are surprising, and this many in a row are the new scale. */
+const SURPRISE = 12.25
+const NEW_SCALE = 3
+/** Errors worth of evidence in the prior on the scale. */
+const PRIOR_WEIGHT = 2
+/** Degrees of freedom of a series that has hardly ever moved. */
+const STILL_FREEDOM = 5
+
+export function startTail(): TailState {
+  const none = CANDIDATES.map(() => 0)
+  return { errors: 0, weight: 0, moves: 0, variance: none, likelihood: [...none], run: 0, leastSquare: 0 }
+}
+
+/** Learns a standardised error; `variance` is the predictor's own estimate, from which young candidates start. */
+export function learnTail(tail: TailState, error: number, variance: number, floor: number): void {
+  const moved = Math.abs(error) > floor / FLOOR_OF_HALF
+  tail.errors++
+  tail.weight = tail.weight * MEMORY + 1
+  tail.moves = tail.moves * MEMORY + (moved ? 1 : 0)
+  if (tail.errors <= YOUNG) tail.variance.fill((variance * tail.weight) / Math.max(1, tail.moves))
+  else if (moved) learnMove(tail, error * error, floor * floor)
+}
+
+/** The floor is 0.3 of a unit: the share of half a unit. */
+const FLOOR_OF_HALF = 0.6
+
+/**
+ * Each candidate's scale by the recursive form of the EM step for Student's t (Lange, Little & Taylor 1989):
+ * σ² follows (df + 1)/(df + r²) u². A surprise has bounded weight; a run of them lifts the scale at once.
+ */
+function learnMove(tail: TailState, square: number, least: number): void {
+  const lifted = scaleOfRun(tail, square)
+  for (let i = 0; i < CANDIDATES.length; i++) {
+    const { df, weight } = CANDIDATES[i]!
+    const known = Math.max(tail.variance[i]!, lifted)
+    const variance = Math.max(known, least)
+    const squared = square / variance
+    const density = logStudent(Math.sqrt(Math.min(25, squared)), df) - 0.5 * Math.log(variance)
+    tail.likelihood[i] = tail.likelihood[i]! * MEMORY + density
+    const step = Math.max(weight, 1 / (tail.errors + 1))
+    tail.variance[i] = known + step * (((df + 1) / (df + squared)) * square - known)
+  }
+}
+
+/** The squared scale that a run of surprises calls for, that of its least one; 0 without a run. */
+function scaleOfRun(tail: TailState, square: number): number {
+  if (square < SURPRISE * tail.variance[0]!) {
+    tail.run = 0
+    return 0
+  }
+  tail.leastSquare = tail.run === 0 ? square : Math.min(tail.leastSquare, square)
+  tail.run++
+  return tail.run >= NEW_SCALE ? tail.leastSquare : 0
+}
+
+/** The distribution of the next error; `variance` is the predictor's own estimate. */
+export function fitTail(tail: TailState, variance: number, grain: Grain): Tail {
+  const half = grain.unit / 2
+  const share = (tail.moves + 0.5) / (tail.weight + 0.5)
+  if (hardlyMoves(tail)) return movingTail(share, grain.unit, STILL_FREEDOM, half)
+  const young = tail.errors < YOUNG
+  const i = likeliest(tail)
+  const sd = Math.sqrt(pooled(tail.errors, young ? variance : tail.variance[i]!, grain))
+  const evidence = Math.max(1, tail.errors - 1 + (grain.prior > 0 ? PRIOR_WEIGHT : 0))
+  const df = Math.max(1, Math.min(young ? 10 : CANDIDATES[i]!.df, evidence, grain.maxFreedom))
+  return share > 0.98 || young ? studentTail(sd, df) : movingTail(share, sd, df, half)
+}
+
+/** So few moves that their size says nothing: two, or 3 % of the errors. */
+function hardlyMoves({ errors, moves, weight }: TailState): boolean {
+  return errors >= 3 && moves <= 0.5 * weight && moves <= Math.max(2, 0.03 * weight)
+}
+
+function likeliest(tail: TailState): number {
+  let best = 0
+  for (let i = 1; i < CANDIDATES.length; i++) if (tail.likelihood[i]! >= tail.likelihood[best]!) best = i
+  return best
+}
+
+/** A variance mixed with the prior one by weight of evidence, not below the floor. */
+function pooled(errors: number, variance: number, { floor, prior }: Grain): number {
+  const weight = prior > 0 ? PRIOR_WEIGHT : 0
+  const n = Math.min(errors, 40)
+  return Math.max((weight * prior * prior + n * variance) / (weight + n), floor * floor)
+}
+
+function studentTail(sd: number, df: number): Tail {
+  return {
+    score: error => studentToNormal(error / sd, df),
+    reach: sensitivity => sd * normalToStudent(sensitivity, df),
+  }
+}
+
+/** P(|U| > x) = P(it moves) × P(|t| > x / sd), and no surprise at all in less than half a unit. */
+function movingTail(share: number, sd: number, df: number, half: number): Tail {
+  return {
+    score(error) {
+      if (Math.abs(error) <= half) return 0
+      const tail = share * normalTail(studentToNormal(Math.abs(error) / sd, df))
+      return Math.sign(error) * Math.max(0, normalFromTail(Math.max(1e-300, tail)))
+    },
+    reach(sensitivity) {
+      const tail = normalTail(sensitivity) / share
+      return tail >= 0.5 ? half : Math.max(half, sd * normalToStudent(normalFromTail(tail), df))
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import type { Value } from '../connectors/connector.ts'
+import { raw, sql, type Sql } from '../connectors/sql.ts'
+
+/** All rows of the table. Every statement of a scan carries it once. */
+export const rowCount: Sql = sql`count(*)`
+
+/** Rows whose column is not NULL; written in one place so that checks of one column share it. */
+export function nonNullCount(column: Sql): Sql {
+  return sql`count(${column})`
+}
+
+/** Distinct values that are not NULL, equal by the column's own collation. */
+export function distinctCount(column: Sql): Sql {
+  return sql`count(distinct ${column})`
+}
+
+/** A decimal number as it may be written in SQL, in any length. */
+export const DECIMAL = /^-?\d+(\.\d+)?$/
+
+/**
+ * A number written out in the statement. It is not bound, because engines give a bound value the type of the
+ * column it is compared with: 0.5, or 10^12, would then be refused beside a column of 32-bit integers.
+ * @throws TypeError when it is no finite number, so that no other text can get in
+ */
+export function numberLiteral(value: number | string): Sql {
+  const isNumber = typeof value === 'number' ? Number.isFinite(value) : DECIMAL.test(value)
+  if (!isNumber) throw new TypeError(`${String(value)} is not a finite number.`)
+  return raw(String(value))
+}
+
+/** A measure that is no finite number: NaN, an infinity, a text, a date. Never taken for a value. */
+export class NotFinite extends Error {
+  override readonly name = 'NotFinite'
+}
+
+const NUMERAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
+
+/**
+ * A measured value as a number; NULL stays null. Exact up to 2^53, beyond it the nearest double, as the
+ * numbers of JSON are.
+ * @throws NotFinite for everything else
+ */
+export function toNumber(value: Value | bigint | undefined): number | null {
+  if (value === null || value === undefined) return null
+  const isNumeral =
+    typeof value === 'number' ||
+    typeof value === 'bigint' ||
+    (typeof value === 'string' && NUMERAL.test(value))
+  const number = isNumeral ? Number(value) : NaN
+  if (Number.isFinite(number)) return number
+  throw new NotFinite(`The measured value is ${describe(value)}, which is not a finite number.`)
+}
+
+function describe(value: Value | bigint): string {
+  if (typeof value === 'number') return String(value)
+  if (typeof value === 'string' && /^[+-]?(nan|inf(inity)?)$/i.test(value)) return value
+  if (typeof value === 'string' && NUMERAL.test(value)) return 'beyond the largest double'
+  return value instanceof Date ? 'a date' : `a ${typeof value}`
+}

@@ -1,0 +1,21 @@
+import type { CheckType } from '../check.ts'
+import { distinctCountMetric } from './distinct-count.ts'
+import { duplicateCount } from './duplicate-count.ts'
+import { maxValue } from './max-value.ts'
+import { mean } from './mean.ts'
+import { minValue } from './min-value.ts'
+import { nullPercent } from './null-percent.ts'
+import { percentile } from './percentile.ts'
+import { rowCountMetric } from './row-count.ts'
+
+/** The metrics of the product, in the order the API description names them. */
+export const metrics: CheckType[] = [
+  rowCountMetric,
+  nullPercent,
+  distinctCountMetric,
+  duplicateCount,
+  minValue,
+  maxValue,
+  mean,
+  percentile,
+]

@@ -1,0 +1,18 @@
+import Joi from 'joi'
+import { NUMERIC_KINDS } from '../../connectors/catalog.ts'
+import { sql } from '../../connectors/sql.ts'
+import type { AggregateMetric } from '../check.ts'
+
+/**
+ * max_value: the greatest number that is not NULL; no value of no rows. NaN and the
+ * infinities that some engines store make it an error, not a number.
+ */
+export const maxValue: AggregateMetric = {
+  family: 'metric',
+  name: 'max_value',
+  description: 'The greatest value of a numeric column.',
+  config: Joi.object({}),
+  column: 'required',
+  kinds: NUMERIC_KINDS,
+  measure: ({ column, dialect }) => sql`max(${dialect.asNumber(column)})`,
+}

@@ -1,0 +1,14 @@
+import Joi from 'joi'
+import type { DerivedMetric } from '../check.ts'
+import { nonNullCount } from '../measures.ts'
+
+/** null_percent: 100 × rows whose column is NULL ÷ all rows; 0 of no rows. An empty text is not NULL. */
+export const nullPercent: DerivedMetric = {
+  family: 'metric',
+  name: 'null_percent',
+  description: 'The percentage of rows whose column is NULL, 0 to 100.',
+  config: Joi.object({}),
+  column: 'required',
+  measures: ({ column }) => ({ present: nonNullCount(column) }),
+  read: (measured, total) => (total === 0 ? 0 : (100 * (total - (measured.present ?? 0))) / total),
+}

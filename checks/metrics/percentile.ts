@@ -1,0 +1,20 @@
+import Joi from 'joi'
+import { NUMERIC_KINDS } from '../../connectors/catalog.ts'
+import type { AggregateMetric } from '../check.ts'
+
+/**
+ * percentile: the continuous (linearly interpolated) percentile of the numbers that are not NULL, as SQL's
+ * percentile_cont; `percentile_value` from 0, the least, over 50, the median, to 100, the greatest. No value
+ * of no rows.
+ */
+export const percentile: AggregateMetric<{ percentile_value: number }> = {
+  family: 'metric',
+  name: 'percentile',
+  description: 'The interpolated percentile of a numeric column.',
+  config: Joi.object({ percentile_value: Joi.number().min(0).max(100).required() }),
+  column: 'required',
+  kinds: NUMERIC_KINDS,
+  needs: ['percentile'],
+  measure: ({ column, config, dialect, from }) =>
+    dialect.percentile(column, config.percentile_value / 100, from),
+}

@@ -1,0 +1,49 @@
+/** An ISO date or timestamp, in the form that engines compare with their own columns. */
+export interface Moment {
+  /** Whether it is a day without a time. */
+  isDay: boolean
+  /** `2024-12-31`, or `2024-12-31 23:59:59` in UTC, with a fraction when there is one. */
+  text: string
+  /** The day after, for bounds that include a whole day. */
+  nextDay: string
+  /** Milliseconds since 1970, for ordering. */
+  from: number
+}
+
+const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/i
+const DAY_MS = 86_400_000
+
+function offsetMinutes(zone: string | undefined): number {
+  if (zone === undefined || zone.toUpperCase() === 'Z') return 0
+  const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(-2))]
+  return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes)
+}
+
+/**
+ * Reads an ISO 8601 date (`2024-12-31`) or timestamp (`2024-12-31T23:59:59.5+01:00`).
+ * @returns null when it is neither, or names no real day or time of day
+ */
+export function parseMoment(text: string): Moment | null {
+  const match = ISO.exec(text)
+  if (!match) return null
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(part => Number(part ?? 0)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  const local = Date.UTC(year, month - 1, day, hour, minute, second)
+  const isReal = new Date(local).toISOString().startsWith(`${text.slice(0, 10)}T`)
+  if (year === 0 || !isReal || hour > 23 || minute > 59 || second > 59) return null
+  const from = local - offsetMinutes(match[8]) * 60_000
+  const isDay = match[4] === undefined
+  const iso = new Date(from).toISOString()
+  return {
+    isDay,
+    text: isDay ? iso.slice(0, 10) : `${iso.slice(0, 10)} ${iso.slice(11, 19)}${match[7] ?? ''}`,
+    nextDay: new Date(from + DAY_MS).toISOString().slice(0, 10),
+    from: from + Number(match[7] ?? 0) * 1000,
+  }
+}

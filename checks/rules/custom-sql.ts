@@ -1,0 +1,56 @@
+import Joi from 'joi'
+import { raw, sql, type Sql } from '../../connectors/sql.ts'
+import type { CheckContext, TableRule } from '../check.ts'
+import { rowCount } from '../measures.ts'
+import { invalidRow, readRows, rowMeasures } from '../rows.ts'
+import { checkCustomSql, parseCustomSql, type CustomSql } from '../sql-safety.ts'
+
+type CustomSqlConfig = {
+  sql_expression: string
+}
+
+function read(context: CheckContext<CustomSqlConfig>): CustomSql {
+  const reading = parseCustomSql(context.config.sql_expression)
+  if ('error' in reading) throw new Error(reading.error)
+  return reading
+}
+
+/** The text on lines of its own. It was parsed as one expression or one SELECT before it came here. */
+function verbatim({ text }: CustomSql): Sql {
+  return raw(`\n${text}\n`)
+}
+
+/**
+ * CUSTOM_SQL: `sql_expression` is a boolean expression that is true for valid rows, or a whole SELECT that
+ * returns the invalid rows. Expression: a row is valid when it is true, so NULL is invalid; where the check
+ * names a column, rows in which that column is NULL follow `treat_null_as_valid` instead. SELECT: invalid is
+ * the number of rows it returns, which may be above the table's own; NULL policy does not apply. It runs in
+ * a statement of its own, in a read-only session. What is refused stands in `checkCustomSql`.
+ */
+export const customSql: TableRule<CustomSqlConfig> = {
+  family: 'rule',
+  name: 'CUSTOM_SQL',
+  description: 'A boolean SQL expression holds for every row, or a SELECT of invalid rows returns none.',
+  config: Joi.object({ sql_expression: Joi.string().min(1).max(10_000).required() }),
+  column: 'optional',
+  alone: true,
+  async refuses({ sql_expression }) {
+    const reading = await checkCustomSql(sql_expression)
+    return 'error' in reading ? reading.error : null
+  },
+  measures(context) {
+    const custom = read(context)
+    if (custom.form === 'expression') return rowMeasures(context, verbatim(custom))
+    return { returned: sql`(select ${rowCount} from (${verbatim(custom)}) q)` }
+  },
+  read(measured, total, context) {
+    return 'returned' in measured
+      ? { total, invalid: measured.returned ?? 0 }
+      : readRows(measured, total, context)
+  },
+  samples(context) {
+    const custom = read(context)
+    if (custom.form === 'select') return { select: sql`select * from (${verbatim(custom)}) q` }
+    return { where: invalidRow(context, verbatim(custom)), columns: custom.columns }
+  },
+}

@@ -1,0 +1,34 @@
+import Joi from 'joi'
+import { sql } from '../../connectors/sql.ts'
+import type { RowRule } from '../check.ts'
+import { readDateFormat } from '../date-format.ts'
+import { textOf } from '../values.ts'
+
+function readable(format: string, helpers: Joi.CustomHelpers): string | Joi.ErrorReport {
+  const read = readDateFormat(format)
+  return 'error' in read ? helpers.message({ custom: read.error }) : format
+}
+
+/**
+ * DATE_FORMAT: the value parses in `format` and is a real calendar date: 2023-02-29 is not. The format is
+ * strptime's (`%Y-%m-%d`) or in letters (`YYYY-MM-DD HH:mm:ss`). On date and timestamp columns every value
+ * that is not NULL is valid.
+ */
+export const dateFormat: RowRule<{ format: string }> = {
+  family: 'rule',
+  name: 'DATE_FORMAT',
+  description: 'Values are real calendar dates in the given format.',
+  config: Joi.object({
+    format: Joi.string().min(1).max(100).required().custom(readable),
+  }),
+  column: 'required',
+  kinds: ['text', 'integer', 'date', 'timestamp', 'other'],
+  needs: ['dateParsing'],
+  valid(context) {
+    const { column, info, dialect, config } = context
+    if (info?.kind === 'date' || info?.kind === 'timestamp') return sql`${column} is not null`
+    const read = readDateFormat(config.format)
+    if ('error' in read) throw new Error(read.error)
+    return dialect.parsesAsDate(textOf(context), read.strptime)
+  },
+}

@@ -1,0 +1,58 @@
+import Joi from 'joi'
+import type { ColumnInfo } from '../../connectors/catalog.ts'
+import { join, sql } from '../../connectors/sql.ts'
+import type { RowRule } from '../check.ts'
+import { DECIMAL, numberLiteral } from '../measures.ts'
+import { isNumeric, textOf } from '../values.ts'
+
+type Allowed = string | number | boolean
+
+const TRUTH: Record<string, 0 | 1> = { true: 1, t: 1, '1': 1, false: 0, f: 0, '0': 0 }
+
+function unreadable(values: readonly Allowed[], column: ColumnInfo | undefined): Allowed | undefined {
+  if (isNumeric(column)) return values.find(value => typeof value === 'boolean' || !isDecimal(value))
+  if (column?.kind === 'boolean') return values.find(value => !(String(value).toLowerCase() in TRUTH))
+  return undefined
+}
+
+function isDecimal(value: string | number): boolean {
+  return typeof value === 'number' ? Number.isFinite(value) : DECIMAL.test(value)
+}
+
+/**
+ * ENUM: the value is one of `allowed_values` (1 to 1,000): compared as numbers on numeric columns (a decimal
+ * text where a double is too short), as truth values on booleans, as text on all others. On text columns
+ * equality is the column's own: its collation decides on case, CHAR(n) ignores the padding. The empty text is
+ * a value like others; NULL is none and cannot be listed.
+ */
+export const enumeration: RowRule<{ allowed_values: Allowed[] }> = {
+  family: 'rule',
+  name: 'ENUM',
+  description: 'Values are in a list of allowed values.',
+  config: Joi.object({
+    allowed_values: Joi.array()
+      .items(Joi.string().allow('').max(1000), Joi.number().strict().unsafe(), Joi.boolean().strict())
+      .min(1)
+      .max(1000)
+      .required(),
+  }),
+  column: 'required',
+  kinds: ['integer', 'decimal', 'float', 'text', 'boolean', 'date', 'timestamp', 'time', 'json', 'other'],
+  refuses({ allowed_values }, column) {
+    const value = unreadable(allowed_values, column)
+    if (value === undefined) return null
+    return `allowed_values holds ${JSON.stringify(value)}, which is no ${isNumeric(column) ? 'number' : 'boolean'} for a column of type ${column?.type}.`
+  },
+  valid(context) {
+    const { column, info, config } = context
+    const values = [...new Set(config.allowed_values)]
+    if (isNumeric(info)) {
+      return sql`${column} in (${join(values.map(value => numberLiteral(value as string | number)))})`
+    }
+    if (info?.kind === 'boolean') {
+      const truths = values.map(value => numberLiteral(TRUTH[String(value).toLowerCase()] ?? 0))
+      return sql`case when ${column} then 1 else 0 end in (${join(truths)})`
+    }
+    return sql`${textOf(context)} in (${join(values.map(value => sql`${String(value)}`))})`
+  },
+}

@@ -1,0 +1,16 @@
+import Joi from 'joi'
+import type { TableRule } from '../check.ts'
+import { nonNullCount } from '../measures.ts'
+import { sql } from '../../connectors/sql.ts'
+
+/** NOT_NULL: the column has no NULL. An empty text is a value; `treat_null_as_valid` does not apply. */
+export const notNull: TableRule = {
+  family: 'rule',
+  name: 'NOT_NULL',
+  description: 'The column has no NULL.',
+  config: Joi.object({}),
+  column: 'required',
+  measures: ({ column }) => ({ present: nonNullCount(column) }),
+  read: (measured, total) => ({ total, invalid: total - (measured.present ?? 0) }),
+  samples: ({ column }) => ({ where: sql`${column} is null` }),
+}

@@ -1,0 +1,103 @@
+import Joi from 'joi'
+import type { CheckContext, RowRule } from '../check.ts'
+import { DECIMAL, numberLiteral } from '../measures.ts'
+import { isNumeric } from '../values.ts'
+import { parseMoment, type Moment } from '../moments.ts'
+import { join, sql, type Sql } from '../../connectors/sql.ts'
+
+/** A number, a decimal text too long for a double, or an ISO date or timestamp. */
+type Bound = number | string
+
+type RangeConfig = {
+  min?: Bound
+  max?: Bound
+}
+
+const bound = Joi.alternatives(
+  Joi.string().pattern(DECIMAL, 'a decimal number'),
+  Joi.string()
+    .max(40)
+    .custom((text: string, { error }) => (parseMoment(text) ? text : error('any.invalid'))),
+  Joi.number().strict().unsafe(),
+)
+  .empty(null)
+  .messages({
+    'alternatives.match': '{{#label}} must be a number, or an ISO date such as 2024-12-31',
+    'alternatives.types': '{{#label}} must be a number, or an ISO date such as 2024-12-31',
+  })
+
+function isNumber(value: Bound): boolean {
+  return typeof value === 'number' || DECIMAL.test(value)
+}
+
+function inOrder({ min, max }: RangeConfig, { error }: Joi.CustomHelpers): RangeConfig | Joi.ErrorReport {
+  if (min === undefined || max === undefined) return { min, max }
+  if (isNumber(min) !== isNumber(max)) return error('range.mixed')
+  const position = (value: Bound) => (isNumber(value) ? Number(value) : parseMoment(String(value))!.from)
+  return position(min) > position(max) ? error('range.order') : { min, max }
+}
+
+/**
+ * What an upper bound keeps out by itself, and its absence lets in: NaN, which PostgreSQL and others sort above
+ * every number, and a text, which SQLite takes into numeric columns and sorts above them too. Only zero equals
+ * its own negation; NaN equals its own wherever it compares at all.
+ */
+function isNumberItself({ column, info, dialect }: CheckContext<RangeConfig>): Sql {
+  const number = dialect.asNumber(column)
+  if (info?.kind === 'integer') return sql`${number} is not null`
+  return sql`(${number} <> -${number} or ${number} = 0)`
+}
+
+function withinNumbers(context: CheckContext<RangeConfig>): Sql[] {
+  const { min, max } = context.config
+  const conditions: Sql[] = []
+  if (min !== undefined) conditions.push(sql`${context.column} >= ${numberLiteral(min)}`)
+  if (max !== undefined) conditions.push(sql`${context.column} <= ${numberLiteral(max)}`)
+  if (max === undefined) conditions.push(isNumberItself(context))
+  return conditions
+}
+
+function withinMoments({ column, info, config: { min, max } }: CheckContext<RangeConfig>): Sql[] {
+  const conditions: Sql[] = []
+  const [from, to] = [min, max].map(value => (value === undefined ? null : parseMoment(String(value))))
+  if (from) conditions.push(sql`${column} >= ${from.text}`)
+  // A day given as the last one includes all of its hours, on columns that have hours.
+  if (to?.isDay && info?.kind === 'timestamp') conditions.push(sql`${column} < ${to.nextDay}`)
+  else if (to) conditions.push(sql`${column} <= ${to.text}`)
+  return conditions
+}
+
+/**
+ * RANGE: `min` ≤ value ≤ `max`, either bound may be missing, both inclusive. Numbers on numeric columns (a
+ * decimal text where a double is too short), ISO dates on date columns, ISO dates or timestamps on timestamp
+ * columns. A day as `max` of a timestamp column includes that whole day; a timestamp with a zone is taken in
+ * UTC, one without is compared as it stands. NaN is always invalid; an infinity is beyond every bound on its
+ * side and within a range that is open there.
+ */
+export const range: RowRule<RangeConfig> = {
+  family: 'rule',
+  name: 'RANGE',
+  description: 'Values lie between min and max, both inclusive.',
+  config: Joi.object({ min: bound, max: bound }).or('min', 'max').custom(inOrder).messages({
+    'range.order': '{{#label}} has min above max',
+    'range.mixed': '{{#label}} must have two numbers or two dates, not one of each',
+  }),
+  column: 'required',
+  kinds: ['integer', 'decimal', 'float', 'date', 'timestamp'],
+  refuses({ min, max }, column) {
+    const bounds = [min, max].filter(value => value !== undefined)
+    if (isNumeric(column)) {
+      return bounds.every(isNumber) ? null : 'A numeric column needs numbers as min and max.'
+    }
+    if (bounds.some(isNumber)) return 'A date column needs ISO dates as min and max.'
+    const moments: (Moment | null)[] = bounds.map(value => parseMoment(String(value)))
+    const hasTime = moments.some(moment => !moment?.isDay)
+    return column?.kind === 'date' && hasTime
+      ? 'A date column needs min and max without a time of day.'
+      : null
+  },
+  valid(context) {
+    const conditions = isNumeric(context.info) ? withinNumbers(context) : withinMoments(context)
+    return join(conditions, ' and ')
+  },
+}

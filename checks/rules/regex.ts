@@ -1,0 +1,19 @@
+import Joi from 'joi'
+import type { RowRule } from '../check.ts'
+import { textOf } from '../values.ts'
+
+/**
+ * REGEX: the value matches `pattern` somewhere (searched, not anchored; write ^ and $ for the whole value),
+ * case-sensitively, by the engine's own regular expressions. A pattern has 1 to 1,000 characters; its syntax
+ * is the engine's to judge. On columns that are not text the value is matched as the engine prints it.
+ */
+export const regex: RowRule<{ pattern: string }> = {
+  family: 'rule',
+  name: 'REGEX',
+  description: 'Values match a regular expression.',
+  config: Joi.object({ pattern: Joi.string().min(1).max(1000).required() }),
+  column: 'required',
+  kinds: ['text', 'integer', 'decimal', 'date', 'other'],
+  needs: ['regex'],
+  valid: context => context.dialect.matches(textOf(context), context.config.pattern),
+}

@@ -1,0 +1,279 @@
+import type { Connection, Row } from '../connectors/connector.ts'
+import { BLAMES_CHECK, ConnectorError } from '../connectors/errors.ts'
+import type { TableInfo } from '../connectors/catalog.ts'
+import { sql, type Sql } from '../connectors/sql.ts'
+import type { Check, GroupValue, Measured, Outcome } from './check.ts'
+import { toNumber } from './measures.ts'
+import { MAX_GROUPS, TOTAL, broken, groupColumn, interpret, partition, plan, statementOf } from './plan.ts'
+import type { Engine, Part, Planned, Statement } from './plan.ts'
+import { sampleQuery, takeSamples } from './samples.ts'
+
+export type { Engine } from './plan.ts'
+
+export interface ScanOptions {
+  /**
+   * Milliseconds for the whole scan. Every statement gets what is left, rounded up to a tenth of the whole,
+   * and the engine ends it then.
+   */
+  timeoutMs: number
+  /** Invalid rows to keep per failing rule, 0 to 100, for all or by check id; 0 unless told. */
+  sampleLimit?: number | Readonly<Record<string, number>>
+  signal?: AbortSignal
+  /** Milliseconds on a clock that only goes forward; the process's own unless told. */
+  now?: () => number
+}
+
+export interface Scanned {
+  /** One of each check, in the order given. */
+  outcomes: Outcome[]
+  /** Statements sent to the database. */
+  statements: number
+  durationMs: number
+}
+
+/** A statement as it would be sent, and the checks it measures. */
+export interface Explained {
+  text: string
+  values: unknown[]
+  checks: string[]
+}
+
+/**
+ * Measures many checks of one table in as few statements as it can: one for all that share, one for each
+ * `group_by`, one for each check that stays alone, and one for the samples of each failing rule.
+ * A check that cannot be measured becomes an `error` outcome; the others keep their numbers.
+ * @throws ConnectorError when the connection is to blame, and no check's numbers are then returned
+ */
+export async function scan(
+  connection: Pick<Connection, 'query'>,
+  engine: Engine,
+  table: TableInfo,
+  checks: readonly Check[],
+  options: ScanOptions,
+): Promise<Scanned> {
+  const { now = () => performance.now() } = options
+  const session = openSession(connection, engine, options, now)
+  const startedAt = now()
+  const { planned, refusals } = await plan(engine, table, checks)
+  const outcomes = new Map<string, Outcome>(
+    refusals.map(refusal => [refusal.id, { status: 'error', durationMs: 0, ...refusal }]),
+  )
+  const measured: Outcome[] = []
+  for (const part of partition(planned, engine)) measured.push(...(await measurePart(part, table, session)))
+  const byId = new Map(planned.map(item => [item.check.id, item]))
+  for (const outcome of measured) {
+    const item = byId.get(outcome.id)
+    outcomes.set(outcome.id, item ? await withSamples(outcome, item, session, options) : outcome)
+  }
+  return {
+    outcomes: checks.flatMap(({ id }) => outcomes.get(id) ?? []),
+    statements: session.count(),
+    durationMs: Math.round(now() - startedAt),
+  }
+}
+
+/** The statements that `scan` would send for these checks, without samples; refused checks have none. */
+export async function explain(
+  engine: Engine,
+  table: TableInfo,
+  checks: readonly Check[],
+): Promise<Explained[]> {
+  const { planned } = await plan(engine, table, checks)
+  return partition(planned, engine).map(part => ({
+    ...engine.dialect.render(statementOf(part, table, engine).select),
+    checks: part.checks.map(({ check }) => check.id),
+  }))
+}
+
+interface Session {
+  engine: Engine
+  run(statement: Sql): Promise<Row[]>
+  now(): number
+  count(): number
+}
+
+function openSession(
+  connection: Pick<Connection, 'query'>,
+  engine: Engine,
+  { timeoutMs, signal }: ScanOptions,
+  now: () => number,
+): Session {
+  const deadline = now() + timeoutMs
+  // A session may need a statement of its own to change the limit, so it changes ten times at most.
+  const step = Math.ceil(timeoutMs / 10)
+  let statements = 0
+  return {
+    engine,
+    now,
+    count: () => statements,
+    async run(statement) {
+      signal?.throwIfAborted()
+      const left = Math.min(timeoutMs, Math.ceil((deadline - now()) / step) * step)
+      if (left <= 0) throw outOfTime(engine, timeoutMs)
+      statements += 1
+      // No `maxRows`: every statement limits its own rows, and PostgreSQL gives up parallel workers for one
+      // that is fetched up to a number of rows.
+      try {
+        return await connection.query(statement, { timeoutMs: left, signal })
+      } catch (thrown) {
+        // A statement that was called off failed for no fault of its own.
+        signal?.throwIfAborted()
+        throw thrown
+      }
+    },
+  }
+}
+
+function outOfTime(engine: Engine, timeoutMs: number): ConnectorError {
+  return new ConnectorError({
+    kind: 'timeout',
+    engine: engine.name,
+    message: `The ${timeoutMs / 1000} s allowed for the scan were used up before this check ran.`,
+  })
+}
+
+/** Measures one part, and when it fails finds the checks to blame. */
+async function measurePart(part: Part, table: TableInfo, session: Session): Promise<Outcome[]> {
+  const startedAt = session.now()
+  const result = await tryPart(part, table, session)
+  if (Array.isArray(result)) return result
+  const durationMs = Math.round(session.now() - startedAt)
+  if (await blamesAll(result, part, table, session)) return part.checks.map(failed(result, durationMs))
+  return isolate(part, result, table, session, durationMs)
+}
+
+/** Runs the SELECT of a part: its outcomes, or the error that one of its checks may be to blame for. */
+async function tryPart(part: Part, table: TableInfo, session: Session): Promise<Outcome[] | ConnectorError> {
+  const startedAt = session.now()
+  const statement = statementOf(part, table, session.engine)
+  try {
+    const rows = await session.run(statement.select)
+    const durationMs = Math.round(session.now() - startedAt)
+    return part.checks.map(item => readOutcome(item, part, statement, rows, durationMs))
+  } catch (thrown) {
+    return blameable(thrown)
+  }
+}
+
+/** An error that a check can be to blame for; anything else is thrown on. */
+function blameable(thrown: unknown): ConnectorError {
+  if (thrown instanceof ConnectorError && BLAMES_CHECK.has(thrown.kind)) return thrown
+  throw thrown
+}
+
+/**
+ * Whether searching for the guilty check makes no sense. After a timeout the time is used up, and halving
+ * would make a database that is already too slow read the table again and again. When even a SELECT of
+ * nothing fails, the table itself is gone or closed to us.
+ */
+async function blamesAll(
+  error: ConnectorError,
+  part: Part,
+  table: TableInfo,
+  session: Session,
+): Promise<boolean> {
+  if (error.kind === 'timeout' || part.checks.length === 1) return true
+  if (error.kind === 'invalid-query') return false
+  try {
+    await session.run(sql`select 1 from ${session.engine.dialect.table(table)} where 1 = 0`)
+    return false
+  } catch (thrown) {
+    blameable(thrown)
+    return true
+  }
+}
+
+/**
+ * Halves a part that failed until the guilty checks are alone. When the first half succeeds the failure was
+ * the second's, which then need not be run as a whole: one bad check of n costs at most 2 log2 n statements.
+ */
+async function isolate(
+  { checks, groupBy }: Part,
+  error: ConnectorError,
+  table: TableInfo,
+  session: Session,
+  durationMs: number,
+): Promise<Outcome[]> {
+  if (checks.length === 1 || error.kind === 'timeout') return checks.map(failed(error, durationMs))
+  const middle = Math.ceil(checks.length / 2)
+  const first: Part = { checks: checks.slice(0, middle), groupBy }
+  const second: Part = { checks: checks.slice(middle), groupBy }
+  const dig = (part: Part, result: Outcome[] | ConnectorError) =>
+    Array.isArray(result) ? result : isolate(part, result, table, session, durationMs)
+  const firstResult = await tryPart(first, table, session)
+  const outcomes = await dig(first, firstResult)
+  const secondResult = Array.isArray(firstResult) ? error : await tryPart(second, table, session)
+  return [...outcomes, ...(await dig(second, secondResult))]
+}
+
+function failed(error: ConnectorError, durationMs: number) {
+  return ({ check }: Planned): Outcome => ({
+    id: check.id,
+    status: 'error',
+    kind: error.kind,
+    message: error.message,
+    durationMs,
+  })
+}
+
+function readOutcome(
+  item: Planned,
+  part: Part,
+  statement: Statement,
+  rows: Row[],
+  durationMs: number,
+): Outcome {
+  const { id } = item.check
+  const isGrouped = part.groupBy.length > 0
+  if (isGrouped && rows.length > MAX_GROUPS) {
+    const message = `group_by makes more than ${MAX_GROUPS.toLocaleString('en')} groups: group by columns with fewer values.`
+    return { id, status: 'error', kind: 'too-many-groups', message, durationMs }
+  }
+  try {
+    if (isGrouped) {
+      const groups = rows.map(row => readGroup(item, part, statement, row))
+      return { id, status: 'grouped', groups, durationMs }
+    }
+    const { reading, total } = readRow(item, statement, rows[0] ?? {})
+    if (typeof reading === 'object' && reading !== null) {
+      return { id, status: 'counted', ...reading, samples: [], durationMs }
+    }
+    return { id, status: 'measured', value: reading, total, durationMs }
+  } catch (thrown) {
+    return { id, status: 'error', durationMs, ...broken(item.check.type, thrown) }
+  }
+}
+
+function readRow(item: Planned, { columns }: Statement, row: Row) {
+  const total = toNumber(row[TOTAL]) ?? 0
+  const measured: Measured = {}
+  for (const [name, measure] of Object.entries(item.measures)) {
+    measured[name] = toNumber(row[columns.get(measure.key) ?? ''])
+  }
+  return { total, reading: interpret(item, measured, total) }
+}
+
+function readGroup(item: Planned, part: Part, statement: Statement, row: Row): GroupValue {
+  const { reading, total } = readRow(item, statement, row)
+  const group = Object.fromEntries(part.groupBy.map((name, index) => [name, row[groupColumn(index)] ?? null]))
+  return { group, value: typeof reading === 'number' ? reading : null, total }
+}
+
+/** Adds samples to a rule that found invalid rows. Without them its counts stand: a sample is evidence only. */
+async function withSamples(
+  outcome: Outcome,
+  item: Planned,
+  session: Session,
+  { sampleLimit = 0 }: ScanOptions,
+): Promise<Outcome> {
+  const limit = typeof sampleLimit === 'number' ? sampleLimit : (sampleLimit[outcome.id] ?? 0)
+  if (outcome.status !== 'counted' || outcome.invalid <= 0 || limit <= 0) return outcome
+  const startedAt = session.now()
+  try {
+    const samples = await takeSamples(sampleQuery(item, limit), session.run)
+    return { ...outcome, samples, durationMs: outcome.durationMs + Math.round(session.now() - startedAt) }
+  } catch (thrown) {
+    blameable(thrown)
+    return outcome
+  }
+}

@@ -1,0 +1,164 @@
+import { loadModule, parseSync, scanSync } from 'libpg-query'
+import { isDenied } from './sql-denied.ts'
+
+/** A text of CUSTOM_SQL that was understood. */
+export interface CustomSql {
+  /** `expression`: true for valid rows. `select`: returns the invalid rows. */
+  form: 'expression' | 'select'
+  /** The text without comments and closing semicolons; what is sent to the engine. */
+  text: string
+  /** The last parts of the column names it mentions, each once. */
+  columns: string[]
+  /** The functions it calls, lower-cased, each once. */
+  functions: string[]
+}
+
+export type CustomSqlReading = CustomSql | { error: string }
+
+/** Longest text, in characters: the parser's stack holds any nesting that fits. */
+const MAX_LENGTH = 10_000
+
+const NEITHER = 'sql_expression must be one boolean expression or one SELECT'
+
+/** What may not stand anywhere in the tree, by the parser's name for it, and why. */
+const REFUSED: Record<string, string> = {
+  intoClause: 'SELECT INTO writes a table; sql_expression may only read.',
+  lockingClause: 'FOR UPDATE and FOR SHARE lock rows; sql_expression may only read.',
+  InsertStmt: 'INSERT is not allowed; sql_expression may only read.',
+  UpdateStmt: 'UPDATE is not allowed; sql_expression may only read.',
+  DeleteStmt: 'DELETE is not allowed; sql_expression may only read.',
+  MergeStmt: 'MERGE is not allowed; sql_expression may only read.',
+  ParamRef: 'Parameters such as $1 are not allowed in sql_expression; write the value.',
+}
+
+type Node = Record<string, unknown>
+
+/**
+ * Decides whether a text may run as CUSTOM_SQL and in which form: one boolean expression without sub-queries,
+ * or one SELECT that neither writes nor locks; no denied function in either. The grammar is PostgreSQL's, on
+ * every engine.
+ */
+export async function checkCustomSql(text: string): Promise<CustomSqlReading> {
+  await loadModule()
+  return parseCustomSql(text)
+}
+
+/** The same as `checkCustomSql`, once that was awaited in this process, which loads the parser. */
+export function parseCustomSql(text: string): CustomSqlReading {
+  if (text.length > MAX_LENGTH) return { error: `sql_expression has more than ${MAX_LENGTH} characters.` }
+  const lexed = lex(text)
+  if ('error' in lexed) return lexed
+  const statement = tryParse(lexed.text)
+  if (Array.isArray(statement)) return readStatements(lexed.text, statement)
+  if (!lexed.isBalanced) return { error: `${NEITHER}; its parentheses are not balanced.` }
+  const wrapped = tryParse(`select (\n${lexed.text}\n)`)
+  return Array.isArray(wrapped) ? readExpression(lexed.text, wrapped) : { error: wrapped.error }
+}
+
+/**
+ * Takes out comments and closing semicolons, and refuses what other engines would read differently: a
+ * backslash before a quote, which ends the text in PostgreSQL and does not in MySQL, and dollar quotes.
+ * Balanced parentheses matter because an expression is wrapped in a pair: `1=1) or (1=1` must not close it.
+ */
+function lex(text: string): { text: string; isBalanced: boolean } | { error: string } {
+  if (text.trim() === '') return { error: 'sql_expression is empty.' }
+  if (text.includes('\0')) return { error: 'sql_expression holds a NUL character.' }
+  if (/(?<!\\)(?:\\\\)*\\['"`]/.test(text)) {
+    return { error: 'sql_expression has a backslash before a quote; double the quote to write one.' }
+  }
+  let tokens: ReturnType<typeof scanSync>['tokens']
+  try {
+    ;({ tokens } = scanSync(text))
+  } catch {
+    return { error: 'sql_expression cannot be read: is a quote or a comment left open?' }
+  }
+  // The scanner counts bytes.
+  const bytes = Buffer.from(text)
+  let kept = ''
+  let end = 0
+  let depth = 0
+  let isBalanced = true
+  for (const token of tokens) {
+    if (token.text.startsWith('$') && token.tokenName === 'SCONST') {
+      return { error: 'sql_expression has a dollar-quoted text; use single quotes.' }
+    }
+    kept += bytes.toString('utf8', end, token.start)
+    end = token.end
+    kept += token.tokenName.endsWith('COMMENT') ? ' ' : bytes.toString('utf8', token.start, token.end)
+    if (token.text === '(') depth += 1
+    if (token.text === ')') depth -= 1
+    if (depth < 0) isBalanced = false
+  }
+  kept = kept.replace(/[\s;]+$/, '').trim()
+  if (kept === '') return { error: 'sql_expression is empty.' }
+  return { text: kept, isBalanced: isBalanced && depth === 0 }
+}
+
+function tryParse(text: string): Node[] | { error: string } {
+  try {
+    return (parseSync(text).stmts ?? []) as unknown as Node[]
+  } catch (thrown) {
+    const reason = thrown instanceof Error && thrown.name === 'SqlError' ? `: ${thrown.message}` : ''
+    return { error: `${NEITHER}${reason}.` }
+  }
+}
+
+function readStatements(text: string, statements: Node[]): CustomSqlReading {
+  if (statements.length !== 1) return { error: `${NEITHER}; it has ${statements.length} statements.` }
+  const statement = statements[0]?.stmt as Node
+  const select = statement.SelectStmt as Node | undefined
+  if (!select) return { error: `${NEITHER}; another statement is not allowed.` }
+  // VALUES and TABLE are SELECTs to PostgreSQL alone.
+  if (!/^[(\s]*(select|with)\b/i.test(text)) return { error: `${NEITHER}.` }
+  return survey(statement, { form: 'select', text })
+}
+
+function readExpression(text: string, statements: Node[]): CustomSqlReading {
+  const { SelectStmt: select } = (statements[0]?.stmt ?? {}) as { SelectStmt?: Node }
+  const [target, ...others] = (select?.targetList ?? []) as { ResTarget?: { name?: string; val?: Node } }[]
+  const clauses = Object.keys(select ?? {}).filter(key => !['targetList', 'limitOption', 'op'].includes(key))
+  const value = target?.ResTarget?.val
+  if (
+    statements.length !== 1 ||
+    others.length > 0 ||
+    clauses.length > 0 ||
+    !value ||
+    target.ResTarget?.name
+  ) {
+    return { error: `${NEITHER}.` }
+  }
+  const row = value.RowExpr as { row_format?: string } | undefined
+  if (row?.row_format === 'COERCE_IMPLICIT_CAST') return { error: `${NEITHER}; a list is neither.` }
+  return survey(value, { form: 'expression', text })
+}
+
+/** Walks the whole tree without recursion: its depth is the user's to choose. */
+function survey(root: Node, found: Pick<CustomSql, 'form' | 'text'>): CustomSqlReading {
+  const columns = new Set<string>()
+  const functions = new Set<string>()
+  const open: unknown[] = [root]
+  while (open.length > 0) {
+    const node = open.pop()
+    if (node === null || typeof node !== 'object') continue
+    for (const [name, child] of Object.entries(node)) {
+      const refusal = REFUSED[name]
+      if (refusal) return { error: refusal }
+      if (name === 'SubLink' && found.form === 'expression') {
+        return { error: 'A sub-query is allowed only when sql_expression is a whole SELECT.' }
+      }
+      if (name === 'FuncCall') functions.add(lastName((child as Node).funcname).toLowerCase())
+      if (name === 'ColumnRef') columns.add(lastName((child as Node).fields))
+      open.push(child)
+    }
+  }
+  const denied = [...functions].find(isDenied)
+  if (denied) return { error: `The function ${denied} is not allowed in sql_expression.` }
+  columns.delete('')
+  return { ...found, columns: [...columns], functions: [...functions] }
+}
+
+/** The last part of a qualified name; empty for a star. */
+function lastName(parts: unknown): string {
+  const last = (parts as { String?: { sval?: string } }[]).at(-1)
+  return last?.String?.sval ?? ''
+}

@@ -1,0 +1,112 @@
+import type { CheckCase } from '../../checks/conformance.ts'
+
+const HUGE = '123456789012345678901234567890'
+
+/** The edge cases of the metrics, by type name. */
+export const metricCases: Record<string, CheckCase[]> = {
+  row_count: [
+    { name: 'no rows', values: [], expect: { value: 0 } },
+    { name: 'NULLs count', values: [null, 'a'], expect: { value: 2 } },
+  ],
+  null_percent: [
+    { name: 'no rows', values: [], expect: { value: 0 } },
+    { name: 'all NULL', values: [null, null], expect: { value: 100 } },
+    { name: 'a third', values: [null, '', 'a'], expect: { value: 100 / 3 } },
+  ],
+  distinct_count: [
+    { name: 'no rows', values: [], expect: { value: 0 } },
+    { name: 'all NULL', values: [null, null], expect: { value: 0 } },
+    { name: 'values', values: ['a', 'a', '', null, 'A'], expect: { value: 3 } },
+    {
+      name: 'numbers that print differently',
+      kind: 'decimal',
+      values: ['1.0', '1.00', '2'],
+      expect: { value: 2 },
+    },
+  ],
+  duplicate_count: [
+    { name: 'no rows', values: [], expect: { value: 0 } },
+    { name: 'the surplus', values: ['a', 'a', 'a', 'b', null, null], expect: { value: 2 } },
+  ],
+  min_value: [
+    { name: 'no rows', kind: 'integer', values: [], expect: { value: null } },
+    { name: 'all NULL', kind: 'float', values: [null], expect: { value: null } },
+    { name: 'one row', kind: 'float', values: [-0.5], expect: { value: -0.5 } },
+    {
+      name: 'beyond 2^53',
+      kind: 'integer',
+      values: ['9007199254740993', '9007199254740995'],
+      type: 'bigint',
+      expect: { value: 9007199254740992 },
+    },
+  ],
+  max_value: [
+    { name: 'no rows', kind: 'integer', values: [], expect: { value: null } },
+    { name: 'zero', kind: 'integer', values: [0, -5, null], expect: { value: 0 } },
+    {
+      name: 'a huge decimal',
+      kind: 'decimal',
+      values: [HUGE, '1'],
+      expect: { value: 1.2345678901234568e29 },
+    },
+  ],
+  mean: [
+    { name: 'no rows', kind: 'integer', values: [], expect: { value: null } },
+    { name: 'all NULL', kind: 'integer', values: [null, null], expect: { value: null } },
+    { name: 'of integers a fraction', kind: 'integer', values: [1, 2, null], expect: { value: 1.5 } },
+    { name: 'of huge numbers', kind: 'float', values: [1e300, 1e300], expect: { value: 1e300 } },
+  ],
+  percentile: [
+    {
+      name: 'no rows',
+      kind: 'integer',
+      values: [],
+      config: { percentile_value: 50 },
+      expect: { value: null },
+    },
+    {
+      name: 'all NULL',
+      kind: 'integer',
+      values: [null],
+      config: { percentile_value: 50 },
+      expect: { value: null },
+    },
+    { name: 'one row', kind: 'integer', values: [7], config: { percentile_value: 95 }, expect: { value: 7 } },
+    {
+      name: 'interpolated',
+      kind: 'integer',
+      values: [1, 2, 3, 4, null],
+      config: { percentile_value: 50 },
+      expect: { value: 2.5 },
+    },
+    {
+      name: 'the least',
+      kind: 'float',
+      values: [3, 1, 2],
+      config: { percentile_value: 0 },
+      expect: { value: 1 },
+    },
+    {
+      name: 'the greatest',
+      kind: 'float',
+      values: [3, 1, 2],
+      config: { percentile_value: 100 },
+      expect: { value: 3 },
+    },
+    {
+      name: 'a tenth',
+      kind: 'float',
+      values: [0, 10, 20],
+      config: { percentile_value: 10 },
+      expect: { value: 2 },
+    },
+    {
+      name: 'out of range',
+      kind: 'float',
+      values: [],
+      config: { percentile_value: 101 },
+      expect: { refused: /100/ },
+    },
+    { name: 'not told', kind: 'float', values: [], config: {}, expect: { refused: /percentile_value/ } },
+  ],
+}

@@ -1,0 +1,247 @@
+import t from 'tap'
+import Joi from 'joi'
+import type { Check, CheckType } from '../../checks/check.ts'
+import { describeTable } from '../../checks/conformance.ts'
+import { metrics } from '../../checks/metrics/index.ts'
+import { partition, plan, type Engine } from '../../checks/plan.ts'
+import { rules } from '../../checks/rules/index.ts'
+import { explain } from '../../checks/scan.ts'
+import { defineDialect } from '../../connectors/dialect.ts'
+import { sql } from '../../connectors/sql.ts'
+
+const ansi: Engine = {
+  name: 'ansi',
+  dialect: defineDialect({
+    countIf: condition => sql`count(*) filter (where ${condition})`,
+    matches: (value, pattern) => sql`${value} ~ ${pattern}`,
+    percentile: (value, fraction) => sql`percentile_cont(${fraction}) within group (order by ${value})`,
+  }),
+  capabilities: { regex: true, percentile: true },
+}
+
+const table = describeTable({ catalog: 'shop', schema: 'public', name: 'orders' }, [
+  { name: 'amount', kind: 'decimal' },
+  { name: 'status', kind: 'text' },
+  { name: 'made', kind: 'timestamp' },
+  { name: 'paid', kind: 'boolean' },
+])
+
+const types = new Map([...rules, ...metrics].map(type => [type.name, type]))
+
+let made = 0
+
+function check(
+  name: string,
+  column?: string,
+  config: Record<string, unknown> = {},
+  rest: Partial<Check> = {},
+): Check {
+  const type = types.get(name)
+  if (!type) throw new Error(name)
+  return { id: `${name} ${(made += 1)}`, type, column, config, ...rest }
+}
+
+/** The SQL of the one statement for these checks. */
+async function write(...checks: Check[]): Promise<{ text: string; values: unknown[] }> {
+  const statements = await explain(ansi, table, checks)
+  if (statements.length !== 1 || !statements[0]) throw new Error(`${statements.length} statements`)
+  return { text: statements[0].text.replace('select count(*) as "m0", ', ''), values: statements[0].values }
+}
+
+const FROM = ' from "public"."orders"'
+const present = (column: string) => `count("${column}")`
+
+t.test('every check type writes the SQL that its meaning says', async t => {
+  const cases: [Check, string, unknown[]?][] = [
+    [check('NOT_NULL', 'status'), `${present('status')} as "m1"`],
+    [
+      check('UNIQUE', 'status'),
+      `${present('status')} as "m1", (select coalesce(sum(d.n), 0) from (select count(*) as n from "public"."orders" where "status" is not null group by "status" having count(*) > 1) d) as "m2"`,
+    ],
+    [
+      check('REGEX', 'status', { pattern: '^a' }),
+      `${present('status')} as "m1", count(*) filter (where "status" is not null and ("status" ~ ?)) as "m2"`,
+      ['^a'],
+    ],
+    [
+      check('RANGE', 'amount', { min: 0, max: 9.5 }),
+      `${present('amount')} as "m1", count(*) filter (where "amount" is not null and ("amount" >= 0 and "amount" <= 9.5)) as "m2"`,
+    ],
+    [
+      check('RANGE', 'amount', { min: 0 }),
+      `${present('amount')} as "m1", count(*) filter (where "amount" is not null and ("amount" >= 0 and ("amount" <> -"amount" or "amount" = 0))) as "m2"`,
+    ],
+    [
+      check('RANGE', 'made', { min: '2024-01-01', max: '2024-12-31' }),
+      `${present('made')} as "m1", count(*) filter (where "made" is not null and ("made" >= ? and "made" < ?)) as "m2"`,
+      ['2024-01-01', '2025-01-01'],
+    ],
+    [
+      check('ENUM', 'status', { allowed_values: ['a', 1] }),
+      `${present('status')} as "m1", count(*) filter (where "status" is not null and ("status" in (?, ?))) as "m2"`,
+      ['a', '1'],
+    ],
+    [
+      check('ENUM', 'amount', { allowed_values: [1, '2.50'] }),
+      `${present('amount')} as "m1", count(*) filter (where "amount" is not null and ("amount" in (1, 2.50))) as "m2"`,
+    ],
+    [
+      check('ENUM', 'paid', { allowed_values: ['TRUE', false] }),
+      `${present('paid')} as "m1", count(*) filter (where "paid" is not null and (case when "paid" then 1 else 0 end in (1, 0))) as "m2"`,
+    ],
+    [
+      check('CUSTOM_SQL', undefined, { sql_expression: 'amount > 0 -- ) or (1=1' }),
+      'count(*) filter (where \namount > 0\n) as "m1"',
+    ],
+    [
+      check('CUSTOM_SQL', 'status', { sql_expression: 'amount > 0' }),
+      `${present('status')} as "m1", count(*) filter (where "status" is not null and (\namount > 0\n)) as "m2"`,
+    ],
+    [
+      check('CUSTOM_SQL', undefined, { sql_expression: 'select 1;' }),
+      '(select count(*) from (\nselect 1\n) q) as "m1"',
+    ],
+    [check('null_percent', 'status'), `${present('status')} as "m1"`],
+    [check('distinct_count', 'status'), 'count(distinct "status") as "m1"'],
+    [check('duplicate_count', 'status'), `${present('status')} as "m1", count(distinct "status") as "m2"`],
+    [check('min_value', 'amount'), 'min("amount") as "m1"'],
+    [check('max_value', 'amount'), 'max("amount") as "m1"'],
+    [check('mean', 'amount'), 'avg("amount") as "m1"'],
+    [
+      check('percentile', 'amount', { percentile_value: 95 }),
+      'percentile_cont(?) within group (order by "amount") as "m1"',
+      [0.95],
+    ],
+  ]
+  for (const [one, text, values = []] of cases) {
+    t.strictSame(
+      await write(one),
+      { text: `select ${text}`.replace('select ', '') + FROM, values },
+      one.type.name,
+    )
+  }
+  t.strictSame(await explain(ansi, table, [check('row_count', 'ignored')]), [
+    { text: `select count(*) as "m0"${FROM}`, values: [], checks: [`row_count ${made}`] },
+  ])
+})
+
+t.test('equal measures are computed once, whoever asks', async t => {
+  const statement = await write(
+    check('null_percent', 'status'),
+    check('NOT_NULL', 'status'),
+    check('row_count'),
+    check('duplicate_count', 'status'),
+    check('distinct_count', 'status'),
+    check('REGEX', 'status', { pattern: 'a' }),
+    check('REGEX', 'status', { pattern: 'a' }, { nullIsValid: true }),
+    check('REGEX', 'status', { pattern: 'b' }),
+  )
+  const regex = 'count(*) filter (where "status" is not null and ("status" ~ ?))'
+  t.strictSame(statement, {
+    text: `count("status") as "m1", count(distinct "status") as "m2", ${regex} as "m3", ${regex} as "m4"${FROM}`,
+    values: ['a', 'b'],
+  })
+})
+
+t.test('what cannot share is apart: group_by and the users own SQL', async t => {
+  const own = (text: string) => check('CUSTOM_SQL', undefined, { sql_expression: text })
+  const byPaid = { groupBy: ['paid'] }
+  const checks = [
+    check('mean', 'amount'),
+    own('amount > 1'),
+    check('mean', 'amount', {}, byPaid),
+    check('row_count', undefined, {}, { groupBy: ['paid', 'status'] }),
+    own('amount > 1'),
+    check('row_count', undefined, {}, byPaid),
+    check('max_value', 'amount'),
+  ]
+  const statements = await explain(ansi, table, checks)
+  const ids = (...indexes: number[]) => indexes.map(index => checks[index]?.id)
+  t.strictSame(
+    statements.map(statement => statement.checks),
+    [ids(0, 6), ids(2, 5), ids(3), ids(1), ids(4)],
+    'the users own last',
+  )
+  t.equal(
+    statements[1]?.text,
+    `select "paid" as "g0", count(*) as "m0", avg("amount") as "m1"${FROM} group by "paid" limit 1001`,
+  )
+  t.equal(
+    statements[2]?.text,
+    `select "paid" as "g0", "status" as "g1", count(*) as "m0"${FROM} group by "paid", "status" limit 1001`,
+  )
+})
+
+t.test('statements are cut at the limits of the engine', async t => {
+  const narrow = (columns: number, values: number): Engine => ({
+    ...ansi,
+    dialect: { ...ansi.dialect, limits: { columns, values } },
+  })
+  const regexes = Array.from({ length: 10 }, (_, index) => check('REGEX', 'status', { pattern: `${index}` }))
+  const sizes = async (engine: Engine) => {
+    const { planned } = await plan(engine, table, regexes)
+    return partition(planned, engine).map(part => part.checks.length)
+  }
+  t.strictSame(await sizes(narrow(500, 1000)), [10])
+  t.strictSame(await sizes(narrow(5, 1000)), [3, 3, 3, 1], 'all rows, present rows and three counts')
+  t.strictSame(await sizes(narrow(500, 4)), [4, 4, 2])
+  t.strictSame(await sizes(narrow(1, 1)), Array(10).fill(1), 'one check is never cut')
+  for (const { text } of await explain(narrow(5, 1000), table, regexes)) {
+    t.ok((text.match(/ as "m/g)?.length ?? 0) <= 5)
+  }
+})
+
+t.test('what the catalog rules out is refused without any SQL', async t => {
+  const throwing: CheckType = {
+    family: 'metric',
+    name: 'broken',
+    description: 'It throws.',
+    config: Joi.object({}),
+    column: 'ignored',
+    measure() {
+      throw new TypeError('no such thing')
+    },
+  }
+  const refused: [Check, string, RegExp][] = [
+    [check('mean', 'gone'), 'missing-object', /^The column gone does not exist in shop\.public\.orders\.$/],
+    [check('mean', 'amount', {}, { groupBy: ['gone'] }), 'missing-object', /column gone/],
+    [check('CUSTOM_SQL', 'gone', { sql_expression: '1 = 1' }), 'missing-object', /column gone/],
+    [check('mean'), 'invalid-check', /^mean needs a column\.$/],
+    [check('mean', 'status'), 'invalid-check', /^mean does not apply to the column status of type text\.$/],
+    [check('mean', 'paid'), 'invalid-check', /does not apply/],
+    [check('min_value', 'made'), 'invalid-check', /does not apply/],
+    [check('RANGE', 'status', { min: 0 }), 'invalid-check', /does not apply/],
+    [check('RANGE', 'made', { min: 0 }), 'invalid-check', /needs ISO dates/],
+    [
+      check('CUSTOM_SQL', undefined, { sql_expression: 'drop table t' }),
+      'invalid-check',
+      /another statement/,
+    ],
+    [
+      check('DATE_FORMAT', 'status', { format: '%Y' }),
+      'unsupported',
+      /^DATE_FORMAT needs dateParsing, which ansi lacks\.$/,
+    ],
+    [check('UNIQUE', 'status', {}, { groupBy: ['paid'] }), 'invalid-check', /Only metrics/],
+    [
+      check('row_count', undefined, {}, { groupBy: ['id', 'amount', 'status', 'made'] }),
+      'invalid-check',
+      /At most 3/,
+    ],
+    [{ id: 'broken', type: throwing, config: {} }, 'invalid-check', /^broken failed: no such thing$/],
+  ]
+  const good = check('mean', 'amount')
+  const { planned, refusals } = await plan(ansi, table, [...refused.map(([one]) => one), good])
+  t.strictSame(
+    planned.map(item => item.check),
+    [good],
+  )
+  for (const [index, [one, kind, message]] of refused.entries()) {
+    t.match(refusals[index], { id: one.id, kind, message }, one.id)
+  }
+})
+
+t.test('two checks with one id are a mistake of the caller', async t => {
+  const one = check('row_count')
+  await t.rejects(plan(ansi, table, [one, one]), TypeError)
+})

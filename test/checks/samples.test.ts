@@ -1,0 +1,130 @@
+import t from 'tap'
+import type { Check } from '../../checks/check.ts'
+import { check, ORDERS, run } from './scans.ts'
+import { postgresqlStand, sqliteStand } from './stands.ts'
+
+const stands = [
+  ['PostgreSQL', postgresqlStand],
+  ['SQLite', sqliteStand],
+] as const
+
+for (const [engine, open] of stands) {
+  t.test(engine, async t => {
+    const on = await open(t)
+
+    t.test('samples are invalid rows, by primary key', async t => {
+      const { table } = await on.make(ORDERS, [
+        [1, 'new', 'a'],
+        [-1, 'odd', 'b'],
+        [null, null, 'a'],
+        [-2, "it's", 'x'.repeat(2000)],
+      ])
+      const sample = async (one: Check, sampleLimit = 100) => {
+        const [outcome] = (await run(on, table, [one], { sampleLimit })).outcomes
+        return outcome?.status === 'counted' ? outcome.samples : outcome
+      }
+      const min = { min: 0 }
+      t.strictSame(await sample(check('RANGE', 'amount', min)), [
+        { row_id: 2, value: -1 },
+        { row_id: 3, value: null },
+        { row_id: 4, value: -2 },
+      ])
+      t.strictSame(await sample(check('RANGE', 'amount', min, { nullIsValid: true })), [
+        { row_id: 2, value: -1 },
+        { row_id: 4, value: -2 },
+      ])
+      t.strictSame(await sample(check('RANGE', 'amount', min), 1), [{ row_id: 2, value: -1 }])
+      t.strictSame(await sample(check('NOT_NULL', 'status')), [{ row_id: 3, value: null }])
+      t.strictSame(await sample(check('UNIQUE', 'email')), [
+        { row_id: 1, value: 'a' },
+        { row_id: 3, value: 'a' },
+      ])
+      t.strictSame(await sample(check('ENUM', 'status', { allowed_values: ['new'] })), [
+        { row_id: 2, value: 'odd' },
+        { row_id: 3, value: null },
+        { row_id: 4, value: "it's" },
+      ])
+      t.strictSame(await sample(check('REGEX', 'email', { pattern: '^.$' })), [
+        { row_id: 4, value: `${'x'.repeat(999)}…` },
+      ])
+      t.strictSame(
+        await sample(check('CUSTOM_SQL', undefined, { sql_expression: "amount > 0 and status = 'new'" })),
+        [
+          { row_id: 2, value: { amount: -1, status: 'odd' } },
+          { row_id: 3, value: { amount: null, status: null } },
+          { row_id: 4, value: { amount: -2, status: "it's" } },
+        ],
+      )
+      t.strictSame(await sample(check('CUSTOM_SQL', 'amount', { sql_expression: 'id < 2' })), [
+        { row_id: 2, value: -1 },
+        { row_id: 3, value: null },
+        { row_id: 4, value: -2 },
+      ])
+      const from = on.engine.dialect.table(table).strings[0]
+      t.strictSame(
+        await sample(
+          check('CUSTOM_SQL', 'status', {
+            sql_expression: `select id, status from ${from} where amount < -1`,
+          }),
+        ),
+        [{ row_id: 4, value: "it's" }],
+      )
+      t.strictSame(
+        await sample(
+          check('CUSTOM_SQL', 'status', {
+            sql_expression: `select amount as worst from ${from} where amount < 0 order by 1`,
+          }),
+        ),
+        [
+          { row_id: 1, value: { worst: -2 } },
+          { row_id: 2, value: { worst: -1 } },
+        ],
+      )
+      t.strictSame(await sample(check('RANGE', 'id', { min: 4 })), [
+        { row_id: 1, value: 1 },
+        { row_id: 2, value: 2 },
+        { row_id: 3, value: 3 },
+      ])
+    })
+
+    t.test('samples name composite keys as objects, and rows without a key by number', async t => {
+      const name = on.engine.dialect.table(on.ref('pairs')).strings[0]
+      const bare = on.engine.dialect.table(on.ref('bare')).strings[0]
+      await on.execute(
+        `create table ${name} (b integer not null, a varchar(9) not null, v integer, primary key (a, b))`,
+      )
+      await on.execute(`create table ${bare} (v integer)`)
+      await on.execute(`insert into ${name} values (1, 'x', 5), (2, 'x', null)`)
+      await on.execute(`insert into ${bare} values (null), (null), (1)`)
+      const tables = await on.connection.introspect({ tables: [on.ref('bare'), on.ref('pairs')] })
+      const [first, second] = await Promise.all(
+        tables.map(async found => {
+          const [outcome] = (await run(on, found, [check('NOT_NULL', 'v')], { sampleLimit: 9 })).outcomes
+          return outcome?.status === 'counted' ? outcome.samples : outcome
+        }),
+      )
+      t.strictSame(first, [
+        { row_id: 1, value: null },
+        { row_id: 2, value: null },
+      ])
+      t.strictSame(second, [{ row_id: { a: 'x', b: 2 }, value: null }])
+    })
+
+    t.test('samples are at most a hundred rows and 64 KiB', async t => {
+      const rows = Array.from({ length: 120 }, () => [null, null, null])
+      const { table } = await on.make(ORDERS, rows)
+      const [many] = (await run(on, table, [check('NOT_NULL', 'email')], { sampleLimit: 1000 })).outcomes
+      t.equal(many?.status === 'counted' && many.samples.length, 100)
+      const long = await on.make(
+        ORDERS,
+        Array.from({ length: 80 }, () => [1, 'a', '名'.repeat(999)]),
+      )
+      const [big] = (
+        await run(on, long.table, [check('REGEX', 'email', { pattern: 'x' })], { sampleLimit: 100 })
+      ).outcomes
+      const samples = big?.status === 'counted' ? big.samples : []
+      t.ok(samples.length > 10 && samples.length < 30)
+      t.ok(Buffer.byteLength(JSON.stringify(samples)) < 65 * 1024)
+    })
+  })
+}

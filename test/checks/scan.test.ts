@@ -1,0 +1,269 @@
+import t from 'tap'
+import type { Check, Outcome } from '../../checks/check.ts'
+import { ConnectorError } from '../../connectors/errors.ts'
+import { check, ORDERS, run } from './scans.ts'
+import { postgresqlStand, sqliteStand, type EngineStand } from './stands.ts'
+
+/** What an outcome says, without how long it took. */
+function numbers(outcome: Outcome | undefined): Record<string, unknown> {
+  return { ...outcome, durationMs: undefined }
+}
+
+const ENDLESS =
+  'with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000000000) select i from n where i < 0'
+
+function orders(on: EngineStand, count = 200) {
+  const rows = Array.from({ length: count }, (_, index) => [
+    index - 3,
+    ['new', 'paid', 'sent', null][index % 4],
+    index % 10 === 0 ? 'nobody' : `user${index % 50}@example.com`,
+  ])
+  return on.make(ORDERS, rows)
+}
+
+const sixteen = () => [
+  check('row_count'),
+  check('NOT_NULL', 'amount'),
+  check('NOT_NULL', 'status'),
+  check('UNIQUE', 'amount'),
+  check('UNIQUE', 'email'),
+  check('RANGE', 'amount', { min: 0 }),
+  check('RANGE', 'amount', { max: 10_000 }),
+  check('ENUM', 'status', { allowed_values: ['new', 'paid', 'sent'] }, { nullIsValid: true }),
+  check('REGEX', 'email', { pattern: '@' }),
+  check('null_percent', 'status'),
+  check('distinct_count', 'status'),
+  check('duplicate_count', 'status'),
+  check('min_value', 'amount'),
+  check('max_value', 'amount'),
+  check('mean', 'amount'),
+  check('percentile', 'amount', { percentile_value: 50 }),
+]
+
+const stands = [
+  ['PostgreSQL', postgresqlStand],
+  ['SQLite', sqliteStand],
+] as const
+
+for (const [engine, open] of stands) {
+  t.test(engine, async t => {
+    const on = await open(t)
+    const { table } = await orders(on)
+
+    t.test('sixteen checks cost one statement, and one more for each failing rule', async t => {
+      const checks = sixteen()
+      const plain = await run(on, table, checks)
+      t.equal(plain.statements, 1)
+      t.equal(plain.seen.length, 1)
+      const failing = plain.outcomes.filter(outcome => outcome.status === 'counted' && outcome.invalid > 0)
+      t.strictSame(
+        failing.map(({ id }) => id.split(' ')[0]),
+        ['NOT_NULL', 'UNIQUE', 'RANGE', 'REGEX'],
+      )
+
+      const sampled = await run(on, table, checks, { sampleLimit: 5 })
+      t.equal(sampled.statements, 1 + failing.length)
+      t.equal(sampled.seen.length, sampled.statements)
+      t.strictSame(
+        sampled.outcomes.map(({ id }) => id),
+        checks.map(({ id }) => id),
+        'outcomes come in the order of the checks',
+      )
+      const only = await run(on, table, checks, { sampleLimit: { [failing[0]?.id ?? '']: 5 } })
+      t.equal(only.statements, 2, 'or for the one rule that is to have samples')
+    })
+
+    t.test('the numbers are right', async t => {
+      const { outcomes } = await run(on, table, sixteen())
+      t.strictSame(
+        outcomes.map(outcome =>
+          outcome.status === 'counted'
+            ? outcome.invalid
+            : outcome.status === 'measured'
+              ? outcome.value
+              : outcome,
+        ),
+        [200, 0, 50, 0, 200, 3, 0, 0, 20, 25, 3, 147, -3, 196, 96.5, 96.5],
+      )
+    })
+
+    t.test('a broken check errs alone, in few statements, and the others keep their numbers', async t => {
+      const good = Array.from({ length: 59 }, (_, index) =>
+        index % 3 === 0
+          ? check('RANGE', 'amount', { min: index })
+          : check('REGEX', 'email', { pattern: `${index}` }),
+      )
+      const healthy = new Map(
+        (await run(on, table, good)).outcomes.map(outcome => [outcome.id, numbers(outcome)]),
+      )
+      for (const position of [0, 29, 58]) {
+        const broken = check('REGEX', 'email', { pattern: '(' })
+        const { outcomes, statements, seen } = await run(on, table, good.toSpliced(position, 0, broken))
+        t.equal(statements, seen.length)
+        t.ok(statements <= 1 + 2 * Math.ceil(Math.log2(60)), `${statements} statements`)
+        t.match(outcomes[position], { id: broken.id, status: 'error', kind: 'invalid-query', message: /.+/ })
+        for (const outcome of outcomes.toSpliced(position, 1)) {
+          t.strictSame(numbers(outcome), healthy.get(outcome.id), outcome.id)
+        }
+      }
+    })
+
+    t.test('several broken checks err each with its own message', async t => {
+      const bad = [check('REGEX', 'email', { pattern: '(' }), check('REGEX', 'email', { pattern: '[' })]
+      const fine = [check('mean', 'amount'), check('RANGE', 'amount', { min: 0 }), check('row_count')]
+      const [a, b] = bad as [Check, Check]
+      const [c, d, e] = fine as [Check, Check, Check]
+      const { outcomes } = await run(on, table, [c, a, d, b, e])
+      t.strictSame(
+        outcomes.map(({ status }) => status),
+        ['measured', 'error', 'counted', 'error', 'measured'],
+      )
+      const messages = outcomes.map(outcome => (outcome.status === 'error' ? outcome.message : ''))
+      t.not(messages[1], messages[3])
+    })
+
+    t.test('a table that is gone makes all its checks errors, without a search', async t => {
+      const gone = { ...table, name: 'gone' }
+      const { outcomes, statements } = await run(on, gone, sixteen())
+      t.equal(statements, 2)
+      for (const outcome of outcomes) {
+        t.match(outcome, { status: 'error', kind: 'missing-object', message: /gone/ }, outcome.id)
+      }
+    })
+
+    t.test('a column that is gone since the catalog was read errs alone', async t => {
+      const { table } = await on.make([...ORDERS, { name: 'extra', kind: 'text' }], [[1, 'a', 'b', 'c']])
+      await on.execute(`alter table ${on.engine.dialect.table(table).strings[0]} drop column extra`)
+      const { outcomes } = await run(on, table, [
+        check('row_count'),
+        check('NOT_NULL', 'extra'),
+        check('mean', 'amount'),
+      ])
+      t.match(outcomes[0], { status: 'measured', value: 1 })
+      t.match(outcomes[1], { status: 'error', kind: 'missing-object', message: /extra/ })
+      t.match(outcomes[2], { status: 'measured', value: 1 })
+    })
+
+    t.test('a missing column is told without a statement', async t => {
+      const { outcomes, statements } = await run(on, table, [
+        check('mean', 'nothing'),
+        check('NOT_NULL', 'none'),
+      ])
+      t.equal(statements, 0)
+      t.match(outcomes[0], {
+        status: 'error',
+        kind: 'missing-object',
+        message: /column nothing does not exist in/,
+      })
+      t.match(outcomes[1], {
+        status: 'error',
+        kind: 'missing-object',
+        message: /column none does not exist in/,
+      })
+    })
+
+    t.test('metrics by group share a statement and give a value for each group', async t => {
+      const { table } = await on.make(ORDERS, [
+        [1, 'new', 'a'],
+        [3, 'new', 'b'],
+        [5, null, 'a'],
+      ])
+      const byStatus = { groupBy: ['status'] }
+      const { outcomes, statements } = await run(on, table, [
+        check('mean', 'amount', {}, byStatus),
+        check('row_count', undefined, {}, byStatus),
+        check('percentile', 'amount', { percentile_value: 50 }, byStatus),
+        check('null_percent', 'status', {}, { groupBy: ['status', 'email'] }),
+        check('row_count'),
+      ])
+      t.equal(statements, 3)
+      const groups = outcomes.map(outcome => {
+        if (outcome.status !== 'grouped') return outcome
+        return outcome.groups.toSorted((a, b) => (JSON.stringify(a.group) < JSON.stringify(b.group) ? -1 : 1))
+      })
+      const [fresh, none] = [{ status: 'new' }, { status: null }]
+      t.strictSame(groups[0], [
+        { group: fresh, value: 2, total: 2 },
+        { group: none, value: 5, total: 1 },
+      ])
+      t.strictSame(groups[1], [
+        { group: fresh, value: 2, total: 2 },
+        { group: none, value: 1, total: 1 },
+      ])
+      t.strictSame(groups[2], groups[0])
+      t.strictSame(groups[3], [
+        { group: { status: 'new', email: 'a' }, value: 0, total: 1 },
+        { group: { status: 'new', email: 'b' }, value: 0, total: 1 },
+        { group: { status: null, email: 'a' }, value: 100, total: 1 },
+      ])
+      t.match(outcomes[4], { value: 3 })
+      const { table: empty } = await on.make(ORDERS, [])
+      t.match((await run(on, empty, [check('mean', 'amount', {}, byStatus)])).outcomes, [
+        { status: 'grouped', groups: [] },
+      ])
+    })
+
+    t.test('a thousand groups are given, one more is an error', async t => {
+      const { table } = await on.make([{ name: 'amount', kind: 'integer' }], [])
+      const name = on.engine.dialect.table(table).strings[0]
+      const fill = (from: number, to: number) =>
+        on.execute(
+          `insert into ${name} (amount) with recursive n(i) as (select ${from} union all select i + 1 from n where i < ${to}) select i from n`,
+        )
+      const grouped = check('row_count', undefined, {}, { groupBy: ['amount'] })
+      await fill(1, 1000)
+      const [thousand] = (await run(on, table, [grouped])).outcomes
+      t.equal(thousand?.status === 'grouped' && thousand.groups.length, 1000)
+      await fill(1001, 5000)
+      const [more] = (await run(on, table, [grouped])).outcomes
+      t.match(more, { status: 'error', kind: 'too-many-groups', message: /more than 1,000 groups/ })
+    })
+
+    t.test('one deadline holds for the whole scan, and a timeout is not searched for', async t => {
+      const slow = check('CUSTOM_SQL', undefined, {
+        sql_expression: ENDLESS,
+      })
+      const { outcomes, statements } = await run(
+        on,
+        table,
+        [...sixteen(), slow, check('CUSTOM_SQL', undefined, { sql_expression: 'id > 0' })],
+        { timeoutMs: 1000, sampleLimit: 5 },
+      )
+      t.match(outcomes.at(-2), { status: 'error', kind: 'timeout', message: /.+/ })
+      t.match(outcomes.at(-1), {
+        status: 'error',
+        kind: 'timeout',
+        message: /1 s allowed for the scan were used up/,
+      })
+      t.notOk(outcomes.slice(0, 16).some(({ status }) => status === 'error'))
+      t.equal(statements, 2, 'no sample either')
+      t.match(
+        (await run(on, table, [check('row_count')])).outcomes,
+        [{ value: 200 }],
+        'the connection goes on',
+      )
+    })
+
+    t.test('calling it off rejects with the reason, before and while a statement runs', async t => {
+      const reason = new Error('called off')
+      await t.rejects(run(on, table, sixteen(), { signal: AbortSignal.abort(reason) }), reason)
+      const controller = new AbortController()
+      const endless = check('CUSTOM_SQL', undefined, { sql_expression: ENDLESS })
+      const running = run(on, table, [endless], { signal: controller.signal })
+      setTimeout(() => controller.abort(reason), 200)
+      await t.rejects(running, reason)
+      t.match(
+        (await run(on, table, [check('row_count')])).outcomes,
+        [{ value: 200 }],
+        'the connection goes on',
+      )
+    })
+  })
+}
+
+t.test('what the connection is to blame for is thrown, with no outcome', async t => {
+  const on = await sqliteStand(t)
+  const { table } = await orders(on, 4)
+  await on.connection.close()
+  await t.rejects(run(on, table, sixteen()), ConnectorError)
+})
