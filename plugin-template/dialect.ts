@@ -1,0 +1,20 @@
+import { defineDialect, sql, type Dialect } from 'tidemark/connector'
+
+/**
+ * SQLite's differences to ANSI SQL. `regexp`, `is_date` and, on older Node, `percentile_cont` are functions
+ * that reader/functions.ts adds.
+ *
+ * SQLite has no date types: a column declared DATE or TIMESTAMP holds whatever was stored, nearly always ISO
+ * text, which sorts as the moments do; max() of it gives that text, not a Date.
+ */
+export const dialect: Dialect = defineDialect({
+  // JavaScript's regular expressions, since SQLite has none of its own.
+  matches: (value, pattern) => sql`regexp(${pattern}, ${dialect.asText(value)})`,
+  parsesAsDate: (value, format) => sql`is_date(${dialect.asText(value)}, ${format})`,
+  percentile: (value, fraction) => sql`percentile_cont(${dialect.asNumber(value)}, ${fraction})`,
+  // A text in a numeric column, which SQLite allows, is no number; cast alone would make it 0.
+  asNumber: value => sql`case when typeof(${value}) in ('integer', 'real') then cast(${value} as real) end`,
+  asText: value => sql`cast(${value} as text)`,
+  // SQLite's own are 2,000 and 32,766.
+  limits: { columns: 1000, values: 30_000 },
+})

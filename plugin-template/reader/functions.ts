@@ -1,0 +1,67 @@
+import type { AggregateOptions, DatabaseSync } from 'node:sqlite'
+import { dateReader } from './strptime.ts'
+
+/** Remembers what was made of the last hundred texts. */
+function remember<Made>(make: (text: string) => Made): (text: string) => Made {
+  const made = new Map<string, Made>()
+  return text => {
+    const known = made.get(text)
+    if (known !== undefined) return known
+    if (made.size >= 100) made.clear()
+    const fresh = make(text)
+    made.set(text, fresh)
+    return fresh
+  }
+}
+
+/** Unicode where the pattern allows; `\-` and `\@`, which other engines take, are errors in that mode only. */
+function toRegExp(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern, 'u')
+  } catch {
+    return new RegExp(pattern)
+  }
+}
+
+interface State {
+  values: number[]
+  fraction: number
+}
+
+/** Linear interpolation between the two nearest ranks, as SQL's percentile_cont. */
+function interpolate(values: number[], fraction: number): number | null {
+  const sorted = Float64Array.from(values).sort()
+  const rank = (sorted.length - 1) * fraction
+  const low = sorted[Math.floor(rank)]
+  const high = sorted[Math.ceil(rank)]
+  if (low === undefined || high === undefined) return null
+  return low === high ? low : low + (high - low) * (rank - Math.floor(rank))
+}
+
+/**
+ * Adds what SQLite lacks and the dialect writes: `regexp(pattern, text)`, `is_date(text, format)` and, where
+ * Node's SQLite was built without it, `percentile_cont(value, fraction)`.
+ */
+export function addFunctions(database: DatabaseSync): void {
+  const regExp = remember(toRegExp)
+  const isDate = remember(dateReader)
+  const options = { deterministic: true, useBigIntArguments: true }
+  database.function('regexp', options, (pattern, text) =>
+    pattern === null || text === null ? null : Number(regExp(String(pattern)).test(String(text))),
+  )
+  database.function('is_date', options, (text, format) =>
+    text === null || format === null ? null : Number(isDate(String(format))(String(text))),
+  )
+  const builtIn = database.prepare(`select 1 from pragma_function_list where name = 'percentile_cont'`).get()
+  if (builtIn) return
+  const aggregate = {
+    start: (): State => ({ values: [], fraction: 0 }),
+    step(state: State, value: number | null, fraction: number) {
+      if (value !== null) state.values.push(value)
+      return { ...state, fraction }
+    },
+    result: ({ values, fraction }: State) => interpolate(values, fraction),
+  }
+  // The types want an SQL value as the state; SQLite never sees it, and any value will do.
+  database.aggregate('percentile_cont', aggregate as unknown as AggregateOptions)
+}

@@ -1,0 +1,32 @@
+/**
+ * The plug-in template's own tests, run from its sources against this host: they are the template's proof, and
+ * the conformance of the product's own SQLite engine.
+ */
+import { registerHooks } from 'node:module'
+import t from 'tap'
+
+const root = new URL('../', import.meta.url)
+const HOST: Record<string, string> = {
+  'tidemark/connector': 'connectors/index.ts',
+  'tidemark/connector/conformance': 'connectors/conformance.ts',
+  'tidemark/check': 'checks/index.ts',
+  'tidemark/check/conformance': 'checks/conformance.ts',
+}
+registerHooks({
+  resolve(specifier, context, next) {
+    const file = HOST[specifier]
+    return file ? { url: new URL(file, root).href, shortCircuit: true } : next(specifier, context)
+  },
+})
+
+await import('../plugin-template/test/connector.test.ts')
+await import('../plugin-template/test/reader.test.ts')
+await import('../plugin-template/test/checks.test.ts')
+
+t.test('the plug-in lists the connector and the check, and nothing else', async t => {
+  const { plugin } = await import('../plugin-template/index.ts')
+  const added: string[] = []
+  const registry = { add: ({ name }: { name: string }) => added.push(name) }
+  plugin.register({ connectors: registry, checks: registry })
+  t.same(added, ['sqlite', 'mean_length'])
+})
