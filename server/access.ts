@@ -1,0 +1,105 @@
+import type { Request, RouteOptions, Server } from '@hapi/hapi'
+import type { Plan } from './config.ts'
+import { apiError } from './errors.ts'
+
+/** What a credential may do, least first. */
+export const SCOPES = ['read-only', 'read-write', 'admin'] as const
+export type Scope = (typeof SCOPES)[number]
+
+export const ROLES = ['viewer', 'member', 'admin', 'owner'] as const
+export type Role = (typeof ROLES)[number]
+
+/** The scope that a user's role stands for. */
+export const SCOPE_OF_ROLE: Record<Role, Scope> = {
+  viewer: 'read-only',
+  member: 'read-write',
+  admin: 'admin',
+  owner: 'admin',
+}
+
+/** Who is asking: what a strategy puts into `request.auth.credentials`. */
+export interface Caller {
+  kind: 'session' | 'key'
+  companyId: string
+  plan: Plan
+  scope: Scope
+  /** Of a session: its user and itself; of a key: itself. */
+  userId?: string
+  sessionId?: string
+  keyId?: string
+}
+
+/** How a route is guarded; every route carries one of these. */
+export interface Guard {
+  /** Least scope that will do; absent for open routes. */
+  scope?: Scope
+  /** Only a session (JWT) will do, as for a user's own settings. */
+  sessionOnly?: true
+  /** Which rate limit counts it; `null` for none. */
+  limit: 'asset' | 'auth' | 'login' | 'register' | null
+}
+
+declare module '@hapi/hapi' {
+  interface PluginSpecificConfiguration {
+    access?: Guard
+  }
+}
+
+/** The strategies in the order they are tried: a key says of itself that it is one. */
+const STRATEGIES = ['api-key', 'jwt']
+
+function guarded(guard: Guard): RouteOptions {
+  return { auth: { strategies: STRATEGIES }, plugins: { access: guard } }
+}
+
+/** Route options to spread into a route: who may call it, and what counts the calls. */
+export const access = {
+  /** Nobody needs to sign in. */
+  open: { auth: false, plugins: { access: { limit: null } } } as RouteOptions,
+  login: { auth: false, plugins: { access: { limit: 'login' } } } as RouteOptions,
+  register: { auth: false, plugins: { access: { limit: 'register' } } } as RouteOptions,
+  read: guarded({ scope: 'read-only', limit: 'asset' }),
+  write: guarded({ scope: 'read-write', limit: 'asset' }),
+  admin: guarded({ scope: 'admin', limit: 'asset' }),
+  /** A user's own affairs: reads are not limited, operations on credentials are. */
+  session: guarded({ sessionOnly: true, limit: null }),
+  sessionLimited: guarded({ sessionOnly: true, limit: 'auth' }),
+  /** Keys are managed by sessions and keys of scope admin. */
+  keys: guarded({ scope: 'admin', limit: null }),
+} as const
+
+/** The caller of a guarded route. */
+export function caller(request: Request): Caller {
+  return request.auth.credentials as unknown as Caller
+}
+
+/** True when a scope is at least another. */
+export function covers(scope: Scope, required: Scope): boolean {
+  return SCOPES.indexOf(scope) >= SCOPES.indexOf(required)
+}
+
+/** Refuses a caller whose credential is of the wrong kind or too weak, before the input is looked at. */
+export function enforceAccess(server: Server): void {
+  server.auth.default({ strategies: STRATEGIES })
+  server.ext('onPreStart', () => {
+    const bare = server.table().find(route => route.settings.plugins?.access === undefined)
+    if (bare) throw new Error(`Route ${bare.method} ${bare.path} does not say who may call it: spread one of access.* into its options`)
+  })
+  server.ext('onCredentials', (request, h) => {
+    const guard = request.route.settings.plugins?.access
+    const who = caller(request)
+    if (guard?.sessionOnly && who.kind !== 'session') {
+      throw apiError('FORBIDDEN', 'This endpoint takes a sign-in token, not an API key: POST /api/v1/auth/login gives one', {
+        current_scope: who.scope,
+        required_scope: 'session',
+      })
+    }
+    if (guard?.scope && !covers(who.scope, guard.scope)) {
+      throw apiError('FORBIDDEN', `This needs the scope ${guard.scope}; the credential has ${who.scope}`, {
+        current_scope: who.scope,
+        required_scope: guard.scope,
+      })
+    }
+    return h.continue
+  })
+}

@@ -1,0 +1,164 @@
+import { createServer } from 'node:http'
+import Hapi, { type Plugin, type Server } from '@hapi/hapi'
+import Joi from 'joi'
+import { Model } from 'objection'
+import hapiPino from 'hapi-pino'
+import type { Logger } from 'pino'
+import type { CheckType } from '../checks/check.ts'
+import type { Connector, Egress } from '../connectors/connector.ts'
+import { enforceAccess } from './access.ts'
+import type { Config } from './config.ts'
+import { migrate, openDatabase, type Database } from './database.ts'
+import { sourceEgress, type EgressPolicy } from './egress.ts'
+import { loadExtensions } from './extensions.ts'
+import { makeJobs, type Jobs } from './jobs.ts'
+import { installLimits } from './limits.ts'
+import { manifest } from './manifest.ts'
+import { Registry } from './registry.ts'
+import { onInvalid, shapeReplies } from './replies.ts'
+import { makeVault, type Vault } from './vault.ts'
+
+declare module '@hapi/hapi' {
+  interface Server {
+    config: Config
+    db: Database
+    jobs: Jobs
+    vault: Vault
+    /** What sources may reach. */
+    sourceEgress: Egress
+    /** What webhooks and other calls of ours may reach. */
+    egress: EgressPolicy
+    connectors: Registry<Connector>
+    checks: Registry<CheckType>
+    /** The process's logger, for what is not a request or a job. */
+    pino: Logger
+  }
+}
+
+/** What a process needs to know beside its settings. */
+export interface BuildOptions {
+  config: Config
+  log: Logger
+  /** The owner's URL: DATABASE_URL, or that of the embedded PostgreSQL. */
+  ownerUrl: string
+  secretKey: string
+  /** Folders of file sources beside those of the settings. */
+  fileSources?: readonly string[]
+  /** CIDRs sources may reach when EGRESS_ALLOW is not set. */
+  sourceAllow?: readonly string[]
+  /** CIDRs webhooks may reach when EGRESS_ALLOW is not set; for tests. */
+  webhookAllow?: readonly string[]
+  /** Whether sweeps run by the clock; tests start them by hand. */
+  sweeps?: boolean
+  /** Whether jobs can be waited for; for tests. */
+  spies?: boolean
+}
+
+const connectorShape = Joi.object({
+  name: Joi.string().pattern(/^[a-z][a-z0-9_]*$/).required(),
+  label: Joi.string().required(),
+  config: Joi.object().schema().required(),
+  dialect: Joi.object().required(),
+  capabilities: Joi.object().pattern(Joi.string(), true).required(),
+  connect: Joi.function().required(),
+  test: Joi.function().required(),
+})
+
+const checkShape = Joi.object({
+  name: Joi.string().pattern(/^[A-Za-z][A-Za-z0-9_]*$/).required(),
+  description: Joi.string().required(),
+  family: Joi.string().valid('rule', 'metric').required(),
+  column: Joi.string().valid('required', 'optional', 'ignored').required(),
+  config: Joi.object().schema().required(),
+})
+
+/**
+ * Puts the server together: migrated database, job engine, features, engines, checks, extensions. The one
+ * door for production and tests. It neither listens nor works jobs until `server.start()`.
+ */
+export async function build(options: BuildOptions): Promise<Server> {
+  const { config, log, ownerUrl } = options
+  const vault = makeVault(options.secretKey)
+  const jobs = makeJobs({ url: ownerUrl, log, sweeps: options.sweeps, spies: options.spies })
+  const server = hapi(config)
+  server.decorate('server', 'config', config)
+  server.decorate('server', 'vault', vault)
+  server.decorate('server', 'pino', log)
+  server.decorate('server', 'jobs', jobs)
+  server.decorate('server', 'connectors', new Registry<Connector>('connector', connectorShape))
+  server.decorate('server', 'checks', new Registry<CheckType>('check type', checkShape))
+  const own = new URL(ownerUrl)
+  server.decorate(
+    'server',
+    'sourceEgress',
+    sourceEgress({
+      allow: config.egressAllow ?? options.sourceAllow ?? [],
+      fileSources: [...config.fileSources, ...(options.fileSources ?? [])],
+      refused: config.egressAllow === undefined && options.sourceAllow !== undefined ? [] : [`${own.hostname}:${own.port || 5432}`],
+    }),
+  )
+  server.decorate('server', 'egress', { allow: config.egressAllow ?? options.webhookAllow ?? [] })
+
+  // Jobs are declared by plugins, and the database is opened by the role that migrating makes.
+  const database = { current: undefined as Database | undefined }
+  server.decorate('server', 'db', lazyDatabase(database))
+  await server.register({ plugin: hapiPino, options: { instance: log, logRequestStart: false, logRequestComplete: true } })
+  shapeReplies(server)
+  await server.register(manifest.plugins as Plugin<undefined>[])
+  installLimits(server)
+  enforceAccess(server)
+  server.connectors.add(...manifest.connectors)
+  server.checks.add(...manifest.checks)
+  await loadExtensions(server, [...manifest.extensions, ...config.extensions])
+  server.connectors.close()
+  server.checks.close()
+
+  const appUrl = await migrate({
+    ownerUrl,
+    appUrl: config.appDatabaseUrl,
+    appPassword: vault.derive('app role').toString('base64url'),
+    migrations: manifest.migrations,
+    prepareJobs: () => jobs.prepare(),
+    log,
+  })
+  database.current = openDatabase({ ownerUrl, appUrl, log })
+  server.ext('onPostStart', () => jobs.start(server, config.role))
+  server.ext('onPostStop', async () => {
+    await jobs.stop()
+    await database.current?.close()
+  })
+  return server
+}
+
+/** Lets features hold `server.db` while the server is still being put together. */
+function lazyDatabase(holder: { current: Database | undefined }): Database {
+  const opened = () => {
+    if (!holder.current) throw new Error('The database is not open yet')
+    return holder.current
+  }
+  return {
+    company: (companyId, work) => opened().company(companyId, work),
+    system: work => opened().system(work),
+    statement: (text, bindings) => opened().statement(text, bindings),
+    ping: () => opened().ping(),
+    close: () => opened().close(),
+  }
+}
+
+function hapi(config: Config): Server {
+  // Node closes connections with slow headers or bodies; hapi's own payload timeout waits for the whole body.
+  const listener = createServer({ connectionsCheckingInterval: 2_000, headersTimeout: 10_000, requestTimeout: 20_000 })
+  return Hapi.server({
+    port: config.port,
+    host: config.host,
+    listener,
+    routes: {
+      validate: { failAction: onInvalid, options: { abortEarly: false, errors: { wrap: { label: false } }, stripUnknown: false } },
+      payload: { maxBytes: 1_048_576, allow: 'application/json', timeout: false },
+      security: { hsts: false, noSniff: true, xframe: 'deny', referrer: 'no-referrer' },
+    },
+    router: { stripTrailingSlash: true },
+  })
+}
+
+Model.useLimitInFirst = true

@@ -1,0 +1,232 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { ROLES, SCOPES, type Role, type Scope } from './access.ts'
+import { ConfigError, describeSettings, packageRoot, PLANS, readConfig, type Plan } from './config.ts'
+import { makeLog } from './log.ts'
+import { openProcess, serve, StartError, type OpenProcess } from './start.ts'
+
+/** How commands end: what went wrong can be told from the number. */
+const EXIT = { fine: 0, failed: 1, usage: 2, notFound: 3 }
+
+type Server = OpenProcess['server']
+
+/** Where a command writes and how it hears that it shall stop. */
+export interface Terminal {
+  out(line: string): void
+  err(line: string): void
+  /** Aborts at the first SIGINT or SIGTERM. */
+  signal: AbortSignal
+}
+
+/**
+ * Runs the command line.
+ * @param words what follows the program's name
+ * @returns the exit code: 0 fine, 1 failed, 2 wrong usage or settings, 3 not found
+ */
+export async function runCommand(words: readonly string[], terminal: Terminal): Promise<number> {
+  try {
+    await program(terminal).parseAsync(words, { from: 'user' })
+    return EXIT.fine
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.fine : EXIT.usage
+    const { message, stack } = error as Error
+    const status = (error as { output?: { statusCode?: number } }).output?.statusCode
+    const isOurs =
+      error instanceof ConfigError || error instanceof StartError || (status !== undefined && status < 500)
+    terminal.err(isOurs ? message : (stack ?? message))
+    if (error instanceof ConfigError || status === 400) return EXIT.usage
+    return status === 404 ? EXIT.notFound : EXIT.failed
+  }
+}
+
+function program(terminal: Terminal): Command {
+  const command = new Command('tidemark')
+    .description('Data observability for databases and warehouses')
+    .version(
+      (JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string }).version,
+    )
+    .exitOverride()
+    .configureOutput({
+      writeOut: text => terminal.out(text.trimEnd()),
+      writeErr: text => terminal.err(text.trimEnd()),
+    })
+    .showHelpAfterError('(add --help for what is allowed)')
+
+  command
+    .command('start')
+    .description('serve until Ctrl-C; the settings are environment variables')
+    .action(async () => {
+      const config = readConfig()
+      await serve(config, makeLog(config), terminal.out, terminal.signal)
+    })
+  json(command.command('migrate').description('bring the database up to date, without serving')).action(
+    (options: Options) =>
+      withServer(terminal, async () =>
+        answer(terminal, options, { migrated: true }, 'The database is up to date'),
+      ),
+  )
+  json(command.command('settings').description('every setting, its value and its default')).action(
+    (options: Options) => {
+      const settings = describeSettings()
+      const lines = settings.flatMap(({ name, value, default: fallback, about }) => [
+        `${name}=${value ?? fallback ?? ''}${value === null ? '  (default)' : ''}`,
+        `    ${about}`,
+      ])
+      answer(terminal, options, settings, ...lines)
+    },
+  )
+  companies(command.command('companies').description('companies and their plans'), terminal)
+  users(command.command('users').description('users of a company'), terminal)
+  keys(command.command('keys').description('API keys of a company'), terminal)
+  return command
+}
+
+interface Options {
+  json?: true
+  company?: string
+}
+
+function companies(parent: Command, terminal: Terminal): void {
+  const plans = PLANS.join(', ')
+  json(
+    parent
+      .command('create <name>')
+      .description('make a company')
+      .addOption(new Option('--plan <plan>', 'its plan').choices(PLANS)),
+  ).action((name: string, options: Options & { plan?: Plan }) =>
+    withServer(terminal, async server => {
+      const company = await server.plugins.auth.createCompany({ name, plan: options.plan })
+      answer(
+        terminal,
+        options,
+        company,
+        `Made the company ${company.name} (${company.id}), plan ${company.plan}`,
+      )
+    }),
+  )
+  json(parent.command('plan <company> <plan>').description(`change a company's plan: ${plans}`)).action(
+    (name: string, plan: string, options: Options) =>
+      withServer(terminal, async server => {
+        const company = await server.plugins.auth.setPlan(name, oneOf(PLANS, plan))
+        answer(terminal, options, company, `The company ${company.name} has the plan ${company.plan} now`)
+      }),
+  )
+}
+
+function users(parent: Command, terminal: Terminal): void {
+  ofCompany(parent.command('create').description('make a user'))
+    .requiredOption('--email <email>', 'what they sign in with')
+    .option('--password <password>', 'at least 12 characters; without it one is made and shown')
+    .option('--full-name <name>', 'how they are called')
+    .addOption(new Option('--role <role>', 'what they may do').choices(ROLES).default('member'))
+    .action((options: Options & { email: string; password?: string; fullName?: string; role: Role }) =>
+      withServer(terminal, async server => {
+        const { id: companyId } = await server.plugins.auth.findCompany(options.company)
+        const { email, fullName, role } = options
+        const password = options.password ?? randomBytes(15).toString('base64url')
+        const user = await server.plugins.auth.createUser({ companyId, email, password, fullName, role })
+        const made = options.password === undefined ? { password } : {}
+        const shown = options.password === undefined ? `; the password, shown once: ${password}` : ''
+        answer(terminal, options, { ...user, role, ...made }, `Made the user ${user.email} (${role})${shown}`)
+      }),
+    )
+}
+
+function keys(parent: Command, terminal: Terminal): void {
+  ofCompany(parent.command('create').description('make an API key; it is shown once'))
+    .requiredOption('--name <name>', 'what it is for')
+    .addOption(new Option('--scope <scope>', 'what it may do').choices(SCOPES).makeOptionMandatory())
+    .option(
+      '--expires-at <time>',
+      'when it ends, such as 2030-01-31T00:00:00Z; never unless given',
+      futureTime,
+    )
+    .action((options: Options & { name: string; scope: Scope; expiresAt?: Date }) =>
+      withServer(terminal, async server => {
+        const { id: companyId, name } = await server.plugins.auth.findCompany(options.company)
+        const { scope, expiresAt } = options
+        const { key, record } = await server.plugins.auth.createKey({
+          companyId,
+          name: options.name,
+          scope,
+          expiresAt,
+        })
+        answer(
+          terminal,
+          options,
+          { ...record, key },
+          `Made a key of scope ${scope} for ${name}, shown once:`,
+          key,
+        )
+      }),
+    )
+  ofCompany(parent.command('list').description('the API keys, newest first')).action((options: Options) =>
+    withServer(terminal, async server => {
+      const { id: companyId } = await server.plugins.auth.findCompany(options.company)
+      const records = await server.plugins.auth.listKeys(companyId)
+      answer(terminal, options, records, ...records.map(record => keyLine(record as KeyRecord)))
+    }),
+  )
+  ofCompany(parent.command('revoke <id>').description('end an API key for good')).action(
+    (id: string, options: Options) =>
+      withServer(terminal, async server => {
+        const { id: companyId } = await server.plugins.auth.findCompany(options.company)
+        const record = await server.plugins.auth.revokeKey(companyId, id)
+        answer(terminal, options, record, `Revoked the key ${(record as KeyRecord).display_key}`)
+      }),
+  )
+}
+
+interface KeyRecord {
+  id: string
+  name: string
+  scope: Scope
+  display_key: string
+  is_active: boolean
+}
+
+function keyLine({ id, display_key: key, scope, is_active: isActive, name }: KeyRecord): string {
+  return `${id}  ${key}  ${scope.padEnd(10)}  ${isActive ? 'active ' : 'ended  '}  ${name}`
+}
+
+function json(command: Command): Command {
+  return command.option('--json', 'print JSON')
+}
+
+function ofCompany(command: Command): Command {
+  return json(command).option('--company <company>', 'id or name; needed when there is more than one')
+}
+
+/** Commands run on the database of the settings, beside a service that uses it or alone. */
+async function withServer(terminal: Terminal, work: (server: Server) => Promise<void>): Promise<void> {
+  const config = readConfig()
+  const quiet = config.logLevel === 'info' ? 'warn' : config.logLevel
+  const { server, stop } = await openProcess(config, makeLog({ ...config, logLevel: quiet }), terminal.signal)
+  try {
+    await work(server)
+  } finally {
+    await stop()
+  }
+}
+
+function answer(terminal: Terminal, options: Options, value: unknown, ...lines: string[]): void {
+  if (options.json) terminal.out(JSON.stringify(value, null, 2))
+  else for (const line of lines) terminal.out(line)
+}
+
+function oneOf<T extends string>(allowed: readonly T[], given: string): T {
+  const found = allowed.find(value => value === given)
+  if (found === undefined)
+    throw new ConfigError(`${JSON.stringify(given)} is not one of ${allowed.join(', ')}`)
+  return found
+}
+
+function futureTime(text: string): Date {
+  const time = new Date(text)
+  if (Number.isNaN(time.getTime()))
+    throw new InvalidArgumentError('Give a time such as 2030-01-31T00:00:00Z.')
+  if (time <= new Date()) throw new InvalidArgumentError('Give a time in the future.')
+  return time
+}

@@ -1,0 +1,150 @@
+import { fileURLToPath } from 'node:url'
+import Joi from 'joi'
+
+/** Every setting, parsed. Names are those of the environment variables in camelCase. */
+export interface Config {
+  port: number
+  host: string
+  /** Address that links in alerts and redirects start with; http://HOST:PORT unless set. */
+  baseUrl: string
+  role: 'all' | 'web' | 'worker'
+  /** Absent: the embedded PostgreSQL under `dataDir`. */
+  databaseUrl?: string
+  appDatabaseUrl?: string
+  dataDir: string
+  /** Newest first; absent only with the embedded database, which keeps one of its own. */
+  secretKey?: string
+  extensions: string[]
+  egressAllow?: string[]
+  fileSources: string[]
+  defaultPlan: Plan
+  demoEnabled: boolean
+  trustProxy: number
+  /** Seconds before attempt 1, 2, … of a delivery, each counted from the end of the attempt before. */
+  webhookDelays: number[]
+  /** Seconds after which a statement at a source is ended there. */
+  statementTimeout: number
+  timezone: string
+  logLevel: string
+  logFormat: 'json' | 'pretty'
+}
+
+export const PLANS = ['free_trial', 'starter', 'growth', 'professional', 'enterprise'] as const
+export type Plan = (typeof PLANS)[number]
+
+const list = (separator: string) =>
+  Joi.string()
+    .allow('')
+    .custom((value: string) => value.split(separator).map(part => part.trim()).filter(Boolean))
+
+const cidrs = list(',').custom((value: string[], helpers) => {
+  const bad = value.find(cidr => !/^[0-9a-f.:]+\/\d{1,3}$/i.test(cidr))
+  return bad === undefined ? value : helpers.message({ custom: `{{#label}} holds ${bad}, which is not a CIDR such as 10.0.0.0/8` })
+})
+
+const delays = list(',').custom((value: string[], helpers) => {
+  const seconds = value.map(Number)
+  return seconds.length > 0 && seconds.every(second => Number.isFinite(second) && second >= 0)
+    ? seconds
+    : helpers.message({ custom: '{{#label}} must be seconds of 0 or more separated by commas, such as 0,60,300,900,3600' })
+})
+
+const secretKey = Joi.string().custom((value: string, helpers) =>
+  value.split(',').every(key => Buffer.from(key.trim(), 'base64').length === 32)
+    ? value
+    : helpers.message({
+        custom: '{{#label}} must be 32 bytes in base64 (make one with: openssl rand -base64 32), or several separated by commas, newest first',
+      }),
+)
+
+const timezone = Joi.string().custom((value: string, helpers) => {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: value })
+    return value
+  } catch {
+    return helpers.message({ custom: '{{#label}} must be an IANA time zone such as Europe/Berlin' })
+  }
+})
+
+const postgresUrl = Joi.string().uri({ scheme: ['postgres', 'postgresql'] })
+
+/** One row a setting: its schema with its default, whether it is secret, and what it does. */
+const SETTINGS = {
+  PORT: { schema: Joi.number().port().default(8000), about: 'Port of the HTTP server; 0 takes a free one.' },
+  HOST: { schema: Joi.string().default('127.0.0.1'), about: 'Address the HTTP server listens on.' },
+  BASE_URL: { schema: Joi.string().uri({ scheme: ['http', 'https'] }), about: 'Address that links start with; http://HOST:PORT unless set.' },
+  ROLE: { schema: Joi.string().valid('all', 'web', 'worker').default('all'), about: 'What this process does: serve HTTP, work jobs, or both.' },
+  DATABASE_URL: { schema: postgresUrl, secret: true, about: 'PostgreSQL 13 or newer; its role owns the database. Without it an embedded PostgreSQL runs under DATA_DIR.' },
+  APP_DATABASE_URL: { schema: postgresUrl, secret: true, about: 'The application role, when the role of DATABASE_URL may not create roles.' },
+  DATA_DIR: { schema: Joi.string().default('./.data'), about: 'Folder of the embedded PostgreSQL, its secret key and the demo source.' },
+  SECRET_KEY: { schema: secretKey, secret: true, about: 'Encrypts stored secrets: 32 bytes in base64, or several, newest first. Required with DATABASE_URL.' },
+  EXTENSIONS: { schema: list(',').default([]), about: 'Packages or files of hapi plugins that add connectors and checks, separated by commas.' },
+  EGRESS_ALLOW: { schema: cidrs, about: 'CIDRs that sources and webhooks may reach besides public addresses. Unset and embedded: sources may reach loopback.' },
+  FILE_SOURCES: { schema: list(':').default([]), about: 'Folders whose database files may be sources, separated by colons; DATA_DIR/demo is always one.' },
+  DEFAULT_PLAN: { schema: Joi.string().valid(...PLANS).default('enterprise'), about: 'Plan of a new company; it sets the rate limits of API keys.' },
+  DEMO_ENABLED: { schema: Joi.boolean(), about: 'Whether the demo company is made; true with the embedded database, else false.' },
+  TRUST_PROXY: { schema: Joi.number().integer().min(0).max(10).default(0), about: 'How many proxies stand in front, for the client address.' },
+  WEBHOOK_DELAYS: { schema: delays.default([0, 60, 300, 900, 3600]), about: 'Seconds before each delivery attempt, counted from the end of the one before.' },
+  STATEMENT_TIMEOUT: { schema: Joi.number().integer().min(1).max(3600).default(60), about: 'Seconds after which a statement at a source is ended there.' },
+  TIMEZONE: { schema: timezone.default('UTC'), about: 'Zone of timestamps that carry none, where a source does not say.' },
+  LOG_LEVEL: { schema: Joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'), about: 'Least level that is logged.' },
+  LOG_FORMAT: { schema: Joi.string().valid('json', 'pretty').default('json'), about: 'JSON lines, or short lines for people.' },
+} satisfies Record<string, { schema: Joi.Schema; secret?: true; about: string }>
+
+const schema = Joi.object(
+  Object.fromEntries(Object.entries(SETTINGS).map(([name, setting]) => [name, setting.schema.empty('').label(name)])),
+).prefs({ abortEarly: false, errors: { wrap: { label: false } } })
+
+/** Wrong settings: the message names each with what is allowed and what was given. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+/**
+ * Reads the settings.
+ * @param environment variables by name; others than ours are ignored
+ * @throws ConfigError naming every wrong setting
+ */
+export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
+  const given = Object.fromEntries(Object.keys(SETTINGS).map(name => [name, environment[name]]))
+  const { value, error } = schema.validate(given)
+  if (error) {
+    const lines = error.details.map(detail => {
+      const name = String(detail.path[0])
+      const secret = 'secret' in SETTINGS[name as keyof typeof SETTINGS]
+      return `  ${detail.message}${secret ? '' : `; given was ${JSON.stringify(given[name])}`}`
+    })
+    throw new ConfigError(`Wrong settings:\n${lines.join('\n')}`)
+  }
+  if (value.DATABASE_URL && !value.SECRET_KEY) {
+    throw new ConfigError('Wrong settings:\n  SECRET_KEY is required with DATABASE_URL: make one with openssl rand -base64 32, and keep it')
+  }
+  return {
+    ...(Object.fromEntries(Object.entries(value).map(([name, setting]) => [camelCase(name), setting])) as unknown as Config),
+    baseUrl: (value.BASE_URL ?? `http://${value.HOST}:${value.PORT}`).replace(/\/+$/, ''),
+    demoEnabled: value.DEMO_ENABLED ?? value.DATABASE_URL === undefined,
+  }
+}
+
+/** Every setting with its value (secrets hidden), its default and what it does; for `tidemark settings`. */
+export function describeSettings(
+  environment: Record<string, string | undefined> = process.env,
+): { name: string; value: string | null; default: string | null; about: string }[] {
+  return Object.entries(SETTINGS).map(([name, setting]) => {
+    const fallback = setting.schema.describe().flags as { default?: unknown } | undefined
+    const given = environment[name] || null
+    return {
+      name,
+      value: given !== null && 'secret' in setting ? '(set, hidden)' : given,
+      default: fallback?.default === undefined ? null : String(fallback.default),
+      about: setting.about,
+    }
+  })
+}
+
+function camelCase(name: string): string {
+  return name.toLowerCase().replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** The folder of the package itself, for files that ship with it. */
+export const packageRoot = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '..' : '../..', import.meta.url))

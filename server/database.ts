@@ -1,0 +1,238 @@
+import { createHash } from 'node:crypto'
+import knexModule, { type Knex } from 'knex'
+import { Model, knexSnakeCaseMappers } from 'objection'
+import type { Constructor, QueryBuilderType, QueryContext, TransactionOrKnex } from 'objection'
+import type { Logger } from 'pino'
+
+export type Transaction = Knex.Transaction
+
+/** The product's own PostgreSQL, by two roles: the application's, held by row-level security, and the owner's. */
+export interface Database {
+  /** A transaction that sees and writes one company's rows only; row-level security holds it to that. */
+  company<T>(companyId: string, work: (trx: Transaction) => Promise<T>): Promise<T>
+  /** A transaction of the owner, over all companies: sign-in by email or key, sweeps, migrations. Nothing else. */
+  system<T>(work: (trx: Transaction) => Promise<T>): Promise<T>
+  /** One statement of the owner, whole in itself: who a credential belongs to, and rate limits. */
+  statement<T extends object>(text: string, bindings?: Record<string, unknown>): Promise<T[]>
+  /** Milliseconds a trivial query took. Rejects when the database is away. */
+  ping(): Promise<number>
+  close(): Promise<void>
+}
+
+const companies = new WeakMap<object, string>()
+
+/** The company a transaction belongs to. Throws for any other transaction. */
+export function companyOf(trx: object | undefined): string {
+  const companyId = trx && companies.get(trx)
+  if (!companyId) throw new Error('This query needs a transaction of one company: use db.company')
+  return companyId
+}
+
+/**
+ * A row that belongs to a company. Its queries need a company's transaction and are limited to that company
+ * here, before row-level security limits them again in the database.
+ */
+export class CompanyRow extends Model {
+  declare companyId: string
+
+  static override query<M extends Model>(this: Constructor<M>, trx?: TransactionOrKnex): QueryBuilderType<M> {
+    const { tableName } = this as unknown as typeof Model
+    const builder = Model.query.call(this as never, trx) as unknown as QueryBuilderType<M>
+    return builder.onBuild(query => {
+      // Asked when the query is built: one that Objection makes itself gets its transaction after it is made.
+      const companyId = companyOf(query.context().transaction)
+      if (!query.isInsert()) void query.where(`${tableName}.companyId`, companyId)
+    })
+  }
+
+  override $beforeInsert(context: QueryContext): void {
+    this.companyId = companyOf(context.transaction)
+  }
+}
+
+/**
+ * Runs one statement and gives its rows with camelCase names.
+ * @param bindings by name (`:company_id`) or by position (`?`)
+ */
+export async function rows<T extends object>(
+  trx: Knex,
+  statement: string,
+  bindings: Record<string, unknown> | readonly unknown[] = [],
+): Promise<T[]> {
+  const result = (await trx.raw(statement, bindings as never)) as { rows: object[] }
+  return mappers.postProcessResponse(result.rows) as T[]
+}
+
+const mappers = knexSnakeCaseMappers()
+
+/** Opens both pools. `appUrl` is the application role's, as `migrate` made it. */
+export function openDatabase(options: { ownerUrl: string; appUrl: string; log: Logger }): Database {
+  const app = openPool(options.appUrl, 'tidemark', 10, options.log)
+  const owner = openPool(options.ownerUrl, 'tidemark-owner', 4, options.log)
+  return {
+    company: (companyId, work) =>
+      app.transaction(async trx => {
+        await trx.raw(`select set_config('app.company', ?, true)`, [companyId])
+        companies.set(trx, companyId)
+        return work(trx)
+      }),
+    system: work => owner.transaction(work),
+    statement: (text, bindings) => rows(owner, text, bindings),
+    async ping() {
+      const startedAt = performance.now()
+      await app.raw('select 1')
+      return Math.round(performance.now() - startedAt)
+    },
+    async close() {
+      await Promise.all([app.destroy(), owner.destroy()])
+    },
+  }
+}
+
+/** Milliseconds after which a query is given up on; the server ends it itself two seconds earlier. */
+const QUERY_TIMEOUT = 15_000
+
+interface PgConnection {
+  on(event: 'error', listener: (error: Error) => void): void
+  query(...input: unknown[]): unknown
+  connection: { stream: { destroy(): void } }
+  __knex__disposed?: unknown
+}
+
+/** A knex pool that outlives a database restart and a connection that went silent. */
+export function openPool(url: string, name: string, max: number, log: Logger): Knex {
+  return knexModule({
+    client: 'pg',
+    ...mappers,
+    connection: {
+      connectionString: url,
+      application_name: name,
+      keepAlive: true,
+      query_timeout: QUERY_TIMEOUT,
+      statement_timeout: QUERY_TIMEOUT - 2_000,
+      idle_in_transaction_session_timeout: 60_000,
+      connectionTimeoutMillis: 5_000,
+    },
+    pool: {
+      min: 0,
+      max,
+      afterCreate(connection: PgConnection, done: (error: unknown, connection: unknown) => void) {
+        surviveLoss(connection, log)
+        done(null, connection)
+      },
+    },
+    acquireConnectionTimeout: 10_000,
+  })
+}
+
+/**
+ * Without a listener, a terminated backend ends the whole process. And a socket whose other end vanished
+ * without a word times out each query for ever, since knex hands the same socket out again: it is thrown away.
+ */
+function surviveLoss(connection: PgConnection, log: Logger): void {
+  connection.on('error', error => log.warn({ err: error.message }, 'a database connection was lost'))
+  const query = connection.query.bind(connection)
+  connection.query = (...input) => {
+    const result = query(...input)
+    if (result instanceof Promise) {
+      result.catch((error: Error) => {
+        if (error.message !== 'Query read timeout') return
+        connection.__knex__disposed = error
+        connection.connection.stream.destroy()
+      })
+    }
+    return result
+  }
+}
+
+/** A migration as the manifest lists it. */
+export interface Migration {
+  name: string
+  up(knex: Knex): Promise<void>
+  down(knex: Knex): Promise<void>
+}
+
+/** Any number, the same in every process: who holds it migrates, the others wait. */
+const MIGRATION_LOCK = 7_114_365
+
+/**
+ * Brings the schema up to date, makes the application role and gives it its rights. One process at a time.
+ * @param appPassword of the application role; when `appUrl` is given, that role is used as it is
+ * @returns the application role's URL
+ */
+export async function migrate(options: {
+  ownerUrl: string
+  appUrl?: string
+  appPassword: string
+  migrations: readonly Migration[]
+  /** Creates the job engine's schema; runs between the migrations and the grants. */
+  prepareJobs(): Promise<void>
+  log: Logger
+}): Promise<string> {
+  const owner = openPool(options.ownerUrl, 'tidemark-migrate', 2, options.log)
+  try {
+    return await owner.transaction(async lock => {
+      await lock.raw('set local statement_timeout = 0')
+      await lock.raw('select pg_advisory_xact_lock(?)', [MIGRATION_LOCK])
+      await owner.migrate.latest({ migrationSource: source(options.migrations), tableName: 'tidemark_migrations' })
+      await options.prepareJobs()
+      const appUrl = options.appUrl ?? (await ensureAppRole(lock, options))
+      await grant(lock, decodeURIComponent(new URL(appUrl).username))
+      return appUrl
+    })
+  } finally {
+    await owner.destroy()
+  }
+}
+
+function source(migrations: readonly Migration[]): Knex.MigrationSource<Migration> {
+  return {
+    getMigrations: async () => [...migrations],
+    getMigrationName: migration => migration.name,
+    getMigration: async migration => migration,
+  }
+}
+
+async function ensureAppRole(
+  trx: Transaction,
+  { ownerUrl, appPassword }: { ownerUrl: string; appPassword: string },
+): Promise<string> {
+  const [here] = await rows<{ database: string }>(trx, 'select current_database() as database')
+  const role = appRole(here?.database ?? '')
+  const [known] = await rows(trx, 'select 1 as one from pg_roles where rolname = ?', [role])
+  // A role cannot be named by a bound value; quote_ident and quote_literal by the server itself.
+  // Only a superuser may so much as name these attributes of a role that exists.
+  const start = known ? 'alter role %I with' : 'create role %I with nosuperuser nocreatedb nocreaterole'
+  const [command] = await rows<{ text: string }>(
+    trx,
+    `select format('${start} login password %L', ?::text, ?::text) as text`,
+    [role, appPassword],
+  )
+  await trx.raw(command?.text ?? '')
+  const url = new URL(ownerUrl)
+  url.username = encodeURIComponent(role)
+  url.password = encodeURIComponent(appPassword)
+  return url.toString()
+}
+
+/** Roles are shared by all databases of a server, so the name carries the database's. */
+function appRole(database: string): string {
+  const name = `${database}_app`
+  return Buffer.byteLength(name) <= 63 ? name : `tidemark_${createHash('sha256').update(database).digest('hex').slice(0, 16)}_app`
+}
+
+async function grant(trx: Transaction, role: string): Promise<void> {
+  for (const schema of ['public', 'pgboss']) {
+    const [commands] = await rows<{ text: string }>(
+      trx,
+      `select format($$
+         grant usage on schema %1$I to %2$I;
+         grant select, insert, update, delete on all tables in schema %1$I to %2$I;
+         grant usage, select on all sequences in schema %1$I to %2$I;
+         grant execute on all functions in schema %1$I to %2$I;
+       $$, ?::text, ?::text) as text`,
+      [schema, role],
+    )
+    await trx.raw(commands?.text ?? '')
+  }
+}

@@ -1,0 +1,58 @@
+import type { Transaction } from './database.ts'
+import { rows } from './database.ts'
+
+/** Seconds of every interval that something can be due at. */
+export const INTERVAL_SECONDS = {
+  '5m': 300,
+  '15m': 900,
+  '30m': 1_800,
+  '1h': 3_600,
+  '4h': 14_400,
+  '6h': 21_600,
+  '12h': 43_200,
+  '1d': 86_400,
+  '1w': 604_800,
+  hourly: 3_600,
+  every_4_hours: 14_400,
+  daily: 86_400,
+  weekly: 604_800,
+} as const
+
+/** A claimed row. */
+export interface Due {
+  companyId: string
+  sourceId: string
+  /** The table, where the rows belong to one. */
+  tableId?: string
+}
+
+/**
+ * Claims what is due in a table of schedules: every claimed row gets `running_slot`, the time it was due at,
+ * and a `next_run_at` on its own grid, in the future, so that intervals do not drift and what was missed
+ * while nobody ran comes once. Several processes never claim one slot twice. The clock is the database's.
+ * @param table with `next_run_at`, `running_slot`, `is_active`, `company_id`
+ * @param columns the interval's, the source's and, if any, the table's
+ */
+export async function claimDue(
+  trx: Transaction,
+  table: string,
+  columns: { interval: string; source: string; table?: string },
+  limit = 1_000,
+): Promise<Due[]> {
+  const active = columns.source === 'id' ? '' : `and (select s.is_active from sources s where s.id = t.${columns.source})`
+  return rows<Due>(
+    trx,
+    `update ${table} t
+     set running_slot = t.next_run_at,
+         next_run_at = t.next_run_at + make_interval(secs => due.step *
+           (floor(extract(epoch from now() - t.next_run_at) / due.step) + 1))
+     from (
+       select ctid as place, (?::jsonb ->> ${columns.interval})::float8 as step from ${table} t
+       where is_active and next_run_at <= now() ${active}
+       order by next_run_at limit ? for update skip locked
+     ) due
+     where t.ctid = due.place and due.step is not null
+     returning t.company_id, t.${columns.source} as source_id${columns.table ? `, t.${columns.table} as table_id` : ''}`,
+    [JSON.stringify(INTERVAL_SECONDS), limit],
+  )
+}

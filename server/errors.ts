@@ -1,0 +1,96 @@
+import Boom from '@hapi/boom'
+
+/** Every error code of the API with its status. A code not in this table cannot be answered. */
+const CODES = {
+  VALIDATION_ERROR: 400,
+  BAD_REQUEST: 400,
+  WEAK_PASSWORD: 400,
+  INVALID_INVITATION: 400,
+  UNAUTHORIZED: 401,
+  INVALID_CREDENTIALS: 401,
+  INVALID_PASSWORD: 401,
+  INVALID_TOKEN: 401,
+  FORBIDDEN: 403,
+  ACCOUNT_LOCKED: 403,
+  NOT_FOUND: 404,
+  ASSET_NOT_FOUND: 404,
+  RULE_NOT_FOUND: 404,
+  METRIC_NOT_FOUND: 404,
+  JOB_NOT_FOUND: 404,
+  SCHEDULE_NOT_FOUND: 404,
+  ALERT_NOT_FOUND: 404,
+  DESTINATION_NOT_FOUND: 404,
+  DELIVERY_NOT_FOUND: 404,
+  API_KEY_NOT_FOUND: 404,
+  USER_NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  CONFLICT: 409,
+  USER_EXISTS: 409,
+  KEY_LIMIT: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  FRESHNESS_NOT_CONFIGURED: 422,
+  RATE_LIMITED: 429,
+  INTERNAL_ERROR: 500,
+  UNAVAILABLE: 503,
+} as const
+
+export type ErrorCode = keyof typeof CODES
+
+/** One failure of the 422 form. */
+export interface Detail {
+  loc: string[]
+  msg: string
+  type: string
+}
+
+/** What `replies.ts` finds on an error that we made. */
+export interface ErrorData {
+  code: ErrorCode
+  details: Record<string, unknown>
+  /** Present when the answer is the `detail` array of a 422. */
+  detail?: Detail[]
+}
+
+/**
+ * An HTTP error with a code of the table.
+ * @param message a sentence that says what to do
+ * @param details field names, suggestions; never a secret
+ */
+export function apiError(code: ErrorCode, message: string, details: Record<string, unknown> = {}): Boom.Boom<ErrorData> {
+  return new Boom.Boom(message, { statusCode: CODES[code], data: { code, details } })
+}
+
+/** 400 for one field: `details.field`, `details.error` and the list `details.errors` of one. */
+export function invalidField(field: string, error: string, more: Record<string, unknown> = {}): Boom.Boom<ErrorData> {
+  return apiError('VALIDATION_ERROR', `${field}: ${error}`, { field, error, ...more, errors: [{ field, error }] })
+}
+
+/** 422 with the `detail` array, for failures that no schema can see. */
+export function unprocessable(detail: Detail[]): Boom.Boom<ErrorData> {
+  const message = detail.map(({ msg }) => msg).join('; ')
+  return new Boom.Boom(message, { statusCode: 422, data: { code: 'VALIDATION_ERROR', details: {}, detail } })
+}
+
+/** True for an error made by this file, or by hapi with our data added. */
+export function hasErrorData(error: unknown): error is Boom.Boom<ErrorData> {
+  return Boom.isBoom(error) && (error.data as ErrorData | null)?.code !== undefined
+}
+
+/** The code that an error of hapi itself (404 of the router, 413 of the payload) is answered with. */
+export function codeOfStatus(status: number): ErrorCode {
+  const byStatus: Record<number, ErrorCode> = {
+    400: 'BAD_REQUEST',
+    401: 'UNAUTHORIZED',
+    403: 'FORBIDDEN',
+    404: 'NOT_FOUND',
+    405: 'METHOD_NOT_ALLOWED',
+    409: 'CONFLICT',
+    413: 'PAYLOAD_TOO_LARGE',
+    415: 'UNSUPPORTED_MEDIA_TYPE',
+    422: 'VALIDATION_ERROR',
+    429: 'RATE_LIMITED',
+    503: 'UNAVAILABLE',
+  }
+  return byStatus[status] ?? (status < 500 ? 'BAD_REQUEST' : 'INTERNAL_ERROR')
+}

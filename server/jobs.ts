@@ -1,0 +1,166 @@
+import type Joi from 'joi'
+import { PgBoss, fromKnex, type JobResult, type JobWithMetadata } from 'pg-boss'
+import type { Logger } from 'pino'
+import type { Server } from '@hapi/hapi'
+import type { Transaction } from './database.ts'
+import { Registry } from './registry.ts'
+
+/** What a job's work gets beside its data. */
+export interface JobContext {
+  server: Server
+  log: Logger
+  /** 1 for the first try. */
+  attempt: number
+  /** Aborts when the job has outlived its time or the process stops. */
+  signal: AbortSignal
+  id: string
+}
+
+/** A kind of job and its queue. */
+export interface Job<Data extends object = object> {
+  /** `<plugin>.<verb>`, the queue an operator sees. */
+  name: string
+  /** Ids only: the dashboard shows it. Checked when sent and when worked. */
+  data: Joi.ObjectSchema
+  /** Cron, UTC; only for sweeps. */
+  every?: string
+  queue?: { retries?: number; retryDelaySeconds?: number; expireSeconds?: number }
+  concurrency?: { local?: number; perGroup?: number }
+  /** What it returns is stored as the job's output. Throwing retries; throwing `GiveUp` fails for good. */
+  work(data: Data, context: JobContext): Promise<object | void>
+}
+
+/** Thrown by a job that would fail the same way each time. */
+export class GiveUp extends Error {
+  override readonly name = 'GiveUp'
+}
+
+export interface SendOptions {
+  /** The job commits with this transaction's writes. */
+  trx?: Transaction
+  /** Seconds to wait before it may start, or when it may. */
+  after?: number | Date
+  /** The company, so that one tenant's backlog does not delay another's. */
+  group?: string
+}
+
+export interface Jobs {
+  add(...jobs: Job[]): void
+  names(): string[]
+  /** @returns the id of the job */
+  send<Data extends object>(job: Job<Data>, data: Data, options?: SendOptions): Promise<string>
+  /** Resolves when a job of this kind whose data fits was completed or has failed for good; for tests. */
+  settled<Data extends object>(job: Job<Data>, fits: (data: Data) => boolean): Promise<'completed' | 'failed'>
+  /** Makes the engine's schema and the queues. Needs the owner's role. */
+  prepare(): Promise<void>
+  start(server: Server, role: 'all' | 'web' | 'worker'): Promise<void>
+  /** Hands back what cannot be finished in time. */
+  stop(): Promise<void>
+}
+
+const DEAD_LETTERS = 'jobs.dead'
+
+/** The job engine, pg-boss on the product's own PostgreSQL. */
+export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; spies?: boolean }): Jobs {
+  const { log } = options
+  const registry = new Registry<Job>('job')
+  const boss = new PgBoss({
+    connectionString: options.url,
+    application_name: 'tidemark-jobs',
+    max: 6,
+    useListenNotify: true,
+    superviseIntervalSeconds: 10,
+    monitorIntervalSeconds: 10,
+    // Without both, a socket whose other end vanished in silence is never noticed.
+    ...{ query_timeout: 15_000, keepAlive: true },
+    __test__enableSpies: options.spies ?? false,
+  })
+  boss.on('error', error => log.error({ err: error.message }, 'job engine'))
+  let prepared = false
+
+  async function run(job: Job, record: JobWithMetadata<object>, server: Server): Promise<JobResult> {
+    const attempt = record.retryCount + 1
+    const jobLog = log.child({ job: job.name, job_id: record.id })
+    try {
+      const data = checked(job, record.data ?? {})
+      const output = await job.work(data, { server, log: jobLog, attempt, signal: record.signal, id: record.id })
+      return { id: record.id, status: 'completed', output: output ?? {} }
+    } catch (error) {
+      const { name, message } = error as Error
+      jobLog.warn({ attempt, err: message }, 'job failed')
+      // Only name and message are stored: an error of an HTTP client carries headers.
+      return { id: record.id, status: error instanceof GiveUp ? 'deadletter' : 'failed', output: { name, message } }
+    }
+  }
+
+  return {
+    add: (...jobs) => registry.add(...jobs),
+    names: () => registry.names(),
+    async send(job, data, { trx, after, group } = {}) {
+      const id = await boss.send(job.name, checked(job, data), {
+        ...(trx && { db: fromKnex(trx) }),
+        ...(after !== undefined && { startAfter: after }),
+        ...(group !== undefined && { group: { id: group } }),
+      })
+      if (!id) throw new Error(`Job ${job.name} was not accepted`)
+      return id
+    },
+    async settled(job, fits) {
+      const spy = boss.getSpy(job.name)
+      const matching = (data: object) => fits(data as never)
+      const { state } = await Promise.race([
+        spy.waitForJob(matching, 'completed'),
+        spy.waitForJob(matching, 'failed'),
+      ])
+      return state as 'completed' | 'failed'
+    },
+    async prepare() {
+      if (prepared) return
+      await boss.start()
+      await boss.createQueue(DEAD_LETTERS)
+      for (const job of registry.all()) {
+        const queue = {
+          notify: true,
+          deadLetter: DEAD_LETTERS,
+          retryLimit: job.queue?.retries ?? 3,
+          retryDelay: job.queue?.retryDelaySeconds ?? 5,
+          retryBackoff: true,
+          expireInSeconds: job.queue?.expireSeconds ?? 300,
+          heartbeatSeconds: 20,
+          retentionSeconds: 90 * 24 * 3600,
+        }
+        await boss.createQueue(job.name, queue)
+        await boss.updateQueue(job.name, queue)
+      }
+      prepared = true
+    },
+    async start(server, role) {
+      await this.prepare()
+      registry.close()
+      if (role === 'web') return
+      for (const job of registry.all()) {
+        const settings = {
+          batchSize: 1,
+          includeMetadata: true,
+          perJobResults: true,
+          pollingIntervalSeconds: 2,
+          localConcurrency: job.concurrency?.local ?? 2,
+          ...(job.concurrency?.perGroup && { localGroupConcurrency: job.concurrency.perGroup }),
+        } as const
+        await boss.work(job.name, settings, records =>
+          Promise.all(records.map(record => run(job, record as JobWithMetadata<object>, server))),
+        )
+        if (job.every && options.sweeps !== false) await boss.schedule(job.name, job.every, {}, { tz: 'UTC' })
+      }
+    },
+    async stop() {
+      await boss.stop({ graceful: true, timeout: 4_000 })
+    },
+  }
+}
+
+function checked<Data extends object>(job: Job<Data>, data: Data): Data {
+  const { value, error } = job.data.validate(data, { convert: false })
+  if (error) throw new GiveUp(`Data of job ${job.name}: ${error.message}`)
+  return value as Data
+}

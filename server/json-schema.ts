@@ -1,0 +1,97 @@
+import type Joi from 'joi'
+
+/** A JSON Schema 2020-12 object, as OpenAPI 3.1 embeds it. */
+export type JsonSchema = Record<string, unknown>
+
+/** What `Joi.describe()` says of a schema, as far as it is read here. */
+interface Description {
+  type: string
+  flags?: { default?: unknown; label?: string }
+  metas?: { openapi?: JsonSchema; secret?: boolean }[]
+  examples?: unknown[]
+  keys?: Record<string, Description>
+  items?: Description[]
+  matches?: { schema?: Description }[]
+  whens?: unknown[]
+  dependencies?: { rel: string; key?: string; peers: string[] }[]
+}
+
+interface Emitter {
+  '~standard': { jsonSchema: Record<'input' | 'output', (options: { target: string }) => JsonSchema> }
+}
+
+/**
+ * The JSON Schema of a Joi schema. Joi emits it itself; what it leaves out is added: `null` in nullable enums,
+ * examples, `or`, `xor` and `with`, secrets as write-only. `.meta({ openapi })` is laid over what was emitted,
+ * and stands alone when it names another type.
+ * @param side what is sent (`input`) or what is answered (`output`)
+ */
+export function jsonSchema(schema: Joi.Schema, side: 'input' | 'output' = 'input'): JsonSchema {
+  const emitted = (schema as unknown as Emitter)['~standard'].jsonSchema[side]({ target: 'draft-2020-12' })
+  // Through JSON, since Joi shares parts between results and leaves dates and undefined in them.
+  const plain = JSON.parse(JSON.stringify(emitted)) as JsonSchema
+  const { $defs: _shared, ...json } = mend(schema.describe() as Description, plain)
+  return mendTypes(json) as JsonSchema
+}
+
+function mend(description: Description, json: JsonSchema): JsonSchema {
+  const { type, flags, metas = [], examples, dependencies = [] } = description
+  // Its reference would count from the root of whatever the schema is put into.
+  if (type === 'link') return {}
+  // A default that another field gives is described as an object of Joi's own.
+  if (typeof flags?.default === 'object' && flags.default !== null && 'ref' in flags.default)
+    delete json.default
+  if (description.whens === undefined) mendChildren(description, json)
+  if (examples) json.examples = examples
+  if (metas.some(({ secret }) => secret)) json.writeOnly = true
+  for (const { rel, key, peers } of dependencies) {
+    if (rel === 'or') json.anyOf = peers.map(peer => ({ required: [peer] }))
+    if (rel === 'xor') json.oneOf = peers.map(peer => ({ required: [peer] }))
+    if (rel === 'with' && key)
+      json.dependentRequired = { ...(json.dependentRequired as object), [key]: peers }
+  }
+  const given: JsonSchema = Object.assign({}, ...metas.map(({ openapi }) => openapi))
+  const { description: text, default: fallback } = json
+  const isOther = given.type !== undefined && given.type !== json.type
+  const kept = isOther
+    ? {
+        ...(text !== undefined && { description: text }),
+        ...(fallback !== undefined && { default: fallback }),
+      }
+    : json
+  return { ...kept, ...given }
+}
+
+function mendChildren({ keys = {}, items = [], matches = [] }: Description, json: JsonSchema): void {
+  const properties = json.properties as Record<string, JsonSchema> | undefined
+  for (const [key, child] of Object.entries(keys)) {
+    if (properties?.[key]) properties[key] = mend(child, properties[key])
+  }
+  const [item, another] = items
+  if (item && !another && isSchema(json.items)) json.items = mend(item, json.items)
+  const choices = (json.anyOf ?? json.oneOf ?? json.allOf) as JsonSchema[] | undefined
+  // A nullable choice is emitted with `null` in front.
+  const before = (choices?.length ?? 0) - matches.length
+  matches.forEach(({ schema }, index) => {
+    const choice = choices?.[before + index]
+    if (schema && choices && choice) choices[before + index] = mend(schema, choice)
+  })
+}
+
+/** Flattens nested lists of types and lets an enum hold the `null` that its type allows. */
+function mendTypes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(mendTypes)
+  if (!isSchema(value)) return value
+  const json = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mendTypes(item)]))
+  if (Array.isArray(json.type)) {
+    json.type = [...new Set(json.type.flat())]
+    if (Array.isArray(json.enum) && (json.type as unknown[]).includes('null') && !json.enum.includes(null)) {
+      json.enum = [...(json.enum as unknown[]), null]
+    }
+  }
+  return json
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

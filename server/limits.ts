@@ -1,0 +1,219 @@
+import type { Request, Server } from '@hapi/hapi'
+import Boom from '@hapi/boom'
+import ipaddr from 'ipaddr.js'
+import { caller } from './access.ts'
+import type { Plan } from './config.ts'
+import { apiError } from './errors.ts'
+
+/** What a plan allows each of its API keys, and how many keys. */
+export const PLAN_LIMITS: Record<Plan, { perMinute: number; burst: number; maxKeys: number | null }> = {
+  free_trial: { perMinute: 20, burst: 2, maxKeys: 1 },
+  starter: { perMinute: 30, burst: 3, maxKeys: 1 },
+  growth: { perMinute: 500, burst: 25, maxKeys: 10 },
+  professional: { perMinute: 1_000, burst: 50, maxKeys: 25 },
+  enterprise: { perMinute: 5_000, burst: 100, maxKeys: null },
+}
+
+/** At most so many, counted from the first one on. */
+export interface Window {
+  limit: number
+  seconds: number
+}
+
+/** The window nearest to its limit, as the headers tell it. */
+interface Standing {
+  limit: number
+  remaining: number
+  /** Epoch seconds. */
+  resetsAt: number
+}
+
+/** Rate limits, exact over all processes. */
+export interface Limits {
+  /**
+   * Counts one against a limit; what is refused is not counted. With the request, its reply tells of the limit.
+   * Not for use inside a transaction: it takes a connection of its own.
+   * @param name what is limited and who it counts: `discovery:<asset id>`
+   * @throws 429 `RATE_LIMITED` with `Retry-After`
+   */
+  take(name: string, limit: number, seconds: number, request?: Request): Promise<void>
+}
+
+declare module '@hapi/hapi' {
+  interface Server {
+    limits: Limits
+  }
+  interface PluginsStates {
+    limits?: Standing
+  }
+}
+
+interface Row {
+  used: number
+  burstUsed: number
+  resetsIn: number
+  burstResetsIn: number
+  now: number
+  isAllowed: boolean
+}
+
+// The row's lock makes the count exact; both windows are in it, so that one statement takes both or neither.
+const TAKE = `
+  insert into rate_windows as w values (
+    :name, cast(:cost as int), now() + :seconds * interval '1 second', cast(:cost as int), now() + :burst_seconds * interval '1 second', true
+  )
+  on conflict (name) do update set (used, ends_at, burst_used, burst_ends_at, is_allowed) = (
+    select
+      case when fits then so_far + cast(:cost as int) else so_far end,
+      case when w.ends_at > now() then w.ends_at else excluded.ends_at end,
+      case when fits then burst_so_far + cast(:cost as int) else burst_so_far end,
+      case when w.burst_ends_at > now() then w.burst_ends_at else excluded.burst_ends_at end,
+      fits
+    from (select
+      case when w.ends_at > now() then w.used else 0 end as so_far,
+      case when w.burst_ends_at > now() then w.burst_used else 0 end as burst_so_far
+    ) as counted
+    cross join lateral (
+      select so_far + cast(:cost as int) <= :limit and burst_so_far + cast(:cost as int) <= :burst_limit as fits
+    ) as judged
+  )
+  returning
+    used, burst_used, is_allowed,
+    extract(epoch from now())::float8 as now,
+    extract(epoch from ends_at - now())::float8 as resets_in,
+    extract(epoch from burst_ends_at - now())::float8 as burst_resets_in`
+
+/** Adds `server.limits` and holds each route to the limit that its guard names, before its scope is looked at. */
+export function installLimits(server: Server): void {
+  const take = async (
+    name: string,
+    whole: Window,
+    request?: Request,
+    burst = whole,
+    cost = 1,
+  ): Promise<void> => {
+    const [row] = await server.db.statement<Row>(TAKE, {
+      name,
+      cost,
+      limit: whole.limit,
+      seconds: whole.seconds,
+      burst_limit: burst.limit,
+      burst_seconds: burst.seconds,
+    })
+    if (!row) throw new Error(`The limit ${name} gave no answer`)
+    const standing = nearest(
+      { limit: whole.limit, remaining: whole.limit - row.used, resetsAt: Math.ceil(row.now + row.resetsIn) },
+      {
+        limit: burst.limit,
+        remaining: burst.limit - row.burstUsed,
+        resetsAt: Math.ceil(row.now + row.burstResetsIn),
+      },
+    )
+    if (request) request.plugins.limits = nearest(standing, request.plugins.limits)
+    if (row.isAllowed) return
+    const wait = Math.max(
+      row.used >= whole.limit ? row.resetsIn : 0,
+      row.burstUsed >= burst.limit ? row.burstResetsIn : 0,
+    )
+    throw tooMany(standing, Math.max(1, Math.ceil(wait)))
+  }
+
+  /** Counts a request against the limit of its route. */
+  const count = async (request: Request, cost = 1): Promise<void> => {
+    const limit = request.route.settings.plugins?.access?.limit
+    if (limit === 'login' || limit === 'register') {
+      const name = `${limit}:${addressOf(request, server.config.trustProxy)}`
+      return take(name, { limit: limit === 'login' ? 5 : 3, seconds: 60 }, request, undefined, cost)
+    }
+    if (limit !== 'asset' && limit !== 'auth') return
+    const { userId, keyId, plan } = caller(request)
+    if (keyId) {
+      const { perMinute, burst } = PLAN_LIMITS[plan]
+      return take(
+        `key:${keyId}`,
+        { limit: perMinute, seconds: 60 },
+        request,
+        { limit: burst, seconds: 1 },
+        cost,
+      )
+    }
+    return take(
+      `${limit}:${userId}`,
+      { limit: limit === 'asset' ? 100 : 5, seconds: 60 },
+      request,
+      undefined,
+      cost,
+    )
+  }
+
+  const limits: Limits = {
+    take: (name, limit, seconds, request) => take(name, { limit, seconds }, request),
+  }
+  server.decorate('server', 'limits', limits)
+  // A guess of a password counts even when its body cannot be read.
+  server.ext('onPreAuth', async (request, h) => {
+    if (request.route.settings.plugins?.access?.limit === 'login') await count(request)
+    return h.continue
+  })
+  server.ext('onCredentials', async (request, h) => {
+    await count(request)
+    return h.continue
+  })
+  server.ext('onPostAuth', async (request, h) => {
+    if (request.route.settings.plugins?.access?.limit === 'register') await count(request)
+    return h.continue
+  })
+  server.ext('onPreResponse', async (request, h) => {
+    const { response } = request
+    const limited = request.route.settings.plugins?.access?.limit
+    // A body that cannot be read ends a request before it is counted; its reply tells how things stand.
+    if (limited && !request.plugins.limits && (limited === 'register' || request.auth.isAuthenticated)) {
+      await count(request, 0).catch(() => undefined)
+    }
+    const standing = request.plugins.limits
+    if (standing && !Boom.isBoom(response)) {
+      response.header('X-RateLimit-Limit', String(standing.limit))
+      response.header('X-RateLimit-Remaining', String(standing.remaining))
+      response.header('X-RateLimit-Reset', String(standing.resetsAt))
+    }
+    return h.continue
+  })
+}
+
+function nearest(one: Standing, other: Standing = one): Standing {
+  return other.remaining < one.remaining ? other : one
+}
+
+function tooMany(standing: Standing, seconds: number): Boom.Boom {
+  const error = apiError('RATE_LIMITED', `Too many requests: wait ${seconds} s and try again`, {
+    limit: standing.limit,
+    retry_after: seconds,
+  })
+  error.output.headers['Retry-After'] = String(seconds)
+  return error
+}
+
+/**
+ * Who a request comes from, for limits by address: the socket's address, or the one that the outermost trusted
+ * proxy saw. Of IPv6 the /64, since that is the least a client gets.
+ * @param hops how many proxies stand in front, each adding to `X-Forwarded-For`
+ */
+export function addressOf(request: Pick<Request, 'info' | 'headers'>, hops: number): string {
+  const socket = request.info.remoteAddress
+  const forwarded = String(request.headers['x-forwarded-for'] ?? '')
+    .split(',')
+    .map(part => part.trim())
+  const path = [socket, ...forwarded.filter(Boolean).reverse()]
+  const claimed = path[Math.min(hops, path.length - 1)] ?? socket
+  return block(ipaddr.isValid(claimed) ? claimed : socket)
+}
+
+function block(address: string): string {
+  if (!ipaddr.isValid(address)) return address
+  const parsed = ipaddr.process(address)
+  if (parsed.kind() === 'ipv4') return parsed.toString()
+  return `${(parsed as ipaddr.IPv6).parts
+    .slice(0, 4)
+    .map(part => part.toString(16))
+    .join(':')}::/64`
+}

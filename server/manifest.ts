@@ -1,0 +1,44 @@
+import type { CheckType } from '../checks/check.ts'
+import { metrics as metricTypes } from '../checks/metrics/index.ts'
+import { rules as ruleTypes } from '../checks/rules/index.ts'
+import type { Connector } from '../connectors/connector.ts'
+import { postgresql } from '../connectors/postgresql/index.ts'
+import * as accounts from '../migrations/0001_accounts.ts'
+import * as catalogTables from '../migrations/0002_catalog.ts'
+import * as checkTables from '../migrations/0003_checks.ts'
+import * as freshnessTables from '../migrations/0004_freshness.ts'
+import * as alertTables from '../migrations/0005_alerts.ts'
+import { alerts } from '../plugins/alerts/index.ts'
+import { auth } from '../plugins/auth/index.ts'
+import { catalog } from '../plugins/catalog/index.ts'
+import { demo } from '../plugins/demo/index.ts'
+import { freshness } from '../plugins/freshness/index.ts'
+import { metrics } from '../plugins/metrics/index.ts'
+import { publicPages } from '../plugins/public/index.ts'
+import { scans } from '../plugins/scans/index.ts'
+import { validity } from '../plugins/validity/index.ts'
+import type { Migration } from './database.ts'
+
+const migration = (name: string, steps: Pick<Migration, 'up' | 'down'>): Migration => ({ name, ...steps })
+
+/** Everything the program is made of. Nothing is discovered: what is not listed here does not run. */
+export const manifest = {
+  plugins: [auth, alerts, catalog, scans, validity, metrics, freshness, demo, publicPages],
+  connectors: [postgresql as unknown as Connector],
+  checks: [...ruleTypes, ...metricTypes] as CheckType[],
+  /** The plug-in template is our own SQLite engine, loaded as anyone's extension is. */
+  extensions: [templateEntry()],
+  migrations: [
+    migration('0001_accounts', accounts),
+    migration('0002_catalog', catalogTables),
+    migration('0003_checks', checkTables),
+    migration('0004_freshness', freshnessTables),
+    migration('0005_alerts', alertTables),
+  ],
+}
+
+function templateEntry(): string {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  return new URL(`../plugin-template/index.${extension}`, import.meta.url).href
+}
+

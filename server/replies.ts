@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto'
+import Boom from '@hapi/boom'
+import type { Request, ResponseToolkit, Server } from '@hapi/hapi'
+import Joi from 'joi'
+import { codeOfStatus, hasErrorData, unprocessable, apiError, type Detail, type ErrorCode } from './errors.ts'
+
+/** The standard envelope: health, preferences, schema changes, freshness, contracts. */
+export interface Envelope<T> {
+  success: boolean
+  data: T | null
+  message: string
+  error: string
+  meta: object
+}
+
+/** Wraps data in the standard envelope. */
+export function envelope<T>(data: T, message = '', meta: object = {}): Envelope<T> {
+  return { success: true, data, message, error: '', meta }
+}
+
+/** Deepest nesting of a body; deeper ones cannot be written out again. */
+const MAX_DEPTH = 32
+/** Paths whose bad input is answered with 400 `VALIDATION_ERROR`; all others answer 422. */
+const ANSWERS_400 = /^\/api\/v1\/(sdk|api-keys|operating-schedules)(\/|$)/
+
+/** Request ids, error bodies and the refusal of text that PostgreSQL cannot store, for every route. */
+export function shapeReplies(server: Server): void {
+  server.ext('onRequest', (request, h) => {
+    request.info.id = randomUUID()
+    if (request.raw.req.url?.includes('%00')) throw apiError('BAD_REQUEST', 'The path or query holds a NUL character: remove it')
+    // Clients send the content type with requests that have no body.
+    if (request.headers['content-length'] === '0') delete request.headers['content-type']
+    return h.continue
+  })
+  server.ext('onPostAuth', (request, h) => {
+    const problem = unreadable(request.payload)
+    if (problem) throw apiError('BAD_REQUEST', problem)
+    return h.continue
+  })
+  server.ext('onPreResponse', (request, h) => {
+    const { response } = request
+    if (!Boom.isBoom(response)) {
+      response.header('X-Request-Id', request.info.id)
+      return h.continue
+    }
+    return answer(request, h, response)
+  })
+}
+
+function answer(request: Request, h: ResponseToolkit, error: Boom.Boom) {
+  const status = statusOf(error)
+  const body = status >= 500 ? failure(request, error, status) : refusal(error, status)
+  const reply = h.response(body).code(status).header('X-Request-Id', request.info.id)
+  for (const [name, value] of Object.entries(error.output.headers)) {
+    if (value !== undefined && name.toLowerCase() !== 'content-type') reply.header(name, String(value))
+  }
+  return reply.header('Cache-Control', 'no-store')
+}
+
+/** SQLSTATE class 22: a value that PostgreSQL cannot take, such as a number out of range. Never our fault. */
+function statusOf(error: Boom.Boom): number {
+  const state = (error as { nativeError?: { code?: string }; code?: string }).nativeError?.code ?? (error as { code?: string }).code
+  return typeof state === 'string' && /^22[0-9A-Z]{3}$/.test(state) ? 400 : error.output.statusCode
+}
+
+function refusal(error: Boom.Boom, status: number): object {
+  if (hasErrorData(error) && error.data) {
+    const { code, details, detail } = error.data
+    return detail ? { detail } : { error: { code, message: error.message, details } }
+  }
+  const code: ErrorCode = codeOfStatus(status)
+  return { error: { code, message: sayStatus(status, error), details: {} } }
+}
+
+/** Sentences for what hapi refuses by itself. */
+function sayStatus(status: number, error: Boom.Boom): string {
+  if (status === 401) return 'Send a valid credential in the header Authorization: Bearer <token or API key>'
+  if (status === 404) return 'There is nothing at this path; /openapi.json lists what there is'
+  if (status === 413) return 'The body is larger than 1 MiB: send less at a time'
+  if (status === 415) return 'Send the body as Content-Type: application/json'
+  if (status === 400 && /JSON/i.test(error.message)) return 'The body is not valid JSON: check quotes, commas and brackets'
+  return status === 400 ? 'The request could not be understood: check its body and headers' : error.message
+}
+
+function failure(request: Request, error: Boom.Boom, status: number): object {
+  request.server.pino.error({ err: error, request_id: request.info.id }, 'a request failed')
+  const known = hasErrorData(error) ? error.data : undefined
+  return {
+    error: {
+      code: known?.code ?? (status === 503 ? 'UNAVAILABLE' : 'INTERNAL_ERROR'),
+      message: known ? error.message : 'Something went wrong on our side; the log has more under this request id',
+      details: { ...known?.details, request_id: request.info.id },
+    },
+  }
+}
+
+/** Turns Joi's failures into the 400 or 422 form that the path answers with. */
+export function onInvalid(request: Request, _h: ResponseToolkit, error?: Error): never {
+  if (!Joi.isError(error)) throw error ?? Boom.badRequest()
+  const source = (error as { output?: { payload?: { validation?: { source?: string } } } }).output?.payload?.validation?.source
+  const where = { payload: 'body', params: 'path', headers: 'header' }[source ?? ''] ?? source ?? 'body'
+  if (!ANSWERS_400.test(request.path)) {
+    throw unprocessable(
+      error.details.map(({ path, message, type }): Detail => ({ loc: [where, ...path.map(String)], msg: message, type })),
+    )
+  }
+  const errors = error.details.map(({ path, message }) => ({ field: path.join('.') || where, error: message }))
+  const [first] = errors
+  throw apiError('VALIDATION_ERROR', errors.map(({ error: text }) => text).join('; '), { ...first, errors })
+}
+
+function unreadable(value: unknown, depth = 1): string | null {
+  if (typeof value === 'string') return unreadableText(value)
+  if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return null
+  if (depth > MAX_DEPTH) return `The body is nested deeper than ${MAX_DEPTH} levels: flatten it`
+  for (const [key, item] of Object.entries(value)) {
+    const problem = unreadableText(key) ?? unreadable(item, depth + 1)
+    if (problem) return problem
+  }
+  return null
+}
+
+function unreadableText(text: string): string | null {
+  if (text.includes('\0')) return 'The body holds a NUL character: remove it'
+  return text.isWellFormed() ? null : 'The body holds half of a surrogate pair: send well-formed Unicode'
+}

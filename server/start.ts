@@ -1,0 +1,252 @@
+import { randomBytes } from 'node:crypto'
+import { chown, link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Server } from '@hapi/hapi'
+import pg from 'pg'
+import type { Logger } from 'pino'
+import { build } from './build.ts'
+import type { Config } from './config.ts'
+import { startEmbedded } from './embedded.ts'
+import { credentialsFile } from './embedded/credentials.ts'
+
+/** A server put together with the database it needs, not listening yet. */
+export interface OpenProcess {
+  server: Server
+  /** Stops the server, its jobs, and the embedded PostgreSQL when nobody else uses it; within 5 s. */
+  stop(): Promise<void>
+}
+
+/** A sentence for the operator that ends the process, without a stack. */
+export class StartError extends Error {
+  override readonly name = 'StartError'
+}
+
+/** Milliseconds that requests in flight get when the process stops; jobs get 4 s after that. */
+const DRAIN = 500
+/** Milliseconds between two tries to reach a database that is away. */
+const RETRY = 3_000
+/** Codes of a database that is away for now, or just starting. */
+const AWAY = [
+  ...[
+    'ECONNREFUSED',
+    'ECONNRESET',
+    'ENOTFOUND',
+    'EAI_AGAIN',
+    'ETIMEDOUT',
+    'EHOSTUNREACH',
+    'ENETUNREACH',
+    'EPIPE',
+  ],
+  ...['57P01', '57P02', '57P03', '53300', '08006', '08001', '08004'],
+]
+
+/**
+ * Opens the database, its own or the embedded one, and puts the server together on it. Waits, with a message
+ * every 3 s, for a database that is away.
+ * @param signal ends the waiting
+ * @throws StartError with a sentence that says what to do
+ */
+export async function openProcess(config: Config, log: Logger, signal?: AbortSignal): Promise<OpenProcess> {
+  if (config.databaseUrl !== undefined) {
+    await reach(config.databaseUrl, log, signal)
+    const server = await build({
+      config,
+      log,
+      ownerUrl: config.databaseUrl,
+      secretKey: config.secretKey as string,
+      ...places(config),
+    })
+    return { server, stop: () => server.stop({ timeout: DRAIN }) }
+  }
+  const dataDir = resolve(config.dataDir)
+  const secretKey = config.secretKey ?? (await keptKey(dataDir))
+  const postgres = await startEmbedded({ dataDir, log }).catch((error: unknown) => {
+    throw new StartError((error as Error).message, { cause: error })
+  })
+  try {
+    const sourceAllow = config.egressAllow === undefined ? { sourceAllow: ['127.0.0.0/8', '::1/128'] } : {}
+    const server = await build({
+      config,
+      log,
+      ownerUrl: postgres.url,
+      secretKey,
+      ...places(config),
+      ...sourceAllow,
+    })
+    return {
+      server,
+      async stop() {
+        try {
+          await server.stop({ timeout: DRAIN })
+        } finally {
+          await postgres.stop()
+        }
+      },
+    }
+  } catch (error) {
+    await postgres.stop()
+    throw error
+  }
+}
+
+/**
+ * Serves until `signal` aborts.
+ * @param print takes lines for the person who started it
+ * @throws StartError
+ */
+export async function serve(
+  config: Config,
+  log: Logger,
+  print: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let opened: OpenProcess
+  try {
+    opened = await openProcess(config, log, signal)
+  } catch (error) {
+    if (signal.aborted) return
+    throw error
+  }
+  const { server, stop } = opened
+  try {
+    if (signal.aborted) return
+    await listen(server)
+    print(`Tidemark listens on ${server.info.uri}`)
+    const stopped = new Promise<void>(done => signal.addEventListener('abort', () => done(), { once: true }))
+    await Promise.race([showDemo(server, print), stopped])
+    if (!signal.aborted) await stopped
+  } finally {
+    await stop()
+  }
+}
+
+async function listen(server: Server): Promise<void> {
+  const { host, port } = server.config
+  try {
+    await server.start()
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE') {
+      throw new StartError(
+        `Port ${port} of ${host} is in use: stop the program that uses it, or set PORT to another one`,
+      )
+    }
+    if (code === 'EACCES')
+      throw new StartError(`Port ${port} may not be used by this user: set PORT to one above 1023`)
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+      throw new StartError(
+        `HOST ${host} is no address of this machine (${message}): set HOST to one, such as 127.0.0.1`,
+      )
+    }
+    throw error
+  }
+}
+
+/** The first thing a new installation shows. It never keeps the server from serving. */
+async function showDemo(server: Server, print: (line: string) => void): Promise<void> {
+  if (!server.config.demoEnabled) return
+  try {
+    await server.plugins.demo.run(print)
+  } catch (error) {
+    server.pino.error({ err: error }, 'the demo could not be made')
+  }
+}
+
+function places(config: Config) {
+  return { fileSources: [join(resolve(config.dataDir), 'demo')] }
+}
+
+async function reach(url: string, log: Logger, signal?: AbortSignal): Promise<void> {
+  const { hostname, port, username, pathname } = new URL(url)
+  const place = `${hostname}:${port || 5432}`
+  for (;;) {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+    // An unheard error event of a connection ends the process.
+    client.on('error', () => undefined)
+    try {
+      await client.connect()
+      return
+    } catch (error) {
+      const { code, message } = error as { code?: string; message: string }
+      const isAway = AWAY.includes(code ?? '') || /timeout|terminated unexpectedly/i.test(message)
+      if (!isAway)
+        throw refused(code, message, {
+          place,
+          user: decodeURIComponent(username),
+          database: pathname.slice(1),
+        })
+      log.warn(
+        `PostgreSQL at ${place} does not answer (${code ?? message}); trying again every ${RETRY / 1000} s`,
+      )
+    } finally {
+      await client.end().catch(() => undefined)
+    }
+    await wait(RETRY, undefined, { signal })
+  }
+}
+
+function refused(
+  code: string | undefined,
+  message: string,
+  at: { place: string; user: string; database: string },
+): StartError {
+  if (code === '28P01' || code === '28000') {
+    return new StartError(
+      `PostgreSQL at ${at.place} refuses the user ${at.user}: check user and password in DATABASE_URL`,
+    )
+  }
+  if (code === '3D000') {
+    return new StartError(
+      `There is no database ${at.database} at ${at.place}: make it with createdb, or correct DATABASE_URL`,
+    )
+  }
+  return new StartError(`PostgreSQL at ${at.place} cannot be used (${message}): check DATABASE_URL`)
+}
+
+/** The key that the embedded database's secrets are sealed with, made at the first start; base64. */
+async function keptKey(dataDir: string): Promise<string> {
+  const file = join(dataDir, 'secret.key')
+  const read = () =>
+    readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined
+      throw new StartError(`${file} cannot be read (${error.message}): start as the user it belongs to`)
+    })
+  const kept = await read()
+  if (kept !== undefined) return checkedKey(kept, file)
+  if (await stat(credentialsFile(dataDir)).catch(() => null)) {
+    throw new StartError(
+      `${file}, with which the secrets in the database are sealed, is missing: bring it back from a backup, or set ` +
+        'SECRET_KEY; with a new key, passwords of sources and destinations must be entered again',
+    )
+  }
+  const draft = `${file}.${process.pid}`
+  try {
+    await mkdir(dataDir, { recursive: true })
+    await writeFile(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true })
+    if (process.geteuid?.() === 0) {
+      // One start as root must not shut out the ordinary user whose data folder this is.
+      const { uid, gid } = await stat(dataDir)
+      await chown(draft, uid, gid)
+    }
+    // Fails when another process was faster; then its key counts.
+    await link(draft, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+  } catch (error) {
+    throw new StartError(
+      `DATA_DIR cannot be written (${(error as Error).message}): choose a folder that this user may write to`,
+    )
+  } finally {
+    await rm(draft, { force: true })
+  }
+  return checkedKey((await read()) ?? '', file)
+}
+
+function checkedKey(text: string, file: string): string {
+  const key = text.trim()
+  const isGood = key.split(',').every(part => Buffer.from(part.trim(), 'base64').length === 32)
+  if (!isGood)
+    throw new StartError(`${file} does not hold keys of 32 bytes in base64: bring it back from a backup`)
+  return key
+}

@@ -1,0 +1,155 @@
+import { writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:https'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import tls from 'node:tls'
+import { generate } from 'selfsigned'
+
+/** A request as it came in. */
+export interface Received {
+  method: string
+  path: string
+  headers: Record<string, string>
+  /** The raw body. */
+  body: string
+}
+
+/** What to do with a request: answer with a status, or anything else. */
+export type Behaviour = number | ((request: Received, response: ServerResponse, raw: IncomingMessage) => void)
+
+/** An HTTPS receiver of webhooks. */
+export interface Receiver {
+  /** `https://127.0.0.1:<port>`, with no slash behind. */
+  url: string
+  port: number
+  requests: Received[]
+  /** TCP connections so far, also those that never became a request. */
+  connections: number
+  /** Behaviours for the next requests in order; the last one stays. 200 at first. */
+  answer(...behaviours: [Behaviour, ...Behaviour[]]): void
+  /** Resolves when so many requests have come in altogether. */
+  received(count: number): Promise<Received[]>
+}
+
+interface Teardown {
+  teardown(down: () => unknown): unknown
+}
+
+export interface ReceiverOptions {
+  /** `trusted` unless said: signed by this process's own authority, which it trusts from then on. */
+  certificate?: 'trusted' | 'self-signed' | 'expired' | 'wrong-host' | 'unknown-authority'
+}
+
+/** Starts a receiver on a free loopback port; it stops when the test ends. */
+export async function startReceiver(
+  t: Teardown,
+  { certificate = 'trusted' }: ReceiverOptions = {},
+): Promise<Receiver> {
+  const own = await authority()
+  const server = createServer(await certify(certificate, own))
+  let behaviours: Behaviour[] = [200]
+  const waiting: { count: number; tell(requests: Received[]): void }[] = []
+  const receiver: Receiver = {
+    url: '',
+    port: 0,
+    requests: [],
+    connections: 0,
+    answer: (...given) => (behaviours = [...given]),
+    received: count =>
+      new Promise(resolve => {
+        if (receiver.requests.length >= count) resolve(receiver.requests)
+        else waiting.push({ count, tell: resolve })
+      }),
+  }
+  server.on('connection', () => (receiver.connections += 1))
+  server.on('request', async (raw, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of raw) chunks.push(chunk as Buffer)
+    const request: Received = {
+      method: raw.method ?? '',
+      path: raw.url ?? '',
+      headers: raw.headers as Record<string, string>,
+      body: Buffer.concat(chunks).toString('utf8'),
+    }
+    receiver.requests.push(request)
+    const behaviour = (behaviours.length > 1 ? behaviours.shift() : behaviours[0]) ?? 200
+    if (typeof behaviour === 'number') response.writeHead(behaviour).end('{"ok":true}')
+    else behaviour(request, response, raw)
+    for (const { count, tell } of waiting) if (receiver.requests.length >= count) tell(receiver.requests)
+  })
+  await listen(t, server)
+  receiver.port = (server.address() as AddressInfo).port
+  receiver.url = `https://127.0.0.1:${receiver.port}`
+  return receiver
+}
+
+/** Writes the authority to a file, for NODE_EXTRA_CA_CERTS of a process that a test starts. */
+export async function writeAuthority(folder: string): Promise<string> {
+  const file = join(folder, 'authority.pem')
+  await writeFile(file, (await authority()).cert)
+  return file
+}
+
+interface Pair {
+  key: string
+  cert: string
+}
+
+let made: Promise<Pair> | undefined
+
+/** The authority of this process. Node trusts it from here on, as it does one of NODE_EXTRA_CA_CERTS. */
+function authority(): Promise<Pair> {
+  made ??= makeAuthority('Tidemark tests').then(pair => {
+    tls.setDefaultCACertificates([...tls.getCACertificates('default'), pair.cert])
+    return pair
+  })
+  return made
+}
+
+async function makeAuthority(commonName: string): Promise<Pair> {
+  const pems = await generate([{ name: 'commonName', value: commonName }], {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  })
+  return { key: pems.private, cert: pems.cert }
+}
+
+async function certify(kind: NonNullable<ReceiverOptions['certificate']>, own: Pair): Promise<Pair> {
+  const signer = kind === 'unknown-authority' ? await makeAuthority('Nobody knows it') : own
+  const day = 24 * 3600 * 1000
+  const pems = await generate([{ name: 'commonName', value: 'receiver' }], {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    ...(kind !== 'self-signed' && { ca: signer }),
+    ...(kind === 'expired' && {
+      notBeforeDate: new Date(Date.now() - 9 * day),
+      notAfterDate: new Date(Date.now() - day),
+    }),
+    extensions: [
+      {
+        name: 'subjectAltName',
+        altNames:
+          kind === 'wrong-host'
+            ? [{ type: 2, value: 'example.com' }]
+            : [
+                { type: 2, value: 'localhost' },
+                { type: 7, ip: '127.0.0.1' },
+              ],
+      },
+    ],
+  })
+  return { key: pems.private, cert: pems.cert }
+}
+
+async function listen(t: Teardown, server: Server): Promise<void> {
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(async () => {
+    server.closeAllConnections()
+    await new Promise(resolve => server.close(resolve))
+  })
+}

@@ -1,0 +1,234 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, realpath, rm, stat } from 'node:fs/promises'
+import net from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import t from 'tap'
+import type { Test } from 'tap'
+import { runCommand } from '../../server/cli.ts'
+import { isPostmasterAlive, readPostmaster } from '../../server/embedded/postmaster.ts'
+import { testCluster } from '../helpers/cluster.ts'
+import { SECRET_KEY } from '../helpers/server.ts'
+
+const main = new URL('../../server/main.ts', import.meta.url).pathname
+
+/** A data folder that everybody may go to, removed after the test. */
+async function folder(t: Test): Promise<string> {
+  const path = await realpath(await mkdtemp(join(tmpdir(), 'tidemark-cli-')))
+  await chmod(path, 0o755)
+  t.teardown(() => rm(path, { recursive: true, force: true }))
+  return path
+}
+
+/** The real program in a process group of its own, as a terminal makes one. */
+function run(t: Test, words: string[], settings: Record<string, string>) {
+  const child = spawn(process.execPath, [main, ...words], {
+    // Without the rest of the environment, by which tap would follow it.
+    env: { PATH: process.env.PATH, PORT: '0', DEMO_ENABLED: 'false', ...settings },
+    detached: true,
+  })
+  const text = { out: '', err: '' }
+  const seen = (stream: 'out' | 'err', pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const look = () => {
+        const found = pattern.exec(text[stream])
+        if (found) resolve(found)
+      }
+      child[stream === 'out' ? 'stdout' : 'stderr'].on('data', look)
+      child.once('close', code => reject(new Error(`ended with ${code} before ${pattern}: ${text.err}`)))
+      look()
+    })
+  child.stdout.on('data', chunk => (text.out += String(chunk)))
+  child.stderr.on('data', chunk => (text.err += String(chunk)))
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...text }))
+  t.teardown(() => child.kill('SIGKILL'))
+  return { child, seen, ended }
+}
+
+/** Starts the service and gives its address. */
+async function start(t: Test, settings: Record<string, string>) {
+  const { child, seen, ended } = run(t, ['start'], settings)
+  const [, address = ''] = await seen('out', /listens on (http:\S+)/)
+  return { child, address, ended }
+}
+
+async function postmasterOf(dataDir: string): Promise<number> {
+  return (await readPostmaster(join(dataDir, 'postgres-17')))?.pid ?? 0
+}
+
+/** A command in this process, with what it wrote. */
+async function command(words: string[], settings: Record<string, string> = {}) {
+  const before = { ...process.env }
+  Object.assign(process.env, { LOG_LEVEL: 'silent', ...settings })
+  const text = { out: '', err: '' }
+  try {
+    const code = await runCommand(words, {
+      out: line => (text.out += `${line}\n`),
+      err: line => (text.err += `${line}\n`),
+      signal: new AbortController().signal,
+    })
+    return { code, ...text }
+  } finally {
+    process.env = before
+  }
+}
+
+t.test('one command serves on a database of its own, and Ctrl-C ends all of it', async t => {
+  const dataDir = await folder(t)
+  const settings = { DATA_DIR: dataDir }
+  const { child, address, ended } = await start(t, settings)
+  t.equal((await fetch(`${address}/health`)).status, 200)
+  t.equal((await stat(join(dataDir, 'secret.key'))).mode & 0o777, 0o600)
+  const postmaster = await postmasterOf(dataDir)
+
+  t.equal((await run(t, ['companies', 'create', 'Acme'], settings).ended).code, 0)
+  const made = await run(t, ['keys', 'create', '--name', 'ci', '--scope', 'admin', '--json'], settings).ended
+  t.equal(made.code, 0, made.err)
+  const { key } = JSON.parse(made.out) as { key: string }
+  const authorization = { headers: { authorization: `Bearer ${key}` } }
+  t.equal(
+    (await fetch(`${address}/api/v1/api-keys`, authorization)).status,
+    200,
+    'beside the running service',
+  )
+  t.ok(
+    isPostmasterAlive(postmaster, join(dataDir, 'postgres-17')),
+    'the commands left the database to the service',
+  )
+
+  child.kill('SIGINT')
+  const end = await ended
+  t.equal(end.code, 0, end.err)
+  t.notOk(isPostmasterAlive(postmaster, join(dataDir, 'postgres-17')))
+
+  const listed = await run(t, ['keys', 'list', '--json'], settings).ended
+  t.match(JSON.parse(listed.out), [{ name: 'ci', is_active: true }], 'without a service')
+  t.strictSame(listed.err, '')
+})
+
+t.test('after kill -9 the next start takes up what was left', async t => {
+  const dataDir = await folder(t)
+  const first = await start(t, { DATA_DIR: dataDir })
+  const postmaster = await postmasterOf(dataDir)
+  first.child.kill('SIGKILL')
+  await first.ended
+  t.ok(isPostmasterAlive(postmaster, join(dataDir, 'postgres-17')))
+  const second = await start(t, { DATA_DIR: dataDir })
+  t.equal(await postmasterOf(dataDir), postmaster)
+
+  const { port } = new URL(second.address)
+  const third = await run(t, ['start'], { DATA_DIR: dataDir, PORT: port }).ended
+  t.equal(third.code, 1)
+  t.match(third.err, new RegExp(`Port ${port} of 127.0.0.1 is in use`))
+  t.notMatch(third.err, /^ +at /m, 'without a stack')
+
+  second.child.kill('SIGTERM')
+  t.equal((await second.ended).code, 0)
+  t.notOk(isPostmasterAlive(postmaster, join(dataDir, 'postgres-17')))
+
+  await rm(join(dataDir, 'secret.key'))
+  const keyless = await run(t, ['migrate'], { DATA_DIR: dataDir }).ended
+  t.equal(keyless.code, 1)
+  t.match(keyless.err, /secret\.key.*is missing: bring it back/, 'never a new key for an old database')
+})
+
+t.test('wrong settings end the start with a sentence for each', async t => {
+  const { code, err } = await run(t, ['start'], { PORT: 'abc', ROLE: 'queen' }).ended
+  t.equal(code, 2)
+  t.match(err, /PORT must be a number; given was "abc"\n.*ROLE must be/)
+  t.notMatch(err, /^ +at /m)
+})
+
+t.test('a database that is away is waited for', async t => {
+  const cluster = await testCluster()
+  const closed = net.createServer().listen(0, '127.0.0.1')
+  await once(closed, 'listening')
+  const { port } = closed.address() as net.AddressInfo
+  closed.close()
+  const settings = { DATABASE_URL: `postgres://me@127.0.0.1:${port}/tidemark`, SECRET_KEY }
+  const waiting = run(t, ['start'], settings)
+  await waiting.seen('err', /127\.0\.0\.1:\d+ does not answer \(ECONNREFUSED\)/)
+  waiting.child.kill('SIGINT')
+  t.equal((await waiting.ended).code, 0)
+
+  const at = `${cluster.host}:${cluster.port}`
+  const nobody = await command(['migrate'], {
+    DATABASE_URL: `postgres://nobody:canary@${at}/postgres`,
+    SECRET_KEY,
+  })
+  t.match(nobody, { code: 1, err: /refuses the user nobody: check user and password/ })
+  t.notMatch(nobody.err, 'canary')
+  const owner = `postgres://${cluster.user}:${encodeURIComponent(cluster.password)}@${at}`
+  const missing = await command(['migrate'], { DATABASE_URL: `${owner}/no_such`, SECRET_KEY })
+  t.match(missing, { code: 1, err: /no database no_such.*createdb/ })
+})
+
+t.test('the commands work on the database of DATABASE_URL', async t => {
+  const { host, port, user, password } = await testCluster()
+  const admin = new pg.Client({ host, port, user, password, database: 'postgres' })
+  await admin.connect()
+  await admin.query('create database cli_test')
+  t.teardown(async () => {
+    await admin.query('drop database cli_test with (force)')
+    await admin.query('drop role if exists cli_test_app')
+    await admin.end()
+  })
+  const settings = {
+    DATABASE_URL: `postgres://${user}:${encodeURIComponent(password)}@${host}:${port}/cli_test`,
+    SECRET_KEY,
+  }
+  const tidemark = (...words: string[]) => command(words, settings)
+  t.match(await tidemark('migrate', '--json'), { code: 0, out: /"migrated": true/ })
+  t.match(await tidemark('keys', 'list'), { code: 3, err: /no company yet.*companies create/ })
+  const company = await tidemark('companies', 'create', 'One', '--plan', 'growth', '--json')
+  t.match(JSON.parse(company.out), { name: 'One', plan: 'growth' })
+  t.match(await tidemark('companies', 'plan', 'One', 'professional'), { code: 0, out: /professional/ })
+  t.match(await tidemark('companies', 'plan', 'One', 'gold'), { code: 2, err: /free_trial.*enterprise/ })
+  await tidemark('companies', 'create', 'Two')
+  t.match(await tidemark('keys', 'list'), { code: 1, err: /--company/ })
+  const made = await tidemark(
+    'users',
+    'create',
+    '--company',
+    'Two',
+    '--email',
+    'A@example.com',
+    '--role',
+    'owner',
+    '--json',
+  )
+  t.match(JSON.parse(made.out), { email: 'a@example.com', role: 'owner', password: /^.{20}$/ })
+  t.match(
+    await tidemark('users', 'create', '--company', 'Two', '--email', 'b@example.com', '--password', 'short'),
+    {
+      code: 2,
+      err: /12 characters/,
+    },
+  )
+  const key = JSON.parse(
+    (await tidemark('keys', 'create', '--company', 'One', '--name', 'x', '--scope', 'read-only', '--json'))
+      .out,
+  )
+  t.match(await tidemark('keys', 'revoke', key.id, '--company', 'One'), { code: 0, out: /Revoked/ })
+  t.match(await tidemark('keys', 'revoke', key.id, '--company', 'Two'), { code: 3, err: /no such API key/ })
+  t.match(await tidemark('keys', 'list', '--company', 'One'), { code: 0, out: /read-only.*ended.*x/ })
+})
+
+t.test('wrong usage says what is right', async t => {
+  for (const [words, message] of [
+    [['nonsense'], /unknown command 'nonsense'/],
+    [['keys', 'create', '--name', 'x'], /--scope/],
+    [['keys', 'create', '--name', 'x', '--scope', 'root'], /read-only, read-write, admin/],
+    [['keys', 'create', '--name', 'x', '--scope', 'admin', '--expires-at', '2001-01-01'], /in the future/],
+    [['keys', 'revoke'], /missing required argument/],
+  ] as const) {
+    t.match(await command([...words]), { code: 2, err: message }, words.join(' '))
+  }
+  t.match(await command(['--help']), { code: 0, out: /start.*migrate.*settings.*keys/s })
+  t.match(await command(['--version']), { code: 0, out: /^\d+\.\d+\.\d+\n$/ })
+  const settings = await command(['settings', '--json'], { SECRET_KEY })
+  t.match(JSON.parse(settings.out)[0], { name: 'PORT', default: '8000' })
+  t.notMatch(settings.out, SECRET_KEY)
+})

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { ConfigError, describeSettings, packageRoot, readConfig } from '../../server/config.ts'
+
+const key = randomBytes(32).toString('base64')
+
+t.test('nothing needs to be set', async t => {
+  t.match(readConfig({}), {
+    port: 8000,
+    host: '127.0.0.1',
+    baseUrl: 'http://127.0.0.1:8000',
+    role: 'all',
+    dataDir: './.data',
+    extensions: [],
+    fileSources: [],
+    defaultPlan: 'enterprise',
+    demoEnabled: true,
+    trustProxy: 0,
+    webhookDelays: [0, 60, 300, 900, 3600],
+    statementTimeout: 60,
+    timezone: 'UTC',
+    logLevel: 'info',
+    logFormat: 'json',
+  })
+  t.match(readConfig({ PORT: '', LOG_LEVEL: '' }), { port: 8000, logLevel: 'info' }, 'empty is not set')
+})
+
+t.test('settings are read as what they are', async t => {
+  const config = readConfig({
+    PORT: '0',
+    BASE_URL: 'https://watch.example.com/',
+    DATABASE_URL: 'postgres://me@db/tidemark',
+    SECRET_KEY: `${key},${key}`,
+    EXTENSIONS: '@acme/oracle, ./mine.ts,',
+    FILE_SOURCES: '/one:/two',
+    EGRESS_ALLOW: '10.0.0.0/8,fd00::/8',
+    WEBHOOK_DELAYS: '0,0.1',
+    UNKNOWN: 'ignored',
+  })
+  t.match(config, {
+    port: 0,
+    baseUrl: 'https://watch.example.com',
+    extensions: ['@acme/oracle', './mine.ts'],
+    fileSources: ['/one', '/two'],
+    egressAllow: ['10.0.0.0/8', 'fd00::/8'],
+    webhookDelays: [0, 0.1],
+    demoEnabled: false,
+  })
+})
+
+t.test(
+  'a wrong one is named with what is allowed and what was given, all at once, secrets aside',
+  async t => {
+    const wrong = {
+      PORT: 'abc',
+      ROLE: 'queen',
+      EGRESS_ALLOW: '10.0.0.0',
+      WEBHOOK_DELAYS: '1,x',
+      TIMEZONE: 'Mars/Base',
+      LOG_LEVEL: 'loud',
+      DEFAULT_PLAN: 'gold',
+      SECRET_KEY: 'canary',
+    }
+    const error = t.throws(() => readConfig(wrong)) as ConfigError
+    t.ok(error instanceof ConfigError)
+    for (const [name, value] of Object.entries(wrong)) {
+      t.match(
+        error.message,
+        new RegExp(`${name}.*${name === 'SECRET_KEY' ? '32 bytes' : `"${value}"`}`),
+        name,
+      )
+    }
+    t.match(error.message, /ROLE must be one of \[all, web, worker\]/)
+    t.notMatch(error.message, 'canary')
+    t.throws(() => readConfig({ DATABASE_URL: 'postgres://me@db/x' }), { message: /SECRET_KEY is required/ })
+  },
+)
+
+t.test('the settings can be listed, secrets hidden', async t => {
+  const settings = describeSettings({ PORT: '9000', SECRET_KEY: key })
+  const of = (name: string) => settings.find(setting => setting.name === name)
+  t.match(of('PORT'), { value: '9000', default: '8000', about: /Port/ })
+  t.match(of('SECRET_KEY'), { value: '(set, hidden)', default: null })
+  t.match(of('DATABASE_URL'), { value: null })
+  t.notMatch(JSON.stringify(settings), key)
+})
+
+t.test('the package root is the one of this package', async t => {
+  t.ok(existsSync(join(packageRoot, 'package.json')))
+})

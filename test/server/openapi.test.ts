@@ -1,0 +1,242 @@
+import Hapi, { type HTTP_METHODS, type RouteOptions } from '@hapi/hapi'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import Joi from 'joi'
+import t from 'tap'
+import { access } from '../../server/access.ts'
+import { jsonSchema, type JsonSchema } from '../../server/json-schema.ts'
+import { openApi, type Operation } from '../../server/openapi.ts'
+import { pageQuery, queryBoolean } from '../../server/page.ts'
+import { onInvalid, shapeReplies } from '../../server/replies.ts'
+import { startServer } from '../helpers/server.ts'
+
+const { server, ask } = await startServer(t, { settings: { BASE_URL: 'https://tidemark.example.com' } })
+const document = openApi(server, server.config.baseUrl)
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    name: `${method} ${path}`,
+    method,
+    path,
+    operation,
+  })),
+)
+
+t.test('the document is valid OpenAPI 3.1, as served', async t => {
+  const { status, body, headers } = await ask('GET', '/openapi.json')
+  t.equal(status, 200)
+  t.match(headers['content-type'], /^application\/json/)
+  t.strictSame(body, JSON.parse(JSON.stringify(document)))
+  const validator = new Validator()
+  const { valid, errors } = await validator.validate(body as Record<string, unknown>)
+  t.ok(valid, 'by its schema', { errors })
+  t.equal(validator.version, '3.1')
+  t.match(body, {
+    info: { title: 'Tidemark', version: '1.0.0' },
+    servers: [{ url: 'https://tidemark.example.com' }],
+  })
+  const again = await server.inject({
+    url: '/openapi.json',
+    headers: { 'if-none-match': String(headers.etag) },
+  })
+  t.equal(again.statusCode, 304)
+})
+
+t.test('every route is in it, and nothing else', async t => {
+  const routes = server.table().map(({ method, path }) => `${method} ${path.replaceAll(/[*?]\d*\}/g, '}')}`)
+  t.ok(routes.length >= 5)
+  t.strictSame(operations.map(({ name }) => name).sort(), routes.sort())
+})
+
+t.test('every operation can be told by its summary, id and tag, and says who may call it', async t => {
+  for (const { name, operation } of operations) {
+    t.match(operation.summary, /^[A-Z].{5,100}$/, `${name} has a summary`)
+    t.notMatch(operation.summary, /^(GET|POST|PUT|PATCH|DELETE) \//, `the summary of ${name} is a sentence`)
+    t.ok(operation.tags.length > 0, `${name} has a tag`)
+    t.ok(Array.isArray(operation.security), `${name} has a security statement`)
+  }
+  const ids = operations.map(({ operation }) => operation.operationId)
+  t.strictSame(
+    ids.filter((id, index) => ids.indexOf(id) !== index),
+    [],
+    'no id twice',
+  )
+})
+
+t.test(
+  'a route that the document calls closed refuses who sends nothing, and one it calls open does not',
+  async t => {
+    for (const { name, method, path, operation } of operations) {
+      const url = path.replaceAll(/\{\w+\}/g, 'x')
+      const { statusCode, payload } = await server.inject({ method, url })
+      const isClosed = statusCode === 401 && payload.includes('"UNAUTHORIZED"')
+      t.equal(isClosed, operation.security.length > 0, name)
+      if (isClosed) t.ok(operation.responses[401] && operation.responses[403], `${name} tells of it`)
+    }
+  },
+)
+
+t.test('references lead somewhere', async t => {
+  const text = JSON.stringify(document)
+  for (const [, path = ''] of text.matchAll(/"\$ref":"#\/([^"]*)"/g)) {
+    const target = path
+      .split('/')
+      .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document)
+    t.ok(target, path)
+  }
+  for (const { name, operation } of operations) {
+    for (const scheme of operation.security.flatMap(Object.keys))
+      t.ok(document.components.securitySchemes[scheme], `${name}: ${scheme}`)
+  }
+})
+
+/** A server of a few routes, described. */
+function describeRoute(method: HTTP_METHODS, path: string, options: RouteOptions): Operation {
+  const small = Hapi.server()
+  small.route({ method, path, handler: () => null, options: { ...options, auth: false } })
+  const [methods] = Object.values(openApi(small, '/').paths)
+  return Object.values(methods ?? {})[0] as Operation
+}
+
+t.test('parameters and bodies come from the schemas of a route', async t => {
+  const operation = describeRoute('POST', '/api/v1/sdk/things/{id}/parts/{rest*}', {
+    ...access.write,
+    description: 'Makes a part',
+    tags: ['api', 'parts'],
+    validate: {
+      params: Joi.object({ id: Joi.string().guid().description('A UUID'), rest: Joi.any() }),
+      query: Joi.object({ ...pageQuery({ max: 20, fallback: 10 }), dry: queryBoolean.required() }),
+      headers: Joi.object({ 'idempotency-key': Joi.string().max(64) }).unknown(),
+      payload: Joi.object({ name: Joi.string().required() }).required(),
+    },
+  })
+  t.match(operation, {
+    operationId: 'postSdkThingsIdPartsRest',
+    tags: ['parts'],
+    security: [{ apiKey: ['read-write'] }, { session: ['read-write'] }],
+    parameters: [
+      {
+        name: 'id',
+        in: 'path',
+        required: true,
+        description: 'A UUID',
+        schema: { type: 'string', format: 'uuid' },
+      },
+      { name: 'rest', in: 'path', required: true },
+      {
+        name: 'limit',
+        in: 'query',
+        required: false,
+        schema: { type: 'integer', minimum: 1, maximum: 20, default: 10 },
+      },
+      { name: 'offset', in: 'query', required: false, schema: { type: 'integer', minimum: 0, default: 0 } },
+      { name: 'dry', in: 'query', required: true, schema: { type: 'boolean' } },
+      { name: 'idempotency-key', in: 'header', required: false, schema: { maxLength: 64 } },
+    ],
+    requestBody: { required: true, content: { 'application/json': { schema: { required: ['name'] } } } },
+  })
+  t.strictSame(Object.keys(operation.responses).sort(), [
+    '2XX',
+    '400',
+    '401',
+    '403',
+    '404',
+    '409',
+    '429',
+    '500',
+  ])
+})
+
+t.test('replies come from the route, or are any object', async t => {
+  const told = describeRoute('DELETE', '/things', {
+    ...access.session,
+    response: { status: { 204: Joi.valid(null), 409: Joi.object({ why: Joi.string() }) } },
+  })
+  t.strictSame(told.security, [{ session: [] }])
+  t.strictSame(told.responses[204], { description: 'The reply' })
+  t.match(told.responses[409], {
+    content: { 'application/json': { schema: { properties: { why: { type: 'string' } } } } },
+  })
+  const untold = describeRoute('GET', '/things', access.open)
+  t.strictSame(untold.security, [])
+  t.strictSame(Object.keys(untold.responses), ['200', '500'])
+  t.match(untold.responses[200], { content: { 'application/json': { schema: { type: 'object' } } } })
+})
+
+t.test('the status of bad input is the one that is answered', async t => {
+  const small = Hapi.server({ routes: { validate: { failAction: onInvalid } } })
+  shapeReplies(small)
+  const paths = [
+    '/api/v1/sdk/a',
+    '/api/v1/api-keys',
+    '/api/v1/operating-schedules',
+    '/api/v1/assets',
+    '/api/v1/sdkx',
+    '/x',
+  ]
+  for (const path of paths) {
+    const query = Joi.object({ n: Joi.number().required() })
+    small.route({
+      method: 'GET',
+      path,
+      handler: () => null,
+      options: { ...access.read, auth: false, validate: { query } },
+    })
+  }
+  const { paths: described } = openApi(small, '/')
+  for (const path of paths) {
+    const { statusCode } = await small.inject(path)
+    t.ok(described[path]?.get?.responses[statusCode], `${path} answers ${statusCode}`)
+    t.notOk(described[path]?.get?.responses[statusCode === 400 ? 422 : 400], path)
+  }
+})
+
+t.test('JSON Schema says what Joi means', async t => {
+  const cases: [Joi.Schema, JsonSchema][] = [
+    [Joi.string().valid('a', null), { type: ['string', 'null'], enum: ['a', null] }],
+    [Joi.valid(1, 'a', null), { type: ['number', 'string', 'null'], enum: [1, 'a', null] }],
+    [Joi.string().allow('', null).max(3), { type: ['string', 'null'], maxLength: 3 }],
+    [Joi.number().integer().min(1).example(5), { type: 'integer', minimum: 1, examples: [5] }],
+    [Joi.date().iso(), { type: 'string', format: 'date-time' }],
+    [
+      Joi.alternatives(Joi.number(), Joi.string().meta({ secret: true })).allow(null),
+      { anyOf: [{ type: 'null' }, { type: 'number' }, { type: 'string', minLength: 1, writeOnly: true }] },
+    ],
+    [
+      Joi.object({ type: Joi.number(), list: Joi.array().items(Joi.object({ yes: queryBoolean })) }).or(
+        'type',
+        'list',
+      ),
+      {
+        type: 'object',
+        properties: {
+          type: { type: 'number' },
+          list: {
+            type: 'array',
+            items: { type: 'object', properties: { yes: { type: 'boolean' } }, additionalProperties: false },
+          },
+        },
+        additionalProperties: false,
+        anyOf: [{ required: ['type'] }, { required: ['list'] }],
+      },
+    ],
+    [
+      Joi.object({ a: Joi.any(), b: Joi.any().default(Joi.ref('a')) })
+        .xor('a', 'b')
+        .with('a', 'b'),
+      {
+        type: 'object',
+        properties: { a: {}, b: {} },
+        additionalProperties: false,
+        oneOf: [{ required: ['a'] }, { required: ['b'] }],
+        dependentRequired: { a: ['b'] },
+      },
+    ],
+    [
+      Joi.object({ child: Joi.link('#node') })
+        .id('node')
+        .shared(Joi.string().id('word')),
+      { type: 'object', properties: { child: {} }, additionalProperties: false },
+    ],
+  ]
+  for (const [schema, expected] of cases) t.strictSame(jsonSchema(schema), expected)
+  t.match(jsonSchema(Joi.object({ a: Joi.number().default(1) }), 'output'), { required: ['a'] })
+})

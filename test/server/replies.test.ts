@@ -1,0 +1,134 @@
+import net from 'node:net'
+import t from 'tap'
+import Joi from 'joi'
+import { access } from '../../server/access.ts'
+import { apiError, unprocessable } from '../../server/errors.ts'
+import { envelope } from '../../server/replies.ts'
+import { startServer } from '../helpers/server.ts'
+
+const { server, ask } = await startServer(t)
+const body = Joi.object({ name: Joi.string().required(), size: Joi.number(), deep: Joi.any() })
+for (const path of ['/try', '/api/v1/sdk/try']) {
+  server.route({
+    method: 'POST',
+    path,
+    options: { ...access.open, validate: { payload: body } },
+    handler: request => request.payload as object,
+  })
+}
+const routes: Record<string, () => unknown> = {
+  '/fails': () => {
+    throw new Error('select secret from canary')
+  },
+  '/conflicts': () => {
+    throw apiError('CONFLICT', 'Choose another name', { field: 'name' })
+  },
+  '/unprocessable': () => {
+    throw unprocessable([{ loc: ['path', 'asset_id'], msg: 'is gone', type: 'any.gone' }])
+  },
+  '/overflows': () => server.db.statement('select cast(99999999999 as int) as x'),
+  '/enveloped': () => envelope({ a: 1 }, 'well'),
+}
+for (const [path, handler] of Object.entries(routes)) {
+  server.route({ method: 'GET', path, options: { ...access.open }, handler: handler as () => object })
+}
+
+t.test('every reply has a request id of its own', async t => {
+  const replies = [await ask('GET', '/enveloped'), await ask('GET', '/nowhere'), await ask('GET', '/fails')]
+  const ids = replies.map(({ headers }) => headers['x-request-id'])
+  for (const id of ids) t.match(id, /^[0-9a-f-]{36}$/)
+  t.equal(new Set(ids).size, 3)
+})
+
+t.test('errors of ours answer with code, sentence and details', async t => {
+  const { status, body } = await ask('GET', '/conflicts')
+  t.equal(status, 409)
+  t.strictSame(body, {
+    error: { code: 'CONFLICT', message: 'Choose another name', details: { field: 'name' } },
+  })
+  t.strictSame((await ask('GET', '/unprocessable')).body, {
+    detail: [{ loc: ['path', 'asset_id'], msg: 'is gone', type: 'any.gone' }],
+  })
+  t.strictSame((await ask('GET', '/enveloped')).body, {
+    success: true,
+    data: { a: 1 },
+    message: 'well',
+    error: '',
+    meta: {},
+  })
+})
+
+t.test('what went wrong inside is not told, only where to look', async t => {
+  const { status, body, headers } = await ask('GET', '/fails')
+  t.match([status, body.error.code], [500, 'INTERNAL_ERROR'])
+  t.equal(body.error.details.request_id, headers['x-request-id'])
+  t.notMatch(JSON.stringify(body), 'canary')
+  t.equal(
+    (await ask('GET', '/overflows')).status,
+    400,
+    'a value that the database cannot take is no fault of ours',
+  )
+})
+
+t.test('bad input is 422 with all failures, or 400 with the field under sdk', async t => {
+  const bad = { size: 'large', extra: 1 }
+  const plain = await ask('POST', '/try', bad)
+  t.equal(plain.status, 422)
+  t.match(plain.body.detail.map(({ loc }: { loc: string[] }) => loc.join('.')).sort(), [
+    'body.extra',
+    'body.name',
+    'body.size',
+  ])
+  t.match(plain.body.detail[0], { loc: ['body', 'name'], msg: String, type: 'any.required' })
+  const sdk = await ask('POST', '/api/v1/sdk/try', bad)
+  t.equal(sdk.status, 400)
+  t.match(sdk.body.error, { code: 'VALIDATION_ERROR', details: { field: 'name', error: /required/ } })
+  t.equal(sdk.body.error.details.errors.length, 3)
+})
+
+t.test('what cannot be read is told apart', async t => {
+  const deep = (levels: number) => `{"name":"x","deep":${'['.repeat(levels)}${']'.repeat(levels)}}`
+  const cases: [string, number, RegExp][] = [
+    ['{"name":', 400, /not valid JSON/],
+    ['{"name":"\\u0000"}', 400, /NUL/],
+    ['{"name":"\\ud800"}', 400, /surrogate/],
+    ['{"\\u0000":1}', 400, /NUL/],
+    [deep(40), 400, /nested deeper than 32/],
+    [`{"name":"${'x'.repeat(1_100_000)}"}`, 413, /1 MiB/],
+  ]
+  for (const [text, status, message] of cases) {
+    const reply = await ask('POST', '/try', text)
+    t.match([reply.status, reply.body.error.message], [status, message], text.slice(0, 40))
+  }
+  t.equal((await ask('POST', '/try', deep(20))).status, 200)
+  const form = await server.inject({
+    method: 'POST',
+    url: '/try',
+    headers: { 'content-type': 'text/html' },
+    payload: 'x',
+  })
+  t.match([form.statusCode, JSON.parse(form.payload).error.code], [415, 'UNSUPPORTED_MEDIA_TYPE'])
+  t.equal((await ask('GET', '/enveloped?x=%00')).status, 400)
+})
+
+t.test('an unknown path says where the known ones are', async t => {
+  const { status, body } = await ask('GET', '/api/v1/nothing')
+  t.match([status, body.error], [404, { code: 'NOT_FOUND', message: /openapi\.json/ }])
+})
+
+t.test('a content type without a body is accepted', async t => {
+  server.route({
+    method: 'POST',
+    path: '/empty',
+    options: { ...access.open },
+    handler: () => ({ fine: true }),
+  })
+  const { port } = new URL(server.info.uri)
+  const socket = net.connect(Number(port), '127.0.0.1')
+  const reply = new Promise<string>(resolve => socket.on('data', chunk => resolve(String(chunk))))
+  socket.write(
+    'POST /empty HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 0\r\nconnection: close\r\n\r\n',
+  )
+  t.match(await reply, /^HTTP\/1\.1 200/)
+  socket.destroy()
+})
