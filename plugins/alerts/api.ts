@@ -1,0 +1,49 @@
+import type { Transaction } from '../../server/database.ts'
+
+export const EVENT_TYPES = [
+  'schema_change',
+  'freshness_violation',
+  'discovery_complete',
+  'connection_failed',
+  'validity_failure',
+  'metric_anomaly',
+  'referential_failure',
+] as const
+export type EventType = (typeof EVENT_TYPES)[number]
+
+export type Severity = 'info' | 'warning' | 'critical'
+
+/** Something that people should hear of. */
+export interface Event {
+  type: EventType
+  /** What caused it, within its type: a rule, a metric, a table. One open alert a cause; a repeat counts on it. */
+  cause: string
+  severity: Severity
+  sourceId: string
+  asset: { id: string; qualifiedName: string; assetType: string; tags?: readonly string[] }
+  /** The name of the rule, metric or schedule that spoke. */
+  ruleName: string
+  /** One sentence for people. */
+  title: string
+  /** A schema change's type. */
+  changeType?: string
+  details: object
+  /** Stored with the alert and shown with it, not sent. */
+  contextData?: object
+  /** Stored as resolved at once: news, not a trouble (`discovery_complete`). */
+  isNews?: true
+}
+
+/** What other features may ask of alerts, as `server.plugins.alerts`. Both act inside the caller's transaction. */
+export interface AlertsApi {
+  /** Opens an alert, or counts on the open one of the same cause; deliveries and their jobs commit with it. */
+  raise(trx: Transaction, event: Event): Promise<{ alertId: string; isNew: boolean }>
+  /** Resolves the open alert of a cause, if there is one, and sends `alert.resolved`. */
+  resolve(trx: Transaction, type: EventType, cause: string): Promise<boolean>
+}
+
+declare module '@hapi/hapi' {
+  interface PluginProperties {
+    alerts: AlertsApi
+  }
+}

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto'
+import type { Server } from '@hapi/hapi'
+import { raw } from 'objection'
+import { v7 } from 'uuid'
+import { companyOf, type Transaction } from '../../server/database.ts'
+import { mayReachLiteral } from '../../server/egress.ts'
+import { apiError, invalidField } from '../../server/errors.ts'
+import { attemptRow } from './delivery.ts'
+import type { DestinationType } from './destination.ts'
+import { testBody } from './message.ts'
+import { Delivery, DeliveryAttempt, Destination } from './models.ts'
+import { firstSigningSecret, merge, openConfig, rotateSigningSecret, sealConfig } from './secrets.ts'
+import { sendTo } from './send.ts'
+
+type Config = Record<string, unknown>
+
+/** Makes a destination. @returns it with its signing secret, which is told here and on rotation only */
+export async function createDestination(
+  server: Server,
+  trx: Transaction,
+  input: { name: string; destination_type: string; config: Config; is_active: boolean },
+): Promise<{ destination: Destination; signingSecret: string }> {
+  const type = typeNamed(server, input.destination_type)
+  const config = checkedConfig(server, type, input.config)
+  const owner = { id: v7(), companyId: companyOf(trx) }
+  const { secret, sealed } = firstSigningSecret(server.vault, owner)
+  const destination = await Destination.query(trx)
+    .insert({
+      ...sealConfig(server.vault, owner, type.config, config),
+      id: owner.id,
+      name: input.name,
+      destinationType: type.name,
+      signingSecrets: sealed,
+      isActive: input.is_active,
+    })
+    .returning('*')
+  return { destination, signingSecret: secret }
+}
+
+/** A destination that was not deleted. @throws 404 `DESTINATION_NOT_FOUND` */
+export async function findDestination(trx: Transaction, id: string, lock = false): Promise<Destination> {
+  const query = Destination.query(trx).findById(id).whereNull('deletedAt')
+  const destination = await (lock ? query.forUpdate() : query)
+  if (destination) return destination
+  throw apiError(
+    'DESTINATION_NOT_FOUND',
+    'There is no destination of this id: GET /api/v1/sdk/alerts/destinations lists them',
+    {
+      destination_id: id,
+    },
+  )
+}
+
+/** Changes what is given; the config is merged, and secrets left out are kept. */
+export async function changeDestination(
+  server: Server,
+  trx: Transaction,
+  id: string,
+  changes: { name?: string; is_active?: boolean; config?: Config },
+): Promise<Destination> {
+  const destination = await findDestination(trx, id, true)
+  const sealed = changes.config && changedConfig(server, destination, changes.config)
+  const [changed] = await Destination.query(trx)
+    .where({ id })
+    .patch({
+      ...(changes.name !== undefined && { name: changes.name }),
+      ...(changes.is_active !== undefined && { isActive: changes.is_active, disabledReason: null }),
+      // A changed address has not proved itself yet.
+      ...(sealed && { ...sealed, isVerified: false }),
+      updatedAt: raw('now()'),
+    })
+    .returning('*')
+  return changed ?? destination
+}
+
+function changedConfig(
+  server: Server,
+  destination: Destination,
+  changes: Config,
+): Pick<Destination, 'config' | 'secrets'> {
+  const type = typeNamed(server, destination.destinationType)
+  const current = openConfig(server.vault, destination).config
+  const config = checkedConfig(server, type, merge(current, changes))
+  return sealConfig(server.vault, destination, type.config, config)
+}
+
+/** Deletes a destination: its secrets go at once, what is on its way stops, the record of deliveries stays. */
+export async function deleteDestination(trx: Transaction, id: string): Promise<void> {
+  await findDestination(trx, id, true)
+  await Destination.query(trx)
+    .where({ id })
+    .patch({ deletedAt: raw('now()'), isActive: false, secrets: null, signingSecrets: '' })
+  await Delivery.query(trx)
+    .where({ destinationId: id, status: 'pending' })
+    .patch({
+      status: 'stopped',
+      stoppedReason: 'The destination was deleted',
+      completedAt: raw('now()'),
+      nextAttemptAt: null,
+    })
+}
+
+/** Gives a destination a new signing secret; the one before stays in `webhook-signature` for 24 hours. */
+export async function rotateSecret(
+  server: Server,
+  trx: Transaction,
+  id: string,
+): Promise<{ secret: string; previousUntil: Date }> {
+  const destination = await findDestination(trx, id, true)
+  const { secret, sealed, previousUntil } = rotateSigningSecret(server.vault, destination, new Date())
+  await Destination.query(trx)
+    .where({ id })
+    .patch({ signingSecrets: sealed, updatedAt: raw('now()') })
+  return { secret, previousUntil }
+}
+
+/** Sends a test message now and waits for how it ends; a 2xx answer verifies the destination. */
+export async function testDestination(
+  server: Server,
+  companyId: string,
+  id: string,
+): Promise<{ delivery: Delivery; attempt: DeliveryAttempt }> {
+  const destination = await server.db.company(companyId, trx => findDestination(trx, id))
+  const messageId = randomUUID()
+  const body = testBody(messageId, destination.name, server.config.baseUrl)
+  const message = { messageId, eventType: 'alert.test', body } as const
+  const startedAt = new Date()
+  const outcome = await sendTo(server, destination, message, new AbortController().signal)
+  return server.db.company(companyId, async trx => {
+    const delivery = await Delivery.query(trx)
+      .insert({
+        ...message,
+        id: v7(),
+        alertId: null,
+        destinationId: id,
+        trigger: 'test',
+        status: outcome.isDelivered ? 'delivered' : 'failed',
+        attempt: 1,
+        completedAt: raw('now()') as unknown as Date,
+      })
+      .returning('*')
+    const attempt = await DeliveryAttempt.query(trx)
+      .insert(attemptRow(delivery, 1, startedAt, outcome))
+      .returning('*')
+    if (outcome.isDelivered) await Destination.query(trx).where({ id }).patch({ isVerified: true })
+    return { delivery, attempt }
+  })
+}
+
+function typeNamed(server: Server, name: string): DestinationType {
+  if (server.destinations.has(name)) return server.destinations.get(name)
+  throw invalidField('destination_type', `unknown; known are ${server.destinations.names().join(', ')}`)
+}
+
+/** The config as its type takes it. @throws 400 naming each field, dotted under `config` */
+function checkedConfig(server: Server, type: DestinationType, given: Config): Config {
+  const { value, error } = type.config.validate(given, {
+    abortEarly: false,
+    errors: { wrap: { label: false } },
+  })
+  if (error) {
+    const errors = error.details.map(({ path, message }) => ({
+      field: ['config', ...path].join('.'),
+      error: message,
+    }))
+    throw apiError('VALIDATION_ERROR', errors.map(failure => failure.error).join('; '), {
+      ...errors[0],
+      errors,
+    })
+  }
+  const config = value as Config
+  const url = type.urlField && config[type.urlField]
+  if (typeof url === 'string' && !mayReachLiteral(new URL(url).hostname, server.egress)) {
+    const problem =
+      'is an address that alerts may not be sent to: the operator can allow its network with EGRESS_ALLOW'
+    throw invalidField(`config.${type.urlField}`, problem)
+  }
+  return config
+}

@@ -1,0 +1,23 @@
+import type { Plugin } from '@hapi/hapi'
+import { deliver, retry } from './delivery.ts'
+import { destinationRoutes } from './destination-routes.ts'
+import { destinationTypes, type DestinationType } from './destination.ts'
+import { sweep } from './jobs.ts'
+import { makeAlertsApi } from './raise.ts'
+import { alertRoutes } from './routes.ts'
+import { ruleRoutes } from './rule-routes.ts'
+import { webhook } from './webhook.ts'
+
+/** Alerts, the rules that say who hears of them, and their delivery. */
+export const alerts: Plugin<undefined> = {
+  name: 'alerts',
+  register(server) {
+    server.decorate('server', 'destinations', destinationTypes())
+    server.destinations.add(webhook as DestinationType)
+    server.ext('onPreStart', () => server.destinations.close())
+    server.jobs.add(deliver, retry, sweep)
+    server.route([...alertRoutes, ...ruleRoutes, ...destinationRoutes])
+    for (const [name, expose] of Object.entries(makeAlertsApi(server)))
+      server.expose(name as never, expose as never)
+  },
+}

@@ -1,0 +1,50 @@
+import Joi from 'joi'
+import type { Server } from '@hapi/hapi'
+import { rows } from '../../server/database.ts'
+import type { Job } from '../../server/jobs.ts'
+import { sendAttempt } from './delivery.ts'
+import { Delivery } from './models.ts'
+import { wakeSnoozed } from './moves.ts'
+
+/** Most deliveries that one sweep takes up again. */
+const MOST = 1_000
+
+/** Wakes snoozed alerts, and finds deliveries whose job was lost. */
+export const sweep: Job = {
+  name: 'alerts.sweep',
+  data: Joi.object({}),
+  every: '* * * * *',
+  concurrency: { local: 1 },
+  async work(_data, { server }) {
+    const woken = await server.db.system(wakeSnoozed)
+    return { woken, resent: await resendLost(server) }
+  },
+}
+
+/**
+ * Sends new jobs for deliveries that have been due for a minute and whose job is gone: given up on after
+ * crashes, deleted, or never there because a row was edited by hand. A second job for the same attempt would
+ * do no harm, since the attempt is claimed; looking the job up keeps a backlog from doubling itself.
+ */
+async function resendLost(server: Server): Promise<number> {
+  const lost = await server.db.system(trx =>
+    rows<{ id: string; companyId: string }>(
+      trx,
+      `select id, company_id from deliveries d
+        where status = 'pending' and coalesce(next_attempt_at, created_at) < now() - interval '60 seconds'
+          and not exists (select 1 from pgboss.job j where j.id = d.job_id and j.name in ('alerts.deliver', 'alerts.retry')
+                             and j.state in ('created', 'retry', 'active'))
+        order by next_attempt_at limit ?`,
+      [MOST],
+    ),
+  )
+  for (const { id, companyId } of lost) {
+    await server.db.company(companyId, async trx => {
+      const delivery = await Delivery.query(trx).findOne({ id, status: 'pending' }).forUpdate().skipLocked()
+      if (!delivery) return
+      const jobId = await sendAttempt(server, trx, delivery, delivery.attempt + 1)
+      await Delivery.query(trx).where({ id }).patch({ jobId })
+    })
+  }
+  return lost.length
+}

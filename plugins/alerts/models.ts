@@ -1,0 +1,141 @@
+import { CompanyRow } from '../../server/database.ts'
+import type { EventType, Severity } from './api.ts'
+
+export const STATUSES = ['triggered', 'acknowledged', 'snoozed', 'resolved', 'dismissed'] as const
+export type Status = (typeof STATUSES)[number]
+
+/** What happened, as it is stored, matched against rules and sent. */
+export interface StoredEvent {
+  type: EventType
+  change_type?: string
+  asset: { id: string; qualified_name: string; asset_type: string; tags: string[] }
+  details: object
+}
+
+/** A trouble, or a piece of news, that people should hear of. */
+export class Alert extends CompanyRow {
+  static override tableName = 'alerts'
+  static override jsonAttributes = ['event', 'contextData']
+
+  declare id: string
+  declare sourceId: string | null
+  declare assetId: string | null
+  declare kind: EventType
+  declare cause: string
+  declare severity: Severity
+  declare status: Status
+  declare deliveryFailed: boolean
+  declare ruleName: string
+  declare title: string
+  declare event: StoredEvent
+  declare contextData: object
+  declare occurrences: number
+  declare createdAt: Date
+  declare lastSeenAt: Date
+  declare snoozedUntil: Date | null
+  declare resolvedAt: Date | null
+}
+
+/** One move of an alert from a status to another. */
+export class AlertMove extends CompanyRow {
+  static override tableName = 'alert_history'
+
+  declare id: string
+  declare alertId: string
+  declare fromStatus: Status | null
+  declare toStatus: Status
+  declare reason: string | null
+  /** `system`, `user:<id>` or `key:<id>`. */
+  declare actor: string
+  declare at: Date
+}
+
+/** Which events reach which destinations; null filters let everything through. */
+export class AlertRule extends CompanyRow {
+  static override tableName = 'alert_rules'
+
+  declare id: string
+  declare name: string
+  declare description: string | null
+  declare eventTypes: EventType[] | null
+  declare severities: Severity[] | null
+  declare assetIds: string[] | null
+  declare tagFilterMode: 'any' | 'all' | null
+  declare tagFilterTags: string[] | null
+  declare destinationIds: string[]
+  declare cooldownMinutes: number
+  declare isActive: boolean
+  declare createdAt: Date
+  declare updatedAt: Date
+}
+
+/** Where alerts are sent. */
+export class Destination extends CompanyRow {
+  static override tableName = 'destinations'
+  static override jsonAttributes = ['config']
+
+  declare id: string
+  declare name: string
+  declare destinationType: string
+  /** With a placeholder for each secret. */
+  declare config: Record<string, unknown>
+  /** The secrets of the config, sealed JSON. */
+  declare secrets: string | null
+  /** Sealed JSON, newest first. */
+  declare signingSecrets: string
+  declare isActive: boolean
+  declare isVerified: boolean
+  declare disabledReason: string | null
+  declare createdAt: Date
+  declare updatedAt: Date
+  declare deletedAt: Date | null
+}
+
+export type Trigger = 'automatic' | 'manual' | 'test'
+
+/** One message on its way to one destination. */
+export class Delivery extends CompanyRow {
+  static override tableName = 'deliveries'
+
+  declare id: string
+  declare alertId: string | null
+  declare messageId: string
+  declare destinationId: string
+  declare ruleIds: string[]
+  declare eventType: MessageType
+  declare body: string
+  declare trigger: Trigger
+  declare status: 'pending' | 'delivered' | 'failed' | 'stopped'
+  declare attempt: number
+  declare fence: number
+  declare claimedBy: string | null
+  declare claimedAt: Date | null
+  declare jobId: string | null
+  declare nextAttemptAt: Date | null
+  declare createdAt: Date
+  declare completedAt: Date | null
+  declare stoppedReason: string | null
+}
+
+/** What a message says of its alert. */
+export type MessageType = 'alert.triggered' | 'alert.resolved' | 'alert.test'
+
+/** One try to deliver. */
+export class DeliveryAttempt extends CompanyRow {
+  static override tableName = 'delivery_attempts'
+  static override idColumn = ['deliveryId', 'n']
+
+  declare deliveryId: string
+  declare n: number
+  declare trigger: Trigger
+  declare startedAt: Date
+  declare endedAt: Date
+  declare statusCode: number | null
+  declare errorClass: string | null
+  declare errorMessage: string | null
+  declare address: string | null
+  declare tlsVersion: string | null
+  declare latencyMs: number
+  declare isSlow: boolean
+  declare responseBody: string | null
+}

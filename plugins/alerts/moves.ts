@@ -1,0 +1,70 @@
+import type { Server } from '@hapi/hapi'
+import { raw } from 'objection'
+import { apiError } from '../../server/errors.ts'
+import { rows, type Transaction } from '../../server/database.ts'
+import { Alert, AlertMove, type Status } from './models.ts'
+import { close } from './raise.ts'
+
+/** Where each status leads; what leads nowhere is final. */
+const MOVES: Record<Status, readonly Status[]> = {
+  triggered: ['acknowledged', 'snoozed', 'resolved', 'dismissed'],
+  acknowledged: ['snoozed', 'resolved', 'dismissed'],
+  snoozed: ['triggered', 'acknowledged', 'snoozed', 'resolved', 'dismissed'],
+  resolved: [],
+  dismissed: [],
+}
+
+/** A move that someone asks for. */
+export interface Move {
+  to: 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed'
+  actor: string
+  reason: string | null
+  /** Of a snooze. */
+  until?: Date
+}
+
+/** Moves an alert. @throws 404 `ALERT_NOT_FOUND`, 409 `CONFLICT` when its status does not lead there */
+export async function moveAlert(server: Server, trx: Transaction, id: string, move: Move): Promise<Alert> {
+  const alert = await Alert.query(trx).findById(id).forUpdate()
+  if (!alert) throw noAlert(id)
+  const { to, actor, reason } = move
+  const open = MOVES[alert.status]
+  if (!open.includes(to)) {
+    const message =
+      open.length === 0
+        ? `The alert is ${alert.status}, which is final`
+        : `The alert is ${alert.status}: from there it can be ${open.join(', ')}`
+    throw apiError('CONFLICT', message, { status: alert.status, requested: to })
+  }
+  if (to === 'resolved') return close(server, trx, alert, { actor, reason })
+  const [moved] = await Alert.query(trx)
+    .where({ id })
+    .patch({
+      status: to,
+      snoozedUntil: to === 'snoozed' ? (move.until ?? null) : null,
+      ...(to === 'dismissed' && { resolvedAt: raw('now()') }),
+    })
+    .returning('*')
+  await AlertMove.query(trx).insert({ alertId: id, fromStatus: alert.status, toStatus: to, actor, reason })
+  return moved ?? alert
+}
+
+/** Brings alerts whose snooze is over back to `triggered`, in all companies. @returns how many */
+export async function wakeSnoozed(trx: Transaction): Promise<number> {
+  const woken = await rows(
+    trx,
+    `with woken as (
+       update alerts set status = 'triggered', snoozed_until = null
+        where status = 'snoozed' and snoozed_until <= now() returning id, company_id)
+     insert into alert_history (company_id, alert_id, from_status, to_status, reason, actor)
+     select company_id, id, 'snoozed', 'triggered', 'The snooze is over', 'system' from woken returning id`,
+  )
+  return woken.length
+}
+
+/** 404 for an alert. */
+export function noAlert(id: string) {
+  return apiError('ALERT_NOT_FOUND', 'There is no alert of this id: GET /api/v1/sdk/alerts lists them', {
+    alert_id: id,
+  })
+}

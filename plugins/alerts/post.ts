@@ -1,0 +1,119 @@
+import type { TLSSocket } from 'node:tls'
+import got from 'got'
+import { guardedAgent, type EgressPolicy } from '../../server/egress.ts'
+import { failure, type Outcome } from './destination.ts'
+
+/** Bytes of an answer that are kept; the connection is destroyed there. */
+const MOST_BYTES = 16 * 1024
+/** Milliseconds from start to the last byte that is waited for. */
+const TOTAL_MS = 30_000
+
+/**
+ * One POST: over TLS, to what the policy allows, without redirects, retries or decompression, at most 30
+ * seconds, reading at most 16 KiB. A 2xx status line is success, whatever becomes of the body behind it.
+ * Never rejects: an error of the HTTP client carries the request's headers and must not travel.
+ */
+export async function postGuarded(
+  url: string,
+  request: {
+    headers: Record<string, string>
+    body: string
+    policy: EgressPolicy
+    signal?: AbortSignal
+    timeoutMs?: number
+  },
+): Promise<Outcome> {
+  const target = URL.canParse(url) ? new URL(url) : null
+  if (target?.protocol !== 'https:')
+    return failure('configuration', 'The address does not start with https://')
+  const { headers, body, policy, signal, timeoutMs = TOTAL_MS } = request
+  const startedAt = performance.now()
+  const elapsed = () => Math.round(performance.now() - startedAt)
+  const stream = got.stream.post(target, {
+    body,
+    headers: { ...headers, 'accept-encoding': 'identity' },
+    agent: { https: guardedAgent(policy) },
+    http2: false,
+    followRedirect: false,
+    retry: { limit: 0 },
+    throwHttpErrors: false,
+    decompress: false,
+    timeout: {
+      lookup: 5_000,
+      connect: 5_000,
+      secureConnect: 5_000,
+      send: 10_000,
+      response: timeoutMs,
+      request: timeoutMs,
+    },
+    signal,
+  })
+  return new Promise(resolve => {
+    let answer: Outcome | undefined
+    const kept: Buffer[] = []
+    let bytes = 0
+    const end = (outcome: Outcome) => {
+      resolve(
+        answer
+          ? { ...answer, responseBody: Buffer.concat(kept).subarray(0, MOST_BYTES).toString('utf8') }
+          : outcome,
+      )
+      stream.destroy()
+    }
+    stream.on('response', (response: { statusCode: number; socket: TLSSocket }) => {
+      answer = answered(response, elapsed())
+    })
+    stream.on('data', (chunk: Buffer) => {
+      kept.push(chunk)
+      bytes += chunk.length
+      if (bytes >= MOST_BYTES) end(failure('other', ''))
+    })
+    stream.on('error', (error: Error & { code?: string }) => end(failed(error, elapsed())))
+    stream.on('end', () =>
+      end(failure('protocol', 'The connection closed without an answer', { latencyMs: elapsed() })),
+    )
+    stream.on('close', () =>
+      end(failure('protocol', 'The connection closed without an answer', { latencyMs: elapsed() })),
+    )
+  })
+}
+
+function answered(
+  { statusCode, socket }: { statusCode: number; socket: TLSSocket },
+  latencyMs: number,
+): Outcome {
+  const isDelivered = statusCode >= 200 && statusCode < 300
+  return {
+    isDelivered,
+    statusCode,
+    errorClass: isDelivered ? null : 'status',
+    errorMessage: isDelivered ? null : `The receiver answered ${statusCode}; only 2xx counts as delivered`,
+    address: socket.remoteAddress ?? null,
+    tlsVersion: socket.getProtocol(),
+    latencyMs,
+    responseBody: null,
+  }
+}
+
+/** The class of each error code; the first that fits counts. */
+const CLASSES: [RegExp, string][] = [
+  [/^ERR_EGRESS_BLOCKED$/, 'egress_refused'],
+  [/^(ENOTFOUND|EAI_|ENODATA|ESERVFAIL)/, 'dns'],
+  [/^(ETIMEDOUT|ESOCKETTIMEDOUT)$/, 'timeout'],
+  [
+    /CERT|^ERR_TLS|^ERR_SSL|UNABLE_TO_|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|^EPROTO$/,
+    'tls',
+  ],
+  [/^HPE_/, 'protocol'],
+  [/^E[A-Z]+$/, 'connect'],
+]
+
+function failed(error: Error & { code?: string }, latencyMs: number): Outcome {
+  const code = error.code ?? ''
+  const errorClass = CLASSES.find(([pattern]) => pattern.test(code))?.[1] ?? 'other'
+  return failure(
+    errorClass,
+    code && !error.message.includes(code) ? `${error.message} (${code})` : error.message,
+    { latencyMs },
+  )
+}

@@ -1,0 +1,110 @@
+import { ALERT_TYPES, links } from './message.ts'
+import type { Alert, AlertMove, AlertRule, Delivery, DeliveryAttempt, Destination } from './models.ts'
+
+/** An alert as the API shows it. */
+export function presentAlert(alert: Alert, baseUrl: string): object {
+  const { event } = alert
+  return {
+    id: alert.id,
+    rule_name: alert.ruleName,
+    alert_type: ALERT_TYPES[alert.kind],
+    event_type: alert.kind,
+    severity: alert.severity,
+    status: alert.status,
+    title: alert.title,
+    delivery_failed: alert.deliveryFailed,
+    occurrences: alert.occurrences,
+    asset: {
+      id: event.asset.id,
+      qualified_name: event.asset.qualified_name,
+      asset_type: event.asset.asset_type,
+    },
+    event: { type: event.type, change_type: event.change_type ?? null, details: event.details },
+    context_data: alert.contextData,
+    created_at: alert.createdAt,
+    last_seen_at: alert.lastSeenAt,
+    snoozed_until: alert.snoozedUntil,
+    resolved_at: alert.resolvedAt,
+    links: links(baseUrl, alert),
+  }
+}
+
+/** A move of an alert as the API shows it. */
+export function presentMove(move: AlertMove): object {
+  return {
+    from_status: move.fromStatus,
+    to_status: move.toStatus,
+    reason: move.reason,
+    actor: move.actor,
+    at: move.at,
+  }
+}
+
+/** A rule as the API shows it. */
+export function presentRule(rule: AlertRule): object {
+  return {
+    id: rule.id,
+    name: rule.name,
+    description: rule.description,
+    event_types: rule.eventTypes,
+    severities: rule.severities,
+    asset_ids: rule.assetIds,
+    tag_filter_mode: rule.tagFilterMode,
+    tag_filter_tags: rule.tagFilterTags,
+    destination_ids: rule.destinationIds,
+    cooldown_minutes: rule.cooldownMinutes,
+    is_active: rule.isActive,
+    created_at: rule.createdAt,
+    updated_at: rule.updatedAt,
+  }
+}
+
+/** A destination as the API shows it, placeholders in the places of its secrets. */
+export function presentDestination(destination: Destination): object {
+  return {
+    id: destination.id,
+    name: destination.name,
+    destination_type: destination.destinationType,
+    is_active: destination.isActive,
+    is_verified: destination.isVerified,
+    disabled_reason: destination.disabledReason,
+    config: destination.config,
+    created_at: destination.createdAt,
+    updated_at: destination.updatedAt,
+  }
+}
+
+/** A delivery and its attempts as the API shows them. */
+export function presentDelivery(delivery: Delivery, attempts: readonly DeliveryAttempt[]): object {
+  return {
+    id: delivery.id,
+    alert_id: delivery.alertId,
+    destination_id: delivery.destinationId,
+    event_type: delivery.eventType,
+    status: delivery.status,
+    attempt_count: delivery.attempt,
+    next_attempt_at: delivery.nextAttemptAt,
+    stopped_reason: delivery.stoppedReason,
+    created_at: delivery.createdAt,
+    completed_at: delivery.completedAt,
+    attempts: attempts.map(presentAttempt),
+  }
+}
+
+/** An attempt as the API shows it. */
+export function presentAttempt(attempt: DeliveryAttempt): object {
+  return {
+    n: attempt.n,
+    trigger: attempt.trigger,
+    started_at: attempt.startedAt,
+    ended_at: attempt.endedAt,
+    status_code: attempt.statusCode,
+    error_class: attempt.errorClass,
+    error_message: attempt.errorMessage,
+    address: attempt.address,
+    tls_version: attempt.tlsVersion,
+    latency_ms: attempt.latencyMs,
+    is_slow: attempt.isSlow,
+    response_body: attempt.responseBody,
+  }
+}

@@ -1,0 +1,135 @@
+import type Joi from 'joi'
+import type { Vault } from '../../server/vault.ts'
+import type { Destination } from './models.ts'
+import { newSigningSecret } from './signature.ts'
+
+/** Stands for a secret wherever a config is shown; sent back, it means: keep what is stored. */
+export const PLACEHOLDER = '********'
+
+type Tree = Record<string, unknown>
+
+/** What a Joi schema tells of itself, as far as it is read here. */
+interface Description {
+  keys?: Record<string, Description>
+  metas?: { secret?: boolean }[]
+}
+
+/** Divides a config into what may be shown, with placeholders, and its secrets by dotted path. */
+export function divide(schema: Joi.Schema, config: Tree): { shown: Tree; secrets: Tree } {
+  const secrets: Tree = {}
+  const walk = (value: unknown, { keys, metas }: Description, path: string, isSecret: boolean): unknown => {
+    const secret = isSecret || metas?.some(meta => meta.secret) === true
+    if (isTree(value)) {
+      const entries = Object.entries(value).map(([key, item]) => {
+        return [key, walk(item, keys?.[key] ?? {}, `${path}.${key}`, secret)] as const
+      })
+      return Object.fromEntries(entries)
+    }
+    if (!secret) return value
+    secrets[path.slice(1)] = value
+    return PLACEHOLDER
+  }
+  const shown = walk(config, schema.describe() as Description, '', false) as Tree
+  return { shown, secrets }
+}
+
+/** Puts secrets back in the places of their placeholders. */
+export function unite(shown: Tree, secrets: Tree, path = ''): Tree {
+  const entries = Object.entries(shown).map(([key, value]) => {
+    const here = path + key
+    if (isTree(value)) return [key, unite(value, secrets, `${here}.`)] as const
+    return [key, value === PLACEHOLDER && Object.hasOwn(secrets, here) ? secrets[here] : value] as const
+  })
+  return Object.fromEntries(entries)
+}
+
+/** A config with changes: objects are merged, null removes, a placeholder keeps what is there. */
+export function merge(config: Tree, changes: Tree): Tree {
+  const merged = { ...config }
+  for (const [key, value] of Object.entries(changes)) {
+    const current = merged[key]
+    if (value === null) delete merged[key]
+    else if (isTree(value)) merged[key] = merge(isTree(current) ? current : {}, value)
+    else if (value !== PLACEHOLDER) merged[key] = value
+  }
+  return merged
+}
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+type Owner = Pick<Destination, 'id' | 'companyId'>
+
+const configPlace = ({ companyId, id }: Owner) => `destination:${companyId}:${id}`
+const signingPlace = ({ companyId, id }: Owner) => `destination-signing:${companyId}:${id}`
+
+/** The columns that hold a config: the part that may be shown, and the sealed rest. */
+export function sealConfig(
+  vault: Vault,
+  owner: Owner,
+  schema: Joi.Schema,
+  config: Tree,
+): Pick<Destination, 'config' | 'secrets'> {
+  const { shown, secrets } = divide(schema, config)
+  const sealed =
+    Object.keys(secrets).length === 0 ? null : vault.seal(JSON.stringify(secrets), configPlace(owner))
+  return { config: shown, secrets: sealed }
+}
+
+/** The whole config of a destination, and its secrets alone, for redaction. @throws Error when the key is gone */
+export function openConfig(vault: Vault, destination: Destination): { config: Tree; secrets: string[] } {
+  const secrets =
+    destination.secrets === null
+      ? {}
+      : (JSON.parse(vault.open(destination.secrets, configPlace(destination))) as Tree)
+  return { config: unite(destination.config, secrets), secrets: Object.values(secrets).map(String) }
+}
+
+interface SigningSecret {
+  secret: string
+  /** When it stops being used, in ISO form; null for the newest. */
+  until: string | null
+}
+
+/** How long a replaced secret goes on signing: 24 hours. */
+const OVERLAP_MS = 24 * 3600 * 1000
+/** Most secrets that sign at once. */
+const MOST_SECRETS = 10
+
+/** The secrets that sign now, newest first. */
+export function signingSecrets(vault: Vault, destination: Destination, now: Date): [string, ...string[]] {
+  const [newest, ...older] = openSigning(vault, destination)
+  if (!newest) throw new Error(`Destination ${destination.id} has no signing secret`)
+  const valid = older.filter(({ until }) => until !== null && new Date(until) > now)
+  return [newest.secret, ...valid.map(({ secret }) => secret)]
+}
+
+/** A first signing secret, as text and sealed for its column. */
+export function firstSigningSecret(vault: Vault, owner: Owner): { secret: string; sealed: string } {
+  const secret = newSigningSecret()
+  return { secret, sealed: sealSigning(vault, owner, [{ secret, until: null }]) }
+}
+
+/** Puts a new signing secret before the others, of which the newest stays valid for 24 hours more. */
+export function rotateSigningSecret(
+  vault: Vault,
+  destination: Destination,
+  now: Date,
+): { secret: string; sealed: string; previousUntil: Date } {
+  const previousUntil = new Date(now.getTime() + OVERLAP_MS)
+  const older = openSigning(vault, destination)
+    .map(({ secret, until }) => ({ secret, until: until ?? previousUntil.toISOString() }))
+    .filter(({ until }) => new Date(until) > now)
+  const secret = newSigningSecret()
+  const all = [{ secret, until: null }, ...older].slice(0, MOST_SECRETS)
+  return { secret, sealed: sealSigning(vault, destination, all), previousUntil }
+}
+
+function openSigning(vault: Vault, destination: Destination): SigningSecret[] {
+  return JSON.parse(vault.open(destination.signingSecrets, signingPlace(destination))) as SigningSecret[]
+}
+
+function sealSigning(vault: Vault, owner: Owner, secrets: SigningSecret[]): string {
+  return vault.seal(JSON.stringify(secrets), signingPlace(owner))
+}

@@ -1,0 +1,43 @@
+import type { Server } from '@hapi/hapi'
+import { failure, type Outcome } from './destination.ts'
+import type { Delivery, Destination } from './models.ts'
+import { postGuarded } from './post.ts'
+import { openConfig, signingSecrets } from './secrets.ts'
+import { signatures } from './signature.ts'
+
+/** Makes one attempt. Never throws: whatever goes wrong is an outcome, without any secret in it. */
+export async function sendTo(
+  server: Server,
+  destination: Destination,
+  delivery: Pick<Delivery, 'messageId' | 'eventType' | 'body'>,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  let hidden: string[] = []
+  try {
+    const type = server.destinations.get(destination.destinationType)
+    const { config, secrets } = openConfig(server.vault, destination)
+    const signing = signingSecrets(server.vault, destination, new Date())
+    hidden = [...secrets, ...signing]
+    const { messageId: id, eventType, body } = delivery
+    const message = { id, eventType, body, signatures: signatures(body, id, signing, new Date()) }
+    const outcome = await type.deliver(message, {
+      config: config as never,
+      post: (url, request) => postGuarded(url, { ...request, policy: server.egress, signal }),
+    })
+    return redacted(outcome, hidden)
+  } catch (error) {
+    return redacted(failure('configuration', (error as Error).message), hidden)
+  }
+}
+
+/** Takes out secrets that a receiver echoes, and what PostgreSQL cannot store. */
+function redacted(outcome: Outcome, secrets: readonly string[]): Outcome {
+  const clean = (text: string | null) => {
+    if (text === null) return null
+    return secrets.reduce(
+      (rest, secret) => (secret ? rest.replaceAll(secret, '…') : rest),
+      text.replaceAll('\0', '\uFFFD'),
+    )
+  }
+  return { ...outcome, errorMessage: clean(outcome.errorMessage), responseBody: clean(outcome.responseBody) }
+}

@@ -1,0 +1,85 @@
+import Joi from 'joi'
+import type { DestinationType } from './destination.ts'
+
+interface WebhookConfig {
+  url: string
+  auth: { type: 'none' } | { type: 'bearer' | 'api_key'; value: string }
+  headers: Record<string, string>
+}
+
+/** Headers that are the protocol's or ours: with another value the request could be misread or its proof faked. */
+const REFUSED_HEADERS =
+  /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|accept-encoding|user-agent|cookie|forwarded|x-service-signature|(content|proxy|sec|webhook|x-forwarded)-.*)$/i
+
+const httpsUrl = Joi.string()
+  .max(2048)
+  .custom((value: string, helpers) => {
+    const url = URL.canParse(value) ? new URL(value) : null
+    const say = (problem: string) => helpers.message({ custom: `{{#label}} ${problem}` })
+    if (!url) return say('must be a URL such as https://example.com/hooks/tidemark')
+    if (url.protocol !== 'https:')
+      return say('must start with https://: alerts are sent over verified TLS only')
+    if (url.username || url.password)
+      return say('must not hold a user or password: put the credential into auth')
+    return value
+  })
+
+/** Text that fits into one header line. */
+const headerText = Joi.string()
+  .max(4096)
+  .pattern(/^[\t\x20-\x7e]+$/)
+  .messages({ 'string.pattern.base': '{{#label}} must be printable ASCII on one line' })
+
+const auth = Joi.object({
+  type: Joi.string().valid('none', 'bearer', 'api_key').required(),
+  value: headerText
+    .meta({ secret: true })
+    .when('type', { is: 'none', then: Joi.any().strip(), otherwise: Joi.required() }),
+}).default({ type: 'none' })
+
+const headers = Joi.object()
+  .pattern(
+    Joi.string()
+      .pattern(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/)
+      .pattern(REFUSED_HEADERS, { invert: true }),
+    headerText,
+  )
+  .max(20)
+  .messages({ 'object.unknown': '{{#label}} is not a header that may be set' })
+  .meta({ secret: true })
+  .default({})
+
+const config = Joi.object<WebhookConfig>({ url: httpsUrl.required(), auth, headers })
+  .rename('webhook_url', 'url', { override: true })
+  .custom((value: WebhookConfig, helpers) => {
+    const taken = authHeader(value.auth)?.[0]
+    const clash = Object.keys(value.headers).find(name => name.toLowerCase() === taken)
+    return clash
+      ? helpers.message({ custom: `headers.${clash} is set by auth already: remove one of them` })
+      : value
+  })
+
+function authHeader(given: WebhookConfig['auth']): [string, string] | null {
+  if (given.type === 'none') return null
+  return given.type === 'bearer' ? ['authorization', `Bearer ${given.value}`] : ['x-api-key', given.value]
+}
+
+/** Any HTTPS endpoint: the body as it is, signed. */
+export const webhook: DestinationType<WebhookConfig> = {
+  name: 'webhook',
+  config,
+  urlField: 'url',
+  deliver(message, { config: { url, auth: given, headers: custom }, post }) {
+    const credential = authHeader(given)
+    return post(url, {
+      body: message.body,
+      headers: {
+        ...custom,
+        ...(credential && { [credential[0]]: credential[1] }),
+        'content-type': 'application/json',
+        'user-agent': 'Tidemark',
+        ...message.signatures,
+      },
+    })
+  },
+}

@@ -1,0 +1,18 @@
+import Joi from 'joi'
+import type { Job } from '../../server/jobs.ts'
+
+/** Deletes what has run out: windows of rate limits, counts of failed sign-ins, sessions that ended long ago. */
+export const sweep: Job = {
+  name: 'auth.sweep',
+  data: Joi.object({}),
+  every: '17 * * * *',
+  async work(_data, { server }) {
+    await server.db.statement('delete from rate_windows where greatest(ends_at, burst_ends_at) < now()')
+    await server.db.statement(
+      `delete from login_failures where coalesce(locked_until, first_at + interval '15 minutes') < now()`,
+    )
+    await server.db.statement(
+      `delete from sessions where least(ended_at, expires_at) < now() - interval '7 days'`,
+    )
+  },
+}

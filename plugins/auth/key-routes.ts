@@ -1,0 +1,95 @@
+import type { ServerRoute } from '@hapi/hapi'
+import { access, caller, type Scope } from '../../server/access.ts'
+import { invalidField } from '../../server/errors.ts'
+import { PLAN_LIMITS } from '../../server/limits.ts'
+import { pagination, type Page } from '../../server/page.ts'
+import { countActive, createKey, findKey, listKeys, revokeKey } from './keys.ts'
+import { presentKey } from './present.ts'
+import { schemas } from './schemas.ts'
+
+const tags = ['api', 'api-keys']
+const key = '/api/v1/api-keys/{key_id}'
+
+/** Managing API keys, by sessions and keys of scope admin. */
+export const keyRoutes: ServerRoute[] = [
+  {
+    method: 'POST',
+    path: '/api/v1/api-keys',
+    options: {
+      ...access.keys,
+      description: 'Make an API key; it is shown once',
+      tags,
+      validate: { payload: schemas.createKey, query: schemas.none },
+    },
+    async handler(request, h) {
+      const body = request.payload as { name: string; scope: Scope; expires_at?: Date | null }
+      if (body.expires_at && body.expires_at <= new Date())
+        throw invalidField('expires_at', 'must be in the future')
+      const made = await request.server.db.company(caller(request).companyId, trx =>
+        createKey(trx, { name: body.name, scope: body.scope, expiresAt: body.expires_at }),
+      )
+      const record = { ...presentKey(made.row, made.plan), key: made.key }
+      return h.response({ data: record }).code(201).header('Cache-Control', 'no-store')
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/api-keys',
+    options: {
+      ...access.keys,
+      description: 'The API keys, newest first',
+      tags,
+      validate: { query: schemas.listKeys },
+    },
+    async handler(request) {
+      const { companyId, plan } = caller(request)
+      const page = request.query as unknown as Page
+      const { rows, total } = await request.server.db.company(companyId, trx => listKeys(trx, page))
+      return { data: { keys: rows.map(row => presentKey(row, plan)), pagination: pagination(total, page) } }
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/api-keys/usage',
+    options: {
+      ...access.keys,
+      description: 'How many keys there are and may be',
+      tags,
+      validate: { query: schemas.none },
+    },
+    async handler(request) {
+      const { companyId, plan } = caller(request)
+      const { perMinute, burst, maxKeys } = PLAN_LIMITS[plan]
+      const count = await request.server.db.company(companyId, trx => countActive(trx))
+      return {
+        data: {
+          current_count: count,
+          max_keys: maxKeys,
+          rate_limit_per_min: perMinute,
+          burst_limit: burst,
+          can_create: maxKeys === null || count < maxKeys,
+        },
+      }
+    },
+  },
+  {
+    method: 'GET',
+    path: key,
+    options: { ...access.keys, description: 'An API key', tags, validate: { query: schemas.none } },
+    async handler(request) {
+      const { companyId, plan } = caller(request)
+      const id = request.params.key_id as string
+      return { data: presentKey(await request.server.db.company(companyId, trx => findKey(trx, id)), plan) }
+    },
+  },
+  {
+    method: 'DELETE',
+    path: key,
+    options: { ...access.keys, description: 'Revoke an API key', tags, validate: { query: schemas.none } },
+    async handler(request) {
+      const { companyId, plan } = caller(request)
+      const id = request.params.key_id as string
+      return { data: presentKey(await request.server.db.company(companyId, trx => revokeKey(trx, id)), plan) }
+    },
+  },
+]

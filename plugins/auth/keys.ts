@@ -1,0 +1,83 @@
+import { randomInt } from 'node:crypto'
+import { v7 as uuid, validate as isUuid } from 'uuid'
+import type { Scope } from '../../server/access.ts'
+import type { Plan } from '../../server/config.ts'
+import type { Transaction } from '../../server/database.ts'
+import { apiError } from '../../server/errors.ts'
+import { PLAN_LIMITS } from '../../server/limits.ts'
+import type { Page } from '../../server/page.ts'
+import { ApiKey, Company } from './models.ts'
+import { sha256 } from './tokens.ts'
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+const START = 'aa_live_'
+const LENGTH = 40
+const SHOWN = 4
+
+/** Makes a key. Its text is not kept; this is the only time it is seen. */
+export async function createKey(
+  trx: Transaction,
+  input: { name: string; scope: Scope; expiresAt?: Date | null },
+): Promise<{ key: string; row: ApiKey; plan: Plan }> {
+  // The company's row is locked, so that two at once do not both take the last place.
+  const { plan } = await Company.query(trx).first().forUpdate().throwIfNotFound()
+  const { maxKeys } = PLAN_LIMITS[plan]
+  if (maxKeys !== null && (await countActive(trx)) >= maxKeys) {
+    throw apiError(
+      'KEY_LIMIT',
+      `The plan ${plan} allows ${maxKeys} API key(s): revoke one, or change the plan`,
+      {
+        max_keys: maxKeys,
+      },
+    )
+  }
+  const secret = Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
+  const key = START + secret
+  const row = await ApiKey.query(trx)
+    .insert({
+      id: uuid(),
+      name: input.name,
+      scope: input.scope,
+      keyHash: sha256(key),
+      keyPrefix: START + secret.slice(0, SHOWN),
+      keySuffix: secret.slice(-SHOWN),
+      expiresAt: input.expiresAt ?? null,
+    })
+    .returning('*')
+  return { key, row, plan }
+}
+
+/** Keys that are neither revoked nor expired. */
+export function countActive(trx: Transaction): Promise<number> {
+  return ApiKey.query(trx)
+    .whereNull('revokedAt')
+    .whereRaw('(expires_at is null or expires_at > now())')
+    .resultSize()
+}
+
+/** All keys, newest first, or a page of them. */
+export async function listKeys(trx: Transaction, page?: Page): Promise<{ rows: ApiKey[]; total: number }> {
+  const query = ApiKey.query(trx).orderBy([
+    { column: 'createdAt', order: 'desc' },
+    { column: 'id', order: 'desc' },
+  ])
+  const total = await query.clone().resultSize()
+  return { rows: await (page ? query.limit(page.limit).offset(page.offset) : query), total }
+}
+
+/** @throws 404 `API_KEY_NOT_FOUND` */
+export async function findKey(trx: Transaction, id: string): Promise<ApiKey> {
+  const row = isUuid(id) ? await ApiKey.query(trx).findById(id) : undefined
+  if (!row)
+    throw apiError('API_KEY_NOT_FOUND', 'There is no such API key: GET /api/v1/api-keys lists them', {
+      key_id: id,
+    })
+  return row
+}
+
+/** Ends a key for good; doing it again changes nothing. @throws 404 `API_KEY_NOT_FOUND` */
+export async function revokeKey(trx: Transaction, id: string): Promise<ApiKey> {
+  await findKey(trx, id)
+  await ApiKey.query(trx).where({ id }).whereNull('revokedAt').patch({ revokedAt: new Date() })
+  return findKey(trx, id)
+}

@@ -1,0 +1,44 @@
+import type { Server } from '@hapi/hapi'
+import { apiError } from '../../server/errors.ts'
+
+// Failures are counted before the password is looked at, so that many guesses at once are not more guesses.
+const ATTEMPT = `
+  insert into login_failures as f values (:email_hash, 1, now(), null)
+  on conflict (email_hash) do update set (failures, first_at, locked_until) = (
+    select
+      failures,
+      first_at,
+      case when failures >= 10 then coalesce(f.locked_until, now() + interval '15 minutes') end
+    from (select
+      case when begins then 1 else f.failures + 1 end as failures,
+      case when begins then now() else f.first_at end as first_at
+    from (select coalesce(f.locked_until, f.first_at + interval '15 minutes') <= now() as begins) as counted) as next
+  )
+  returning failures > 10 as is_locked`
+
+/**
+ * Counts a sign-in as failed until `forgive` says otherwise. Ten failures in 15 minutes lock the email for 15
+ * minutes, whether or not there is such a user.
+ * @throws 403 `ACCOUNT_LOCKED`
+ */
+export async function countAttempt(server: Server, email: string): Promise<void> {
+  const [state] = await server.db.statement<{ isLocked: boolean }>(ATTEMPT, {
+    email_hash: keyed(server, email),
+  })
+  if (!state?.isLocked) return
+  throw apiError(
+    'ACCOUNT_LOCKED',
+    'Too many failed sign-ins: this account is locked for 15 minutes, then try again',
+  )
+}
+
+/** Clears the count after a success. */
+export async function forgive(server: Server, email: string): Promise<void> {
+  await server.db.statement('delete from login_failures where email_hash = :email_hash', {
+    email_hash: keyed(server, email),
+  })
+}
+
+function keyed(server: Server, email: string): string {
+  return server.vault.hmac('login failures', email)
+}

@@ -1,0 +1,45 @@
+import type { Role, Scope } from '../../server/access.ts'
+import type { Plan } from '../../server/config.ts'
+import { CompanyRow } from '../../server/database.ts'
+
+/** A tenant; everything belongs to one. */
+export class Company extends CompanyRow {
+  static override tableName = 'companies'
+  static override idColumn = 'companyId'
+
+  declare name: string
+  declare plan: Plan
+  declare createdAt: Date
+}
+
+/** Somebody who signs in with an email and a password. */
+export class User extends CompanyRow {
+  static override tableName = 'users'
+
+  declare id: string
+  /** Lower-cased. */
+  declare email: string
+  declare passwordHash: string
+  declare fullName: string | null
+  declare role: Role
+  declare isActive: boolean
+  declare timezone: string
+  declare createdAt: Date
+  declare lastLoginAt: Date | null
+}
+
+/** A credential of a program; only its hash is kept. */
+export class ApiKey extends CompanyRow {
+  static override tableName = 'api_keys'
+
+  declare id: string
+  declare name: string
+  declare scope: Scope
+  declare keyHash: Buffer
+  declare keyPrefix: string
+  declare keySuffix: string
+  declare createdAt: Date
+  declare expiresAt: Date | null
+  declare lastUsedAt: Date | null
+  declare revokedAt: Date | null
+}

@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { hash, parseOptions, verify } from '@node-rs/argon2'
+import { packageRoot } from '../../server/config.ts'
+import { apiError } from '../../server/errors.ts'
+
+/** Argon2id, the parameters that OWASP names first for it: 19 MiB, two passes, one lane. */
+const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+const AT_ONCE = 2
+const QUEUE = 50
+
+const MIN_LENGTH = 12
+const MAX_LENGTH = 128
+/** A shorter local part, such as the `al` of al@example.com, is in too many good passwords by chance. */
+const MIN_LOCAL_PART = 3
+
+/** Lower-cased, one a line; only those of twelve characters and more, since shorter ones are refused anyway. */
+const common = new Set(
+  readFileSync(join(packageRoot, 'plugins/auth/common-passwords.txt'), 'utf8').split('\n').filter(Boolean),
+)
+
+let running = 0
+const waiting: (() => void)[] = []
+
+/**
+ * Runs work that hashes, at most two at once, since each takes 19 MiB and a core.
+ * @throws 429 `RATE_LIMITED` when fifty wait already
+ */
+export async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (running < AT_ONCE) running++
+  else if (waiting.length < QUEUE) await new Promise<void>(resolve => waiting.push(resolve))
+  else throw busy()
+  try {
+    return await work()
+  } finally {
+    // Who waits takes the place over, so that nobody who comes later slips in between.
+    const next = waiting.shift()
+    if (next) next()
+    else running--
+  }
+}
+
+function busy() {
+  const error = apiError('RATE_LIMITED', 'Too many sign-ins at once: try again in a few seconds', {
+    retry_after: 2,
+  })
+  error.output.headers['Retry-After'] = '2'
+  return error
+}
+
+/** The PHC string to store. Call it `inTurn`. */
+export function hashPassword(password: string): Promise<string> {
+  return hash(password.normalize('NFC'), COST)
+}
+
+let nobodys: Promise<string> | undefined
+
+/**
+ * Whether a password is the one of a stored hash. Without a hash it takes as long and says no, so that time
+ * does not tell whether there is such a user. Call it `inTurn`.
+ */
+export async function isPassword(password: string, stored: string | undefined): Promise<boolean> {
+  nobodys ??= hashPassword(randomBytes(32).toString('hex'))
+  const matches = await verify(stored ?? (await nobodys), password.normalize('NFC'))
+  return matches && stored !== undefined
+}
+
+/** Whether a hash was made with other parameters than today's. */
+export function isOutdated(stored: string): boolean {
+  const { memoryCost, timeCost, parallelism } = parseOptions(stored)
+  return memoryCost !== COST.memoryCost || timeCost !== COST.timeCost || parallelism !== COST.parallelism
+}
+
+/**
+ * Refuses weak passwords: 12 to 128 characters, not among the common ones, not one short piece repeated, and
+ * not holding the email or the part before its @.
+ * @throws 400 `WEAK_PASSWORD`
+ */
+export function refuseWeak(password: string, email: string): void {
+  const reason = weakness(password.normalize('NFC'), email)
+  if (reason)
+    throw apiError('WEAK_PASSWORD', `Choose another password: ${reason}`, { field: 'password', reason })
+}
+
+function weakness(password: string, email: string): string | null {
+  const length = [...password].length
+  if (length < MIN_LENGTH) return `it must have at least ${MIN_LENGTH} characters`
+  if (length > MAX_LENGTH) return `it must have at most ${MAX_LENGTH} characters`
+  const lower = password.toLowerCase()
+  const localPart = email.split('@')[0] ?? ''
+  if (lower.includes(email)) return 'it must not contain the email address'
+  if (localPart.length >= MIN_LOCAL_PART && lower.includes(localPart)) {
+    return 'it must not contain the part of the email address before the @'
+  }
+  if (common.has(lower)) return 'it is one of the most common ones'
+  const piece = /^(.{1,8}?)\1+$/su.exec(lower)?.[1]
+  if (piece !== undefined) return 'it must not be one short piece repeated'
+  return null
+}

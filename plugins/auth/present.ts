@@ -1,0 +1,42 @@
+import type { Plan } from '../../server/config.ts'
+import { PLAN_LIMITS } from '../../server/limits.ts'
+import type { ApiKey, Company, User } from './models.ts'
+
+/** A company as others see it. */
+export function presentCompany({ companyId, name, plan }: Pick<Company, 'companyId' | 'name' | 'plan'>) {
+  return { id: companyId, name, plan }
+}
+
+/** The user record. */
+export function presentUser(user: User, company: Pick<Company, 'companyId' | 'name' | 'plan'>) {
+  return {
+    id: user.id,
+    email: user.email,
+    full_name: user.fullName,
+    role: user.role,
+    company: presentCompany(company),
+    is_active: user.isActive,
+    timezone: user.timezone,
+    created_at: user.createdAt,
+    last_login_at: user.lastLoginAt,
+  }
+}
+
+/** The API key record, without the key. */
+export function presentKey(key: ApiKey, plan: Plan, now = new Date()) {
+  return {
+    id: key.id,
+    name: key.name,
+    scope: key.scope,
+    key_prefix: key.keyPrefix,
+    key_suffix: key.keySuffix,
+    display_key: `${key.keyPrefix}...${key.keySuffix}`,
+    rate_limit_per_min: PLAN_LIMITS[plan].perMinute,
+    burst_limit: PLAN_LIMITS[plan].burst,
+    created_at: key.createdAt,
+    expires_at: key.expiresAt,
+    last_used_at: key.lastUsedAt,
+    revoked_at: key.revokedAt,
+    is_active: key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now),
+  }
+}

@@ -1,0 +1,145 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { Request, Server } from '@hapi/hapi'
+import { v7 as uuid } from 'uuid'
+import { SCOPE_OF_ROLE, type Caller, type Role } from '../../server/access.ts'
+import type { Plan } from '../../server/config.ts'
+import { rows, type Transaction } from '../../server/database.ts'
+import { apiError } from '../../server/errors.ts'
+import {
+  ACCESS_SECONDS,
+  firstRefresh,
+  nextRefresh,
+  readRefresh,
+  signAccess,
+  type RefreshToken,
+} from './tokens.ts'
+
+/** What signing in and refreshing give. */
+export interface Tokens {
+  access_token: string
+  refresh_token: string
+  token_type: 'bearer'
+  /** Seconds until the access token ends. */
+  expires_in: number
+}
+
+/** Opens a session for a user. */
+export async function openSession(
+  server: Server,
+  trx: Transaction,
+  user: { id: string; companyId: string },
+): Promise<Tokens> {
+  const sessionId = uuid()
+  const refresh = firstRefresh(server.vault, sessionId)
+  await rows(
+    trx,
+    `insert into sessions (id, company_id, user_id, refresh_hash, expires_at)
+     values (:id, :company_id, :user_id, :hash, now() + interval '30 days')`,
+    { id: sessionId, company_id: user.companyId, user_id: user.id, hash: refresh.hash },
+  )
+  return tokens(server, user.id, refresh)
+}
+
+interface SessionState {
+  userId: string
+  refreshHash: Buffer
+  previousHash: Buffer | null
+  isAlive: boolean
+  isJustRotated: boolean
+}
+
+const STATE = `
+  select s.user_id, s.refresh_hash, s.previous_hash,
+    s.ended_at is null and s.expires_at > now() and u.is_active as is_alive,
+    coalesce(s.rotated_at > now() - interval '10 seconds', false) as is_just_rotated
+  from sessions s join users u on u.id = s.user_id
+  where s.id = :id`
+
+/**
+ * Gives new tokens for a refresh token, which is good once. Within 10 s of that it gives the same successor
+ * again, for clients that ask twice; later, that is reuse, and the whole session ends.
+ * @throws 401 `UNAUTHORIZED`, 429 `RATE_LIMITED`
+ */
+export async function refreshSession(server: Server, text: string, request: Request): Promise<Tokens> {
+  const token = readRefresh(server.vault, text)
+  const [known] = token ? await server.db.statement<SessionState>(STATE, { id: token.sessionId }) : []
+  if (!token || !known || !(token.isOurs || fits(token, known.refreshHash))) throw refused()
+  await server.limits.take(`auth:${known.userId}`, 5, 60, request)
+  const result = await server.db.system(async trx => {
+    const [state] = await rows<SessionState>(trx, `${STATE} for update of s`, { id: token.sessionId })
+    if (!state?.isAlive) return undefined
+    const next = nextRefresh(server.vault, token)
+    if (fits(token, state.refreshHash)) {
+      await rows(
+        trx,
+        `update sessions set refresh_hash = :next, previous_hash = refresh_hash, rotated_at = now(),
+           expires_at = least(now() + interval '30 days', created_at + interval '90 days')
+         where id = :id`,
+        { id: token.sessionId, next: next.hash },
+      )
+      return tokens(server, state.userId, next)
+    }
+    const isRepeat =
+      state.previousHash !== null && fits(token, state.previousHash) && fits(next, state.refreshHash)
+    if (isRepeat && state.isJustRotated) return tokens(server, state.userId, next)
+    await rows(trx, 'update sessions set ended_at = now() where id = :id', { id: token.sessionId })
+    return undefined
+  })
+  if (!result) throw refused()
+  return result
+}
+
+/** Who an access token stands for now; undefined once its session has ended or its user is disabled. */
+export async function callerOfSession(
+  server: Server,
+  sessionId: string,
+  userId: string,
+): Promise<Caller | undefined> {
+  const [row] = await server.db.statement<{ companyId: string; plan: Plan; role: Role }>(
+    `select c.company_id, c.plan, u.role
+     from sessions s join users u on u.id = s.user_id join companies c on c.company_id = s.company_id
+     where s.id = :session_id and u.id = :user_id and s.ended_at is null and s.expires_at > now() and u.is_active`,
+    { session_id: sessionId, user_id: userId },
+  )
+  return (
+    row && {
+      kind: 'session',
+      companyId: row.companyId,
+      plan: row.plan,
+      scope: SCOPE_OF_ROLE[row.role],
+      userId,
+      sessionId,
+    }
+  )
+}
+
+/** Ends one session, or all of a user, in a transaction of the company. */
+export async function endSessions(
+  trx: Transaction,
+  which: { id: string } | { userId: string },
+): Promise<void> {
+  const [column, value] = 'id' in which ? ['id', which.id] : ['user_id', which.userId]
+  await rows(trx, `update sessions set ended_at = now() where ${column} = :value and ended_at is null`, {
+    value,
+  })
+}
+
+function tokens(server: Server, userId: string, refresh: RefreshToken): Tokens {
+  return {
+    access_token: signAccess(server.vault, { sub: userId, sid: refresh.sessionId }),
+    refresh_token: refresh.text,
+    token_type: 'bearer',
+    expires_in: ACCESS_SECONDS,
+  }
+}
+
+function fits(token: RefreshToken, stored: Buffer): boolean {
+  return timingSafeEqual(token.hash, stored)
+}
+
+function refused() {
+  return apiError(
+    'UNAUTHORIZED',
+    'This refresh token is not good any more: sign in again with POST /api/v1/auth/login',
+  )
+}

@@ -1,0 +1,107 @@
+import Boom from '@hapi/boom'
+import type { Plugin, Request, ResponseToolkit, Server } from '@hapi/hapi'
+import * as hapiAuthJwt2 from 'hapi-auth-jwt2'
+import { validate as isUuid } from 'uuid'
+import type { Caller, Scope } from '../../server/access.ts'
+import type { Plan } from '../../server/config.ts'
+import { apiError } from '../../server/errors.ts'
+import { callerOfSession } from './sessions.ts'
+import { accessKey, isAccessHeader, sha256, verifyOptions, type AccessClaims } from './tokens.ts'
+
+// The package's types say `export =`, yet as a module its plugin is the default export.
+const jwtPlugin = (hapiAuthJwt2 as unknown as { default: Plugin<undefined> }).default
+
+/** How every API key starts. */
+export const KEY_START = 'aa_'
+
+/** Registers the strategies `api-key` and `jwt`; either puts a `Caller` into the credentials. */
+export async function addStrategies(server: Server): Promise<void> {
+  await server.register(jwtPlugin)
+  const key = accessKey(server.vault)
+  server.auth.strategy('jwt', 'jwt', {
+    key: (async ({ header }: { header: unknown }) => {
+      if (!isAccessHeader(header)) throw unauthorized(SENTENCES.token)
+      return { key }
+    }) as never,
+    complete: true,
+    verifyOptions,
+    tokenType: 'Bearer',
+    urlKey: false,
+    cookieKey: false,
+    payloadKey: false,
+    validate: (async (claims: Partial<AccessClaims> & { exp?: number }) => {
+      const { sub, sid, exp } = claims
+      if (typeof exp !== 'number' || !isUuid(sub) || !isUuid(sid)) return { isValid: false }
+      const credentials = await callerOfSession(server, sid as string, sub as string)
+      return credentials ? { isValid: true, credentials } : { isValid: false, errorMessage: 'ended' }
+    }) as never,
+    errorFunc: (context: { errorType: string; message?: string; scheme?: string }) =>
+      context.errorType === 'unauthorized' && !MISSING.has(context.message ?? '')
+        ? { ...context, errorType: 'boomify', error: unauthorized(sentence(context.message)) }
+        : { ...context, ...(MISSING.has(context.message ?? '') && { message: null, scheme: 'Bearer' }) },
+  } as never)
+  server.auth.scheme('api-key', () => ({ authenticate }))
+  server.auth.strategy('api-key', 'api-key')
+}
+
+/** What hapi-auth-jwt2 says when there is no token at all, or not of the form of one. */
+const MISSING = new Set(['token is null', 'Invalid token format'])
+
+const SENTENCES = {
+  token: 'The access token is not valid: sign in with POST /api/v1/auth/login',
+  expired: 'The access token has expired: PUT /api/v1/auth/tokens/current gives a new one',
+  ended: 'The session has ended: sign in again with POST /api/v1/auth/login',
+  key: 'The API key is not known: check that it was copied whole, or make one with POST /api/v1/api-keys',
+  expiredKey: 'The API key has expired: make a new one with POST /api/v1/api-keys',
+  revokedKey: 'The API key was revoked: make a new one with POST /api/v1/api-keys',
+}
+
+function sentence(message: string | undefined): string {
+  if (message === 'Expired token') return SENTENCES.expired
+  return message === 'ended' ? SENTENCES.ended : SENTENCES.token
+}
+
+function unauthorized(message: string): Boom.Boom {
+  const error = apiError('UNAUTHORIZED', message)
+  error.output.headers['WWW-Authenticate'] = 'Bearer error="invalid_token"'
+  return error
+}
+
+interface KeyRow {
+  id: string
+  companyId: string
+  plan: Plan
+  scope: Scope
+  isRevoked: boolean
+  isExpired: boolean
+}
+
+// The time of last use is written once a minute at most.
+const FIND_KEY = `
+  with used as (
+    update api_keys set last_used_at = now()
+    where key_hash = :hash and revoked_at is null and (expires_at is null or expires_at > now())
+      and (last_used_at is null or last_used_at < now() - interval '1 minute')
+  )
+  select k.id, k.company_id, c.plan, k.scope, k.revoked_at is not null as is_revoked,
+    k.expires_at is not null and k.expires_at <= now() as is_expired
+  from api_keys k join companies c on c.company_id = k.company_id
+  where k.key_hash = :hash`
+
+async function authenticate(request: Request, h: ResponseToolkit) {
+  const key = /^Bearer +(\S+)$/i.exec(String(request.headers.authorization ?? ''))?.[1]
+  // A missing credential lets the next strategy look.
+  if (!key?.startsWith(KEY_START)) throw Boom.unauthorized(null, 'ApiKey')
+  const [row] = await request.server.db.statement<KeyRow>(FIND_KEY, { hash: sha256(key) })
+  if (!row) throw unauthorized(SENTENCES.key)
+  if (row.isRevoked) throw unauthorized(SENTENCES.revokedKey)
+  if (row.isExpired) throw unauthorized(SENTENCES.expiredKey)
+  const credentials: Caller = {
+    kind: 'key',
+    companyId: row.companyId,
+    plan: row.plan,
+    scope: row.scope,
+    keyId: row.id,
+  }
+  return h.authenticated({ credentials: credentials as never })
+}

@@ -1,0 +1,34 @@
+import type { Connection, Connector } from '../../connectors/connector.ts'
+import type { TableInfo } from '../../connectors/catalog.ts'
+import type { Transaction } from '../../server/database.ts'
+import type { Run, Source, Table } from './models.ts'
+import type { AssetFacts } from './present.ts'
+
+/** What other features may ask of the catalog, as `server.plugins.catalog`. */
+export interface CatalogApi {
+  /** A source, or a table with its source, by UUID or qualified name. @throws 404 `ASSET_NOT_FOUND` */
+  findAsset(trx: Transaction, assetId: string): Promise<{ source: Source; table?: Table }>
+  /** A table of a source by `catalog.schema.table`, or less where that is clear. @throws 400 listing candidates */
+  findTable(trx: Transaction, source: Source, tablePath: string): Promise<Table>
+  /** A table and its source by the table's id; undefined when gone. */
+  load(trx: Transaction, tableId: string): Promise<{ source: Source; table: Table } | undefined>
+  connectorOf(source: Source): Connector
+  /** Opens a session, gives it to `work`, and closes it in any case. @throws ConnectorError */
+  withConnection<T>(source: Source, work: (connection: Connection) => Promise<T>): Promise<T>
+  /** The table as checks and connectors see it. */
+  tableInfo(table: Table): TableInfo
+  /** Remembers whether a source could be reached; opens or closes its `connection_failed` alert. */
+  noteConnection(trx: Transaction, source: Source, error: Error | null): Promise<void>
+  /** Makes the record of asynchronous work that `GET /sdk/jobs/{job_id}` shows. */
+  startRun(trx: Transaction, run: { workflowName: string; sourceId: string; assetId: string }): Promise<Run>
+  /** Ends such work: with a result, or with an error. */
+  finishRun(trx: Transaction, runId: string, end: { result: object } | { error: Error }): Promise<void>
+  /** Adds what a feature knows to the records of assets. */
+  describeAssets(facts: AssetFacts): void
+}
+
+declare module '@hapi/hapi' {
+  interface PluginProperties {
+    catalog: CatalogApi
+  }
+}

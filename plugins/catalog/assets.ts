@@ -1,0 +1,93 @@
+import { parseName, type TableInfo } from '../../connectors/catalog.ts'
+import type { Transaction } from '../../server/database.ts'
+import { apiError, invalidField } from '../../server/errors.ts'
+import { Source, Table } from './models.ts'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** An asset of either level. */
+export interface Asset {
+  source: Source
+  table?: Table
+}
+
+/**
+ * A source, or a table with its source, by UUID or qualified name.
+ * @throws 404 `ASSET_NOT_FOUND`, the same for what never was and what is another company's
+ */
+export async function findAsset(trx: Transaction, assetId: string): Promise<Asset> {
+  const found = UUID.test(assetId) ? await byId(trx, assetId.toLowerCase()) : await byName(trx, assetId)
+  if (found) return found
+  throw apiError('ASSET_NOT_FOUND', 'There is no such asset, or it is not yours', {
+    asset_id: assetId,
+    suggestion: 'Use the UUID, or the qualified name <source>.<database>.<schema>.<table>; double-quote parts with dots',
+  })
+}
+
+async function byId(trx: Transaction, id: string): Promise<Asset | undefined> {
+  const source = await Source.query(trx).findById(id)
+  if (source) return { source }
+  return withSource(trx, await Table.query(trx).findById(id))
+}
+
+async function byName(trx: Transaction, name: string): Promise<Asset | undefined> {
+  const parts = parseName(name)
+  if (parts?.length === 1) {
+    const source = await Source.query(trx).findOne('name', parts[0] ?? '')
+    if (source) return { source }
+  }
+  const table = await Table.query(trx).where('qualifiedName', name).orderBy('isActive', 'desc').first()
+  return withSource(trx, table)
+}
+
+async function withSource(trx: Transaction, table: Table | undefined): Promise<Asset | undefined> {
+  const source = table && (await Source.query(trx).findById(table.sourceId))
+  return source && table ? { source, table } : undefined
+}
+
+/**
+ * A table of a source by `catalog.schema.table`; `schema.table` and `table` will do when they name one.
+ * @throws 400 `VALIDATION_ERROR` on `table_path`, with the candidates where there are several
+ */
+export async function findTable(trx: Transaction, source: Source, path: string): Promise<Table> {
+  const parts = parseName(path)
+  if (!parts || parts.length > 3) {
+    throw invalidField('table_path', 'must be catalog.schema.table, with parts that hold dots in double quotes')
+  }
+  const [name = '', schema, catalog] = parts.toReversed()
+  const found = await Table.query(trx)
+    .where({
+      sourceId: source.id,
+      isActive: true,
+      name,
+      ...(schema !== undefined && { schemaName: schema }),
+      ...(catalog !== undefined && { catalogName: catalog }),
+    })
+    .orderBy('qualifiedName')
+    .limit(20)
+  const [table] = found
+  if (!table) {
+    const hint = source.lastDiscoveryAt ? 'check the spelling, or run a discovery' : 'run a discovery first'
+    throw invalidField('table_path', `the catalog knows no table ${path}: ${hint}`)
+  }
+  if (found.length > 1) {
+    const candidates = found.map(({ qualifiedName }) => qualifiedName)
+    throw invalidField('table_path', `${path} names several tables: write catalog.schema.table`, { candidates })
+  }
+  return table
+}
+
+/** A stored table as connectors and checks see it. */
+export function tableInfo(table: Table): TableInfo {
+  return {
+    catalog: table.catalogName,
+    schema: table.schemaName,
+    name: table.name,
+    kind: table.kind,
+    comment: table.comment,
+    columns: table.columns,
+    constraints: table.constraints,
+    ...(table.identity !== null && { identity: table.identity }),
+    ...(table.estimatedRows !== null && { estimatedRows: Number(table.estimatedRows) }),
+  }
+}

@@ -1,0 +1,76 @@
+import type { Server } from '@hapi/hapi'
+import type { Connection, Connector, ConnectOptions, Stage } from '../../connectors/connector.ts'
+import { ConnectorError, type ConnectorErrorKind } from '../../connectors/errors.ts'
+import type { Source } from './models.ts'
+
+/** The `error_code` of the API for each kind of failure. */
+export const ERROR_CODES: Record<ConnectorErrorKind, string> = {
+  credentials: 'credentials',
+  network: 'network',
+  timeout: 'timeout',
+  tls: 'tls',
+  permission: 'permission',
+  'missing-object': 'missing_object',
+  'invalid-query': 'other',
+  'driver-missing': 'driver_missing',
+  'egress-refused': 'egress_refused',
+  other: 'other',
+}
+
+/** A failure as the API tells it. Of an error that is not a connector's, only that it was unexpected. */
+export function failureOf(error: unknown): { code: string; message: string } {
+  if (error instanceof ConnectorError) return { code: ERROR_CODES[error.kind], message: error.message }
+  return { code: 'other', message: 'Something unexpected went wrong; the log has more' }
+}
+
+/** The config of a source split by its connector's schema: what may be shown, and what is sealed. */
+export function splitSecrets(
+  connector: Connector,
+  config: Record<string, unknown>,
+): { open: Record<string, unknown>; secret: Record<string, unknown> } {
+  const names = secretNames(connector)
+  const entries = Object.entries(config)
+  return {
+    open: Object.fromEntries(entries.filter(([name]) => !names.has(name))),
+    secret: Object.fromEntries(entries.filter(([name]) => names.has(name))),
+  }
+}
+
+function secretNames(connector: Connector): Set<string> {
+  const { keys } = connector.config.describe() as { keys?: Record<string, { metas?: { secret?: true }[] }> }
+  return new Set(Object.entries(keys ?? {}).flatMap(([name, key]) => (key.metas?.some(meta => meta.secret) ? [name] : [])))
+}
+
+/** Where a source's secrets are sealed for; a row copied to another source or company does not open. */
+export function sealPlace(companyId: string, sourceId: string): string {
+  return `source:${companyId}:${sourceId}`
+}
+
+/** The whole config of a source, secrets opened. */
+export function openConfig(server: Server, source: Source): Record<string, unknown> {
+  const secret = source.secrets ? server.vault.open(source.secrets, sealPlace(source.companyId, source.id)) : '{}'
+  return { ...source.config, ...(JSON.parse(secret) as object) }
+}
+
+/** Opens a session, gives it to `work`, and closes it in any case. */
+export async function withConnection<T>(
+  server: Server,
+  source: Source,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const connection = await server.connectors.get(source.sourceType).connect(openConfig(server, source), options(server))
+  try {
+    return await work(connection)
+  } finally {
+    await connection.close()
+  }
+}
+
+/** Tries a source stage by stage. */
+export function testConnection(server: Server, source: Source): Promise<Stage[]> {
+  return server.connectors.get(source.sourceType).test(openConfig(server, source), options(server))
+}
+
+function options(server: Server): ConnectOptions {
+  return { egress: server.sourceEgress, log: server.pino }
+}

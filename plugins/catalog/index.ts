@@ -1,0 +1,32 @@
+import type { Plugin } from '@hapi/hapi'
+import { findAsset, findTable, tableInfo } from './assets.ts'
+import type { CatalogApi } from './api.ts'
+import { withConnection } from './connections.ts'
+import { discoverJob, dispatchDiscoveries } from './jobs.ts'
+import type { AssetFacts } from './present.ts'
+import { routes } from './routes.ts'
+import { finishRun, loadTable, startRun } from './runs.ts'
+import { noteConnection } from './sources.ts'
+
+/** Sources, what is in them, and how it changes. */
+export const catalog: Plugin<undefined> = {
+  name: 'catalog',
+  dependencies: ['auth', 'alerts'],
+  register(server) {
+    const facts: AssetFacts[] = []
+    server.jobs.add(discoverJob, dispatchDiscoveries)
+    server.route(routes(facts))
+    server.expose({
+      findAsset,
+      findTable,
+      load: loadTable,
+      connectorOf: source => server.connectors.get(source.sourceType),
+      withConnection: (source, work) => withConnection(server, source, work),
+      tableInfo,
+      noteConnection: (trx, source, error) => noteConnection(server, trx, source, error),
+      startRun,
+      finishRun,
+      describeAssets: known => void facts.push(known),
+    } satisfies CatalogApi)
+  },
+}

@@ -1,0 +1,192 @@
+import type { Server } from '@hapi/hapi'
+import { v7 } from 'uuid'
+import type { Connector, Stage } from '../../connectors/connector.ts'
+import { ConnectorError } from '../../connectors/errors.ts'
+import { formatName } from '../../connectors/catalog.ts'
+import { rows, type Transaction } from '../../server/database.ts'
+import { apiError, invalidField } from '../../server/errors.ts'
+import { failureOf, openConfig, sealPlace, splitSecrets, testConnection } from './connections.ts'
+import { Run, Source } from './models.ts'
+import { discoverJob } from './jobs.ts'
+
+/** The body of `POST /sdk/assets`, validated. */
+export interface NewSource {
+  name: string
+  source_type: string
+  connection_config: Record<string, unknown>
+  description?: string
+  discovery_interval: string
+}
+
+/** Makes a source. Nothing is dialled yet. */
+export async function createSource(server: Server, trx: Transaction, companyId: string, body: NewSource): Promise<Source> {
+  await assertFreeName(trx, body.name)
+  const connector = engineOf(server, body.source_type)
+  const id = v7()
+  const config = validConfig(connector, body.connection_config)
+  return Source.query(trx).insertAndFetch({
+    id,
+    name: body.name,
+    sourceType: body.source_type,
+    description: body.description ?? null,
+    discoveryInterval: body.discovery_interval,
+    nextRunAt: body.discovery_interval === 'off' ? null : new Date(),
+    ...sealed(server, connector, { companyId, id }, config),
+  })
+}
+
+/** The body of `PATCH /sdk/assets/{id}`, validated. */
+export interface SourcePatch {
+  name?: string
+  description?: string | null
+  connection_config?: Record<string, unknown>
+  is_active?: boolean
+  discovery_interval?: string
+}
+
+/** Changes what is given; a connection config is merged, and a secret left out is kept. */
+export async function patchSource(server: Server, trx: Transaction, source: Source, patch: SourcePatch): Promise<Source> {
+  if (patch.name !== undefined && patch.name !== source.name) await assertFreeName(trx, patch.name)
+  const connector = server.connectors.get(source.sourceType)
+  const config =
+    patch.connection_config && validConfig(connector, { ...openConfig(server, source), ...patch.connection_config })
+  const { discovery_interval: interval } = patch
+  const changed = await Source.query(trx).patchAndFetchById(source.id, {
+    ...(patch.name !== undefined && { name: patch.name }),
+    ...(patch.description !== undefined && { description: patch.description }),
+    ...(patch.is_active !== undefined && { isActive: patch.is_active }),
+    ...(interval !== undefined && { discoveryInterval: interval, nextRunAt: interval === 'off' ? null : new Date() }),
+    ...(config && { ...sealed(server, connector, source, config), connectionStatus: 'untested' as const, connectionError: null }),
+    updatedAt: new Date(),
+  })
+  if (patch.name !== undefined && patch.name !== source.name) await renameTables(trx, changed, patch.name)
+  return changed
+}
+
+/** Qualified names start with the source's name. */
+async function renameTables(trx: Transaction, source: Source, name: string): Promise<void> {
+  const before = formatName([source.name]).length
+  await trx.raw(
+    `update tables set qualified_name = ? || substr(qualified_name, ?) where company_id = ? and source_id = ?`,
+    [formatName([name]), before + 1, source.companyId, source.id],
+  )
+}
+
+function engineOf(server: Server, name: string): Connector {
+  if (server.connectors.has(name)) return server.connectors.get(name)
+  throw invalidField('source_type', `must be one of ${server.connectors.names().join(', ')}`)
+}
+
+function validConfig(connector: Connector, config: Record<string, unknown>): Record<string, unknown> {
+  const { value, error } = connector.config.validate(config, {
+    abortEarly: false,
+    convert: true,
+    errors: { wrap: { label: false } },
+  })
+  if (!error) return value
+  const errors = error.details.map(({ path, message }) => ({
+    field: ['connection_config', ...path].join('.'),
+    error: message,
+  }))
+  throw apiError('VALIDATION_ERROR', errors.map(({ error: text }) => text).join('; '), { ...errors[0], errors })
+}
+
+function sealed(
+  server: Server,
+  connector: Connector,
+  { companyId, id }: { companyId: string; id: string },
+  config: Record<string, unknown>,
+): { config: Record<string, unknown>; secrets: string } {
+  const { open, secret } = splitSecrets(connector, config)
+  return { config: open, secrets: server.vault.seal(JSON.stringify(secret), sealPlace(companyId, id)) }
+}
+
+async function assertFreeName(trx: Transaction, name: string): Promise<void> {
+  const [taken] = await Source.query(trx).where('name', name).limit(1)
+  if (taken) throw apiError('CONFLICT', `There is a source named ${name} already: choose another name`, { field: 'name' })
+}
+
+/** The reply of a connection test. */
+export interface Tested {
+  success: boolean
+  latency_ms: number
+  error_code: string | null
+  error_message: string | null
+  tested_at: string
+  stages: { name: string; status: string; latency_ms: number; message: string }[]
+}
+
+/** Tries a source and remembers how it went. */
+export async function testSource(server: Server, source: Source): Promise<Tested> {
+  const stages = await testConnection(server, source)
+  const failed = stages.find(stage => stage.status === 'failed')
+  const error = failed ? (failed.error ?? unknownFailure(source, failed)) : null
+  await server.db.company(source.companyId, trx => noteConnection(server, trx, source, error))
+  const failure = error && failureOf(error)
+  return {
+    success: !failed,
+    latency_ms: stages.reduce((sum, stage) => sum + Math.round(stage.latencyMs), 0),
+    error_code: failure?.code ?? null,
+    error_message: failure?.message ?? null,
+    tested_at: new Date().toISOString(),
+    stages: stages.map(({ name, status, latencyMs, message }) => ({ name, status, latency_ms: Math.round(latencyMs), message })),
+  }
+}
+
+function unknownFailure(source: Source, stage: Stage): ConnectorError {
+  return new ConnectorError({ kind: 'other', engine: source.sourceType, message: stage.message })
+}
+
+/** Remembers whether a source could be reached, and opens or closes its `connection_failed` alert. */
+export async function noteConnection(
+  server: Server,
+  trx: Transaction,
+  source: Source,
+  error: Error | null,
+): Promise<void> {
+  const failure = error && failureOf(error)
+  await Source.query(trx)
+    .findById(source.id)
+    .patch({
+      connectionStatus: failure ? 'failed' : 'connected',
+      connectionError: failure,
+      testedAt: new Date(),
+    })
+  if (!failure) {
+    await server.plugins.alerts.resolve(trx, 'connection_failed', source.id)
+    return
+  }
+  await server.plugins.alerts.raise(trx, {
+    type: 'connection_failed',
+    cause: source.id,
+    severity: 'critical',
+    sourceId: source.id,
+    asset: { id: source.id, qualifiedName: formatName([source.name]), assetType: 'source' },
+    ruleName: 'Connection',
+    title: `${source.name} cannot be read: ${failure.message}`,
+    details: { error_code: failure.code, error_message: failure.message },
+  })
+}
+
+/** Asks for a discovery; while one waits or runs, that one is the answer. */
+export async function requestDiscovery(server: Server, trx: Transaction, source: Source): Promise<Run> {
+  const id = v7()
+  const made = await rows(
+    trx,
+    `insert into runs (id, company_id, workflow_name, source_id, asset_id)
+     values (:id, :companyId, 'discovery', :sourceId, :sourceId)
+     on conflict do nothing returning id`,
+    { id, companyId: source.companyId, sourceId: source.id },
+  )
+  if (made.length > 0) {
+    await Source.query(trx).findById(source.id).patch({ discoveryState: 'queued' })
+    await server.jobs.send(discoverJob, { company_id: source.companyId, run_id: id }, { trx, group: source.companyId })
+  }
+  const [run] = await Run.query(trx)
+    .where({ sourceId: source.id, workflowName: 'discovery' })
+    .orderBy('createdAt', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+  if (!run) throw new Error('A discovery was asked for and is not stored')
+  return run
+}

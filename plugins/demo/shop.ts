@@ -1,0 +1,229 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+
+/** Days of history that the demo shop has before today. */
+export const HISTORY_DAYS = 28
+const DAY_MS = 86_400_000
+
+/** The schema the shop starts with: twenty tables and a view. */
+const SCHEMA = `
+  create table currencies (code text primary key, name text not null);
+  create table countries (code text primary key, name text not null, currency text references currencies);
+  create table customers (id integer primary key, email text, full_name text not null, country text references countries,
+    phone text, created_at timestamp not null);
+  create table addresses (id integer primary key, customer_id integer references customers, street text, postcode text);
+  create table categories (id integer primary key, name text not null unique, parent_id integer references categories);
+  create table suppliers (id integer primary key, name text not null, country text references countries);
+  create table products (id integer primary key, sku text not null, name text not null, price decimal(10,2) not null,
+    weight_g integer, category_id integer references categories, supplier_id integer references suppliers);
+  create table warehouses (id integer primary key, name text not null, country text references countries);
+  create table inventory (product_id integer references products, warehouse_id integer references warehouses,
+    quantity integer not null, updated_at timestamp not null, primary key (product_id, warehouse_id));
+  create table coupons (code text primary key, percent integer not null, valid_until date);
+  create table orders (id integer primary key, customer_id integer references customers, status text not null,
+    coupon text references coupons, total decimal(10,2) not null, created_at timestamp not null);
+  create table order_items (id integer primary key, order_id integer references orders, product_id integer references products,
+    quantity integer not null, unit_price decimal(10,2) not null);
+  create table payments (id integer primary key, order_id integer references orders, reference text not null,
+    amount decimal(10,2) not null, method text not null, created_at timestamp not null);
+  create table refunds (id integer primary key, payment_id integer references payments, reason text, created_at timestamp not null);
+  create table carriers (id integer primary key, name text not null);
+  create table shipments (id integer primary key, order_id integer references orders, carrier_id integer references carriers,
+    shipped_on text, tracking text, created_at timestamp not null);
+  create table reviews (id integer primary key, product_id integer references products, rating integer, body text,
+    created_at timestamp not null);
+  create table page_views (id integer primary key, path text not null, session text not null, created_at timestamp not null);
+  create table support_tickets (id integer primary key, customer_id integer references customers, subject text, state text,
+    created_at timestamp not null);
+  create table newsletters (id integer primary key, subject text not null, sent_on date);
+  create view daily_sales as select date(created_at) as day, count(*) as orders, sum(total) as revenue from orders group by 1;
+`
+
+/** What a careless release did to the schema: every kind of change that drift tells apart. */
+const RELEASE = `
+  alter table customers add column loyalty_tier text;
+  alter table products rename column weight_g to weight_grams;
+  alter table addresses drop column postcode;
+  drop table newsletters;
+  create table gift_cards (code text primary key, balance decimal(10,2) not null);
+  drop table support_tickets;
+  create table support_tickets (id integer primary key, customer_id integer, subject varchar(80), state text,
+    created_at timestamp not null);
+`
+
+const STATUSES = ['new', 'paid', 'shipped', 'delivered', 'cancelled']
+const METHODS = ['card', 'invoice', 'wallet']
+const COUNTRIES = ['DE', 'FR', 'NL', 'PL', 'US']
+
+/** Numbers from 0 to 1 that look random and are the same each time: mulberry32, public domain, T. Ettinger. */
+function seeded(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+/** The demo's database: a small shop that lives a day at a time, and has a bad last day. */
+export interface Shop {
+  /** Lives one day that ended `daysAgo` days before now; today (0) is the day of the faults. */
+  live(daysAgo: number): void
+  /** Changes the schema as the careless release did. */
+  release(): void
+  close(): void
+}
+
+/** Makes the shop's SQLite file anew, with master data and no orders yet. */
+export function openShop(path: string, now: Date): Shop {
+  mkdirSync(dirname(path), { recursive: true })
+  rmSync(path, { force: true })
+  const database = new DatabaseSync(path)
+  // The demo's file can be made again at any time, so that no write waits for the disk.
+  database.exec('pragma journal_mode = wal; pragma synchronous = off')
+  database.exec(SCHEMA)
+  const random = seeded(20_240_601)
+  stock(database, random, at(now, HISTORY_DAYS + 1, 0.3))
+  return {
+    live: daysAgo => transaction(database, () => day(database, random, now, daysAgo)),
+    release: () => transaction(database, () => database.exec(RELEASE)),
+    close: () => database.close(),
+  }
+}
+
+function transaction(database: DatabaseSync, work: () => void): void {
+  database.exec('begin')
+  work()
+  database.exec('commit')
+}
+
+/** A moment of a day, as the shop writes times: UTC without a zone. `share` is that of the day gone by. */
+function at(now: Date, daysAgo: number, share: number): string {
+  const moment = new Date(now.getTime() - daysAgo * DAY_MS - (1 - share) * DAY_MS)
+  return moment.toISOString().slice(0, 19).replace('T', ' ')
+}
+
+function insert(database: DatabaseSync, table: string, rows: readonly Record<string, SQLInputValue>[]): void {
+  const [first] = rows
+  if (!first) return
+  const names = Object.keys(first)
+  const statement = database.prepare(
+    `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`,
+  )
+  for (const row of rows) statement.run(...names.map(name => row[name] ?? null))
+}
+
+function numbered<T>(count: number, make: (n: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => make(index + 1))
+}
+
+/** What is there before the first day. */
+function stock(database: DatabaseSync, random: () => number, created: string): void {
+  insert(database, 'currencies', ['EUR', 'USD', 'PLN'].map(code => ({ code, name: code })))
+  insert(database, 'countries', COUNTRIES.map(code => ({ code, name: code, currency: code === 'US' ? 'USD' : 'EUR' })))
+  insert(database, 'customers', numbered(300, n => customer(n, random, created, 0.02)))
+  insert(database, 'addresses', numbered(300, n => ({ id: n, customer_id: n, street: `Street ${n}`, postcode: String(10_000 + n) })))
+  insert(database, 'categories', numbered(6, n => ({ id: n, name: `Category ${n}`, parent_id: n > 3 ? n - 3 : null })))
+  insert(database, 'suppliers', numbered(5, n => ({ id: n, name: `Supplier ${n}`, country: COUNTRIES[n - 1] ?? 'DE' })))
+  insert(
+    database,
+    'products',
+    numbered(60, n => ({
+      id: n,
+      sku: `SKU-${String(n).padStart(4, '0')}`,
+      name: `Product ${n}`,
+      price: 5 + Math.round(random() * 9_000) / 100,
+      weight_g: 50 + Math.floor(random() * 3_000),
+      category_id: 1 + (n % 6),
+      supplier_id: 1 + (n % 5),
+    })),
+  )
+  insert(database, 'warehouses', numbered(2, n => ({ id: n, name: `Warehouse ${n}`, country: 'DE' })))
+  insert(database, 'inventory', numbered(60, n => ({ product_id: n, warehouse_id: 1, quantity: Math.floor(random() * 200), updated_at: created })))
+  insert(database, 'coupons', numbered(4, n => ({ code: `SAVE${n * 5}`, percent: n * 5, valid_until: '2030-12-31' })))
+  insert(database, 'carriers', numbered(3, n => ({ id: n, name: `Carrier ${n}` })))
+  insert(database, 'newsletters', numbered(3, n => ({ id: n, subject: `Letter ${n}`, sent_on: created.slice(0, 10) })))
+}
+
+function customer(n: number, random: () => number, created: string, withoutEmail: number): Record<string, SQLInputValue> {
+  return {
+    id: n,
+    email: random() < withoutEmail ? null : `customer${n}@example.com`,
+    full_name: `Customer ${n}`,
+    country: COUNTRIES[n % COUNTRIES.length] ?? 'DE',
+    phone: null,
+    created_at: created,
+  }
+}
+
+function count(database: DatabaseSync, table: string): number {
+  return Number(database.prepare(`select count(*) as n from ${table}`).get()?.n)
+}
+
+/** One day's business. Weekends are quiet, and on the last day a good deal goes wrong. */
+function day(database: DatabaseSync, random: () => number, now: Date, daysAgo: number): void {
+  const isToday = daysAgo === 0
+  const weekday = new Date(now.getTime() - daysAgo * DAY_MS).getUTCDay()
+  const busy = weekday === 0 || weekday === 6 ? 0.5 : 1
+  const moment = () => at(now, daysAgo, random())
+  const known = count(database, 'customers')
+  // Today an import brings customers without email addresses.
+  const arrivals = isToday ? 90 : Math.round((6 + random() * 4) * busy)
+  insert(database, 'customers', numbered(arrivals, n => customer(known + n, random, moment(), isToday ? 0.9 : 0.02)))
+
+  const firstOrder = count(database, 'orders') + 1
+  const orders = numbered(Math.round((55 + random() * 10) * busy), n => ({
+    id: firstOrder + n - 1,
+    customer_id: 1 + Math.floor(random() * known),
+    // Today a service writes a status that does not exist.
+    status: isToday && n <= 5 ? 'shiped' : (STATUSES[Math.floor(random() * STATUSES.length)] ?? 'new'),
+    coupon: random() < 0.1 ? 'SAVE10' : null,
+    // Today totals arrive in cents.
+    total: Math.round((20 + random() * 100) * (isToday ? 100 : 1) * 100) / 100,
+    created_at: moment(),
+  }))
+  insert(database, 'orders', orders)
+  const items = orders.map(order => ({ id: order.id, order_id: order.id, product_id: 1 + Math.floor(random() * 60), quantity: 1 + Math.floor(random() * 4), unit_price: 20 }))
+  insert(database, 'order_items', items)
+  insert(
+    database,
+    'payments',
+    orders.map((order, index) => ({
+      id: order.id,
+      order_id: order.id,
+      // Today the payment service sends some references twice.
+      reference: `PAY-${isToday && index % 10 === 1 ? order.id - 1 : order.id}`,
+      amount: order.total,
+      method: METHODS[order.id % METHODS.length] ?? 'card',
+      created_at: order.created_at,
+    })),
+  )
+  insert(database, 'shipments', orders.map(order => shipment(order, isToday)))
+  const refund = count(database, 'refunds') + 1
+  insert(database, 'refunds', [{ id: refund, payment_id: firstOrder, reason: 'damaged', created_at: moment() }])
+  const review = count(database, 'reviews')
+  insert(database, 'reviews', numbered(Math.round(8 * busy), n => ({ id: review + n, product_id: 1 + Math.floor(random() * 60), rating: 1 + Math.floor(random() * 5), body: 'fine', created_at: moment() })))
+  // Today the tracker loses nearly all page views.
+  const views = isToday ? 15 : Math.round((180 + random() * 40) * busy)
+  const view = count(database, 'page_views')
+  insert(database, 'page_views', numbered(views, n => ({ id: view + n, path: `/p/${n % 60}`, session: `s${n % 50}`, created_at: moment() })))
+  insert(database, 'support_tickets', [{ id: firstOrder, customer_id: 1, subject: 'Where is it?', state: 'open', created_at: moment() }])
+  if (isToday) database.exec(`update products set price = -1 where id in (7, 8)`)
+  // The stock count stopped three days ago.
+  if (daysAgo >= 3) database.prepare('update inventory set updated_at = ?').run(at(now, daysAgo, 1))
+}
+
+function shipment(order: { id: number; created_at: string }, isToday: boolean): Record<string, SQLInputValue> {
+  const shipped = order.created_at.slice(0, 10)
+  return {
+    id: order.id,
+    order_id: order.id,
+    carrier_id: 1 + (order.id % 3),
+    // Today a new carrier writes its dates another way.
+    shipped_on: isToday && order.id % 3 === 0 ? shipped.split('-').reverse().join('.') : shipped,
+    tracking: `T${order.id}`,
+    created_at: order.created_at,
+  }
+}

@@ -1,0 +1,57 @@
+import type { Server } from '@hapi/hapi'
+import { asker, type Credentials } from './tour.ts'
+
+interface Alert {
+  severity: string
+  status: string
+  title: string
+}
+
+/** Alerts that the summary names; the rest is a request away. */
+const SHOWN = 12
+
+/** What was found in the demo source, as a table for a terminal, with three requests to go on with. */
+export async function summarize(server: Server, { key, sourceId }: Credentials): Promise<string[]> {
+  const ask = asker(server)
+  const get = <T>(path: string) => ask<T>('GET', path, undefined, key)
+  const asset = await get<Record<string, string | number>>(`/assets/${sourceId}`)
+  const changes = await get<{ data: { total: number } }>(`/assets/${sourceId}/schema-changes`)
+  const freshness = await get<{ data: { summary: Record<string, number> } }>(`/assets/${sourceId}/freshness`)
+  const rules = await get<{ data: Record<string, number> }>(`/sdk/validity/${sourceId}/summary`)
+  const metrics = await get<{ data: Record<string, number> }>(`/sdk/metrics/${sourceId}/summary`)
+  const alerts = await get<{ data: { data: Alert[]; pagination: { total: number } } }>('/sdk/alerts?limit=50')
+  const open = alerts.data.data.filter(({ status, severity }) => status === 'triggered' && severity !== 'info')
+  const { passing = 0, failing = 0, warning = 0, error = 0, total_checks: captures = 0 } = metrics.data
+  const tally = { passing, failing, warning, error }
+  const api = `${server.config.baseUrl}/api/v1`
+  const curl = (path: string) => `  curl -s -H "Authorization: Bearer ${key}" "${api}${path}"`
+  return [
+    `Found in ${asset.name}:`,
+    ...table([
+      ['catalog', `${asset.table_count} tables, ${asset.column_count} columns`],
+      ['drift', `${changes.data.total} schema changes, the worst of ${asset.schema_change_status} impact`],
+      ['freshness', counts(freshness.data.summary)],
+      ['rules', counts(rules.data)],
+      ['metrics', `${counts(tally)} after ${captures} captures`],
+      ['alerts', `${open.length} open`],
+    ]),
+    ...open
+      .slice(0, SHOWN)
+      .map(({ severity, title }) => `  ${severity.padEnd(8)}  ${title}`),
+    '',
+    'Go on with:',
+    curl(`/assets/${sourceId}/schema-changes`),
+    curl(`/sdk/validity/${sourceId}`),
+    curl('/sdk/alerts?limit=5'),
+  ]
+}
+
+function counts(summary: Record<string, number>): string {
+  return Object.entries(summary)
+    .map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`)
+    .join(', ')
+}
+
+function table(lines: readonly (readonly [string, string])[]): string[] {
+  return lines.map(([name, text]) => `  ${name.padEnd(10)}${text}`)
+}

@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto'
+import { join, resolve } from 'node:path'
+import type { Server } from '@hapi/hapi'
+import { HISTORY_DAYS, openShop } from './shop.ts'
+import { METRICS, RULES, SCHEDULES } from './watch.ts'
+
+/** How to get into the demo company. */
+export interface Credentials {
+  email: string
+  password: string
+  key: string
+  sourceId: string
+}
+
+/** A record of the API; the tour reads few of its fields. */
+type Body = Record<string, never> & { data: Record<string, string> }
+
+/** Makes the demo company and lets it live through its history, by the requests that a user would make. */
+export async function makeDemo(server: Server): Promise<Credentials> {
+  const now = new Date()
+  const email = 'owner@demo.example'
+  const password = randomBytes(12).toString('base64url')
+  const ask = asker(server)
+  const registered = await ask<{ company: { id: string } }>('POST', '/auth/register', { email, password, company_name: 'Demo' })
+  const login = await ask<{ access_token: string }>('POST', '/auth/login', { email, password })
+  const made = await ask<Body>('POST', '/api-keys', { name: 'demo', scope: 'admin' }, login.access_token)
+  const key = String(made.data.key)
+  const asks = <T = Body>(method: string, path: string, body?: object) => ask<T>(method, path, body, key)
+  const path = join(resolve(server.config.dataDir), 'demo', 'shop.sqlite')
+  const shop = openShop(path, now)
+  try {
+    const source = await asks('POST', '/sdk/assets', {
+      name: 'demo_shop',
+      source_type: 'sqlite',
+      connection_config: { path },
+      description: 'A small shop with four weeks of history, and a bad last day',
+    })
+    const sourceId = String(source.data.id)
+    // The sweep would mix checks of this moment among those of the days that are lived again.
+    await asks('PATCH', `/sdk/assets/${sourceId}`, { is_active: false })
+    await asks('POST', `/sdk/assets/${sourceId}/test-connection`)
+    await discover(asks, sourceId)
+    for (const metric of METRICS) await asks('POST', `/sdk/metrics/${sourceId}`, metric)
+    for (const rule of RULES) await asks('POST', `/sdk/validity/${sourceId}`, rule)
+
+    const tables = await watchedTables(server, registered.company.id, sourceId)
+    for (let daysAgo = HISTORY_DAYS; daysAgo >= 0; daysAgo--) {
+      shop.live(daysAgo)
+      const at = new Date(now.getTime() - daysAgo * 86_400_000)
+      for (const tableId of tables) await server.plugins.scans.runTable(registered.company.id, tableId, 'active', { at })
+    }
+    shop.release()
+    for (const schedule of SCHEDULES) await asks('POST', '/sdk/freshness/schedules', { asset_id: sourceId, ...schedule })
+    await discover(asks, sourceId)
+    await asks('PATCH', `/sdk/assets/${sourceId}`, { is_active: true })
+    return { email, password, key, sourceId }
+  } finally {
+    shop.close()
+  }
+}
+
+/** Sends requests to the server's own routes. @throws Error with the reply when one is refused */
+export function asker(server: Server) {
+  return async <T>(method: string, path: string, payload?: object, credential?: string): Promise<T> => {
+    const reply = await server.inject({
+      method,
+      url: `/api/v1${path}`,
+      ...(payload && { payload }),
+      ...(credential !== undefined && { headers: { authorization: `Bearer ${credential}` } }),
+    })
+    if (reply.statusCode >= 400) throw new Error(`The demo's ${method} ${path} was refused: ${reply.payload}`)
+    return (reply.payload === '' ? undefined : JSON.parse(reply.payload)) as T
+  }
+}
+
+const POLL_MS = 50
+const DISCOVERY_MS = 30_000
+
+async function discover(asks: (method: string, path: string) => Promise<Body>, sourceId: string): Promise<void> {
+  const { data: asked } = await asks('POST', `/sdk/assets/${sourceId}/discover`)
+  const deadline = Date.now() + DISCOVERY_MS
+  for (;;) {
+    const { data: job } = await asks('GET', `/sdk/jobs/${asked.job_id}`)
+    if (job.status === 'completed') return
+    if (job.status === 'failed' || Date.now() > deadline) throw new Error(`The demo's discovery is ${job.status}: ${JSON.stringify(job)}`)
+    await new Promise(done => setTimeout(done, POLL_MS))
+  }
+}
+
+async function watchedTables(server: Server, companyId: string, sourceId: string): Promise<string[]> {
+  const names = new Set([...METRICS, ...RULES].map(watched => watched.table_path))
+  return server.db.company(companyId, async trx => {
+    const { source } = await server.plugins.catalog.findAsset(trx, sourceId)
+    const ids: string[] = []
+    for (const name of names) ids.push((await server.plugins.catalog.findTable(trx, source, name)).id)
+    return ids
+  })
+}

@@ -1,0 +1,21 @@
+const SECONDS = { m: 60, h: 3600, d: 86_400, w: 604_800 } as const
+
+const DURATION = /^(\d{1,6})([mhdw])$/
+
+/** Seconds of a duration such as `90m`, `24h`, `7d` or `1w`; null when the text is not one. */
+export function parseDuration(text: string): number | null {
+  const [, count, unit] = DURATION.exec(text) ?? []
+  return count === undefined ? null : Number(count) * SECONDS[unit as keyof typeof SECONDS]
+}
+
+/** A duration of whole hours as `24h`, any other in minutes, rounded up: `90m`. */
+export function formatDuration(seconds: number): string {
+  const minutes = Math.ceil(seconds / 60)
+  return minutes > 0 && minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`
+}
+
+/** An age for people: `26 h`, `12 min`, `3 days`. */
+export function sayAge(seconds: number): string {
+  if (seconds < 2 * 3600) return `${Math.floor(seconds / 60)} min`
+  return seconds < 72 * 3600 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} days`
+}

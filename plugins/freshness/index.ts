@@ -1,0 +1,18 @@
+import type { Plugin } from '@hapi/hapi'
+import type { FreshnessApi } from './api.ts'
+import { checkSource } from './check.ts'
+import { checkJob, dispatchChecks, refreshJob } from './jobs.ts'
+import { assetFacts } from './lists.ts'
+import { routes } from './routes.ts'
+
+/** How old the newest data of tables is, and how old it may be. */
+export const freshness: Plugin<undefined> = {
+  name: 'freshness',
+  dependencies: ['alerts', 'catalog'],
+  register(server) {
+    server.jobs.add(checkJob, dispatchChecks, refreshJob)
+    server.route(routes)
+    server.plugins.catalog.describeAssets(assetFacts)
+    server.expose({ checkSource: request => checkSource(server, request) } satisfies FreshnessApi)
+  },
+}

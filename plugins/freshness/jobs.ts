@@ -1,0 +1,148 @@
+import type { Server } from '@hapi/hapi'
+import Joi from 'joi'
+import { rows, type Transaction } from '../../server/database.ts'
+import { hasErrorData } from '../../server/errors.ts'
+import { GiveUp, type Job } from '../../server/jobs.ts'
+import type { Checked, CheckRequest } from './api.ts'
+import { checkSource } from './check.ts'
+import { NEXT_ON_GRID } from './schedules.ts'
+
+const id = Joi.string().guid().required()
+
+/** Tries of a refresh before its run is said to have failed. */
+const TRIES = 3
+/** Seconds after which a claimed check is taken for lost; more than the job may take with its retries. */
+const LOST_AFTER = 3_600
+
+/** Checks the claimed schedules of one source. */
+export const checkJob: Job<{ company_id: string; source_id: string }> = {
+  name: 'freshness.check',
+  data: Joi.object({ company_id: id, source_id: id }),
+  queue: { expireSeconds: 900, retries: 2 },
+  concurrency: { perGroup: 2 },
+  async work({ company_id: companyId, source_id: sourceId }, { server }) {
+    const { failed, ...checked } = await check(server, { companyId, sourceId, onlyClaimed: true })
+    return { ...checked, failed: failed.length }
+  },
+}
+
+/** Claims what is due, every table once, and asks for one check a source. */
+export const dispatchChecks: Job = {
+  name: 'freshness.dispatch',
+  data: Joi.object({}),
+  every: '* * * * *',
+  work: (_data, { server }) =>
+    server.db.system(async trx => {
+      const due = await claimDue(trx)
+      for (const { companyId, sourceId } of due) {
+        await server.jobs.send(
+          checkJob,
+          { company_id: companyId, source_id: sourceId },
+          { trx, group: companyId },
+        )
+      }
+      return { sources: due.length, schedules: due.reduce((sum, { schedules }) => sum + schedules, 0) }
+    }),
+}
+
+/** Checks a table, or all of a source, because a client asked for it. */
+export const refreshJob: Job<{ company_id: string; source_id: string; run_id: string; table_id?: string }> = {
+  name: 'freshness.refresh',
+  data: Joi.object({ company_id: id, source_id: id, run_id: id, table_id: id.optional() }),
+  queue: { expireSeconds: 900, retries: TRIES - 1 },
+  concurrency: { perGroup: 2 },
+  async work(data, { server, attempt }) {
+    const { company_id: companyId, run_id: runId } = data
+    if (!(await server.db.company(companyId, trx => begin(trx, companyId, runId))))
+      return { status: 'cancelled' }
+    try {
+      return await refresh(server, data)
+    } catch (error) {
+      const isLast = error instanceof GiveUp || attempt >= TRIES
+      if (isLast) await server.db.company(companyId, trx => fail(server, trx, runId, error as Error))
+      throw error
+    }
+  },
+}
+
+async function refresh(
+  server: Server,
+  data: { company_id: string; source_id: string; run_id: string; table_id?: string },
+): Promise<object> {
+  const { company_id: companyId, source_id: sourceId, run_id: runId, table_id: tableId } = data
+  const scheduleIds = await server.db.company(companyId, trx =>
+    schedulesOf(trx, companyId, sourceId, tableId),
+  )
+  const { failed, ...checked } = await check(server, { companyId, sourceId, scheduleIds })
+  const tables = failed.map(({ asset, error }) => ({ asset, status: 'error', error_message: error.message }))
+  const [first] = failed
+  await server.db.company(companyId, trx =>
+    checked.measured === 0 && first
+      ? fail(server, trx, runId, first.error)
+      : server.plugins.catalog.finishRun(trx, runId, {
+          result: { ...checked, failed: failed.length, tables },
+        }),
+  )
+  return { ...checked, failed: failed.length }
+}
+
+/** A source that is gone stays gone. */
+async function check(server: Server, request: CheckRequest & { onlyClaimed?: true }): Promise<Checked> {
+  try {
+    return await checkSource(server, request)
+  } catch (error) {
+    if (hasErrorData(error)) throw new GiveUp(error.message)
+    throw error
+  }
+}
+
+/**
+ * Claims the schedules that are due and moves each on along its own grid: what was missed while nobody ran
+ * comes once, and a table whose check still waits or runs is not claimed again.
+ */
+async function claimDue(
+  trx: Transaction,
+): Promise<{ companyId: string; sourceId: string; schedules: number }[]> {
+  return rows(
+    trx,
+    `with claimed as (
+       update freshness_schedules set claimed_at = now(), next_run_at = ${NEXT_ON_GRID}
+       where id in (
+         select f.id from freshness_schedules f join sources s on s.id = f.source_id
+         where f.is_active and s.is_active and f.next_run_at <= now()
+           and (f.claimed_at is null or f.claimed_at < now() - make_interval(secs => ${LOST_AFTER}))
+         order by f.next_run_at for update of f skip locked)
+       returning company_id, source_id)
+     select company_id, source_id, count(*)::int as schedules from claimed group by company_id, source_id`,
+  )
+}
+
+/** @returns false when the run was cancelled meanwhile */
+async function begin(trx: Transaction, companyId: string, runId: string): Promise<boolean> {
+  const begun = await rows(
+    trx,
+    `update runs set status = 'running', started_at = coalesce(started_at, now())
+     where company_id = ? and id = ? and status in ('pending', 'running') returning id`,
+    [companyId, runId],
+  )
+  return begun.length > 0
+}
+
+async function fail(server: Server, trx: Transaction, runId: string, error: Error): Promise<void> {
+  await server.plugins.catalog.finishRun(trx, runId, { error })
+}
+
+async function schedulesOf(
+  trx: Transaction,
+  companyId: string,
+  sourceId: string,
+  tableId: string | undefined,
+): Promise<string[]> {
+  const found = await rows<{ id: string }>(
+    trx,
+    `select id from freshness_schedules where company_id = :companyId and source_id = :sourceId
+       and case when cast(:tableId as uuid) is null then is_active else table_id = :tableId end`,
+    { companyId, sourceId, tableId: tableId ?? null },
+  )
+  return found.map(found => found.id)
+}

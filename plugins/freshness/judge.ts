@@ -1,0 +1,73 @@
+import { learnCadence } from '../../checks/cadence.ts'
+import { formatDuration } from './durations.ts'
+
+export type Status = 'fresh' | 'stale' | 'unknown'
+export type SlaStatus = 'within_sla' | 'warning' | 'violated'
+
+/** What a table is held to. */
+export interface Threshold {
+  /** Null while none is known. */
+  slaSeconds: number | null
+  /** When the next update usually comes; null while that is not known. */
+  expectedNext: Date | null
+}
+
+/** What a look at a table says about it. */
+export interface Judgement extends Threshold {
+  status: Status
+  /** Null while the status is unknown. */
+  slaStatus: SlaStatus | null
+  /** Null without any data; 0 for a newest timestamp in the future. */
+  ageSeconds: number | null
+}
+
+/**
+ * Judges how fresh a table is: `warning` from 80 % of the threshold, `violated` and stale from 100 %. Without
+ * data or a threshold it is unknown.
+ * @param lastUpdated the newest timestamp of the table, or when its engine saw it change last
+ */
+export function judge(lastUpdated: Date | null, now: Date, threshold: Threshold): Judgement {
+  const { slaSeconds } = threshold
+  const ageSeconds = lastUpdated && Math.max(0, (now.getTime() - lastUpdated.getTime()) / 1000)
+  if (ageSeconds === null || slaSeconds === null) {
+    return { status: 'unknown', slaStatus: null, ageSeconds, ...threshold }
+  }
+  const slaStatus = slaStatusOf(ageSeconds, slaSeconds)
+  return { status: slaStatus === 'violated' ? 'stale' : 'fresh', slaStatus, ageSeconds, ...threshold }
+}
+
+function slaStatusOf(ageSeconds: number, slaSeconds: number): SlaStatus {
+  if (ageSeconds >= slaSeconds) return 'violated'
+  // Whole numbers: 0.8 times a threshold may lie a little beside 80 % of it.
+  return ageSeconds * 10 >= slaSeconds * 8 ? 'warning' : 'within_sla'
+}
+
+/** The threshold that a schedule names: the next update is due when it has passed. */
+export function namedThreshold(slaSeconds: number, lastUpdated: Date | null): Threshold {
+  return { slaSeconds, expectedNext: lastUpdated && new Date(lastUpdated.getTime() + slaSeconds * 1000) }
+}
+
+/**
+ * The threshold learned from the times of updates, oldest first: from the last one until its successor's
+ * absence is unusual, in whole minutes. None of fewer than 7 updates.
+ */
+export function learnThreshold(updates: readonly Date[]): Threshold {
+  const times = updates.map(at => at.getTime() / 1000)
+  const cadence = learnCadence(times)
+  if (!cadence) return { slaSeconds: null, expectedNext: null }
+  const last = times[times.length - 1]!
+  return {
+    slaSeconds: Math.ceil((cadence.deadline - last) / 60) * 60,
+    expectedNext: new Date(cadence.expectedNext * 1000),
+  }
+}
+
+/** The threshold that a schedule shows: its own, or the one learned; null while there is none. */
+export function shownThreshold(schedule: {
+  monitoringMode: 'explicit' | 'auto_learn'
+  slaThreshold: string | null
+  learnedSlaSeconds: number | null
+}): string | null {
+  if (schedule.monitoringMode === 'explicit') return schedule.slaThreshold
+  return schedule.learnedSlaSeconds === null ? null : formatDuration(schedule.learnedSlaSeconds)
+}

@@ -1,0 +1,146 @@
+import type { Server } from '@hapi/hapi'
+import { tablePath } from '../../connectors/catalog.ts'
+import type { ConnectorError } from '../../connectors/errors.ts'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import type { Watched } from './check.ts'
+import { formatDuration, sayAge } from './durations.ts'
+import type { Judgement } from './judge.ts'
+import { refOf } from './models.ts'
+
+/** What a check saw of one table. */
+export interface Seen {
+  watched: Watched
+  timestampColumn: string | null
+  checkedAt: Date
+  /** Why the table could not be read; null when it was. */
+  error: ConnectorError | null
+  lastUpdated: Date | null
+  /** Whether the newest timestamp was a new one. */
+  isUpdate: boolean
+}
+
+/** What was seen, judged. */
+export interface Finding extends Seen {
+  /** Null when the table could not be read. */
+  judgement: Judgement | null
+}
+
+/** Records findings in two statements, and raises or resolves the alerts of those that call for it. */
+export async function record(
+  server: Server,
+  trx: Transaction,
+  sourceId: string,
+  findings: readonly Finding[],
+): Promise<void> {
+  const stored = await store(trx, findings)
+  for (const finding of findings) {
+    if (stored.has(finding.watched.id)) await alert(server, trx, sourceId, finding)
+  }
+}
+
+/** Columns of one finding, as both statements take them. */
+const FINDING = `
+  jsonb_to_recordset(cast(:findings as jsonb)) as r (
+    id uuid, known_column text, timestamp_column text, status text, sla_status text, last_updated timestamptz,
+    is_update boolean, age_seconds bigint, learned_sla_seconds integer, expected_next timestamptz, error text,
+    alert_severity text, checked_at timestamptz)`
+
+/** @returns the schedules that were recorded: not those deleted or given another column meanwhile */
+async function store(trx: Transaction, findings: readonly Finding[]): Promise<Set<string>> {
+  const bindings = { companyId: companyOf(trx), findings: JSON.stringify(findings.map(toRecord)) }
+  const updated = await rows<{ id: string }>(
+    trx,
+    `update freshness_schedules s
+     set status = r.status, sla_status = r.sla_status, last_error = r.error, last_check_at = r.checked_at,
+       timestamp_column = r.timestamp_column, claimed_at = null, alert_severity = r.alert_severity,
+       last_updated = case when r.error is null then r.last_updated else s.last_updated end,
+       expected_next = case when r.error is null then r.expected_next else s.expected_next end,
+       learned_sla_seconds = case when r.error is null then r.learned_sla_seconds else s.learned_sla_seconds end
+     from ${FINDING}
+     where s.company_id = :companyId and s.id = r.id and s.timestamp_column is not distinct from r.known_column
+     returning s.id`,
+    bindings,
+  )
+  const ids = updated.map(({ id }) => id)
+  await trx.raw(
+    `insert into freshness_checks
+       (company_id, schedule_id, status, sla_status, last_updated, is_update, data_age_seconds, error_message, checked_at)
+     select :companyId, r.id, r.status, r.sla_status, r.last_updated, r.is_update, r.age_seconds, r.error, r.checked_at
+     from ${FINDING} where r.id = any(cast(:ids as uuid[]))`,
+    { ...bindings, ids },
+  )
+  return new Set(ids)
+}
+
+function toRecord(finding: Finding): object {
+  const { watched, timestampColumn, checkedAt, error, lastUpdated, isUpdate, judgement } = finding
+  return {
+    id: watched.id,
+    known_column: watched.timestampColumn,
+    timestamp_column: timestampColumn,
+    status: judgement?.status ?? 'unknown',
+    sla_status: judgement?.slaStatus ?? null,
+    last_updated: lastUpdated,
+    is_update: isUpdate,
+    age_seconds: judgement?.ageSeconds == null ? null : Math.floor(judgement.ageSeconds),
+    learned_sla_seconds: watched.monitoringMode === 'auto_learn' ? (judgement?.slaSeconds ?? null) : null,
+    expected_next: judgement?.expectedNext ?? null,
+    error: error?.message ?? null,
+    alert_severity: severityOf(finding),
+    checked_at: checkedAt,
+  }
+}
+
+/** What the open alert is to be: none for a table in time, as it was while nothing is known. */
+function severityOf({ watched, judgement }: Finding): 'warning' | 'critical' | null {
+  if (!judgement?.slaStatus) return watched.alertSeverity
+  if (judgement.slaStatus === 'within_sla') return null
+  if (judgement.slaStatus === 'violated') return 'critical'
+  // A learned threshold lies so little beyond the usual update that 80 % of it come before every update.
+  const warning = watched.monitoringMode === 'explicit' ? 'warning' : null
+  // And a table that was violated is not well again before it is in time.
+  return watched.alertSeverity ?? warning
+}
+
+/** A violation, or the warning before it, opens an alert; a table in time again closes it. Not knowing does neither. */
+async function alert(server: Server, trx: Transaction, sourceId: string, finding: Finding): Promise<void> {
+  const { watched, judgement } = finding
+  const { alerts } = server.plugins
+  const severity = severityOf(finding)
+  // A repeat only counts on the open alert, so a violation would never be told where a warning is open.
+  const isOver = watched.alertSeverity !== null && (severity === null || severity !== watched.alertSeverity)
+  if (isOver) await alerts.resolve(trx, 'freshness_violation', watched.id)
+  if (severity === null || !judgement?.slaStatus) return
+  const path = tablePath(refOf(watched))
+  const age = judgement.ageSeconds ?? 0
+  const threshold = thresholdOf(watched, judgement)
+  await alerts.raise(trx, {
+    type: 'freshness_violation',
+    cause: watched.id,
+    severity,
+    sourceId,
+    asset: {
+      id: watched.tableId,
+      qualifiedName: watched.qualifiedName,
+      assetType: watched.kind,
+      tags: watched.tags,
+    },
+    ruleName: `Freshness of ${path}`,
+    title:
+      judgement.slaStatus === 'violated'
+        ? `${path} is stale: its newest data is ${sayAge(age)} old, and at most ${threshold} are allowed`
+        : `${path} is nearly stale: its newest data is ${sayAge(age)} old of the ${threshold} allowed`,
+    details: {
+      table_path: path,
+      timestamp_column: finding.timestampColumn,
+      last_updated: finding.lastUpdated,
+      sla_threshold: threshold,
+      data_age_minutes: Math.floor(age / 60),
+    },
+  })
+}
+
+function thresholdOf(watched: Watched, judgement: Judgement): string {
+  const own = watched.monitoringMode === 'explicit' ? watched.slaThreshold : null
+  return own ?? formatDuration(judgement.slaSeconds ?? 0)
+}

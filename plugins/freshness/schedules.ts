@@ -1,0 +1,216 @@
+import type { Server } from '@hapi/hapi'
+import { raw } from 'objection'
+import { v7 } from 'uuid'
+import type { ColumnInfo } from '../../connectors/catalog.ts'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { apiError, invalidField } from '../../server/errors.ts'
+import { checkSource } from './check.ts'
+import { detectColumn, isReadable } from './columns.ts'
+import { formatDuration } from './durations.ts'
+import { monitoredTables, Schedule, type MonitoredTable } from './models.ts'
+
+/** The fields of a schedule that clients set, validated. */
+export interface ScheduleFields {
+  monitoring_mode?: 'auto_learn' | 'explicit'
+  sla_threshold?: string
+  expected_interval_hours?: number
+  freshness_column?: string | null
+  check_interval?: string
+  is_active?: boolean
+}
+
+/** The body of `POST /sdk/freshness/schedules`, validated. */
+export interface NewSchedule extends ScheduleFields {
+  asset_id: string
+  table_path?: string
+  check_interval: string
+  is_active: boolean
+}
+
+type Asset = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>
+type Table = NonNullable<Asset['table']>
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+/** Milliseconds that a request waits for the check it caused; the check goes on beyond. */
+const PATIENCE_MS = 5_000
+
+/** The next time on a schedule's own grid, so that checks do not drift and missed ones come once. */
+export const NEXT_ON_GRID = `next_run_at + make_interval(secs =>
+  extract(epoch from cast(check_interval as interval)) *
+  (floor(extract(epoch from now() - next_run_at) / extract(epoch from cast(check_interval as interval))) + 1))`
+
+/** Makes the schedule of a table, due at once. @throws 409 when the table has one */
+export async function createSchedule(
+  server: Server,
+  trx: Transaction,
+  body: NewSchedule,
+): Promise<MonitoredTable> {
+  const { source, table } = await tableOf(server, trx, body)
+  const slaThreshold = thresholdOf(body)
+  // A threshold says what is expected, so nothing is left to learn.
+  const mode = body.monitoring_mode ?? (slaThreshold === undefined ? 'auto_learn' : 'explicit')
+  assertThreshold(mode, slaThreshold)
+  const id = v7()
+  const made = await rows(
+    trx,
+    `insert into freshness_schedules
+       (id, company_id, source_id, table_id, timestamp_column, monitoring_mode, sla_threshold, check_interval, is_active)
+     values (:id, :companyId, :sourceId, :tableId, :column, :mode, :slaThreshold, :interval, :isActive)
+     on conflict (table_id) do nothing returning id`,
+    {
+      id,
+      companyId: companyOf(trx),
+      sourceId: source.id,
+      tableId: table.id,
+      column: columnOf(table.columns, body.freshness_column),
+      mode,
+      slaThreshold: slaThreshold ?? null,
+      interval: body.check_interval,
+      isActive: body.is_active,
+    },
+  )
+  if (made.length > 0) return findSchedule(trx, id)
+  const known = await Schedule.query(trx).findOne('tableId', table.id)
+  const message = `${table.qualifiedName} has a freshness schedule already: PATCH that one`
+  throw apiError('CONFLICT', message, { field: 'table_path', schedule_id: known?.id ?? null })
+}
+
+/** Changes what is given. The schedule is due at once; what was learned from another column is forgotten. */
+export async function patchSchedule(
+  server: Server,
+  trx: Transaction,
+  id: string,
+  patch: ScheduleFields,
+): Promise<MonitoredTable> {
+  const schedule = await findSchedule(trx, id)
+  const slaThreshold = thresholdOf(patch) ?? schedule.slaThreshold
+  const monitoringMode = patch.monitoring_mode ?? schedule.monitoringMode
+  assertThreshold(monitoringMode, slaThreshold ?? undefined)
+  const timestampColumn =
+    patch.freshness_column === undefined
+      ? schedule.timestampColumn
+      : await columnOfTable(server, trx, schedule, patch)
+  const hasOtherColumn = timestampColumn !== schedule.timestampColumn
+  const isActive = patch.is_active ?? schedule.isActive
+  await Schedule.query(trx)
+    .findById(schedule.id)
+    .patch({
+      monitoringMode,
+      slaThreshold,
+      timestampColumn,
+      checkInterval: patch.check_interval ?? schedule.checkInterval,
+      isActive,
+      ...(!isActive && { alertSeverity: null }),
+      nextRunAt: raw('now()'),
+      updatedAt: new Date(),
+    })
+  if (hasOtherColumn) await forget(trx, schedule.id)
+  if (!isActive) await server.plugins.alerts.resolve(trx, 'freshness_violation', schedule.id)
+  return findSchedule(trx, schedule.id)
+}
+
+/** Removes a schedule with its history, and closes its alert. */
+export async function deleteSchedule(server: Server, trx: Transaction, id: string): Promise<MonitoredTable> {
+  const schedule = await findSchedule(trx, id)
+  await server.plugins.alerts.resolve(trx, 'freshness_violation', schedule.id)
+  await Schedule.query(trx).deleteById(schedule.id)
+  return schedule
+}
+
+/** @throws 404 `SCHEDULE_NOT_FOUND` */
+export async function findSchedule(trx: Transaction, id: string): Promise<MonitoredTable> {
+  const schedule = UUID.test(id)
+    ? await monitoredTables(trx).findById(id).castTo<MonitoredTable | undefined>()
+    : undefined
+  if (!schedule)
+    throw apiError('SCHEDULE_NOT_FOUND', 'There is no such freshness schedule', { schedule_id: id })
+  return schedule
+}
+
+/** Runs the check that a new or changed schedule is due for, waits for it a little, and gives the schedule. */
+export async function checkAtOnce(server: Server, schedule: MonitoredTable): Promise<MonitoredTable> {
+  const { companyId, sourceId, id } = schedule
+  if (!schedule.isActive) return schedule
+  const checking = checkSource(server, { companyId, sourceId, scheduleIds: [id] })
+    .then(() => server.db.company(companyId, trx => advance(trx, id)))
+    // The schedule stays due: the sweep tries again.
+    .catch((error: Error) =>
+      server.pino.warn({ err: error.message, schedule_id: id }, 'first freshness check failed'),
+    )
+  await Promise.race([checking, new Promise(resolve => setTimeout(resolve, PATIENCE_MS).unref())])
+  return server.db.company(companyId, trx => findSchedule(trx, id))
+}
+
+async function advance(trx: Transaction, id: string): Promise<void> {
+  await trx.raw(
+    `update freshness_schedules set next_run_at = ${NEXT_ON_GRID}
+     where company_id = :companyId and id = :id and next_run_at <= now()`,
+    { companyId: companyOf(trx), id },
+  )
+}
+
+async function tableOf(
+  server: Server,
+  trx: Transaction,
+  body: NewSchedule,
+): Promise<Asset & { table: Table }> {
+  const { source, table } = await server.plugins.catalog.findAsset(trx, body.asset_id)
+  if (body.table_path === undefined) {
+    if (!table) throw invalidField('table_path', 'is required unless asset_id names a table')
+    if (!table.isActive)
+      throw invalidField('asset_id', 'names a table that was not there at the last discovery')
+    return { source, table }
+  }
+  const named = await server.plugins.catalog.findTable(trx, source, body.table_path)
+  if (table && table.id !== named.id)
+    throw invalidField('table_path', 'is another table than the one asset_id names')
+  return { source, table: named }
+}
+
+function thresholdOf({
+  sla_threshold: threshold,
+  expected_interval_hours: hours,
+}: ScheduleFields): string | undefined {
+  return hours === undefined ? threshold : formatDuration(Math.round(hours * 3600))
+}
+
+function assertThreshold(mode: string, threshold: string | undefined): void {
+  if (mode === 'explicit' && threshold === undefined) {
+    throw invalidField('sla_threshold', 'is required with monitoring_mode explicit, such as 24h')
+  }
+}
+
+/** The name of the column to read: the one asked for, else the first conventional one, else none. */
+function columnOf(columns: readonly ColumnInfo[], asked: string | null | undefined): string | null {
+  if (asked === undefined || asked === null) return detectColumn(columns)?.name ?? null
+  const column = columns.find(({ name }) => name === asked)
+  if (!column) throw invalidField('freshness_column', `the table has no column ${asked}`)
+  if (isReadable(column)) return column.name
+  throw invalidField('freshness_column', `${asked} is ${column.type}, which holds no dates or times`)
+}
+
+async function columnOfTable(
+  server: Server,
+  trx: Transaction,
+  schedule: MonitoredTable,
+  { freshness_column: asked }: ScheduleFields,
+): Promise<string | null> {
+  const known = await server.plugins.catalog.load(trx, schedule.tableId)
+  return columnOf(known?.table.columns ?? [], asked)
+}
+
+async function forget(trx: Transaction, id: string): Promise<void> {
+  await trx.raw(
+    `update freshness_checks set is_update = false where company_id = ? and schedule_id = ? and is_update`,
+    [companyOf(trx), id],
+  )
+  await Schedule.query(trx).findById(id).patch({
+    status: 'unknown',
+    slaStatus: null,
+    lastUpdated: null,
+    expectedNext: null,
+    learnedSlaSeconds: null,
+    lastError: null,
+    lastCheckAt: null,
+  })
+}

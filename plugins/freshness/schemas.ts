@@ -1,0 +1,80 @@
+import Joi from 'joi'
+import { pageQuery, queryBoolean } from '../../server/page.ts'
+import { parseDuration } from './durations.ts'
+import { READINESS } from './present.ts'
+
+const MINUTE = 60
+const WEEK = 604_800
+const LONGEST_SLA = 400 * 86_400
+
+/** A duration between two numbers of seconds. */
+const duration = (least: number, most: number, range: string) =>
+  Joi.string()
+    .max(20)
+    .custom((value: string, helpers) => {
+      const seconds = parseDuration(value)
+      return seconds !== null && seconds >= least && seconds <= most
+        ? value
+        : helpers.error('duration', { range })
+    })
+    .messages({ duration: '{{#label}} must be a duration from {{#range}}, such as 90m, 24h or 7d' })
+
+/** Values separated by commas. */
+const commaList = (item: Joi.StringSchema) =>
+  Joi.string()
+    .max(2_000)
+    .custom((value: string, helpers) => {
+      const items = value
+        .split(',')
+        .map(part => part.trim())
+        .filter(Boolean)
+      const bad = items.map(part => item.label('value').validate(part).error).find(Boolean)
+      if (items.length === 0) return helpers.error('string.empty')
+      return bad ? helpers.message({ custom: `{{#label}}: ${bad.message.replaceAll(/[{}]/g, '')}` }) : items
+    })
+
+const freshnessFilters = {
+  status: commaList(Joi.string().valid(...READINESS)),
+  schema: commaList(Joi.string()),
+  tag: commaList(Joi.string()),
+  search: Joi.string().max(200),
+  ...pageQuery(),
+}
+
+const assetId = Joi.string().max(1_000)
+
+export const assetParams = Joi.object({ asset_id: assetId.required() })
+export const freshnessQuery = Joi.object(freshnessFilters)
+export const namedAssetQuery = Joi.object({ asset: assetId.required() })
+export const monitoredQuery = Joi.object({ ...freshnessFilters, asset_id: assetId })
+export const summaryQuery = Joi.object({ asset_id: assetId })
+
+export const scheduleParams = Joi.object({ id: Joi.string().max(100).required() })
+export const schedulesQuery = Joi.object({ ...pageQuery(), asset_id: assetId, is_active: queryBoolean })
+
+const scheduleFields = {
+  monitoring_mode: Joi.string().valid('auto_learn', 'explicit'),
+  sla_threshold: duration(MINUTE, LONGEST_SLA, '1m to 400d'),
+  expected_interval_hours: Joi.number()
+    .strict()
+    .min(MINUTE / 3600)
+    .max(LONGEST_SLA / 3600),
+  freshness_column: Joi.string().max(255).allow(null),
+  check_interval: duration(5 * MINUTE, WEEK, '5m to 1w'),
+  is_active: Joi.boolean().strict(),
+}
+
+export const newSchedule = Joi.object({
+  asset_id: assetId.required(),
+  table_path: Joi.string().max(1_000),
+  ...scheduleFields,
+  check_interval: scheduleFields.check_interval.default('1h'),
+  is_active: scheduleFields.is_active.default(true),
+})
+  .oxor('sla_threshold', 'expected_interval_hours')
+  .required()
+
+export const schedulePatch = Joi.object(scheduleFields)
+  .min(1)
+  .oxor('sla_threshold', 'expected_interval_hours')
+  .required()

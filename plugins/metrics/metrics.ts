@@ -1,0 +1,180 @@
+import type { Server } from '@hapi/hapi'
+import { v4 } from 'uuid'
+import { rows, type Transaction } from '../../server/database.ts'
+import { apiError, invalidField } from '../../server/errors.ts'
+import type { Page } from '../../server/page.ts'
+import { Metric, NamedMetric, Snapshot } from './models.ts'
+
+type Asset = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>
+
+/** The body of a new metric; what is not named here belongs to the metric type. */
+export interface NewMetric {
+  metric_type: string
+  table_path: string
+  column_name?: string
+  capture_interval: Metric['checkInterval']
+  sensitivity: number
+  group_by_columns: string[]
+  [field: string]: unknown
+}
+
+/** Makes a metric; it is due at once. */
+export async function createMetric(server: Server, trx: Transaction, asset: Asset, body: NewMetric): Promise<NamedMetric> {
+  const { metric_type, table_path, column_name, capture_interval, sensitivity, group_by_columns, ...own } = body
+  const { catalog, scans } = server.plugins
+  const table = await catalog.findTable(trx, asset.source, table_path)
+  if (asset.table && asset.table.id !== table.id) {
+    throw invalidField('table_path', `is another table than the one in the path, ${asset.table.qualifiedName}`)
+  }
+  const { type, config } = await scans.configure(
+    { source: asset.source, table },
+    {
+      family: 'metric',
+      type: metric_type,
+      typeField: 'metric_type',
+      column: column_name,
+      config: own,
+      configField: undefined,
+      groupBy: group_by_columns,
+    },
+  )
+  const { internalId } = await Metric.query(trx)
+    .insert({
+      id: v4(),
+      sourceId: asset.source.id,
+      tableId: table.id,
+      columnName: type.column === 'ignored' ? null : (column_name ?? null),
+      metricType: type.name,
+      config,
+      groupByColumns: group_by_columns,
+      checkInterval: capture_interval,
+      sensitivity,
+    })
+    .returning('internalId')
+  return named(trx).findById(internalId).throwIfNotFound()
+}
+
+export interface MetricPatch {
+  is_active?: boolean
+  capture_interval?: Metric['checkInterval']
+  sensitivity?: number
+}
+
+/** Changes what is given. Another interval makes the baseline be read from history again. */
+export async function patchMetric(trx: Transaction, metric: Metric, patch: MetricPatch): Promise<NamedMetric> {
+  await Metric.query(trx)
+    .findById(metric.internalId)
+    .patch({
+      isActive: patch.is_active,
+      checkInterval: patch.capture_interval,
+      sensitivity: patch.sensitivity,
+      updatedAt: new Date(),
+    })
+  if (patch.capture_interval !== undefined) {
+    await rows(trx, 'delete from metric_states where company_id = ? and metric_id = ?', [metric.companyId, metric.internalId])
+  }
+  return named(trx).findById(metric.internalId).throwIfNotFound()
+}
+
+const FORM = /^m_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i
+
+/** A metric of an asset by `m_<uuid>` or integer id. @throws 404 `METRIC_NOT_FOUND` */
+export async function findMetric(trx: Transaction, asset: Asset, metricId: string): Promise<NamedMetric> {
+  const uuid = FORM.exec(metricId)?.[1]
+  const isNumber = /^\d{1,15}$/.test(metricId)
+  const query = named(trx).where(ofAsset(asset))
+  const metric = uuid
+    ? await query.findOne('metrics.id', uuid.toLowerCase())
+    : isNumber
+      ? await query.findOne('metrics.internalId', metricId)
+      : undefined
+  if (metric) return metric
+  throw apiError('METRIC_NOT_FOUND', 'There is no such metric on this asset', { metric_id: metricId })
+}
+
+/** One page of an asset's metrics, newest first, and how many there are. */
+export async function listMetrics(
+  trx: Transaction,
+  asset: Asset,
+  filter: Page & { metric_type?: string; is_active?: boolean },
+): Promise<{ results: NamedMetric[]; total: number }> {
+  const query = named(trx).where(ofAsset(asset))
+  if (filter.metric_type !== undefined) void query.where('metrics.metricType', filter.metric_type)
+  if (filter.is_active !== undefined) void query.where('metrics.isActive', filter.is_active)
+  return query
+    .orderBy([
+      { column: 'metrics.createdAt', order: 'desc' },
+      { column: 'metrics.internalId', order: 'desc' },
+    ])
+    .range(filter.offset, filter.offset + filter.limit - 1)
+}
+
+/** One page of a metric's snapshots, newest first. */
+export async function listSnapshots(trx: Transaction, metric: Metric, page: Page): Promise<{ results: Snapshot[]; total: number }> {
+  return Snapshot.query(trx)
+    .where('metricId', metric.internalId)
+    .orderBy([
+      { column: 'capturedAt', order: 'desc' },
+      { column: 'id', order: 'desc' },
+    ])
+    .range(page.offset, page.offset + page.limit - 1)
+}
+
+/** Counts of the summary endpoint. */
+export interface Summary {
+  total_metrics: number
+  active_metrics: number
+  total_checks: number
+  passing: number
+  failing: number
+  warning: number
+  error: number
+  health_percentage: number
+}
+
+/** How the active metrics of an asset did last. */
+export async function summarize(trx: Transaction, companyId: string, asset: Asset): Promise<Summary> {
+  const [found] = await rows<Record<string, number>>(
+    trx,
+    `select count(*)::int as total, count(*) filter (where is_active)::int as active,
+       count(*) filter (where is_active and last_status = 'PASS')::int as passing,
+       count(*) filter (where is_active and last_status = 'FAIL')::int as failing,
+       count(*) filter (where is_active and last_status = 'WARNING')::int as warning,
+       count(*) filter (where is_active and last_status = 'ERROR')::int as error,
+       (select count(*)::int from metric_snapshots s where s.company_id = :companyId
+          and s.metric_id in (select internal_id from metrics where company_id = :companyId and source_id = :sourceId
+            and (cast(:tableId as uuid) is null or table_id = :tableId))) as snapshots
+     from metrics where company_id = :companyId and source_id = :sourceId
+       and (cast(:tableId as uuid) is null or table_id = :tableId)`,
+    { companyId, sourceId: asset.source.id, tableId: asset.table?.id ?? null },
+  )
+  const { total = 0, active = 0, passing = 0, failing = 0, warning = 0, error = 0, snapshots = 0 } = found ?? {}
+  const judged = passing + failing + warning + error
+  return {
+    total_metrics: total,
+    active_metrics: active,
+    total_checks: snapshots,
+    passing,
+    failing,
+    warning,
+    error,
+    health_percentage: judged === 0 ? 100 : Math.round((10_000 * passing) / judged) / 100,
+  }
+}
+
+function ofAsset({ source, table }: Asset): object {
+  return table ? { 'metrics.tableId': table.id } : { 'metrics.sourceId': source.id }
+}
+
+function named(trx: Transaction) {
+  return NamedMetric.query(trx)
+    .innerJoin('tables', 'tables.id', 'metrics.tableId')
+    .innerJoin('sources', 'sources.id', 'metrics.sourceId')
+    .select(
+      'metrics.*',
+      'tables.catalogName',
+      'tables.schemaName',
+      'tables.name as ofTable',
+      'sources.internalId as assetNumber',
+    )
+}

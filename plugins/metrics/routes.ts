@@ -1,0 +1,156 @@
+import type { Request, Server, ServerRoute } from '@hapi/hapi'
+import { access, caller } from '../../server/access.ts'
+import type { Transaction } from '../../server/database.ts'
+import { bodyOf, param, queryOf } from '../../server/input.ts'
+import { pagination, type Page } from '../../server/page.ts'
+import {
+  createMetric,
+  findMetric,
+  listMetrics,
+  listSnapshots,
+  patchMetric,
+  summarize,
+  type MetricPatch,
+  type NewMetric,
+} from './metrics.ts'
+import { Metric } from './models.ts'
+import { presentMetric, presentSnapshot } from './present.ts'
+import { batchOf } from './record.ts'
+import * as schemas from './schemas.ts'
+
+/** The routes of metrics, their captures and snapshots. */
+export function routes(server: Server): ServerRoute[] {
+  const { catalog, scans } = server.plugins
+  const inCompany = <T>(request: Request, work: (trx: Transaction) => Promise<T>) =>
+    server.db.company(caller(request).companyId, work)
+  const assetOf = (trx: Transaction, request: Request) => catalog.findAsset(trx, param(request, 'asset_id'))
+  const metricOf = async (trx: Transaction, request: Request) =>
+    findMetric(trx, await assetOf(trx, request), param(request, 'metric_id'))
+  const metricTypes = () => server.checks.all().flatMap(check => (check.family === 'metric' ? [check.name] : []))
+
+  const base = '/api/v1/sdk/metrics/{asset_id}'
+  const tags = ['api', 'metrics']
+  const { assetParams, metricParams } = schemas
+  return [
+    {
+      method: 'GET',
+      path: `${base}/summary`,
+      options: { ...access.read, description: 'How the metrics of an asset do', tags, validate: { params: assetParams } },
+      handler: request =>
+        inCompany(request, async trx => ({
+          data: await summarize(trx, caller(request).companyId, await assetOf(trx, request)),
+        })),
+    },
+    {
+      method: 'GET',
+      path: base,
+      options: {
+        ...access.read,
+        description: 'List the metrics of an asset',
+        tags,
+        validate: { params: assetParams, query: schemas.metricList(metricTypes) },
+      },
+      handler: request =>
+        inCompany(request, async trx => {
+          const query = queryOf<Page & { metric_type?: string; is_active?: boolean }>(request)
+          const { results, total } = await listMetrics(trx, await assetOf(trx, request), query)
+          return { data: { items: results.map(presentMetric) }, pagination: pagination(total, query) }
+        }),
+    },
+    {
+      method: 'POST',
+      path: base,
+      options: {
+        ...access.write,
+        description: 'Make a metric',
+        tags,
+        validate: { params: assetParams, payload: schemas.newMetric },
+      },
+      handler: async (request, h) => {
+        const data = await inCompany(request, async trx =>
+          presentMetric(await createMetric(server, trx, await assetOf(trx, request), bodyOf<NewMetric>(request))),
+        )
+        return h.response({ data }).code(201)
+      },
+    },
+    {
+      method: 'GET',
+      path: `${base}/{metric_id}`,
+      options: {
+        ...access.read,
+        description: 'A metric with its last snapshots',
+        tags,
+        validate: { params: metricParams, query: schemas.metricQuery },
+      },
+      handler: request =>
+        inCompany(request, async trx => {
+          const { include_snapshots: included, snapshot_limit: limit } = queryOf<{
+            include_snapshots: boolean
+            snapshot_limit: number
+          }>(request)
+          const metric = await metricOf(trx, request)
+          const snapshots = included ? (await listSnapshots(trx, metric, { limit, offset: 0 })).results : []
+          return { data: { ...presentMetric(metric), ...(included && { snapshots: snapshots.map(presentSnapshot) }) } }
+        }),
+    },
+    {
+      method: 'PATCH',
+      path: `${base}/{metric_id}`,
+      options: {
+        ...access.write,
+        description: 'Change a metric',
+        tags,
+        validate: { params: metricParams, payload: schemas.metricPatch },
+      },
+      handler: request =>
+        inCompany(request, async trx => ({
+          data: presentMetric(await patchMetric(trx, await metricOf(trx, request), bodyOf<MetricPatch>(request))),
+        })),
+    },
+    {
+      method: 'DELETE',
+      path: `${base}/{metric_id}`,
+      options: {
+        ...access.write,
+        description: 'Remove a metric and its snapshots',
+        tags,
+        validate: { params: metricParams },
+      },
+      handler: request =>
+        inCompany(request, async trx => {
+          const metric = await metricOf(trx, request)
+          await Metric.query(trx).deleteById(metric.internalId)
+          await server.plugins.alerts.resolve(trx, 'metric_anomaly', `m_${metric.id}`)
+          return { data: { success: true, message: `Metric m_${metric.id} was removed` } }
+        }),
+    },
+    {
+      method: 'POST',
+      path: `${base}/{metric_id}/capture`,
+      options: { ...access.write, description: 'Capture a metric now', tags, validate: { params: metricParams } },
+      handler: async request => {
+        const metric = await inCompany(request, trx => metricOf(trx, request))
+        const snapshots = await scans.run(caller(request).companyId, metric.tableId, async (trx, table) =>
+          batchOf(server, table, [await Metric.query(trx).findById(metric.internalId).throwIfNotFound()], false),
+        )
+        return { data: { snapshot_count: snapshots.length, snapshots: snapshots.map(presentSnapshot) } }
+      },
+    },
+    {
+      method: 'GET',
+      path: `${base}/{metric_id}/snapshots`,
+      options: {
+        ...access.read,
+        description: 'The snapshots of a metric, newest first',
+        tags,
+        validate: { params: metricParams, query: schemas.snapshotList },
+      },
+      handler: request =>
+        inCompany(request, async trx => {
+          const page = queryOf<Page>(request)
+          const { results, total } = await listSnapshots(trx, await metricOf(trx, request), page)
+          return { data: { items: results.map(presentSnapshot) }, pagination: pagination(total, page) }
+        }),
+    },
+  ]
+}

@@ -1,0 +1,64 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Lifecycle } from '@hapi/hapi'
+import { packageRoot } from '../../server/config.ts'
+import { apiError } from '../../server/errors.ts'
+
+const FOLDER = join(packageRoot, 'plugins/public/docs')
+const PREFIX = '/api/public/docs/'
+
+/** Paths below the docs folder without `.md`, sorted. Nothing else is ever read. */
+export const pageNames: readonly string[] = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+  .map(file => file.replaceAll('\\', '/'))
+  .filter(file => /^([a-z0-9-]+\/)*[a-z0-9-]+\.md$/.test(file))
+  .map(file => file.slice(0, -'.md'.length))
+  .sort()
+
+/**
+ * The file of a page.
+ * @param path as the address has it, decoded, with `.md`
+ * @throws 403 for a path that no page could have, 404 for one that no page has
+ */
+export function pageFile(path: string): string {
+  const [name = ''] = path.split(/\.md$/)
+  if (path.endsWith('.md') && pageNames.includes(name)) return join(FOLDER, `${name}.md`)
+  if (leavesFolder(path)) throw forbidden()
+  throw apiError('NOT_FOUND', 'There is no such page; details.pages lists what there is', {
+    pages: pageNames,
+  })
+}
+
+/**
+ * Refuses addresses that try to leave the docs folder. It looks at what was sent: `..`, also when encoded, is
+ * resolved before routing, so that such a request would end at another route or nowhere.
+ */
+export const refuseTraversal: Lifecycle.Method = (request, h) => {
+  const sent = (request.raw.req.url ?? '').replace(/^https?:\/\/[^/]*/i, '').replace(/[?#].*$/s, '')
+  if (sent.startsWith(PREFIX) && leavesFolder(decodeFully(sent.slice(PREFIX.length)))) throw forbidden()
+  return h.continue
+}
+
+/** True unless every segment is an ordinary name. */
+function leavesFolder(path: string): boolean {
+  return (
+    path !== '' &&
+    path.split('/').some(part => part.includes('..') || !/^[\p{L}\p{N} _-][\p{L}\p{N} ._-]*$/u.test(part))
+  )
+}
+
+/** Undoes several encodings on top of each other. What cannot be decoded is left as it is, with its percent signs. */
+function decodeFully(text: string): string {
+  try {
+    const decoded = decodeURIComponent(text)
+    return decoded === text ? text : decodeFully(decoded)
+  } catch {
+    return text
+  }
+}
+
+function forbidden() {
+  return apiError(
+    'FORBIDDEN',
+    'Pages lie below /api/public/docs/ and are named by small letters, digits and hyphens',
+  )
+}

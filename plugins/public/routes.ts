@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto'
+import type { Lifecycle, RouteOptions, Server, ServerRoute } from '@hapi/hapi'
+import { access } from '../../server/access.ts'
+import { openApi } from '../../server/openapi.ts'
+import { envelope } from '../../server/replies.ts'
+import { makeHealth, type Health } from './health.ts'
+import { pageFile } from './pages.ts'
+import { contentSecurityPolicy, page, startScript, swaggerFolder } from './reference.ts'
+import { assetParams, healthReply, html, markdown, pageParams, script } from './schemas.ts'
+
+const tags = ['api', 'public']
+
+/** The routes of the feature. */
+export function routes(server: Server): ServerRoute[] {
+  return [...healthRoutes(server), ...referenceRoutes(server), ...pageRoutes()]
+}
+
+function healthRoutes(server: Server): ServerRoute[] {
+  const check = makeHealth(server)
+  const handler: Lifecycle.Method = async (_request, h) => {
+    const health = await check()
+    return h
+      .response(healthBody(health))
+      .code(health.database.status === 'up' ? 200 : 503)
+      .header('Cache-Control', 'no-store')
+  }
+  const options: RouteOptions = {
+    ...access.open,
+    description: 'Tells how the service, its database and its jobs do',
+    tags,
+    response: { status: { 200: healthReply, 503: healthReply } },
+  }
+  return [
+    { method: 'GET', path: '/health', handler, options: { ...options, id: 'getServiceHealth' } },
+    { method: 'GET', path: '/api/v1/health', handler, options },
+  ]
+}
+
+function healthBody(health: Health) {
+  if (health.database.status === 'down') {
+    return { ...envelope(health, 'The database does not answer'), success: false, error: 'UNAVAILABLE' }
+  }
+  return envelope(
+    health,
+    health.jobs.status === 'late' ? 'Jobs wait that no worker takes up: see that one runs' : '',
+  )
+}
+
+function referenceRoutes(server: Server): ServerRoute[] {
+  let document: { text: string; tag: string } | undefined
+  // Made at the first request, when all routes are there.
+  const describe = () => {
+    const text = JSON.stringify(openApi(server, server.config.baseUrl))
+    return { text, tag: createHash('sha256').update(text).digest('base64url').slice(0, 22) }
+  }
+  return [
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      handler: (_request, h) => {
+        const { text, tag } = (document ??= describe())
+        return h.response(text).type('application/json').etag(tag).header('Cache-Control', 'no-cache')
+      },
+      options: { ...access.open, description: 'The OpenAPI 3.1 description of this interface', tags },
+    },
+    {
+      method: 'GET',
+      path: '/docs',
+      handler: (_request, h) =>
+        h.response(page).type('text/html').header('Content-Security-Policy', contentSecurityPolicy),
+      options: {
+        ...access.open,
+        description: 'The interactive reference',
+        tags,
+        response: { status: { 200: html } },
+      },
+    },
+    {
+      method: 'GET',
+      path: '/docs/start.js',
+      handler: (_request, h) => h.response(startScript).type('text/javascript'),
+      options: {
+        ...access.open,
+        description: 'Starts the interactive reference',
+        tags,
+        response: { status: { 200: script } },
+      },
+    },
+    {
+      method: 'GET',
+      path: '/docs/assets/{file}',
+      handler: (request, h) => h.file(String(request.params.file), { confine: swaggerFolder }),
+      options: {
+        ...access.open,
+        description: 'A file of the interactive reference',
+        tags,
+        validate: { params: assetParams },
+        cache: { expiresIn: 24 * 3600 * 1000 },
+      },
+    },
+  ]
+}
+
+function pageRoutes(): ServerRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/public/docs/{path*}',
+      handler: (request, h) =>
+        h.file(pageFile(String(request.params.path ?? '')), { confine: false }).type('text/markdown'),
+      options: {
+        ...access.open,
+        description: 'A page of the documentation, as markdown',
+        tags,
+        validate: { params: pageParams },
+        response: { status: { 200: markdown }, sample: 0 },
+      },
+    },
+  ]
+}

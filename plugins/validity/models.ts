@@ -1,0 +1,64 @@
+import { CompanyRow } from '../../server/database.ts'
+import type { DetectorState } from '../../checks/detector.ts'
+
+/** A rule on a table, usually on one of its columns. */
+export class ValidityRule extends CompanyRow {
+  static override tableName = 'validity_rules'
+  static override jsonAttributes = ['ruleConfig', 'detectorState']
+
+  declare id: string
+  declare uuid: string
+  declare sourceId: string
+  declare tableId: string
+  declare columnName: string | null
+  declare ruleType: string
+  declare ruleConfig: Record<string, unknown> | null
+  declare name: string
+  declare description: string | null
+  declare severity: 'info' | 'warning' | 'critical'
+  declare isActive: boolean
+  declare alertThresholdPercent: number | null
+  declare treatNullAsValid: boolean
+  declare checkInterval: 'hourly' | 'daily' | 'weekly'
+  declare detectionMode: 'manual' | 'auto'
+  declare sensitivity: number
+  declare operatingPeriodMode: 'off' | 'schedule' | 'auto'
+  declare operatingScheduleId: string | null
+  declare errorMessage: string | null
+  declare latestStatus: 'pass' | 'fail' | 'error' | null
+  /** What was learned of the results so far; null means that it is to be read from them again. */
+  declare detectorState: DetectorState | null
+  declare nextRunAt: Date
+  /** The due time that was claimed and is not recorded yet. */
+  declare runningSlot: Date | null
+  declare createdAt: Date
+  declare updatedAt: Date
+}
+
+/** A rule with the names of its table joined in, as the API shows it. */
+export class NamedRule extends ValidityRule {
+  declare catalogName: string
+  declare schemaName: string
+  declare ofTable: string
+}
+
+/** An outcome of a rule, judged. */
+export class ValidityResult extends CompanyRow {
+  static override tableName = 'validity_results'
+
+  declare id: string
+  declare validityRuleId: string
+  declare status: 'pass' | 'fail' | 'error'
+  declare totalRows: string | number | null
+  declare invalidCount: string | number | null
+  declare invalidPercent: number | null
+  declare expectedValue: number | null
+  declare expectedRangeLow: number | null
+  declare expectedRangeHigh: number | null
+  declare zScore: number | null
+  declare isLearning: boolean
+  declare errorMessage: string | null
+  declare executionDurationMs: number
+  declare scheduledFor: Date | null
+  declare checkedAt: Date
+}

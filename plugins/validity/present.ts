@@ -1,0 +1,56 @@
+import { formatName } from '../../connectors/catalog.ts'
+import type { Sample } from '../../checks/check.ts'
+import type { NamedRule, ValidityResult } from './models.ts'
+
+/** The list form of a rule. */
+export function presentRule(rule: NamedRule): object {
+  return {
+    id: Number(rule.id),
+    uuid: `v_${rule.uuid}`,
+    table_path: formatName([rule.catalogName, rule.schemaName, rule.ofTable]),
+    column_name: rule.columnName,
+    rule_type: rule.ruleType,
+    name: rule.name,
+    severity: rule.severity,
+    is_active: rule.isActive,
+    check_interval: rule.checkInterval,
+    created_at: rule.createdAt,
+    latest_status: rule.latestStatus,
+  }
+}
+
+/** The detail form: every field of the rule table. */
+export function presentRuleDetail(rule: NamedRule): object {
+  return {
+    ...presentRule(rule),
+    rule_config: rule.ruleConfig,
+    description: rule.description,
+    alert_threshold_percent: rule.alertThresholdPercent,
+    treat_null_as_valid: rule.treatNullAsValid,
+    detection_mode: rule.detectionMode,
+    sensitivity: rule.sensitivity,
+    operating_period_mode: rule.operatingPeriodMode,
+    operating_schedule_id: rule.operatingScheduleId,
+    error_message: rule.errorMessage,
+  }
+}
+
+/** A result; with samples on the reply of a check. */
+export function presentResult(result: ValidityResult, samples?: readonly Sample[]): object {
+  return {
+    id: Number(result.id),
+    validity_rule_id: Number(result.validityRuleId),
+    status: result.status,
+    total_rows: result.totalRows === null ? null : Number(result.totalRows),
+    invalid_count: result.invalidCount === null ? null : Number(result.invalidCount),
+    invalid_percent: result.invalidPercent,
+    ...(samples && { invalid_samples: { samples } }),
+    execution_duration_ms: result.executionDurationMs,
+    checked_at: result.checkedAt,
+    expected_value: result.expectedValue,
+    expected_range_low: result.expectedRangeLow,
+    expected_range_high: result.expectedRangeHigh,
+    learning: result.isLearning,
+    error_message: result.errorMessage,
+  }
+}

@@ -1,0 +1,158 @@
+import type { Request, Server, ServerRoute } from '@hapi/hapi'
+import type { Outcome, Sample } from '../../checks/check.ts'
+import { access, caller } from '../../server/access.ts'
+import type { Transaction } from '../../server/database.ts'
+import { bodyOf, param, queryOf } from '../../server/input.ts'
+import { pagination, type Page } from '../../server/page.ts'
+import { ValidityResult, ValidityRule } from './models.ts'
+import { presentResult, presentRule, presentRuleDetail } from './present.ts'
+import { batchOf } from './record.ts'
+import { createRule, findRule, listRules, patchRule, summarize, type NewRule, type RulePatch } from './rules.ts'
+import * as schemas from './schemas.ts'
+
+/** The routes of validity rules, their checks and results. */
+export function routes(server: Server): ServerRoute[] {
+  const { catalog, scans } = server.plugins
+  const inCompany = <T>(request: Request, work: (trx: Transaction) => Promise<T>) =>
+    server.db.company(caller(request).companyId, work)
+  const assetOf = (trx: Transaction, request: Request) => catalog.findAsset(trx, param(request, 'asset_id'))
+  const ruleOf = async (trx: Transaction, request: Request) =>
+    findRule(trx, await assetOf(trx, request), param(request, 'rule_id'))
+  const ruleTypes = () => server.checks.all().flatMap(check => (check.family === 'rule' ? [check.name] : []))
+
+  async function check(request: Request): Promise<object> {
+    const { sample_limit: sampleLimit } = bodyOf<{ sample_limit: number } | null>(request) ?? { sample_limit: 10 }
+    const rule = await inCompany(request, trx => ruleOf(trx, request))
+    let samples: Sample[] = []
+    const [result] = await scans.run(
+      caller(request).companyId,
+      rule.tableId,
+      async (trx, table) => {
+        const batch = batchOf(server, table, [await ValidityRule.query(trx).findById(rule.id).throwIfNotFound()], false)
+        return {
+          ...batch,
+          record(trx: Transaction, outcomes: readonly Outcome[], at: Date) {
+            samples = outcomes.flatMap(outcome => (outcome.status === 'counted' ? outcome.samples : []))
+            return batch.record(trx, outcomes, at)
+          },
+        }
+      },
+      { sampleLimit },
+    )
+    if (!result) throw new Error('A check was run and gave no result')
+    return { data: presentResult(result, samples) }
+  }
+
+  const base = '/api/v1/sdk/validity/{asset_id}'
+  const tags = ['api', 'validity']
+  const { assetParams, ruleParams } = schemas
+  return [
+    {
+      method: 'GET',
+      path: `${base}/summary`,
+      options: { ...access.read, description: 'How the rules of an asset do', tags, validate: { params: assetParams } },
+      handler: request =>
+        inCompany(request, async trx => ({
+          data: await summarize(trx, caller(request).companyId, await assetOf(trx, request)),
+        })),
+    },
+    {
+      method: 'GET',
+      path: base,
+      options: {
+        ...access.read,
+        description: 'List the rules of an asset',
+        tags,
+        validate: { params: assetParams, query: schemas.ruleList(ruleTypes) },
+      },
+      handler: request =>
+        inCompany(request, async trx => {
+          const query = queryOf<Page & { rule_type?: string; is_active?: boolean }>(request)
+          const { results, total } = await listRules(trx, await assetOf(trx, request), query)
+          return { data: { items: results.map(presentRule) }, pagination: pagination(total, query) }
+        }),
+    },
+    {
+      method: 'POST',
+      path: base,
+      options: {
+        ...access.write,
+        description: 'Make a rule',
+        tags,
+        validate: { params: assetParams, payload: schemas.newRule },
+      },
+      handler: async (request, h) => {
+        const data = await inCompany(request, async trx =>
+          presentRule(await createRule(server, trx, await assetOf(trx, request), bodyOf<NewRule>(request))),
+        )
+        return h.response({ data }).code(201)
+      },
+    },
+    {
+      method: 'GET',
+      path: `${base}/{rule_id}`,
+      options: { ...access.read, description: 'A rule', tags, validate: { params: ruleParams } },
+      handler: request =>
+        inCompany(request, async trx => ({ data: presentRuleDetail(await ruleOf(trx, request)) })),
+    },
+    {
+      method: 'PATCH',
+      path: `${base}/{rule_id}`,
+      options: {
+        ...access.write,
+        description: 'Change a rule',
+        tags,
+        validate: { params: ruleParams, payload: schemas.rulePatch },
+      },
+      handler: request =>
+        inCompany(request, async trx => ({
+          data: presentRuleDetail(await patchRule(trx, await ruleOf(trx, request), bodyOf<RulePatch>(request))),
+        })),
+    },
+    {
+      method: 'DELETE',
+      path: `${base}/{rule_id}`,
+      options: { ...access.write, description: 'Remove a rule and its results', tags, validate: { params: ruleParams } },
+      handler: request =>
+        inCompany(request, async trx => {
+          const rule = await ruleOf(trx, request)
+          await ValidityRule.query(trx).deleteById(rule.id)
+          await server.plugins.alerts.resolve(trx, 'validity_failure', `v_${rule.uuid}`)
+          return { data: { success: true, message: `Rule ${rule.name} was removed` } }
+        }),
+    },
+    {
+      method: 'POST',
+      path: `${base}/{rule_id}/check`,
+      options: {
+        ...access.write,
+        description: 'Check a rule now',
+        tags,
+        validate: { params: ruleParams, payload: schemas.checkBody },
+      },
+      handler: check,
+    },
+    {
+      method: 'GET',
+      path: `${base}/{rule_id}/results`,
+      options: {
+        ...access.read,
+        description: 'The results of a rule, newest first',
+        tags,
+        validate: { params: ruleParams, query: schemas.resultList },
+      },
+      handler: request =>
+        inCompany(request, async trx => {
+          const page = queryOf<Page>(request)
+          const { results, total } = await ValidityResult.query(trx)
+            .where('validityRuleId', (await ruleOf(trx, request)).id)
+            .orderBy([
+              { column: 'checkedAt', order: 'desc' },
+              { column: 'id', order: 'desc' },
+            ])
+            .range(page.offset, page.offset + page.limit - 1)
+          return { data: { items: results.map(result => presentResult(result)) }, pagination: pagination(total, page) }
+        }),
+    },
+  ]
+}

@@ -1,0 +1,185 @@
+import type { Server } from '@hapi/hapi'
+import { v4 } from 'uuid'
+import { rows, type Transaction } from '../../server/database.ts'
+import { apiError, invalidField } from '../../server/errors.ts'
+import type { Page } from '../../server/page.ts'
+import { NamedRule, ValidityRule } from './models.ts'
+
+type Asset = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>
+
+/** The body of a new rule, validated. */
+export interface NewRule {
+  rule_type: string
+  table_path: string
+  column_name?: string
+  rule_config?: Record<string, unknown> | null
+  name?: string
+  description?: string | null
+  error_message?: string | null
+  severity: ValidityRule['severity']
+  alert_threshold_percent?: number
+  detection_mode: ValidityRule['detectionMode']
+  sensitivity: number
+  operating_period_mode: ValidityRule['operatingPeriodMode']
+  operating_schedule_id?: string
+  treat_null_as_valid: boolean
+  check_interval: ValidityRule['checkInterval']
+}
+
+export type RulePatch = Partial<
+  Pick<
+    NewRule,
+    | 'name'
+    | 'description'
+    | 'severity'
+    | 'detection_mode'
+    | 'sensitivity'
+    | 'operating_period_mode'
+    | 'treat_null_as_valid'
+    | 'check_interval'
+  >
+> & { is_active?: boolean; alert_threshold_percent?: number | null; operating_schedule_id?: string | null }
+
+/** The table a rule or metric is to be on: within the source, and the table itself where the path names one. */
+export async function tableFor(server: Server, trx: Transaction, asset: Asset, path: string) {
+  const table = await server.plugins.catalog.findTable(trx, asset.source, path)
+  if (asset.table && asset.table.id !== table.id) {
+    throw invalidField('table_path', `is another table than the one in the path, ${asset.table.qualifiedName}`)
+  }
+  return { source: asset.source, table }
+}
+
+/** Makes a rule; it is due at once. */
+export async function createRule(server: Server, trx: Transaction, asset: Asset, body: NewRule): Promise<NamedRule> {
+  refuseSchedule(body)
+  const loaded = await tableFor(server, trx, asset, body.table_path)
+  const { type, config } = await server.plugins.scans.configure(loaded, {
+    family: 'rule',
+    type: body.rule_type,
+    typeField: 'rule_type',
+    column: body.column_name,
+    config: body.rule_config ?? {},
+    configField: 'rule_config',
+  })
+  const column = type.column === 'ignored' ? null : (body.column_name ?? null)
+  const { id } = await ValidityRule.query(trx)
+    .insert({
+      uuid: v4(),
+      sourceId: loaded.source.id,
+      tableId: loaded.table.id,
+      columnName: column,
+      ruleType: type.name,
+      ruleConfig: Object.keys(config).length === 0 ? null : config,
+      name: body.name ?? `${type.name} ${[loaded.table.name, column].filter(Boolean).join('.')}`,
+      description: body.description ?? null,
+      errorMessage: body.error_message || null,
+      severity: body.severity,
+      alertThresholdPercent: body.alert_threshold_percent ?? null,
+      detectionMode: body.detection_mode,
+      sensitivity: body.sensitivity,
+      operatingPeriodMode: body.operating_period_mode,
+      treatNullAsValid: body.treat_null_as_valid,
+      checkInterval: body.check_interval,
+    })
+    .returning('id')
+  return named(trx).findById(id).throwIfNotFound()
+}
+
+/** Operating schedules are not part of this version yet, so that every id is unknown. */
+function refuseSchedule(body: { operating_period_mode?: string; operating_schedule_id?: string | null }): void {
+  if (body.operating_period_mode !== 'schedule' && !body.operating_schedule_id) return
+  throw apiError('SCHEDULE_NOT_FOUND', 'There is no such operating schedule', { operating_schedule_id: body.operating_schedule_id ?? null })
+}
+
+/** Changes what is given; what the baseline depends on makes it be read from history again. */
+export async function patchRule(trx: Transaction, rule: ValidityRule, patch: RulePatch): Promise<NamedRule> {
+  refuseSchedule(patch)
+  const relearns = patch.check_interval !== undefined || patch.operating_period_mode !== undefined || patch.treat_null_as_valid !== undefined
+  const given = {
+    isActive: patch.is_active,
+    name: patch.name,
+    description: patch.description,
+    severity: patch.severity,
+    alertThresholdPercent: patch.alert_threshold_percent,
+    detectionMode: patch.detection_mode,
+    sensitivity: patch.sensitivity,
+    operatingPeriodMode: patch.operating_period_mode,
+    treatNullAsValid: patch.treat_null_as_valid,
+    checkInterval: patch.check_interval,
+  }
+  await ValidityRule.query(trx)
+    .findById(rule.id)
+    .patch({ ...given, ...(relearns && { detectorState: null }), updatedAt: new Date() })
+  return named(trx).findById(rule.id).throwIfNotFound()
+}
+
+const FORM = /^v_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i
+
+/** A rule of an asset by `v_<uuid>` or integer id. @throws 404 `RULE_NOT_FOUND` */
+export async function findRule(trx: Transaction, asset: Asset, ruleId: string): Promise<NamedRule> {
+  const uuid = FORM.exec(ruleId)?.[1]
+  const isNumber = /^\d{1,15}$/.test(ruleId)
+  const query = named(trx).where(ofAsset(asset))
+  const rule = uuid
+    ? await query.findOne('validityRules.uuid', uuid.toLowerCase())
+    : isNumber
+      ? await query.findOne('validityRules.id', ruleId)
+      : undefined
+  if (rule) return rule
+  throw apiError('RULE_NOT_FOUND', 'There is no such rule on this asset', { rule_id: ruleId })
+}
+
+/** One page of an asset's rules, newest first, and how many there are. */
+export async function listRules(
+  trx: Transaction,
+  asset: Asset,
+  filter: Page & { rule_type?: string; is_active?: boolean },
+): Promise<{ results: NamedRule[]; total: number }> {
+  const query = named(trx).where(ofAsset(asset))
+  if (filter.rule_type !== undefined) void query.where('validityRules.ruleType', filter.rule_type)
+  if (filter.is_active !== undefined) void query.where('validityRules.isActive', filter.is_active)
+  return query
+    .orderBy([
+      { column: 'validityRules.createdAt', order: 'desc' },
+      { column: 'validityRules.id', order: 'desc' },
+    ])
+    .range(filter.offset, filter.offset + filter.limit - 1)
+}
+
+/** Counts of the summary endpoint. */
+export interface Summary {
+  total_rules: number
+  passing: number
+  failing: number
+  error: number
+}
+
+/** How the active rules of an asset did last. */
+export async function summarize(trx: Transaction, companyId: string, asset: Asset): Promise<Summary> {
+  const [summary] = await rows<Record<string, number>>(
+    trx,
+    `select count(*)::int as total_rules,
+       count(*) filter (where is_active and latest_status = 'pass')::int as passing,
+       count(*) filter (where is_active and latest_status = 'fail')::int as failing,
+       count(*) filter (where is_active and latest_status = 'error')::int as error
+     from validity_rules where company_id = :companyId and source_id = :sourceId
+       and (cast(:tableId as uuid) is null or table_id = :tableId)`,
+    { companyId, sourceId: asset.source.id, tableId: asset.table?.id ?? null },
+  )
+  return {
+    total_rules: summary?.totalRules ?? 0,
+    passing: summary?.passing ?? 0,
+    failing: summary?.failing ?? 0,
+    error: summary?.error ?? 0,
+  }
+}
+
+function ofAsset({ source, table }: Asset): object {
+  return table ? { 'validityRules.tableId': table.id } : { 'validityRules.sourceId': source.id }
+}
+
+function named(trx: Transaction) {
+  return NamedRule.query(trx)
+    .innerJoin('tables', 'tables.id', 'validityRules.tableId')
+    .select('validityRules.*', 'tables.catalogName', 'tables.schemaName', 'tables.name as ofTable')
+}

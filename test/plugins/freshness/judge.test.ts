@@ -1,0 +1,157 @@
+import t from 'tap'
+import type { ColumnInfo, ColumnKind } from '../../../connectors/catalog.ts'
+import { detectColumn, isReadable } from '../../../plugins/freshness/columns.ts'
+import { formatDuration, parseDuration, sayAge } from '../../../plugins/freshness/durations.ts'
+import { judge, learnThreshold, namedThreshold, shownThreshold } from '../../../plugins/freshness/judge.ts'
+import { readMoment } from '../../../plugins/freshness/moments.ts'
+
+const NOW = new Date('2025-03-10T12:00:00Z')
+const HOUR = 3600
+
+function ago(seconds: number): Date {
+  return new Date(NOW.getTime() - seconds * 1000)
+}
+
+t.test('the status follows the age as a share of the threshold', async t => {
+  const day = 24 * HOUR
+  const at = (percent: number) => {
+    const { status, slaStatus } = judge(ago((day * percent) / 100), NOW, {
+      slaSeconds: day,
+      expectedNext: null,
+    })
+    return `${status} ${slaStatus}`
+  }
+  t.equal(at(0), 'fresh within_sla')
+  t.equal(at(79.9), 'fresh within_sla')
+  t.equal(at(80), 'fresh warning', 'warned from exactly 80 %')
+  t.equal(at(99.9), 'fresh warning')
+  t.equal(at(100), 'stale violated', 'violated from exactly 100 %')
+  t.equal(at(1000), 'stale violated')
+})
+
+t.test('the borders are exact to the millisecond for any threshold', async t => {
+  for (const minutes of [1, 7, 90, 1441, 10_079]) {
+    const slaSeconds = minutes * 60
+    const slaStatus = (seconds: number) =>
+      judge(ago(seconds), NOW, { slaSeconds, expectedNext: null }).slaStatus
+    t.equal(slaStatus(slaSeconds * 0.8 - 0.001), 'within_sla', `${minutes} min`)
+    t.equal(slaStatus(slaSeconds * 0.8), 'warning', `${minutes} min`)
+    t.equal(slaStatus(slaSeconds - 0.001), 'warning', `${minutes} min`)
+    t.equal(slaStatus(slaSeconds), 'violated', `${minutes} min`)
+  }
+})
+
+t.test('without data nothing is known, and the future has age 0', async t => {
+  const expectation = { slaSeconds: HOUR, expectedNext: null }
+  t.match(judge(null, NOW, expectation), { status: 'unknown', slaStatus: null, ageSeconds: null })
+  t.match(judge(ago(-5 * HOUR), NOW, expectation), {
+    status: 'fresh',
+    slaStatus: 'within_sla',
+    ageSeconds: 0,
+  })
+  t.same(namedThreshold(HOUR, ago(600)).expectedNext, ago(600 - HOUR), 'the next update is due in an SLA')
+})
+
+t.test('auto_learn knows nothing until the 7th update, then learns the cadence', async t => {
+  const hourly = (count: number, lastAgo: number) =>
+    Array.from({ length: count }, (_, index) => ago(lastAgo + (count - 1 - index) * HOUR))
+  const judged = (count: number, lastAgo: number) => {
+    const updates = hourly(count, lastAgo)
+    return judge(updates.at(-1) ?? null, NOW, learnThreshold(updates))
+  }
+  t.match(judged(6, 600), { status: 'unknown', slaStatus: null, slaSeconds: null })
+  t.match(judged(7, 600), { status: 'fresh', slaStatus: 'within_sla' })
+  t.same(judged(7, 600).expectedNext, ago(600 - HOUR), 'the next hourly update is due in 50 minutes')
+  t.match(judged(7, 30 * HOUR), { status: 'stale', slaStatus: 'violated' })
+})
+
+t.test('durations are read and written', async t => {
+  t.equal(parseDuration('90m'), 5400)
+  t.equal(parseDuration('24h'), 86_400)
+  t.equal(parseDuration('7d'), 604_800)
+  t.equal(parseDuration('1w'), 604_800)
+  for (const bad of ['', '7', 'd', '7 d', '-1h', '1.5h', '24H', '7days', '1h30m'])
+    t.equal(parseDuration(bad), null, bad)
+  t.equal(formatDuration(86_400), '24h')
+  t.equal(formatDuration(5400), '90m')
+  t.equal(formatDuration(61), '2m', 'rounded up to a minute')
+  for (const text of ['1m', '90m', '1h', '36h']) t.equal(formatDuration(parseDuration(text) ?? 0), text)
+  t.same([sayAge(59), sayAge(3 * HOUR), sayAge(100 * HOUR)], ['0 min', '3 h', '4 days'])
+})
+
+t.test('a schedule shows its own threshold or the one learned', async t => {
+  t.equal(shownThreshold({ monitoringMode: 'explicit', slaThreshold: '7d', learnedSlaSeconds: null }), '7d')
+  t.equal(shownThreshold({ monitoringMode: 'auto_learn', slaThreshold: '7d', learnedSlaSeconds: null }), null)
+  t.equal(shownThreshold({ monitoringMode: 'auto_learn', slaThreshold: null, learnedSlaSeconds: 7200 }), '2h')
+})
+
+function column(name: string, kind: ColumnKind): ColumnInfo {
+  return { name, kind, ordinal: 1, type: kind, rawType: kind, nullable: true, default: null, comment: null }
+}
+
+t.test('the first conventional name of a date or timestamp is the timestamp column', async t => {
+  const names = [
+    'date',
+    'ts',
+    'timestamp',
+    'event_time',
+    'loaded_at',
+    'inserted_at',
+    'created_at',
+    'last_updated',
+    'modified_at',
+    'updated_at',
+  ]
+  for (let count = 1; count <= names.length; count++) {
+    const columns = names.slice(0, count).map(name => column(name, 'timestamp'))
+    t.equal(detectColumn(columns)?.name, names[count - 1], `before ${count - 1} others`)
+  }
+  t.equal(
+    detectColumn([column('updated_at', 'text'), column('DATE', 'date')])?.name,
+    'DATE',
+    'of the right type, in any case',
+  )
+  t.equal(detectColumn([column('shipped_at', 'timestamp'), column('ts', 'integer')]), undefined)
+  t.equal(isReadable(column('epoch', 'integer')), true, 'by hand, an epoch will do')
+  t.equal(isReadable(column('flag', 'boolean')), false)
+})
+
+t.test('moments are read from all that MAX gives', async t => {
+  const read = (value: Parameters<typeof readMoment>[0], zone = 'UTC', type?: string) =>
+    readMoment(value, zone, type)?.toISOString()
+  const noon = '2025-03-10T12:00:00.000Z'
+  t.equal(read(NOW), noon)
+  t.equal(read('2025-03-10 12:00:00'), noon)
+  t.equal(read('2025-03-10 12:00:00.000'), noon)
+  t.equal(read('2025-03-10T12:00:00Z'), noon)
+  t.equal(read('2025-03-10T13:00:00+01:00'), noon)
+  t.equal(read('2025-03-10 13:00:00+01'), noon)
+  t.equal(read('2025-03-10 12:00:00 UTC'), noon)
+  t.equal(read('2025-03-10'), '2025-03-10T00:00:00.000Z')
+  t.equal(read(1_741_608_000), noon, 'seconds')
+  t.equal(read(1_741_608_000_000), noon, 'milliseconds')
+  t.equal(read('1741608000000000'), noon, 'microseconds, as text')
+  t.equal(readMoment(null, 'UTC'), null)
+  for (const bad of ['', 'infinity', 'soon', '2025-13-01 00:00:00'])
+    t.equal(readMoment(bad, 'UTC'), undefined, bad)
+  t.equal(readMoment(true, 'UTC'), undefined)
+})
+
+t.test('values without a zone are wall clock times of the given zone, across its clock changes', async t => {
+  const read = (value: Parameters<typeof readMoment>[0], type = 'timestamp') =>
+    readMoment(value, 'Europe/Berlin', type)?.toISOString()
+  t.equal(read('2025-01-10 12:00:00'), '2025-01-10T11:00:00.000Z', 'winter')
+  t.equal(read('2025-07-10 12:00:00'), '2025-07-10T10:00:00.000Z', 'summer')
+  t.equal(read('2025-07-10'), '2025-07-09T22:00:00.000Z', 'a date begins at its midnight')
+  t.equal(
+    read(new Date('2025-07-10T12:00:00Z')),
+    '2025-07-10T10:00:00.000Z',
+    'a Date of a type without a zone',
+  )
+  t.equal(
+    read(new Date('2025-07-10T12:00:00Z'), 'timestamptz'),
+    '2025-07-10T12:00:00.000Z',
+    'a type with one',
+  )
+  t.equal(read('2025-07-10 12:00:00Z'), '2025-07-10T12:00:00.000Z', 'a text that names its zone')
+})
