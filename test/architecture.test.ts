@@ -1,0 +1,377 @@
+/**
+ * Holds who may import what, by reading the sources. Every rule is also shown a made-up file that breaks it and
+ * one that comes close but does not.
+ */
+import { globSync, readFileSync, readdirSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import t from 'tap'
+
+interface Import {
+  /** As written: `pg`, `node:fs`, `../sql.ts`. */
+  specifier: string
+  /** From the root, for files of ours. */
+  target?: string
+}
+
+interface Source {
+  path: string
+  text: string
+  imports: Import[]
+}
+
+/** A rule names the offenders of one file, each as what it does wrong. */
+interface Rule {
+  promise: string
+  offences(source: Source): string[]
+  /** Path and text of files that break it. */
+  bad: [string, string][]
+  /** Path and text of files that do not. */
+  good: [string, string][]
+}
+
+const root = join(import.meta.dirname, '..')
+
+function readSource(path: string, text: string): Source {
+  const found = [
+    ...text.matchAll(/^\s*(?:import|export)\b[^'"`;]*?\bfrom\s+['"]([^'"]+)['"]/gm),
+    ...text.matchAll(/^\s*import\s+['"]([^'"]+)['"]/gm),
+    ...text.matchAll(/\bimport\(\s*['"]([^'"]+)['"]/g),
+    ...text.matchAll(/\brequire\(\s*['"]([^'"]+)['"]/g),
+  ]
+  const imports = found.map(([, specifier = '']): Import => {
+    const target = specifier.startsWith('.') ? normalize(join(dirname(path), specifier)) : undefined
+    return { specifier, ...(target && { target }) }
+  })
+  return { path, text, imports }
+}
+
+const sources = globSync('{server,connectors,checks,plugins,migrations,plugin-template}/**/*.ts', {
+  cwd: root,
+  exclude: ['**/node_modules/**', '**/dist/**'],
+})
+  .map(path => path.replaceAll('\\', '/'))
+  .sort()
+  .map(path => readSource(path, readFileSync(join(root, path), 'utf8')))
+
+/** Engines are what the manifest takes from connectors/. */
+const engines = readSource('server/manifest.ts', readFileSync(join(root, 'server/manifest.ts'), 'utf8'))
+  .imports.map(({ target = '' }) => target)
+  .filter(target => target.startsWith('connectors/') && target !== 'connectors/connector.ts')
+  .map(target => target.replace(/\/index\.ts$/, '/'))
+
+const isEngine = (target: string) => engines.some(engine => target.startsWith(engine))
+const isInterface = (target: string) =>
+  (target.startsWith('connectors/') && !isEngine(target)) || /^checks\/[^/]+\.ts$/.test(target)
+
+/** Imports of files of ours that a rule does not allow. */
+function wrongTargets({ imports }: Source, isAllowed: (target: string) => boolean): string[] {
+  return imports.flatMap(({ target }) =>
+    target === undefined || isAllowed(target) ? [] : [`imports ${target}`],
+  )
+}
+
+/** Packages are named with what is below them: `pg` is also `pg/lib/…`. */
+function wrongPackages({ imports }: Source, ...names: string[]): string[] {
+  return imports.flatMap(({ specifier }) =>
+    names.some(name => specifier === name || specifier.startsWith(`${name}/`))
+      ? [`imports ${specifier}`]
+      : [],
+  )
+}
+
+function matches({ text }: Source, pattern: RegExp): string[] {
+  return [...text.matchAll(pattern)].map(([found]) => `says ${found.trim()}`)
+}
+
+/** Which features each feature may use; nobody uses `public`, `console` and `demo`. */
+const below: Record<string, string[]> = {
+  auth: [],
+  alerts: ['auth'],
+  catalog: ['auth', 'alerts'],
+  scans: ['auth', 'alerts', 'catalog'],
+  validity: ['auth', 'alerts', 'catalog', 'scans'],
+  metrics: ['auth', 'alerts', 'catalog', 'scans'],
+  freshness: ['auth', 'alerts', 'catalog'],
+  preferences: ['auth', 'alerts', 'catalog'],
+  lineage: ['auth', 'alerts', 'catalog'],
+}
+const usable = Object.keys(below)
+
+/** What may be asked of Boom outside server/errors.ts: telling its errors, and what strategies must throw. */
+const boomUses: Record<string, RegExp> = {
+  'server/replies.ts': /^(isBoom|badRequest)$/,
+  'server/limits.ts': /^isBoom$/,
+  'plugins/auth/strategies.ts': /^(isBoom|unauthorized)$/,
+}
+
+const rules: Rule[] = [
+  {
+    promise: 'server/ knows no feature, engine, check or migration, except for the manifest',
+    offences: source =>
+      source.path.startsWith('server/') && source.path !== 'server/manifest.ts'
+        ? wrongTargets(source, target => target.startsWith('server/') || isInterface(target))
+        : [],
+    bad: [
+      ['server/x.ts', `import { auth } from '../plugins/auth/index.ts'`],
+      ['server/x.ts', `import type { Source } from '../plugins/catalog/models.ts'`],
+      ['server/x.ts', `import { postgresql } from '../connectors/postgresql/index.ts'`],
+      ['server/x.ts', `import * as accounts from '../migrations/0001_accounts.ts'`],
+      ['server/x.ts', `export { rules } from '../checks/rules/index.ts'`],
+    ],
+    good: [
+      ['server/manifest.ts', `import { auth } from '../plugins/auth/index.ts'`],
+      ['server/x.ts', `import type { Connector } from '../connectors/connector.ts'\nimport './y.ts'`],
+    ],
+  },
+  {
+    promise: 'connectors/ stands alone',
+    offences: source =>
+      source.path.startsWith('connectors/')
+        ? wrongTargets(source, target => target.startsWith('connectors/'))
+        : [],
+    bad: [
+      ['connectors/x.ts', `import { mayReach } from '../server/egress.ts'`],
+      ['connectors/postgresql/x.ts', `import { scan } from '../../checks/scan.ts'`],
+    ],
+    good: [['connectors/postgresql/x.ts', `import { sql } from '../sql.ts'\nimport pg from 'pg'`]],
+  },
+  {
+    promise: 'checks/ knows the interfaces of connectors/, never an engine or its driver',
+    offences: source =>
+      source.path.startsWith('checks/')
+        ? [
+            ...wrongTargets(source, target => target.startsWith('checks/') || isInterface(target)),
+            ...wrongPackages(source, 'pg', 'mysql2', 'knex'),
+            // The kit runs a check type on a database that every Node has.
+            ...(source.path === 'checks/conformance-stand.ts' ? [] : wrongPackages(source, 'node:sqlite')),
+          ]
+        : [],
+    bad: [
+      ['checks/x.ts', `import { postgresql } from '../connectors/postgresql/index.ts'`],
+      ['checks/rules/x.ts', `import { rows } from '../../server/database.ts'`],
+      ['checks/x.ts', `import pg from 'pg'`],
+      ['checks/x.ts', `import { DatabaseSync } from 'node:sqlite'`],
+    ],
+    good: [
+      [
+        'checks/rules/x.ts',
+        `import { sql } from '../../connectors/sql.ts'\nimport type { Rule } from '../check.ts'`,
+      ],
+    ],
+  },
+  {
+    promise:
+      'a feature imports server/, interfaces and its own files: no other feature, engine, check or driver',
+    offences: source => {
+      const [, own] = /^(plugins\/[^/]+\/)/.exec(source.path) ?? []
+      if (!own) return []
+      const isAllowed = (target: string) =>
+        target.startsWith(own) ||
+        (target.startsWith('server/') && target !== 'server/manifest.ts') ||
+        isInterface(target)
+      return [...wrongTargets(source, isAllowed), ...wrongPackages(source, 'pg', 'pg-boss')]
+    },
+    bad: [
+      ['plugins/scans/x.ts', `import type { Table } from '../catalog/models.ts'`],
+      ['plugins/scans/x.ts', `const models = await import('../catalog/models.ts')`],
+      ['plugins/scans/x.ts', `export type { Table } from "../catalog/models.ts"`],
+      ['plugins/scans/x.ts', `type Table = import('../catalog/models.ts').Table`],
+      ['plugins/scans/x.ts', `import {\n  dial,\n} from '../../connectors/postgresql/dial.ts'`],
+      ['plugins/scans/x.ts', `import { rules } from '../../checks/rules/index.ts'`],
+      ['plugins/scans/x.ts', `import { manifest } from '../../server/manifest.ts'`],
+      ['plugins/scans/x.ts', `import { sqlite } from '../../plugin-template/connector.ts'`],
+      ['plugins/scans/x.ts', `import { Client } from 'pg'`],
+      ['plugins/scans/x.ts', `import { PgBoss } from 'pg-boss'`],
+    ],
+    good: [
+      [
+        'plugins/scans/x.ts',
+        `import { scan } from '../../checks/scan.ts'\nimport { y } from './deep/y.ts'\nimport { sql } from '../../connectors/sql.ts'\nimport '../../server/page.ts'`,
+      ],
+    ],
+  },
+  {
+    promise: 'features use each other along one order only',
+    offences: source => {
+      const [, own = ''] = /^plugins\/([^/]+)\//.exec(source.path) ?? []
+      const allowed = [own, ...(below[own] ?? usable)]
+      return [...source.text.matchAll(/\bplugins(?:\.(\w+)|\['(\w+)'\])/g)].flatMap(
+        ([found, dotted, quoted]) => {
+          const used = dotted ?? quoted ?? ''
+          const isFeature = usable.includes(used) || ['public', 'console', 'demo'].includes(used)
+          return source.path.startsWith('plugins/') && isFeature && !allowed.includes(used)
+            ? [`uses ${found}`]
+            : []
+        },
+      )
+    },
+    bad: [
+      ['plugins/catalog/x.ts', 'request.server.plugins.scans.contribute()'],
+      ['plugins/alerts/x.ts', `type Source = Server['plugins']['catalog']\nserver.plugins['catalog']`],
+      ['plugins/metrics/x.ts', 'server.plugins.validity'],
+      ['plugins/console/x.ts', 'server.plugins.public'],
+    ],
+    good: [
+      ['plugins/metrics/x.ts', 'server.plugins.scans\nserver.plugins.metrics\nroute.settings.plugins.access'],
+      ['plugins/public/x.ts', 'server.plugins.validity'],
+    ],
+  },
+  {
+    promise: 'migrations know knex types and each other only',
+    offences: source =>
+      source.path.startsWith('migrations/')
+        ? [
+            ...wrongTargets(source, target => target.startsWith('migrations/')),
+            ...matches(source, /^import (?!type\b)[^\n]*'knex'/gm),
+          ]
+        : [],
+    bad: [
+      ['migrations/9.ts', `import { ROLES } from '../server/access.ts'`],
+      ['migrations/9.ts', `import knex from 'knex'`],
+    ],
+    good: [
+      ['migrations/9.ts', `import type { Knex } from 'knex'\nimport { companyTable } from './tenant.ts'`],
+    ],
+  },
+  {
+    promise: 'plugin-template/ has what any team has: the public exports',
+    offences: source =>
+      source.path.startsWith('plugin-template/')
+        ? [
+            ...wrongTargets(source, target => target.startsWith('plugin-template/')),
+            ...source.imports.flatMap(({ specifier }) =>
+              specifier.startsWith('tidemark') &&
+              !/^tidemark\/(connector|check)(\/conformance)?$/.test(specifier)
+                ? [`imports ${specifier}`]
+                : [],
+            ),
+          ]
+        : [],
+    bad: [
+      ['plugin-template/x.ts', `import { sql } from '../connectors/sql.ts'`],
+      ['plugin-template/x.ts', `import { sql } from 'tidemark/connectors/sql.ts'`],
+    ],
+    good: [
+      ['plugin-template/reader/x.ts', `import { sql } from 'tidemark/connector'\nimport '../errors.ts'`],
+    ],
+  },
+  {
+    promise: 'only server/jobs.ts knows pg-boss',
+    offences: source => (source.path === 'server/jobs.ts' ? [] : wrongPackages(source, 'pg-boss')),
+    bad: [['server/x.ts', `import type { Job } from 'pg-boss'`]],
+    good: [['server/jobs.ts', `import { PgBoss } from 'pg-boss'`]],
+  },
+  {
+    promise: 'only server/errors.ts makes HTTP errors; others may recognise them',
+    offences: source => {
+      if (source.path === 'server/errors.ts') return []
+      const allowed = boomUses[source.path]
+      if (!allowed) return wrongPackages(source, '@hapi/boom')
+      const calls = [...source.text.matchAll(/\bnew Boom\b|\bBoom\.(\w+)\(/g)]
+      return calls.flatMap(([found, method]) => (method && allowed.test(method) ? [] : [`says ${found}`]))
+    },
+    bad: [
+      ['plugins/catalog/x.ts', `import { notFound } from '@hapi/boom'`],
+      ['server/replies.ts', `throw new Boom.Boom('x')`],
+      ['plugins/auth/strategies.ts', `throw Boom.forbidden('x')`],
+    ],
+    good: [
+      ['server/errors.ts', `import Boom from '@hapi/boom'\nnew Boom.Boom('x')`],
+      [
+        'plugins/auth/strategies.ts',
+        `import Boom from '@hapi/boom'\nthrow Boom.unauthorized(null, 'ApiKey')`,
+      ],
+    ],
+  },
+  {
+    promise: 'only server/config.ts reads the environment',
+    offences: source =>
+      source.path === 'server/config.ts' || source.path.startsWith('plugin-template/test/')
+        ? []
+        : matches(
+            source,
+            /\bprocess\??\.env\b|\bprocess\[['"]env['"]\]|\benv\b[^'"\n]*\bfrom 'node:process'/g,
+          ),
+    bad: [
+      ['server/x.ts', 'const { PORT } = process.env'],
+      ['plugins/auth/x.ts', `import { env } from 'node:process'`],
+    ],
+    good: [['server/config.ts', 'process.env.PORT']],
+  },
+  {
+    promise: 'only server/egress.ts judges and looks up addresses',
+    offences: source =>
+      // The kit lets a team test against a database of its own, wherever it is; limits count callers by network.
+      source.path === 'server/egress.ts' ||
+      source.path === 'server/limits.ts' ||
+      source.path.startsWith('connectors/conformance/')
+        ? []
+        : [...wrongPackages(source, 'ipaddr.js', 'node:dns'), ...matches(source, /\bnew BlockList\b/g)],
+    bad: [
+      ['plugins/alerts/x.ts', `import { lookup } from 'node:dns/promises'`],
+      ['connectors/mysql/x.ts', `import ipaddr from 'ipaddr.js'`],
+      ['server/x.ts', 'const list = new BlockList()'],
+    ],
+    good: [['server/egress.ts', `import { lookup } from 'node:dns/promises'`]],
+  },
+  {
+    promise: 'no source file has more than 350 lines',
+    offences: ({ path, text }) => {
+      const count = text.trimEnd().split('\n').length
+      return count > 350 && !path.startsWith('plugin-template/test/') ? [`has ${count} lines`] : []
+    },
+    bad: [['server/x.ts', 'x\n'.repeat(351)]],
+    good: [['server/x.ts', 'x\n'.repeat(350)]],
+  },
+]
+
+/** Each offence as `file: what it does`. */
+function offenders(rule: Rule, files: readonly Source[]): string[] {
+  return files.flatMap(file => rule.offences(file).map(offence => `${file.path}: ${offence}`))
+}
+
+for (const rule of rules) {
+  t.test(rule.promise, async t => {
+    t.strictSame(offenders(rule, sources), [])
+    for (const [path, text] of rule.bad) {
+      t.not(offenders(rule, [readSource(path, text)]).length, 0, `is broken by ${path}: ${text.slice(0, 80)}`)
+    }
+    for (const [path, text] of rule.good) {
+      t.strictSame(offenders(rule, [readSource(path, text)]), [], `is kept by ${path}: ${text.slice(0, 80)}`)
+    }
+  })
+}
+
+const topLevel = [
+  ...['server', 'connectors', 'checks', 'plugins', 'migrations', 'plugin-template', 'test'],
+  ...['package.json', 'package-lock.json', 'tsconfig.json', 'README.md', 'LICENSE'],
+]
+/** Made by installing and building, and never committed. */
+const made = ['node_modules', 'dist']
+
+function strayEntries(entries: readonly string[]): string[] {
+  return entries.filter(entry => !entry.startsWith('.') && ![...topLevel, ...made].includes(entry))
+}
+
+t.test('the top level holds the seven folders and what npm, TypeScript and readers need', async t => {
+  const entries = readdirSync(root)
+  t.strictSame(strayEntries(entries), [])
+  for (const folder of topLevel.slice(0, 7)) t.ok(entries.includes(folder), folder)
+  t.strictSame(
+    strayEntries(['src', 'server', '.ci', 'eslint.config.js']),
+    ['src', 'eslint.config.js'],
+    'it can fail',
+  )
+})
+
+t.test('the sources were read, and the engines found', async t => {
+  t.ok(sources.length > 100)
+  t.ok(sources.flatMap(({ imports }) => imports).length > 300)
+  t.ok(engines.includes('connectors/postgresql/'))
+  const missing = sources.flatMap(({ path, imports }) =>
+    imports.flatMap(({ target }) =>
+      target && !sources.some(source => source.path === target) ? [`${path}: ${target}`] : [],
+    ),
+  )
+  t.strictSame(missing, [], 'every import of ours leads to a file that is held to the rules too')
+})
