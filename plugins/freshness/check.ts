@@ -70,12 +70,11 @@ export async function checkSource(
     if (!reading) throw new Error(`Nothing was read of ${item.watched.qualifiedName}`)
     return look(item, reading, clock(reading), zone, source)
   })
-  const findings = await server.db.company(companyId, async trx => {
-    const judged = await judgeAll(trx, seen)
-    await record(server, trx, sourceId, judged)
+  const findings = await judgeAll(server, companyId, seen)
+  await server.db.company(companyId, async trx => {
+    await record(server, trx, sourceId, findings)
     if (isConnected || measured.failure)
       await server.plugins.catalog.noteConnection(trx, source, measured.failure)
-    return judged
   })
   return summarize(findings, measured.statements)
 }
@@ -189,13 +188,14 @@ function earlier(a: Date, b: Date): Date {
 }
 
 /** Judges what was seen. A learned threshold changes with an update only, so that is when it is learned anew. */
-async function judgeAll(trx: Transaction, seen: readonly Seen[]): Promise<Finding[]> {
+async function judgeAll(server: Server, companyId: string, seen: readonly Seen[]): Promise<Finding[]> {
   const learners = seen.filter(
     ({ watched, error, isUpdate }) =>
       watched.monitoringMode === 'auto_learn' && !error && (isUpdate || watched.learnedSlaSeconds === null),
   )
   const learned = await learnThresholds(
-    trx,
+    server,
+    companyId,
     learners.map(({ watched, isUpdate, lastUpdated, checkedAt }) => ({
       id: watched.id,
       // An update said to come from the future was there by the time it was seen.

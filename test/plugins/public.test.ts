@@ -39,28 +39,21 @@ t.test('health is told in the standard envelope, with and without the version pr
 })
 
 t.test('work that nobody takes up makes the service degraded, yet not unavailable', async t => {
-  const [queue] = server.jobs.names()
-  if (queue) {
-    await query(
-      `insert into pgboss.job (name, data, state, start_after) values ($1, '{}', 'created', now() - interval '1 hour')`,
-      ['jobs.dead'],
-    )
-    t.equal((await ask('GET', '/health')).body.data.status, 'ok', 'dead letters are not waiting')
-  }
-  const names = server.jobs.names
-  server.jobs.names = () => ['jobs.dead']
-  t.teardown(() => (server.jobs.names = names))
   await query(
-    `insert into pgboss.job (name, data, state, start_after) values ($1, '{}', 'created', now() - interval '1 hour')`,
-    ['jobs.dead'],
+    `insert into pgboss.job (name, data, state, start_after) values ('jobs.dead', '{}', 'created', now() - interval '1 hour')`,
   )
+  t.match((await ask('GET', '/health')).body.data, { status: 'ok' }, 'dead letters are not waiting')
+  // The workers of this server would take up any other.
+  const { names } = server.jobs
+  t.teardown(() => (server.jobs.names = names))
+  server.jobs.names = () => [...names(), 'jobs.dead']
   const { status, body } = await ask('GET', '/health')
   t.equal(status, 200)
   t.match(body, {
     success: true,
     data: { status: 'degraded', database: { status: 'up' }, jobs: { status: 'late' } },
+    message: /worker/,
   })
-  await query(`delete from pgboss.job where name = 'jobs.dead'`)
 })
 
 t.test('a database that is away, or says nothing at all, gives 503 within 5 seconds', async t => {

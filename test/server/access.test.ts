@@ -3,6 +3,7 @@ import { access, caller, covers, SCOPES } from '../../server/access.ts'
 import { startServer } from '../helpers/server.ts'
 
 const GUARDS = ['read', 'write', 'admin', 'keys', 'session', 'sessionLimited'] as const
+const { server, ask, signUp, query } = await startServer(t)
 
 t.test('a scope covers those below it', async t => {
   const table = SCOPES.map(scope => SCOPES.map(required => covers(scope, required)))
@@ -14,7 +15,6 @@ t.test('a scope covers those below it', async t => {
 })
 
 t.test('each kind of route takes the credentials that it says', async t => {
-  const { server, ask, signUp, query } = await startServer(t)
   for (const guard of GUARDS) {
     server.route({ method: 'POST', path: `/try/${guard}`, options: { ...access[guard] }, handler: caller })
   }
@@ -59,7 +59,6 @@ t.test('each kind of route takes the credentials that it says', async t => {
 })
 
 t.test('without a credential, or with nonsense, the answer is 401 and says what to send', async t => {
-  const { server, ask } = await startServer(t)
   server.route({ method: 'GET', path: '/try', options: { ...access.read }, handler: () => 'ok' })
   for (const [credential, message] of [
     [undefined, /Authorization: Bearer/],
@@ -80,7 +79,6 @@ t.test('without a credential, or with nonsense, the answer is 401 and says what 
 })
 
 t.test('a route that does not say who may call it stops the start', async t => {
-  const { server } = await startServer(t)
   await server.stop()
   server.route({ method: 'GET', path: '/bare', handler: () => 'ok' })
   await t.rejects(server.initialize(), { message: /get \/bare does not say who may call it/ })

@@ -3,9 +3,11 @@ import t from 'tap'
 import { startServer } from '../../helpers/server.ts'
 
 const KEYS = '/api/v1/api-keys'
+const { ask, signUp, query } = await startServer(t)
+
+t.beforeEach(() => query('delete from rate_windows'))
 
 t.test('a key is shown once, listed without itself, and revoked for good', async t => {
-  const { ask, signUp, query } = await startServer(t)
   const { token } = await signUp()
   const make = (body: unknown) => ask('POST', KEYS, body, token)
   const made = await make({ name: 'ci', scope: 'read-write' })
@@ -44,7 +46,6 @@ t.test('a key is shown once, listed without itself, and revoked for good', async
 })
 
 t.test('bad input is answered with the field', async t => {
-  const { ask, signUp } = await startServer(t)
   const { token } = await signUp()
   const bad: [unknown, string][] = [
     [{ scope: 'admin' }, 'name'],
@@ -66,7 +67,6 @@ t.test('bad input is answered with the field', async t => {
 })
 
 t.test('a key ends when it was said to, and tells when it was used', async t => {
-  const { ask, signUp, query } = await startServer(t)
   const { token } = await signUp()
   const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
   const { id, key } = (await ask('POST', KEYS, { name: 'x', scope: 'admin', expires_at: inAnHour }, token))
@@ -107,7 +107,6 @@ t.test('a plan allows so many keys, also to several who ask at once', async t =>
 })
 
 t.test("another company's key answers as one that never was", async t => {
-  const { ask, signUp } = await startServer(t)
   const [one, two] = [await signUp('One'), await signUp('Two')]
   const { id } = (await one.ask('GET', KEYS)).body.data.keys[0]
   for (const method of ['GET', 'DELETE']) {

@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import t from 'tap'
+import { checkJob, dispatchChecks, refreshJob } from '../../../plugins/freshness/jobs.ts'
+import { explicit, startWorlds } from './worlds.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'tidemark-freshness-'))
+t.teardown(() => rm(folder, { recursive: true }))
+const { server, tenant, query, addSource, world } = await startWorlds(t, { FILE_SOURCES: folder })
+
+const alertsOf = (scheduleId: string) =>
+  query(
+    `select cause, severity, status, occurrences, title, event from alerts
+    where kind = 'freshness_violation' and cause = $1 order by created_at, id`,
+    [scheduleId],
+  )
+
+t.test('a violation alerts once, after a warning, and resolves by itself', async t => {
+  const { watch, check, database, source } = await world(
+    t,
+    `create table orders (updated_at timestamptz); insert into orders values ('2025-03-10 00:00Z')`,
+  )
+  const { id } = await watch('orders', { ...explicit('10h'), is_active: false })
+  await query('update freshness_schedules set is_active = true where id = $1', [id])
+  const at = (hour: number) => check(new Date(Date.UTC(2025, 2, 10, hour)))
+  await at(7)
+  t.same(await alertsOf(id), [])
+  await at(8)
+  t.match(await alertsOf(id), [
+    { cause: id, severity: 'warning', status: 'triggered', title: /nearly stale/ },
+  ])
+  await at(10)
+  await at(11)
+  await at(12)
+  const open = await alertsOf(id)
+  t.match(open, [
+    { severity: 'warning', status: 'resolved' },
+    { severity: 'critical', status: 'triggered', occurrences: 3, title: /is stale/ },
+  ])
+  t.match(open[1]?.event, {
+    asset: { qualified_name: `${source.name}.${database.name}.public.orders` },
+    details: {
+      table_path: `${database.name}.public.orders`,
+      timestamp_column: 'updated_at',
+      last_updated: '2025-03-10T00:00:00.000Z',
+      sla_threshold: '10h',
+      data_age_minutes: 600,
+    },
+  })
+  await database.query('alter table orders rename to away')
+  await at(13)
+  t.match((await alertsOf(id)).at(-1), { status: 'triggered' }, 'not knowing resolves nothing')
+  await database.query(
+    `alter table away rename to orders; update orders set updated_at = '2025-03-10 13:00Z'`,
+  )
+  await at(14)
+  const closed = await alertsOf(id)
+  t.equal(closed.length, 2)
+  t.match(closed.at(-1), { status: 'resolved' })
+})
+
+t.test('auto_learn learns the cadence from updates, and then judges by it', async t => {
+  const { watch, check, database, freshness } = await world(t, 'create table loads (loaded_at timestamp)')
+  const schedule = await watch('loads', { is_active: false })
+  t.match(schedule, { monitoring_mode: 'auto_learn', sla_threshold: null, expected_interval_hours: null })
+  await query('update freshness_schedules set is_active = true where id = $1', [schedule.id])
+  const day = (index: number, hour: number) => new Date(Date.UTC(2025, 2, 3 + index, hour))
+  for (let index = 0; index < 7; index++) {
+    await database.query('insert into loads values ($1)', [day(index, 6)])
+    await check(day(index, 7))
+    await check(day(index, 19))
+    const { data, meta } = await freshness('loads')
+    t.equal(data.status, index < 6 ? 'unknown' : 'fresh', `update ${index + 1}`)
+    if (index < 6) t.match(meta.note, /7 updates/)
+  }
+  const { data, meta } = await freshness('loads')
+  t.match(data.sla_threshold, /^\d+h$|^\d+m$/)
+  t.equal(meta.expected_next_update, day(7, 6).toISOString())
+  await check(new Date(day(7, 5).getTime() + 30 * 60_000))
+  t.equal((await freshness('loads')).data.sla_status, 'warning')
+  t.same(await alertsOf(schedule.id), [], 'a learned threshold does not warn before every usual update')
+  await check(day(9, 7))
+  t.match(await alertsOf(schedule.id), [{ severity: 'critical', status: 'triggered' }])
+  t.match((await freshness('loads')).data, { status: 'stale', sla_status: 'violated' })
+})
+
+t.test('the sweep claims what is due once, keeps the grid, and checks a source in one job', async t => {
+  const { watch, source, database } = await world(
+    t,
+    `create table a (ts timestamptz); insert into a values (now());
+     create table b (ts timestamptz); insert into b values (now());`,
+  )
+  const a = await watch('a', { ...explicit('1h'), check_interval: '5m' })
+  const b = await watch('b', { ...explicit('1h'), check_interval: '1d' })
+  // Three hours down: the grid of `a` is at 2 minutes past every fifth.
+  await query(
+    `update freshness_schedules set next_run_at = date_trunc('hour', now()) - interval '3 hours' + interval '2 minutes' where id = $1`,
+    [a.id],
+  )
+  await database.query(`insert into a values (now() + interval '1 ms')`)
+  const checked = server.jobs.settled(checkJob, data => data.source_id === source.id)
+  await server.jobs.send(dispatchChecks, {})
+  t.equal(await checked, 'completed')
+  const [row] = (await query(
+    `select extract(minute from next_run_at)::int % 5 as minute, extract(second from next_run_at)::float as second,
+       next_run_at > now() as is_ahead, next_run_at <= now() + interval '5 minutes' as is_next, claimed_at,
+       (select count(*)::int from freshness_checks where schedule_id = f.id) as checks
+     from freshness_schedules f where id = $1`,
+    [a.id],
+  )) as [object]
+  t.same(
+    row,
+    { minute: 2, second: 0, is_ahead: true, is_next: true, claimed_at: null, checks: 2 },
+    'what was missed came once',
+  )
+  const { body } = await tenant.ask('GET', `/api/v1/sdk/freshness/schedules?asset_id=${source.id}`)
+  const other = body.data.data.find(({ id }: { id: string }) => id === b.id)
+  t.equal(other.last_check, b.last_check, 'what was not due was not checked')
+})
+
+t.test('a refresh is a job that tells what failed', async t => {
+  const { watch, source, database } = await world(
+    t,
+    `create table a (ts timestamptz); insert into a values (now());
+     create table b (ts timestamptz); insert into b values (now());`,
+  )
+  await watch('a', explicit('1h'))
+  await watch('b', explicit('1h'))
+  await database.query('drop table b')
+  const refresh = async () => {
+    const reply = await tenant.ask('POST', `/api/v1/sdk/freshness/${source.id}/refresh`)
+    t.match(reply, { status: 202, body: { data: { job_id: String, status: 'pending', message: String } } })
+    await server.jobs.settled(refreshJob, data => data.run_id === reply.body.data.job_id)
+    return (await tenant.ask('GET', `/api/v1/sdk/jobs/${reply.body.data.job_id}`)).body.data
+  }
+  t.match(await refresh(), {
+    status: 'completed',
+    workflow_name: 'freshness_refresh',
+    asset_id: source.id,
+    result: {
+      measured: 1,
+      failed: 1,
+      tables: [{ asset: `${source.name}.${database.name}.public.b`, status: 'error' }],
+    },
+  })
+  await database.query('drop table a')
+  t.match(await refresh(), { status: 'failed', error: { code: 'missing_object', message: String } })
+})
+
+t.test('a source that cannot be reached makes every table an error, once', async t => {
+  const { watch, source, database, check } = await world(
+    t,
+    `create table a (ts timestamptz); insert into a values (now());
+     create table b (ts timestamptz); insert into b values (now());`,
+  )
+  await watch('a', explicit('1h'))
+  await watch('b', explicit('1h'))
+  await tenant.ask('PATCH', `/api/v1/sdk/assets/${source.id}`, { connection_config: { password: 'wrong' } })
+  const { measured, failed } = await check()
+  t.equal(measured, 0)
+  t.same(
+    failed.map(({ error }) => error.kind),
+    ['credentials', 'credentials'],
+  )
+  const { body } = await tenant.ask('GET', `/api/v1/assets/${source.id}/freshness?status=error`)
+  t.match(body.data, { total: 2, summary: { error: 2 } })
+  t.ok(
+    body.data.tables.every(({ last_updated }: { last_updated: string | null }) => last_updated),
+    'what was known stays known',
+  )
+  t.equal((await tenant.ask('GET', `/api/v1/assets/${source.id}`)).body.connection_status, 'failed')
+  await tenant.ask('PATCH', `/api/v1/sdk/assets/${source.id}`, {
+    connection_config: { password: database.config.password },
+  })
+  t.match(await check(), { measured: 2, fresh: 2 })
+})
+
+t.test('SQLite: texts are read in the zone of the source', async t => {
+  const path = join(folder, `${randomUUID()}.db`)
+  const database = new DatabaseSync(path)
+  database.exec(`create table orders (id integer primary key, updated_at timestamp);
+    insert into orders values (1, '2025-07-10 12:00:00'), (2, '2025-07-10 11:59:59');
+    create table days (date date); insert into days values ('2025-07-10');
+    create table words (updated_at timestamp); insert into words values ('soon');`)
+  database.close()
+  const source = await addSource('sqlite', { path, timezone: 'Europe/Berlin' })
+  for (const table of ['orders', 'days', 'words']) {
+    const reply = await tenant.ask('POST', '/api/v1/sdk/freshness/schedules', {
+      asset_id: source.id,
+      table_path: table,
+      ...explicit('1h'),
+    })
+    t.equal(reply.status, 201)
+  }
+  const at = new Date('2025-07-10T10:30:00Z')
+  const checked = await server.plugins.freshness.checkSource({
+    companyId: tenant.companyId,
+    sourceId: source.id,
+    at,
+  })
+  t.match(checked, { measured: 2, statements: 1 })
+  const { body } = await tenant.ask('GET', `/api/v1/assets/${source.id}/freshness`)
+  const byName = new Map(
+    body.data.tables.map((table: { asset: string }) => [table.asset.split('.').at(-1), table]),
+  )
+  t.match(byName.get('orders'), {
+    last_updated: '2025-07-10T10:00:00.000Z',
+    data_age_minutes: 30,
+    status: 'fresh',
+  })
+  t.match(byName.get('days'), { last_updated: '2025-07-09T22:00:00.000Z', status: 'stale' })
+  t.match(byName.get('words'), { status: 'unknown', readiness: 'error' })
+})

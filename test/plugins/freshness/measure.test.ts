@@ -1,0 +1,113 @@
+import t from 'tap'
+import { tablePath } from '../../../connectors/catalog.ts'
+import type { Connection } from '../../../connectors/connector.ts'
+import { defineDialect } from '../../../connectors/dialect.ts'
+import { ConnectorError, type ConnectorErrorKind } from '../../../connectors/errors.ts'
+import type { Sql } from '../../../connectors/sql.ts'
+import { measure, newestOf, type Target } from '../../../plugins/freshness/measure.ts'
+
+const dialect = defineDialect({ limits: { columns: 10, values: 100 } })
+
+const target = (id: string, column: string | null = 'ts'): Target => ({
+  id,
+  column,
+  table: { catalog: 'shop', schema: 'main', name: id },
+})
+
+const failure = (kind: ConnectorErrorKind) => new ConnectorError({ kind, engine: 'stand', message: kind })
+
+/** An engine in which reading some tables fails, so that failures come exactly when a test wants them. */
+function stand(failures: Record<string, ConnectorErrorKind>, more: Partial<Connection> = {}) {
+  const texts: string[] = []
+  const connection: Connection = {
+    introspect: async () => [],
+    async query(statement: Sql) {
+      const { text } = dialect.render(statement)
+      texts.push(text)
+      const bad = Object.entries(failures).find(([name]) => text.includes(`"${name}"`))
+      if (bad) throw failure(bad[1])
+      return [
+        Object.fromEntries(Array.from(text.matchAll(/as "(m\d+)"/g), ([, name]) => [name, 1_700_000_000])),
+      ]
+    },
+    close: async () => {},
+    ...more,
+  }
+  return { connection, texts }
+}
+
+const many = (count: number) => Array.from({ length: count }, (_, index) => target(`t${index}`))
+
+const errorsOf = (readings: Map<string, object>) =>
+  [...readings].flatMap(([id, reading]) =>
+    'error' in reading ? [`${id} ${(reading.error as ConnectorError).kind}`] : [],
+  )
+
+t.test('one SELECT with a scalar sub-query a table, names quoted', async t => {
+  const { text } = dialect.render(newestOf(dialect, [target('a', 'odd "name"'), target('b')]))
+  t.equal(
+    text,
+    'select (select max("odd ""name""") from "main"."a") as "m0", (select max("ts") from "main"."b") as "m1"',
+  )
+})
+
+t.test('tables are cut by the limit of the dialect', async t => {
+  const { connection, texts } = stand({})
+  const { readings, statements, failure } = await measure(connection, dialect, many(25), { timeoutMs: 1000 })
+  t.equal(statements, 3)
+  t.equal(texts.length, 3)
+  t.equal(readings.size, 25)
+  t.equal(failure, null)
+})
+
+t.test('only the guilty table errs', async t => {
+  for (const kind of ['missing-object', 'permission', 'invalid-query', 'timeout'] as const) {
+    const { connection } = stand({ t6: kind })
+    const { readings, statements, failure } = await measure(connection, dialect, many(10), {
+      timeoutMs: 1000,
+    })
+    t.same(errorsOf(readings), [`t6 ${kind}`])
+    t.equal(readings.size, 10)
+    t.equal(failure, null, 'the connection is not to blame')
+    t.ok(statements <= 9, `${kind}: ${statements} statements`)
+  }
+})
+
+t.test('when the time is up, what is left has timed out', async t => {
+  let clock = 0
+  const { connection } = stand({ t6: 'timeout' })
+  const query = connection.query.bind(connection)
+  connection.query = async (...input) => {
+    clock += 1000
+    return query(...input)
+  }
+  const { readings, statements } = await measure(connection, dialect, many(10), {
+    timeoutMs: 1000,
+    now: () => clock,
+  })
+  t.ok(statements <= 6, `${statements} statements`)
+  t.equal(readings.size, 10)
+  t.ok(errorsOf(readings).includes('t6 timeout'))
+})
+
+t.test('a connection that breaks takes along what was not read yet', async t => {
+  const { connection } = stand({ t14: 'network' })
+  const { readings, failure } = await measure(connection, dialect, many(25), { timeoutMs: 1000 })
+  t.equal(failure?.kind, 'network')
+  t.equal(errorsOf(readings).length, 15)
+  t.equal(readings.size, 25)
+})
+
+t.test('tables without a timestamp column are as old as the engine says, if it does', async t => {
+  const at = new Date('2025-03-10T12:00:00Z')
+  const targets = [target('a', null), target('b', null)]
+  const knowing = stand({}, { lastModified: async ([first]) => new Map([[tablePath(first!), at]]) })
+  const { readings, statements } = await measure(knowing.connection, dialect, targets, { timeoutMs: 1000 })
+  t.match([...readings.values()], [{ value: at }, { value: null }])
+  t.equal(statements, 0)
+  const ignorant = await measure(stand({}).connection, dialect, targets, { timeoutMs: 1000 })
+  t.match([...ignorant.readings.values()], [{ value: null }, { value: null }])
+  const refusing = stand({}, { lastModified: async () => Promise.reject(failure('permission')) })
+  const { readings: refused } = await measure(refusing.connection, dialect, targets, { timeoutMs: 1000 })
+  t.same(errorsOf(refused), ['a permission', 'b permission'])
+})
