@@ -83,16 +83,23 @@ export function enforceAccess(server: Server): void {
   server.auth.default({ strategies: STRATEGIES })
   server.ext('onPreStart', () => {
     const bare = server.table().find(route => route.settings.plugins?.access === undefined)
-    if (bare) throw new Error(`Route ${bare.method} ${bare.path} does not say who may call it: spread one of access.* into its options`)
+    if (bare)
+      throw new Error(
+        `Route ${bare.method} ${bare.path} does not say who may call it: spread one of access.* into its options`,
+      )
   })
   server.ext('onCredentials', (request, h) => {
     const guard = request.route.settings.plugins?.access
     const who = caller(request)
     if (guard?.sessionOnly && who.kind !== 'session') {
-      throw apiError('FORBIDDEN', 'This endpoint takes a sign-in token, not an API key: POST /api/v1/auth/login gives one', {
-        current_scope: who.scope,
-        required_scope: 'session',
-      })
+      throw apiError(
+        'FORBIDDEN',
+        'This endpoint takes a sign-in token, not an API key: POST /api/v1/auth/login gives one',
+        {
+          current_scope: who.scope,
+          required_scope: 'session',
+        },
+      )
     }
     if (guard?.scope && !covers(who.scope, guard.scope)) {
       throw apiError('FORBIDDEN', `This needs the scope ${guard.scope}; the credential has ${who.scope}`, {

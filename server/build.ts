@@ -55,7 +55,9 @@ export interface BuildOptions {
 }
 
 const connectorShape = Joi.object({
-  name: Joi.string().pattern(/^[a-z][a-z0-9_]*$/).required(),
+  name: Joi.string()
+    .pattern(/^[a-z][a-z0-9_]*$/)
+    .required(),
   label: Joi.string().required(),
   config: Joi.object().schema().required(),
   dialect: Joi.object().required(),
@@ -65,7 +67,9 @@ const connectorShape = Joi.object({
 })
 
 const checkShape = Joi.object({
-  name: Joi.string().pattern(/^[A-Za-z][A-Za-z0-9_]*$/).required(),
+  name: Joi.string()
+    .pattern(/^[A-Za-z][A-Za-z0-9_]*$/)
+    .required(),
   description: Joi.string().required(),
   family: Joi.string().valid('rule', 'metric').required(),
   column: Joi.string().valid('required', 'optional', 'ignored').required(),
@@ -94,7 +98,10 @@ export async function build(options: BuildOptions): Promise<Server> {
     sourceEgress({
       allow: config.egressAllow ?? options.sourceAllow ?? [],
       fileSources: [...config.fileSources, ...(options.fileSources ?? [])],
-      refused: config.egressAllow === undefined && options.sourceAllow !== undefined ? [] : [`${own.hostname}:${own.port || 5432}`],
+      refused:
+        config.egressAllow === undefined && options.sourceAllow !== undefined
+          ? []
+          : [`${own.hostname}:${own.port || 5432}`],
     }),
   )
   server.decorate('server', 'egress', { allow: config.egressAllow ?? options.webhookAllow ?? [] })
@@ -165,13 +172,20 @@ function requestLog(log: Logger) {
 
 function hapi(config: Config): Server {
   // Node closes connections with slow headers or bodies; hapi's own payload timeout waits for the whole body.
-  const listener = createServer({ connectionsCheckingInterval: 2_000, headersTimeout: 10_000, requestTimeout: 20_000 })
+  const listener = createServer({
+    connectionsCheckingInterval: 2_000,
+    headersTimeout: 10_000,
+    requestTimeout: 20_000,
+  })
   return Hapi.server({
     port: config.port,
     host: config.host,
     listener,
     routes: {
-      validate: { failAction: onInvalid, options: { abortEarly: false, errors: { wrap: { label: false } }, stripUnknown: false } },
+      validate: {
+        failAction: onInvalid,
+        options: { abortEarly: false, errors: { wrap: { label: false } }, stripUnknown: false },
+      },
       payload: { maxBytes: 1_048_576, allow: 'application/json', timeout: false },
       security: { hsts: false, noSniff: true, xframe: 'deny', referrer: 'no-referrer' },
     },

@@ -35,25 +35,35 @@ export type Plan = (typeof PLANS)[number]
 const list = (separator: string) =>
   Joi.string()
     .allow('')
-    .custom((value: string) => value.split(separator).map(part => part.trim()).filter(Boolean))
+    .custom((value: string) =>
+      value
+        .split(separator)
+        .map(part => part.trim())
+        .filter(Boolean),
+    )
 
 const cidrs = list(',').custom((value: string[], helpers) => {
   const bad = value.find(cidr => !/^[0-9a-f.:]+\/\d{1,3}$/i.test(cidr))
-  return bad === undefined ? value : helpers.message({ custom: `{{#label}} holds ${bad}, which is not a CIDR such as 10.0.0.0/8` })
+  return bad === undefined
+    ? value
+    : helpers.message({ custom: `{{#label}} holds ${bad}, which is not a CIDR such as 10.0.0.0/8` })
 })
 
 const delays = list(',').custom((value: string[], helpers) => {
   const seconds = value.map(Number)
   return seconds.length > 0 && seconds.every(second => Number.isFinite(second) && second >= 0)
     ? seconds
-    : helpers.message({ custom: '{{#label}} must be seconds of 0 or more separated by commas, such as 0,60,300,900,3600' })
+    : helpers.message({
+        custom: '{{#label}} must be seconds of 0 or more separated by commas, such as 0,60,300,900,3600',
+      })
 })
 
 const secretKey = Joi.string().custom((value: string, helpers) =>
   value.split(',').every(key => Buffer.from(key.trim(), 'base64').length === 32)
     ? value
     : helpers.message({
-        custom: '{{#label}} must be 32 bytes in base64 (make one with: openssl rand -base64 32), or several separated by commas, newest first',
+        custom:
+          '{{#label}} must be 32 bytes in base64 (make one with: openssl rand -base64 32), or several separated by commas, newest first',
       }),
 )
 
@@ -72,27 +82,88 @@ const postgresUrl = Joi.string().uri({ scheme: ['postgres', 'postgresql'] })
 const SETTINGS = {
   PORT: { schema: Joi.number().port().default(8000), about: 'Port of the HTTP server; 0 takes a free one.' },
   HOST: { schema: Joi.string().default('127.0.0.1'), about: 'Address the HTTP server listens on.' },
-  BASE_URL: { schema: Joi.string().uri({ scheme: ['http', 'https'] }), about: 'Address that links start with; http://HOST:PORT unless set.' },
-  ROLE: { schema: Joi.string().valid('all', 'web', 'worker').default('all'), about: 'What this process does: serve HTTP, work jobs, or both.' },
-  DATABASE_URL: { schema: postgresUrl, secret: true, about: 'PostgreSQL 13 or newer; its role owns the database. Without it an embedded PostgreSQL runs under DATA_DIR.' },
-  APP_DATABASE_URL: { schema: postgresUrl, secret: true, about: 'The application role, when the role of DATABASE_URL may not create roles.' },
-  DATA_DIR: { schema: Joi.string().default('./.data'), about: 'Folder of the embedded PostgreSQL, its secret key and the demo source.' },
-  SECRET_KEY: { schema: secretKey, secret: true, about: 'Encrypts stored secrets: 32 bytes in base64, or several, newest first. Required with DATABASE_URL.' },
-  EXTENSIONS: { schema: list(',').default([]), about: 'Packages or files of hapi plugins that add connectors and checks, separated by commas.' },
-  EGRESS_ALLOW: { schema: cidrs, about: 'CIDRs that sources and webhooks may reach besides public addresses. Unset and embedded: sources may reach loopback.' },
-  FILE_SOURCES: { schema: list(':').default([]), about: 'Folders whose database files may be sources, separated by colons; DATA_DIR/demo is always one.' },
-  DEFAULT_PLAN: { schema: Joi.string().valid(...PLANS).default('enterprise'), about: 'Plan of a new company; it sets the rate limits of API keys.' },
-  DEMO_ENABLED: { schema: Joi.boolean(), about: 'Whether the demo company is made; true with the embedded database, else false.' },
-  TRUST_PROXY: { schema: Joi.number().integer().min(0).max(10).default(0), about: 'How many proxies stand in front, for the client address.' },
-  WEBHOOK_DELAYS: { schema: delays.default([0, 60, 300, 900, 3600]), about: 'Seconds before each delivery attempt, counted from the end of the one before.' },
-  STATEMENT_TIMEOUT: { schema: Joi.number().integer().min(1).max(3600).default(60), about: 'Seconds after which a statement at a source is ended there.' },
-  TIMEZONE: { schema: timezone.default('UTC'), about: 'Zone of timestamps that carry none, where a source does not say.' },
-  LOG_LEVEL: { schema: Joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'), about: 'Least level that is logged.' },
-  LOG_FORMAT: { schema: Joi.string().valid('json', 'pretty').default('json'), about: 'JSON lines, or short lines for people.' },
+  BASE_URL: {
+    schema: Joi.string().uri({ scheme: ['http', 'https'] }),
+    about: 'Address that links start with; http://HOST:PORT unless set.',
+  },
+  ROLE: {
+    schema: Joi.string().valid('all', 'web', 'worker').default('all'),
+    about: 'What this process does: serve HTTP, work jobs, or both.',
+  },
+  DATABASE_URL: {
+    schema: postgresUrl,
+    secret: true,
+    about:
+      'PostgreSQL 13 or newer; its role owns the database. Without it an embedded PostgreSQL runs under DATA_DIR.',
+  },
+  APP_DATABASE_URL: {
+    schema: postgresUrl,
+    secret: true,
+    about: 'The application role, when the role of DATABASE_URL may not create roles.',
+  },
+  DATA_DIR: {
+    schema: Joi.string().default('./.data'),
+    about: 'Folder of the embedded PostgreSQL, its secret key and the demo source.',
+  },
+  SECRET_KEY: {
+    schema: secretKey,
+    secret: true,
+    about:
+      'Encrypts stored secrets: 32 bytes in base64, or several, newest first. Required with DATABASE_URL.',
+  },
+  EXTENSIONS: {
+    schema: list(',').default([]),
+    about: 'Packages or files of hapi plugins that add connectors and checks, separated by commas.',
+  },
+  EGRESS_ALLOW: {
+    schema: cidrs,
+    about:
+      'CIDRs that sources and webhooks may reach besides public addresses. Unset and embedded: sources may reach loopback.',
+  },
+  FILE_SOURCES: {
+    schema: list(':').default([]),
+    about: 'Folders whose database files may be sources, separated by colons; DATA_DIR/demo is always one.',
+  },
+  DEFAULT_PLAN: {
+    schema: Joi.string()
+      .valid(...PLANS)
+      .default('enterprise'),
+    about: 'Plan of a new company; it sets the rate limits of API keys.',
+  },
+  DEMO_ENABLED: {
+    schema: Joi.boolean(),
+    about: 'Whether the demo company is made; true with the embedded database, else false.',
+  },
+  TRUST_PROXY: {
+    schema: Joi.number().integer().min(0).max(10).default(0),
+    about: 'How many proxies stand in front, for the client address.',
+  },
+  WEBHOOK_DELAYS: {
+    schema: delays.default([0, 60, 300, 900, 3600]),
+    about: 'Seconds before each delivery attempt, counted from the end of the one before.',
+  },
+  STATEMENT_TIMEOUT: {
+    schema: Joi.number().integer().min(1).max(3600).default(60),
+    about: 'Seconds after which a statement at a source is ended there.',
+  },
+  TIMEZONE: {
+    schema: timezone.default('UTC'),
+    about: 'Zone of timestamps that carry none, where a source does not say.',
+  },
+  LOG_LEVEL: {
+    schema: Joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),
+    about: 'Least level that is logged.',
+  },
+  LOG_FORMAT: {
+    schema: Joi.string().valid('json', 'pretty').default('json'),
+    about: 'JSON lines, or short lines for people.',
+  },
 } satisfies Record<string, { schema: Joi.Schema; secret?: true; about: string }>
 
 const schema = Joi.object(
-  Object.fromEntries(Object.entries(SETTINGS).map(([name, setting]) => [name, setting.schema.empty('').label(name)])),
+  Object.fromEntries(
+    Object.entries(SETTINGS).map(([name, setting]) => [name, setting.schema.empty('').label(name)]),
+  ),
 ).prefs({ abortEarly: false, errors: { wrap: { label: false } } })
 
 /** Wrong settings: the message names each with what is allowed and what was given. */
@@ -117,10 +188,14 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     throw new ConfigError(`Wrong settings:\n${lines.join('\n')}`)
   }
   if (value.DATABASE_URL && !value.SECRET_KEY) {
-    throw new ConfigError('Wrong settings:\n  SECRET_KEY is required with DATABASE_URL: make one with openssl rand -base64 32, and keep it')
+    throw new ConfigError(
+      'Wrong settings:\n  SECRET_KEY is required with DATABASE_URL: make one with openssl rand -base64 32, and keep it',
+    )
   }
   return {
-    ...(Object.fromEntries(Object.entries(value).map(([name, setting]) => [camelCase(name), setting])) as unknown as Config),
+    ...(Object.fromEntries(
+      Object.entries(value).map(([name, setting]) => [camelCase(name), setting]),
+    ) as unknown as Config),
     baseUrl: (value.BASE_URL ?? `http://${value.HOST}:${value.PORT}`).replace(/\/+$/, ''),
     demoEnabled: value.DEMO_ENABLED ?? value.DATABASE_URL === undefined,
   }
@@ -147,4 +222,6 @@ function camelCase(name: string): string {
 }
 
 /** The folder of the package itself, for files that ship with it. */
-export const packageRoot = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '..' : '../..', import.meta.url))
+export const packageRoot = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? '..' : '../..', import.meta.url),
+)

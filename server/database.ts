@@ -174,7 +174,10 @@ export async function migrate(options: {
     return await owner.transaction(async lock => {
       await lock.raw('set local statement_timeout = 0')
       await lock.raw('select pg_advisory_xact_lock(?)', [MIGRATION_LOCK])
-      await owner.migrate.latest({ migrationSource: source(options.migrations), tableName: 'tidemark_migrations' })
+      await owner.migrate.latest({
+        migrationSource: source(options.migrations),
+        tableName: 'tidemark_migrations',
+      })
       await options.prepareJobs()
       const appUrl = options.appUrl ?? (await ensureAppRole(lock, options))
       await grant(lock, decodeURIComponent(new URL(appUrl).username))
@@ -218,7 +221,9 @@ async function ensureAppRole(
 /** Roles are shared by all databases of a server, so the name carries the database's. */
 function appRole(database: string): string {
   const name = `${database}_app`
-  return Buffer.byteLength(name) <= 63 ? name : `tidemark_${createHash('sha256').update(database).digest('hex').slice(0, 16)}_app`
+  return Buffer.byteLength(name) <= 63
+    ? name
+    : `tidemark_${createHash('sha256').update(database).digest('hex').slice(0, 16)}_app`
 }
 
 async function grant(trx: Transaction, role: string): Promise<void> {

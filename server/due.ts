@@ -39,7 +39,8 @@ export async function claimDue(
   columns: { interval: string; source: string; table?: string },
   limit = 1_000,
 ): Promise<Due[]> {
-  const active = columns.source === 'id' ? '' : `and (select s.is_active from sources s where s.id = t.${columns.source})`
+  const active =
+    columns.source === 'id' ? '' : `and (select s.is_active from sources s where s.id = t.${columns.source})`
   return rows<Due>(
     trx,
     `update ${table} t

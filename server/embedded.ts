@@ -22,7 +22,6 @@ import {
   launchPostmaster,
   readPostmaster,
   stopPostmaster,
-  superuser,
 } from './embedded/postmaster.ts'
 import type { Postmaster } from './embedded/postmaster.ts'
 import { takeLock, tryLock } from './embedded/lock.ts'

@@ -57,13 +57,26 @@ export interface ErrorData {
  * @param message a sentence that says what to do
  * @param details field names, suggestions; never a secret
  */
-export function apiError(code: ErrorCode, message: string, details: Record<string, unknown> = {}): Boom.Boom<ErrorData> {
+export function apiError(
+  code: ErrorCode,
+  message: string,
+  details: Record<string, unknown> = {},
+): Boom.Boom<ErrorData> {
   return new Boom.Boom(message, { statusCode: CODES[code], data: { code, details } })
 }
 
 /** 400 for one field: `details.field`, `details.error` and the list `details.errors` of one. */
-export function invalidField(field: string, error: string, more: Record<string, unknown> = {}): Boom.Boom<ErrorData> {
-  return apiError('VALIDATION_ERROR', `${field}: ${error}`, { field, error, ...more, errors: [{ field, error }] })
+export function invalidField(
+  field: string,
+  error: string,
+  more: Record<string, unknown> = {},
+): Boom.Boom<ErrorData> {
+  return apiError('VALIDATION_ERROR', `${field}: ${error}`, {
+    field,
+    error,
+    ...more,
+    errors: [{ field, error }],
+  })
 }
 
 /** 422 with the `detail` array, for failures that no schema can see. */

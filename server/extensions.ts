@@ -46,7 +46,8 @@ async function importExtension(specifier: string): Promise<Record<string, unknow
     return (await import(target)) as Record<string, unknown>
   } catch (cause) {
     const { code, message } = cause as { code?: string; message: string }
-    const missing = code === 'ERR_MODULE_NOT_FOUND' && message.includes(isPath ? target.replace('file://', '') : specifier)
+    const missing =
+      code === 'ERR_MODULE_NOT_FOUND' && message.includes(isPath ? target.replace('file://', '') : specifier)
     throw new Error(
       missing
         ? `Extension ${specifier} is not installed: run npm install, or correct the path in EXTENSIONS`
@@ -59,5 +60,7 @@ async function importExtension(specifier: string): Promise<Record<string, unknow
 function pluginOf(specifier: string, module: Record<string, unknown>): Plugin<undefined> {
   const candidate = (module.plugin ?? module.default) as Partial<Plugin<undefined>> | undefined
   if (typeof candidate?.register === 'function') return candidate as Plugin<undefined>
-  throw new Error(`Extension ${specifier} exports no hapi plugin: export { plugin: { name, register(server) } }`)
+  throw new Error(
+    `Extension ${specifier} exports no hapi plugin: export { plugin: { name, register(server) } }`,
+  )
 }

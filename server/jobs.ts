@@ -83,13 +83,23 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
     const jobLog = log.child({ job: job.name, job_id: record.id })
     try {
       const data = checked(job, record.data ?? {})
-      const output = await job.work(data, { server, log: jobLog, attempt, signal: record.signal, id: record.id })
+      const output = await job.work(data, {
+        server,
+        log: jobLog,
+        attempt,
+        signal: record.signal,
+        id: record.id,
+      })
       return { id: record.id, status: 'completed', output: output ?? {} }
     } catch (error) {
       const { name, message } = error as Error
       jobLog.warn({ attempt, err: message }, 'job failed')
       // Only name and message are stored: an error of an HTTP client carries headers.
-      return { id: record.id, status: error instanceof GiveUp ? 'deadletter' : 'failed', output: { name, message } }
+      return {
+        id: record.id,
+        status: error instanceof GiveUp ? 'deadletter' : 'failed',
+        output: { name, message },
+      }
     }
   }
 

@@ -2,7 +2,15 @@ import { pino, type Logger } from 'pino'
 import type { Config } from './config.ts'
 
 /** Paths that never reach a log line, whatever object is logged. */
-const SECRET_PATHS = ['password', 'token', 'secret', 'authorization', 'access_token', 'refresh_token', 'connection_config']
+const SECRET_PATHS = [
+  'password',
+  'token',
+  'secret',
+  'authorization',
+  'access_token',
+  'refresh_token',
+  'connection_config',
+]
 
 /** The process's logger: JSON lines on standard error, so that standard output stays for people and pipes. */
 export function makeLog(config: Pick<Config, 'logLevel' | 'logFormat'>): Logger {
@@ -16,7 +24,10 @@ export function makeLog(config: Pick<Config, 'logLevel' | 'logFormat'>): Logger 
     censor: '…',
   }
   const destination = config.logFormat === 'pretty' ? shortLines() : pino.destination({ dest: 2, sync: true })
-  return pino({ level: config.logLevel, redact, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, destination)
+  return pino(
+    { level: config.logLevel, redact, base: undefined, timestamp: pino.stdTimeFunctions.isoTime },
+    destination,
+  )
 }
 
 /** One short line a record, for a person at a terminal. */
@@ -25,7 +36,9 @@ function shortLines(): { write(line: string): void } {
     write(line) {
       const { level, time, msg, ...rest } = JSON.parse(line) as Record<string, unknown>
       const fields = Object.keys(rest).length === 0 ? '' : ` ${JSON.stringify(rest)}`
-      process.stderr.write(`${String(time).slice(11, 19)} ${pino.levels.labels[Number(level)] ?? level} ${String(msg ?? '')}${fields}\n`)
+      process.stderr.write(
+        `${String(time).slice(11, 19)} ${pino.levels.labels[Number(level)] ?? level} ${String(msg ?? '')}${fields}\n`,
+      )
     },
   }
 }

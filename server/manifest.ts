@@ -41,4 +41,3 @@ function templateEntry(): string {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   return new URL(`../plugin-template/index.${extension}`, import.meta.url).href
 }
-

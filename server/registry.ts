@@ -31,7 +31,8 @@ export class Registry<T extends { name: string }> {
   /** The item of a name. Throws with the known names when there is none. */
   get(name: string): T {
     const item = this.#items.get(name)
-    if (!item) throw new Error(`Unknown ${this.#what} ${JSON.stringify(name)}; known are ${this.names().join(', ')}`)
+    if (!item)
+      throw new Error(`Unknown ${this.#what} ${JSON.stringify(name)}; known are ${this.names().join(', ')}`)
     return item
   }
 

@@ -27,7 +27,8 @@ const ANSWERS_400 = /^\/api\/v1\/(sdk|api-keys|operating-schedules)(\/|$)/
 export function shapeReplies(server: Server): void {
   server.ext('onRequest', (request, h) => {
     request.info.id = randomUUID()
-    if (request.raw.req.url?.includes('%00')) throw apiError('BAD_REQUEST', 'The path or query holds a NUL character: remove it')
+    if (request.raw.req.url?.includes('%00'))
+      throw apiError('BAD_REQUEST', 'The path or query holds a NUL character: remove it')
     // Clients send the content type with requests that have no body.
     if (request.headers['content-length'] === '0') delete request.headers['content-type']
     return h.continue
@@ -59,7 +60,9 @@ function answer(request: Request, h: ResponseToolkit, error: Boom.Boom) {
 
 /** SQLSTATE class 22: a value that PostgreSQL cannot take, such as a number out of range. Never our fault. */
 function statusOf(error: Boom.Boom): number {
-  const state = (error as { nativeError?: { code?: string }; code?: string }).nativeError?.code ?? (error as { code?: string }).code
+  const state =
+    (error as { nativeError?: { code?: string }; code?: string }).nativeError?.code ??
+    (error as { code?: string }).code
   return typeof state === 'string' && /^22[0-9A-Z]{3}$/.test(state) ? 400 : error.output.statusCode
 }
 
@@ -78,7 +81,8 @@ function sayStatus(status: number, error: Boom.Boom): string {
   if (status === 404) return 'There is nothing at this path; /openapi.json lists what there is'
   if (status === 413) return 'The body is larger than 1 MiB: send less at a time'
   if (status === 415) return 'Send the body as Content-Type: application/json'
-  if (status === 400 && /JSON/i.test(error.message)) return 'The body is not valid JSON: check quotes, commas and brackets'
+  if (status === 400 && /JSON/i.test(error.message))
+    return 'The body is not valid JSON: check quotes, commas and brackets'
   return status === 400 ? 'The request could not be understood: check its body and headers' : error.message
 }
 
@@ -88,7 +92,9 @@ function failure(request: Request, error: Boom.Boom, status: number): object {
   return {
     error: {
       code: known?.code ?? (status === 503 ? 'UNAVAILABLE' : 'INTERNAL_ERROR'),
-      message: known ? error.message : 'Something went wrong on our side; the log has more under this request id',
+      message: known
+        ? error.message
+        : 'Something went wrong on our side; the log has more under this request id',
       details: { ...known?.details, request_id: request.info.id },
     },
   }
@@ -97,14 +103,22 @@ function failure(request: Request, error: Boom.Boom, status: number): object {
 /** Turns Joi's failures into the 400 or 422 form that the path answers with. */
 export function onInvalid(request: Request, _h: ResponseToolkit, error?: Error): never {
   if (!Joi.isError(error)) throw error ?? Boom.badRequest()
-  const source = (error as { output?: { payload?: { validation?: { source?: string } } } }).output?.payload?.validation?.source
+  const source = (error as { output?: { payload?: { validation?: { source?: string } } } }).output?.payload
+    ?.validation?.source
   const where = { payload: 'body', params: 'path', headers: 'header' }[source ?? ''] ?? source ?? 'body'
   if (!ANSWERS_400.test(request.path)) {
     throw unprocessable(
-      error.details.map(({ path, message, type }): Detail => ({ loc: [where, ...path.map(String)], msg: message, type })),
+      error.details.map(({ path, message, type }): Detail => ({
+        loc: [where, ...path.map(String)],
+        msg: message,
+        type,
+      })),
     )
   }
-  const errors = error.details.map(({ path, message }) => ({ field: path.join('.') || where, error: message }))
+  const errors = error.details.map(({ path, message }) => ({
+    field: path.join('.') || where,
+    error: message,
+  }))
   const [first] = errors
   throw apiError('VALIDATION_ERROR', errors.map(({ error: text }) => text).join('; '), { ...first, errors })
 }

@@ -22,7 +22,8 @@ export interface Vault {
 export function makeVault(secretKey: string): Vault {
   const keys = secretKey.split(',').map(text => Buffer.from(text.trim(), 'base64'))
   const newest = keys[0]
-  if (!newest || keys.some(key => key.length !== 32)) throw new Error('SECRET_KEY must be keys of 32 bytes in base64')
+  if (!newest || keys.some(key => key.length !== 32))
+    throw new Error('SECRET_KEY must be keys of 32 bytes in base64')
   const byId = new Map(keys.map(key => [keyId(key), sealingKey(key)]))
   const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', newest, '', `tidemark ${purpose}`, 32))
 
@@ -34,13 +35,18 @@ export function makeVault(secretKey: string): Vault {
       const nonce = randomBytes(12)
       const cipher = createCipheriv('aes-256-gcm', sealingKey(newest), nonce).setAAD(Buffer.from(place))
       const text = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
-      return ['v1', keyId(newest), Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64')].join('.')
+      return ['v1', keyId(newest), Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64')].join(
+        '.',
+      )
     },
     open(sealed, place) {
       const [version, id, body] = sealed.split('.')
       const key = byId.get(id ?? '')
       if (version !== 'v1' || !body) throw new Error('This is not a sealed secret')
-      if (!key) throw new Error(`The key ${id} that sealed this secret is not in SECRET_KEY: add it behind the newest one`)
+      if (!key)
+        throw new Error(
+          `The key ${id} that sealed this secret is not in SECRET_KEY: add it behind the newest one`,
+        )
       const bytes = Buffer.from(body, 'base64')
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 })
         .setAAD(Buffer.from(place))

@@ -18,7 +18,11 @@ t.test('from a connection to a signed webhook', async t => {
   t.match(tested.body.data, { success: true })
   t.equal((await discover(world)).status, 'completed')
   const name = `shop.${source.name}.public.orders`
-  t.match((await tenant.ask('GET', `/api/v1/assets/${asset.id}`)).body, { asset_type: 'source', table_count: 1, connection_status: 'connected' })
+  t.match((await tenant.ask('GET', `/api/v1/assets/${asset.id}`)).body, {
+    asset_type: 'source',
+    table_count: 1,
+    connection_status: 'connected',
+  })
 
   const destination = await tenant.ask('POST', `${sdk}/alerts/destinations`, {
     name: 'pipeline',
@@ -50,7 +54,11 @@ t.test('from a connection to a signed webhook', async t => {
     `sha256=${createHmac('sha256', secret).update(request.body).digest('hex')}`,
     'the signature is the HMAC of the raw body under the whole secret',
   )
-  t.same(new Webhook(secret).verify(request.body, request.headers), payload, 'and Standard Webhooks verifies it')
+  t.same(
+    new Webhook(secret).verify(request.body, request.headers),
+    payload,
+    'and Standard Webhooks verifies it',
+  )
   t.equal(request.headers['webhook-id'], payload.alert.id)
 
   const schedule = await tenant.ask('POST', `${sdk}/freshness/schedules`, {
@@ -62,9 +70,18 @@ t.test('from a connection to a signed webhook', async t => {
   t.equal(schedule.status, 201, JSON.stringify(schedule.body))
   t.match((await tenant.ask('GET', `/api/v1/freshness?asset=${name}`)).body, {
     success: true,
-    data: { asset: name, status: 'fresh', sla_status: 'within_sla', timestamp_column: 'updated_at', sla_threshold: '24h' },
+    data: {
+      asset: name,
+      status: 'fresh',
+      sla_status: 'within_sla',
+      timestamp_column: 'updated_at',
+      sla_threshold: '24h',
+    },
   })
-  t.match((await tenant.ask('GET', `/api/v1/assets/${name}`)).body, { name: 'orders', freshness: { status: 'fresh' } })
+  t.match((await tenant.ask('GET', `/api/v1/assets/${name}`)).body, {
+    name: 'orders',
+    freshness: { status: 'fresh' },
+  })
 
   const rule = await tenant.ask('POST', `${sdk}/validity/${asset.id}`, {
     rule_type: 'RANGE',
@@ -74,10 +91,15 @@ t.test('from a connection to a signed webhook', async t => {
   })
   const checked = await tenant.ask('POST', `${sdk}/validity/${asset.id}/${rule.body.data.uuid}/check`)
   t.match(checked.body.data, { status: 'fail', total_rows: 50, invalid_count: 10 })
-  const metric = await tenant.ask('POST', `${sdk}/metrics/${asset.id}`, { metric_type: 'row_count', table_path: 'orders' })
+  const metric = await tenant.ask('POST', `${sdk}/metrics/${asset.id}`, {
+    metric_type: 'row_count',
+    table_path: 'orders',
+  })
   const captured = await tenant.ask('POST', `${sdk}/metrics/${asset.id}/${metric.body.data.id}/capture`)
   t.match(captured.body.data, { snapshots: [{ value: 50 }] })
 
   const [, second] = await receiver.received(2)
-  t.match(JSON.parse(second?.body ?? ''), { event: { type: 'validity_failure', details: { rule_type: 'RANGE', invalid_count: 10 } } })
+  t.match(JSON.parse(second?.body ?? ''), {
+    event: { type: 'validity_failure', details: { rule_type: 'RANGE', invalid_count: 10 } },
+  })
 })

@@ -20,7 +20,8 @@ export async function findAsset(trx: Transaction, assetId: string): Promise<Asse
   if (found) return found
   throw apiError('ASSET_NOT_FOUND', 'There is no such asset, or it is not yours', {
     asset_id: assetId,
-    suggestion: 'Use the UUID, or the qualified name <source>.<database>.<schema>.<table>; double-quote parts with dots',
+    suggestion:
+      'Use the UUID, or the qualified name <source>.<database>.<schema>.<table>; double-quote parts with dots',
   })
 }
 
@@ -52,7 +53,10 @@ async function withSource(trx: Transaction, table: Table | undefined): Promise<A
 export async function findTable(trx: Transaction, source: Source, path: string): Promise<Table> {
   const parts = parseName(path)
   if (!parts || parts.length > 3) {
-    throw invalidField('table_path', 'must be catalog.schema.table, with parts that hold dots in double quotes')
+    throw invalidField(
+      'table_path',
+      'must be catalog.schema.table, with parts that hold dots in double quotes',
+    )
   }
   const [name = '', schema, catalog] = parts.toReversed()
   const found = await Table.query(trx)
@@ -72,7 +76,9 @@ export async function findTable(trx: Transaction, source: Source, path: string):
   }
   if (found.length > 1) {
     const candidates = found.map(({ qualifiedName }) => qualifiedName)
-    throw invalidField('table_path', `${path} names several tables: write catalog.schema.table`, { candidates })
+    throw invalidField('table_path', `${path} names several tables: write catalog.schema.table`, {
+      candidates,
+    })
   }
   return table
 }

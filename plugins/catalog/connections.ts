@@ -38,7 +38,9 @@ export function splitSecrets(
 
 function secretNames(connector: Connector): Set<string> {
   const { keys } = connector.config.describe() as { keys?: Record<string, { metas?: { secret?: true }[] }> }
-  return new Set(Object.entries(keys ?? {}).flatMap(([name, key]) => (key.metas?.some(meta => meta.secret) ? [name] : [])))
+  return new Set(
+    Object.entries(keys ?? {}).flatMap(([name, key]) => (key.metas?.some(meta => meta.secret) ? [name] : [])),
+  )
 }
 
 /** Where a source's secrets are sealed for; a row copied to another source or company does not open. */
@@ -48,7 +50,9 @@ export function sealPlace(companyId: string, sourceId: string): string {
 
 /** The whole config of a source, secrets opened. */
 export function openConfig(server: Server, source: Source): Record<string, unknown> {
-  const secret = source.secrets ? server.vault.open(source.secrets, sealPlace(source.companyId, source.id)) : '{}'
+  const secret = source.secrets
+    ? server.vault.open(source.secrets, sealPlace(source.companyId, source.id))
+    : '{}'
   return { ...source.config, ...(JSON.parse(secret) as object) }
 }
 
@@ -58,7 +62,9 @@ export async function withConnection<T>(
   source: Source,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  const connection = await server.connectors.get(source.sourceType).connect(openConfig(server, source), options(server))
+  const connection = await server.connectors
+    .get(source.sourceType)
+    .connect(openConfig(server, source), options(server))
   try {
     return await work(connection)
   } finally {

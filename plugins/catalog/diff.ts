@@ -31,7 +31,9 @@ export interface Change {
 /** Everything of a table that drift looks at; equal fingerprints mean that nothing changed. */
 export function fingerprint(table: TableInfo): string {
   const { kind, comment, columns, constraints, identity } = table
-  return createHash('sha256').update(JSON.stringify({ kind, comment, columns, constraints, identity })).digest('base64url')
+  return createHash('sha256')
+    .update(JSON.stringify({ kind, comment, columns, constraints, identity }))
+    .digest('base64url')
 }
 
 /**
@@ -58,7 +60,8 @@ export function diff(before: readonly TableInfo[], after: readonly TableInfo[]):
     ...pairs.flatMap(([old, now]) => {
       const changes = columnChanges(now, matched.get(tablePath(old))?.match ?? matchColumns(old, now))
       // A renamed table is told as one that left and one that came; of its columns only renames are news.
-      if (tablePath(old) !== tablePath(now)) return changes.filter(change => change.changeType === 'column_renamed')
+      if (tablePath(old) !== tablePath(now))
+        return changes.filter(change => change.changeType === 'column_renamed')
       return [...changes, ...constraintChanges(old, now, follow, followTable)]
     }),
   ]
@@ -112,7 +115,9 @@ function pair(
   now: readonly ColumnInfo[],
   key: (column: ColumnInfo) => string | undefined,
 ): Omit<Match, 'renames'> {
-  const byKey = new Map(now.flatMap(column => (key(column) === undefined ? [] : [[key(column), column] as const])))
+  const byKey = new Map(
+    now.flatMap(column => (key(column) === undefined ? [] : [[key(column), column] as const])),
+  )
   const pairs = old.flatMap((column): [ColumnInfo, ColumnInfo][] => {
     const match = key(column) === undefined ? undefined : byKey.get(key(column))
     return match ? [[column, match]] : []
@@ -126,7 +131,10 @@ function pair(
 }
 
 /** Without identities, one column that left and one that came are a rename only if all else is equal. */
-function guessRename(removed: readonly ColumnInfo[], added: readonly ColumnInfo[]): [ColumnInfo, ColumnInfo] | undefined {
+function guessRename(
+  removed: readonly ColumnInfo[],
+  added: readonly ColumnInfo[],
+): [ColumnInfo, ColumnInfo] | undefined {
   const [old, now] = [removed[0], added[0]]
   if (!old || !now || removed.length !== 1 || added.length !== 1) return undefined
   const same = old.type === now.type && old.nullable === now.nullable && old.ordinal === now.ordinal
@@ -135,7 +143,12 @@ function guessRename(removed: readonly ColumnInfo[], added: readonly ColumnInfo[
 
 function columnChanges(now: TableInfo, match: Match): Change[] {
   const path = tablePath(now)
-  const change = (changeType: ChangeType, objectName: string, oldValue: object | null, newValue: object | null): Change => ({
+  const change = (
+    changeType: ChangeType,
+    objectName: string,
+    oldValue: object | null,
+    newValue: object | null,
+  ): Change => ({
     path,
     changeType,
     objectName,
@@ -149,7 +162,14 @@ function columnChanges(now: TableInfo, match: Match): Change[] {
       ...(a.name === b.name ? [] : [change('column_renamed', a.name, columnValue(a), columnValue(b))]),
       ...(a.type === b.type && a.nullable === b.nullable && a.default === b.default
         ? []
-        : [change('column_type_changed', b.name, { ...columnValue(a), default: a.default }, { ...columnValue(b), default: b.default })]),
+        : [
+            change(
+              'column_type_changed',
+              b.name,
+              { ...columnValue(a), default: a.default },
+              { ...columnValue(b), default: b.default },
+            ),
+          ]),
     ]),
     ...match.removed.map(column => change('column_removed', column.name, columnValue(column), null)),
     ...match.added.map(column => change('column_added', column.name, null, columnValue(column))),
@@ -180,11 +200,17 @@ function constraintChanges(
   followTable: (path: string) => string,
 ): Change[] {
   const before = new Map(
-    old.constraints.map(constraint => [constraint.name, constraintValue(constraint, tablePath(old), follow, followTable)]),
+    old.constraints.map(constraint => [
+      constraint.name,
+      constraintValue(constraint, tablePath(old), follow, followTable),
+    ]),
   )
   const keep: Follow = (_, column) => column
   const after = new Map(
-    now.constraints.map(constraint => [constraint.name, constraintValue(constraint, tablePath(now), keep, path => path)]),
+    now.constraints.map(constraint => [
+      constraint.name,
+      constraintValue(constraint, tablePath(now), keep, path => path),
+    ]),
   )
   return [...new Set([...before.keys(), ...after.keys()])].flatMap(name => {
     const [oldValue, newValue] = [before.get(name) ?? null, after.get(name) ?? null]
@@ -214,6 +240,9 @@ function constraintValue(
   const target = tablePath(references.table)
   return {
     ...value,
-    references: { table: followTable(target), columns: references.columns.map(column => follow(target, column)) },
+    references: {
+      table: followTable(target),
+      columns: references.columns.map(column => follow(target, column)),
+    },
   }
 }

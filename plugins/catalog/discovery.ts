@@ -45,7 +45,12 @@ async function begin(trx: Transaction, runId: string): Promise<Source | undefine
 async function record(
   server: Server,
   trx: Transaction,
-  { source, runId, found, startedAt }: { source: Source; runId: string; found: TableInfo[]; startedAt: number },
+  {
+    source,
+    runId,
+    found,
+    startedAt,
+  }: { source: Source; runId: string; found: TableInfo[]; startedAt: number },
 ): Promise<Discovered | null> {
   const run = await Run.query(trx).findById(runId).forUpdate()
   if (run?.status !== 'running') return null
@@ -59,7 +64,9 @@ async function record(
     duration_ms: Math.round(performance.now() - startedAt),
   }
   const now = new Date()
-  await Source.query(trx).findById(source.id).patch({ discoveryState: 'completed', lastDiscoveryAt: now, updatedAt: now })
+  await Source.query(trx)
+    .findById(source.id)
+    .patch({ discoveryState: 'completed', lastDiscoveryAt: now, updatedAt: now })
   await Run.query(trx).findById(runId).patch({ status: 'completed', progress: 100, result, completedAt: now })
   await noteConnection(server, trx, source, null)
   await server.plugins.alerts.raise(trx, {
@@ -93,12 +100,23 @@ async function store(
   }
   const fresh = found.filter(table => !isUnchanged(tablePath(table)))
   const stale = known.filter(table => table.isActive && !isUnchanged(pathOf(table)))
-  const before = stale.length === 0 ? [] : await Table.query(trx).whereIn('id', stale.map(({ id }) => id))
+  const before =
+    stale.length === 0
+      ? []
+      : await Table.query(trx).whereIn(
+          'id',
+          stale.map(({ id }) => id),
+        )
   const gone = stale.filter(table => !prints.has(pathOf(table)))
 
   const stored = await upsert(trx, source, fresh, prints)
   if (gone.length > 0) {
-    await Table.query(trx).whereIn('id', gone.map(({ id }) => id)).patch({ isActive: false, updatedAt: new Date() })
+    await Table.query(trx)
+      .whereIn(
+        'id',
+        gone.map(({ id }) => id),
+      )
+      .patch({ isActive: false, updatedAt: new Date() })
   }
   const ids = new Map([...known.map(table => [pathOf(table), table.id] as const), ...stored])
   return { changes: diff(before.map(tableInfo), fresh), ids }
@@ -197,8 +215,15 @@ function sentence(path: string, changes: readonly Change[], worst: Change): stri
 
 function details(worst: Change, path: string, changes: readonly Change[]): object {
   const value = (worst.newValue ?? worst.oldValue) as { data_type?: string } | null
-  const column = worst.objectType === 'column' ? { column_name: worst.objectName, column_type: value?.data_type } : {}
-  return { ...column, table_path: path, change_count: changes.length, old_value: worst.oldValue, new_value: worst.newValue }
+  const column =
+    worst.objectType === 'column' ? { column_name: worst.objectName, column_type: value?.data_type } : {}
+  return {
+    ...column,
+    table_path: path,
+    change_count: changes.length,
+    old_value: worst.oldValue,
+    new_value: worst.newValue,
+  }
 }
 
 async function fail(

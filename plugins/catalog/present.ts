@@ -88,7 +88,13 @@ function schemaStatus(source: Source, counts: Counts, worst: string): object {
   const failed = source.connectionError
   const changed = counts.openChanges > 0
   return {
-    schema_status: failed ? 'error' : source.lastDiscoveryAt === null ? 'unknown' : changed ? 'changed' : 'ok',
+    schema_status: failed
+      ? 'error'
+      : source.lastDiscoveryAt === null
+        ? 'unknown'
+        : changed
+          ? 'changed'
+          : 'ok',
     schema_message:
       failed?.message ??
       (source.lastDiscoveryAt === null

@@ -7,7 +7,15 @@ import { pagination, type Page } from '../../server/page.ts'
 import { envelope } from '../../server/replies.ts'
 import { findAsset } from './assets.ts'
 import { Run, SchemaChange, Source, Table } from './models.ts'
-import { factsOf, presentChange, presentRun, presentSource, presentTable, qualifiedName, type AssetFacts } from './present.ts'
+import {
+  factsOf,
+  presentChange,
+  presentRun,
+  presentSource,
+  presentTable,
+  qualifiedName,
+  type AssetFacts,
+} from './present.ts'
 import * as schemas from './schemas.ts'
 import {
   createSource,
@@ -37,9 +45,14 @@ export function routes(facts: readonly AssetFacts[]): ServerRoute[] {
   const sourceOf = async (trx: Transaction, request: Request): Promise<Source> => {
     const { source, table } = await findAsset(trx, assetId(request))
     if (!table) return source
-    throw apiError('VALIDATION_ERROR', 'This takes a source, not a table', { field: 'asset_id', error: 'is a table', asset_id: source.id })
+    throw apiError('VALIDATION_ERROR', 'This takes a source, not a table', {
+      field: 'asset_id',
+      error: 'is a table',
+      asset_id: source.id,
+    })
   }
-  const present = (request: Request, trx: Transaction, source: Source) => presentSource(request.server, trx, source, facts)
+  const present = (request: Request, trx: Transaction, source: Source) =>
+    presentSource(request.server, trx, source, facts)
 
   async function record(request: Request): Promise<object> {
     const { include_columns: withColumns } = queryOf<{ include_columns: boolean }>(request)
@@ -63,7 +76,11 @@ export function routes(facts: readonly AssetFacts[]): ServerRoute[] {
         const table = tables.get(id)
         const source = sources.get(table?.sourceId ?? id)
         if (!source) throw new Error(`Asset ${id} was listed and is gone`)
-        data.push(table ? presentTable(source, table, known.get(id) ?? {}, false) : await present(request, trx, source))
+        data.push(
+          table
+            ? presentTable(source, table, known.get(id) ?? {}, false)
+            : await present(request, trx, source),
+        )
       }
       return { data, pagination: pagination(total, query) }
     })
@@ -74,7 +91,12 @@ export function routes(facts: readonly AssetFacts[]): ServerRoute[] {
     {
       method: 'GET',
       path: '/api/v1/assets',
-      options: { ...access.read, description: 'List sources and tables', tags, validate: { query: schemas.assetList } },
+      options: {
+        ...access.read,
+        description: 'List sources and tables',
+        tags,
+        validate: { query: schemas.assetList },
+      },
       handler: list,
     },
     {
@@ -102,17 +124,31 @@ export function routes(facts: readonly AssetFacts[]): ServerRoute[] {
     {
       method: 'GET',
       path: '/api/v1/sdk/assets',
-      options: { ...access.read, description: 'List sources and tables', tags, validate: { query: schemas.assetList } },
+      options: {
+        ...access.read,
+        description: 'List sources and tables',
+        tags,
+        validate: { query: schemas.assetList },
+      },
       handler: async request => ({ data: await list(request) }),
     },
     {
       method: 'POST',
       path: '/api/v1/sdk/assets',
-      options: { ...access.write, description: 'Add a source', tags, validate: { payload: schemas.newSource } },
+      options: {
+        ...access.write,
+        description: 'Add a source',
+        tags,
+        validate: { payload: schemas.newSource },
+      },
       handler: async (request, h) => {
         const { companyId } = caller(request)
         const data = await inCompany(request, async trx =>
-          present(request, trx, await createSource(request.server, trx, companyId, bodyOf<NewSource>(request))),
+          present(
+            request,
+            trx,
+            await createSource(request.server, trx, companyId, bodyOf<NewSource>(request)),
+          ),
         )
         return h.response({ data }).code(201)
       },
@@ -141,7 +177,10 @@ export function routes(facts: readonly AssetFacts[]): ServerRoute[] {
         inCompany(request, async trx => {
           const patch = bodyOf<SourcePatch>(request)
           const { source, table } = await findAsset(trx, assetId(request))
-          if (!table) return { data: await present(request, trx, await patchSource(request.server, trx, source, patch)) }
+          if (!table)
+            return {
+              data: await present(request, trx, await patchSource(request.server, trx, source, patch)),
+            }
           return { data: await describeTable(trx, source, table, patch) }
         }),
     },
@@ -190,27 +229,53 @@ export function routes(facts: readonly AssetFacts[]): ServerRoute[] {
         const run = await inCompany(request, trx => requestDiscovery(request.server, trx, source))
         const message = `Discovery is ${run.status}: GET /api/v1/sdk/jobs/${run.id} tells how it goes`
         return h
-          .response({ data: { job_id: run.id, asset_id: run.assetId, status: run.status, message, started_at: run.createdAt } })
+          .response({
+            data: {
+              job_id: run.id,
+              asset_id: run.assetId,
+              status: run.status,
+              message,
+              started_at: run.createdAt,
+            },
+          })
           .code(202)
       },
     },
     {
       method: 'GET',
       path: '/api/v1/sdk/jobs/{job_id}',
-      options: { ...access.read, description: 'How a job goes', tags: ['api', 'jobs'], validate: { params: schemas.jobParams } },
-      handler: request => inCompany(request, async trx => ({ data: presentRun(await findRun(trx, request)) })),
+      options: {
+        ...access.read,
+        description: 'How a job goes',
+        tags: ['api', 'jobs'],
+        validate: { params: schemas.jobParams },
+      },
+      handler: request =>
+        inCompany(request, async trx => ({ data: presentRun(await findRun(trx, request)) })),
     },
     {
       method: 'POST',
       path: '/api/v1/sdk/jobs/{job_id}/cancel',
-      options: { ...access.write, description: 'Cancel a job', tags: ['api', 'jobs'], validate: { params: schemas.jobParams } },
+      options: {
+        ...access.write,
+        description: 'Cancel a job',
+        tags: ['api', 'jobs'],
+        validate: { params: schemas.jobParams },
+      },
       handler: request =>
         inCompany(request, async trx => {
           const run = await findRun(trx, request)
           if (run.status !== 'pending' && run.status !== 'running') {
             throw apiError('CONFLICT', `The job is ${run.status} already`, { status: run.status })
           }
-          return { data: presentRun(await Run.query(trx).patchAndFetchById(run.id, { status: 'cancelled', completedAt: new Date() })) }
+          return {
+            data: presentRun(
+              await Run.query(trx).patchAndFetchById(run.id, {
+                status: 'cancelled',
+                completedAt: new Date(),
+              }),
+            ),
+          }
         }),
     },
   ]
@@ -223,20 +288,36 @@ async function findRun(trx: Transaction, request: Request): Promise<Run> {
   return run
 }
 
-async function describeTable(trx: Transaction, source: Source, table: Table, patch: SourcePatch): Promise<object> {
+async function describeTable(
+  trx: Transaction,
+  source: Source,
+  table: Table,
+  patch: SourcePatch,
+): Promise<object> {
   const others = Object.keys(patch).filter(field => field !== 'description')
   if (others.length > 0) {
-    throw apiError('VALIDATION_ERROR', `Of a table only the description can be changed, not ${others.join(', ')}`, {
-      field: others[0],
-      error: 'belongs to the source',
-    })
+    throw apiError(
+      'VALIDATION_ERROR',
+      `Of a table only the description can be changed, not ${others.join(', ')}`,
+      {
+        field: others[0],
+        error: 'belongs to the source',
+      },
+    )
   }
-  const changed = await Table.query(trx).patchAndFetchById(table.id, { description: patch.description ?? null, updatedAt: new Date() })
+  const changed = await Table.query(trx).patchAndFetchById(table.id, {
+    description: patch.description ?? null,
+    updatedAt: new Date(),
+  })
   return presentTable(source, changed, {}, true)
 }
 
 /** The ids of one page of sources and tables, sources first, each newest first. */
-async function listIds(trx: Transaction, companyId: string, query: ListQuery): Promise<{ ids: string[]; total: number }> {
+async function listIds(
+  trx: Transaction,
+  companyId: string,
+  query: ListQuery,
+): Promise<{ ids: string[]; total: number }> {
   const found = await rows<{ id: string; total: number }>(
     trx,
     `select id, count(*) over ()::int as total from (
@@ -280,5 +361,9 @@ async function changes(trx: Transaction, request: Request): Promise<object> {
       { column: 'id', order: 'desc' },
     ])
     .range(offset, offset + limit - 1)
-  return envelope({ asset: qualifiedName(asset), changes: results.map(presentChange), ...pagination(total, { limit, offset }) })
+  return envelope({
+    asset: qualifiedName(asset),
+    changes: results.map(presentChange),
+    ...pagination(total, { limit, offset }),
+  })
 }

@@ -11,7 +11,9 @@ export const newSource = Joi.object({
   source_type: Joi.string().required(),
   connection_config: Joi.object().unknown().required(),
   description: Joi.string().allow('').max(2_000),
-  discovery_interval: Joi.string().valid(...DISCOVERY_INTERVALS).default('off'),
+  discovery_interval: Joi.string()
+    .valid(...DISCOVERY_INTERVALS)
+    .default('off'),
 }).required()
 
 export const sourcePatch = Joi.object({

@@ -19,7 +19,12 @@ export interface NewSource {
 }
 
 /** Makes a source. Nothing is dialled yet. */
-export async function createSource(server: Server, trx: Transaction, companyId: string, body: NewSource): Promise<Source> {
+export async function createSource(
+  server: Server,
+  trx: Transaction,
+  companyId: string,
+  body: NewSource,
+): Promise<Source> {
   await assertFreeName(trx, body.name)
   const connector = engineOf(server, body.source_type)
   const id = v7()
@@ -45,18 +50,31 @@ export interface SourcePatch {
 }
 
 /** Changes what is given; a connection config is merged, and a secret left out is kept. */
-export async function patchSource(server: Server, trx: Transaction, source: Source, patch: SourcePatch): Promise<Source> {
+export async function patchSource(
+  server: Server,
+  trx: Transaction,
+  source: Source,
+  patch: SourcePatch,
+): Promise<Source> {
   if (patch.name !== undefined && patch.name !== source.name) await assertFreeName(trx, patch.name)
   const connector = server.connectors.get(source.sourceType)
   const config =
-    patch.connection_config && validConfig(connector, { ...openConfig(server, source), ...patch.connection_config })
+    patch.connection_config &&
+    validConfig(connector, { ...openConfig(server, source), ...patch.connection_config })
   const { discovery_interval: interval } = patch
   const changed = await Source.query(trx).patchAndFetchById(source.id, {
     ...(patch.name !== undefined && { name: patch.name }),
     ...(patch.description !== undefined && { description: patch.description }),
     ...(patch.is_active !== undefined && { isActive: patch.is_active }),
-    ...(interval !== undefined && { discoveryInterval: interval, nextRunAt: interval === 'off' ? null : new Date() }),
-    ...(config && { ...sealed(server, connector, source, config), connectionStatus: 'untested' as const, connectionError: null }),
+    ...(interval !== undefined && {
+      discoveryInterval: interval,
+      nextRunAt: interval === 'off' ? null : new Date(),
+    }),
+    ...(config && {
+      ...sealed(server, connector, source, config),
+      connectionStatus: 'untested' as const,
+      connectionError: null,
+    }),
     updatedAt: new Date(),
   })
   if (patch.name !== undefined && patch.name !== source.name) await renameTables(trx, changed, patch.name)
@@ -88,7 +106,10 @@ function validConfig(connector: Connector, config: Record<string, unknown>): Rec
     field: ['connection_config', ...path].join('.'),
     error: message,
   }))
-  throw apiError('VALIDATION_ERROR', errors.map(({ error: text }) => text).join('; '), { ...errors[0], errors })
+  throw apiError('VALIDATION_ERROR', errors.map(({ error: text }) => text).join('; '), {
+    ...errors[0],
+    errors,
+  })
 }
 
 function sealed(
@@ -103,7 +124,10 @@ function sealed(
 
 async function assertFreeName(trx: Transaction, name: string): Promise<void> {
   const [taken] = await Source.query(trx).where('name', name).limit(1)
-  if (taken) throw apiError('CONFLICT', `There is a source named ${name} already: choose another name`, { field: 'name' })
+  if (taken)
+    throw apiError('CONFLICT', `There is a source named ${name} already: choose another name`, {
+      field: 'name',
+    })
 }
 
 /** The reply of a connection test. */
@@ -129,7 +153,12 @@ export async function testSource(server: Server, source: Source): Promise<Tested
     error_code: failure?.code ?? null,
     error_message: failure?.message ?? null,
     tested_at: new Date().toISOString(),
-    stages: stages.map(({ name, status, latencyMs, message }) => ({ name, status, latency_ms: Math.round(latencyMs), message })),
+    stages: stages.map(({ name, status, latencyMs, message }) => ({
+      name,
+      status,
+      latency_ms: Math.round(latencyMs),
+      message,
+    })),
   }
 }
 
@@ -180,7 +209,11 @@ export async function requestDiscovery(server: Server, trx: Transaction, source:
   )
   if (made.length > 0) {
     await Source.query(trx).findById(source.id).patch({ discoveryState: 'queued' })
-    await server.jobs.send(discoverJob, { company_id: source.companyId, run_id: id }, { trx, group: source.companyId })
+    await server.jobs.send(
+      discoverJob,
+      { company_id: source.companyId, run_id: id },
+      { trx, group: source.companyId },
+    )
   }
   const [run] = await Run.query(trx)
     .where({ sourceId: source.id, workflowName: 'discovery' })

@@ -121,12 +121,36 @@ function numbered<T>(count: number, make: (n: number) => T): T[] {
 
 /** What is there before the first day. */
 function stock(database: DatabaseSync, random: () => number, created: string): void {
-  insert(database, 'currencies', ['EUR', 'USD', 'PLN'].map(code => ({ code, name: code })))
-  insert(database, 'countries', COUNTRIES.map(code => ({ code, name: code, currency: code === 'US' ? 'USD' : 'EUR' })))
-  insert(database, 'customers', numbered(300, n => customer(n, random, created, 0.02)))
-  insert(database, 'addresses', numbered(300, n => ({ id: n, customer_id: n, street: `Street ${n}`, postcode: String(10_000 + n) })))
-  insert(database, 'categories', numbered(6, n => ({ id: n, name: `Category ${n}`, parent_id: n > 3 ? n - 3 : null })))
-  insert(database, 'suppliers', numbered(5, n => ({ id: n, name: `Supplier ${n}`, country: COUNTRIES[n - 1] ?? 'DE' })))
+  insert(
+    database,
+    'currencies',
+    ['EUR', 'USD', 'PLN'].map(code => ({ code, name: code })),
+  )
+  insert(
+    database,
+    'countries',
+    COUNTRIES.map(code => ({ code, name: code, currency: code === 'US' ? 'USD' : 'EUR' })),
+  )
+  insert(
+    database,
+    'customers',
+    numbered(300, n => customer(n, random, created, 0.02)),
+  )
+  insert(
+    database,
+    'addresses',
+    numbered(300, n => ({ id: n, customer_id: n, street: `Street ${n}`, postcode: String(10_000 + n) })),
+  )
+  insert(
+    database,
+    'categories',
+    numbered(6, n => ({ id: n, name: `Category ${n}`, parent_id: n > 3 ? n - 3 : null })),
+  )
+  insert(
+    database,
+    'suppliers',
+    numbered(5, n => ({ id: n, name: `Supplier ${n}`, country: COUNTRIES[n - 1] ?? 'DE' })),
+  )
   insert(
     database,
     'products',
@@ -140,14 +164,44 @@ function stock(database: DatabaseSync, random: () => number, created: string): v
       supplier_id: 1 + (n % 5),
     })),
   )
-  insert(database, 'warehouses', numbered(2, n => ({ id: n, name: `Warehouse ${n}`, country: 'DE' })))
-  insert(database, 'inventory', numbered(60, n => ({ product_id: n, warehouse_id: 1, quantity: Math.floor(random() * 200), updated_at: created })))
-  insert(database, 'coupons', numbered(4, n => ({ code: `SAVE${n * 5}`, percent: n * 5, valid_until: '2030-12-31' })))
-  insert(database, 'carriers', numbered(3, n => ({ id: n, name: `Carrier ${n}` })))
-  insert(database, 'newsletters', numbered(3, n => ({ id: n, subject: `Letter ${n}`, sent_on: created.slice(0, 10) })))
+  insert(
+    database,
+    'warehouses',
+    numbered(2, n => ({ id: n, name: `Warehouse ${n}`, country: 'DE' })),
+  )
+  insert(
+    database,
+    'inventory',
+    numbered(60, n => ({
+      product_id: n,
+      warehouse_id: 1,
+      quantity: Math.floor(random() * 200),
+      updated_at: created,
+    })),
+  )
+  insert(
+    database,
+    'coupons',
+    numbered(4, n => ({ code: `SAVE${n * 5}`, percent: n * 5, valid_until: '2030-12-31' })),
+  )
+  insert(
+    database,
+    'carriers',
+    numbered(3, n => ({ id: n, name: `Carrier ${n}` })),
+  )
+  insert(
+    database,
+    'newsletters',
+    numbered(3, n => ({ id: n, subject: `Letter ${n}`, sent_on: created.slice(0, 10) })),
+  )
 }
 
-function customer(n: number, random: () => number, created: string, withoutEmail: number): Record<string, SQLInputValue> {
+function customer(
+  n: number,
+  random: () => number,
+  created: string,
+  withoutEmail: number,
+): Record<string, SQLInputValue> {
   return {
     id: n,
     email: random() < withoutEmail ? null : `customer${n}@example.com`,
@@ -171,7 +225,11 @@ function day(database: DatabaseSync, random: () => number, now: Date, daysAgo: n
   const known = count(database, 'customers')
   // Today an import brings customers without email addresses.
   const arrivals = isToday ? 90 : Math.round((6 + random() * 4) * busy)
-  insert(database, 'customers', numbered(arrivals, n => customer(known + n, random, moment(), isToday ? 0.9 : 0.02)))
+  insert(
+    database,
+    'customers',
+    numbered(arrivals, n => customer(known + n, random, moment(), isToday ? 0.9 : 0.02)),
+  )
 
   const firstOrder = count(database, 'orders') + 1
   const orders = numbered(Math.round((55 + random() * 10) * busy), n => ({
@@ -185,7 +243,13 @@ function day(database: DatabaseSync, random: () => number, now: Date, daysAgo: n
     created_at: moment(),
   }))
   insert(database, 'orders', orders)
-  const items = orders.map(order => ({ id: order.id, order_id: order.id, product_id: 1 + Math.floor(random() * 60), quantity: 1 + Math.floor(random() * 4), unit_price: 20 }))
+  const items = orders.map(order => ({
+    id: order.id,
+    order_id: order.id,
+    product_id: 1 + Math.floor(random() * 60),
+    quantity: 1 + Math.floor(random() * 4),
+    unit_price: 20,
+  }))
   insert(database, 'order_items', items)
   insert(
     database,
@@ -200,22 +264,52 @@ function day(database: DatabaseSync, random: () => number, now: Date, daysAgo: n
       created_at: order.created_at,
     })),
   )
-  insert(database, 'shipments', orders.map(order => shipment(order, isToday)))
+  insert(
+    database,
+    'shipments',
+    orders.map(order => shipment(order, isToday)),
+  )
   const refund = count(database, 'refunds') + 1
-  insert(database, 'refunds', [{ id: refund, payment_id: firstOrder, reason: 'damaged', created_at: moment() }])
+  insert(database, 'refunds', [
+    { id: refund, payment_id: firstOrder, reason: 'damaged', created_at: moment() },
+  ])
   const review = count(database, 'reviews')
-  insert(database, 'reviews', numbered(Math.round(8 * busy), n => ({ id: review + n, product_id: 1 + Math.floor(random() * 60), rating: 1 + Math.floor(random() * 5), body: 'fine', created_at: moment() })))
+  insert(
+    database,
+    'reviews',
+    numbered(Math.round(8 * busy), n => ({
+      id: review + n,
+      product_id: 1 + Math.floor(random() * 60),
+      rating: 1 + Math.floor(random() * 5),
+      body: 'fine',
+      created_at: moment(),
+    })),
+  )
   // Today the tracker loses nearly all page views.
   const views = isToday ? 15 : Math.round((180 + random() * 40) * busy)
   const view = count(database, 'page_views')
-  insert(database, 'page_views', numbered(views, n => ({ id: view + n, path: `/p/${n % 60}`, session: `s${n % 50}`, created_at: moment() })))
-  insert(database, 'support_tickets', [{ id: firstOrder, customer_id: 1, subject: 'Where is it?', state: 'open', created_at: moment() }])
+  insert(
+    database,
+    'page_views',
+    numbered(views, n => ({
+      id: view + n,
+      path: `/p/${n % 60}`,
+      session: `s${n % 50}`,
+      created_at: moment(),
+    })),
+  )
+  insert(database, 'support_tickets', [
+    { id: firstOrder, customer_id: 1, subject: 'Where is it?', state: 'open', created_at: moment() },
+  ])
   if (isToday) database.exec(`update products set price = -1 where id in (7, 8)`)
   // The stock count stopped three days ago.
   if (daysAgo >= 3) database.prepare('update inventory set updated_at = ?').run(at(now, daysAgo, 1))
 }
 
-function shipment(order: { id: number; created_at: string }, isToday: boolean): Record<string, SQLInputValue> {
+function shipment(
+  order: { id: number; created_at: string },
+  isToday: boolean,
+): Record<string, SQLInputValue> {
   const shipped = order.created_at.slice(0, 10)
   return {
     id: order.id,

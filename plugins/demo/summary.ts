@@ -20,7 +20,9 @@ export async function summarize(server: Server, { key, sourceId }: Credentials):
   const rules = await get<{ data: Record<string, number> }>(`/sdk/validity/${sourceId}/summary`)
   const metrics = await get<{ data: Record<string, number> }>(`/sdk/metrics/${sourceId}/summary`)
   const alerts = await get<{ data: { data: Alert[]; pagination: { total: number } } }>('/sdk/alerts?limit=50')
-  const open = alerts.data.data.filter(({ status, severity }) => status === 'triggered' && severity !== 'info')
+  const open = alerts.data.data.filter(
+    ({ status, severity }) => status === 'triggered' && severity !== 'info',
+  )
   const { passing = 0, failing = 0, warning = 0, error = 0, total_checks: captures = 0 } = metrics.data
   const tally = { passing, failing, warning, error }
   const api = `${server.config.baseUrl}/api/v1`
@@ -35,9 +37,7 @@ export async function summarize(server: Server, { key, sourceId }: Credentials):
       ['metrics', `${counts(tally)} after ${captures} captures`],
       ['alerts', `${open.length} open`],
     ]),
-    ...open
-      .slice(0, SHOWN)
-      .map(({ severity, title }) => `  ${severity.padEnd(8)}  ${title}`),
+    ...open.slice(0, SHOWN).map(({ severity, title }) => `  ${severity.padEnd(8)}  ${title}`),
     '',
     'Go on with:',
     curl(`/assets/${sourceId}/schema-changes`),

@@ -21,7 +21,11 @@ export async function makeDemo(server: Server): Promise<Credentials> {
   const email = 'owner@demo.example'
   const password = randomBytes(12).toString('base64url')
   const ask = asker(server)
-  const registered = await ask<{ company: { id: string } }>('POST', '/auth/register', { email, password, company_name: 'Demo' })
+  const registered = await ask<{ company: { id: string } }>('POST', '/auth/register', {
+    email,
+    password,
+    company_name: 'Demo',
+  })
   const login = await ask<{ access_token: string }>('POST', '/auth/login', { email, password })
   const made = await ask<Body>('POST', '/api-keys', { name: 'demo', scope: 'admin' }, login.access_token)
   const key = String(made.data.key)
@@ -47,10 +51,12 @@ export async function makeDemo(server: Server): Promise<Credentials> {
     for (let daysAgo = HISTORY_DAYS; daysAgo >= 0; daysAgo--) {
       shop.live(daysAgo)
       const at = new Date(now.getTime() - daysAgo * 86_400_000)
-      for (const tableId of tables) await server.plugins.scans.runTable(registered.company.id, tableId, 'active', { at })
+      for (const tableId of tables)
+        await server.plugins.scans.runTable(registered.company.id, tableId, 'active', { at })
     }
     shop.release()
-    for (const schedule of SCHEDULES) await asks('POST', '/sdk/freshness/schedules', { asset_id: sourceId, ...schedule })
+    for (const schedule of SCHEDULES)
+      await asks('POST', '/sdk/freshness/schedules', { asset_id: sourceId, ...schedule })
     await discover(asks, sourceId)
     await asks('PATCH', `/sdk/assets/${sourceId}`, { is_active: true })
     return { email, password, key, sourceId }
@@ -76,13 +82,17 @@ export function asker(server: Server) {
 const POLL_MS = 50
 const DISCOVERY_MS = 30_000
 
-async function discover(asks: (method: string, path: string) => Promise<Body>, sourceId: string): Promise<void> {
+async function discover(
+  asks: (method: string, path: string) => Promise<Body>,
+  sourceId: string,
+): Promise<void> {
   const { data: asked } = await asks('POST', `/sdk/assets/${sourceId}/discover`)
   const deadline = Date.now() + DISCOVERY_MS
   for (;;) {
     const { data: job } = await asks('GET', `/sdk/jobs/${asked.job_id}`)
     if (job.status === 'completed') return
-    if (job.status === 'failed' || Date.now() > deadline) throw new Error(`The demo's discovery is ${job.status}: ${JSON.stringify(job)}`)
+    if (job.status === 'failed' || Date.now() > deadline)
+      throw new Error(`The demo's discovery is ${job.status}: ${JSON.stringify(job)}`)
     await new Promise(done => setTimeout(done, POLL_MS))
   }
 }

@@ -12,7 +12,13 @@ export const METRICS = [
 ].map(metric => ({ ...metric, sensitivity: 3 }))
 
 export const RULES = [
-  { rule_type: 'NOT_NULL', table_path: 'customers', column_name: 'email', detection_mode: 'auto', sensitivity: 3 },
+  {
+    rule_type: 'NOT_NULL',
+    table_path: 'customers',
+    column_name: 'email',
+    detection_mode: 'auto',
+    sensitivity: 3,
+  },
   {
     rule_type: 'REGEX',
     table_path: 'customers',
@@ -29,8 +35,18 @@ export const RULES = [
   },
   { rule_type: 'UNIQUE', table_path: 'payments', column_name: 'reference', severity: 'critical' },
   { rule_type: 'RANGE', table_path: 'products', column_name: 'price', rule_config: { min: 0 } },
-  { rule_type: 'DATE_FORMAT', table_path: 'shipments', column_name: 'shipped_on', rule_config: { format: 'YYYY-MM-DD' } },
-  { rule_type: 'CUSTOM_SQL', table_path: 'payments', rule_config: { sql_expression: 'amount > 0' }, name: 'Payments are positive' },
+  {
+    rule_type: 'DATE_FORMAT',
+    table_path: 'shipments',
+    column_name: 'shipped_on',
+    rule_config: { format: 'YYYY-MM-DD' },
+  },
+  {
+    rule_type: 'CUSTOM_SQL',
+    table_path: 'payments',
+    rule_config: { sql_expression: 'amount > 0' },
+    name: 'Payments are positive',
+  },
 ]
 
 export const SCHEDULES = [

@@ -55,7 +55,14 @@ export function judgeValue(
 ): { captured: Captured; state: DetectorState } {
   const { group: groupValues, value, total } = measured
   if (value === null) {
-    const captured: Captured = { groupValues, value, totalRows: total, status: 'PASS', ...UNJUDGED, errorMessage: null }
+    const captured: Captured = {
+      groupValues,
+      value,
+      totalRows: total,
+      status: 'PASS',
+      ...UNJUDGED,
+      errorMessage: null,
+    }
     return { captured, state }
   }
   const point = { at: at.getTime() / 1_000, value, total }
@@ -80,10 +87,15 @@ export function judgeValue(
 const NEAR_EDGE = 0.8
 
 /** How a metric did as a whole: its worst group; `WARNING` between 80 % and 100 % of the band. */
-export function overall(metric: Pick<Metric, 'sensitivity'>, captured: readonly Captured[]): NonNullable<Metric['lastStatus']> {
+export function overall(
+  metric: Pick<Metric, 'sensitivity'>,
+  captured: readonly Captured[],
+): NonNullable<Metric['lastStatus']> {
   if (captured.some(({ status }) => status === 'ERROR')) return 'ERROR'
   if (captured.some(({ status }) => status === 'FAIL')) return 'FAIL'
-  return captured.some(({ zScore }) => Math.abs(zScore) >= NEAR_EDGE * metric.sensitivity) ? 'WARNING' : 'PASS'
+  return captured.some(({ zScore }) => Math.abs(zScore) >= NEAR_EDGE * metric.sensitivity)
+    ? 'WARNING'
+    : 'PASS'
 }
 
 /** Severity by how far out a value lies: info below 3 standard deviations, warning from 3, critical from 6. */

@@ -19,12 +19,21 @@ export interface NewMetric {
 }
 
 /** Makes a metric; it is due at once. */
-export async function createMetric(server: Server, trx: Transaction, asset: Asset, body: NewMetric): Promise<NamedMetric> {
-  const { metric_type, table_path, column_name, capture_interval, sensitivity, group_by_columns, ...own } = body
+export async function createMetric(
+  server: Server,
+  trx: Transaction,
+  asset: Asset,
+  body: NewMetric,
+): Promise<NamedMetric> {
+  const { metric_type, table_path, column_name, capture_interval, sensitivity, group_by_columns, ...own } =
+    body
   const { catalog, scans } = server.plugins
   const table = await catalog.findTable(trx, asset.source, table_path)
   if (asset.table && asset.table.id !== table.id) {
-    throw invalidField('table_path', `is another table than the one in the path, ${asset.table.qualifiedName}`)
+    throw invalidField(
+      'table_path',
+      `is another table than the one in the path, ${asset.table.qualifiedName}`,
+    )
   }
   const { type, config } = await scans.configure(
     { source: asset.source, table },
@@ -61,17 +70,22 @@ export interface MetricPatch {
 }
 
 /** Changes what is given. Another interval makes the baseline be read from history again. */
-export async function patchMetric(trx: Transaction, metric: Metric, patch: MetricPatch): Promise<NamedMetric> {
-  await Metric.query(trx)
-    .findById(metric.internalId)
-    .patch({
-      isActive: patch.is_active,
-      checkInterval: patch.capture_interval,
-      sensitivity: patch.sensitivity,
-      updatedAt: new Date(),
-    })
+export async function patchMetric(
+  trx: Transaction,
+  metric: Metric,
+  patch: MetricPatch,
+): Promise<NamedMetric> {
+  await Metric.query(trx).findById(metric.internalId).patch({
+    isActive: patch.is_active,
+    checkInterval: patch.capture_interval,
+    sensitivity: patch.sensitivity,
+    updatedAt: new Date(),
+  })
   if (patch.capture_interval !== undefined) {
-    await rows(trx, 'delete from metric_states where company_id = ? and metric_id = ?', [metric.companyId, metric.internalId])
+    await rows(trx, 'delete from metric_states where company_id = ? and metric_id = ?', [
+      metric.companyId,
+      metric.internalId,
+    ])
   }
   return named(trx).findById(metric.internalId).throwIfNotFound()
 }
@@ -110,7 +124,11 @@ export async function listMetrics(
 }
 
 /** One page of a metric's snapshots, newest first. */
-export async function listSnapshots(trx: Transaction, metric: Metric, page: Page): Promise<{ results: Snapshot[]; total: number }> {
+export async function listSnapshots(
+  trx: Transaction,
+  metric: Metric,
+  page: Page,
+): Promise<{ results: Snapshot[]; total: number }> {
   return Snapshot.query(trx)
     .where('metricId', metric.internalId)
     .orderBy([
@@ -148,7 +166,15 @@ export async function summarize(trx: Transaction, companyId: string, asset: Asse
        and (cast(:tableId as uuid) is null or table_id = :tableId)`,
     { companyId, sourceId: asset.source.id, tableId: asset.table?.id ?? null },
   )
-  const { total = 0, active = 0, passing = 0, failing = 0, warning = 0, error = 0, snapshots = 0 } = found ?? {}
+  const {
+    total = 0,
+    active = 0,
+    passing = 0,
+    failing = 0,
+    warning = 0,
+    error = 0,
+    snapshots = 0,
+  } = found ?? {}
   const judged = passing + failing + warning + error
   return {
     total_metrics: total,

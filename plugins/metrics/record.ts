@@ -3,7 +3,15 @@ import type { Outcome } from '../../checks/check.ts'
 import { advance, STATE_VERSION, type DetectorState } from '../../checks/detector.ts'
 import { tablePath } from '../../connectors/catalog.ts'
 import { rows, type Transaction } from '../../server/database.ts'
-import { failedCapture, groupsOf, judgeValue, overall, severityOf, startState, type Captured } from './capture.ts'
+import {
+  failedCapture,
+  groupsOf,
+  judgeValue,
+  overall,
+  severityOf,
+  startState,
+  type Captured,
+} from './capture.ts'
 import { Metric, MetricState, Snapshot } from './models.ts'
 
 type Loaded = NonNullable<Awaited<ReturnType<Server['plugins']['catalog']['load']>>>
@@ -88,7 +96,8 @@ async function take(
   const captured: Captured[] = []
   const states: Taken['states'] = []
   for (const group of groups) {
-    const before = known.get(stateKey(metric.internalId, group.group)) ?? (await rebuild(trx, metric, group.group))
+    const before =
+      known.get(stateKey(metric.internalId, group.group)) ?? (await rebuild(trx, metric, group.group))
     const judged = judgeValue(metric, group, at, before)
     captured.push(judged.captured)
     states.push({ groupValues: group.group, state: judged.state })
@@ -96,7 +105,10 @@ async function take(
   return { metric, captured, states }
 }
 
-async function knownStates(trx: Transaction, metricIds: readonly string[]): Promise<Map<string, DetectorState>> {
+async function knownStates(
+  trx: Transaction,
+  metricIds: readonly string[],
+): Promise<Map<string, DetectorState>> {
   const states = await MetricState.query(trx).whereIn('metricId', [...metricIds])
   return new Map(
     states.flatMap(({ metricId, groupValues, state }) =>
@@ -110,7 +122,11 @@ function stateKey(metricId: string, group: Record<string, unknown>): string {
   return JSON.stringify([metricId, Object.entries(group).sort(([a], [b]) => (a < b ? -1 : 1))])
 }
 
-async function rebuild(trx: Transaction, metric: Metric, group: Record<string, unknown>): Promise<DetectorState> {
+async function rebuild(
+  trx: Transaction,
+  metric: Metric,
+  group: Record<string, unknown>,
+): Promise<DetectorState> {
   const history = await Snapshot.query(trx)
     .where('metricId', metric.internalId)
     .whereRaw('group_values = cast(? as jsonb)', [JSON.stringify(group)])
@@ -133,7 +149,11 @@ async function rebuild(trx: Transaction, metric: Metric, group: Record<string, u
 
 async function learn(trx: Transaction, taken: readonly Taken[]): Promise<void> {
   const states = taken.flatMap(({ metric, states: learned }) =>
-    learned.map(({ groupValues, state }) => ({ metric_id: metric.internalId, group_values: groupValues, state })),
+    learned.map(({ groupValues, state }) => ({
+      metric_id: metric.internalId,
+      group_values: groupValues,
+      state,
+    })),
   )
   await rows(
     trx,
@@ -144,7 +164,10 @@ async function learn(trx: Transaction, taken: readonly Taken[]): Promise<void> {
      on conflict (metric_id, group_values) do update set state = excluded.state`,
     [JSON.stringify(states)],
   )
-  const statuses = taken.map(({ metric, captured }) => ({ id: metric.internalId, status: overall(metric, captured) }))
+  const statuses = taken.map(({ metric, captured }) => ({
+    id: metric.internalId,
+    status: overall(metric, captured),
+  }))
   await rows(
     trx,
     `update metrics m set last_status = l.status, running_slot = null
@@ -184,7 +207,10 @@ async function alert(
       metric_type: metric.metricType,
       table_path: path,
       column_name: metric.columnName,
-      ...(metric.groupByColumns.length > 0 && { group_values: worst.groupValues, anomalous_groups: anomalies.length }),
+      ...(metric.groupByColumns.length > 0 && {
+        group_values: worst.groupValues,
+        anomalous_groups: anomalies.length,
+      }),
       value: worst.value,
       expected_value: worst.expectedValue,
       range: { low: worst.expectedRangeLow, high: worst.expectedRangeHigh },

@@ -26,7 +26,8 @@ export function routes(server: Server): ServerRoute[] {
   const assetOf = (trx: Transaction, request: Request) => catalog.findAsset(trx, param(request, 'asset_id'))
   const metricOf = async (trx: Transaction, request: Request) =>
     findMetric(trx, await assetOf(trx, request), param(request, 'metric_id'))
-  const metricTypes = () => server.checks.all().flatMap(check => (check.family === 'metric' ? [check.name] : []))
+  const metricTypes = () =>
+    server.checks.all().flatMap(check => (check.family === 'metric' ? [check.name] : []))
 
   const base = '/api/v1/sdk/metrics/{asset_id}'
   const tags = ['api', 'metrics']
@@ -35,7 +36,12 @@ export function routes(server: Server): ServerRoute[] {
     {
       method: 'GET',
       path: `${base}/summary`,
-      options: { ...access.read, description: 'How the metrics of an asset do', tags, validate: { params: assetParams } },
+      options: {
+        ...access.read,
+        description: 'How the metrics of an asset do',
+        tags,
+        validate: { params: assetParams },
+      },
       handler: request =>
         inCompany(request, async trx => ({
           data: await summarize(trx, caller(request).companyId, await assetOf(trx, request)),
@@ -68,7 +74,9 @@ export function routes(server: Server): ServerRoute[] {
       },
       handler: async (request, h) => {
         const data = await inCompany(request, async trx =>
-          presentMetric(await createMetric(server, trx, await assetOf(trx, request), bodyOf<NewMetric>(request))),
+          presentMetric(
+            await createMetric(server, trx, await assetOf(trx, request), bodyOf<NewMetric>(request)),
+          ),
         )
         return h.response({ data }).code(201)
       },
@@ -90,7 +98,12 @@ export function routes(server: Server): ServerRoute[] {
           }>(request)
           const metric = await metricOf(trx, request)
           const snapshots = included ? (await listSnapshots(trx, metric, { limit, offset: 0 })).results : []
-          return { data: { ...presentMetric(metric), ...(included && { snapshots: snapshots.map(presentSnapshot) }) } }
+          return {
+            data: {
+              ...presentMetric(metric),
+              ...(included && { snapshots: snapshots.map(presentSnapshot) }),
+            },
+          }
         }),
     },
     {
@@ -104,7 +117,9 @@ export function routes(server: Server): ServerRoute[] {
       },
       handler: request =>
         inCompany(request, async trx => ({
-          data: presentMetric(await patchMetric(trx, await metricOf(trx, request), bodyOf<MetricPatch>(request))),
+          data: presentMetric(
+            await patchMetric(trx, await metricOf(trx, request), bodyOf<MetricPatch>(request)),
+          ),
         })),
     },
     {
@@ -127,11 +142,21 @@ export function routes(server: Server): ServerRoute[] {
     {
       method: 'POST',
       path: `${base}/{metric_id}/capture`,
-      options: { ...access.write, description: 'Capture a metric now', tags, validate: { params: metricParams } },
+      options: {
+        ...access.write,
+        description: 'Capture a metric now',
+        tags,
+        validate: { params: metricParams },
+      },
       handler: async request => {
         const metric = await inCompany(request, trx => metricOf(trx, request))
         const snapshots = await scans.run(caller(request).companyId, metric.tableId, async (trx, table) =>
-          batchOf(server, table, [await Metric.query(trx).findById(metric.internalId).throwIfNotFound()], false),
+          batchOf(
+            server,
+            table,
+            [await Metric.query(trx).findById(metric.internalId).throwIfNotFound()],
+            false,
+          ),
         )
         return { data: { snapshot_count: snapshots.length, snapshots: snapshots.map(presentSnapshot) } }
       },

@@ -20,13 +20,19 @@ export const newMetric = Joi.object({
   .unknown()
   .required()
 
-export const metricPatch = Joi.object({ is_active: Joi.boolean().strict(), capture_interval: interval, sensitivity }).required()
+export const metricPatch = Joi.object({
+  is_active: Joi.boolean().strict(),
+  capture_interval: interval,
+  sensitivity,
+}).required()
 
 /** @param types the names of the metric types, known once the server is built */
 export const metricList = (types: () => string[]) =>
   Joi.object({
     metric_type: Joi.string().custom((value: string, helpers) =>
-      types().includes(value) ? value : helpers.message({ custom: `{{#label}} must be one of ${types().join(', ')}` }),
+      types().includes(value)
+        ? value
+        : helpers.message({ custom: `{{#label}} must be one of ${types().join(', ')}` }),
     ),
     is_active: queryBoolean,
     ...pageQuery(),

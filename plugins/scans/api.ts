@@ -76,7 +76,10 @@ export interface ScansApi {
    * @returns the config with its defaults
    * @throws 400 `VALIDATION_ERROR` naming the field
    */
-  configure(loaded: Loaded, request: CheckRequest): Promise<{ type: CheckType; config: Record<string, unknown> }>
+  configure(
+    loaded: Loaded,
+    request: CheckRequest,
+  ): Promise<{ type: CheckType; config: Record<string, unknown> }>
 }
 
 declare module '@hapi/hapi' {

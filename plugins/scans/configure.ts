@@ -19,7 +19,8 @@ export async function configure(
   for (const name of request.groupBy ?? []) known(loaded, name, 'group_by_columns')
   const refusal = await type.refuses?.(config, column)
   if (refusal) throw invalidField(fieldOf(request, Object.keys(config)[0]), refusal)
-  if (typeof config.pattern === 'string') await assertPattern(server, loaded, config.pattern, fieldOf(request, 'pattern'))
+  if (typeof config.pattern === 'string')
+    await assertPattern(server, loaded, config.pattern, fieldOf(request, 'pattern'))
   return { type, config }
 }
 
@@ -75,24 +76,37 @@ function assertSuited(
 ): void {
   const connector = server.plugins.catalog.connectorOf(source)
   const missing = type.needs?.find(capability => !connector.capabilities[capability])
-  if (missing) throw invalidField(typeField, `${type.name} needs ${missing}, which ${connector.label} does not have`)
+  if (missing)
+    throw invalidField(typeField, `${type.name} needs ${missing}, which ${connector.label} does not have`)
   if (column && type.kinds && !type.kinds.includes(column.kind)) {
-    throw invalidField('column_name', `${type.name} works on ${type.kinds.join(', ')} columns; ${column.name} is ${column.type}`)
+    throw invalidField(
+      'column_name',
+      `${type.name} works on ${type.kinds.join(', ')} columns; ${column.name} is ${column.type}`,
+    )
   }
 }
 
 /** Whether the engine takes a pattern is the engine's to say; without a connection it is found out at the check. */
-async function assertPattern(server: Server, { source }: Loaded, pattern: string, field: string): Promise<void> {
+async function assertPattern(
+  server: Server,
+  { source }: Loaded,
+  pattern: string,
+  field: string,
+): Promise<void> {
   const { catalog } = server.plugins
   const { dialect } = catalog.connectorOf(source)
   try {
     await catalog.withConnection(source, connection =>
-      connection.query(sql`select ${dialect.countIf(dialect.matches(dialect.asText(sql`${'x'}`), pattern))} as found`, {
-        timeoutMs: 5_000,
-      }),
+      connection.query(
+        sql`select ${dialect.countIf(dialect.matches(dialect.asText(sql`${'x'}`), pattern))} as found`,
+        {
+          timeoutMs: 5_000,
+        },
+      ),
     )
   } catch (error) {
-    if (error instanceof ConnectorError && error.kind === 'invalid-query') throw invalidField(field, error.message)
+    if (error instanceof ConnectorError && error.kind === 'invalid-query')
+      throw invalidField(field, error.message)
     if (!(error instanceof ConnectorError)) throw error
   }
 }

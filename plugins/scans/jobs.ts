@@ -26,10 +26,16 @@ export function dispatchScans(contributions: readonly Contribution[]): Job {
       server.db.system(async trx => {
         const tables = new Map<string, TableJob>()
         for (const { table } of contributions) {
-          const due = await claimDue(trx, table, { interval: 'check_interval', source: 'source_id', table: 'table_id' })
-          for (const { companyId, tableId = '' } of due) tables.set(tableId, { company_id: companyId, table_id: tableId })
+          const due = await claimDue(trx, table, {
+            interval: 'check_interval',
+            source: 'source_id',
+            table: 'table_id',
+          })
+          for (const { companyId, tableId = '' } of due)
+            tables.set(tableId, { company_id: companyId, table_id: tableId })
         }
-        for (const data of tables.values()) await server.jobs.send(scanJob, data, { trx, group: data.company_id })
+        for (const data of tables.values())
+          await server.jobs.send(scanJob, data, { trx, group: data.company_id })
         return { tables: tables.size }
       }),
   }

@@ -45,7 +45,11 @@ export async function runScan(
     const recorded: unknown[] = []
     for (const [index, batch] of batches.entries()) {
       const ids = new Set(batch.checks.map(({ id }) => id))
-      recorded[index] = await batch.record(trx, measured.outcomes.filter(({ id }) => ids.has(id)), at)
+      recorded[index] = await batch.record(
+        trx,
+        measured.outcomes.filter(({ id }) => ids.has(id)),
+        at,
+      )
     }
     // The source is read by many; only a scan that failed on it, or one after a failure, has news of it.
     if (measured.unreachable || table.source.connectionStatus !== 'connected') {
@@ -73,7 +77,11 @@ async function measure(
   const { catalog } = server.plugins
   if (!table.isActive) {
     const message = `The table ${table.qualifiedName} is no longer in the source: the last discovery did not find it`
-    return { outcomes: checks.map(({ id }) => broken(id, 'missing-object', message)), statements: 0, unreachable: null }
+    return {
+      outcomes: checks.map(({ id }) => broken(id, 'missing-object', message)),
+      statements: 0,
+      unreachable: null,
+    }
   }
   const connector = catalog.connectorOf(source)
   try {

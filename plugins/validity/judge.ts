@@ -17,7 +17,13 @@ export interface Judged {
   errorMessage: string | null
 }
 
-const NO_BAND = { expectedValue: null, expectedRangeLow: null, expectedRangeHigh: null, zScore: null, isLearning: false }
+const NO_BAND = {
+  expectedValue: null,
+  expectedRangeLow: null,
+  expectedRangeHigh: null,
+  zScore: null,
+  isLearning: false,
+}
 
 /** The state of a rule that has learned nothing. */
 export function startState(rule: Pick<ValidityRule, 'checkInterval' | 'operatingPeriodMode'>): DetectorState {
@@ -38,7 +44,14 @@ export function judgeRule(
 ): { judged: Judged; state: DetectorState } {
   if (outcome.status !== 'counted') {
     const errorMessage = outcome.status === 'error' ? outcome.message : 'The rule gave no count'
-    const judged: Judged = { status: 'error', totalRows: null, invalidCount: null, invalidPercent: null, ...NO_BAND, errorMessage }
+    const judged: Judged = {
+      status: 'error',
+      totalRows: null,
+      invalidCount: null,
+      invalidPercent: null,
+      ...NO_BAND,
+      errorMessage,
+    }
     return { judged, state }
   }
   const { total, invalid } = outcome

@@ -43,7 +43,10 @@ async function record(server: Server, trx: Transaction, recording: Recording): P
   const { loaded, rules, outcomes, at, claimed } = recording
   if (rules.length === 0) return []
   const current = await ValidityRule.query(trx)
-    .whereIn('id', rules.map(({ id }) => id))
+    .whereIn(
+      'id',
+      rules.map(({ id }) => id),
+    )
     .orderBy('id')
     .forUpdate()
   const byCheck = new Map(current.map(rule => [`v_${rule.uuid}`, rule]))
@@ -104,15 +107,28 @@ async function learn(
   )
 }
 
-async function alert(server: Server, trx: Transaction, { source, table }: Loaded, rule: ValidityRule, judged: Judged): Promise<void> {
+async function alert(
+  server: Server,
+  trx: Transaction,
+  { source, table }: Loaded,
+  rule: ValidityRule,
+  judged: Judged,
+): Promise<void> {
   const { alerts } = server.plugins
   const cause = `v_${rule.uuid}`
-  if (judged.status === 'pass' && rule.latestStatus !== 'pass') await alerts.resolve(trx, 'validity_failure', cause)
+  if (judged.status === 'pass' && rule.latestStatus !== 'pass')
+    await alerts.resolve(trx, 'validity_failure', cause)
   if (judged.status !== 'fail') return
   const path = tablePath({ catalog: table.catalogName, schema: table.schemaName, name: table.name })
   const limit =
     rule.detectionMode === 'auto'
-      ? { band: { expected: judged.expectedValue, low: judged.expectedRangeLow, high: judged.expectedRangeHigh } }
+      ? {
+          band: {
+            expected: judged.expectedValue,
+            low: judged.expectedRangeLow,
+            high: judged.expectedRangeHigh,
+          },
+        }
       : { threshold: rule.alertThresholdPercent ?? 0 }
   const found = `${judged.invalidCount} of ${judged.totalRows} rows are invalid (${round(judged.invalidPercent ?? 0)} %)`
   await alerts.raise(trx, {

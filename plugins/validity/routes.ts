@@ -7,7 +7,15 @@ import { pagination, type Page } from '../../server/page.ts'
 import { ValidityResult, ValidityRule } from './models.ts'
 import { presentResult, presentRule, presentRuleDetail } from './present.ts'
 import { batchOf } from './record.ts'
-import { createRule, findRule, listRules, patchRule, summarize, type NewRule, type RulePatch } from './rules.ts'
+import {
+  createRule,
+  findRule,
+  listRules,
+  patchRule,
+  summarize,
+  type NewRule,
+  type RulePatch,
+} from './rules.ts'
 import * as schemas from './schemas.ts'
 
 /** The routes of validity rules, their checks and results. */
@@ -21,14 +29,21 @@ export function routes(server: Server): ServerRoute[] {
   const ruleTypes = () => server.checks.all().flatMap(check => (check.family === 'rule' ? [check.name] : []))
 
   async function check(request: Request): Promise<object> {
-    const { sample_limit: sampleLimit } = bodyOf<{ sample_limit: number } | null>(request) ?? { sample_limit: 10 }
+    const { sample_limit: sampleLimit } = bodyOf<{ sample_limit: number } | null>(request) ?? {
+      sample_limit: 10,
+    }
     const rule = await inCompany(request, trx => ruleOf(trx, request))
     let samples: Sample[] = []
     const [result] = await scans.run(
       caller(request).companyId,
       rule.tableId,
       async (trx, table) => {
-        const batch = batchOf(server, table, [await ValidityRule.query(trx).findById(rule.id).throwIfNotFound()], false)
+        const batch = batchOf(
+          server,
+          table,
+          [await ValidityRule.query(trx).findById(rule.id).throwIfNotFound()],
+          false,
+        )
         return {
           ...batch,
           record(trx: Transaction, outcomes: readonly Outcome[], at: Date) {
@@ -50,7 +65,12 @@ export function routes(server: Server): ServerRoute[] {
     {
       method: 'GET',
       path: `${base}/summary`,
-      options: { ...access.read, description: 'How the rules of an asset do', tags, validate: { params: assetParams } },
+      options: {
+        ...access.read,
+        description: 'How the rules of an asset do',
+        tags,
+        validate: { params: assetParams },
+      },
       handler: request =>
         inCompany(request, async trx => ({
           data: await summarize(trx, caller(request).companyId, await assetOf(trx, request)),
@@ -106,13 +126,20 @@ export function routes(server: Server): ServerRoute[] {
       },
       handler: request =>
         inCompany(request, async trx => ({
-          data: presentRuleDetail(await patchRule(trx, await ruleOf(trx, request), bodyOf<RulePatch>(request))),
+          data: presentRuleDetail(
+            await patchRule(trx, await ruleOf(trx, request), bodyOf<RulePatch>(request)),
+          ),
         })),
     },
     {
       method: 'DELETE',
       path: `${base}/{rule_id}`,
-      options: { ...access.write, description: 'Remove a rule and its results', tags, validate: { params: ruleParams } },
+      options: {
+        ...access.write,
+        description: 'Remove a rule and its results',
+        tags,
+        validate: { params: ruleParams },
+      },
       handler: request =>
         inCompany(request, async trx => {
           const rule = await ruleOf(trx, request)
@@ -151,7 +178,10 @@ export function routes(server: Server): ServerRoute[] {
               { column: 'id', order: 'desc' },
             ])
             .range(page.offset, page.offset + page.limit - 1)
-          return { data: { items: results.map(result => presentResult(result)) }, pagination: pagination(total, page) }
+          return {
+            data: { items: results.map(result => presentResult(result)) },
+            pagination: pagination(total, page),
+          }
         }),
     },
   ]

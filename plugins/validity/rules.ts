@@ -44,13 +44,21 @@ export type RulePatch = Partial<
 export async function tableFor(server: Server, trx: Transaction, asset: Asset, path: string) {
   const table = await server.plugins.catalog.findTable(trx, asset.source, path)
   if (asset.table && asset.table.id !== table.id) {
-    throw invalidField('table_path', `is another table than the one in the path, ${asset.table.qualifiedName}`)
+    throw invalidField(
+      'table_path',
+      `is another table than the one in the path, ${asset.table.qualifiedName}`,
+    )
   }
   return { source: asset.source, table }
 }
 
 /** Makes a rule; it is due at once. */
-export async function createRule(server: Server, trx: Transaction, asset: Asset, body: NewRule): Promise<NamedRule> {
+export async function createRule(
+  server: Server,
+  trx: Transaction,
+  asset: Asset,
+  body: NewRule,
+): Promise<NamedRule> {
   refuseSchedule(body)
   const loaded = await tableFor(server, trx, asset, body.table_path)
   const { type, config } = await server.plugins.scans.configure(loaded, {
@@ -86,15 +94,23 @@ export async function createRule(server: Server, trx: Transaction, asset: Asset,
 }
 
 /** Operating schedules are not part of this version yet, so that every id is unknown. */
-function refuseSchedule(body: { operating_period_mode?: string; operating_schedule_id?: string | null }): void {
+function refuseSchedule(body: {
+  operating_period_mode?: string
+  operating_schedule_id?: string | null
+}): void {
   if (body.operating_period_mode !== 'schedule' && !body.operating_schedule_id) return
-  throw apiError('SCHEDULE_NOT_FOUND', 'There is no such operating schedule', { operating_schedule_id: body.operating_schedule_id ?? null })
+  throw apiError('SCHEDULE_NOT_FOUND', 'There is no such operating schedule', {
+    operating_schedule_id: body.operating_schedule_id ?? null,
+  })
 }
 
 /** Changes what is given; what the baseline depends on makes it be read from history again. */
 export async function patchRule(trx: Transaction, rule: ValidityRule, patch: RulePatch): Promise<NamedRule> {
   refuseSchedule(patch)
-  const relearns = patch.check_interval !== undefined || patch.operating_period_mode !== undefined || patch.treat_null_as_valid !== undefined
+  const relearns =
+    patch.check_interval !== undefined ||
+    patch.operating_period_mode !== undefined ||
+    patch.treat_null_as_valid !== undefined
   const given = {
     isActive: patch.is_active,
     name: patch.name,

@@ -25,7 +25,9 @@ export const newRule = Joi.object({
   detection_mode: detectionMode.default('manual'),
   sensitivity: sensitivity.default(2),
   operating_period_mode: periodMode.default('off'),
-  operating_schedule_id: Joi.string().max(100).when('operating_period_mode', { is: 'schedule', then: Joi.required() }),
+  operating_schedule_id: Joi.string()
+    .max(100)
+    .when('operating_period_mode', { is: 'schedule', then: Joi.required() }),
   treat_null_as_valid: Joi.boolean().strict().default(false),
   check_interval: interval.default('daily'),
 }).required()
@@ -48,7 +50,9 @@ export const rulePatch = Joi.object({
 export const ruleList = (types: () => string[]) =>
   Joi.object({
     rule_type: Joi.string().custom((value: string, helpers) =>
-      types().includes(value) ? value : helpers.message({ custom: `{{#label}} must be one of ${types().join(', ')}` }),
+      types().includes(value)
+        ? value
+        : helpers.message({ custom: `{{#label}} must be one of ${types().join(', ')}` }),
     ),
     is_active: queryBoolean,
     ...pageQuery(),
@@ -56,6 +60,8 @@ export const ruleList = (types: () => string[]) =>
 
 export const resultList = Joi.object(pageQuery({ max: 1_000, fallback: 100 }))
 
-export const checkBody = Joi.object({ sample_limit: Joi.number().strict().integer().min(0).max(100).default(10) })
+export const checkBody = Joi.object({
+  sample_limit: Joi.number().strict().integer().min(0).max(100).default(10),
+})
   .allow(null)
   .default({ sample_limit: 10 })

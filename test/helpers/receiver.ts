@@ -41,7 +41,10 @@ export interface ReceiverOptions {
   certificate?: 'trusted' | 'self-signed' | 'expired' | 'wrong-host' | 'unknown-authority'
 }
 
-/** Starts a receiver on a free loopback port; it stops when the test ends. */
+/**
+ * Starts a receiver on a free loopback port; it stops when the test ends. The first of a process must be there
+ * before the server sends anything, since a server settles whom it trusts at its first delivery.
+ */
 export async function startReceiver(
   t: Teardown,
   { certificate = 'trusted' }: ReceiverOptions = {},

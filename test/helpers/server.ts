@@ -69,7 +69,8 @@ export async function startServer(
     await admin.query(`drop role if exists ${name}_app`)
     await admin.end()
   })
-  const ask: TestServer['ask'] = (method, path, payload, credential) => inject(server, method, path, payload, credential)
+  const ask: TestServer['ask'] = (method, path, payload, credential) =>
+    inject(server, method, path, payload, credential)
   return {
     server,
     ask,
@@ -81,7 +82,13 @@ export async function startServer(
 type Cluster = Awaited<ReturnType<typeof testCluster>>
 
 function buildOptions(ownerUrl: string, settings: Record<string, string> = {}): BuildOptions {
-  const config = readConfig({ PORT: '0', DATABASE_URL: ownerUrl, SECRET_KEY, LOG_LEVEL: process.env.TEST_LOG ?? 'silent', ...settings })
+  const config = readConfig({
+    PORT: '0',
+    DATABASE_URL: ownerUrl,
+    SECRET_KEY,
+    LOG_LEVEL: process.env.TEST_LOG ?? 'silent',
+    ...settings,
+  })
   return {
     config,
     ownerUrl,
@@ -96,7 +103,9 @@ function buildOptions(ownerUrl: string, settings: Record<string, string> = {}): 
 
 /** Migrates once a run and code version; other files copy the result. */
 async function ensureTemplate(admin: pg.Client, cluster: Cluster): Promise<string> {
-  const version = createHash('sha256').update(manifest.migrations.map(({ name, up }) => name + up).join()).digest('hex')
+  const version = createHash('sha256')
+    .update(manifest.migrations.map(({ name, up }) => name + up).join())
+    .digest('hex')
   const template = `template_${version.slice(0, 12)}`
   await admin.query('select pg_advisory_lock(4711)')
   try {
@@ -118,7 +127,13 @@ async function ensureTemplate(admin: pg.Client, cluster: Cluster): Promise<strin
   }
 }
 
-async function inject(server: Server, method: string, path: string, payload?: unknown, credential?: string): Promise<Reply> {
+async function inject(
+  server: Server,
+  method: string,
+  path: string,
+  payload?: unknown,
+  credential?: string,
+): Promise<Reply> {
   const response = await server.inject({
     method,
     url: path,
@@ -126,7 +141,9 @@ async function inject(server: Server, method: string, path: string, payload?: un
       ...(payload !== undefined && { 'content-type': 'application/json' }),
       ...(credential !== undefined && { authorization: `Bearer ${credential}` }),
     },
-    ...(payload !== undefined && { payload: typeof payload === 'string' ? payload : JSON.stringify(payload) }),
+    ...(payload !== undefined && {
+      payload: typeof payload === 'string' ? payload : JSON.stringify(payload),
+    }),
   })
   const isJson = String(response.headers['content-type'] ?? '').includes('json')
   return {

@@ -33,7 +33,11 @@ t.test('a metric of each kind captures its number', async t => {
     t.equal(made.status, 201, JSON.stringify(made.body))
     t.match(made.body.data, { id: /^m_/, capture_interval: 'daily', sensitivity: 1, is_active: true })
     const { body: captured } = await tenant.ask('POST', `${base}/${made.body.data.id}/capture`)
-    t.match(captured.data, { snapshot_count: 1, snapshots: [{ value, is_anomaly: false, z_score: 0, status: 'PASS' }] }, JSON.stringify(body))
+    t.match(
+      captured.data,
+      { snapshot_count: 1, snapshots: [{ value, is_anomaly: false, z_score: 0, status: 'PASS' }] },
+      JSON.stringify(body),
+    )
   }
   t.match((await tenant.ask('GET', `${base}/summary`)).body.data, {
     total_metrics: 9,
@@ -45,29 +49,34 @@ t.test('a metric of each kind captures its number', async t => {
   })
 })
 
-t.test('a jump after enough history is an anomaly with its band, and raises an alert that a return resolves', async t => {
-  const { app, tenant, base, make, source } = await salesWorld(t)
-  const made = await make({ metric_type: 'mean', column_name: 'amount', sensitivity: 3 })
-  const [row] = await app.query('select table_id from metrics')
-  const capture = (day: number) =>
-    app.server.plugins.scans.runTable(tenant.companyId, String(row?.table_id), 'active', { at: new Date(Date.UTC(2024, 5, day, 6)) })
-  for (let day = 1; day <= 14; day++) {
-    await source.query(`update sales set amount = id + ${(day * 7) % 5} * 0.02`)
-    await capture(day)
-  }
-  await source.query('update sales set amount = amount * 100')
-  await capture(15)
-  const { body } = await tenant.ask('GET', `${base}/${made.body.data.id}?snapshot_limit=2`)
-  const [jump, before] = body.data.snapshots
-  t.match(before, { is_anomaly: false, status: 'PASS' })
-  t.match(jump, { is_anomaly: true, status: 'FAIL', learning: false })
-  t.ok(Math.abs(jump.z_score) > 3 && jump.value > jump.expected_range_high)
-  const alerts = () => app.query(`select status, event from alerts where kind = 'metric_anomaly'`)
-  t.match(await alerts(), [{ status: 'triggered' }])
-  await source.query('update sales set amount = amount / 100')
-  await capture(16)
-  t.match(await alerts(), [{ status: 'resolved' }])
-})
+t.test(
+  'a jump after enough history is an anomaly with its band, and raises an alert that a return resolves',
+  async t => {
+    const { app, tenant, base, make, source } = await salesWorld(t)
+    const made = await make({ metric_type: 'mean', column_name: 'amount', sensitivity: 3 })
+    const [row] = await app.query('select table_id from metrics')
+    const capture = (day: number) =>
+      app.server.plugins.scans.runTable(tenant.companyId, String(row?.table_id), 'active', {
+        at: new Date(Date.UTC(2024, 5, day, 6)),
+      })
+    for (let day = 1; day <= 14; day++) {
+      await source.query(`update sales set amount = id + ${(day * 7) % 5} * 0.02`)
+      await capture(day)
+    }
+    await source.query('update sales set amount = amount * 100')
+    await capture(15)
+    const { body } = await tenant.ask('GET', `${base}/${made.body.data.id}?snapshot_limit=2`)
+    const [jump, before] = body.data.snapshots
+    t.match(before, { is_anomaly: false, status: 'PASS' })
+    t.match(jump, { is_anomaly: true, status: 'FAIL', learning: false })
+    t.ok(Math.abs(jump.z_score) > 3 && jump.value > jump.expected_range_high)
+    const alerts = () => app.query(`select status, event from alerts where kind = 'metric_anomaly'`)
+    t.match(await alerts(), [{ status: 'triggered' }])
+    await source.query('update sales set amount = amount / 100')
+    await capture(16)
+    t.match(await alerts(), [{ status: 'resolved' }])
+  },
+)
 
 t.test('groups are judged apart, and too many of them are an error that says so', async t => {
   const { tenant, base, make, source } = await salesWorld(t)
@@ -95,7 +104,9 @@ t.test('no rows give no value, which passes and is not learned', async t => {
   const { body } = await tenant.ask('POST', `${base}/${mean.body.data.id}/capture`)
   t.match(body.data.snapshots, [{ value: null, status: 'PASS', is_anomaly: false }])
   const share = await make({ metric_type: 'null_percent', column_name: 'note' })
-  t.match((await tenant.ask('POST', `${base}/${share.body.data.id}/capture`)).body.data.snapshots, [{ value: 0 }])
+  t.match((await tenant.ask('POST', `${base}/${share.body.data.id}/capture`)).body.data.snapshots, [
+    { value: 0 },
+  ])
 })
 
 t.test('what a user gets wrong is named with its field; patches keep the rest', async t => {
@@ -112,7 +123,11 @@ t.test('what a user gets wrong is named with its field; patches keep the rest', 
     [{ metric_type: 'row_count', colour: 'red' }, 'colour'],
   ] as const) {
     const refused = await make(body)
-    t.match(refused, { status: 400, body: { error: { code: 'VALIDATION_ERROR', details: { field } } } }, JSON.stringify([body, refused.body]))
+    t.match(
+      refused,
+      { status: 400, body: { error: { code: 'VALIDATION_ERROR', details: { field } } } },
+      JSON.stringify([body, refused.body]),
+    )
   }
   const missing = await make({ metric_type: 'mean' })
   t.match(missing.body.error.details, { field: 'column_name', metric_type: 'mean' })
@@ -124,5 +139,8 @@ t.test('what a user gets wrong is named with its field; patches keep the rest', 
   t.equal((await tenant.ask('GET', `${base}?is_active=true`)).body.pagination.total, 0)
   t.match(await tenant.ask('GET', `${base}/${made.body.data.internal_id}`), { status: 200 })
   t.match((await tenant.ask('DELETE', `${base}/${made.body.data.id}`)).body.data, { success: true })
-  t.match(await tenant.ask('GET', `${base}/${made.body.data.id}`), { status: 404, body: { error: { code: 'METRIC_NOT_FOUND' } } })
+  t.match(await tenant.ask('GET', `${base}/${made.body.data.id}`), {
+    status: 404,
+    body: { error: { code: 'METRIC_NOT_FOUND' } },
+  })
 })

@@ -22,31 +22,66 @@ t.test('a rule of each kind counts its invalid rows and shows samples by primary
   const { tenant, base, make } = await ordersWorld(t)
   const kinds: [object, number, unknown[]][] = [
     [{ rule_type: 'NOT_NULL', column_name: 'email' }, 1, [{ row_id: 2, value: null }]],
-    [{ rule_type: 'UNIQUE', column_name: 'email', treat_null_as_valid: true }, 2, [{ row_id: 1 }, { row_id: 4 }]],
+    [
+      { rule_type: 'UNIQUE', column_name: 'email', treat_null_as_valid: true },
+      2,
+      [{ row_id: 1 }, { row_id: 4 }],
+    ],
     [
       { rule_type: 'REGEX', column_name: 'email', rule_config: { pattern: '@' }, treat_null_as_valid: true },
       1,
       [{ row_id: 3, value: 'bad' }],
     ],
-    [{ rule_type: 'RANGE', column_name: 'total', rule_config: { min: 0, max: 25 } }, 2, [{ row_id: 2 }, { row_id: 4 }]],
-    [{ rule_type: 'ENUM', column_name: 'status', rule_config: { allowed_values: ['new', 'paid'] } }, 1, [{ row_id: 4 }]],
+    [
+      { rule_type: 'RANGE', column_name: 'total', rule_config: { min: 0, max: 25 } },
+      2,
+      [{ row_id: 2 }, { row_id: 4 }],
+    ],
+    [
+      { rule_type: 'ENUM', column_name: 'status', rule_config: { allowed_values: ['new', 'paid'] } },
+      1,
+      [{ row_id: 4 }],
+    ],
     [
       { rule_type: 'DATE_FORMAT', column_name: 'shipped', rule_config: { format: '%Y-%m-%d' } },
       2,
-      [{ row_id: 2, value: '2024-02-30' }, { row_id: 3, value: null }],
+      [
+        { row_id: 2, value: '2024-02-30' },
+        { row_id: 3, value: null },
+      ],
     ],
     [{ rule_type: 'CUSTOM_SQL', rule_config: { sql_expression: 'total > 0' } }, 1, [{ row_id: 2 }]],
-    [{ rule_type: 'CUSTOM_SQL', rule_config: { sql_expression: 'select * from orders where total < 0' } }, 1, [{}]],
+    [
+      { rule_type: 'CUSTOM_SQL', rule_config: { sql_expression: 'select * from orders where total < 0' } },
+      1,
+      [{}],
+    ],
   ]
   for (const [body, invalid, samples] of kinds) {
     const made = await make(body)
     t.equal(made.status, 201, JSON.stringify(made.body))
-    const { body: checked } = await tenant.ask('POST', `${base}/${made.body.data.uuid}/check`, { sample_limit: 5 })
+    const { body: checked } = await tenant.ask('POST', `${base}/${made.body.data.uuid}/check`, {
+      sample_limit: 5,
+    })
     const { data } = checked
-    t.match(data, { status: 'fail', total_rows: 4, invalid_count: invalid, invalid_percent: invalid * 25 }, JSON.stringify(body))
-    t.match(data.invalid_samples.samples.toSorted((a: { row_id: number }, b: { row_id: number }) => a.row_id - b.row_id), samples)
+    t.match(
+      data,
+      { status: 'fail', total_rows: 4, invalid_count: invalid, invalid_percent: invalid * 25 },
+      JSON.stringify(body),
+    )
+    t.match(
+      data.invalid_samples.samples.toSorted(
+        (a: { row_id: number }, b: { row_id: number }) => a.row_id - b.row_id,
+      ),
+      samples,
+    )
   }
-  t.match((await tenant.ask('GET', `${base}/summary`)).body.data, { total_rules: 8, passing: 0, failing: 8, error: 0 })
+  t.match((await tenant.ask('GET', `${base}/summary`)).body.data, {
+    total_rules: 8,
+    passing: 0,
+    failing: 8,
+    error: 0,
+  })
 })
 
 t.test('a failing rule raises one alert, counts repeats on it, and a pass resolves it', async t => {
@@ -55,14 +90,18 @@ t.test('a failing rule raises one alert, counts repeats on it, and a pass resolv
   const check = () => tenant.ask('POST', `${base}/${made.body.data.uuid}/check`)
   await check()
   await check()
-  const alerts = () => app.query(`select status, occurrences, severity from alerts where kind = 'validity_failure'`)
+  const alerts = () =>
+    app.query(`select status, occurrences, severity from alerts where kind = 'validity_failure'`)
   t.match(await alerts(), [{ status: 'triggered', occurrences: 2, severity: 'critical' }])
   await source.query(`update orders set email = 'b@x.org' where email is null`)
   t.match((await check()).body.data, { status: 'pass', invalid_count: 0, invalid_samples: { samples: [] } })
   t.match(await alerts(), [{ status: 'resolved' }])
   const { body } = await tenant.ask('GET', `${base}/${made.body.data.uuid}/results?limit=2`)
   t.match(body.pagination, { total: 3, has_more: true })
-  t.same(body.data.items.map((item: { status: string }) => item.status), ['pass', 'fail'])
+  t.same(
+    body.data.items.map((item: { status: string }) => item.status),
+    ['pass', 'fail'],
+  )
   t.notOk('invalid_samples' in body.data.items[0], 'samples are not kept')
 })
 
@@ -86,42 +125,75 @@ t.test('a measure that fails is an error with a sentence, never a pass', async t
   t.match(record, { data_quality_status: 'error', data_quality_message: /1 could not run/ })
 })
 
-t.test('auto mode records without alerting until it has seven results, and then judges by the band', async t => {
-  const { app, base, make, source, tenant, asset } = await ordersWorld(t)
-  await source.query(`insert into orders select n, 'c@x.org', 'new', 1, null from generate_series(5, 1000) n`)
-  const made = await make({ rule_type: 'NOT_NULL', column_name: 'email', detection_mode: 'auto', sensitivity: 3 })
-  const [rule] = await app.query('select table_id from validity_rules')
-  for (let day = 1; day <= 10; day++) {
-    const at = new Date(Date.UTC(2024, 5, day, 6))
-    if (day === 10) await source.query(`update orders set email = null where id % 3 = 0`)
-    await app.server.plugins.scans.runTable(tenant.companyId, String(rule?.table_id), 'active', { at })
-  }
-  const { body } = await tenant.ask('GET', `${base}/${made.body.data.uuid}/results`)
-  const results = body.data.items.toReversed()
-  t.match(results[0], { status: 'pass', invalid_count: 1, expected_value: null, learning: true })
-  t.match(results[8], { status: 'pass', learning: false })
-  t.match(results[9], { status: 'fail', learning: false })
-  t.ok(results[9].invalid_percent > results[9].expected_range_high)
-  t.ok(results[8].expected_range_low <= results[8].expected_value)
-  t.match((await tenant.ask('GET', `/api/v1/assets/${asset.id}`)).status, 200)
-})
+t.test(
+  'auto mode records without alerting until it has seven results, and then judges by the band',
+  async t => {
+    const { app, base, make, source, tenant, asset } = await ordersWorld(t)
+    await source.query(
+      `insert into orders select n, 'c@x.org', 'new', 1, null from generate_series(5, 1000) n`,
+    )
+    const made = await make({
+      rule_type: 'NOT_NULL',
+      column_name: 'email',
+      detection_mode: 'auto',
+      sensitivity: 3,
+    })
+    const [rule] = await app.query('select table_id from validity_rules')
+    for (let day = 1; day <= 10; day++) {
+      const at = new Date(Date.UTC(2024, 5, day, 6))
+      if (day === 10) await source.query(`update orders set email = null where id % 3 = 0`)
+      await app.server.plugins.scans.runTable(tenant.companyId, String(rule?.table_id), 'active', { at })
+    }
+    const { body } = await tenant.ask('GET', `${base}/${made.body.data.uuid}/results`)
+    const results = body.data.items.toReversed()
+    t.match(results[0], { status: 'pass', invalid_count: 1, expected_value: null, learning: true })
+    t.match(results[8], { status: 'pass', learning: false })
+    t.match(results[9], { status: 'fail', learning: false })
+    t.ok(results[9].invalid_percent > results[9].expected_range_high)
+    t.ok(results[8].expected_range_low <= results[8].expected_value)
+    t.match((await tenant.ask('GET', `/api/v1/assets/${asset.id}`)).status, 200)
+  },
+)
 
 t.test('checks of one table that fall due together are one statement, claimed once', async t => {
   const world = await ordersWorld(t)
   const { app, make, base, tenant } = world
   for (const column of ['email', 'status', 'total', 'shipped']) {
     await make({ rule_type: 'NOT_NULL', column_name: column })
-    await make({ rule_type: 'UNIQUE', column_name: column, treat_null_as_valid: true, check_interval: 'hourly' })
+    await make({
+      rule_type: 'UNIQUE',
+      column_name: column,
+      treat_null_as_valid: true,
+      check_interval: 'hourly',
+    })
   }
-  await tenant.ask('POST', `/api/v1/sdk/metrics/${world.asset.id}`, { metric_type: 'row_count', table_path: 'orders' })
-  const unused = { load: () => Promise.reject(new Error('unused')), tally: () => Promise.reject(new Error('unused')) }
+  await tenant.ask('POST', `/api/v1/sdk/metrics/${world.asset.id}`, {
+    metric_type: 'row_count',
+    table_path: 'orders',
+  })
+  const unused = {
+    load: () => Promise.reject(new Error('unused')),
+    tally: () => Promise.reject(new Error('unused')),
+  }
   const contributions = [
     { name: 'validity', table: 'validity_rules', ...unused },
     { name: 'metrics', table: 'metrics', ...unused },
   ]
   const sweep = dispatchScans(contributions)
-  const context = { server: app.server, log: app.server.pino, attempt: 1, signal: AbortSignal.timeout(60_000), id: 'test' }
-  t.same(await Promise.all([sweep.work({}, context), sweep.work({}, context)]).then(both => both.map(done => (done as { tables: number }).tables).sort()), [0, 1], 'two sweeps at once claim a slot once')
+  const context = {
+    server: app.server,
+    log: app.server.pino,
+    attempt: 1,
+    signal: AbortSignal.timeout(60_000),
+    id: 'test',
+  }
+  t.same(
+    await Promise.all([sweep.work({}, context), sweep.work({}, context)]).then(both =>
+      both.map(done => (done as { tables: number }).tables).reduce((a, b) => a + b),
+    ),
+    1,
+    'two sweeps at once claim a slot once',
+  )
   t.equal(await app.server.jobs.settled(scanJob, () => true), 'completed')
   const [job] = await app.query(`select output from pgboss.job where name = 'scans.run'`)
   t.match(job?.output, { checks: 9, statements: 1 })
@@ -132,7 +204,10 @@ t.test('checks of one table that fall due together are one statement, claimed on
     `select bool_and(next_run_at > now() and running_slot is null) as ahead from validity_rules`,
   )
   t.equal(next?.ahead, true)
-  t.match((await tenant.ask('GET', `${base}?is_active=true&limit=3&offset=6`)).body.pagination, { total: 8, has_more: false })
+  t.match((await tenant.ask('GET', `${base}?is_active=true&limit=3&offset=6`)).body.pagination, {
+    total: 8,
+    has_more: false,
+  })
 })
 
 t.test('what a user gets wrong is named with its field', async t => {
@@ -144,21 +219,37 @@ t.test('what a user gets wrong is named with its field', async t => {
     [{ rule_type: 'NOT_NULL', column_name: 'email', table_path: 'nope' }, 'table_path'],
     [{ rule_type: 'REGEX', column_name: 'email', rule_config: { pattern: '(' } }, 'rule_config.pattern'],
     [{ rule_type: 'REGEX', column_name: 'email', rule_config: { pattern: '' } }, 'rule_config.pattern'],
-    [{ rule_type: 'ENUM', column_name: 'email', rule_config: { allowed_values: [] } }, 'rule_config.allowed_values'],
+    [
+      { rule_type: 'ENUM', column_name: 'email', rule_config: { allowed_values: [] } },
+      'rule_config.allowed_values',
+    ],
     [{ rule_type: 'RANGE', column_name: 'total', rule_config: { min: 2, max: 1 } }, 'rule_config'],
     [{ rule_type: 'RANGE', column_name: 'email', rule_config: { min: 2 } }, 'column_name'],
-    [{ rule_type: 'CUSTOM_SQL', rule_config: { sql_expression: 'delete from orders' } }, 'rule_config.sql_expression'],
-    [{ rule_type: 'CUSTOM_SQL', rule_config: { sql_expression: 'pg_sleep(10) is null' } }, 'rule_config.sql_expression'],
+    [
+      { rule_type: 'CUSTOM_SQL', rule_config: { sql_expression: 'delete from orders' } },
+      'rule_config.sql_expression',
+    ],
+    [
+      { rule_type: 'CUSTOM_SQL', rule_config: { sql_expression: 'pg_sleep(10) is null' } },
+      'rule_config.sql_expression',
+    ],
     [{ rule_type: 'NOT_NULL', column_name: 'email', severity: 'huge' }, 'severity'],
     [{ rule_type: 'NOT_NULL', column_name: 'email', sensitivity: 5 }, 'sensitivity'],
     [{ rule_type: 'NOT_NULL', column_name: 'email', colour: 'red' }, 'colour'],
   ]
   for (const [body, field] of refusals) {
     const refused = await make(body)
-    t.match(refused, { status: 400, body: { error: { code: 'VALIDATION_ERROR' } } }, JSON.stringify([body, refused.body]))
+    t.match(
+      refused,
+      { status: 400, body: { error: { code: 'VALIDATION_ERROR' } } },
+      JSON.stringify([body, refused.body]),
+    )
     t.match(refused.body.error.details.field, field, JSON.stringify(refused.body.error))
   }
-  t.match(await tenant.ask('GET', `${base}/v_11111111-1111-4111-8111-111111111111`), { status: 404, body: { error: { code: 'RULE_NOT_FOUND' } } })
+  t.match(await tenant.ask('GET', `${base}/v_11111111-1111-4111-8111-111111111111`), {
+    status: 404,
+    body: { error: { code: 'RULE_NOT_FOUND' } },
+  })
   t.match(await tenant.ask('GET', `${base}/v_nonsense`), { status: 404 })
   t.match(await tenant.ask('GET', `${base}?rule_type=nope`), { status: 400 })
 })
@@ -178,7 +269,9 @@ t.test('a read-only key reads rules and may not change or check them', async t =
     const refused = await app.ask(method, path, {}, reader)
     t.match(refused, {
       status: 403,
-      body: { error: { code: 'FORBIDDEN', details: { current_scope: 'read-only', required_scope: 'read-write' } } },
+      body: {
+        error: { code: 'FORBIDDEN', details: { current_scope: 'read-only', required_scope: 'read-write' } },
+      },
     })
   }
   t.match(await app.ask('GET', base), { status: 401, body: { error: { code: 'UNAUTHORIZED' } } })

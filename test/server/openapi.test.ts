@@ -1,4 +1,4 @@
-import Hapi, { type HTTP_METHODS, type RouteOptions } from '@hapi/hapi'
+import Hapi, { type RouteDefMethods, type RouteOptions } from '@hapi/hapi'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import Joi from 'joi'
 import t from 'tap'
@@ -89,7 +89,7 @@ t.test('references lead somewhere', async t => {
 })
 
 /** A server of a few routes, described. */
-function describeRoute(method: HTTP_METHODS, path: string, options: RouteOptions): Operation {
+function describeRoute(method: RouteDefMethods, path: string, options: RouteOptions): Operation {
   const small = Hapi.server()
   small.route({ method, path, handler: () => null, options: { ...options, auth: false } })
   const [methods] = Object.values(openApi(small, '/').paths)

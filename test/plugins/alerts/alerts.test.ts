@@ -6,11 +6,16 @@ import { startReceiver } from '../../helpers/receiver.ts'
 import { startServer } from '../../helpers/server.ts'
 import { ALERTS, makeWorld } from './world.ts'
 
+// Before the server: its trust is settled when it first sends.
+const receiver = await startReceiver({ teardown: down => t.teardown(down) })
 const app = await startServer({ teardown: down => t.teardown(down) })
 const url = 'https://receiver.invalid/hook'
 const conflict = { status: 409, body: { error: { code: 'CONFLICT' } } }
 const missing = (code: string) => ({ status: 404, body: { error: { code } } })
-const refused = (field: string) => ({ status: 400, body: { error: { code: 'VALIDATION_ERROR', details: { field } } } })
+const refused = (field: string) => ({
+  status: 400,
+  body: { error: { code: 'VALIDATION_ERROR', details: { field } } },
+})
 
 t.test('one open alert a cause: a repeat counts, a recovery resolves, the next one is new', async t => {
   const world = await makeWorld(app)
@@ -27,7 +32,10 @@ t.test('one open alert a cause: a repeat counts, a recovery resolves, the next o
   })
   t.equal(await world.recover(), true)
   t.equal(await world.recover(), false)
-  t.match((await world.ask('GET', `${ALERTS}/${first.alertId}`)).body.data, { status: 'resolved', resolved_at: String })
+  t.match((await world.ask('GET', `${ALERTS}/${first.alertId}`)).body.data, {
+    status: 'resolved',
+    resolved_at: String,
+  })
   const next = await world.raise()
   t.equal(next.isNew, true)
   t.match((await world.ask('GET', `${ALERTS}/${first.alertId}/history`)).body.data.data, [
@@ -46,7 +54,8 @@ t.test('of two that raise the same cause at once, one opens it', async t => {
 t.test('an alert, its deliveries and their jobs vanish with the transaction that is rolled back', async t => {
   const world = await makeWorld(app)
   await world.addDestination({ url })
-  const count = () => app.query(`select (select count(*) from pgboss.job where name = 'alerts.deliver') as jobs`)
+  const count = () =>
+    app.query(`select (select count(*) from pgboss.job where name = 'alerts.deliver') as jobs`)
   const before = await count()
   const failing = app.server.db.company(world.companyId, async trx => {
     await app.server.plugins.alerts.raise(trx, {
@@ -70,11 +79,17 @@ t.test('moves follow the table, and final is final', async t => {
   const world = await makeWorld(app)
   const { alertId } = await world.raise()
   const ask = (verb: string, body?: object) => world.ask('POST', `${ALERTS}/${alertId}/${verb}`, body)
-  t.match(await ask('acknowledge', { reason: 'looking' }), { status: 200, body: { data: { status: 'acknowledged' } } })
+  t.match(await ask('acknowledge', { reason: 'looking' }), {
+    status: 200,
+    body: { data: { status: 'acknowledged' } },
+  })
   t.match(await ask('acknowledge'), conflict)
   t.match(await ask('snooze'), { status: 400 })
   t.match(await ask('snooze', { snoozed_until: '2001-01-01T00:00:00Z' }), refused('snoozed_until'))
-  t.match((await ask('snooze', { duration_minutes: 60 })).body.data, { status: 'snoozed', snoozed_until: String })
+  t.match((await ask('snooze', { duration_minutes: 60 })).body.data, {
+    status: 'snoozed',
+    snoozed_until: String,
+  })
   t.match((await world.ask('GET', `${ALERTS}/inbox`)).body.data, { alerts: [], pagination: { total: 0 } })
   t.equal((await world.raise()).isNew, false)
   t.match((await ask('acknowledge')).body.data, { status: 'acknowledged', snoozed_until: null })
@@ -82,26 +97,30 @@ t.test('moves follow the table, and final is final', async t => {
   t.match((await ask('dismiss')).body.data, { status: 'dismissed' })
   for (const verb of ['acknowledge', 'resolve', 'dismiss']) t.match(await ask(verb), conflict)
   const moves = (await world.ask('GET', `${ALERTS}/${alertId}/history`)).body.data.data
-  t.match(moves.map((move: { to_status: string }) => move.to_status), [
-    'dismissed',
-    'acknowledged',
-    'snoozed',
-    'acknowledged',
-    'triggered',
-  ])
+  t.match(
+    moves.map((move: { to_status: string }) => move.to_status),
+    ['dismissed', 'acknowledged', 'snoozed', 'acknowledged', 'triggered'],
+  )
   t.match(moves.at(-2), { reason: 'looking', actor: /^key:/ })
 })
 
 t.test('a snoozed alert comes back when its time is up', async t => {
   const world = await makeWorld(app)
   const [over, waiting] = [await world.raise(), await world.raise({ cause: 'rule:2' })]
-  for (const { alertId } of [over, waiting]) await world.ask('POST', `${ALERTS}/${alertId}/snooze`, { duration_minutes: 5 })
+  for (const { alertId } of [over, waiting])
+    await world.ask('POST', `${ALERTS}/${alertId}/snooze`, { duration_minutes: 5 })
   await app.query(`update alerts set snoozed_until = now() where id = $1`, [over.alertId])
   await app.server.jobs.send(sweep, {})
   await app.server.jobs.settled(sweep, () => true)
-  t.match((await world.ask('GET', `${ALERTS}/${over.alertId}`)).body.data, { status: 'triggered', snoozed_until: null })
+  t.match((await world.ask('GET', `${ALERTS}/${over.alertId}`)).body.data, {
+    status: 'triggered',
+    snoozed_until: null,
+  })
   t.match((await world.ask('GET', `${ALERTS}/${waiting.alertId}`)).body.data, { status: 'snoozed' })
-  t.match((await world.ask('GET', `${ALERTS}/${over.alertId}/history`)).body.data.data[0], { from_status: 'snoozed', actor: 'system' })
+  t.match((await world.ask('GET', `${ALERTS}/${over.alertId}/history`)).body.data.data[0], {
+    from_status: 'snoozed',
+    actor: 'system',
+  })
 })
 
 t.test('lists filter and page, and the summary counts', async t => {
@@ -110,7 +129,8 @@ t.test('lists filter and page, and the summary counts', async t => {
   await world.raise({ cause: 'rule:2', severity: 'critical' })
   const { alertId } = await world.raise({ type: 'freshness_violation', cause: 'table:1' })
   await world.ask('POST', `${ALERTS}/${alertId}/resolve`)
-  const total = async (query: string) => (await world.ask('GET', `${ALERTS}?${query}`)).body.data.pagination.total
+  const total = async (query: string) =>
+    (await world.ask('GET', `${ALERTS}?${query}`)).body.data.pagination.total
   t.equal(await total('status=triggered'), 2)
   t.equal(await total('severity=critical'), 1)
   t.equal(await total('event_type=freshness_violation'), 1)
@@ -129,17 +149,20 @@ t.test('lists filter and page, and the summary counts', async t => {
   }
 })
 
-t.test('without a rule warnings and critical alerts go to every destination, news and infos to none', async t => {
-  const world = await makeWorld(app)
-  const one = await world.addDestination({ url })
-  const two = await world.addDestination({ url })
-  const off = await world.addDestination({ url }, { is_active: false })
-  await world.raise()
-  await world.raise({ cause: 'rule:2', severity: 'info' })
-  await world.raise({ type: 'discovery_complete', cause: 'job:1', severity: 'info', isNews: true })
-  for (const { id } of [one, two]) t.equal((await world.deliveries(id)).length, 1)
-  t.equal((await world.deliveries(off.id)).length, 0)
-})
+t.test(
+  'without a rule warnings and critical alerts go to every destination, news and infos to none',
+  async t => {
+    const world = await makeWorld(app)
+    const one = await world.addDestination({ url })
+    const two = await world.addDestination({ url })
+    const off = await world.addDestination({ url }, { is_active: false })
+    await world.raise()
+    await world.raise({ cause: 'rule:2', severity: 'info' })
+    await world.raise({ type: 'discovery_complete', cause: 'job:1', severity: 'info', isNews: true })
+    for (const { id } of [one, two]) t.equal((await world.deliveries(id)).length, 1)
+    t.equal((await world.deliveries(off.id)).length, 0)
+  },
+)
 
 t.test('rules choose by type, severity, asset and tag, and news only by name', async t => {
   const world = await makeWorld(app)
@@ -159,11 +182,16 @@ t.test('rules choose by type, severity, asset and tag, and news only by name', a
   for (const [name, filters, expected] of rules) {
     const { id } = await world.addDestination({ url })
     const reply = await world.ask('POST', `${ALERTS}/rules`, { name, destination_ids: [id], ...filters })
-    t.match(reply, { status: 201, body: { data: { id: String, name, cooldown_minutes: 0, ...filters } } }, name)
+    t.match(
+      reply,
+      { status: 201, body: { data: { id: String, name, cooldown_minutes: 0, ...filters } } },
+      name,
+    )
     made.push({ name, id, expected })
   }
   await world.raise()
-  for (const { name, id, expected } of made) t.equal((await world.deliveries(id)).length, expected ? 1 : 0, name)
+  for (const { name, id, expected } of made)
+    t.equal((await world.deliveries(id)).length, expected ? 1 : 0, name)
   const news = { type: 'discovery_complete', cause: 'job:1', severity: 'info', isNews: true } as const
   t.not((await world.raise(news)).alertId, (await world.raise(news)).alertId)
   for (const { name, id, expected } of made) {
@@ -185,7 +213,9 @@ t.test('a cooldown holds back what is triggered again, never what is resolved', 
   const types = async () => (await world.deliveries(id)).map(delivery => delivery.event_type).reverse()
   const [triggered, resolved] = ['alert.triggered', 'alert.resolved']
   t.strictSame(await types(), [triggered, resolved, resolved, triggered])
-  t.match(await world.ask('PATCH', `${ALERTS}/rules/${body.data.id}`, { cooldown_minutes: 0 }), { status: 200 })
+  t.match(await world.ask('PATCH', `${ALERTS}/rules/${body.data.id}`, { cooldown_minutes: 0 }), {
+    status: 200,
+  })
   await world.raise()
   t.strictSame((await types()).length, 5)
 })
@@ -196,16 +226,29 @@ t.test('rules are made, read, changed and deleted', async t => {
   const rule = { name: 'One', destination_ids: [id], severities: ['critical'] }
   const made = (await world.ask('POST', `${ALERTS}/rules`, rule)).body.data
   t.match((await world.ask('GET', `${ALERTS}/rules`)).body.data, { data: [made], pagination: { total: 1 } })
-  t.match((await world.ask('PATCH', `${ALERTS}/rules/${made.id}`, { severities: null, is_active: false })).body.data, {
-    name: 'One',
-    severities: null,
-    is_active: false,
-    destination_ids: [id],
-  })
-  t.match(await world.ask('POST', `${ALERTS}/rules`, { ...rule, destination_ids: [randomUUID()] }), refused('destination_ids'))
-  t.match(await world.ask('POST', `${ALERTS}/rules`, { ...rule, event_types: ['earthquake'] }), refused('event_types.0'))
+  t.match(
+    (await world.ask('PATCH', `${ALERTS}/rules/${made.id}`, { severities: null, is_active: false })).body
+      .data,
+    {
+      name: 'One',
+      severities: null,
+      is_active: false,
+      destination_ids: [id],
+    },
+  )
+  t.match(
+    await world.ask('POST', `${ALERTS}/rules`, { ...rule, destination_ids: [randomUUID()] }),
+    refused('destination_ids'),
+  )
+  t.match(
+    await world.ask('POST', `${ALERTS}/rules`, { ...rule, event_types: ['earthquake'] }),
+    refused('event_types.0'),
+  )
   t.match(await world.ask('POST', `${ALERTS}/rules`, { ...rule, colour: 'red' }), refused('colour'))
-  t.match(await world.ask('DELETE', `${ALERTS}/rules/${made.id}`), { status: 200, body: { data: { success: true } } })
+  t.match(await world.ask('DELETE', `${ALERTS}/rules/${made.id}`), {
+    status: 200,
+    body: { data: { success: true } },
+  })
   t.match(await world.ask('GET', `${ALERTS}/rules/${made.id}`), missing('NOT_FOUND'))
 })
 
@@ -241,20 +284,34 @@ t.test('a bad destination is refused with the field and what to do', async t => 
 
 t.test('secrets are shown as placeholders, kept when left out, and merged', async t => {
   const world = await makeWorld(app)
-  const receiver = await startReceiver(t)
   const headers = { 'X-One': 'first', 'X-Two': 'second' }
   const made = await world.addDestination({ url, auth: { type: 'bearer', value: 'theirs' }, headers })
   const path = `${ALERTS}/destinations/${made.id}`
   const shown = (await world.ask('GET', path)).body.data
   t.notOk('signing_secret' in shown)
-  t.match(shown.config, { url, auth: { type: 'bearer', value: '********' }, headers: { 'X-One': '********' } })
+  t.match(shown.config, {
+    url,
+    auth: { type: 'bearer', value: '********' },
+    headers: { 'X-One': '********' },
+  })
   t.match((await world.ask('GET', `${ALERTS}/destinations`)).body.data.destinations, [shown])
 
   // A client that sends back what it read, with its change, keeps the secrets.
-  const config = { ...shown.config, url: receiver.url, headers: { 'X-One': '********', 'X-Two': null, 'X-Three': 'third' } }
-  t.match(await world.ask('PATCH', path, { name: 'Renamed', config }), { status: 200, body: { data: { name: 'Renamed' } } })
+  const config = {
+    ...shown.config,
+    url: receiver.url,
+    headers: { 'X-One': '********', 'X-Two': null, 'X-Three': 'third' },
+  }
+  t.match(await world.ask('PATCH', path, { name: 'Renamed', config }), {
+    status: 200,
+    body: { data: { name: 'Renamed' } },
+  })
   t.match(await world.ask('POST', `${path}/test`), { body: { data: { success: true } } })
-  t.match(receiver.requests[0]?.headers, { authorization: 'Bearer theirs', 'x-one': 'first', 'x-three': 'third' })
+  t.match(receiver.requests[0]?.headers, {
+    authorization: 'Bearer theirs',
+    'x-one': 'first',
+    'x-three': 'third',
+  })
   t.notOk('x-two' in (receiver.requests[0]?.headers ?? {}))
 
   await world.ask('PATCH', path, { config: { auth: { type: 'none' } } })
@@ -284,26 +341,36 @@ t.test("another company's alerts, rules, destinations and deliveries are not the
     ['DELETE', `${ALERTS}/destinations/${id}`, 'DESTINATION_NOT_FOUND'],
     ['POST', `${ALERTS}/deliveries/${delivery?.id}/redeliver`, 'DELIVERY_NOT_FOUND'],
   ]
-  for (const [method, path, code] of paths) t.match(await theirs.ask(method, path), missing(code), `${method} ${path}`)
+  for (const [method, path, code] of paths)
+    t.match(await theirs.ask(method, path), missing(code), `${method} ${path}`)
   t.match((await theirs.ask('GET', ALERTS)).body.data.data, [])
   t.match((await theirs.ask('GET', `${ALERTS}/destinations`)).body.data.destinations, [])
-  t.match(await theirs.ask('POST', `${ALERTS}/rules`, { name: 'r', destination_ids: [id] }), refused('destination_ids'))
+  t.match(
+    await theirs.ask('POST', `${ALERTS}/rules`, { name: 'r', destination_ids: [id] }),
+    refused('destination_ids'),
+  )
   t.equal((await theirs.raise()).isNew, true)
   t.equal((await mine.deliveries(id)).length, 1)
   t.equal(await theirs.recover(), true)
   t.match((await mine.ask('GET', `${ALERTS}/${alertId}`)).body.data, { status: 'triggered' })
   await mine.raise({ cause: 'rule:2' })
-  t.match((await mine.ask('GET', `${ALERTS}/not-a-uuid`)), { status: 400 })
+  t.match(await mine.ask('GET', `${ALERTS}/not-a-uuid`), { status: 400 })
 })
 
 t.test('reading needs no more than read-only, changing needs read-write', async t => {
   const world = await makeWorld(app)
   const { alertId } = await world.raise()
-  const { body } = await app.ask('POST', '/api/v1/api-keys', { name: 'reader', scope: 'read-only' }, world.token)
-  const reader = body.data.key
+  const { key: reader } = await app.server.plugins.auth.createKey({
+    companyId: world.companyId,
+    name: 'reader',
+    scope: 'read-only',
+  })
   t.equal((await app.ask('GET', `${ALERTS}/${alertId}`, undefined, reader)).status, 200)
   const posts = [`${ALERTS}/${alertId}/resolve`, `${ALERTS}/rules`, `${ALERTS}/destinations`]
   for (const path of posts) {
-    t.match(await app.ask('POST', path, {}, reader), { status: 403, body: { error: { details: { required_scope: 'read-write' } } } })
+    t.match(await app.ask('POST', path, {}, reader), {
+      status: 403,
+      body: { error: { details: { required_scope: 'read-write' } } },
+    })
   }
 })

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Event } from '../../../plugins/alerts/api.ts'
-import type { Tenant, TestServer } from '../../helpers/server.ts'
+import type { Reply, TestServer } from '../../helpers/server.ts'
 
 export const ALERTS = '/api/v1/sdk/alerts'
 
 /** A company with a source, and what a feature would do in its name. */
-export interface World extends Tenant {
+export interface World {
+  companyId: string
   sourceId: string
+  /** Asks with a key of scope admin. */
+  ask(method: string, path: string, payload?: unknown): Promise<Reply>
   /** Raises in a transaction of its own, as a feature does in the one of what it found. */
   raise(changes?: Partial<Event>): Promise<{ alertId: string; isNew: boolean }>
   recover(cause?: string): Promise<boolean>
@@ -22,13 +25,15 @@ export interface Delivery {
   attempts: Record<string, unknown>[]
 }
 
-/** Signs a company up and gives it a source to raise alerts about. */
-export async function makeWorld({ server, signUp, query }: TestServer, name = 'Acme'): Promise<World> {
-  const tenant = await signUp(name)
+/** Makes a company with a key, as an operator does, and gives it a source to raise alerts about. */
+export async function makeWorld({ server, ask, query }: TestServer, name = 'Acme'): Promise<World> {
+  const { id: companyId } = await server.plugins.auth.createCompany({ name: `${name} ${randomUUID()}` })
+  const { key } = await server.plugins.auth.createKey({ companyId, name: 'tests', scope: 'admin' })
+  const askWithKey: World['ask'] = (method, path, payload) => ask(method, path, payload, key)
   const sourceId = randomUUID()
   await query(
     `insert into sources (id, company_id, name, source_type, config) values ($1, $2, 'shop', 'postgresql', '{}')`,
-    [sourceId, tenant.companyId],
+    [sourceId, companyId],
   )
   const event: Event = {
     type: 'validity_failure',
@@ -46,20 +51,21 @@ export async function makeWorld({ server, signUp, query }: TestServer, name = 'A
     details: { rule_id: 'v_1', invalid_count: 3 },
   }
   return {
-    ...tenant,
+    companyId,
+    ask: askWithKey,
     sourceId,
     raise: changes =>
-      server.db.company(tenant.companyId, trx => server.plugins.alerts.raise(trx, { ...event, ...changes })),
+      server.db.company(companyId, trx => server.plugins.alerts.raise(trx, { ...event, ...changes })),
     recover: (cause = event.cause) =>
-      server.db.company(tenant.companyId, trx => server.plugins.alerts.resolve(trx, event.type, cause)),
+      server.db.company(companyId, trx => server.plugins.alerts.resolve(trx, event.type, cause)),
     async addDestination(config, more) {
       const payload = { name: 'Receiver', destination_type: 'webhook', config, ...more }
-      const { status, body } = await tenant.ask('POST', `${ALERTS}/destinations`, payload)
+      const { status, body } = await askWithKey('POST', `${ALERTS}/destinations`, payload)
       if (status !== 201) throw new Error(JSON.stringify(body))
       return body.data
     },
     async deliveries(destinationId) {
-      return (await tenant.ask('GET', `${ALERTS}/destinations/${destinationId}/deliveries`)).body.data.data
+      return (await askWithKey('GET', `${ALERTS}/destinations/${destinationId}/deliveries`)).body.data.data
     },
   }
 }
