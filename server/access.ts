@@ -1,5 +1,6 @@
 import type { Request, RouteOptions, Server } from '@hapi/hapi'
 import type { Plan } from './config.ts'
+import type { Transaction } from './database.ts'
 import { apiError } from './errors.ts'
 
 /** What a credential may do, least first. */
@@ -71,6 +72,11 @@ export const access = {
 /** The caller of a guarded route. */
 export function caller(request: Request): Caller {
   return request.auth.credentials as unknown as Caller
+}
+
+/** Runs work in a transaction of the caller's company. */
+export function inCompany<T>(request: Request, work: (trx: Transaction) => Promise<T>): Promise<T> {
+  return request.server.db.company(caller(request).companyId, work)
 }
 
 /** True when a scope is at least another. */

@@ -89,6 +89,25 @@ export function openDatabase(options: { ownerUrl: string; appUrl: string; log: L
   }
 }
 
+/** Codes of a database that is away for now: the network's, and those of PostgreSQL starting, stopping or full. */
+const AWAY =
+  /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE|57P0[123]|53300|08.{3})$/
+
+/** Whether the product's own database is away for now, so that the same request may go through later. */
+export function isAway(error: unknown): boolean {
+  const { code, message, nativeError } = error as {
+    code?: string
+    message: string
+    nativeError?: { code?: string }
+  }
+  return (
+    AWAY.test(nativeError?.code ?? code ?? '') ||
+    /timeout (exceeded )?(acquiring|when trying to connect)|connection (terminated|ended)|read timeout/i.test(
+      message,
+    )
+  )
+}
+
 /** Milliseconds after which a query is given up on; the server ends it itself two seconds earlier. */
 const QUERY_TIMEOUT = 15_000
 
@@ -122,6 +141,12 @@ export function openPool(url: string, name: string, max: number, log: Logger): K
       },
     },
     acquireConnectionTimeout: 10_000,
+    // Knex would write to the console by itself.
+    log: {
+      warn: (message: unknown) => log.warn(String(message)),
+      error: (message: unknown) => log.warn(String(message)),
+      debug: (message: unknown) => log.debug(String(message)),
+    },
   })
 }
 

@@ -154,6 +154,8 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
           includeMetadata: true,
           perJobResults: true,
           pollingIntervalSeconds: 2,
+          // With notifications pg-boss polls every 30 s, and a job whose time comes later notifies nobody.
+          notifyPollingIntervalSeconds: 2,
           localConcurrency: job.concurrency?.local ?? 2,
           ...(job.concurrency?.perGroup && { localGroupConcurrency: job.concurrency.perGroup }),
         } as const

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import Boom from '@hapi/boom'
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi'
 import Joi from 'joi'
+import { isAway } from './database.ts'
 import { codeOfStatus, hasErrorData, unprocessable, apiError, type Detail, type ErrorCode } from './errors.ts'
 
 /** The standard envelope: health, preferences, schema changes, freshness, contracts. */
@@ -58,8 +59,12 @@ function answer(request: Request, h: ResponseToolkit, error: Boom.Boom) {
   return reply.header('Cache-Control', 'no-store')
 }
 
-/** SQLSTATE class 22: a value that PostgreSQL cannot take, such as a number out of range. Never our fault. */
+/**
+ * A database that is away is 503: the same request may go through later. SQLSTATE class 22 is a value that
+ * PostgreSQL cannot take, such as a number out of range, and so the client's to mend.
+ */
 function statusOf(error: Boom.Boom): number {
+  if (!hasErrorData(error) && error.isServer && isAway(error)) return 503
   const state =
     (error as { nativeError?: { code?: string }; code?: string }).nativeError?.code ??
     (error as { code?: string }).code
@@ -94,7 +99,9 @@ function failure(request: Request, error: Boom.Boom, status: number): object {
       code: known?.code ?? (status === 503 ? 'UNAVAILABLE' : 'INTERNAL_ERROR'),
       message: known
         ? error.message
-        : 'Something went wrong on our side; the log has more under this request id',
+        : status === 503
+          ? 'The database does not answer just now: try again in a few seconds'
+          : 'Something went wrong on our side; the log has more under this request id',
       details: { ...known?.details, request_id: request.info.id },
     },
   }

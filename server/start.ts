@@ -6,6 +6,7 @@ import type { Server } from '@hapi/hapi'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { build } from './build.ts'
+import { isAway } from './database.ts'
 import type { Config } from './config.ts'
 import { startEmbedded } from './embedded.ts'
 import { credentialsFile } from './embedded/credentials.ts'
@@ -26,20 +27,6 @@ export class StartError extends Error {
 const DRAIN = 500
 /** Milliseconds between two tries to reach a database that is away. */
 const RETRY = 3_000
-/** Codes of a database that is away for now, or just starting. */
-const AWAY = [
-  ...[
-    'ECONNREFUSED',
-    'ECONNRESET',
-    'ENOTFOUND',
-    'EAI_AGAIN',
-    'ETIMEDOUT',
-    'EHOSTUNREACH',
-    'ENETUNREACH',
-    'EPIPE',
-  ],
-  ...['57P01', '57P02', '57P03', '53300', '08006', '08001', '08004'],
-]
 
 /**
  * Opens the database, its own or the embedded one, and puts the server together on it. Waits, with a message
@@ -169,8 +156,7 @@ async function reach(url: string, log: Logger, signal?: AbortSignal): Promise<vo
       return
     } catch (error) {
       const { code, message } = error as { code?: string; message: string }
-      const isAway = AWAY.includes(code ?? '') || /timeout|terminated unexpectedly/i.test(message)
-      if (!isAway)
+      if (!isAway(error))
         throw refused(code, message, {
           place,
           user: decodeURIComponent(username),

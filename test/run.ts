@@ -2,8 +2,8 @@
  * Runs the tests against one PostgreSQL cluster, which all files share: `node test/run.ts [files or tap options]`.
  * Ends with tap's exit code; the cluster goes when this process does.
  */
-import { spawn } from 'node:child_process'
-import { globSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { testCluster } from './helpers/cluster.ts'
@@ -18,12 +18,26 @@ const cluster = await testCluster()
 const installed = join(root, 'node_modules', '.bin')
 // tap starts the tests with the `node` it finds first; the pinned one is beside it.
 const path = `${installed}${delimiter}${process.env.PATH}`
+const environment = { ...process.env, PATH: path }
+buildTap()
 const tap = spawn(join(installed, process.platform === 'win32' ? 'tap.cmd' : 'tap'), [...given, ...files], {
   cwd: root,
   stdio: 'inherit',
   shell: process.platform === 'win32',
-  env: { ...process.env, PATH: path, TEST_CLUSTER: JSON.stringify(cluster) },
+  env: { ...environment, TEST_CLUSTER: JSON.stringify(cluster) },
 })
+
+/** A newly installed tap has its TypeScript loader built in and uses it once, whatever .taprc says. */
+function buildTap(): void {
+  const built = join(root, 'node_modules/@tapjs/test/test-built/dist/esm/index.js')
+  if (existsSync(built) && !readFileSync(built, 'utf8').includes('@tapjs/typescript')) return
+  spawnSync(join(installed, 'tap'), ['build'], {
+    cwd: root,
+    stdio: 'ignore',
+    shell: process.platform === 'win32',
+    env: environment,
+  })
+}
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {

@@ -9,7 +9,7 @@ import { Alert, AlertMove, type MessageType, type Status, type StoredEvent } fro
 import { recipients } from './recipients.ts'
 
 /** The statuses in which a repeat counts on the alert instead of opening another. */
-export const OPEN: readonly Status[] = ['triggered', 'acknowledged', 'snoozed']
+const OPEN: readonly Status[] = ['triggered', 'acknowledged', 'snoozed']
 
 /** `server.plugins.alerts` of a server. */
 export function makeAlertsApi(server: Server): AlertsApi {

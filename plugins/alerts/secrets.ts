@@ -4,7 +4,7 @@ import type { Destination } from './models.ts'
 import { newSigningSecret } from './signature.ts'
 
 /** Stands for a secret wherever a config is shown; sent back, it means: keep what is stored. */
-export const PLACEHOLDER = '********'
+const PLACEHOLDER = '********'
 
 type Tree = Record<string, unknown>
 
@@ -15,7 +15,7 @@ interface Description {
 }
 
 /** Divides a config into what may be shown, with placeholders, and its secrets by dotted path. */
-export function divide(schema: Joi.Schema, config: Tree): { shown: Tree; secrets: Tree } {
+function divide(schema: Joi.Schema, config: Tree): { shown: Tree; secrets: Tree } {
   const secrets: Tree = {}
   const walk = (value: unknown, { keys, metas }: Description, path: string, isSecret: boolean): unknown => {
     const secret = isSecret || metas?.some(meta => meta.secret) === true
@@ -34,7 +34,7 @@ export function divide(schema: Joi.Schema, config: Tree): { shown: Tree; secrets
 }
 
 /** Puts secrets back in the places of their placeholders. */
-export function unite(shown: Tree, secrets: Tree, path = ''): Tree {
+function unite(shown: Tree, secrets: Tree, path = ''): Tree {
   const entries = Object.entries(shown).map(([key, value]) => {
     const here = path + key
     if (isTree(value)) return [key, unite(value, secrets, `${here}.`)] as const

@@ -5,6 +5,7 @@ import { withConnection } from './connections.ts'
 import { discoverJob, dispatchDiscoveries } from './jobs.ts'
 import type { AssetFacts } from './present.ts'
 import { routes } from './routes.ts'
+import { sourceRoutes } from './source-routes.ts'
 import { finishRun, loadTable, startRun } from './runs.ts'
 import { noteConnection } from './sources.ts'
 
@@ -15,7 +16,7 @@ export const catalog: Plugin<undefined> = {
   register(server) {
     const facts: AssetFacts[] = []
     server.jobs.add(discoverJob, dispatchDiscoveries)
-    server.route(routes(facts))
+    server.route([...routes(facts), ...sourceRoutes(facts)])
     server.expose({
       findAsset,
       findTable,

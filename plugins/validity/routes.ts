@@ -1,6 +1,6 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import type { Outcome, Sample } from '../../checks/check.ts'
-import { access, caller } from '../../server/access.ts'
+import { access, caller, inCompany } from '../../server/access.ts'
 import type { Transaction } from '../../server/database.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
@@ -21,8 +21,6 @@ import * as schemas from './schemas.ts'
 /** The routes of validity rules, their checks and results. */
 export function routes(server: Server): ServerRoute[] {
   const { catalog, scans } = server.plugins
-  const inCompany = <T>(request: Request, work: (trx: Transaction) => Promise<T>) =>
-    server.db.company(caller(request).companyId, work)
   const assetOf = (trx: Transaction, request: Request) => catalog.findAsset(trx, param(request, 'asset_id'))
   const ruleOf = async (trx: Transaction, request: Request) =>
     findRule(trx, await assetOf(trx, request), param(request, 'rule_id'))

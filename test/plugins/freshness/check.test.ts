@@ -24,7 +24,10 @@ t.test('a violation alerts once, after a warning, and resolves by itself', async
     `create table orders (updated_at timestamptz); insert into orders values ('2025-03-10 00:00Z')`,
   )
   const { id } = await watch('orders', { ...explicit('10h'), is_active: false })
-  await query('update freshness_schedules set is_active = true where id = $1', [id])
+  await query(
+    'update freshness_schedules set is_active = true, next_run_at = now() + make_interval(days => 1) where id = $1',
+    [id],
+  )
   const at = (hour: number) => check(new Date(Date.UTC(2025, 2, 10, hour)))
   await at(7)
   t.same(await alertsOf(id), [])
@@ -66,7 +69,10 @@ t.test('auto_learn learns the cadence from updates, and then judges by it', asyn
   const { watch, check, database, freshness } = await world(t, 'create table loads (loaded_at timestamp)')
   const schedule = await watch('loads', { is_active: false })
   t.match(schedule, { monitoring_mode: 'auto_learn', sla_threshold: null, expected_interval_hours: null })
-  await query('update freshness_schedules set is_active = true where id = $1', [schedule.id])
+  await query(
+    'update freshness_schedules set is_active = true, next_run_at = now() + make_interval(days => 1) where id = $1',
+    [schedule.id],
+  )
   const day = (index: number, hour: number) => new Date(Date.UTC(2025, 2, 3 + index, hour))
   for (let index = 0; index < 7; index++) {
     await database.query('insert into loads values ($1)', [day(index, 6)])

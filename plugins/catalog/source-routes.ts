@@ -1,0 +1,207 @@
+import type { Request, ServerRoute } from '@hapi/hapi'
+import { access, caller, inCompany } from '../../server/access.ts'
+import type { Transaction } from '../../server/database.ts'
+import { apiError } from '../../server/errors.ts'
+import { bodyOf, param } from '../../server/input.ts'
+import { findAsset } from './assets.ts'
+import { Run, Source, Table } from './models.ts'
+import { presentRun, presentSource, presentTable, type AssetFacts } from './present.ts'
+import * as schemas from './schemas.ts'
+import {
+  createSource,
+  patchSource,
+  requestDiscovery,
+  testSource,
+  type NewSource,
+  type SourcePatch,
+} from './sources.ts'
+
+/** Of one source, whoever asks. */
+const DISCOVERIES_AN_HOUR = 10
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The routes that manage sources, and those of the jobs on them. */
+export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
+  const sourceOf = async (trx: Transaction, request: Request): Promise<Source> => {
+    const { source, table } = await findAsset(trx, param(request, 'asset_id'))
+    if (!table) return source
+    throw apiError('VALIDATION_ERROR', 'This takes a source, not a table', {
+      field: 'asset_id',
+      error: 'is a table',
+      asset_id: source.id,
+    })
+  }
+  const present = (request: Request, trx: Transaction, source: Source) =>
+    presentSource(request.server, trx, source, facts)
+
+  const tags = ['api', 'assets']
+  return [
+    {
+      method: 'POST',
+      path: '/api/v1/sdk/assets',
+      options: {
+        ...access.write,
+        description: 'Add a source',
+        tags,
+        validate: { payload: schemas.newSource },
+      },
+      handler: async (request, h) => {
+        const { companyId } = caller(request)
+        const data = await inCompany(request, async trx =>
+          present(
+            request,
+            trx,
+            await createSource(request.server, trx, companyId, bodyOf<NewSource>(request)),
+          ),
+        )
+        return h.response({ data }).code(201)
+      },
+    },
+    {
+      method: 'PATCH',
+      path: '/api/v1/sdk/assets/{asset_id}',
+      options: {
+        ...access.write,
+        description: 'Change a source, or a table’s description',
+        tags,
+        validate: { params: schemas.assetParams, payload: schemas.sourcePatch },
+      },
+      handler: request =>
+        inCompany(request, async trx => {
+          const patch = bodyOf<SourcePatch>(request)
+          const { source, table } = await findAsset(trx, param(request, 'asset_id'))
+          if (!table)
+            return {
+              data: await present(request, trx, await patchSource(request.server, trx, source, patch)),
+            }
+          return { data: await describeTable(trx, source, table, patch) }
+        }),
+    },
+    {
+      method: 'DELETE',
+      path: '/api/v1/sdk/assets/{asset_id}',
+      options: {
+        ...access.write,
+        description: 'Remove a source and all that hangs on it',
+        tags,
+        validate: { params: schemas.assetParams },
+      },
+      handler: request =>
+        inCompany(request, async trx => {
+          const source = await sourceOf(trx, request)
+          await Source.query(trx).deleteById(source.id)
+          return { data: { success: true, message: `Source ${source.name} was removed` } }
+        }),
+    },
+    {
+      method: 'POST',
+      path: '/api/v1/sdk/assets/{asset_id}/test-connection',
+      options: {
+        ...access.write,
+        description: 'Try the connection stage by stage',
+        tags,
+        validate: { params: schemas.assetParams },
+      },
+      handler: async request => {
+        const source = await inCompany(request, trx => sourceOf(trx, request))
+        return { data: await testSource(request.server, source) }
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/v1/sdk/assets/{asset_id}/discover',
+      options: {
+        ...access.write,
+        description: 'Read the catalog and record what changed',
+        tags,
+        validate: { params: schemas.assetParams },
+      },
+      handler: async (request, h) => {
+        const source = await inCompany(request, trx => sourceOf(trx, request))
+        await request.server.limits.take(`discovery:${source.id}`, DISCOVERIES_AN_HOUR, 3_600, request)
+        const run = await inCompany(request, trx => requestDiscovery(request.server, trx, source))
+        const message = `Discovery is ${run.status}: GET /api/v1/sdk/jobs/${run.id} tells how it goes`
+        return h
+          .response({
+            data: {
+              job_id: run.id,
+              asset_id: run.assetId,
+              status: run.status,
+              message,
+              started_at: run.createdAt,
+            },
+          })
+          .code(202)
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/sdk/jobs/{job_id}',
+      options: {
+        ...access.read,
+        description: 'How a job goes',
+        tags: ['api', 'jobs'],
+        validate: { params: schemas.jobParams },
+      },
+      handler: request =>
+        inCompany(request, async trx => ({ data: presentRun(await findRun(trx, request)) })),
+    },
+    {
+      method: 'POST',
+      path: '/api/v1/sdk/jobs/{job_id}/cancel',
+      options: {
+        ...access.write,
+        description: 'Cancel a job',
+        tags: ['api', 'jobs'],
+        validate: { params: schemas.jobParams },
+      },
+      handler: request =>
+        inCompany(request, async trx => {
+          const run = await findRun(trx, request)
+          if (run.status !== 'pending' && run.status !== 'running') {
+            throw apiError('CONFLICT', `The job is ${run.status} already`, { status: run.status })
+          }
+          return {
+            data: presentRun(
+              await Run.query(trx).patchAndFetchById(run.id, {
+                status: 'cancelled',
+                completedAt: new Date(),
+              }),
+            ),
+          }
+        }),
+    },
+  ]
+}
+
+async function findRun(trx: Transaction, request: Request): Promise<Run> {
+  const id = param(request, 'job_id')
+  const run = UUID.test(id) ? await Run.query(trx).findById(id) : undefined
+  if (!run) throw apiError('JOB_NOT_FOUND', 'There is no such job', { job_id: id })
+  return run
+}
+
+async function describeTable(
+  trx: Transaction,
+  source: Source,
+  table: Table,
+  patch: SourcePatch,
+): Promise<object> {
+  const others = Object.keys(patch).filter(field => field !== 'description')
+  if (others.length > 0) {
+    throw apiError(
+      'VALIDATION_ERROR',
+      `Of a table only the description can be changed, not ${others.join(', ')}`,
+      {
+        field: others[0],
+        error: 'belongs to the source',
+      },
+    )
+  }
+  const changed = await Table.query(trx).patchAndFetchById(table.id, {
+    description: patch.description ?? null,
+    updatedAt: new Date(),
+  })
+  return presentTable(source, changed, {}, true)
+}
