@@ -8,14 +8,15 @@ let hooked = false
 
 /**
  * Makes `tidemark/…` mean this very program wherever an extension imports it, so that an error of its
- * connector is an error of ours, even if it has a copy of tidemark of its own.
+ * connector is an error of ours, even if it has a copy of tidemark of its own. Likewise joi, which refuses
+ * schemas of another copy of itself.
  */
 export function resolveHostModules(): void {
   if (hooked) return
   hooked = true
   registerHooks({
     resolve(specifier, context, next) {
-      if (!specifier.startsWith('tidemark/')) return next(specifier, context)
+      if (!specifier.startsWith('tidemark/') && specifier !== 'joi') return next(specifier, context)
       const conditions = fromSource ? [...context.conditions, 'tidemark-source'] : context.conditions
       return next(specifier, { ...context, conditions, parentURL: import.meta.url })
     },

@@ -59,6 +59,8 @@ export interface Jobs {
 }
 
 const DEAD_LETTERS = 'jobs.dead'
+/** How late a job may start whose time has come, when the queue is otherwise quiet. */
+const POLL_SECONDS = 2
 
 /** The job engine, pg-boss on the product's own PostgreSQL. */
 export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; spies?: boolean }): Jobs {
@@ -101,6 +103,30 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
         output: { name, message },
       }
     }
+  }
+
+  async function startWorkers(job: Job, server: Server): Promise<void> {
+    const settings = {
+      batchSize: 1,
+      includeMetadata: true,
+      perJobResults: true,
+      pollingIntervalSeconds: POLL_SECONDS,
+      // With notifications pg-boss polls every 30 s, and a job whose time comes later notifies nobody.
+      notifyPollingIntervalSeconds: POLL_SECONDS,
+      localConcurrency: job.concurrency?.local ?? 2,
+      ...(job.concurrency?.perGroup && { localGroupConcurrency: job.concurrency.perGroup }),
+    } as const
+    let workers: string[] = []
+    await boss.work(job.name, settings, async records => {
+      const results = await Promise.all(
+        records.map(record => run(job, record as JobWithMetadata<object>, server)),
+      )
+      // pg-boss lets a worker sleep after each job until the next poll, so that a backlog would go down by one
+      // job a worker and poll. Woken, those that work look again when they are done; the others look once.
+      for (const id of workers) boss.notifyWorker(id)
+      return results
+    })
+    workers = boss.getWipData().flatMap(({ name, id }) => (name === job.name ? [id] : []))
   }
 
   return {
@@ -149,19 +175,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
       registry.close()
       if (role === 'web') return
       for (const job of registry.all()) {
-        const settings = {
-          batchSize: 1,
-          includeMetadata: true,
-          perJobResults: true,
-          pollingIntervalSeconds: 2,
-          // With notifications pg-boss polls every 30 s, and a job whose time comes later notifies nobody.
-          notifyPollingIntervalSeconds: 2,
-          localConcurrency: job.concurrency?.local ?? 2,
-          ...(job.concurrency?.perGroup && { localGroupConcurrency: job.concurrency.perGroup }),
-        } as const
-        await boss.work(job.name, settings, records =>
-          Promise.all(records.map(record => run(job, record as JobWithMetadata<object>, server))),
-        )
+        await startWorkers(job, server)
         if (job.every && options.sweeps !== false) await boss.schedule(job.name, job.every, {}, { tz: 'UTC' })
       }
     },

@@ -2,23 +2,10 @@
  * The plug-in template's own tests, run from its sources against this host: they are the template's proof, and
  * the conformance of the product's own SQLite engine.
  */
-import { registerHooks } from 'node:module'
 import t from 'tap'
+import { resolveHostModules } from '../server/extensions.ts'
 
-const root = new URL('../', import.meta.url)
-const HOST: Record<string, string> = {
-  'tidemark/connector': 'connectors/index.ts',
-  'tidemark/connector/conformance': 'connectors/conformance.ts',
-  'tidemark/check': 'checks/index.ts',
-  'tidemark/check/conformance': 'checks/conformance.ts',
-}
-registerHooks({
-  resolve(specifier, context, next) {
-    const file = HOST[specifier]
-    return file ? { url: new URL(file, root).href, shortCircuit: true } : next(specifier, context)
-  },
-})
-
+resolveHostModules()
 await import('../plugin-template/test/connector.test.ts')
 await import('../plugin-template/test/reader.test.ts')
 await import('../plugin-template/test/checks.test.ts')

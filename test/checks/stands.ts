@@ -6,8 +6,12 @@ import type { Stand, StandColumn } from '../../checks/conformance.ts'
 import type { ColumnKind, TableRef } from '../../connectors/catalog.ts'
 import type { Connection, Connector, ConnectOptions } from '../../connectors/connector.ts'
 import { postgresql } from '../../connectors/postgresql/index.ts'
-import { sqlite } from '../../plugin-template/connector.ts'
+import { resolveHostModules } from '../../server/extensions.ts'
 import { startSource } from '../helpers/source.ts'
+
+// The template imports the host by its public name, as a third party's package does.
+resolveHostModules()
+const { sqlite } = await import('../../plugin-template/connector.ts')
 
 /** Takes things down when a test ends. */
 interface Teardown {

@@ -66,9 +66,15 @@ export async function startReceiver(
       }),
   }
   server.on('connection', () => (receiver.connections += 1))
-  server.on('request', async (raw, response) => {
+  server.on('request', (raw, response) => void receive(raw, response))
+  async function receive(raw: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = []
-    for await (const chunk of raw) chunks.push(chunk as Buffer)
+    // A sender that hangs up in the middle leaves nothing to record.
+    try {
+      for await (const chunk of raw) chunks.push(chunk as Buffer)
+    } catch {
+      return
+    }
     const request: Received = {
       method: raw.method ?? '',
       path: raw.url ?? '',
@@ -80,7 +86,7 @@ export async function startReceiver(
     if (typeof behaviour === 'number') response.writeHead(behaviour).end('{"ok":true}')
     else behaviour(request, response, raw)
     for (const { count, tell } of waiting) if (receiver.requests.length >= count) tell(receiver.requests)
-  })
+  }
   await listen(t, server)
   receiver.port = (server.address() as AddressInfo).port
   receiver.url = `https://127.0.0.1:${receiver.port}`
