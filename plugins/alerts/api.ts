@@ -36,7 +36,10 @@ export interface Event {
 
 /** What other features may ask of alerts, as `server.plugins.alerts`. Both act inside the caller's transaction. */
 export interface AlertsApi {
-  /** Opens an alert, or counts on the open one of the same cause; deliveries and their jobs commit with it. */
+  /**
+   * Opens an alert, or counts on the open one of the same cause; one that got worse is opened anew. Deliveries
+   * and their jobs commit with it.
+   */
   raise(trx: Transaction, event: Event): Promise<{ alertId: string; isNew: boolean }>
   /** Resolves the open alert of a cause, if there is one, and sends `alert.resolved`. */
   resolve(trx: Transaction, type: EventType, cause: string): Promise<boolean>

@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
-import type { AlertsApi, Event } from './api.ts'
+import type { AlertsApi, Event, Severity } from './api.ts'
 import { startDelivery } from './delivery.ts'
 import { messageBody } from './message.ts'
 import { Alert, AlertMove, type MessageType, type Status, type StoredEvent } from './models.ts'
@@ -15,6 +15,7 @@ const OPEN: readonly Status[] = ['triggered', 'acknowledged', 'snoozed']
 export function makeAlertsApi(server: Server): AlertsApi {
   return {
     async raise(trx, event) {
+      if (!event.isNews) await supersede(trx, event)
       const { id, isNew } = await store(trx, event)
       if (isNew) {
         const alert = await Alert.query(trx).findById(id).throwIfNotFound()
@@ -40,9 +41,34 @@ export function makeAlertsApi(server: Server): AlertsApi {
   }
 }
 
+const RANK: Record<Severity, number> = { info: 0, warning: 1, critical: 2 }
+
+/**
+ * Closes the open alert of a cause that has got worse, so that a new one is opened and told. It has to be a new
+ * one: receivers take a second message with the same alert id for a duplicate. Nobody is told `alert.resolved`.
+ */
+async function supersede(trx: Transaction, event: Event): Promise<void> {
+  const open = await Alert.query(trx)
+    .findOne({ kind: event.type, cause: event.cause })
+    .whereIn('status', [...OPEN])
+    .forUpdate()
+  if (!open || RANK[event.severity] <= RANK[open.severity]) return
+  await markResolved(trx, open, { actor: 'system', reason: `It got worse: ${event.severity}` })
+}
+
 /** Resolves an open alert whose row the caller holds, and sends `alert.resolved`. */
 export async function close(
   server: Server,
+  trx: Transaction,
+  alert: Alert,
+  move: { actor: string; reason: string | null },
+): Promise<Alert> {
+  const resolved = await markResolved(trx, alert, move)
+  await tell(server, trx, resolved, 'alert.resolved')
+  return resolved
+}
+
+async function markResolved(
   trx: Transaction,
   alert: Alert,
   move: { actor: string; reason: string | null },
@@ -58,7 +84,6 @@ export async function close(
     toStatus: 'resolved',
     ...move,
   })
-  await tell(server, trx, resolved, 'alert.resolved')
   return resolved
 }
 

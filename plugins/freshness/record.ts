@@ -107,8 +107,7 @@ async function alert(server: Server, trx: Transaction, sourceId: string, finding
   const { watched, judgement } = finding
   const { alerts } = server.plugins
   const severity = severityOf(finding)
-  // A repeat only counts on the open alert, so a violation would never be told where a warning is open.
-  const isOver = watched.alertSeverity !== null && (severity === null || severity !== watched.alertSeverity)
+  const isOver = watched.alertSeverity !== null && severity === null
   if (isOver) await alerts.resolve(trx, 'freshness_violation', watched.id)
   if (severity === null || !judgement?.slaStatus) return
   const path = tablePath(refOf(watched))

@@ -44,6 +44,20 @@ t.test('one open alert a cause: a repeat counts, a recovery resolves, the next o
   ])
 })
 
+t.test('a cause that got worse is told by a new alert, and one that got better is not', async t => {
+  const { raise, ask } = await makeWorld(app)
+  const warning = await raise({ severity: 'warning' })
+  const critical = await raise({ severity: 'critical' })
+  t.equal(critical.isNew, true)
+  t.same(await raise({ severity: 'info' }), { alertId: critical.alertId, isNew: false })
+  t.match((await ask('GET', `${ALERTS}/${warning.alertId}`)).body.data, { status: 'resolved' })
+  t.match((await ask('GET', `${ALERTS}/${critical.alertId}`)).body.data, {
+    status: 'triggered',
+    severity: 'critical',
+    occurrences: 2,
+  })
+})
+
 t.test('of two that raise the same cause at once, one opens it', async t => {
   const world = await makeWorld(app)
   const raised = await Promise.all(Array.from({ length: 8 }, () => world.raise()))
