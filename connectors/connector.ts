@@ -73,6 +73,11 @@ export interface ConnectOptions {
   signal?: AbortSignal
   /** Milliseconds to reach the server and sign in; 10,000 unless told. */
   connectTimeoutMs?: number
+  /**
+   * Milliseconds that most statements of the session will be given. An engine whose sessions keep a limit starts
+   * with this one, and spares the statement that would set it.
+   */
+  statementTimeoutMs?: number
 }
 
 export interface QueryOptions {

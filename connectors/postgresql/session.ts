@@ -44,11 +44,12 @@ const LONGEST_MS = 2_147_483_647
 
 /** Dials, signs in and sets the session up; no statement is sent. Rejects with ConnectorError. */
 export async function openSession(
-  profile: SessionProfile,
+  given: SessionProfile,
   config: PostgresqlConfig,
   options: ConnectOptions,
   step: Step = () => {},
 ): Promise<Session> {
+  const profile = { ...given, timeoutMs: options.statementTimeoutMs ?? given.timeoutMs }
   const dialling = new AbortController()
   const giveUp = () => dialling.abort(aborted(profile.engine, options.signal?.reason))
   const late = setTimeout(

@@ -13,8 +13,16 @@ export interface CatalogApi {
   /** A table and its source by the table's id; undefined when gone. */
   load(trx: Transaction, tableId: string): Promise<{ source: Source; table: Table } | undefined>
   connectorOf(source: Source): Connector
-  /** Opens a session, gives it to `work`, and closes it in any case. @throws ConnectorError */
-  withConnection<T>(source: Source, work: (connection: Connection) => Promise<T>): Promise<T>
+  /**
+   * Opens a session, gives it to `work`, and closes it in any case.
+   * @param statementTimeoutMs what most statements will be given; saves the statement that would set it
+   * @throws ConnectorError
+   */
+  withConnection<T>(
+    source: Source,
+    work: (connection: Connection) => Promise<T>,
+    statementTimeoutMs?: number,
+  ): Promise<T>
   /** The table as checks and connectors see it. */
   tableInfo(table: Table): TableInfo
   /** Remembers whether a source could be reached; opens or closes its `connection_failed` alert. */

@@ -61,10 +61,11 @@ export async function withConnection<T>(
   server: Server,
   source: Source,
   work: (connection: Connection) => Promise<T>,
+  statementTimeoutMs?: number,
 ): Promise<T> {
   const connection = await server.connectors
     .get(source.sourceType)
-    .connect(openConfig(server, source), options(server))
+    .connect(openConfig(server, source), { ...options(server), statementTimeoutMs })
   try {
     return await work(connection)
   } finally {

@@ -22,7 +22,7 @@ export const catalog: Plugin<undefined> = {
       findTable,
       load: loadTable,
       connectorOf: source => server.connectors.get(source.sourceType),
-      withConnection: (source, work) => withConnection(server, source, work),
+      withConnection: (source, work, timeoutMs) => withConnection(server, source, work, timeoutMs),
       tableInfo,
       noteConnection: (trx, source, error) => noteConnection(server, trx, source, error),
       startRun,

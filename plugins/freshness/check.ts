@@ -139,8 +139,10 @@ async function read(
   const { catalog } = server.plugins
   const timeoutMs = server.config.statementTimeout * 1000
   try {
-    const measured = await catalog.withConnection(source, connection =>
-      measure(connection, catalog.connectorOf(source).dialect, targets, { timeoutMs }),
+    const measured = await catalog.withConnection(
+      source,
+      connection => measure(connection, catalog.connectorOf(source).dialect, targets, { timeoutMs }),
+      timeoutMs,
     )
     return { measured, isConnected: true }
   } catch (thrown) {

@@ -85,11 +85,15 @@ async function measure(
   }
   const connector = catalog.connectorOf(source)
   try {
-    const scanned = await catalog.withConnection(source, connection =>
-      scan(connection, connector, catalog.tableInfo(table), checks, {
-        timeoutMs: server.config.statementTimeout * 1_000,
-        sampleLimit: choice.sampleLimit ?? 0,
-      }),
+    const timeoutMs = server.config.statementTimeout * 1_000
+    const scanned = await catalog.withConnection(
+      source,
+      connection =>
+        scan(connection, connector, catalog.tableInfo(table), checks, {
+          timeoutMs,
+          sampleLimit: choice.sampleLimit ?? 0,
+        }),
+      timeoutMs,
     )
     return { ...scanned, unreachable: null }
   } catch (error) {

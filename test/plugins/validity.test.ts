@@ -1,5 +1,6 @@
 import t from 'tap'
 import { dispatchScans, scanJob } from '../../plugins/scans/jobs.ts'
+import { startProxy } from '../helpers/proxy.ts'
 import { discover, makeWorld } from '../helpers/world.ts'
 
 const ORDERS = [
@@ -208,6 +209,24 @@ t.test('checks of one table that fall due together are one statement, claimed on
     total: 8,
     has_more: false,
   })
+})
+
+t.test('sixteen checks of a table cost its database one statement on the wire', async t => {
+  const { app, make, tenant, asset, source } = await ordersWorld(t)
+  const proxy = await startProxy(t, source.config)
+  await tenant.ask('PATCH', `/api/v1/sdk/assets/${asset.id}`, { connection_config: { port: proxy.port } })
+  for (const column of ['email', 'status', 'total', 'shipped']) {
+    await make({ rule_type: 'NOT_NULL', column_name: column })
+    await make({ rule_type: 'UNIQUE', column_name: column })
+    for (const type of ['null_percent', 'distinct_count']) {
+      const metric = { metric_type: type, table_path: 'orders', column_name: column }
+      t.equal((await tenant.ask('POST', `/api/v1/sdk/metrics/${asset.id}`, metric)).status, 201)
+    }
+  }
+  const [rule] = await app.query('select table_id from validity_rules limit 1')
+  const ran = await app.server.plugins.scans.runTable(tenant.companyId, String(rule?.table_id), 'active')
+  t.same(ran, { checks: 16, statements: 1 })
+  t.equal(proxy.statements.length, 1, proxy.statements.join('\n'))
 })
 
 t.test('what a user gets wrong is named with its field', async t => {

@@ -1,0 +1,67 @@
+import Joi from 'joi'
+import type { Plugin } from '@hapi/hapi'
+import { GiveUp, type Job, type JobContext } from '../../../server/jobs.ts'
+
+/** What a probe is told to do. */
+export interface Probe {
+  id: string
+  /** How many tries fail; all when absent. */
+  failures?: number
+}
+
+/** The tries of every probe, by its id. */
+export const tries = new Map<string, number[]>()
+
+function note({ id }: Probe, { attempt }: JobContext): void {
+  tries.set(id, [...(tries.get(id) ?? []), attempt])
+}
+
+/** What an HTTP client throws: it carries what must not be stored. */
+class RequestError extends Error {
+  override readonly name = 'RequestError'
+  readonly options = { headers: { authorization: 'Bearer secret-token' } }
+}
+
+const data = Joi.object({ id: Joi.string().required(), failures: Joi.number() })
+
+/** Does what it is told, and says who asked. */
+export const echo: Job<Probe> = {
+  name: 'probe.echo',
+  data,
+  async work(probe, context) {
+    note(probe, context)
+    return { echoed: probe.id }
+  },
+}
+
+/** Fails some times, then works; two retries without a pause. */
+export const flaky: Job<Probe> = {
+  name: 'probe.flaky',
+  data,
+  queue: { retries: 2, retryDelaySeconds: 0 },
+  async work(probe, context) {
+    note(probe, context)
+    if (context.attempt <= (probe.failures ?? Infinity))
+      throw new RequestError(`try ${context.attempt} failed`)
+    return { attempt: context.attempt }
+  },
+}
+
+/** Would fail the same way each time, and says so. */
+export const hopeless: Job<Probe> = {
+  name: 'probe.hopeless',
+  data,
+  queue: { retries: 5, retryDelaySeconds: 0 },
+  async work(probe, context) {
+    note(probe, context)
+    throw new GiveUp(`${probe.id} cannot be done`)
+  },
+}
+
+/** The extension. */
+export const plugin: Plugin<undefined> = {
+  name: 'probe-jobs',
+  register(server) {
+    server.jobs.add(echo as Job, flaky as Job, hopeless as Job)
+  },
+}
