@@ -8,8 +8,8 @@ import type { AssetFacts } from './present.ts'
 export interface CatalogApi {
   /** A source, or a table with its source, by UUID or qualified name. @throws 404 `ASSET_NOT_FOUND` */
   findAsset(trx: Transaction, assetId: string): Promise<{ source: Source; table?: Table }>
-  /** A table of a source by `catalog.schema.table`, or less where that is clear. @throws 400 listing candidates */
-  findTable(trx: Transaction, source: Source, tablePath: string): Promise<Table>
+  /** A table of an asset by `catalog.schema.table`, or less where that is clear. @throws 400 listing candidates */
+  findTable(trx: Transaction, asset: { source: Source; table?: Table }, tablePath: string): Promise<Table>
   /** A table and its source by the table's id; undefined when gone. */
   load(trx: Transaction, tableId: string): Promise<{ source: Source; table: Table } | undefined>
   connectorOf(source: Source): Connector

@@ -47,10 +47,12 @@ async function withSource(trx: Transaction, table: Table | undefined): Promise<A
 }
 
 /**
- * A table of a source by `catalog.schema.table`; `schema.table` and `table` will do when they name one.
+ * A table of an asset by `catalog.schema.table`; `schema.table` and `table` will do when they name one. Within an
+ * asset that is a table, only that table.
  * @throws 400 `VALIDATION_ERROR` on `table_path`, with the candidates where there are several
  */
-export async function findTable(trx: Transaction, source: Source, path: string): Promise<Table> {
+export async function findTable(trx: Transaction, asset: Asset, path: string): Promise<Table> {
+  const { source } = asset
   const parts = parseName(path)
   if (!parts || parts.length > 3) {
     throw invalidField(
@@ -79,6 +81,9 @@ export async function findTable(trx: Transaction, source: Source, path: string):
     throw invalidField('table_path', `${path} names several tables: write catalog.schema.table`, {
       candidates,
     })
+  }
+  if (asset.table && asset.table.id !== table.id) {
+    throw invalidField('table_path', `is another table than the asset, ${asset.table.qualifiedName}`)
   }
   return table
 }

@@ -100,9 +100,9 @@ async function discover(
 async function watchedTables(server: Server, companyId: string, sourceId: string): Promise<string[]> {
   const names = new Set([...METRICS, ...RULES].map(watched => watched.table_path))
   return server.db.company(companyId, async trx => {
-    const { source } = await server.plugins.catalog.findAsset(trx, sourceId)
+    const asset = await server.plugins.catalog.findAsset(trx, sourceId)
     const ids: string[] = []
-    for (const name of names) ids.push((await server.plugins.catalog.findTable(trx, source, name)).id)
+    for (const name of names) ids.push((await server.plugins.catalog.findTable(trx, asset, name)).id)
     return ids
   })
 }

@@ -161,9 +161,7 @@ async function tableOf(
       throw invalidField('asset_id', 'names a table that was not there at the last discovery')
     return { source, table }
   }
-  const named = await server.plugins.catalog.findTable(trx, source, body.table_path)
-  if (table && table.id !== named.id)
-    throw invalidField('table_path', 'is another table than the one asset_id names')
+  const named = await server.plugins.catalog.findTable(trx, { source, table }, body.table_path)
   return { source, table: named }
 }
 

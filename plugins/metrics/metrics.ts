@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { v4 } from 'uuid'
 import { rows, type Transaction } from '../../server/database.ts'
-import { apiError, invalidField } from '../../server/errors.ts'
+import { apiError } from '../../server/errors.ts'
 import type { Page } from '../../server/page.ts'
 import { Metric, NamedMetric, Snapshot } from './models.ts'
 
@@ -28,13 +28,7 @@ export async function createMetric(
   const { metric_type, table_path, column_name, capture_interval, sensitivity, group_by_columns, ...own } =
     body
   const { catalog, scans } = server.plugins
-  const table = await catalog.findTable(trx, asset.source, table_path)
-  if (asset.table && asset.table.id !== table.id) {
-    throw invalidField(
-      'table_path',
-      `is another table than the one in the path, ${asset.table.qualifiedName}`,
-    )
-  }
+  const table = await catalog.findTable(trx, asset, table_path)
   const { type, config } = await scans.configure(
     { source: asset.source, table },
     {

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { v4 } from 'uuid'
 import { rows, type Transaction } from '../../server/database.ts'
-import { apiError, invalidField } from '../../server/errors.ts'
+import { apiError } from '../../server/errors.ts'
 import type { Page } from '../../server/page.ts'
 import { NamedRule, ValidityRule } from './models.ts'
 
@@ -40,18 +40,6 @@ export type RulePatch = Partial<
   >
 > & { is_active?: boolean; alert_threshold_percent?: number | null; operating_schedule_id?: string | null }
 
-/** The table a rule or metric is to be on: within the source, and the table itself where the path names one. */
-export async function tableFor(server: Server, trx: Transaction, asset: Asset, path: string) {
-  const table = await server.plugins.catalog.findTable(trx, asset.source, path)
-  if (asset.table && asset.table.id !== table.id) {
-    throw invalidField(
-      'table_path',
-      `is another table than the one in the path, ${asset.table.qualifiedName}`,
-    )
-  }
-  return { source: asset.source, table }
-}
-
 /** Makes a rule; it is due at once. */
 export async function createRule(
   server: Server,
@@ -60,7 +48,8 @@ export async function createRule(
   body: NewRule,
 ): Promise<NamedRule> {
   refuseSchedule(body)
-  const loaded = await tableFor(server, trx, asset, body.table_path)
+  const table = await server.plugins.catalog.findTable(trx, asset, body.table_path)
+  const loaded = { source: asset.source, table }
   const { type, config } = await server.plugins.scans.configure(loaded, {
     family: 'rule',
     type: body.rule_type,
