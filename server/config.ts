@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import Joi from 'joi'
 
@@ -42,8 +43,14 @@ const list = (separator: string) =>
         .filter(Boolean),
     )
 
+function isCidr(text: string): boolean {
+  const [address = '', bits = ''] = text.split('/')
+  const widest = { 4: 32, 6: 128 }[isIP(address)] ?? -1
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= widest
+}
+
 const cidrs = list(',').custom((value: string[], helpers) => {
-  const bad = value.find(cidr => !/^[0-9a-f.:]+\/\d{1,3}$/i.test(cidr))
+  const bad = value.find(cidr => !isCidr(cidr))
   return bad === undefined
     ? value
     : helpers.message({ custom: `{{#label}} holds ${bad}, which is not a CIDR such as 10.0.0.0/8` })

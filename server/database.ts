@@ -119,7 +119,18 @@ interface PgConnection {
 }
 
 /** A knex pool that outlives a database restart and a connection that went silent. */
-export function openPool(url: string, name: string, max: number, log: Logger): Knex {
+export function openPool(
+  url: string,
+  name: string,
+  max: number,
+  log: Logger,
+  { endless = false } = {},
+): Knex {
+  const limits = {
+    query_timeout: QUERY_TIMEOUT,
+    statement_timeout: QUERY_TIMEOUT - 2_000,
+    idle_in_transaction_session_timeout: 60_000,
+  }
   return knexModule({
     client: 'pg',
     ...mappers,
@@ -127,9 +138,7 @@ export function openPool(url: string, name: string, max: number, log: Logger): K
       connectionString: url,
       application_name: name,
       keepAlive: true,
-      query_timeout: QUERY_TIMEOUT,
-      statement_timeout: QUERY_TIMEOUT - 2_000,
-      idle_in_transaction_session_timeout: 60_000,
+      ...(endless ? {} : limits),
       connectionTimeoutMillis: 5_000,
     },
     pool: {
@@ -170,6 +179,20 @@ function surviveLoss(connection: PgConnection, log: Logger): void {
   }
 }
 
+/** Rows of one INSERT: with a few dozen columns well below the 65,535 values that PostgreSQL takes. */
+const CHUNK = 1_000
+
+/** Inserts any number of rows, some at a time. */
+export async function insertAll<Row, Stored>(
+  all: readonly Row[],
+  insert: (chunk: Row[]) => PromiseLike<Stored[]>,
+): Promise<Stored[]> {
+  const stored: Stored[] = []
+  for (let from = 0; from < all.length; from += CHUNK)
+    stored.push(...(await insert(all.slice(from, from + CHUNK))))
+  return stored
+}
+
 /** A migration as the manifest lists it. */
 export interface Migration {
   name: string
@@ -194,10 +217,10 @@ export async function migrate(options: {
   prepareJobs(): Promise<void>
   log: Logger
 }): Promise<string> {
-  const owner = openPool(options.ownerUrl, 'tidemark-migrate', 2, options.log)
+  // Waiting for another process, and building an index, may take as long as they take.
+  const owner = openPool(options.ownerUrl, 'tidemark-migrate', 2, options.log, { endless: true })
   try {
     return await owner.transaction(async lock => {
-      await lock.raw('set local statement_timeout = 0')
       await lock.raw('select pg_advisory_xact_lock(?)', [MIGRATION_LOCK])
       await owner.migrate.latest({
         migrationSource: source(options.migrations),

@@ -1,5 +1,5 @@
-import type { Transaction } from './database.ts'
-import { rows } from './database.ts'
+import { raw, type RawBuilder } from 'objection'
+import { rows, type Transaction } from './database.ts'
 
 /** Seconds of every interval that something can be due at. */
 export const INTERVAL_SECONDS = {
@@ -56,4 +56,9 @@ export async function claimDue(
      returning t.company_id, t.${columns.source} as source_id${columns.table ? `, t.${columns.table} as table_id` : ''}`,
     [JSON.stringify(INTERVAL_SECONDS), limit],
   )
+}
+
+/** The `next_run_at` of what is given another interval: one interval from now, unless it is due before. */
+export function sooner(interval: keyof typeof INTERVAL_SECONDS): RawBuilder {
+  return raw('least(next_run_at, now() + make_interval(secs => ?))', [INTERVAL_SECONDS[interval]])
 }

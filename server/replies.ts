@@ -61,13 +61,15 @@ function answer(request: Request, h: ResponseToolkit, error: Boom.Boom) {
 
 /**
  * A database that is away is 503: the same request may go through later. SQLSTATE class 22 is a value that
- * PostgreSQL cannot take, such as a number out of range, and so the client's to mend.
+ * PostgreSQL cannot take, such as a number out of range, and so the client's to mend; 23505 is a second one of
+ * what has to be unique, when two requests came at once.
  */
 function statusOf(error: Boom.Boom): number {
   if (!hasErrorData(error) && error.isServer && isAway(error)) return 503
   const state =
     (error as { nativeError?: { code?: string }; code?: string }).nativeError?.code ??
     (error as { code?: string }).code
+  if (state === '23505') return 409
   return typeof state === 'string' && /^22[0-9A-Z]{3}$/.test(state) ? 400 : error.output.statusCode
 }
 
@@ -88,6 +90,7 @@ function sayStatus(status: number, error: Boom.Boom): string {
   if (status === 415) return 'Send the body as Content-Type: application/json'
   if (status === 400 && /JSON/i.test(error.message))
     return 'The body is not valid JSON: check quotes, commas and brackets'
+  if (status === 409) return 'There is one like it already: read it, or choose another name'
   return status === 400 ? 'The request could not be understood: check its body and headers' : error.message
 }
 

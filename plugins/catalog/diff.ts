@@ -47,7 +47,8 @@ export function diff(before: readonly TableInfo[], after: readonly TableInfo[]):
   const added = after.filter(table => !known.has(tablePath(table)))
   const moved = renamedTables(removed, added)
   const pairs = [...pairsByName(known, found), ...moved]
-  const matched = new Map(pairs.map(([old, now]) => [tablePath(old), { now, match: matchColumns(old, now) }]))
+  const matches = pairs.map(([old, now]) => ({ old, now, match: matchColumns(old, now) }))
+  const matched = new Map(matches.map(matching => [tablePath(matching.old), matching]))
   const follow: Follow = (path, column) => matched.get(path)?.match.renames.get(column) ?? column
   const followTable = (path: string) => {
     const now = matched.get(path)?.now
@@ -57,8 +58,8 @@ export function diff(before: readonly TableInfo[], after: readonly TableInfo[]):
   return [
     ...removed.map(table => tableChange('table_removed', table)),
     ...added.map(table => tableChange('table_added', table)),
-    ...pairs.flatMap(([old, now]) => {
-      const changes = columnChanges(now, matched.get(tablePath(old))?.match ?? matchColumns(old, now))
+    ...matches.flatMap(({ old, now, match }) => {
+      const changes = columnChanges(now, match)
       // A renamed table is told as one that left and one that came; of its columns only renames are news.
       if (tablePath(old) !== tablePath(now))
         return changes.filter(change => change.changeType === 'column_renamed')
@@ -99,7 +100,8 @@ function matchColumns(old: TableInfo, now: TableInfo): Match {
   // A column dropped and made anew under its name has another identity and is still the same to its readers.
   const byName = pair(byIdentity.removed, byIdentity.added, column => column.name)
   const pairs = [...byIdentity.pairs, ...byName.pairs]
-  const guess = sameRelation ? undefined : guessRename(byName.removed, byName.added)
+  // Where columns have identities, nothing needs to be guessed.
+  const guess = old.identity === undefined ? guessRename(byName.removed, byName.added) : undefined
   const left = guess ? { removed: [], added: [] } : byName
   if (guess) pairs.push(guess)
   const renames = new Map(pairs.flatMap(([a, b]) => (a.name === b.name ? [] : [[a.name, b.name] as const])))

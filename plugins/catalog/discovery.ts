@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { formatName, tablePath, type TableInfo } from '../../connectors/catalog.ts'
-import { rows, type Transaction } from '../../server/database.ts'
+import { insertAll, rows, type Transaction } from '../../server/database.ts'
 import { tableInfo } from './assets.ts'
 import { failureOf, withConnection } from './connections.ts'
 import { diff, fingerprint, type Change, type Impact } from './diff.ts'
@@ -24,15 +24,34 @@ export async function discover(server: Server, companyId: string, runId: string)
   const startedAt = performance.now()
   const source = await server.db.company(companyId, trx => begin(trx, runId))
   if (!source) return null
+  let found: TableInfo[]
   try {
-    const found = await withConnection(server, source, connection => connection.introspect())
-    return await server.db.company(companyId, trx => record(server, trx, { source, runId, found, startedAt }))
+    found = await withConnection(server, source, connection => connection.introspect())
   } catch (error) {
     server.pino.warn({ err: (error as Error).message, source_id: source.id }, 'discovery failed')
     await server.db.company(companyId, trx => fail(server, trx, { source, runId, error: error as Error }))
     return null
   }
+  return server.db.company(companyId, trx =>
+    record(server, trx, { sourceId: source.id, runId, found, startedAt }),
+  )
 }
+
+/** Ends a discovery that failed for a reason of ours; the source is not blamed for it. */
+export async function abandon(server: Server, companyId: string, runId: string): Promise<void> {
+  await server.db.company(companyId, async trx => {
+    const run = await Run.query(trx).findById(runId).whereIn('status', UNFINISHED).forUpdate()
+    if (!run) return
+    const error = {
+      code: 'other',
+      message: 'The discovery was given up after several tries; the log has more',
+    }
+    await Run.query(trx).findById(runId).patch({ status: 'failed', error, completedAt: new Date() })
+    await Source.query(trx).findById(run.sourceId).patch({ discoveryState: 'failed' })
+  })
+}
+
+const UNFINISHED = ['pending', 'running']
 
 async function begin(trx: Transaction, runId: string): Promise<Source | undefined> {
   const run = await Run.query(trx).findById(runId).forUpdate()
@@ -46,14 +65,16 @@ async function record(
   server: Server,
   trx: Transaction,
   {
-    source,
+    sourceId,
     runId,
     found,
     startedAt,
-  }: { source: Source; runId: string; found: TableInfo[]; startedAt: number },
+  }: { sourceId: string; runId: string; found: TableInfo[]; startedAt: number },
 ): Promise<Discovered | null> {
+  // Read again: while the source was being read, its name may have changed.
+  const source = await Source.query(trx).findById(sourceId).forUpdate()
   const run = await Run.query(trx).findById(runId).forUpdate()
-  if (run?.status !== 'running') return null
+  if (!source || run?.status !== 'running') return null
   const { changes, ids } = await store(trx, source, found)
   const isFirst = source.lastDiscoveryAt === null
   if (!isFirst && changes.length > 0) await recordChanges(server, trx, { source, runId, changes, ids })
@@ -153,6 +174,7 @@ async function upsert(
        qualified_name text, kind text, identity text, comment text, columns jsonb, constraints jsonb,
        fingerprint text, estimated_rows bigint)
      on conflict (source_id, catalog_name, schema_name, name) do update set
+       qualified_name = excluded.qualified_name,
        kind = excluded.kind, identity = excluded.identity, comment = excluded.comment, columns = excluded.columns,
        constraints = excluded.constraints, fingerprint = excluded.fingerprint,
        estimated_rows = excluded.estimated_rows, is_active = true, updated_at = now()
@@ -181,7 +203,7 @@ async function recordChanges(
     if (!id) throw new Error(`No table is stored for ${path}`)
     return id
   }
-  await SchemaChange.query(trx).insert(
+  await insertAll(
     changes.map(({ path, ...change }) => ({
       id: v7(),
       ...change,
@@ -190,6 +212,7 @@ async function recordChanges(
       tablePath: path,
       discoveryId: runId,
     })),
+    chunk => SchemaChange.query(trx).insert(chunk),
   )
   for (const [path, ofTable] of Map.groupBy(changes, change => change.path)) {
     const worst = ofTable.reduce((a, b) => (RANK[b.impact] > RANK[a.impact] ? b : a))
@@ -231,10 +254,11 @@ async function fail(
   trx: Transaction,
   { source, runId, error }: { source: Source; runId: string; error: Error },
 ): Promise<void> {
-  await Run.query(trx)
+  const ended = await Run.query(trx)
     .findById(runId)
-    .whereIn('status', ['pending', 'running'])
+    .whereIn('status', UNFINISHED)
     .patch({ status: 'failed', error: failureOf(error), completedAt: new Date() })
+  if (ended === 0) return
   await Source.query(trx).findById(source.id).patch({ discoveryState: 'failed' })
   await noteConnection(server, trx, source, error)
 }

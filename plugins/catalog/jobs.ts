@@ -1,34 +1,62 @@
 import Joi from 'joi'
 import { claimDue } from '../../server/due.ts'
 import type { Job } from '../../server/jobs.ts'
-import { discover } from './discovery.ts'
+import { rows, type Transaction } from '../../server/database.ts'
+import { abandon, discover } from './discovery.ts'
 import { Source } from './models.ts'
 import { requestDiscovery } from './sources.ts'
+
+const RETRIES = 3
 
 /** Runs one discovery that was asked for. */
 export const discoverJob: Job<{ company_id: string; run_id: string }> = {
   name: 'catalog.discover',
   data: Joi.object({ company_id: Joi.string().guid().required(), run_id: Joi.string().guid().required() }),
-  queue: { expireSeconds: 3_600 },
-  work: async (data, { server }) =>
-    (await discover(server, data.company_id, data.run_id)) ?? { status: 'failed' },
+  queue: { expireSeconds: 3_600, retries: RETRIES },
+  async work({ company_id: companyId, run_id: runId }, { server, attempt }) {
+    try {
+      return (await discover(server, companyId, runId)) ?? { status: 'failed' }
+    } catch (error) {
+      if (attempt > RETRIES) await abandon(server, companyId, runId)
+      throw error
+    }
+  },
 }
 
-/** Asks for the discoveries that are due. */
+/**
+ * Asks for the discoveries that are due. What was claimed stays marked until it is asked for, so that a crash in
+ * between loses none.
+ */
 export const dispatchDiscoveries: Job = {
   name: 'catalog.dispatch',
   data: Joi.object({}),
   every: '* * * * *',
   async work(_data, { server }) {
-    const due = await server.db.system(trx =>
-      claimDue(trx, 'sources', { interval: 'discovery_interval', source: 'id' }),
-    )
-    for (const { companyId, sourceId } of due) {
+    const due = await server.db.system(async trx => {
+      await claimDue(trx, 'sources', { interval: 'discovery_interval', source: 'id' })
+      await loseRuns(trx)
+      return rows<{ id: string; companyId: string }>(
+        trx,
+        'select id, company_id from sources where running_slot is not null',
+      )
+    })
+    for (const { id, companyId } of due) {
       await server.db.company(companyId, async trx => {
-        const source = await Source.query(trx).findById(sourceId)
-        if (source) await requestDiscovery(server, trx, source)
+        const source = await Source.query(trx).findById(id).forUpdate()
+        if (!source?.runningSlot) return
+        await requestDiscovery(server, trx, source)
+        await Source.query(trx).findById(id).patch({ runningSlot: null })
       })
     }
     return { requested: due.length }
   },
+}
+
+/** A job that dies with its process each time leaves a run that nobody ends, and no other could start. */
+async function loseRuns(trx: Transaction): Promise<void> {
+  await trx.raw(
+    `update runs set status = 'failed', completed_at = now(),
+       error = '{"code": "other", "message": "The job was lost; start it again"}'
+     where status in ('pending', 'running') and created_at < now() - interval '5 hours'`,
+  )
 }

@@ -79,7 +79,10 @@ export async function presentSource(
     intelligence_mode: 'off',
     effective_access_level: 'full',
     auto_tag_enabled: false,
-    features: { ...server.connectors.get(source.sourceType).capabilities },
+    // An engine whose extension was taken away has no features, and its sources stay readable.
+    features: server.connectors.has(source.sourceType)
+      ? { ...server.connectors.get(source.sourceType).capabilities }
+      : {},
     ...Object.assign({}, ...known),
   }
 }

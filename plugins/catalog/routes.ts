@@ -48,7 +48,8 @@ export function routes(facts: readonly AssetFacts[]): ServerRoute[] {
       for (const id of ids) {
         const table = tables.get(id)
         const source = sources.get(table?.sourceId ?? id)
-        if (!source) throw new Error(`Asset ${id} was listed and is gone`)
+        // Removed since the ids were listed.
+        if (!source) continue
         data.push(
           table
             ? presentTable(source, table, known.get(id) ?? {}, false)
@@ -147,6 +148,11 @@ async function listIds(
       offset: query.offset,
     },
   )
+  // A page past the end has no row to tell the total.
+  if (found.length === 0 && query.offset > 0) {
+    const { total } = await listIds(trx, companyId, { ...query, limit: 1, offset: 0 })
+    return { ids: [], total }
+  }
   return { ids: found.map(({ id }) => id), total: found[0]?.total ?? 0 }
 }
 

@@ -5,7 +5,7 @@ import { apiError } from '../../server/errors.ts'
 import { bodyOf, param } from '../../server/input.ts'
 import { findAsset } from './assets.ts'
 import { Run, Source, Table } from './models.ts'
-import { presentRun, presentSource, presentTable, type AssetFacts } from './present.ts'
+import { factsOf, presentRun, presentSource, presentTable, type AssetFacts } from './present.ts'
 import * as schemas from './schemas.ts'
 import {
   createSource,
@@ -75,7 +75,7 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
             return {
               data: await present(request, trx, await patchSource(request.server, trx, source, patch)),
             }
-          return { data: await describeTable(trx, source, table, patch) }
+          return { data: await describeTable(trx, source, table, patch, facts) }
         }),
     },
     {
@@ -158,26 +158,29 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
       },
       handler: request =>
         inCompany(request, async trx => {
-          const run = await findRun(trx, request)
+          const run = await findRun(trx, request, true)
           if (run.status !== 'pending' && run.status !== 'running') {
             throw apiError('CONFLICT', `The job is ${run.status} already`, { status: run.status })
           }
-          return {
-            data: presentRun(
-              await Run.query(trx).patchAndFetchById(run.id, {
-                status: 'cancelled',
-                completedAt: new Date(),
-              }),
-            ),
-          }
+          const { lastDiscoveryAt } = await Source.query(trx).findById(run.sourceId).throwIfNotFound()
+          const discoveryState = lastDiscoveryAt === null ? 'never' : 'completed'
+          if (run.workflowName === 'discovery')
+            await Source.query(trx).findById(run.sourceId).patch({ discoveryState })
+          const cancelled = await Run.query(trx).patchAndFetchById(run.id, {
+            status: 'cancelled',
+            completedAt: new Date(),
+          })
+          return { data: presentRun(cancelled) }
         }),
     },
   ]
 }
 
-async function findRun(trx: Transaction, request: Request): Promise<Run> {
+/** @param lock holds the run against its job until the transaction ends */
+async function findRun(trx: Transaction, request: Request, lock = false): Promise<Run> {
   const id = param(request, 'job_id')
-  const run = UUID.test(id) ? await Run.query(trx).findById(id) : undefined
+  const found = Run.query(trx).findById(id)
+  const run = UUID.test(id) ? await (lock ? found.forUpdate() : found) : undefined
   if (!run) throw apiError('JOB_NOT_FOUND', 'There is no such job', { job_id: id })
   return run
 }
@@ -187,6 +190,7 @@ async function describeTable(
   source: Source,
   table: Table,
   patch: SourcePatch,
+  facts: readonly AssetFacts[],
 ): Promise<object> {
   const others = Object.keys(patch).filter(field => field !== 'description')
   if (others.length > 0) {
@@ -203,5 +207,6 @@ async function describeTable(
     description: patch.description ?? null,
     updatedAt: new Date(),
   })
-  return presentTable(source, changed, {}, true)
+  const known = await factsOf(trx, facts, [table.id])
+  return presentTable(source, changed, known.get(table.id) ?? {}, true)
 }

@@ -57,6 +57,7 @@ export async function patchSource(
   patch: SourcePatch,
 ): Promise<Source> {
   if (patch.name !== undefined && patch.name !== source.name) await assertFreeName(trx, patch.name)
+  const { name: formerName } = source
   const connector = server.connectors.get(source.sourceType)
   const config =
     patch.connection_config &&
@@ -77,16 +78,15 @@ export async function patchSource(
     }),
     updatedAt: new Date(),
   })
-  if (patch.name !== undefined && patch.name !== source.name) await renameTables(trx, changed, patch.name)
+  if (changed.name !== formerName) await renameTables(trx, changed, formerName)
   return changed
 }
 
 /** Qualified names start with the source's name. */
-async function renameTables(trx: Transaction, source: Source, name: string): Promise<void> {
-  const before = formatName([source.name]).length
+async function renameTables(trx: Transaction, source: Source, formerName: string): Promise<void> {
   await trx.raw(
-    `update tables set qualified_name = ? || substr(qualified_name, ?) where company_id = ? and source_id = ?`,
-    [formatName([name]), before + 1, source.companyId, source.id],
+    `update tables set qualified_name = ? || substr(qualified_name, char_length(?) + 1) where company_id = ? and source_id = ?`,
+    [formatName([source.name]), formatName([formerName]), source.companyId, source.id],
   )
 }
 

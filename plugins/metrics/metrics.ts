@@ -1,6 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { v4 } from 'uuid'
 import { rows, type Transaction } from '../../server/database.ts'
+import { sooner } from '../../server/due.ts'
 import { apiError } from '../../server/errors.ts'
 import type { Page } from '../../server/page.ts'
 import { Metric, NamedMetric, Snapshot } from './models.ts'
@@ -21,40 +22,39 @@ export interface NewMetric {
 /** Makes a metric; it is due at once. */
 export async function createMetric(
   server: Server,
-  trx: Transaction,
-  asset: Asset,
+  companyId: string,
+  assetId: string,
   body: NewMetric,
 ): Promise<NamedMetric> {
   const { metric_type, table_path, column_name, capture_interval, sensitivity, group_by_columns, ...own } =
     body
-  const { catalog, scans } = server.plugins
-  const table = await catalog.findTable(trx, asset, table_path)
-  const { type, config } = await scans.configure(
-    { source: asset.source, table },
-    {
-      family: 'metric',
-      type: metric_type,
-      typeField: 'metric_type',
-      column: column_name,
-      config: own,
-      configField: undefined,
-      groupBy: group_by_columns,
-    },
-  )
-  const { internalId } = await Metric.query(trx)
-    .insert({
-      id: v4(),
-      sourceId: asset.source.id,
-      tableId: table.id,
-      columnName: type.column === 'ignored' ? null : (column_name ?? null),
-      metricType: type.name,
-      config,
-      groupByColumns: group_by_columns,
-      checkInterval: capture_interval,
-      sensitivity,
-    })
-    .returning('internalId')
-  return named(trx).findById(internalId).throwIfNotFound()
+  const configured = await server.plugins.scans.configure(companyId, assetId, {
+    family: 'metric',
+    tablePath: table_path,
+    type: metric_type,
+    typeField: 'metric_type',
+    column: column_name,
+    config: own,
+    configField: undefined,
+    groupBy: group_by_columns,
+  })
+  const { source, table, type, config } = configured
+  return server.db.company(companyId, async trx => {
+    const { internalId } = await Metric.query(trx)
+      .insert({
+        id: v4(),
+        sourceId: source.id,
+        tableId: table.id,
+        columnName: type.column === 'ignored' ? null : (column_name ?? null),
+        metricType: type.name,
+        config,
+        groupByColumns: group_by_columns,
+        checkInterval: capture_interval,
+        sensitivity,
+      })
+      .returning('internalId')
+    return named(trx).findById(internalId).throwIfNotFound()
+  })
 }
 
 export interface MetricPatch {
@@ -69,12 +69,15 @@ export async function patchMetric(
   metric: Metric,
   patch: MetricPatch,
 ): Promise<NamedMetric> {
-  await Metric.query(trx).findById(metric.internalId).patch({
-    isActive: patch.is_active,
-    checkInterval: patch.capture_interval,
-    sensitivity: patch.sensitivity,
-    updatedAt: new Date(),
-  })
+  await Metric.query(trx)
+    .findById(metric.internalId)
+    .patch({
+      isActive: patch.is_active,
+      checkInterval: patch.capture_interval,
+      sensitivity: patch.sensitivity,
+      ...(patch.capture_interval && { nextRunAt: sooner(patch.capture_interval) }),
+      updatedAt: new Date(),
+    })
   if (patch.capture_interval !== undefined) {
     await rows(trx, 'delete from metric_states where company_id = ? and metric_id = ?', [
       metric.companyId,

@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import type { Outcome } from '../../checks/check.ts'
 import { advance, STATE_VERSION, type DetectorState } from '../../checks/detector.ts'
 import { tablePath } from '../../connectors/catalog.ts'
-import { rows, type Transaction } from '../../server/database.ts'
+import { insertAll, rows, type Transaction } from '../../server/database.ts'
 import {
   failedCapture,
   groupsOf,
@@ -21,8 +21,19 @@ const HISTORY = 400
 
 /** A batch of metrics for the scan, and what becomes of their outcomes. */
 export function batchOf(server: Server, loaded: Loaded, metrics: readonly Metric[], claimed: boolean) {
+  const isKnown = (metric: Metric) => server.checks.has(metric.metricType)
+  // A check type whose extension was taken away; its checks cannot be measured, and the others can.
+  const unknown = metrics
+    .filter(metric => !isKnown(metric))
+    .map((metric): Outcome => ({
+      id: `m_${metric.id}`,
+      status: 'error',
+      kind: 'unsupported',
+      message: `No extension provides the check type ${metric.metricType}: add it to EXTENSIONS`,
+      durationMs: 0,
+    }))
   return {
-    checks: metrics.map(metric => ({
+    checks: metrics.filter(isKnown).map(metric => ({
       id: `m_${metric.id}`,
       type: server.checks.get(metric.metricType),
       config: metric.config,
@@ -30,7 +41,7 @@ export function batchOf(server: Server, loaded: Loaded, metrics: readonly Metric
       ...(metric.groupByColumns.length > 0 && { groupBy: metric.groupByColumns }),
     })),
     record: (trx: Transaction, outcomes: readonly Outcome[], at: Date) =>
-      record(server, trx, { loaded, metrics, outcomes, at, claimed }),
+      record(server, trx, { loaded, metrics, outcomes: [...outcomes, ...unknown], at, claimed }),
   }
 }
 
@@ -59,15 +70,16 @@ async function record(server: Server, trx: Transaction, recording: Recording): P
   const ids = metrics.map(({ internalId }) => internalId)
   const current = await Metric.query(trx).whereIn('internalId', ids).orderBy('internalId').forUpdate()
   const byCheck = new Map(current.map(metric => [`m_${metric.id}`, metric]))
+  const loadedById = new Map(metrics.map(metric => [metric.internalId, metric]))
   const known = await knownStates(trx, ids)
   const taken: Taken[] = []
   for (const outcome of outcomes) {
     const metric = byCheck.get(outcome.id)
-    if (!metric || (claimed && metric.runningSlot === null)) continue
+    if (!metric || (claimed && !isSameSlot(metric, loadedById.get(metric.internalId)))) continue
     taken.push(await take(trx, metric, outcome, at, known))
   }
   if (taken.length === 0) return []
-  const stored = await Snapshot.query(trx).insert(
+  const stored = await insertAll(
     taken.flatMap(({ metric, captured }) =>
       captured.map(value => ({
         metricId: metric.internalId,
@@ -76,10 +88,16 @@ async function record(server: Server, trx: Transaction, recording: Recording): P
         capturedAt: at,
       })),
     ),
+    chunk => Snapshot.query(trx).insert(chunk),
   )
-  await learn(trx, taken)
+  await learn(trx, taken, claimed)
   for (const { metric, captured } of taken) await alert(server, trx, loaded, metric, captured)
   return stored
+}
+
+/** Whether a slot is still the one that was loaded: another process may have recorded it, or a later one be claimed. */
+function isSameSlot(metric: Metric, loaded: Metric | undefined): boolean {
+  return metric.runningSlot !== null && metric.runningSlot.getTime() === loaded?.runningSlot?.getTime()
 }
 
 async function take(
@@ -147,7 +165,7 @@ async function rebuild(
   )
 }
 
-async function learn(trx: Transaction, taken: readonly Taken[]): Promise<void> {
+async function learn(trx: Transaction, taken: readonly Taken[], claimed: boolean): Promise<void> {
   const states = taken.flatMap(({ metric, states: learned }) =>
     learned.map(({ groupValues, state }) => ({
       metric_id: metric.internalId,
@@ -170,9 +188,9 @@ async function learn(trx: Transaction, taken: readonly Taken[]): Promise<void> {
   }))
   await rows(
     trx,
-    `update metrics m set last_status = l.status, running_slot = null
-     from jsonb_to_recordset(cast(? as jsonb)) as l(id bigint, status text) where m.internal_id = l.id`,
-    [JSON.stringify(statuses)],
+    `update metrics m set last_status = l.status, running_slot = case when :claimed then null else m.running_slot end
+     from jsonb_to_recordset(cast(:statuses as jsonb)) as l(id bigint, status text) where m.internal_id = l.id`,
+    { claimed, statuses: JSON.stringify(statuses) },
   )
 }
 

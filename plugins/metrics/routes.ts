@@ -71,12 +71,14 @@ export function routes(server: Server): ServerRoute[] {
         validate: { params: assetParams, payload: schemas.newMetric },
       },
       handler: async (request, h) => {
-        const data = await inCompany(request, async trx =>
-          presentMetric(
-            await createMetric(server, trx, await assetOf(trx, request), bodyOf<NewMetric>(request)),
-          ),
+        const { companyId } = caller(request)
+        const metric = await createMetric(
+          server,
+          companyId,
+          param(request, 'asset_id'),
+          bodyOf<NewMetric>(request),
         )
-        return h.response({ data }).code(201)
+        return h.response({ data: presentMetric(metric) }).code(201)
       },
     },
     {
@@ -149,12 +151,7 @@ export function routes(server: Server): ServerRoute[] {
       handler: async request => {
         const metric = await inCompany(request, trx => metricOf(trx, request))
         const snapshots = await scans.run(caller(request).companyId, metric.tableId, async (trx, table) =>
-          batchOf(
-            server,
-            table,
-            [await Metric.query(trx).findById(metric.internalId).throwIfNotFound()],
-            false,
-          ),
+          batchOf(server, table, [await metricOf(trx, request)], false),
         )
         return { data: { snapshot_count: snapshots.length, snapshots: snapshots.map(presentSnapshot) } }
       },

@@ -32,6 +32,7 @@ export interface Tally {
 
 /** A check as a user asks for it. */
 export interface CheckRequest {
+  tablePath: string
   family: CheckType['family']
   type: string
   /** The name of the body's field that names the type. */
@@ -72,14 +73,16 @@ export interface ScansApi {
     choice?: ScanChoice,
   ): Promise<{ checks: number; statements: number }>
   /**
-   * Checks a request against its type, the table and the engine.
-   * @returns the config with its defaults
-   * @throws 400 `VALIDATION_ERROR` naming the field
+   * Checks a request against its type, the table and the engine. Opens a transaction of its own, and none while
+   * the engine is asked.
+   * @returns the table, and the config with its defaults
+   * @throws 400 `VALIDATION_ERROR` naming the field, 404 `ASSET_NOT_FOUND`
    */
   configure(
-    loaded: Loaded,
+    companyId: string,
+    assetId: string,
     request: CheckRequest,
-  ): Promise<{ type: CheckType; config: Record<string, unknown> }>
+  ): Promise<Loaded & { type: CheckType; config: Record<string, unknown> }>
 }
 
 declare module '@hapi/hapi' {

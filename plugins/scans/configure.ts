@@ -9,9 +9,15 @@ import type { CheckRequest, Loaded } from './api.ts'
 /** Checks what a user asks for against the check type, the table's catalog entry and the engine. */
 export async function configure(
   server: Server,
-  loaded: Loaded,
+  companyId: string,
+  assetId: string,
   request: CheckRequest,
-): Promise<{ type: CheckType; config: Record<string, unknown> }> {
+): Promise<Loaded & { type: CheckType; config: Record<string, unknown> }> {
+  const { catalog } = server.plugins
+  const loaded = await server.db.company(companyId, async trx => {
+    const asset = await catalog.findAsset(trx, assetId)
+    return { source: asset.source, table: await catalog.findTable(trx, asset, request.tablePath) }
+  })
   const type = typeOf(server, request)
   const column = columnOf(type, loaded, request)
   const config = validConfig(type, request)
@@ -21,7 +27,7 @@ export async function configure(
   if (refusal) throw invalidField(fieldOf(request, Object.keys(config)[0]), refusal)
   if (typeof config.pattern === 'string')
     await assertPattern(server, loaded, config.pattern, fieldOf(request, 'pattern'))
-  return { type, config }
+  return { ...loaded, type, config }
 }
 
 function typeOf(server: Server, { family, type, typeField }: CheckRequest): CheckType {

@@ -28,7 +28,7 @@ export const scans: Plugin<undefined> = {
         const { checks, statements } = await runScan(server, companyId, tableId, loads, choice)
         return { checks, statements }
       },
-      configure: (loaded, request) => configure(server, loaded, request),
+      configure: (companyId, assetId, request) => configure(server, companyId, assetId, request),
     } satisfies ScansApi)
   },
 }

@@ -51,8 +51,8 @@ export async function runScan(
         at,
       )
     }
-    // The source is read by many; only a scan that failed on it, or one after a failure, has news of it.
-    if (measured.unreachable || table.source.connectionStatus !== 'connected') {
+    // Only a scan that failed on the source, or that reached it after a failure, has news of it.
+    if (measured.unreachable || (measured.reached && table.source.connectionStatus !== 'connected')) {
       await server.plugins.catalog.noteConnection(trx, table.source, measured.unreachable)
     }
     return recorded
@@ -63,6 +63,8 @@ export async function runScan(
 interface Measurement {
   outcomes: Outcome[]
   statements: number
+  /** Whether the source was dialled and answered. */
+  reached: boolean
   unreachable: ConnectorError | null
 }
 
@@ -73,13 +75,14 @@ async function measure(
   choice: ScanChoice,
 ): Promise<Measurement> {
   const checks = batches.flatMap(batch => batch.checks)
-  if (checks.length === 0) return { outcomes: [], statements: 0, unreachable: null }
+  if (checks.length === 0) return { outcomes: [], statements: 0, reached: false, unreachable: null }
   const { catalog } = server.plugins
   if (!table.isActive) {
     const message = `The table ${table.qualifiedName} is no longer in the source: the last discovery did not find it`
     return {
       outcomes: checks.map(({ id }) => broken(id, 'missing-object', message)),
       statements: 0,
+      reached: false,
       unreachable: null,
     }
   }
@@ -95,12 +98,13 @@ async function measure(
         }),
       timeoutMs,
     )
-    return { ...scanned, unreachable: null }
+    return { ...scanned, reached: true, unreachable: null }
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error
     return {
       outcomes: checks.map(({ id }) => broken(id, error.kind, error.message)),
       statements: 0,
+      reached: false,
       unreachable: error,
     }
   }

@@ -13,8 +13,19 @@ const HISTORY = 400
 
 /** A batch of checks for the scan: rules as checks, and what becomes of their outcomes. */
 export function batchOf(server: Server, loaded: Loaded, rules: readonly ValidityRule[], claimed: boolean) {
+  const isKnown = (rule: ValidityRule) => server.checks.has(rule.ruleType)
+  // A check type whose extension was taken away; its checks cannot be measured, and the others can.
+  const unknown = rules
+    .filter(rule => !isKnown(rule))
+    .map((rule): Outcome => ({
+      id: `v_${rule.uuid}`,
+      status: 'error',
+      kind: 'unsupported',
+      message: `No extension provides the check type ${rule.ruleType}: add it to EXTENSIONS`,
+      durationMs: 0,
+    }))
   return {
-    checks: rules.map(rule => ({
+    checks: rules.filter(isKnown).map(rule => ({
       id: `v_${rule.uuid}`,
       type: server.checks.get(rule.ruleType),
       config: rule.ruleConfig ?? {},
@@ -22,7 +33,7 @@ export function batchOf(server: Server, loaded: Loaded, rules: readonly Validity
       ...(rule.columnName !== null && { column: rule.columnName }),
     })),
     record: (trx: Transaction, outcomes: readonly Outcome[], at: Date) =>
-      record(server, trx, { loaded, rules, outcomes, at, claimed }),
+      record(server, trx, { loaded, rules, outcomes: [...outcomes, ...unknown], at, claimed }),
   }
 }
 
@@ -49,11 +60,12 @@ async function record(server: Server, trx: Transaction, recording: Recording): P
     )
     .orderBy('id')
     .forUpdate()
+  const loadedById = new Map(rules.map(rule => [rule.id, rule]))
   const byCheck = new Map(current.map(rule => [`v_${rule.uuid}`, rule]))
   const judgements: { rule: ValidityRule; judged: Judged; state: DetectorState; outcome: Outcome }[] = []
   for (const outcome of outcomes) {
     const rule = byCheck.get(outcome.id)
-    if (!rule || (claimed && rule.runningSlot === null)) continue
+    if (!rule || (claimed && !isSameSlot(rule, loadedById.get(rule.id)))) continue
     const state = await stateOf(trx, rule)
     judgements.push({ rule, outcome, ...judgeRule(rule, outcome, at, state) })
   }
@@ -67,9 +79,14 @@ async function record(server: Server, trx: Transaction, recording: Recording): P
       checkedAt: at,
     })),
   )
-  await learn(trx, judgements)
+  await learn(trx, judgements, claimed)
   for (const { rule, judged } of judgements) await alert(server, trx, loaded, rule, judged)
   return stored
+}
+
+/** Whether a slot is still the one that was loaded: another process may have recorded it, or a later one be claimed. */
+function isSameSlot(rule: ValidityRule, loaded: ValidityRule | undefined): boolean {
+  return rule.runningSlot !== null && rule.runningSlot.getTime() === loaded?.runningSlot?.getTime()
 }
 
 async function stateOf(trx: Transaction, rule: ValidityRule): Promise<DetectorState> {
@@ -96,14 +113,16 @@ async function stateOf(trx: Transaction, rule: ValidityRule): Promise<DetectorSt
 async function learn(
   trx: Transaction,
   judgements: readonly { rule: ValidityRule; judged: Judged; state: DetectorState }[],
+  claimed: boolean,
 ): Promise<void> {
   const learned = judgements.map(({ rule, judged, state }) => ({ id: rule.id, status: judged.status, state }))
   await rows(
     trx,
-    `update validity_rules r set latest_status = l.status, detector_state = l.state, running_slot = null
-     from jsonb_to_recordset(cast(? as jsonb)) as l(id bigint, status text, state jsonb)
+    `update validity_rules r set latest_status = l.status, detector_state = l.state,
+       running_slot = case when :claimed then null else r.running_slot end
+     from jsonb_to_recordset(cast(:learned as jsonb)) as l(id bigint, status text, state jsonb)
      where r.id = l.id`,
-    [JSON.stringify(learned)],
+    { claimed, learned: JSON.stringify(learned) },
   )
 }
 

@@ -11,6 +11,7 @@ import {
   createRule,
   findRule,
   listRules,
+  noRule,
   patchRule,
   summarize,
   type NewRule,
@@ -36,12 +37,7 @@ export function routes(server: Server): ServerRoute[] {
       caller(request).companyId,
       rule.tableId,
       async (trx, table) => {
-        const batch = batchOf(
-          server,
-          table,
-          [await ValidityRule.query(trx).findById(rule.id).throwIfNotFound()],
-          false,
-        )
+        const batch = batchOf(server, table, [await ruleOf(trx, request)], false)
         return {
           ...batch,
           record(trx: Transaction, outcomes: readonly Outcome[], at: Date) {
@@ -52,7 +48,7 @@ export function routes(server: Server): ServerRoute[] {
       },
       { sampleLimit },
     )
-    if (!result) throw new Error('A check was run and gave no result')
+    if (!result) throw noRule(param(request, 'rule_id'))
     return { data: presentResult(result, samples) }
   }
 
@@ -100,10 +96,9 @@ export function routes(server: Server): ServerRoute[] {
         validate: { params: assetParams, payload: schemas.newRule },
       },
       handler: async (request, h) => {
-        const data = await inCompany(request, async trx =>
-          presentRule(await createRule(server, trx, await assetOf(trx, request), bodyOf<NewRule>(request))),
-        )
-        return h.response({ data }).code(201)
+        const { companyId } = caller(request)
+        const rule = await createRule(server, companyId, param(request, 'asset_id'), bodyOf<NewRule>(request))
+        return h.response({ data: presentRule(rule) }).code(201)
       },
     },
     {

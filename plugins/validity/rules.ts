@@ -1,6 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { v4 } from 'uuid'
 import { rows, type Transaction } from '../../server/database.ts'
+import { sooner } from '../../server/due.ts'
 import { apiError } from '../../server/errors.ts'
 import type { Page } from '../../server/page.ts'
 import { NamedRule, ValidityRule } from './models.ts'
@@ -40,34 +41,43 @@ export type RulePatch = Partial<
   >
 > & { is_active?: boolean; alert_threshold_percent?: number | null; operating_schedule_id?: string | null }
 
-/** Makes a rule; it is due at once. */
+/** Makes a rule; it is due at once. No transaction is open while the engine is asked about a pattern. */
 export async function createRule(
   server: Server,
-  trx: Transaction,
-  asset: Asset,
+  companyId: string,
+  assetId: string,
   body: NewRule,
 ): Promise<NamedRule> {
   refuseSchedule(body)
-  const table = await server.plugins.catalog.findTable(trx, asset, body.table_path)
-  const loaded = { source: asset.source, table }
-  const { type, config } = await server.plugins.scans.configure(loaded, {
+  const configured = await server.plugins.scans.configure(companyId, assetId, {
     family: 'rule',
+    tablePath: body.table_path,
     type: body.rule_type,
     typeField: 'rule_type',
     column: body.column_name,
     config: body.rule_config ?? {},
     configField: 'rule_config',
   })
+  return server.db.company(companyId, trx => insertRule(trx, configured, body))
+}
+
+type Configured = Awaited<ReturnType<Server['plugins']['scans']['configure']>>
+
+async function insertRule(
+  trx: Transaction,
+  { source, table, type, config }: Configured,
+  body: NewRule,
+): Promise<NamedRule> {
   const column = type.column === 'ignored' ? null : (body.column_name ?? null)
   const { id } = await ValidityRule.query(trx)
     .insert({
       uuid: v4(),
-      sourceId: loaded.source.id,
-      tableId: loaded.table.id,
+      sourceId: source.id,
+      tableId: table.id,
       columnName: column,
       ruleType: type.name,
       ruleConfig: Object.keys(config).length === 0 ? null : config,
-      name: body.name ?? `${type.name} ${[loaded.table.name, column].filter(Boolean).join('.')}`,
+      name: body.name ?? `${type.name} ${[table.name, column].filter(Boolean).join('.')}`,
       description: body.description ?? null,
       errorMessage: body.error_message || null,
       severity: body.severity,
@@ -114,7 +124,12 @@ export async function patchRule(trx: Transaction, rule: ValidityRule, patch: Rul
   }
   await ValidityRule.query(trx)
     .findById(rule.id)
-    .patch({ ...given, ...(relearns && { detectorState: null }), updatedAt: new Date() })
+    .patch({
+      ...given,
+      ...(relearns && { detectorState: null }),
+      ...(patch.check_interval && { nextRunAt: sooner(patch.check_interval) }),
+      updatedAt: new Date(),
+    })
   return named(trx).findById(rule.id).throwIfNotFound()
 }
 
@@ -131,7 +146,12 @@ export async function findRule(trx: Transaction, asset: Asset, ruleId: string): 
       ? await query.findOne('validityRules.id', ruleId)
       : undefined
   if (rule) return rule
-  throw apiError('RULE_NOT_FOUND', 'There is no such rule on this asset', { rule_id: ruleId })
+  throw noRule(ruleId)
+}
+
+/** 404: a rule that never was, is another company's, or was removed meanwhile. */
+export function noRule(ruleId: string) {
+  return apiError('RULE_NOT_FOUND', 'There is no such rule on this asset', { rule_id: ruleId })
 }
 
 /** One page of an asset's rules, newest first, and how many there are. */
