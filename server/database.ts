@@ -102,7 +102,7 @@ export function isAway(error: unknown): boolean {
   }
   return (
     AWAY.test(nativeError?.code ?? code ?? '') ||
-    /timeout (exceeded )?(acquiring|when trying to connect)|connection (terminated|ended)|read timeout/i.test(
+    /timeout (exceeded )?(acquiring|when trying to connect)|connection (terminated|ended)|read timeout|not currently accepting connections/i.test(
       message,
     )
   )

@@ -47,8 +47,10 @@ async function importExtension(specifier: string): Promise<Record<string, unknow
     return (await import(target)) as Record<string, unknown>
   } catch (cause) {
     const { code, message } = cause as { code?: string; message: string }
+    // What stands behind it is who asked, which may be the extension itself.
+    const [what = ''] = message.split(' imported from ')
     const missing =
-      code === 'ERR_MODULE_NOT_FOUND' && message.includes(isPath ? target.replace('file://', '') : specifier)
+      code === 'ERR_MODULE_NOT_FOUND' && what.includes(isPath ? target.replace('file://', '') : specifier)
     throw new Error(
       missing
         ? `Extension ${specifier} is not installed: run npm install, or correct the path in EXTENSIONS`

@@ -49,7 +49,7 @@ export interface Jobs {
   names(): string[]
   /** @returns the id of the job */
   send<Data extends object>(job: Job<Data>, data: Data, options?: SendOptions): Promise<string>
-  /** Resolves when a job of this kind whose data fits was completed or has failed for good; for tests. */
+  /** Resolves when a job of this kind whose data fits was completed, or a try of it has failed; for tests. */
   settled<Data extends object>(job: Job<Data>, fits: (data: Data) => boolean): Promise<'completed' | 'failed'>
   /** Makes the engine's schema and the queues. Needs the owner's role. */
   prepare(): Promise<void>

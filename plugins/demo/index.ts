@@ -1,8 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
 import type { Plugin, Server } from '@hapi/hapi'
+import { keepCredentials, keptCredentials, type Credentials } from './credentials.ts'
 import { summarize } from './summary.ts'
-import { makeDemo, type Credentials } from './tour.ts'
+import { makeSource, signUp } from './tour.ts'
 
 /** What the start asks of the demo, as `server.plugins.demo`. */
 export interface DemoApi {
@@ -26,18 +25,25 @@ export const demo: Plugin<undefined> = {
 }
 
 async function run(server: Server, print: (line: string) => void): Promise<void> {
-  const file = join(resolve(server.config.dataDir), 'demo', 'credentials.json')
-  const isEmpty = (await server.plugins.auth.countCompanies()) === 0
-  const credentials = isEmpty ? await makeDemo(server) : await readCredentials(file)
+  const credentials = await prepare(server)
   if (!credentials) return
-  if (isEmpty) await writeFile(file, JSON.stringify(credentials), { mode: 0o600 })
   print(`sign-in: ${credentials.email} ${credentials.password}`)
   print(`key: ${credentials.key}`)
-  for (const line of await summarize(server, credentials)) print(line)
+  const found = await summarize(server, credentials).catch((error: unknown) => {
+    server.pino.debug({ err: error }, 'the demo was changed since it was made')
+    return ['The demo source or its key was removed; the rest is as you left it.']
+  })
+  for (const line of found) print(line)
 }
 
-/** The demo's credentials of an earlier start; null where there was none. */
-async function readCredentials(file: string): Promise<Credentials | null> {
-  const text = await readFile(file, 'utf8').catch(() => null)
-  return text === null ? null : (JSON.parse(text) as Credentials)
+/** The demo of an earlier start, or a new one on an empty database. One that was cut short is made again. */
+async function prepare(server: Server): Promise<Credentials | null> {
+  const kept = await keptCredentials(server.config.dataDir)
+  if (kept?.sourceId) return kept
+  if (!kept && (await server.plugins.auth.countCompanies()) > 0) return null
+  const credentials = kept ?? (await signUp(server))
+  await keepCredentials(server.config.dataDir, credentials)
+  const complete = { ...credentials, sourceId: await makeSource(server, credentials) }
+  await keepCredentials(server.config.dataDir, complete)
+  return complete
 }

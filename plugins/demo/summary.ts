@@ -1,5 +1,6 @@
 import type { Server } from '@hapi/hapi'
-import { asker, type Credentials } from './tour.ts'
+import type { Credentials } from './credentials.ts'
+import { asker } from './tour.ts'
 
 interface Alert {
   severity: string

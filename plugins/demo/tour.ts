@@ -1,23 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import type { Server } from '@hapi/hapi'
+import type { Credentials } from './credentials.ts'
 import { HISTORY_DAYS, openShop } from './shop.ts'
 import { METRICS, RULES, SCHEDULES } from './watch.ts'
-
-/** How to get into the demo company. */
-export interface Credentials {
-  email: string
-  password: string
-  key: string
-  sourceId: string
-}
 
 /** A record of the API; the tour reads few of its fields. */
 type Body = Record<string, never> & { data: Record<string, string> }
 
-/** Makes the demo company and lets it live through its history, by the requests that a user would make. */
-export async function makeDemo(server: Server): Promise<Credentials> {
-  const now = new Date()
+/** Makes the demo company, its owner and a key, by the requests that a user would make. */
+export async function signUp(server: Server): Promise<Credentials> {
   const email = 'owner@demo.example'
   const password = randomBytes(12).toString('base64url')
   const ask = asker(server)
@@ -28,13 +20,23 @@ export async function makeDemo(server: Server): Promise<Credentials> {
   })
   const login = await ask<{ access_token: string }>('POST', '/auth/login', { email, password })
   const made = await ask<Body>('POST', '/api-keys', { name: 'demo', scope: 'admin' }, login.access_token)
-  const key = String(made.data.key)
+  return { email, password, key: String(made.data.key), companyId: registered.company.id }
+}
+
+/**
+ * Makes the demo source and lets it live through its history, by the requests that a user would make.
+ * @returns the source's id
+ */
+export async function makeSource(server: Server, { key, companyId }: Credentials): Promise<string> {
+  const now = new Date()
+  const ask = asker(server)
   const asks = <T = Body>(method: string, path: string, body?: object) => ask<T>(method, path, body, key)
+  await removeLeftover(asks)
   const path = join(resolve(server.config.dataDir), 'demo', 'shop.sqlite')
   const shop = openShop(path, now)
   try {
     const source = await asks('POST', '/sdk/assets', {
-      name: 'demo_shop',
+      name: NAME,
       source_type: 'sqlite',
       connection_config: { path },
       description: 'A small shop with four weeks of history, and a bad last day',
@@ -47,22 +49,30 @@ export async function makeDemo(server: Server): Promise<Credentials> {
     for (const metric of METRICS) await asks('POST', `/sdk/metrics/${sourceId}`, metric)
     for (const rule of RULES) await asks('POST', `/sdk/validity/${sourceId}`, rule)
 
-    const tables = await watchedTables(server, registered.company.id, sourceId)
+    const tables = await watchedTables(server, companyId, sourceId)
     for (let daysAgo = HISTORY_DAYS; daysAgo >= 0; daysAgo--) {
       shop.live(daysAgo)
       const at = new Date(now.getTime() - daysAgo * 86_400_000)
-      for (const tableId of tables)
-        await server.plugins.scans.runTable(registered.company.id, tableId, 'active', { at })
+      for (const tableId of tables) await server.plugins.scans.runTable(companyId, tableId, 'active', { at })
     }
     shop.release()
-    for (const schedule of SCHEDULES)
+    for (const schedule of SCHEDULES) {
       await asks('POST', '/sdk/freshness/schedules', { asset_id: sourceId, ...schedule })
+    }
     await discover(asks, sourceId)
     await asks('PATCH', `/sdk/assets/${sourceId}`, { is_active: true })
-    return { email, password, key, sourceId }
+    return sourceId
   } finally {
     shop.close()
   }
+}
+
+const NAME = 'demo_shop'
+
+/** Removes what a start that was cut short has left. */
+async function removeLeftover(asks: <T>(method: string, path: string) => Promise<T>): Promise<void> {
+  const { data } = await asks<{ data: { id: string }[] }>('GET', `/assets?asset_type=source&source=${NAME}`)
+  for (const { id } of data) await asks('DELETE', `/sdk/assets/${id}`)
 }
 
 /** Sends requests to the server's own routes. @throws Error with the reply when one is refused */
