@@ -3,10 +3,16 @@ import { runCommand } from './cli.ts'
 
 const stopping = new AbortController()
 
-// The second signal does not wait for anything.
+/** Milliseconds in which a second signal is the first one's echo: Ctrl-C reaches npm too, which passes it on. */
+const ECHO = 1_000
+let firstAt = 0
+
+// A second signal does not wait for anything.
 function onSignal(): void {
-  if (stopping.signal.aborted) process.exit(130)
-  stopping.abort()
+  if (!stopping.signal.aborted) {
+    firstAt = performance.now()
+    stopping.abort()
+  } else if (performance.now() - firstAt > ECHO) process.exit(130)
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
 

@@ -39,10 +39,11 @@ export function feedBank(bank: Bank, state: BankState, at: number, value: number
   const slots = slotsAt(at)
   const elapsed = intervalsSince(bank, state, at)
   const scored = state.facts.count >= SCORED_FROM
+  const isSecond = isSecondLook(bank, state, at)
   let shared: ScaledValue | null = null
   bank.designs.forEach((design, i) => {
     const predictor = state.predictors[i]!
-    if (design.scale.ofStep && state.facts.count === 0) return
+    if (design.scale.ofStep && (state.facts.count === 0 || isSecond)) return
     if (isHopeless(facts, design.scale)) {
       if (predictor.points > 0) state.predictors[i] = startPredictor(design)
       return
@@ -77,6 +78,14 @@ export const SEEN_CYCLES: Record<Interval, readonly Cycle[]> = {
 export function intervalsSince(bank: Bank, state: BankState, at: number): number {
   if (state.facts.count === 0) return 1
   return Math.max(1, Math.round((at - state.lastAt) / INTERVAL_SECONDS[bank.interval]))
+}
+
+/**
+ * Whether a value comes less than half an interval after the one before, as when somebody measures by hand. It
+ * says nothing of the steps from interval to interval: they neither judge it nor learn from it.
+ */
+export function isSecondLook(bank: Bank, state: BankState, at: number): boolean {
+  return state.facts.count > 0 && at - state.lastAt < INTERVAL_SECONDS[bank.interval] / 2
 }
 
 /** A value on a working scale, with the resolution there. */

@@ -4,7 +4,7 @@
  * of the static predictors collapses and one that follows takes over within 2 to 4 points.
  */
 import { reconcile, type Band, type Direction } from './band.ts'
-import { closerStep, intervalsSince, SEEN_CYCLES, type BankState } from './bank.ts'
+import { closerStep, intervalsSince, isSecondLook, SEEN_CYCLES, type BankState } from './bank.ts'
 import { DAY, slotsAt, WEEK, type Cycle, type Slots } from './calendar.ts'
 import type { Bank } from './designs.ts'
 import { clampScore } from './distributions.ts'
@@ -29,6 +29,7 @@ interface Question {
   direction: Direction
   slots: Slots
   elapsed: number
+  isSecond: boolean
   /** Widening for a time of day or week that was never seen. */
   unseen: number
 }
@@ -51,6 +52,7 @@ export function judgeByBank(
     direction,
     slots,
     elapsed: intervalsSince(bank, state, at),
+    isSecond: isSecondLook(bank, state, at),
     unseen: wideningFor(bank, state, slots),
   }
   const opinion = mildestOpinion(bank, state, question)
@@ -77,7 +79,7 @@ interface Opinion {
 
 /** The best predictor's opinion, unless one that is as good finds the value less surprising. */
 function mildestOpinion(bank: Bank, state: BankState, question: Question): Opinion | null {
-  const best = bestPredictor(bank, state)
+  const best = bestPredictor(bank, state, question)
   if (best === null) return null
   const first = opinionOf(bank, state, best, question)
   if (Math.abs(first.zScore) < 1) return first
@@ -85,7 +87,7 @@ function mildestOpinion(bank: Bank, state: BankState, question: Question): Opini
   const age = question.at - state.firstAt
   let mildest = first
   bank.designs.forEach((design, i) => {
-    if (i === best || !suits(state, design) || state.predictors[i]!.errors < 2) return
+    if (i === best || !suits(state, design, question) || state.predictors[i]!.errors < 2) return
     const asGood = rank(bank, state, i) >= bestScore - AS_GOOD
     if (!asGood && !knowsSlot(state.predictors[i]!, design, question.slots, age)) return
     const opinion = opinionOf(bank, state, i, question)
@@ -115,11 +117,11 @@ function isMuchCloser(opinion: Opinion, than: Opinion, value: number): boolean {
   return Math.abs(value - opinion.expected) <= 0.6 * Math.abs(value - than.expected)
 }
 
-function bestPredictor(bank: Bank, state: BankState): number | null {
+function bestPredictor(bank: Bank, state: BankState, question: Question): number | null {
   let best: number | null = null
   let bestScore = -Infinity
   bank.designs.forEach((design, i) => {
-    if (state.predictors[i]!.errors < 2 || !suits(state, design)) return
+    if (state.predictors[i]!.errors < 2 || !suits(state, design, question)) return
     const score = rank(bank, state, i)
     if (best !== null && score <= bestScore) return
     best = i
@@ -202,7 +204,8 @@ function bandOf(bank: Bank, state: BankState, opinion: Opinion, question: Questi
 }
 
 /** Whether the values so far suit a design. */
-function suits({ facts }: BankState, design: Design): boolean {
+function suits({ facts }: BankState, design: Design, { isSecond }: Question): boolean {
+  if (isSecond && design.scale.ofStep) return false
   if (design.season && facts.count < SEASONAL_FROM) return false
   const { name, needs } = design.scale
   if ((name === 'log' || name === 'logStep') && facts.fractions === 0 && typicalSize(facts) < 4) return false

@@ -39,6 +39,7 @@ export async function summarize(server: Server, { key, sourceId }: Credentials):
       ['alerts', `${open.length} open`],
     ]),
     ...open.slice(0, SHOWN).map(({ severity, title }) => `  ${severity.padEnd(8)}  ${title}`),
+    ...(open.length > SHOWN ? [`  … and ${open.length - SHOWN} more`] : []),
     '',
     'Go on with:',
     curl(`/assets/${sourceId}/schema-changes`),

@@ -449,3 +449,31 @@ t.test('the line protocol answers both forms alike, and says what is wrong with 
   t.match(answer({ ...head, mode: 'series', points: rows, indexes: [99] }), { error: /Series form needs/ })
   t.match(answer(null), { id: null, error: /JSON object/ })
 })
+
+t.test('a second look at the same interval is no step of its own, and does not spoil the next', t => {
+  const day = 86_400
+  const points: Point[] = []
+  let value = 100
+  for (let d = 0; d < 29; d++) points.push({ at: d * day, value: (value += 50 + ((d * 7) % 11)) })
+  const again = [26, 40, 50].map(seconds => ({ at: 28 * day + seconds, value }))
+  const next = [
+    { at: 29 * day, value: value + 55 },
+    { at: 30 * day, value: value + 55 },
+  ]
+  const said = replay([...points, ...again, ...next], {
+    series: 'row_count',
+    interval: 'daily',
+    direction: 'both',
+    sensitivity: 3,
+  }).slice(-5)
+  t.same(
+    said.map(({ isAnomaly }) => isAnomaly),
+    [false, false, false, false, true],
+    'a repeat is normal, the usual growth after it too, and no growth over a day is not',
+  )
+  t.ok(
+    said.every(({ high, expected }) => high! < 2 * expected!),
+    'the band stays a band',
+  )
+  t.end()
+})
