@@ -5,6 +5,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { ROLES, SCOPES, type Role, type Scope } from './access.ts'
 import { ConfigError, describeSettings, packageRoot, PLANS, readConfig, type Plan } from './config.ts'
 import { makeLog } from './log.ts'
+import { ExtensionError } from './extensions.ts'
 import { openProcess, serve, StartError, type OpenProcess } from './start.ts'
 
 /** How commands end: what went wrong can be told from the number. */
@@ -34,7 +35,10 @@ export async function runCommand(words: readonly string[], terminal: Terminal): 
     const { message, stack } = error as Error
     const status = (error as { output?: { statusCode?: number } }).output?.statusCode
     const isOurs =
-      error instanceof ConfigError || error instanceof StartError || (status !== undefined && status < 500)
+      error instanceof ConfigError ||
+      error instanceof StartError ||
+      error instanceof ExtensionError ||
+      (status !== undefined && status < 500)
     terminal.err(isOurs ? message : (stack ?? message))
     if (error instanceof ConfigError || status === 400) return EXIT.usage
     return status === 404 ? EXIT.notFound : EXIT.failed

@@ -3,6 +3,11 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Plugin, Server } from '@hapi/hapi'
 
+/** An extension that cannot be used; the message says which of four things went wrong, and what to do. */
+export class ExtensionError extends Error {
+  override readonly name = 'ExtensionError'
+}
+
 const fromSource = import.meta.url.endsWith('.ts')
 let hooked = false
 
@@ -26,7 +31,7 @@ export function resolveHostModules(): void {
 /**
  * Imports extensions in order and registers each as a hapi plugin.
  * @param specifiers package names, or paths that start with `.` or `/`, from the working directory
- * @throws Error saying which of four things went wrong: not installed, threw, no hapi plugin, name taken
+ * @throws ExtensionError saying which of four things went wrong: not installed, threw, no hapi plugin, name taken
  */
 export async function loadExtensions(server: Server, specifiers: readonly string[]): Promise<void> {
   resolveHostModules()
@@ -35,7 +40,9 @@ export async function loadExtensions(server: Server, specifiers: readonly string
     try {
       await server.register(plugin)
     } catch (cause) {
-      throw new Error(`Extension ${specifier} could not be added: ${(cause as Error).message}`, { cause })
+      throw new ExtensionError(`Extension ${specifier} could not be added: ${(cause as Error).message}`, {
+        cause,
+      })
     }
   }
 }
@@ -51,9 +58,11 @@ async function importExtension(specifier: string): Promise<Record<string, unknow
     const [what = ''] = message.split(' imported from ')
     const missing =
       code === 'ERR_MODULE_NOT_FOUND' && what.includes(isPath ? target.replace('file://', '') : specifier)
-    throw new Error(
+    throw new ExtensionError(
       missing
-        ? `Extension ${specifier} is not installed: run npm install, or correct the path in EXTENSIONS`
+        ? isPath
+          ? `Extension ${specifier} is not there: correct the path in EXTENSIONS`
+          : `Extension ${specifier} is not installed: run npm install ${specifier}, or correct EXTENSIONS`
         : `Extension ${specifier} threw while it was loaded: ${message}`,
       { cause },
     )
@@ -63,7 +72,7 @@ async function importExtension(specifier: string): Promise<Record<string, unknow
 function pluginOf(specifier: string, module: Record<string, unknown>): Plugin<undefined> {
   const candidate = (module.plugin ?? module.default) as Partial<Plugin<undefined>> | undefined
   if (typeof candidate?.register === 'function') return candidate as Plugin<undefined>
-  throw new Error(
+  throw new ExtensionError(
     `Extension ${specifier} exports no hapi plugin: export { plugin: { name, register(server) } }`,
   )
 }

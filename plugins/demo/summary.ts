@@ -38,7 +38,10 @@ export async function summarize(server: Server, { key, sourceId }: Credentials):
       ['metrics', `${counts(tally)} after ${captures} captures`],
       ['alerts', `${open.length} open`],
     ]),
-    ...open.slice(0, SHOWN).map(({ severity, title }) => `  ${severity.padEnd(8)}  ${title}`),
+    ...open
+      .toSorted((a, b) => Number(b.severity === 'critical') - Number(a.severity === 'critical'))
+      .slice(0, SHOWN)
+      .map(({ severity, title }) => `  ${severity.padEnd(8)}  ${title}`),
     ...(open.length > SHOWN ? [`  … and ${open.length - SHOWN} more`] : []),
     '',
     'Go on with:',

@@ -18,6 +18,7 @@ const plugin = (register: string) =>
   `export const plugin = { name: 'mine', register(server) { ${register} } }`
 
 const folder = t.testdir({
+  'misses.js': `import 'a-package-that-nobody-has'`,
   'throws.js': `throw new Error('the licence has run out')`,
   'bare.js': `export const connector = { name: 'mine' }`,
   'unregistered.js': `export default { name: 'mine' }`,
@@ -43,11 +44,21 @@ const folder = t.testdir({
 const file = (name: string) => join(folder, name)
 
 t.test('an extension that is not there stops the start and says how to get it', async t => {
-  for (const specifier of ['a-package-that-nobody-has', './no/such/file.js', file('no-such-file.js')]) {
+  await t.rejects(start('a-package-that-nobody-has'), {
+    message:
+      'Extension a-package-that-nobody-has is not installed: run npm install a-package-that-nobody-has, or correct EXTENSIONS',
+  })
+  for (const specifier of ['./no/such/file.js', file('no-such-file.js')]) {
     await t.rejects(start(specifier), {
-      message: `Extension ${specifier} is not installed: run npm install, or correct the path in EXTENSIONS`,
+      message: `Extension ${specifier} is not there: correct the path in EXTENSIONS`,
     })
   }
+})
+
+t.test('an extension whose own import is missing is told apart from one that is missing', async t => {
+  await t.rejects(start(file('misses.js')), {
+    message: /misses\.js threw while it was loaded: .*a-package-that-nobody-has/,
+  })
 })
 
 t.test('an extension that throws stops the start with what it said', async t => {
