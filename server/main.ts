@@ -1,8 +1,11 @@
 #!/usr/bin/env node
-import { runCommand } from './cli.ts'
+import { enableCompileCache } from 'node:module'
+import { join } from 'node:path'
+
+// Types are stripped and code is compiled once, not at every start. Beside our own files, where nobody else writes.
+enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'tidemark'))
 
 const stopping = new AbortController()
-
 /** Milliseconds in which a second signal is the first one's echo: Ctrl-C reaches npm too, which passes it on. */
 const ECHO = 1_000
 let firstAt = 0
@@ -16,6 +19,7 @@ function onSignal(): void {
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
 
+const { runCommand } = await import('./cli.ts')
 const exitCode = await runCommand(process.argv.slice(2), {
   out: line => process.stdout.write(`${line}\n`),
   err: line => process.stderr.write(`${line}\n`),
