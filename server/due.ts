@@ -62,3 +62,13 @@ export async function claimDue(
 export function sooner(interval: keyof typeof INTERVAL_SECONDS): RawBuilder {
   return raw('least(next_run_at, now() + make_interval(secs => ?))', [INTERVAL_SECONDS[interval]])
 }
+
+/** A row of a table of schedules, as far as its claimed slot goes. */
+interface Claimed {
+  runningSlot: Date | null
+}
+
+/** Whether a slot is still the one that was loaded: another process may have recorded it, or a later one be claimed. */
+export function isSameSlot(row: Claimed, loaded: Claimed | undefined): boolean {
+  return row.runningSlot !== null && row.runningSlot.getTime() === loaded?.runningSlot?.getTime()
+}

@@ -1,5 +1,5 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, caller } from '../../server/access.ts'
+import { access, caller, inCompany } from '../../server/access.ts'
 import { apiError } from '../../server/errors.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import { redeliver } from './delivery.ts'
@@ -29,7 +29,7 @@ export const destinationRoutes: ServerRoute[] = [
     options: { ...access.read, description: 'List destinations', tags, validate: { query: schemas.page } },
     handler(request) {
       const page = request.query as unknown as Page
-      return request.server.db.company(caller(request).companyId, async trx => {
+      return inCompany(request, async trx => {
         const all = Destination.query(trx).whereNull('deletedAt')
         const total = await all.clone().resultSize()
         const found = await all.orderBy(NEWEST_FIRST).limit(page.limit).offset(page.offset)
@@ -49,7 +49,7 @@ export const destinationRoutes: ServerRoute[] = [
     async handler(request, h) {
       const { server } = request
       const input = request.payload as Parameters<typeof createDestination>[2]
-      const { destination, signingSecret } = await server.db.company(caller(request).companyId, trx =>
+      const { destination, signingSecret } = await inCompany(request, trx =>
         createDestination(server, trx, input),
       )
       const data = { ...presentDestination(destination), signing_secret: signingSecret }
@@ -67,9 +67,7 @@ export const destinationRoutes: ServerRoute[] = [
     },
     async handler(request) {
       const { id } = request.params as { id: string }
-      const found = await request.server.db.company(caller(request).companyId, trx =>
-        findDestination(trx, id),
-      )
+      const found = await inCompany(request, trx => findDestination(trx, id))
       return { data: presentDestination(found) }
     },
   },
@@ -86,9 +84,7 @@ export const destinationRoutes: ServerRoute[] = [
       const { server } = request
       const { id } = request.params as { id: string }
       const changes = request.payload as Parameters<typeof changeDestination>[3]
-      const changed = await server.db.company(caller(request).companyId, trx =>
-        changeDestination(server, trx, id, changes),
-      )
+      const changed = await inCompany(request, trx => changeDestination(server, trx, id, changes))
       return { data: presentDestination(changed) }
     },
   },
@@ -103,7 +99,7 @@ export const destinationRoutes: ServerRoute[] = [
     },
     async handler(request) {
       const { id } = request.params as { id: string }
-      await request.server.db.company(caller(request).companyId, trx => deleteDestination(trx, id))
+      await inCompany(request, trx => deleteDestination(trx, id))
       return { data: { success: true, message: 'The destination was deleted' } }
     },
   },
@@ -135,9 +131,7 @@ export const destinationRoutes: ServerRoute[] = [
     async handler(request, h) {
       const { server } = request
       const { id } = request.params as { id: string }
-      const { secret, previousUntil } = await server.db.company(caller(request).companyId, trx =>
-        rotateSecret(server, trx, id),
-      )
+      const { secret, previousUntil } = await inCompany(request, trx => rotateSecret(server, trx, id))
       const data = { id, signing_secret: secret, previous_valid_until: previousUntil }
       return h.response({ data }).header('Cache-Control', 'no-store')
     },
@@ -174,7 +168,7 @@ const EXCERPT = 2_000
 async function deliveries(request: Request) {
   const { id } = request.params as { id: string }
   const { status, ...page } = request.query as unknown as Page & { status?: Delivery['status'] }
-  return request.server.db.company(caller(request).companyId, async trx => {
+  return inCompany(request, async trx => {
     await findDestination(trx, id)
     const matching = Delivery.query(trx).where({ destinationId: id, ...(status && { status }) })
     const total = await matching.clone().resultSize()
@@ -197,7 +191,7 @@ async function deliveries(request: Request) {
 async function sendAgain(request: Request) {
   const { server } = request
   const { id } = request.params as { id: string }
-  return server.db.company(caller(request).companyId, async trx => {
+  return inCompany(request, async trx => {
     const delivery = await Delivery.query(trx).findById(id).forUpdate()
     if (!delivery)
       throw apiError('DELIVERY_NOT_FOUND', 'There is no delivery of this id', { delivery_id: id })

@@ -1,6 +1,6 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import type { QueryBuilderType } from 'objection'
-import { access, caller, type Caller } from '../../server/access.ts'
+import { access, caller, inCompany, type Caller } from '../../server/access.ts'
 import { rows } from '../../server/database.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import type { EventType, Severity } from './api.ts'
@@ -56,9 +56,7 @@ export const alertRoutes: ServerRoute[] = [
     options: { ...access.read, description: 'Show an alert', tags, validate: { params: schemas.idParams } },
     async handler(request) {
       const { id } = request.params as { id: string }
-      const alert = await request.server.db.company(caller(request).companyId, async trx =>
-        Alert.query(trx).findById(id),
-      )
+      const alert = await inCompany(request, async trx => Alert.query(trx).findById(id))
       if (!alert) throw noAlert(id)
       return { data: presentAlert(alert, request.server.config.baseUrl) }
     },
@@ -109,7 +107,7 @@ function actorOf(who: Caller): string {
 async function list(request: Request, statuses?: Status[]) {
   const { server } = request
   const filters = request.query as unknown as Filters
-  return server.db.company(caller(request).companyId, async trx => {
+  return inCompany(request, async trx => {
     const matching = filtered(Alert.query(trx), filters, statuses)
     const total = await matching.clone().resultSize()
     const found = await matching
@@ -172,7 +170,7 @@ async function summary(request: Request) {
 async function history(request: Request) {
   const { id } = request.params as { id: string }
   const page = request.query as unknown as Page
-  return request.server.db.company(caller(request).companyId, async trx => {
+  return inCompany(request, async trx => {
     if (!(await Alert.query(trx).findById(id))) throw noAlert(id)
     const moves = AlertMove.query(trx).where({ alertId: id })
     const total = await moves.clone().resultSize()

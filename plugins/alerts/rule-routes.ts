@@ -1,5 +1,5 @@
 import type { ServerRoute } from '@hapi/hapi'
-import { access, caller } from '../../server/access.ts'
+import { access, inCompany } from '../../server/access.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import { AlertRule } from './models.ts'
 import { presentRule } from './present.ts'
@@ -16,7 +16,7 @@ export const ruleRoutes: ServerRoute[] = [
     options: { ...access.read, description: 'List alert rules', tags, validate: { query: schemas.page } },
     handler(request) {
       const page = request.query as unknown as Page
-      return request.server.db.company(caller(request).companyId, async trx => {
+      return inCompany(request, async trx => {
         const total = await AlertRule.query(trx).resultSize()
         const found = await AlertRule.query(trx)
           .orderBy([
@@ -40,7 +40,7 @@ export const ruleRoutes: ServerRoute[] = [
     },
     async handler(request, h) {
       const input = request.payload as RuleInput
-      const rule = await request.server.db.company(caller(request).companyId, trx => createRule(trx, input))
+      const rule = await inCompany(request, trx => createRule(trx, input))
       return h.response({ data: presentRule(rule) }).code(201)
     },
   },
@@ -55,7 +55,7 @@ export const ruleRoutes: ServerRoute[] = [
     },
     async handler(request) {
       const { id } = request.params as { id: string }
-      const rule = await request.server.db.company(caller(request).companyId, trx => findRule(trx, id))
+      const rule = await inCompany(request, trx => findRule(trx, id))
       return { data: presentRule(rule) }
     },
   },
@@ -71,9 +71,7 @@ export const ruleRoutes: ServerRoute[] = [
     async handler(request) {
       const { id } = request.params as { id: string }
       const input = request.payload as RuleInput
-      const rule = await request.server.db.company(caller(request).companyId, trx =>
-        changeRule(trx, id, input),
-      )
+      const rule = await inCompany(request, trx => changeRule(trx, id, input))
       return { data: presentRule(rule) }
     },
   },
@@ -88,7 +86,7 @@ export const ruleRoutes: ServerRoute[] = [
     },
     async handler(request) {
       const { id } = request.params as { id: string }
-      await request.server.db.company(caller(request).companyId, trx => deleteRule(trx, id))
+      await inCompany(request, trx => deleteRule(trx, id))
       return { data: { success: true, message: 'The alert rule was deleted' } }
     },
   },

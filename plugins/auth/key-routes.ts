@@ -1,5 +1,5 @@
 import type { ServerRoute } from '@hapi/hapi'
-import { access, caller, type Scope } from '../../server/access.ts'
+import { access, caller, inCompany, type Scope } from '../../server/access.ts'
 import { invalidField } from '../../server/errors.ts'
 import { PLAN_LIMITS } from '../../server/limits.ts'
 import { pagination, type Page } from '../../server/page.ts'
@@ -25,7 +25,7 @@ export const keyRoutes: ServerRoute[] = [
       const body = request.payload as { name: string; scope: Scope; expires_at?: Date | null }
       if (body.expires_at && body.expires_at <= new Date())
         throw invalidField('expires_at', 'must be in the future')
-      const made = await request.server.db.company(caller(request).companyId, trx =>
+      const made = await inCompany(request, trx =>
         createKey(trx, { name: body.name, scope: body.scope, expiresAt: body.expires_at }),
       )
       const record = { ...presentKey(made.row, made.plan), key: made.key }

@@ -1,6 +1,6 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { formatName } from '../../connectors/catalog.ts'
-import { access, caller } from '../../server/access.ts'
+import { access, caller, inCompany } from '../../server/access.ts'
 import type { Transaction } from '../../server/database.ts'
 import { unprocessable } from '../../server/errors.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
@@ -21,9 +21,6 @@ import {
 } from './schedules.ts'
 
 const tags = ['api', 'freshness']
-
-const inCompany = <T>(request: Request, work: (trx: Transaction) => Promise<T>) =>
-  request.server.db.company(caller(request).companyId, work)
 
 /** The routes of freshness records and schedules. */
 export const routes: ServerRoute[] = [

@@ -3,6 +3,7 @@ import type { Outcome } from '../../checks/check.ts'
 import { advance, STATE_VERSION, type DetectorState } from '../../checks/detector.ts'
 import { tablePath } from '../../connectors/catalog.ts'
 import { insertAll, rows, type Transaction } from '../../server/database.ts'
+import { isSameSlot } from '../../server/due.ts'
 import {
   failedCapture,
   groupsOf,
@@ -93,11 +94,6 @@ async function record(server: Server, trx: Transaction, recording: Recording): P
   await learn(trx, taken, claimed)
   for (const { metric, captured } of taken) await alert(server, trx, loaded, metric, captured)
   return stored
-}
-
-/** Whether a slot is still the one that was loaded: another process may have recorded it, or a later one be claimed. */
-function isSameSlot(metric: Metric, loaded: Metric | undefined): boolean {
-  return metric.runningSlot !== null && metric.runningSlot.getTime() === loaded?.runningSlot?.getTime()
 }
 
 async function take(

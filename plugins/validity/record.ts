@@ -3,6 +3,7 @@ import type { Outcome } from '../../checks/check.ts'
 import { advance, STATE_VERSION, type DetectorState } from '../../checks/detector.ts'
 import { tablePath } from '../../connectors/catalog.ts'
 import { rows, type Transaction } from '../../server/database.ts'
+import { isSameSlot } from '../../server/due.ts'
 import { judgeRule, startState, type Judged } from './judge.ts'
 import { ValidityResult, ValidityRule } from './models.ts'
 
@@ -82,11 +83,6 @@ async function record(server: Server, trx: Transaction, recording: Recording): P
   await learn(trx, judgements, claimed)
   for (const { rule, judged } of judgements) await alert(server, trx, loaded, rule, judged)
   return stored
-}
-
-/** Whether a slot is still the one that was loaded: another process may have recorded it, or a later one be claimed. */
-function isSameSlot(rule: ValidityRule, loaded: ValidityRule | undefined): boolean {
-  return rule.runningSlot !== null && rule.runningSlot.getTime() === loaded?.runningSlot?.getTime()
 }
 
 async function stateOf(trx: Transaction, rule: ValidityRule): Promise<DetectorState> {
