@@ -120,3 +120,35 @@ export function classify(engine: string, rules: readonly ErrorRule[], thrown: un
     cause: thrown,
   })
 }
+
+/** The statement was given up because its caller's signal aborted. */
+export function aborted(engine: string, cause?: unknown): ConnectorError {
+  return new ConnectorError({
+    kind: 'other',
+    code: 'ABORTED',
+    engine,
+    message: 'The work was given up before it ended.',
+    cause,
+  })
+}
+
+/** The server was silent for too long, so that the connection was cut from this side. */
+export function silent(engine: string, what: string): ConnectorError {
+  return new ConnectorError({
+    kind: 'timeout',
+    code: 'ETIMEDOUT',
+    engine,
+    message: `The server did not ${what} in time: check host, port, firewall and the load of the server.`,
+  })
+}
+
+/** The session has been closed, or was cut earlier. */
+export function closed(engine: string, cause?: unknown): ConnectorError {
+  return new ConnectorError({
+    kind: 'network',
+    code: 'CLOSED',
+    engine,
+    message: 'The session is closed: open a new one.',
+    cause,
+  })
+}

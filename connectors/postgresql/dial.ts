@@ -1,6 +1,7 @@
 import net from 'node:net'
 import tls from 'node:tls'
 import type { Duplex } from 'node:stream'
+import { happens, reach } from '../dial.ts'
 
 /** libpq's sslmode, from no encryption to a verified chain and host name. */
 export type SslMode = 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full'
@@ -20,22 +21,6 @@ export interface Line {
 }
 
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
-
-/**
- * Opens the TCP connection. Rejects with the socket's error, or with the signal's reason when it aborts, which
- * also cuts a connection that is open: the signal must belong to the dialling alone.
- */
-export async function reach(target: Target, signal: AbortSignal): Promise<net.Socket> {
-  signal.throwIfAborted()
-  const socket = net.connect({ host: target.address, port: target.port, noDelay: true, keepAlive: true })
-  // Whoever waits for something listens as well; this one only keeps a late error from ending the process.
-  socket.on('error', () => {})
-  const giveUp = () => socket.destroy()
-  signal.addEventListener('abort', giveUp, { once: true })
-  socket.once('close', () => signal.removeEventListener('abort', giveUp))
-  await happens(socket, 'connect', signal)
-  return socket
-}
 
 /** Asks for TLS as sslmode says, on a fresh TCP connection, and completes the handshake. */
 export async function secure(socket: net.Socket, target: Target, signal: AbortSignal): Promise<Line> {
@@ -67,23 +52,6 @@ function tlsOptions({ sslmode, ssl_ca, host }: Target): tls.ConnectionOptions {
     checkServerIdentity: (_, certificate) =>
       sslmode === 'verify-full' ? tls.checkServerIdentity(host, certificate) : undefined,
   }
-}
-
-/** Waits for an event of a socket; rejects when it errs or closes first. */
-function happens(socket: net.Socket, event: string, signal: AbortSignal): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const settle = (act: () => void) => {
-      socket.off(event, happened).off('error', failed).off('close', cut)
-      act()
-    }
-    const happened = (value: unknown) => settle(() => resolve(value))
-    const failed = (error: Error) => settle(() => reject(error))
-    const cut = () =>
-      settle(() =>
-        reject(signal.aborted ? (signal.reason as Error) : new Error('Connection terminated unexpectedly')),
-      )
-    socket.once(event, happened).once('error', failed).once('close', cut)
-  })
 }
 
 /** Makes pg take over a socket that is connected already: pg calls `connect` and waits for the event. */

@@ -1,10 +1,12 @@
 import Joi from 'joi'
-import type { Connection, ConnectOptions, Connector, Row } from '../connector.ts'
+import type { Connection, ConnectOptions, Connector, QueryOptions, Row } from '../connector.ts'
+import type { Session } from '../session.ts'
 import type { Sql } from '../sql.ts'
 import { postgresqlDialect } from './dialect.ts'
 import { introspect, readEstimates } from './introspect.ts'
-import { openSession, type PostgresqlConfig, type Session, type SessionProfile } from './session.ts'
-import { testStages } from './stages.ts'
+import { openSession, prepare, type PostgresqlConfig, type SessionProfile } from './session.ts'
+import type { Statement } from './statement.ts'
+import { testConnection } from './stages.ts'
 
 export type { PostgresqlConfig }
 
@@ -71,13 +73,13 @@ export const postgresql: Connector<PostgresqlConfig> = {
   async connect(settings, options) {
     return connection(await openSession(profile, settings, options), settings.database)
   },
-  test: (settings: PostgresqlConfig, options: ConnectOptions) => testStages(profile, settings, options),
+  test: (settings: PostgresqlConfig, options: ConnectOptions) => testConnection(profile, settings, options),
 }
 
-function connection(session: Session, database: string): Connection {
-  const run = (statement: Sql, options: Parameters<Connection['query']>[1]): Promise<Row[]> => {
+function connection(session: Session<Statement>, database: string): Connection {
+  const run = async (statement: Sql, options: QueryOptions): Promise<Row[]> => {
     const { text, values } = postgresqlDialect.render(statement)
-    return session.run(text, values, options)
+    return session.run(prepare(profile.engine, text, values, options.maxRows), options)
   }
   const read = (statement: Sql) => run(statement, { timeoutMs: CATALOG_TIMEOUT_MS })
   return {

@@ -1,8 +1,10 @@
 import pg from 'pg'
-import type { ConnectOptions, QueryOptions, Row } from '../connector.ts'
-import { ConnectorError } from '../errors.ts'
-import { adopted, reach, requestCancel, secure, type Line, type SslMode, type Target } from './dial.ts'
-import { aborted, closed, postgresqlError, silent } from './errors.ts'
+import type { ConnectOptions, Row } from '../connector.ts'
+import { opening, reach, unlessAborted } from '../dial.ts'
+import { aborted, closed, ConnectorError, silent } from '../errors.ts'
+import { adopted, requestCancel, secure, type Line, type SslMode, type Target } from './dial.ts'
+import { postgresqlError } from './errors.ts'
+import { makeSession, type Limits, type Session } from '../session.ts'
 import { Statement } from './statement.ts'
 
 /** A `connection_config` as validated. */
@@ -14,13 +16,6 @@ export interface PostgresqlConfig {
   password: string
   sslmode: SslMode
   ssl_ca?: string
-}
-
-/** An open session: statements are run one by one, each in its own read-only transaction. */
-export interface Session {
-  /** Rejects with ConnectorError; the session goes on, or is closed when the server is gone. */
-  run(text: string, values: readonly unknown[], options: QueryOptions): Promise<Row[]>
-  close(): Promise<void>
 }
 
 /** What differs between the engines that speak this protocol. */
@@ -35,7 +30,6 @@ export interface SessionProfile {
 /** A step of opening a session that is done, with what is worth telling about it. */
 type Step = (name: 'reach' | 'tls' | 'sign_in', told: string) => void
 
-const CONNECT_TIMEOUT_MS = 10_000
 /** How much longer than its own timeout a statement may take before the connection is given up, in ms. */
 const SILENCE_MS = 5_000
 const GOODBYE_MS = 2_000
@@ -48,33 +42,23 @@ export async function openSession(
   config: PostgresqlConfig,
   options: ConnectOptions,
   step: Step = () => {},
-): Promise<Session> {
+): Promise<Session<Statement>> {
   const profile = { ...given, timeoutMs: options.statementTimeoutMs ?? given.timeoutMs }
-  const dialling = new AbortController()
-  const giveUp = () => dialling.abort(aborted(profile.engine, options.signal?.reason))
-  const late = setTimeout(
-    () => dialling.abort(silent(profile.engine, 'answer')),
-    options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-  )
-  options.signal?.addEventListener('abort', giveUp, { once: true })
-  if (options.signal?.aborted) giveUp()
   try {
-    const address = await unlessAborted(options.egress.address(config.host, config.port), dialling.signal)
-    const target: Target = { ...config, address }
-    const signIn = (mode: SslMode) =>
-      dial(profile, config, { ...target, sslmode: mode }, dialling.signal, step)
-    try {
-      return await signIn(config.sslmode)
-    } catch (error) {
-      // As libpq does: a server may offer TLS and yet let this user in only without.
-      if (config.sslmode !== 'prefer' || !refusesEncryption(error)) throw error
-      return await signIn('disable')
-    }
+    return await opening(profile.engine, options, async signal => {
+      const address = await unlessAborted(options.egress.address(config.host, config.port), signal)
+      const target: Target = { ...config, address }
+      const signIn = (mode: SslMode) => dial(profile, config, { ...target, sslmode: mode }, signal, step)
+      try {
+        return await signIn(config.sslmode)
+      } catch (error) {
+        // As libpq does: a server may offer TLS and yet let this user in only without.
+        if (config.sslmode !== 'prefer' || !refusesEncryption(error)) throw error
+        return await signIn('disable')
+      }
+    })
   } catch (error) {
-    throw postgresqlError(profile.engine, dialling.signal.aborted ? dialling.signal.reason : error)
-  } finally {
-    clearTimeout(late)
-    options.signal?.removeEventListener('abort', giveUp)
+    throw postgresqlError(profile.engine, error)
   }
 }
 
@@ -84,7 +68,7 @@ async function dial(
   target: Target,
   signal: AbortSignal,
   step: Step,
-): Promise<Session> {
+): Promise<Session<Statement>> {
   const socket = await reach(target, signal)
   try {
     step('reach', `${config.host}:${config.port} answers.`)
@@ -97,7 +81,7 @@ async function dial(
     })
     await client.connect()
     step('sign_in', `Signed in as ${config.username} to PostgreSQL ${version}.`)
-    return makeSession(profile, client, target)
+    return startSession(profile, client, target)
   } catch (error) {
     socket.destroy()
     throw error
@@ -135,26 +119,11 @@ function refusesEncryption(error: unknown): boolean {
   return code === '28000' && /pg_hba.*SSL (on|encryption)/.test(message ?? '')
 }
 
-/** A promise that is given up when a signal aborts. */
-async function unlessAborted<Result>(doing: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const giveUp = () => reject(signal.reason as Error)
-  signal.addEventListener('abort', giveUp, { once: true })
-  if (signal.aborted) giveUp()
-  try {
-    return await Promise.race([doing, promise])
-  } finally {
-    signal.removeEventListener('abort', giveUp)
-  }
-}
-
-function makeSession(profile: SessionProfile, client: pg.Client, target: Target): Session {
+/** Each statement runs in its own read-only transaction. */
+function startSession(profile: SessionProfile, client: pg.Client, target: Target): Session<Statement> {
   const { engine } = profile
   let ended: ConnectorError | undefined
-  let running: Statement | undefined
   let limitMs = profile.timeoutMs
-  let queue: Promise<unknown> = Promise.resolve()
-  let closing: Promise<void> | undefined
 
   const cut = (reason: ConnectorError) => {
     ended ??= reason
@@ -177,7 +146,6 @@ function makeSession(profile: SessionProfile, client: pg.Client, target: Target)
   async function send(statement: Statement, patienceMs: number): Promise<Row[]> {
     if (ended) throw closed(engine, ended)
     const late = setTimeout(() => cut(silent(engine, 'answer the statement')), patienceMs)
-    running = statement
     try {
       client.query(statement)
       return await statement.rows
@@ -185,7 +153,6 @@ function makeSession(profile: SessionProfile, client: pg.Client, target: Target)
       throw ended ?? postgresqlError(engine, error)
     } finally {
       clearTimeout(late)
-      running = undefined
     }
   }
 
@@ -213,28 +180,19 @@ function makeSession(profile: SessionProfile, client: pg.Client, target: Target)
     }
   }
 
-  async function execute(statement: Statement, { timeoutMs, signal }: QueryOptions): Promise<Row[]> {
+  async function execute(statement: Statement, { timeoutMs }: Limits, signal: AbortSignal): Promise<Row[]> {
     const wantedMs = Math.min(Math.max(Math.ceil(timeoutMs), 1), LONGEST_MS)
-    const refuse = () => {
-      if (signal?.aborted) throw aborted(engine, signal.reason)
-      if (closing) throw closed(engine)
-    }
-    refuse()
     let abandoned: ReturnType<typeof abandon> | undefined
-    const abort = () => (abandoned = abandon(signal?.reason))
-    signal?.addEventListener('abort', abort, { once: true })
+    const abort = () => (abandoned = abandon(signal.reason))
+    signal.addEventListener('abort', abort, { once: true })
     try {
       await limitTime(wantedMs)
-      refuse()
+      signal.throwIfAborted()
       const rows = await send(statement, wantedMs + SILENCE_MS)
       if (client.getTransactionStatus() !== 'I') await refuseTransaction()
-      refuse()
       return rows
-    } catch (error) {
-      if (signal?.aborted) throw aborted(engine, error)
-      throw closing ? closed(engine, error) : error
     } finally {
-      signal?.removeEventListener('abort', abort)
+      signal.removeEventListener('abort', abort)
       await abandoned?.over()
     }
   }
@@ -249,32 +207,30 @@ function makeSession(profile: SessionProfile, client: pg.Client, target: Target)
   }
 
   async function end(): Promise<void> {
-    if (running) {
-      const statement = running
-      const abandoned = abandon('closed')
-      await statement.rows.catch(() => {})
-      await abandoned.over()
-    }
     ended ??= closed(engine)
     const late = setTimeout(() => client.connection.stream.destroy(), GOODBYE_MS)
     await client.end()
     clearTimeout(late)
   }
 
-  return {
-    async run(text, values, options) {
-      if (closing) throw closed(engine)
-      const statement = prepare(engine, text, values, options.maxRows)
-      const rows = queue.then(() => execute(statement, options))
-      queue = rows.catch(() => {})
-      return rows
-    },
-    close: () => (closing ??= end()),
-  }
+  return makeSession({
+    engine,
+    classify: thrown => postgresqlError(engine, thrown),
+    run: execute,
+    end,
+  })
 }
 
-/** Makes a statement, refusing what could not be sent before anything is. */
-function prepare(engine: string, text: string, values: readonly unknown[], maxRows?: number): Statement {
+/**
+ * Makes a statement of the session.
+ * @throws ConnectorError of kind `invalid-query` for what could not be sent
+ */
+export function prepare(
+  engine: string,
+  text: string,
+  values: readonly unknown[] = [],
+  maxRows?: number,
+): Statement {
   try {
     // The text ends at a NUL on the wire; what follows would be read as the next part of the message.
     if (text.includes('\0')) throw new TypeError('it holds a NUL character')

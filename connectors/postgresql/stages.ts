@@ -1,8 +1,8 @@
 import type { ConnectOptions, Row, Stage } from '../connector.ts'
+import { testStages } from '../stages.ts'
 import { postgresqlError } from './errors.ts'
-import { openSession, type PostgresqlConfig, type Session, type SessionProfile } from './session.ts'
+import { openSession, prepare, type PostgresqlConfig, type SessionProfile } from './session.ts'
 
-const STAGES: readonly Stage['name'][] = ['reach', 'tls', 'sign_in', 'read_catalog']
 const CATALOG_TIMEOUT_MS = 10_000
 
 /** Rights that reach beyond reading tables: files and programs of the server's machine. */
@@ -16,33 +16,23 @@ const CATALOG = `
       where rolname in ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program')) as files`
 
 /** Tries a connection stage by stage, on one session; never rejects for a failure of the database. */
-export async function testStages(
+export function testConnection(
   profile: SessionProfile,
   config: PostgresqlConfig,
   options: ConnectOptions,
 ): Promise<Stage[]> {
-  const done = new Map<Stage['name'], Stage>()
-  let since = performance.now()
-  const pass = (name: Stage['name'], message: string) => {
-    const now = performance.now()
-    done.set(name, { name, status: 'passed', latencyMs: Math.round(now - since), message })
-    since = now
-  }
-  let session: Session | undefined
-  try {
-    session = await openSession(profile, config, options, pass)
-    pass('read_catalog', told(await session.run(CATALOG, [], { timeoutMs: CATALOG_TIMEOUT_MS })))
-  } catch (thrown) {
-    const error = postgresqlError(profile.engine, thrown)
-    const latencyMs = Math.round(performance.now() - since)
-    const name = STAGES.find(stage => !done.has(stage)) ?? 'read_catalog'
-    done.set(name, { name, status: 'failed', latencyMs, message: error.message, error })
-  } finally {
-    await session?.close()
-  }
-  return STAGES.map(
-    name => done.get(name) ?? { name, status: 'skipped', latencyMs: 0, message: 'An earlier stage failed.' },
-  )
+  const classify = (thrown: unknown) => postgresqlError(profile.engine, thrown)
+  return testStages(classify, async step => {
+    const session = await openSession(profile, config, options, step)
+    try {
+      step(
+        'read_catalog',
+        told(await session.run(prepare(profile.engine, CATALOG), { timeoutMs: CATALOG_TIMEOUT_MS })),
+      )
+    } finally {
+      await session.close()
+    }
+  })
 }
 
 function told([row]: Row[]): string {

@@ -1,0 +1,68 @@
+import type { QueryOptions, Row } from './connector.ts'
+import { aborted, closed, type ConnectorError } from './errors.ts'
+
+/** What an engine does for a session; order, giving up and closing are the same for all and stand below. */
+export interface SessionWork<Statement> {
+  engine: string
+  classify(thrown: unknown): ConnectorError
+  /**
+   * Runs one statement; nothing else of the session runs meanwhile.
+   * @param signal aborts when the caller gives up or the session is closed: the statement is then to be ended in
+   *   the server, and the promise must settle soon, whichever way
+   */
+  run(statement: Statement, limits: Limits, signal: AbortSignal): Promise<Row[]>
+  /** Hangs up. Called once, when nothing runs any more. */
+  end(): Promise<void>
+}
+
+export type Limits = Pick<QueryOptions, 'timeoutMs' | 'maxRows'>
+
+/** An open session: statements are run one by one, in the order in which they were asked for. */
+export interface Session<Statement> {
+  /** Rejects with ConnectorError: that of the engine, or code `ABORTED` or `CLOSED`. */
+  run(statement: Statement, options: QueryOptions): Promise<Row[]>
+  /** Ends what runs, refuses what waits and hangs up; a second call waits for the first. */
+  close(): Promise<void>
+}
+
+/** Makes a session of what an engine does. */
+export function makeSession<Statement>(work: SessionWork<Statement>): Session<Statement> {
+  const { engine } = work
+  const ending = new AbortController()
+  let last: Promise<unknown> = Promise.resolve()
+  let closing: Promise<void> | undefined
+
+  async function execute(statement: Statement, { signal, ...limits }: QueryOptions): Promise<Row[]> {
+    const refuse = () => {
+      if (signal?.aborted) throw aborted(engine, signal.reason)
+      if (closing) throw closed(engine)
+    }
+    refuse()
+    const given = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal
+    try {
+      const rows = await work.run(statement, limits, given)
+      refuse()
+      return rows
+    } catch (error) {
+      if (signal?.aborted) throw aborted(engine, error)
+      if (closing) throw closed(engine, error)
+      throw work.classify(error)
+    }
+  }
+
+  async function end(): Promise<void> {
+    ending.abort()
+    await last
+    await work.end()
+  }
+
+  return {
+    async run(statement, options) {
+      if (closing) throw closed(engine)
+      const rows = last.then(() => execute(statement, options))
+      last = rows.catch(() => {})
+      return rows
+    },
+    close: () => (closing ??= end()),
+  }
+}
