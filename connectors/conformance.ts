@@ -1,4 +1,4 @@
-import type { Capability, Connector } from './connector.ts'
+import type { Capability, Connector, Egress } from './connector.ts'
 import { catalogGroups } from './conformance/catalog.ts'
 import { dialectGroups } from './conformance/dialect.ts'
 import { buildFixture, type Fixture } from './conformance/fixture.ts'
@@ -14,6 +14,8 @@ export interface ConformanceOptions<Config> {
   config: Record<string, unknown>
   /** Gives write access to the database of `config`, and the engine's own words for a few things. */
   setup(): Promise<Fixture> | Fixture
+  /** What may be dialled; everything unless told. */
+  egress?: Egress
   /** Groups left out, each with the reason; leaving out a basic group means not conforming. */
   skip?: Record<string, string>
 }
@@ -36,7 +38,7 @@ const TESTED = new Set<Capability>(GROUPS.flatMap(group => group.needs ?? []))
  */
 export async function testConnector<Config>(
   t: KitTest,
-  { connector, config, setup, skip = {} }: ConformanceOptions<Config>,
+  { connector, config, setup, egress, skip = {} }: ConformanceOptions<Config>,
 ): Promise<Conformance> {
   refuseUnknownSkips(skip)
   const claimed = Object.keys(connector.capabilities) as Capability[]
@@ -44,7 +46,7 @@ export async function testConnector<Config>(
   if (untested.length > 0) throw new Error(`No such capability: ${untested.join(', ')}`)
 
   const fixture = await setup()
-  const kit: Kit = makeKit(connector as Connector, config, fixture)
+  const kit: Kit = makeKit(connector as Connector, config, fixture, egress)
   await buildFixture(kit)
 
   const skipped: Conformance['skipped'] = []

@@ -56,8 +56,13 @@ const openEgress: Egress = {
 /** Milliseconds that statements of the kit may take, well above what they need. */
 export const PATIENCE = 20_000
 
-export function makeKit(connector: Connector, rawConfig: Record<string, unknown>, fixture: Fixture): Kit {
-  const options: ConnectOptions = { egress: openEgress, log: { debug: () => {}, warn: () => {} } }
+export function makeKit(
+  connector: Connector,
+  rawConfig: Record<string, unknown>,
+  fixture: Fixture,
+  egress: Egress = openEgress,
+): Kit {
+  const options: ConnectOptions = { egress, log: { debug: () => {}, warn: () => {} } }
   const validate = (config: Record<string, unknown>) => {
     const { value, error } = connector.config.validate(config)
     if (error) throw error

@@ -3,8 +3,7 @@ import { createServer, type Server } from 'node:https'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import tls from 'node:tls'
-import { generate } from 'selfsigned'
+import { authority, certify, type CertificateKind } from './certificates.ts'
 
 /** A request as it came in. */
 export interface Received {
@@ -38,7 +37,7 @@ interface Teardown {
 
 export interface ReceiverOptions {
   /** `trusted` unless said: signed by this process's own authority, which it trusts from then on. */
-  certificate?: 'trusted' | 'self-signed' | 'expired' | 'wrong-host' | 'unknown-authority'
+  certificate?: CertificateKind
 }
 
 /**
@@ -49,8 +48,7 @@ export async function startReceiver(
   t: Teardown,
   { certificate = 'trusted' }: ReceiverOptions = {},
 ): Promise<Receiver> {
-  const own = await authority()
-  const server = createServer(await certify(certificate, own))
+  const server = createServer(await certify(certificate))
   let behaviours: Behaviour[] = [200]
   const waiting: { count: number; tell(requests: Received[]): void }[] = []
   const receiver: Receiver = {
@@ -98,61 +96,6 @@ export async function writeAuthority(folder: string): Promise<string> {
   const file = join(folder, 'authority.pem')
   await writeFile(file, (await authority()).cert)
   return file
-}
-
-interface Pair {
-  key: string
-  cert: string
-}
-
-let made: Promise<Pair> | undefined
-
-/** The authority of this process. Node trusts it from here on, as it does one of NODE_EXTRA_CA_CERTS. */
-function authority(): Promise<Pair> {
-  made ??= makeAuthority('Tidemark tests').then(pair => {
-    tls.setDefaultCACertificates([...tls.getCACertificates('default'), pair.cert])
-    return pair
-  })
-  return made
-}
-
-async function makeAuthority(commonName: string): Promise<Pair> {
-  const pems = await generate([{ name: 'commonName', value: commonName }], {
-    keyType: 'ec',
-    algorithm: 'sha256',
-    extensions: [
-      { name: 'basicConstraints', cA: true, critical: true },
-      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
-    ],
-  })
-  return { key: pems.private, cert: pems.cert }
-}
-
-async function certify(kind: NonNullable<ReceiverOptions['certificate']>, own: Pair): Promise<Pair> {
-  const signer = kind === 'unknown-authority' ? await makeAuthority('Nobody knows it') : own
-  const day = 24 * 3600 * 1000
-  const pems = await generate([{ name: 'commonName', value: 'receiver' }], {
-    keyType: 'ec',
-    algorithm: 'sha256',
-    ...(kind !== 'self-signed' && { ca: signer }),
-    ...(kind === 'expired' && {
-      notBeforeDate: new Date(Date.now() - 9 * day),
-      notAfterDate: new Date(Date.now() - day),
-    }),
-    extensions: [
-      {
-        name: 'subjectAltName',
-        altNames:
-          kind === 'wrong-host'
-            ? [{ type: 2, value: 'example.com' }]
-            : [
-                { type: 2, value: 'localhost' },
-                { type: 7, ip: '127.0.0.1' },
-              ],
-      },
-    ],
-  })
-  return { key: pems.private, cert: pems.cert }
 }
 
 async function listen(t: Teardown, server: Server): Promise<void> {

@@ -1,0 +1,151 @@
+import { Agent } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import tls from 'node:tls'
+import got, { type RequestError } from 'got'
+import type { ConnectOptions } from '../connector.ts'
+import { happens, opening, reach, unlessAborted } from '../dial.ts'
+import type { Step } from '../stages.ts'
+import { RestFailure } from './errors.ts'
+
+/** A vendor's service, always over HTTPS. */
+export interface RestServer {
+  engine: string
+  host: string
+  /** 443 unless told. */
+  port?: number
+}
+
+export interface Request {
+  method: 'GET' | 'POST' | 'DELETE'
+  /** From the slash, each part encoded. */
+  path: string
+  query?: Record<string, string | number | boolean>
+  /** Sent as JSON. */
+  body?: object
+  headers?: Record<string, string>
+  /** Milliseconds to wait for the reply; 60,000 unless told. */
+  timeoutMs?: number
+  /** Whether asking twice does no more than asking once; then a busy server is asked again. */
+  isRepeatable: boolean
+  signal?: AbortSignal
+}
+
+/** Requests to one service over kept connections, to the address that was vetted. */
+export interface Http {
+  /**
+   * The reply's JSON body, and its status.
+   * @throws RestFailure for a status other than 2xx; what got throws for the rest, without headers
+   */
+  send(request: Request): Promise<{ status: number; body: unknown }>
+  close(): void
+}
+
+export interface HttpOptions {
+  /** Headers of every request; asked for each, since tokens run out. */
+  headers: () => Promise<Record<string, string>> | Record<string, string>
+  /** The vendor's code and message in the body of a failure. */
+  describe: (body: unknown) => { code?: string; message?: string }
+}
+
+const REQUEST_TIMEOUT_MS = 60_000
+/** Larger replies are refused: pages of all three vendors are far smaller. */
+const MAX_BODY_BYTES = 128 * 1024 * 1024
+const BUSY = [429, 502, 503, 504]
+
+/**
+ * Prepares to talk to a service: asks egress for the address, and dials no other.
+ * @param step when given, a connection is opened at once, and `reach` and `tls` are told
+ */
+export async function openHttp(
+  server: RestServer,
+  options: ConnectOptions,
+  { headers, describe }: HttpOptions,
+  step?: Step,
+): Promise<Http> {
+  const { engine, host, port = 443 } = server
+  const address = await opening(engine, options, async signal => {
+    const vetted = await unlessAborted(options.egress.address(host, port), signal)
+    if (step) await probe({ host, port, address: vetted }, signal, step)
+    return vetted
+  })
+  const agent = new Agent({ keepAlive: true, maxSockets: 4, lookup: always(address) })
+  return {
+    async send({ method, path, query, body, headers: more, timeoutMs, isRepeatable, signal }) {
+      const request = got(`https://${bracketed(host)}:${port}${path}`, {
+        method,
+        searchParams: query,
+        json: body,
+        headers: { accept: 'application/json', ...(await headers()), ...more },
+        agent: { https: agent },
+        followRedirect: false,
+        throwHttpErrors: false,
+        responseType: 'buffer',
+        timeout: { request: timeoutMs ?? REQUEST_TIMEOUT_MS },
+        retry: isRepeatable
+          ? { limit: 3, methods: [method], statusCodes: BUSY, maxRetryAfter: 10_000 }
+          : { limit: 0 },
+        signal,
+      })
+      void request.on('downloadProgress', ({ transferred }) => {
+        if (transferred > MAX_BODY_BYTES) request.cancel()
+      })
+      try {
+        const { statusCode, body: bytes } = await request
+        const parsed = parse(bytes)
+        if (statusCode >= 200 && statusCode < 300) return { status: statusCode, body: parsed }
+        throw new RestFailure(statusCode, describe(parsed))
+      } catch (error) {
+        throw signal?.aborted ? signal.reason : stripped(error)
+      }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+/** Reaches the service and completes a TLS handshake, for the stages of a connection test. */
+async function probe(
+  target: { host: string; port: number; address: string },
+  signal: AbortSignal,
+  step: Step,
+): Promise<void> {
+  const socket = await reach(target, signal)
+  try {
+    step('reach', `${target.host}:${target.port} answers.`)
+    const servername = isIP(target.host) === 0 ? { servername: target.host } : {}
+    const encrypted = tls.connect({ socket, host: target.host, ...servername })
+    encrypted.on('error', () => {})
+    await happens(encrypted, 'secureConnect', signal)
+    step('tls', 'The connection is encrypted and the certificate verified.')
+  } finally {
+    socket.destroy()
+  }
+}
+
+function always(address: string): LookupFunction {
+  const family = isIP(address)
+  return (_host, options, callback) =>
+    options.all ? callback(null, [{ address, family }]) : callback(null, address, family)
+}
+
+function bracketed(host: string): string {
+  return isIP(host) === 6 ? `[${host}]` : host
+}
+
+function parse(bytes: Buffer): unknown {
+  const text = bytes.toString('utf8')
+  if (text.trim() === '') return null
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
+  }
+}
+
+/** got's errors carry the request with its Authorization header, which no log must see. */
+function stripped(error: unknown): unknown {
+  if (error instanceof RestFailure) return error
+  const { name, code, message } = error as RequestError
+  if (name === 'CancelError')
+    return Object.assign(new Error('The reply is too large.'), { code: 'TOO_LARGE' })
+  return Object.assign(new Error(message), { code })
+}

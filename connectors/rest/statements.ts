@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Row } from '../connector.ts'
+import { unlessAborted } from '../dial.ts'
+import { ConnectorError } from '../errors.ts'
+import type { Limits } from '../session.ts'
+
+/** Some rows of a result; `next` names the page after it and is absent on the last. */
+export interface Page {
+  rows: Row[]
+  next?: string
+}
+
+/** How far a statement is: it runs still while there is no first page. */
+export interface Progress {
+  id: string
+  first?: Page
+}
+
+/** How a service runs statements: each is handed over, asked after, and its result read page by page. */
+export interface StatementApi<Statement> {
+  /**
+   * Hands a statement over and answers soon, finished or not, so that what was started can be cancelled.
+   * The service is told `timeoutMs`, where it can end the statement itself, and `maxRows`, where it can stop at it.
+   */
+  start(statement: Statement, limits: Limits): Promise<Progress>
+  /** May wait a while for the end, at most a minute. */
+  poll(id: string, signal: AbortSignal): Promise<Progress>
+  page(id: string, next: string, signal: AbortSignal): Promise<Page>
+  /** Ends a statement in the service; of one that has ended, nothing. */
+  cancel(id: string): Promise<void>
+}
+
+const FIRST_PAUSE_MS = 50
+const LONGEST_PAUSE_MS = 2_000
+/** How much longer than its time a statement may take before it is cancelled from here, in ms. */
+const GRACE_MS = 2_000
+/** How long the answer to a start is waited for when the caller has given up, in ms. */
+const REGRET_MS = 20_000
+
+/**
+ * Runs one statement to its end: `run` of a session's work for services of this kind.
+ * @throws what the api throws; a ConnectorError of kind `timeout` when the statement took too long and was cancelled
+ */
+export async function runStatement<Statement>(
+  engine: string,
+  api: StatementApi<Statement>,
+  statement: Statement,
+  limits: Limits,
+  signal: AbortSignal,
+): Promise<Row[]> {
+  const late = AbortSignal.timeout(limits.timeoutMs + GRACE_MS)
+  const given = AbortSignal.any([signal, late])
+  given.throwIfAborted()
+  const started = api.start(statement, limits)
+  try {
+    const { id, first } = await finished(api, await unlessAborted(started, given), given)
+    return await collect(api, id, first, limits.maxRows ?? Infinity, given)
+  } catch (error) {
+    if (!given.aborted) throw error
+    await regret(api, started)
+    throw signal.aborted ? signal.reason : overTime(engine, error)
+  }
+}
+
+async function finished<Statement>(
+  api: StatementApi<Statement>,
+  start: Progress,
+  signal: AbortSignal,
+): Promise<Required<Progress>> {
+  let progress = start
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS)) {
+    const { id, first } = progress
+    if (first) return { id, first }
+    await sleep(pauseMs, undefined, { signal })
+    progress = await api.poll(id, signal)
+  }
+}
+
+async function collect<Statement>(
+  api: StatementApi<Statement>,
+  id: string,
+  first: Page,
+  maxRows: number,
+  signal: AbortSignal,
+): Promise<Row[]> {
+  const rows = [...first.rows]
+  let { next } = first
+  while (next !== undefined && rows.length < maxRows) {
+    const page = await api.page(id, next, signal)
+    for (const row of page.rows) rows.push(row)
+    next = page.next
+  }
+  return rows.length > maxRows ? rows.slice(0, maxRows) : rows
+}
+
+/** Cancels what was started, also when the service has yet to say under which id. */
+async function regret<Statement>(api: StatementApi<Statement>, started: Promise<Progress>): Promise<void> {
+  try {
+    const { id } = await unlessAborted(started, AbortSignal.timeout(REGRET_MS))
+    await api.cancel(id)
+  } catch {
+    // What could not be cancelled ends at the service's own limit.
+  }
+}
+
+function overTime(engine: string, cause: unknown): ConnectorError {
+  return new ConnectorError({
+    kind: 'timeout',
+    engine,
+    code: 'TIMEOUT',
+    message:
+      'The statement ran over its time and was cancelled: allow more time, or check fewer rows or columns at once.',
+    cause,
+  })
+}
