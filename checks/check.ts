@@ -1,5 +1,5 @@
 import type Joi from 'joi'
-import type { Capability, Value } from '../connectors/connector.ts'
+import type { Capabilities, Capability, Value } from '../connectors/connector.ts'
 import type { ColumnInfo, ColumnKind, TableInfo } from '../connectors/catalog.ts'
 import type { Dialect } from '../connectors/dialect.ts'
 import type { Sql } from '../connectors/sql.ts'
@@ -41,6 +41,8 @@ interface CheckBase<Config> {
   kinds?: readonly ColumnKind[]
   /** Capabilities the engine must claim; the check is refused at creation on an engine without. */
   needs?: readonly Capability[]
+  /** What it needs besides when it is grouped. */
+  groupNeeds?: readonly Capability[]
   /** Never in a statement with others: its SQL is the user's own. */
   alone?: true
   /**
@@ -123,6 +125,16 @@ export type Outcome = { id: string; durationMs: number } & (
   | { status: 'grouped'; groups: GroupValue[] }
   | { status: 'error'; kind: string; message: string }
 )
+
+/** What a check of this type needs of an engine and this one does not claim; undefined when it has all. */
+export function lackingCapability(
+  type: CheckType,
+  { capabilities }: { capabilities: Capabilities },
+  isGrouped: boolean,
+): Capability | undefined {
+  const needs = [...(type.needs ?? []), ...(isGrouped ? (type.groupNeeds ?? []) : [])]
+  return needs.find(capability => !capabilities[capability])
+}
 
 /** True for a rule of the narrow door. */
 export function isRowRule(type: CheckType): type is RowRule {

@@ -1,31 +1,11 @@
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
-import type { Connection, Row, Value } from '../connectors/connector.ts'
-import type { ColumnKind, TableInfo } from '../connectors/catalog.ts'
+import type { Row, Value } from '../connectors/connector.ts'
+import type { ColumnKind } from '../connectors/catalog.ts'
 import { defineDialect } from '../connectors/dialect.ts'
 import { ConnectorError } from '../connectors/errors.ts'
 import { sql } from '../connectors/sql.ts'
+import { describeTable, type Stand, type StandTable } from './conformance/stand.ts'
 import type { Engine } from './plan.ts'
-
-/** A column of a table that a stand makes. */
-export interface StandColumn {
-  name: string
-  kind: ColumnKind
-  /** The column's type in the engine's words; the stand's usual one for the kind unless told. */
-  type?: string
-}
-
-/** A table with rows, and a session that can read it. */
-export interface StandTable {
-  table: TableInfo
-  connection: Pick<Connection, 'query'>
-}
-
-/** Where `testCheck` measures: an engine, and a way to make tables in it. */
-export interface Stand {
-  engine: Engine
-  /** Makes a table with these rows and a primary key `id` that counts them from 1. */
-  make(columns: readonly StandColumn[], rows: readonly (readonly unknown[])[]): Promise<StandTable>
-}
 
 const TYPES: Partial<Record<ColumnKind, string>> = {
   integer: 'integer',
@@ -103,28 +83,4 @@ function mapValues(row: Record<string, SQLOutputValue>, map: (value: SQLOutputVa
 
 function toInput(value: unknown): SQLInputValue {
   return typeof value === 'boolean' ? Number(value) : (value as SQLInputValue)
-}
-
-/** The catalog entry of a table that a stand made: its `id`, then the columns. */
-export function describeTable(
-  ref: { catalog: string; schema: string; name: string },
-  columns: readonly StandColumn[],
-): TableInfo {
-  const all: readonly StandColumn[] = [{ name: 'id', kind: 'integer' }, ...columns]
-  return {
-    ...ref,
-    kind: 'table',
-    comment: null,
-    constraints: [{ name: 'pk', type: 'primary_key', columns: ['id'] }],
-    columns: all.map(({ name, kind, type }, index) => ({
-      name,
-      ordinal: index + 1,
-      type: type ?? kind,
-      rawType: type ?? kind,
-      kind,
-      nullable: name !== 'id',
-      default: null,
-      comment: null,
-    })),
-  }
 }

@@ -1,4 +1,5 @@
 import type { Value } from '../connectors/connector.ts'
+import type { Dialect } from '../connectors/dialect.ts'
 import { raw, sql, type Sql } from '../connectors/sql.ts'
 
 /** All rows of the table. Every statement of a scan carries it once. */
@@ -20,12 +21,13 @@ export const DECIMAL = /^-?\d+(\.\d+)?$/
 /**
  * A number written out in the statement. It is not bound, because engines give a bound value the type of the
  * column it is compared with: 0.5, or 10^12, would then be refused beside a column of 32-bit integers.
+ * @param dialect how the engine writes numbers; as they are unless told
  * @throws TypeError when it is no finite number, so that no other text can get in
  */
-export function numberLiteral(value: number | string): Sql {
+export function numberLiteral(value: number | string, dialect?: Pick<Dialect, 'number'>): Sql {
   const isNumber = typeof value === 'number' ? Number.isFinite(value) : DECIMAL.test(value)
   if (!isNumber) throw new TypeError(`${String(value)} is not a finite number.`)
-  return raw(String(value))
+  return dialect ? dialect.number(String(value)) : raw(String(value))
 }
 
 /** A measure that is no finite number: NaN, an infinity, a text, a date. Never taken for a value. */

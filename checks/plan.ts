@@ -1,7 +1,14 @@
 import type { Connector } from '../connectors/connector.ts'
 import { tablePath, type TableInfo } from '../connectors/catalog.ts'
-import { join, raw, sql, type Sql } from '../connectors/sql.ts'
-import { isAggregate, isRowRule, type Check, type CheckContext, type CheckType } from './check.ts'
+import { join, raw, Sql, sql } from '../connectors/sql.ts'
+import {
+  isAggregate,
+  isRowRule,
+  lackingCapability,
+  type Check,
+  type CheckContext,
+  type CheckType,
+} from './check.ts'
 import type { Counts, Measured } from './check.ts'
 import { NotFinite, rowCount } from './measures.ts'
 import { readRows, rowMeasures } from './rows.ts'
@@ -78,7 +85,7 @@ function findFault(engine: Engine, table: TableInfo, check: Check): Fault | null
   const info = columnOf(table, check)
   const names = type.column === 'ignored' || column === undefined ? groupBy : [column, ...groupBy]
   const missing = names.find(name => !table.columns.some(candidate => candidate.name === name))
-  const lacking = type.needs?.find(capability => !engine.capabilities[capability])
+  const lacking = lackingCapability(type, engine, groupBy.length > 0)
   if (missing !== undefined) return missingColumn(table, missing)
   if (type.column === 'required' && !info) return invalid(`${type.name} needs a column.`)
   if (info && type.kinds && !type.kinds.includes(info.kind)) {
@@ -137,8 +144,17 @@ function write(engine: Engine, table: TableInfo, check: Check): Planned | Fault 
 }
 
 function measuresOf(type: CheckType, context: CheckContext): Record<string, Sql> {
-  if (isRowRule(type)) return rowMeasures(context, type.valid(context))
-  return isAggregate(type) ? { value: type.measure(context) } : type.measures(context)
+  if (isRowRule(type)) return rowMeasures(context, written('valid', type.valid(context)))
+  if (isAggregate(type)) return { value: written('measure', type.measure(context)) }
+  const measures = type.measures(context)
+  for (const [name, measure] of Object.entries(measures)) written(`measures.${name}`, measure)
+  return measures
+}
+
+/** A check type in JavaScript may give a text, which would only be noticed where all checks are joined. */
+function written(what: string, given: Sql): Sql {
+  if (given instanceof Sql) return given
+  throw new TypeError(`${what} must give SQL that was written with sql\`…\`, not ${typeof given}`)
 }
 
 /** What the numbers of a check mean: counts for a rule, a value for a metric. */

@@ -1,11 +1,39 @@
+/**
+ * What a connector package tests itself with:
+ *
+ *     const result = await testConnector(t, {
+ *       connector: acme,
+ *       config: { host: 'localhost', database: 'shop', username: 'reader', password: '…' },
+ *       setup: () => ({
+ *         execute: text => owner.query(text), // may create and write
+ *         catalog: 'shop',
+ *         schema: 'public', // and empty
+ *         refused: [{ name: 'a wrong password', config: { … }, kind: 'credentials' }],
+ *         slow: sql`select sleep(60)`,
+ *         types: { timestamp: 'datetime', json: null }, // null: has none
+ *         refusesNames: ['64 characters'],
+ *       }),
+ *     })
+ *     t.match(result, { conforming: true, skipped: [] })
+ *     t.comment(conformanceTable({ Acme: result }))
+ */
 import type { Capability, Connector, Egress } from './connector.ts'
+import { buildFixture } from './conformance/build.ts'
 import { catalogGroups } from './conformance/catalog.ts'
+import { configGroups } from './conformance/config.ts'
 import { dialectGroups } from './conformance/dialect.ts'
-import { buildFixture, type Fixture } from './conformance/fixture.ts'
+import type { Fixture } from './conformance/fixture.ts'
 import { makeKit, type Group, type Kit, type KitTest } from './conformance/kit.ts'
+import { namesGroups } from './conformance/names.ts'
+import type { GroupReport } from './conformance/report.ts'
+import { rowsGroups } from './conformance/rows.ts'
 import { sessionGroups } from './conformance/session.ts'
+import { statementGroups } from './conformance/statements.ts'
+import { valuesGroups } from './conformance/values.ts'
 
-export type { Fixture, KitTest }
+export { conformanceTable } from './conformance/report.ts'
+export type { Fixture, GroupReport, KitTest }
+export type { AwkwardName, FixtureTypes, OptionalType, Revoked } from './conformance/fixture.ts'
 
 /** What `testConnector` takes. */
 export interface ConformanceOptions<Config> {
@@ -14,7 +42,7 @@ export interface ConformanceOptions<Config> {
   config: Record<string, unknown>
   /** Gives write access to the database of `config`, and the engine's own words for a few things. */
   setup(): Promise<Fixture> | Fixture
-  /** What may be dialled; everything unless told. */
+  /** How hosts and files are reached, as by the system itself unless told: a stand-in for a service names its own address. */
   egress?: Egress
   /** Groups left out, each with the reason; leaving out a basic group means not conforming. */
   skip?: Record<string, string>
@@ -24,10 +52,22 @@ export interface ConformanceOptions<Config> {
 export interface Conformance {
   /** True when every basic group and every claimed capability was run and passed. */
   conforming: boolean
+  /** Groups left out by `skip`. */
   skipped: { group: string; reason: string }[]
+  /** All groups in the order in which they were held, also those of capabilities that are not claimed. */
+  groups: GroupReport[]
 }
 
-const GROUPS: readonly Group[] = [...sessionGroups, ...catalogGroups, ...dialectGroups]
+const GROUPS: readonly Group[] = [
+  ...configGroups,
+  ...sessionGroups,
+  ...valuesGroups,
+  ...rowsGroups,
+  ...statementGroups,
+  ...catalogGroups,
+  ...namesGroups,
+  ...dialectGroups,
+]
 
 /** Capabilities that a group of their own holds. */
 const TESTED = new Set<Capability>(GROUPS.flatMap(group => group.needs ?? []))
@@ -51,28 +91,39 @@ export async function testConnector<Config>(
 
   const skipped: Conformance['skipped'] = []
   for (const group of GROUPS) {
-    if (group.needs && !connector.capabilities[group.needs]) continue
-    const reason = skip[group.name]
-    if (reason !== undefined) {
-      skipped.push({ group: group.name, reason })
-      await t.test(`${connector.name}: ${group.name}`, { skip: reason }, async () => {})
-      continue
-    }
-    await t.test(`${connector.name}: ${group.name}`, {}, async (subtest: KitTest) => {
-      try {
-        await group.run(subtest, kit)
-      } catch (error) {
-        kit.failures.push(group.name)
-        throw error
-      }
-    })
+    const isClaimed = !group.needs || connector.capabilities[group.needs]
+    const reason = isClaimed ? skip[group.name] : 'not claimed'
+    const { name, needs } = group
+    kit.groups.push({ name, basic: !needs, promises: 0, passed: 0, skipped: [], ...(reason && { reason }) })
+    if (!isClaimed) continue
+    if (reason !== undefined) skipped.push({ group: name, reason })
+    await runGroup(t, group, kit, reason)
   }
-  const conforming = kit.failures.length === 0 && skipped.length === 0
+  const { groups } = kit
+  const conforming = skipped.length === 0 && groups.every(({ promises, passed }) => promises === passed)
   if (skipped.length > 0) {
     const list = skipped.map(({ group, reason }) => `${group} (${reason})`).join(', ')
     t.comment?.(`${connector.name} is not conforming, skipped: ${list}`)
   }
-  return { conforming, skipped }
+  return { conforming, skipped, groups }
+}
+
+async function runGroup(t: KitTest, group: Group, kit: Kit, reason: string | undefined): Promise<void> {
+  const name = `${kit.connector.name}: ${group.name}`
+  if (reason !== undefined) {
+    await t.test(name, { skip: reason }, async () => {})
+    return
+  }
+  await t.test(name, {}, async (subtest: KitTest) => {
+    try {
+      await group.run(subtest, kit)
+    } catch (error) {
+      // What fails outside of a promise counts as one that is broken.
+      const report = kit.groups.at(-1)
+      if (report) report.promises += 1
+      throw error
+    }
+  })
 }
 
 function refuseUnknownSkips(skip: Record<string, string>): void {

@@ -18,6 +18,8 @@ export interface Capabilities {
   regex?: true
   /** `dialect.percentile` gives the exact, interpolated percentile. */
   percentile?: true
+  /** `dialect.percentile` is an aggregate, which in a SELECT with `group by` gives each group its own. */
+  groupedPercentile?: true
   /** `dialect.parsesAsDate` tells whether a text is a real calendar date. */
   dateParsing?: true
   /** Sessions refuse to write, by the engine's own means. */
@@ -50,10 +52,12 @@ export interface Stage {
 export interface Egress {
   /**
    * Resolves a host that may be dialled.
-   * @returns the address to dial
-   * @throws ConnectorError of kind `egress-refused` or `network`
+   * @param database the database that is meant to be opened there. The server's own database is refused; where none
+   *   is named, so are all databases beside it
+   * @returns the address to dial, and the only one: the name may resolve to another the next time
+   * @throws ConnectorError of kind `egress-refused`, or the resolver's error when the host does not resolve
    */
-  address(host: string, port: number): Promise<string>
+  address(host: string, port: number, database?: string): Promise<string>
   /**
    * The real path of a file that may be opened.
    * @throws ConnectorError of kind `egress-refused` or `missing-object`

@@ -21,12 +21,17 @@ export interface Dialect {
    * parts %m %d %y %H %M %S %f %b %B %z and literal text).
    */
   parsesAsDate(value: Sql, format: string): Sql
-  /** The continuous percentile of the non-null values; `fraction` from 0 to 1. As one aggregate expression. */
+  /**
+   * The continuous percentile of the non-null values, as one expression beside aggregates; `fraction` from 0 to 1.
+   * Where the engine has no such aggregate, a sub-query of the whole `table`, which no group has its own of.
+   */
   percentile(value: Sql, fraction: number, table: Sql): Sql
   /** A value as a floating or exact number that aggregates take. */
   asNumber(value: Sql): Sql
   /** A value as text, for comparing with texts. */
   asText(value: Sql): Sql
+  /** A finite number, given as JavaScript prints it or as a decimal text of any length, written out exactly. */
+  number(text: string): Sql
   /** The first `count` rows of a select. */
   limit(select: Sql, count: number): Sql
   /** The statement's text and values in the driver's form. */
@@ -52,6 +57,7 @@ const ansi: Dialect = {
   percentile: () => unsupported('percentiles'),
   asNumber: value => value,
   asText: value => sql`cast(${value} as varchar)`,
+  number: text => raw(text),
   limit: (select, count) => sql`${select} limit ${raw(String(count))}`,
   render(statement) {
     return statement.render(this.placeholder)

@@ -19,13 +19,21 @@ export const BLAMES_CHECK: ReadonlySet<ConnectorErrorKind> = new Set([
   'timeout',
 ])
 
+const BRAND = Symbol.for('tidemark.ConnectorError')
+
 /** A failure of a monitored database, classified, with a message that is safe to show to its owner. */
 export class ConnectorError extends Error {
   override readonly name = 'ConnectorError'
+  readonly [BRAND] = true
   readonly kind: ConnectorErrorKind
   /** The engine's own code (SQLSTATE, errno), or the empty string. */
   readonly code: string
   readonly engine: string
+
+  /** Also of the class that an extension brings when its bundler has copied this module into it. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && BRAND in value
+  }
 
   constructor(fields: {
     kind: ConnectorErrorKind

@@ -1,3 +1,5 @@
+const BRAND = Symbol.for('tidemark.Sql')
+
 /**
  * A piece of SQL that carries its values. Text and values never meet as a string: the driver binds them.
  * Made only by the `sql` tag, `raw` (for text the program itself wrote) and `join`.
@@ -5,6 +7,15 @@
 export class Sql {
   readonly strings: readonly string[]
   readonly values: readonly unknown[]
+  readonly [BRAND] = true
+
+  /**
+   * Also of the class that an extension brings when its bundler has copied this module into it. Never by shape:
+   * no JSON holds a symbol, so that nothing sent to us is taken for SQL.
+   */
+  static [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && BRAND in value
+  }
 
   constructor(strings: readonly string[], values: readonly unknown[]) {
     this.strings = strings
@@ -57,8 +68,7 @@ export function raw(text: string): Sql {
 
 /** Joins pieces with a separator, a comma unless told otherwise; of no pieces, empty SQL. */
 export function join(parts: readonly Sql[], separator = ', '): Sql {
-  return parts.reduce(
-    (all, part, index) => (index === 0 ? part : sql`${all}${raw(separator)}${part}`),
-    raw(''),
-  )
+  // Through the tag itself, in one call: adding piece to piece would copy the whole each time.
+  const strings = ['', ...parts.slice(1).map(() => separator), ''].slice(0, parts.length + 1)
+  return sql(strings as unknown as TemplateStringsArray, ...parts)
 }

@@ -1,5 +1,8 @@
 import { classify, type ConnectorError, type ErrorRule } from 'tidemark/connector'
 
+/** The engine's name, as sources and errors carry it. */
+export const ENGINE = 'sqlite'
+
 /** What SQLite, the file system and the reader process complain of, and what to do about it. */
 const RULES: readonly ErrorRule[] = [
   { kind: 'missing-object', code: /^(ENOENT|ENOTDIR)$/, say: 'There is no such file: check path.' },
@@ -56,5 +59,5 @@ const RULES: readonly ErrorRule[] = [
 
 /** Whatever was thrown, as an error of the connector. */
 export function toConnectorError(thrown: unknown): ConnectorError {
-  return classify('sqlite', RULES, thrown)
+  return classify(ENGINE, RULES, thrown)
 }

@@ -1,6 +1,5 @@
 import { createServer } from 'node:http'
 import Hapi, { type Plugin, type Request, type Server } from '@hapi/hapi'
-import Joi from 'joi'
 import { Model } from 'objection'
 import hapiPino from 'hapi-pino'
 import type { Logger } from 'pino'
@@ -9,13 +8,14 @@ import type { Connector, Egress } from '../connectors/connector.ts'
 import { enforceAccess } from './access.ts'
 import type { Config } from './config.ts'
 import { migrate, openDatabase, type Database } from './database.ts'
-import { sourceEgress, type EgressPolicy } from './egress.ts'
+import { placeOf, sourceEgress, type EgressPolicy, type SourcePolicy } from './egress.ts'
 import { loadExtensions } from './extensions.ts'
 import { makeJobs, type Jobs } from './jobs.ts'
 import { installLimits } from './limits.ts'
 import { manifest } from './manifest.ts'
 import { Registry } from './registry.ts'
 import { onInvalid, shapeReplies } from './replies.ts'
+import { checkShape, connectorShape } from './shapes.ts'
 import { makeVault, type Vault } from './vault.ts'
 
 declare module '@hapi/hapi' {
@@ -54,28 +54,6 @@ export interface BuildOptions {
   spies?: boolean
 }
 
-const connectorShape = Joi.object({
-  name: Joi.string()
-    .pattern(/^[a-z][a-z0-9_]*$/)
-    .required(),
-  label: Joi.string().required(),
-  config: Joi.object().schema().required(),
-  dialect: Joi.object().required(),
-  capabilities: Joi.object().pattern(Joi.string(), true).required(),
-  connect: Joi.function().required(),
-  test: Joi.function().required(),
-})
-
-const checkShape = Joi.object({
-  name: Joi.string()
-    .pattern(/^[A-Za-z][A-Za-z0-9_]*$/)
-    .required(),
-  description: Joi.string().required(),
-  family: Joi.string().valid('rule', 'metric').required(),
-  column: Joi.string().valid('required', 'optional', 'ignored').required(),
-  config: Joi.object().schema().required(),
-})
-
 /**
  * Puts the server together: migrated database, job engine, features, engines, checks, extensions. The one
  * door for production and tests. It neither listens nor works jobs until `server.start()`.
@@ -91,19 +69,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   server.decorate('server', 'jobs', jobs)
   server.decorate('server', 'connectors', new Registry<Connector>('connector', connectorShape))
   server.decorate('server', 'checks', new Registry<CheckType>('check type', checkShape))
-  const own = new URL(ownerUrl)
-  server.decorate(
-    'server',
-    'sourceEgress',
-    sourceEgress({
-      allow: config.egressAllow ?? options.sourceAllow ?? [],
-      fileSources: [...config.fileSources, ...(options.fileSources ?? [])],
-      refused:
-        config.egressAllow === undefined && options.sourceAllow !== undefined
-          ? []
-          : [`${own.hostname}:${own.port || 5432}`],
-    }),
-  )
+  server.decorate('server', 'sourceEgress', sourceEgress(sourcePolicy(options)))
   server.decorate('server', 'egress', { allow: config.egressAllow ?? options.webhookAllow ?? [] })
 
   // Jobs are declared by plugins, and the database is opened by the role that migrating makes.
@@ -135,6 +101,17 @@ export async function build(options: BuildOptions): Promise<Server> {
     await database.current?.close()
   })
   return server
+}
+
+/** The embedded server is ours as a whole; on one that was given to us, other databases may be sources. */
+function sourcePolicy({ config, ownerUrl, ...options }: BuildOptions): SourcePolicy {
+  const { host, port, database } = placeOf(ownerUrl)
+  const owner = config.databaseUrl === undefined ? { host, port } : { host, port, database }
+  return {
+    allow: config.egressAllow ?? options.sourceAllow ?? [],
+    fileSources: [...config.fileSources, ...(options.fileSources ?? [])],
+    own: [owner, ...(config.appDatabaseUrl ? [placeOf(config.appDatabaseUrl)] : [])],
+  }
 }
 
 /** Lets features hold `server.db` while the server is still being put together. */

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import Joi from 'joi'
@@ -54,6 +55,13 @@ const cidrs = list(',').custom((value: string[], helpers) => {
   return bad === undefined
     ? value
     : helpers.message({ custom: `{{#label}} holds ${bad}, which is not a CIDR such as 10.0.0.0/8` })
+})
+
+const folders = list(':').custom((value: string[], helpers) => {
+  const bad = value.find(folder => !statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+  return bad === undefined
+    ? value
+    : helpers.message({ custom: `{{#label}} names ${bad}, which is no folder: make it, or correct the path` })
 })
 
 const delays = list(',').custom((value: string[], helpers) => {
@@ -128,7 +136,7 @@ const SETTINGS = {
       'CIDRs that sources and webhooks may reach besides public addresses. Unset and embedded: sources may reach loopback.',
   },
   FILE_SOURCES: {
-    schema: list(':').default([]),
+    schema: folders.default([]),
     about: 'Folders whose database files may be sources, separated by colons; DATA_DIR/demo is always one.',
   },
   DEFAULT_PLAN: {

@@ -2,9 +2,11 @@ import { lookup } from 'node:dns/promises'
 import { realpath } from 'node:fs/promises'
 import { Agent } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import { sep } from 'node:path'
+import { networkInterfaces } from 'node:os'
+import { isAbsolute, relative, resolve as resolvePath, sep } from 'node:path'
 import tls, { type ConnectionOptions, type SecureContext } from 'node:tls'
 import ipaddr from 'ipaddr.js'
+import pg from 'pg'
 import { ConnectorError } from '../connectors/errors.ts'
 import type { Egress as SourceEgress } from '../connectors/connector.ts'
 
@@ -14,16 +16,67 @@ export interface EgressPolicy {
   allow: readonly string[]
 }
 
-/** Never reached, whatever is allowed: cloud metadata services hand out credentials. */
-const METADATA = ['169.254.169.254/32', '169.254.170.2/32', 'fd00:ec2::254/128', '100.100.100.200/32']
+/** Never reached, whatever is allowed: what answers there hands out the machine's own credentials. */
+const METADATA = [
+  // AWS, Google, Azure and most others; containers of AWS ECS and EKS; Azure's host; Alibaba; Oracle; Tencent; Scaleway.
+  ...[
+    '169.254.169.254',
+    '169.254.170.2',
+    '169.254.170.23',
+    '168.63.129.16',
+    '100.100.100.200',
+    '192.0.0.192',
+  ],
+  ...['169.254.0.23', '169.254.42.42'],
+  // AWS and its EKS, Google, Oracle, OpenStack, Scaleway.
+  ...[
+    'fd00:ec2::254',
+    'fd00:ec2::23',
+    'fd20:ce::254',
+    'fd00:c1::a9fe:a9fe',
+    'fe80::a9fe:a9fe',
+    'fd00:42::42',
+  ],
+].map(address => ipaddr.parse(address).toNormalizedString())
 
 /** Whether an address may be dialled under a policy. IPv4 addresses inside IPv6 ones are taken out first. */
 export function mayReach(address: string, policy: EgressPolicy): boolean {
   // ipaddr.js alone would also take 1.2.3 and the like.
-  if (isIP(address) === 0) return false
+  if (isIP(address) === 0 || isMetadata(address)) return false
   const ip = ipaddr.process(address)
-  if (METADATA.some(cidr => inside(ip, cidr))) return false
   return isPublic(ip) || policy.allow.some(cidr => inside(ip, cidr))
+}
+
+function isMetadata(address: string): boolean {
+  return meanings(address).some(meaning => METADATA.includes(meaning))
+}
+
+/** Prefixes of IPv6 whose addresses lead to IPv4 ones, and the bytes in which those stand. */
+const TRANSLATED: readonly [string, readonly number[]][] = [
+  // IPv4-compatible and IPv4-translated (RFC 4291, 2765), the prefix of NAT64 (RFC 6052).
+  ['::/96', [12, 13, 14, 15]],
+  ['::ffff:0:0:0/96', [12, 13, 14, 15]],
+  ['64:ff9b::/96', [12, 13, 14, 15]],
+  // A network's own NAT64 (RFC 8215) may write it in four ways.
+  ['64:ff9b:1::/48', [6, 7, 9, 10]],
+  ['64:ff9b:1::/48', [7, 9, 10, 11]],
+  ['64:ff9b:1::/48', [9, 10, 11, 12]],
+  ['64:ff9b:1::/48', [12, 13, 14, 15]],
+  // 6to4 (RFC 3056) and the server of Teredo (RFC 4380); its client stands there inverted.
+  ['2002::/16', [2, 3, 4, 5]],
+  ['2001::/32', [4, 5, 6, 7]],
+]
+
+/** An address in one spelling, and the IPv4 addresses in which packets to it may end. */
+function meanings(address: string): string[] {
+  const ip = ipaddr.process(address.replace(/%.*/, ''))
+  const bytes = ip.toByteArray()
+  const within = TRANSLATED.filter(([prefix]) => inside(ip, prefix)).map(([, places]) =>
+    places.map(place => bytes[place] ?? 0),
+  )
+  if (inside(ip, '2001::/32')) within.push(bytes.slice(12).map(byte => byte ^ 0xff))
+  // 0.0.0.0/8 is nowhere: those are prefixes that end in zeros.
+  return [ip.toNormalizedString(), ...within.filter(([first]) => first !== 0).map(four => four.join('.'))]
 }
 
 /** Of IPv6 only 2000::/3 is handed out (RFC 4291); ipaddr.js counts the rest, such as ::7f00:1, as unicast too. */
@@ -36,6 +89,17 @@ function inside(ip: ipaddr.IPv4 | ipaddr.IPv6, cidr: string): boolean {
   return network.kind() === ip.kind() && ip.match(network as never, bits)
 }
 
+/** All addresses of a name. */
+export type Resolve = (name: string) => Promise<Resolved[]>
+
+interface Resolved {
+  address: string
+  family: number
+}
+
+/** The resolver of the system, which sockets would ask: it knows /etc/hosts, and reads 0x7f.1 as 127.0.0.1. */
+const ofSystem: Resolve = name => lookup(name, { all: true })
+
 /**
  * The addresses of a host, all of which may be dialled: one forbidden address refuses the host, so that a
  * name cannot mix a public address with an inner one.
@@ -43,13 +107,14 @@ function inside(ip: ipaddr.IPv4 | ipaddr.IPv6, cidr: string): boolean {
  * @returns null when the host resolves to something that must not be reached
  * @throws the resolver's error when the name does not resolve
  */
-export async function resolveAllowed(
-  host: string,
-  policy: EgressPolicy,
-): Promise<{ address: string; family: number }[] | null> {
-  const name = bare(host)
-  const found = isIP(name) ? [{ address: name, family: isIP(name) }] : await lookup(name, { all: true })
+export async function resolveAllowed(host: string, policy: EgressPolicy): Promise<Resolved[] | null> {
+  const found = await addressesOf(host)
   return found.every(({ address }) => mayReach(address, policy)) ? found : null
+}
+
+async function addressesOf(host: string, resolve: Resolve = ofSystem): Promise<Resolved[]> {
+  const name = bare(host)
+  return isIP(name) ? [{ address: name, family: isIP(name) }] : resolve(name)
 }
 
 const BLOCKED = 'ERR_EGRESS_BLOCKED'
@@ -120,38 +185,129 @@ function bare(host: string): string {
   return host.replace(/^\[|\]$/g, '')
 }
 
+/** A database of this service itself, which is never a source: every company's rows lie in it. */
+export interface OwnDatabase {
+  host: string
+  port: number
+  /** Its name; without one, nothing on that server is a source. */
+  database?: string
+}
+
+/** The place of a connection URL, read as the driver reads it. */
+export function placeOf(url: string): Required<OwnDatabase> {
+  const { host, port, database = '' } = new pg.Client({ connectionString: url })
+  return { host, port, database }
+}
+
+/** What the egress of sources goes by. */
+export interface SourcePolicy extends EgressPolicy {
+  /** Folders; files elsewhere are not opened. */
+  fileSources: readonly string[]
+  own: readonly OwnDatabase[]
+  /** The system's resolver unless told. */
+  resolve?: Resolve
+}
+
 /** The egress of monitored sources. */
-export function sourceEgress(
-  options: EgressPolicy & { fileSources: readonly string[]; refused: readonly string[] },
-): SourceEgress {
+export function sourceEgress(policy: SourcePolicy): SourceEgress {
+  const { fileSources, resolve = ofSystem } = policy
+  const isOwn = ownDatabases(policy.own, resolve)
   return {
-    async address(host, port) {
-      const addresses = await resolveAllowed(host, options)
-      const [first] = addresses ?? []
-      if (!first || addresses?.some(({ address }) => options.refused.includes(`${address}:${port}`))) {
+    async address(host, port, database) {
+      // A path is a socket of this machine to most drivers. What it was is not said: URLs hold passwords.
+      if (NO_HOST.test(host)) throw refusedSource('host must be a host name or an address, not a path or URL')
+      const found = await addressesOf(host, resolve)
+      const [first] = found
+      if (found.some(({ address }) => isIP(address) !== 0 && isMetadata(address))) {
+        throw refusedSource(
+          `The host ${host} is where a cloud hands out credentials: it is never reached from here`,
+        )
+      }
+      if (!first || !found.every(({ address }) => mayReach(address, policy))) {
         throw refusedSource(
           `The host ${host} may not be reached from here: the operator can allow its network with EGRESS_ALLOW`,
+        )
+      }
+      if (await isOwn(found, port, database)) {
+        throw refusedSource(
+          `${host}:${port} is the database in which this service keeps its own records, which cannot be a source: ` +
+            'name the database that you want to watch',
         )
       }
       return first.address
     },
     async file(path) {
-      const real = await realpath(path).catch((cause: unknown) => {
+      const folders = await Promise.all(fileSources.map(folder => realpath(folder).catch(() => null)))
+      const real = await realpath(path).catch(() => null)
+      if (real !== null && folders.some(folder => folder !== null && isBelow(real, folder))) return real
+      // Elsewhere it is not told whether there is such a file.
+      if (real === null && [...fileSources, ...folders].some(folder => isBelow(path, folder))) {
         throw new ConnectorError({
           kind: 'missing-object',
           engine: 'file',
           code: 'ENOENT',
           message: `There is no file ${path}`,
-          cause,
         })
-      })
-      const folders = await Promise.all(options.fileSources.map(folder => realpath(folder).catch(() => null)))
-      if (folders.some(folder => folder !== null && real.startsWith(folder + sep))) return real
+      }
       throw refusedSource(
         `The file ${path} may not be opened: it must lie under a folder of the setting FILE_SOURCES`,
       )
     },
   }
+}
+
+const NO_HOST = /^$|[/\\@?#\s\p{Cc}]/u
+
+function isBelow(path: string, folder: string | null): boolean {
+  if (folder === null) return false
+  const way = relative(resolvePath(folder), resolvePath(path))
+  return way !== '' && way.split(sep)[0] !== '..' && !isAbsolute(way)
+}
+
+/** Whether addresses, a port and a database are those of the service itself, however they are written. */
+function ownDatabases(own: readonly OwnDatabase[], resolve: Resolve) {
+  const places = own.map(place => ({ ...place, known: new Set<string>() }))
+  return async (found: readonly Resolved[], port: number, database: string | undefined) => {
+    const asked = placesOf(found)
+    for (const { host, known, ...place } of places) {
+      if (place.port !== port || !mayBeSame(database, place.database)) continue
+      // A name that is answered in turns, or not at all just now, still stands for what it stood for.
+      const now = isSocket(host)
+        ? [{ address: '127.0.0.1' }]
+        : await addressesOf(host, resolve).catch(() => [])
+      placesOf(now).forEach(address => known.add(address))
+      if (asked.some(address => known.has(address))) return true
+    }
+    return false
+  }
+}
+
+/** As libpq, which takes a folder, or `@` and a name, for where the server's socket is. */
+function isSocket(host: string): boolean {
+  return /^[/@]/.test(host)
+}
+
+/** A database that is not named may be any; of a name the server takes the first 63 bytes. */
+function mayBeSame(asked: string | undefined, own: string | undefined): boolean {
+  if (!asked || !own) return true
+  const [one, other] = [asked, own].map(name => Buffer.from(name).subarray(0, 63)) as [Buffer, Buffer]
+  return one.equals(other)
+}
+
+/** Where addresses lead: all of those of this machine, which are many, lead to one place. */
+function placesOf(found: readonly { address: string }[]): string[] {
+  const here = new Set(
+    Object.values(networkInterfaces())
+      .flat()
+      .flatMap(entry =>
+        entry ? [ipaddr.process(entry.address.replace(/%.*/, '')).toNormalizedString()] : [],
+      ),
+  )
+  const places = found.flatMap(({ address }) => (isIP(address) === 0 ? [] : meanings(address)))
+  return places.map(place => {
+    const range = ipaddr.parse(place).range()
+    return range === 'loopback' || range === 'unspecified' || here.has(place) ? 'here' : place
+  })
 }
 
 function refusedSource(message: string): ConnectorError {

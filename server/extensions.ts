@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module'
 import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin, Server } from '@hapi/hapi'
 
 /** An extension that cannot be used; the message says which of four things went wrong, and what to do. */
@@ -10,6 +10,10 @@ export class ExtensionError extends Error {
 
 const fromSource = import.meta.url.endsWith('.ts')
 let hooked = false
+
+/** What is imported for EXTENSIONS, and the errors that say that there is no such thing. */
+const asked = new Set<string>()
+const unresolved = new WeakSet<object>()
 
 /**
  * Makes `tidemark/…` mean this very program wherever an extension imports it, so that an error of its
@@ -21,6 +25,9 @@ export function resolveHostModules(): void {
   hooked = true
   registerHooks({
     resolve(specifier, context, next) {
+      if (context.parentURL === import.meta.url && asked.has(specifier)) {
+        return resolveExtension(parentURL => next(specifier, { ...context, parentURL }))
+      }
       if (!specifier.startsWith('tidemark/') && specifier !== 'joi') return next(specifier, context)
       const conditions = fromSource ? [...context.conditions, 'tidemark-source'] : context.conditions
       return next(specifier, { ...context, conditions, parentURL: import.meta.url })
@@ -28,10 +35,34 @@ export function resolveHostModules(): void {
   })
 }
 
+/** Packages are looked for from the working directory, then from here: either may be where they were installed. */
+function resolveExtension<Resolved>(from: (parentURL: string) => Resolved): Resolved {
+  try {
+    return from(pathToFileURL(resolve('EXTENSIONS')).href)
+  } catch (error) {
+    if (!isAbsent(error)) throw noted(error)
+  }
+  try {
+    return from(import.meta.url)
+  } catch (error) {
+    throw noted(error)
+  }
+}
+
+function noted(error: unknown): unknown {
+  unresolved.add(error as object)
+  return error
+}
+
+function isAbsent(error: unknown): boolean {
+  const { code, message } = error as { code?: string; message: string }
+  return code === 'ERR_MODULE_NOT_FOUND' && message.startsWith('Cannot find package')
+}
+
 /**
  * Imports extensions in order and registers each as a hapi plugin.
  * @param specifiers package names, or paths that start with `.` or `/`, from the working directory
- * @throws ExtensionError saying which of four things went wrong: not installed, threw, no hapi plugin, name taken
+ * @throws ExtensionError saying which of four things went wrong: not installed, threw, no hapi plugin, not added
  */
 export async function loadExtensions(server: Server, specifiers: readonly string[]): Promise<void> {
   resolveHostModules()
@@ -40,9 +71,7 @@ export async function loadExtensions(server: Server, specifiers: readonly string
     try {
       await server.register(plugin)
     } catch (cause) {
-      throw new ExtensionError(`Extension ${specifier} could not be added: ${(cause as Error).message}`, {
-        cause,
-      })
+      throw new ExtensionError(`Extension ${specifier} could not be added: ${told(cause)}`, { cause })
     }
   }
 }
@@ -50,29 +79,82 @@ export async function loadExtensions(server: Server, specifiers: readonly string
 async function importExtension(specifier: string): Promise<Record<string, unknown>> {
   const isPath = /^(\.{1,2}\/|\/|file:)/.test(specifier)
   const target = !isPath || specifier.startsWith('file:') ? specifier : pathToFileURL(resolve(specifier)).href
+  asked.add(target)
   try {
     return (await import(target)) as Record<string, unknown>
   } catch (cause) {
-    const { code, message } = cause as { code?: string; message: string }
-    // What stands behind it is who asked, which may be the extension itself.
-    const [what = ''] = message.split(' imported from ')
-    const missing =
-      code === 'ERR_MODULE_NOT_FOUND' && what.includes(isPath ? target.replace('file://', '') : specifier)
-    throw new ExtensionError(
-      missing
-        ? isPath
-          ? `Extension ${specifier} is not there: correct the path in EXTENSIONS`
-          : `Extension ${specifier} is not installed: run npm install ${specifier}, or correct EXTENSIONS`
-        : `Extension ${specifier} threw while it was loaded: ${message}`,
-      { cause },
-    )
+    const isOwn = typeof cause === 'object' && cause !== null && unresolved.has(cause)
+    const problem = isOwn
+      ? whyAbsent(specifier, isPath, cause as Error)
+      : `threw while it was loaded: ${told(cause)}`
+    throw new ExtensionError(`Extension ${specifier} ${problem}`, { cause })
   }
 }
 
+function whyAbsent(specifier: string, isPath: boolean, error: Error & { code?: string }): string {
+  const { code, message } = error
+  if (code === 'ERR_UNSUPPORTED_DIR_IMPORT') return 'is a folder: name the file in it, such as index.ts'
+  if (isPath) return 'is not there: correct the path in EXTENSIONS'
+  if (isAbsent(error)) return `is not installed: run npm install ${specifier}, or correct EXTENSIONS`
+  const [, file] = /^Cannot find module '([^']+)'/.exec(message) ?? []
+  if (file !== undefined)
+    return `is installed, but has no ${file}: run npm run build in it, or install it again`
+  return `cannot be imported (${message}): its package.json must say under exports what "." is`
+}
+
+/** What is known to go wrong, by a part of the message, and what to do about it. */
+const ADVICE: readonly [RegExp, string][] = [
+  [
+    /^Stripping types is currently unsupported for files under node_modules/,
+    'publish what npm run build makes of it',
+  ],
+  [
+    /not supported in strip-only mode/,
+    'Node only leaves out types, so set erasableSyntaxOnly in tsconfig.json',
+  ],
+  [
+    /Cannot mix different versions of joi/,
+    'leave joi and tidemark out of the bundle; the server answers for them',
+  ],
+  [
+    /Package subpath .* is not defined by "exports" in .*package\.json/,
+    'there are tidemark/connector, tidemark/check, and /conformance of both',
+  ],
+]
+
+/** What was thrown in one line, where it happened, and what to do where that is known. */
+function told(thrown: unknown): string {
+  const message = thrown instanceof Error ? thrown.message : `it threw ${JSON.stringify(thrown) ?? 'nothing'}`
+  // What stands behind it is who asked for a module, which the place says too.
+  const [what = ''] = message.split(' imported from ')
+  const place = placeOf(thrown)
+  const advice =
+    ADVICE.find(([pattern]) => pattern.test(message))?.[1] ??
+    (thrown instanceof SyntaxError && place === '' ? 'node --check tells where' : undefined)
+  return `${what}${place}${advice === undefined ? '' : `: ${advice}`}`
+}
+
+/** The first place in a file that is neither Node's nor ours, as ` (file:line)`. */
+function placeOf(thrown: unknown): string {
+  const { stack = '' } = (thrown ?? {}) as { stack?: string }
+  const places = stack.matchAll(/(?<=^|\(|at )(file:\/\/[^\s()]+?|\/[^\s():]+):(\d+)(?::\d+)?\)?$/gm)
+  for (const [, file = '', line] of places) {
+    const path = file.startsWith('file:') ? fileURLToPath(file) : file
+    if (!path.startsWith(ownFolder) && !/\/node_modules\/(@hapi|joi)\//.test(path))
+      return ` (${path}:${line})`
+  }
+  return ''
+}
+
+const ownFolder = fileURLToPath(new URL('.', import.meta.url))
+
 function pluginOf(specifier: string, module: Record<string, unknown>): Plugin<undefined> {
-  const candidate = (module.plugin ?? module.default) as Partial<Plugin<undefined>> | undefined
-  if (typeof candidate?.register === 'function') return candidate as Plugin<undefined>
+  const { plugin, default: fallback } = module as { plugin?: unknown; default?: { plugin?: unknown } }
+  const candidate = (plugin ?? fallback?.plugin ?? fallback) as Partial<Plugin<undefined>> | undefined
+  const { name, pkg } = (candidate ?? {}) as { name?: unknown; pkg?: { name?: unknown } }
+  if (typeof candidate?.register === 'function' && (name ?? pkg?.name)) return candidate as Plugin<undefined>
+  const lack = typeof candidate?.register === 'function' ? 'a hapi plugin without a name' : 'no hapi plugin'
   throw new ExtensionError(
-    `Extension ${specifier} exports no hapi plugin: export { plugin: { name, register(server) } }`,
+    `Extension ${specifier} exports ${lack}: export const plugin = { name: 'my-extension', register(server) { … } }`,
   )
 }

@@ -6,9 +6,11 @@ import t from 'tap'
 import { resolveHostModules } from '../server/extensions.ts'
 
 resolveHostModules()
-await import('../plugin-template/test/connector.test.ts')
+await import('../plugin-template/test/conformance.test.ts')
+await import('../plugin-template/test/session.test.ts')
+await import('../plugin-template/test/catalog.test.ts')
 await import('../plugin-template/test/reader.test.ts')
-await import('../plugin-template/test/checks.test.ts')
+await import('../plugin-template/test/mean-length.test.ts')
 
 t.test('the plug-in lists the connector and the check, and nothing else', async t => {
   const { plugin } = await import('../plugin-template/index.ts')

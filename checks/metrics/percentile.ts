@@ -15,6 +15,7 @@ export const percentile: AggregateMetric<{ percentile_value: number }> = {
   column: 'required',
   kinds: NUMERIC_KINDS,
   needs: ['percentile'],
+  groupNeeds: ['groupedPercentile'],
   measure: ({ column, config, dialect, from }) =>
     dialect.percentile(column, config.percentile_value / 100, from),
 }

@@ -47,7 +47,8 @@ export const enumeration: RowRule<{ allowed_values: Allowed[] }> = {
     const { column, info, config } = context
     const values = [...new Set(config.allowed_values)]
     if (isNumeric(info)) {
-      return sql`${column} in (${join(values.map(value => numberLiteral(value as string | number)))})`
+      const numbers = values.map(value => numberLiteral(value as string | number, context.dialect))
+      return sql`${column} in (${join(numbers)})`
     }
     if (info?.kind === 'boolean') {
       const truths = values.map(value => numberLiteral(TRUTH[String(value).toLowerCase()] ?? 0))

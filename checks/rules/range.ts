@@ -51,8 +51,8 @@ function isNumberItself({ column, info, dialect }: CheckContext<RangeConfig>): S
 function withinNumbers(context: CheckContext<RangeConfig>): Sql[] {
   const { min, max } = context.config
   const conditions: Sql[] = []
-  if (min !== undefined) conditions.push(sql`${context.column} >= ${numberLiteral(min)}`)
-  if (max !== undefined) conditions.push(sql`${context.column} <= ${numberLiteral(max)}`)
+  if (min !== undefined) conditions.push(sql`${context.column} >= ${numberLiteral(min, context.dialect)}`)
+  if (max !== undefined) conditions.push(sql`${context.column} <= ${numberLiteral(max, context.dialect)}`)
   if (max === undefined) conditions.push(isNumberItself(context))
   return conditions
 }

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Value } from '../connector.ts'
-import { sql, type Sql } from '../sql.ts'
-import { awkwardNames, TEXTS } from './fixture.ts'
-import { only, PATIENCE, type Group, type Kit } from './kit.ts'
-
-const QUICK = { timeoutMs: PATIENCE }
+import { join, raw, sql, Sql } from '../sql.ts'
+import { TEXTS } from './fixture.ts'
+import { only, QUICK, type Group, type Kit } from './kit.ts'
 
 /** strptime format, text, whether the text is a real calendar date in exactly that format. */
 const DATES: readonly (readonly [string, string, boolean])[] = [
@@ -59,49 +57,42 @@ export const dialectGroups: readonly Group[] = [
     async run(t, kit) {
       const { dialect } = kit.connector
       const values = kit.table('conformance_values')
-      await kit.holds(t, 'a quoted identifier comes back as the name of a result column', () =>
-        kit.session(async connection => {
-          for (const [label, name] of awkwardNames(kit.fixture)) {
-            const rows = await connection.query(sql`select 1 as ${dialect.quote(name)}`, QUICK)
-            assert.deepEqual(Object.keys(rows[0] ?? {}), [name], label)
-          }
-        }),
-      )
+      const [id, label, big, ratio] = ['id', 'label', 'big', 'ratio'].map(kit.quote) as [Sql, Sql, Sql, Sql]
       await kit.holds(t, 'countIf counts rows, NULL conditions and empty tables as 0', async () => {
         const count = async (condition: Sql, table: string) => {
           const found = await measure(kit, dialect.countIf(condition), table)
           assert.notEqual(found, null, 'none is 0, not NULL')
           return Number(found)
         }
-        assert.equal(await count(sql`id > ${2}`, 'conformance_values'), 3)
-        assert.equal(await count(sql`big > ${0}`, 'conformance_values'), 2)
-        assert.equal(await count(sql`label is null`, 'conformance_values'), 1)
-        assert.equal(await count(sql`id > ${99}`, 'conformance_values'), 0)
-        assert.equal(await count(sql`id > ${0}`, 'conformance_empty'), 0)
+        assert.equal(await count(sql`${id} > ${2}`, 'conformance_values'), 3)
+        assert.equal(await count(sql`${big} > ${0}`, 'conformance_values'), 2)
+        assert.equal(await count(sql`${label} is null`, 'conformance_values'), 1)
+        assert.equal(await count(sql`${id} > ${99}`, 'conformance_values'), 0)
+        assert.equal(await count(sql`${id} > ${0}`, 'conformance_empty'), 0)
       })
       await kit.holds(t, 'countIf takes a whole condition', async () => {
-        const condition = sql`id = ${1} or id = ${2}`
+        const condition = sql`${id} = ${1} or ${id} = ${2}`
         assert.equal(Number(await measure(kit, dialect.countIf(condition), 'conformance_values')), 2)
       })
       await kit.holds(t, 'asNumber can be added up, averaged and compared with fractions', async () => {
-        const id = dialect.asNumber(sql`id`)
-        assert.equal(Number(await measure(kit, sql`sum(${id})`, 'conformance_values')), 15)
+        const number = dialect.asNumber(id)
+        assert.equal(Number(await measure(kit, sql`sum(${number})`, 'conformance_values')), 15)
         assert.equal(
-          Number(await measure(kit, sql`avg(${dialect.asNumber(sql`ratio`)})`, 'conformance_values')),
+          Number(await measure(kit, sql`avg(${dialect.asNumber(ratio)})`, 'conformance_values')),
           2500000000.3125,
         )
-        const between = sql`${id} >= ${1.5} and ${id} <= ${1e12}`
+        const between = sql`${number} >= ${1.5} and ${number} <= ${1e12}`
         assert.equal(Number(await measure(kit, dialect.countIf(between), 'conformance_values')), 4)
       })
       await kit.holds(t, 'asText compares with texts', async () => {
-        const hits = dialect.countIf(sql`${dialect.asText(sql`id`)} in (${'1'}, ${'5'}, ${'x'})`)
+        const hits = dialect.countIf(sql`${dialect.asText(id)} in (${'1'}, ${'5'}, ${'x'})`)
         assert.equal(Number(await measure(kit, hits, 'conformance_values')), 2)
-        const texts = dialect.countIf(sql`${dialect.asText(sql`label`)} = ${'one'}`)
+        const texts = dialect.countIf(sql`${dialect.asText(label)} = ${'one'}`)
         assert.equal(Number(await measure(kit, texts, 'conformance_values')), 1)
       })
       await kit.holds(t, 'limit gives the first rows of an ordered select', () =>
         kit.session(async connection => {
-          const first = dialect.limit(sql`select id from ${values} where id > ${1} order by id`, 2)
+          const first = dialect.limit(sql`select ${id} from ${values} where ${id} > ${1} order by ${id}`, 2)
           assert.deepEqual(await connection.query(first, QUICK), [{ id: 2 }, { id: 3 }])
         }),
       )
@@ -111,22 +102,14 @@ export const dialectGroups: readonly Group[] = [
             { length: dialect.limits.columns },
             (_, index) => `count(*) as c${index}`,
           )
-          const wide = sql(
-            [`select ${columns.join(', ')} from `, ''] as unknown as TemplateStringsArray,
-            values,
-          )
+          const wide = sql`select ${raw(columns.join(', '))} from ${values}`
           assert.equal(
             Object.keys((await connection.query(wide, QUICK))[0] ?? {}).length,
             dialect.limits.columns,
           )
           const ids = Array.from({ length: dialect.limits.values }, (_, index) => index + 1)
-          const strings = [
-            'select count(*) as n from ',
-            ' where id in (',
-            ...ids.slice(1).map(() => ','),
-            ')',
-          ]
-          const long = sql(strings as unknown as TemplateStringsArray, values, ...ids)
+          const listed = new Sql(['', ...ids.slice(1).map(() => ', '), ''], ids)
+          const long = sql`select count(*) as n from ${values} where ${id} in (${listed})`
           assert.equal(Number(only(await connection.query(long, QUICK))), 5)
         }),
       )
@@ -137,12 +120,13 @@ export const dialectGroups: readonly Group[] = [
     needs: 'regex',
     async run(t, kit) {
       const { dialect } = kit.connector
+      const [id, label] = ['id', 'label'].map(kit.quote) as [Sql, Sql]
       const ids = async (pattern: string) =>
         kit.session(async connection => {
-          const condition = dialect.matches(sql`label`, pattern)
+          const condition = dialect.matches(label, pattern)
           const texts = kit.table('conformance_texts')
           const rows = await connection.query(
-            sql`select id from ${texts} where ${condition} order by id`,
+            sql`select ${id} from ${texts} where ${condition} order by ${id}`,
             QUICK,
           )
           return rows.map(row => Number(row.id))
@@ -157,8 +141,13 @@ export const dialectGroups: readonly Group[] = [
         assert.deepEqual(await ids(`') or 1=1 --`).catch(() => []), [])
       })
       await kit.holds(t, 'a NULL text gives NULL', async () => {
-        const hit = sql`case when (${dialect.matches(sql`label`, 'o')}) is null then 1 else 0 end`
+        const hit = sql`case when (${dialect.matches(label, 'o')}) is null then 1 else 0 end`
         assert.equal(Number(await measure(kit, sql`sum(${hit})`, 'conformance_values')), 1)
+      })
+      await kit.holds(t, 'ten thousand rows are searched, and none', async () => {
+        const hits = dialect.countIf(dialect.matches(label, '^d[78]$'))
+        assert.equal(Number(await measure(kit, hits, 'conformance_rows')), 2000)
+        assert.equal(Number(await measure(kit, hits, 'conformance_empty')), 0)
       })
     },
   },
@@ -167,25 +156,67 @@ export const dialectGroups: readonly Group[] = [
     needs: 'percentile',
     async run(t, kit) {
       const { dialect } = kit.connector
+      const [id, ratio, digit] = ['id', 'ratio', 'digit'].map(kit.quote) as [Sql, Sql, Sql]
       const of = async (column: Sql, fraction: number, table: string) =>
         measure(kit, dialect.percentile(column, fraction, kit.table(table)), table)
       await kit.holds(t, 'percentiles are exact, interpolated and skip NULL', async () => {
-        assert.equal(Number(await of(sql`id`, 0.5, 'conformance_values')), 3)
-        assert.equal(Number(await of(sql`id`, 0.9, 'conformance_values')), 4.6)
-        assert.equal(Number(await of(sql`id`, 0, 'conformance_values')), 1)
-        assert.equal(Number(await of(sql`id`, 1, 'conformance_values')), 5)
-        assert.equal(Number(await of(sql`ratio`, 0.5, 'conformance_values')), 1.25)
-        assert.equal(await of(sql`id`, 0.5, 'conformance_empty'), null)
+        assert.equal(Number(await of(id, 0.5, 'conformance_values')), 3)
+        assert.equal(Number(await of(id, 0.9, 'conformance_values')), 4.6)
+        assert.equal(Number(await of(id, 0, 'conformance_values')), 1)
+        assert.equal(Number(await of(id, 1, 'conformance_values')), 5)
+        assert.equal(Number(await of(ratio, 0.5, 'conformance_values')), 1.25)
+        assert.equal(await of(id, 0.5, 'conformance_empty'), null)
+      })
+      await kit.holds(t, 'percentiles of ten thousand rows are exact', async () => {
+        assert.equal(Number(await of(id, 0.5, 'conformance_rows')), 5000.5)
+        // 0.99 of 9,999 steps, as a double has it.
+        assert.ok(Math.abs(Number(await of(id, 0.99, 'conformance_rows')) - 9900.01) < 1e-6)
+        assert.equal(Number(await of(digit, 0.5, 'conformance_rows')), 4.5)
+        assert.equal(Number(await of(digit, 1, 'conformance_rows')), 9)
       })
       await kit.holds(t, 'a percentile stands beside other aggregates in one SELECT', () =>
         kit.session(async connection => {
           const values = kit.table('conformance_values')
-          const half = dialect.percentile(sql`id`, 0.5, values)
+          const half = dialect.percentile(id, 0.5, values)
           const rows = await connection.query(
             sql`select count(*) as n, ${half} as half from ${values}`,
             QUICK,
           )
-          assert.deepEqual([Number(rows[0]?.n), Number(rows[0]?.half)], [5, 3])
+          assert.deepEqual(Object.values(rows[0] ?? {}).map(Number), [5, 3])
+        }),
+      )
+    },
+  },
+  {
+    name: 'groupedPercentile',
+    needs: 'groupedPercentile',
+    async run(t, kit) {
+      const { dialect } = kit.connector
+      const [id, digit] = ['id', 'digit'].map(kit.quote) as [Sql, Sql]
+      await kit.holds(t, 'each group has its own percentile', () =>
+        kit.session(async connection => {
+          const from = kit.table('conformance_rows')
+          const half = dialect.percentile(id, 0.5, from)
+          const rows = await connection.query(
+            sql`select ${digit} as ${kit.quote('d')}, ${half} as ${kit.quote('half')} from ${from} group by ${digit} order by ${digit}`,
+            QUICK,
+          )
+          const own = await Promise.all(
+            rows.map(async ({ d }) =>
+              only(
+                await connection.query(
+                  sql`select ${half} as ${kit.quote('half')} from ${from} where ${digit} = ${d}`,
+                  QUICK,
+                ),
+              ),
+            ),
+          )
+          assert.equal(rows.length, 10)
+          assert.deepEqual(
+            rows.map(row => Number(row.half)),
+            own.map(Number),
+          )
+          assert.equal(new Set(own.map(Number)).size, 10, 'the groups differ')
         }),
       )
     },
@@ -201,17 +232,24 @@ export const dialectGroups: readonly Group[] = [
           `${format} takes real calendar dates in exactly this form, and nothing throws`,
           () =>
             kit.session(async connection => {
-              for (const [, text, valid] of DATES.filter(([name]) => name === format)) {
-                const hit = sql`case when ${dialect.parsesAsDate(sql`${text}`, format)} then 1 else 0 end`
-                const found = Number(only(await connection.query(sql`select ${hit} as hit`, QUICK)))
-                assert.equal(found, valid ? 1 : 0, JSON.stringify(text))
-              }
+              const texts = DATES.filter(([name]) => name === format)
+              const hits = texts.map(([, text], index) => {
+                const isDate = dialect.parsesAsDate(sql`${text}`, format)
+                return sql`case when ${isDate} then 1 else 0 end as ${raw(`v${index}`)}`
+              })
+              const rows = await connection.query(sql`select ${join(hits)}`, QUICK)
+              const judged = Object.values(rows[0] ?? {}).map(Number)
+              assert.deepEqual(
+                texts.map(([, text], index) => [text, judged[index]]),
+                texts.map(([, text, isValid]) => [text, isValid ? 1 : 0]),
+              )
             }),
         )
       }
       await kit.holds(t, 'a column is judged row by row', async () => {
-        const hits = dialect.countIf(dialect.parsesAsDate(sql`label`, '%Y-%m-%d'))
-        assert.equal(Number(await measure(kit, hits, 'conformance_texts')), 0)
+        const hits = dialect.countIf(dialect.parsesAsDate(kit.quote('label'), '%Y-%m-%d'))
+        for (const table of ['conformance_texts', 'conformance_rows', 'conformance_empty'])
+          assert.equal(Number(await measure(kit, hits, table)), 0, table)
       })
     },
   },

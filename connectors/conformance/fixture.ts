@@ -1,16 +1,21 @@
 import type { ConnectorErrorKind } from '../errors.ts'
 import type { Sql } from '../sql.ts'
-import type { Kit } from './kit.ts'
 
 /** The engine's names of the fixture's column types; null where it has no such type. */
-interface FixtureTypes {
+export interface FixtureTypes {
   integer: string
   bigint: string
   varchar: string
   double: string
   decimal: string | null
+  boolean: string | null
+  binary: string | null
   date: string | null
+  time: string | null
   timestamp: string | null
+  /** A moment, whatever zone it was written in. */
+  timestamptz: string | null
+  json: string | null
 }
 
 const TYPES: FixtureTypes = {
@@ -19,30 +24,57 @@ const TYPES: FixtureTypes = {
   varchar: 'varchar(200)',
   double: 'double precision',
   decimal: 'decimal(20,2)',
+  boolean: 'boolean',
+  binary: 'varbinary(100)',
   date: 'date',
+  time: 'time',
   timestamp: 'timestamp',
+  timestamptz: 'timestamp with time zone',
+  json: 'json',
+}
+
+/** Types that an engine may be without. */
+export type OptionalType = Exclude<keyof FixtureTypes, 'integer' | 'bigint' | 'varchar' | 'double'>
+
+/** The values of the optional types in row 1 of `conformance_types`, as most engines write them. */
+export const SAMPLES: Readonly<Record<OptionalType, string>> = {
+  decimal: '123456789012345678.90',
+  boolean: 'true',
+  binary: "x'00ff10'",
+  date: "'2024-02-29'",
+  time: "'12:34:56'",
+  timestamp: "'2024-02-29 12:34:56'",
+  timestamptz: "'2024-02-29 13:34:56+01:00'",
+  json: `'{"a": [1, "x", null], "b": {}}'`,
 }
 
 /** Names that break SQL written without care. Each becomes a table with a column of the same name. */
 const AWKWARD_NAMES = {
   quotes: `it's a "quote"`,
   backtick: 'back`tick\\slash',
+  backslash: 'end\\',
   bracket: 'brac[ket]',
   dots: 'a.b.c',
   spaces: ' space around ',
   keyword: 'select',
-  emoji: 'naïve 🦆 名前',
+  emoji: 'naïve 🦆',
+  unicode: 'Größe 名前',
+  'right to left': 'שלום مرحبا',
   injection: 'x"; drop table y; --',
   placeholder: '$1 ? :1 %s',
+  percent: '100% of_it %d',
   prototype: '__proto__',
+  'leading digits': '1st 2024',
+  'upper case': 'UPPER CASE',
   long: 'n'.repeat(63),
+  '64 characters': 'm'.repeat(64),
   'case twin': 'Twin',
 } as const
 
-type AwkwardName = keyof typeof AWKWARD_NAMES
+export type AwkwardName = keyof typeof AWKWARD_NAMES
 
-/** The twin of the name of the same label, which differs only by case. */
-export const TWIN = 'twin'
+/** What differs from the name labelled `case twin` only by case: tables of their own. */
+export const TWINS = ['twin', 'TWIN'] as const
 
 /** What the caller supplies: write access to the database of `config`, and the engine's own words. */
 export interface Fixture {
@@ -57,20 +89,47 @@ export interface Fixture {
   slow: Sql
   /** How many statements of the connector run in the server now; when given, ended ones must be gone. */
   running?(): Promise<number>
+  /** How many sessions of the connector the server has now; when given, closed ones must be gone. */
+  sessions?(): Promise<number>
+  /** How many transactions the connector's sessions hold open while they run nothing; when given, none must be. */
+  transactions?(): Promise<number>
+  /** How many statements the connector has sent so far; when given, introspection may send only so many. */
+  statements?(): Promise<number> | number
+  /**
+   * Makes something that may not be read and gives a SELECT of it, and whose `connection_config` may not read
+   * it where that is another one than the kit's; when given, the refusal must be of kind `permission`.
+   */
+  revoked?(): Promise<Revoked> | Revoked
   /** Schemas that `introspect` must omit. */
   systemSchemas?: readonly string[]
   types?: Partial<FixtureTypes>
-  /** Awkward names that the engine itself refuses. */
+  /** The sample values of types in the engine's own SQL; as in `SAMPLES` unless told. */
+  literals?: Partial<Record<OptionalType, string>>
+  /** Awkward names that the engine itself refuses, or keeps in another form. */
   refusesNames?: readonly AwkwardName[]
+  /** Characters of a text that can surely be bound and returned; 1,000,000 unless told. */
+  textLength?: number
   /** Statements that comment on a table and on one of its columns; ANSI-like `comment on` unless told. */
   comment?(table: string, column: string, comment: string): string[]
   /** Statements that bring the engine's statistics up to date, before estimates are asked for. */
   analyze?(table: string): string[]
 }
 
+/** A statement that is refused for want of a right. */
+export interface Revoked {
+  statement: Sql
+  config?: Record<string, unknown>
+}
+
 /** The types of a fixture with the defaults filled in. */
 export function fixtureTypes(fixture: Fixture): FixtureTypes {
   return { ...TYPES, ...fixture.types }
+}
+
+/** The optional types that the engine has. */
+export function optionalTypes(fixture: Fixture): OptionalType[] {
+  const types = fixtureTypes(fixture)
+  return (Object.keys(SAMPLES) as OptionalType[]).filter(name => types[name] !== null)
 }
 
 /** The awkward names that the engine takes. */
@@ -80,51 +139,21 @@ export function awkwardNames(fixture: Fixture): [AwkwardName, string][] {
   )
 }
 
-/** A comment and a text with everything that quoting gets wrong; no backslash, which MySQL's literals eat. */
-export const COMMENT = `it's the "best" 🦆 -- ; comment`
+/**
+ * A comment with everything that quoting gets wrong; no backslash, which MySQL's literals eat. An engine whose
+ * catalog takes no emoji as a name takes none here either.
+ */
+export function commentOf(fixture: Fixture): string {
+  return `it's the "best" ${fixture.refusesNames?.includes('emoji') ? '名前' : '🦆'} -- ; comment`
+}
 
 /** The texts of `conformance_texts`, by id from 1. */
 export const TEXTS = ['alpha', 'Alphabet', 'beta.1', 'b+a', '12', '', "it's"] as const
 
-/** An SQL literal for `execute`. */
-export function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
-}
+/** The rows of `conformance_rows`: ids from 1, `digit` the last digit of id - 1, `label` NULL for one in ten. */
+export const ROWS = 10_000
 
-/** Creates and fills the fixture's tables. */
-export async function buildFixture(kit: Kit): Promise<void> {
-  const { fixture } = kit
-  const types = fixtureTypes(fixture)
-  const quote = (name: string) => kit.text(kit.connector.dialect.quote(name))
-  const table = (name: string) => kit.text(kit.table(name))
-  const run = async (...statements: string[]) => {
-    for (const statement of statements) await fixture.execute(statement)
-  }
-  const optional = (['decimal', 'date', 'timestamp'] as const).filter(name => types[name] !== null)
-  const samples = { decimal: '123456789012345678.90', date: '2024-02-29', timestamp: '2024-02-29 12:34:56' }
-
-  await run(
-    `create table ${table('conformance_values')} (id ${types.integer} not null, big ${types.bigint}, ` +
-      `ratio ${types.double}, label ${types.varchar} default 'none' ` +
-      `${optional.map(name => `, ${name}_value ${types[name]}`).join('')})`,
-    `insert into ${table('conformance_values')} values (1, 9007199254740991, 0.5, 'one'` +
-      `${optional.map(name => `, ${name === 'decimal' ? samples[name] : literal(samples[name])}`).join('')})`,
-    `insert into ${table('conformance_values')} (id, big, ratio, label) values ` +
-      `(2, 9007199254740993, -1.25, 'two'), (3, -9223372036854775807, 1e10, null), (4, 0, null, 'four'), (5, null, 2, 'five')`,
-    `create table ${table('conformance_empty')} (id ${types.integer}, label ${types.varchar})`,
-    `create table ${table('conformance_texts')} (id ${types.integer} not null, label ${types.varchar})`,
-    ...TEXTS.map(
-      (text, index) => `insert into ${table('conformance_texts')} values (${index + 1}, ${literal(text)})`,
-    ),
-    `create view ${table('conformance_view')} as select id, label from ${table('conformance_values')}`,
-  )
-  for (const name of awkwardNames(fixture).map(([, name]) => name)) await makeAwkward(name)
-  if (!fixture.refusesNames?.includes('case twin')) await makeAwkward(TWIN)
-
-  async function makeAwkward(name: string) {
-    await run(
-      `create table ${table(name)} (${quote(name)} ${types.integer})`,
-      `insert into ${table(name)} values (7)`,
-    )
-  }
+/** The label of a digit in `conformance_rows`. */
+export function labelOf(digit: number): string | null {
+  return digit === 3 ? null : `d${digit}`
 }

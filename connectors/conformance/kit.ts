@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { lookup } from 'node:dns/promises'
 import { realpath } from 'node:fs/promises'
+import type { TableRef } from '../catalog.ts'
 import type { Capability, Connection, ConnectOptions, Connector, Egress, Row, Value } from '../connector.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../errors.ts'
 import type { Sql } from '../sql.ts'
 import type { Fixture } from './fixture.ts'
+import type { GroupReport } from './report.ts'
 
 /** The part of a test that the kit uses; tap's `Test` and node:test's `TestContext` both have it. */
 export interface KitTest {
@@ -31,18 +33,28 @@ export interface Kit {
   rawConfig: Record<string, unknown>
   fixture: Fixture
   options: ConnectOptions
-  /** The promises that did not hold. */
-  failures: string[]
+  /** What became of the groups so far; the last one is that which runs. */
+  groups: GroupReport[]
   /** Validates a configuration as the server does before it connects. */
   validate(config: Record<string, unknown>): Record<string, unknown>
-  /** Opens a session for the length of a function. */
-  session<Result>(use: (connection: Connection) => Promise<Result>): Promise<Result>
-  /** One promise: a subtest. */
-  holds(t: KitTest, promise: string, check: () => Promise<void>): Promise<void>
+  /** Opens a session for the length of a function, with the working configuration unless told. */
+  session<Result>(
+    use: (connection: Connection) => Promise<Result>,
+    config?: Record<string, unknown>,
+  ): Promise<Result>
+  /**
+   * One promise: a subtest.
+   * @param reason why it cannot be tried here; it is then reported as skipped
+   */
+  holds(t: KitTest, promise: string, check: () => Promise<void>, reason?: string): Promise<void>
   /** The text of quoted SQL without values, for `fixture.execute`. */
   text(fragment: Sql): string
+  /** A fixture table as the catalog tells it. */
+  ref(name: string): TableRef
   /** A quoted fixture table, by its name. */
   table(name: string): Sql
+  /** A quoted column. */
+  quote(name: string): Sql
 }
 
 /** Lets everything through: what may be dialled is the server's business, not the connector's. */
@@ -55,6 +67,9 @@ const openEgress: Egress = {
 
 /** Milliseconds that statements of the kit may take, well above what they need. */
 export const PATIENCE = 20_000
+
+/** How statements are run whose time is not the matter. */
+export const QUICK = { timeoutMs: PATIENCE }
 
 export function makeKit(
   connector: Connector,
@@ -69,31 +84,35 @@ export function makeKit(
     return value as Record<string, unknown>
   }
   const config = validate(rawConfig)
-  const failures: string[] = []
+  const groups: GroupReport[] = []
+  const ref = (name: string) => ({ catalog: fixture.catalog, schema: fixture.schema, name })
   return {
     connector,
     config,
     rawConfig,
     fixture,
     options,
-    failures,
+    groups,
     validate,
-    async session(use) {
-      const connection = await connector.connect(config, options)
+    async session(use, settings = config) {
+      const connection = await connector.connect(settings, options)
       try {
         return await use(connection)
       } finally {
         await connection.close()
       }
     },
-    async holds(t, promise, check) {
+    async holds(t, promise, check, reason) {
+      const group = groups.at(-1)
+      if (reason !== undefined) {
+        group?.skipped.push({ promise, reason })
+        await t.test(promise, { skip: reason }, async () => {})
+        return
+      }
+      if (group) group.promises += 1
       await t.test(promise, {}, async (subtest: KitTest) => {
-        try {
-          await check()
-        } catch (error) {
-          failures.push(promise)
-          throw error
-        }
+        await check()
+        if (group) group.passed += 1
         subtest.pass?.('it holds')
       })
     },
@@ -101,7 +120,9 @@ export function makeKit(
       assert.equal(fragment.values.length, 0, 'a quoted name carries no values')
       return fragment.render(() => '?').text
     },
-    table: name => connector.dialect.table({ catalog: fixture.catalog, schema: fixture.schema, name }),
+    ref,
+    table: name => connector.dialect.table(ref(name)),
+    quote: name => connector.dialect.quote(name),
   }
 }
 
@@ -152,5 +173,14 @@ export async function settled<Result>(doing: Promise<Result>): Promise<Result> {
     return await Promise.race([doing, late])
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/** Waits until a number that the fixture counts is 0, for at most 5 seconds. */
+export async function comesToNothing(count: () => Promise<number>, what: string): Promise<void> {
+  const deadline = Date.now() + 5000
+  for (let left = await count(); left > 0; left = await count()) {
+    assert.ok(Date.now() < deadline, `${what}: ${left}`)
+    await new Promise(resolve => setTimeout(resolve, 50))
   }
 }

@@ -2,6 +2,14 @@ import type { TableRef } from '../catalog.ts'
 import { raw, sql, type Sql } from '../sql.ts'
 
 /**
+ * The server prints names of types and of what defaults use without their schema where the search path finds them.
+ * It is the same for this statement whatever the role has been given, lest every type change with it. What reads
+ * `relation` comes after it.
+ */
+const PATH = raw(`
+    path as (select pg_catalog.set_config('search_path', 'public', true) as given)`)
+
+/**
  * The tables and views that are the customer's own: no system schema, no partition (its parent stands for it),
  * nothing that belongs to an extension.
  */
@@ -15,7 +23,8 @@ function relations(scope: readonly TableRef[] | undefined): Sql {
       select c.oid, c.relkind, c.relname, n.nspname, c.reltuples
       from pg_catalog.pg_class c
       join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-      where c.relkind in ('r', 'p', 'v', 'm', 'f')
+      where (select given from path) is not null
+        and c.relkind in ('r', 'p', 'v', 'm', 'f')
         and not c.relispartition
         and n.nspname <> 'information_schema'
         and n.nspname !~ '^pg_'
@@ -51,87 +60,121 @@ const ESTIMATES = raw(`
       group by counted.root
     )`)
 
-/** The type under each domain; a domain may rest on a domain. */
+/** The type under each domain, which may rest on a domain, and whether one of them refuses NULL. */
 const DOMAINS = raw(`
     domain as (
-      select oid, typbasetype as base from pg_catalog.pg_type where typtype = 'd'
+      select oid, typbasetype as base, typnotnull as required from pg_catalog.pg_type where typtype = 'd'
       union all
-      select d.oid, t.typbasetype from domain d join pg_catalog.pg_type t on t.oid = d.base where t.typtype = 'd'
+      select d.oid, t.typbasetype, d.required or t.typnotnull
+      from domain d join pg_catalog.pg_type t on t.oid = d.base where t.typtype = 'd'
     ),
     root as (
-      select d.oid, d.base from domain d join pg_catalog.pg_type t on t.oid = d.base where t.typtype <> 'd'
+      select d.oid, d.base, d.required
+      from domain d join pg_catalog.pg_type t on t.oid = d.base where t.typtype <> 'd'
     )`)
 
+/**
+ * A row of `catalogQuery`. A wide row for each column of a big catalog would cost memory, so that what a to d are
+ * depends on the part:
+ *
+ * | part       | oid       | number          | name | a        | b               | c       | d          |
+ * |------------|-----------|-----------------|------|----------|-----------------|---------|------------|
+ * | table      | relation  |                 | name | relkind  | schema          | comment | rows       |
+ * | type       | type      | modifier        | name | category | built-in name   |         | required   |
+ * | column     | relation  | number          | name | type key | default         | comment | required   |
+ * | constraint | relation  | key columns     | name | contype  | column numbers  | target  | numbers at |
+ * | target     | target    | number          | name | table    | schema          |         |            |
+ *
+ * `required` is true where NULL is refused. `key columns` is how many of the numbers count, null for all; a target
+ * is a table outside the scope that a foreign key refers to, a row for each of its columns that are named.
+ */
+export interface CatalogRow {
+  part: 'table' | 'type' | 'column' | 'constraint' | 'target'
+  oid: number
+  number: number | null
+  name: string
+  a: string | null
+  b: string | null
+  c: string | null
+  d: string | null
+}
+
 const TABLES = raw(`
-    select 'table' as part, r.oid, json_build_object(
-      'schema', r.nspname, 'name', r.relname, 'kind', r.relkind,
-      'comment', d.description, 'rows', e.rows) as body
+    select 'table' as part, r.oid, null::int as number, r.relname::text as name,
+      r.relkind::text as a, r.nspname::text as b, d.description as c, e.rows::text as d
     from relation r
     left join estimate e on e.oid = r.oid
     left join pg_catalog.pg_description d
       on d.classoid = 'pg_catalog.pg_class'::regclass and d.objoid = r.oid and d.objsubid = 0`)
 
+// Each type is described once: a thousand columns have a few types.
 // Built-in types have oids below 16384, so that a type of the customer's called int4 is not taken for one.
+const TYPES = raw(`
+    select 'type', own.oid, used.modifier, pg_catalog.format_type(own.oid, used.modifier),
+      base.typcategory::text, case when base.oid < 16384 then base.typname::text end, null,
+      coalesce(root.required, false)::text
+    from (
+      select distinct a.atttypid as oid, a.atttypmod as modifier
+      from relation r
+      join pg_catalog.pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
+    ) used
+    join pg_catalog.pg_type own on own.oid = used.oid
+    left join root on root.oid = own.oid
+    join pg_catalog.pg_type base on base.oid = coalesce(root.base, own.oid)`)
+
 const COLUMNS = raw(`
-    select 'column', r.oid, json_build_object(
-      'name', a.attname, 'ordinal', a.attnum,
-      'type', pg_catalog.format_type(a.atttypid, a.atttypmod),
-      'builtin', case when base.oid < 16384 then base.typname end, 'category', base.typcategory,
-      'nullable', not (a.attnotnull or own.typnotnull),
-      'default', pg_catalog.pg_get_expr(f.adbin, f.adrelid),
-      'comment', d.description)
+    select 'column', r.oid, a.attnum, a.attname::text, a.atttypid::text || ' ' || a.atttypmod::text,
+      pg_catalog.pg_get_expr(f.adbin, f.adrelid), d.description, a.attnotnull::text
     from relation r
     join pg_catalog.pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
-    join pg_catalog.pg_type own on own.oid = a.atttypid
-    left join root on root.oid = own.oid
-    join pg_catalog.pg_type base on base.oid = coalesce(root.base, own.oid)
     left join pg_catalog.pg_attrdef f on f.adrelid = r.oid and f.adnum = a.attnum
     left join pg_catalog.pg_description d
       on d.classoid = 'pg_catalog.pg_class'::regclass and d.objoid = r.oid and d.objsubid = a.attnum`)
 
-/** The names of the columns whose numbers an array holds, in its order. */
-function names(relation: string, numbers: string): string {
-  return `(select json_agg(a.attname order by k.position)
-      from pg_catalog.unnest(${numbers}) with ordinality k (number, position)
-      join pg_catalog.pg_attribute a on a.attrelid = ${relation} and a.attnum = k.number)`
-}
-
 // conparentid: PostgreSQL copies a foreign key for each partition of the table it refers to.
 const CONSTRAINTS = raw(`
-    select 'constraint', r.oid, json_build_object(
-      'name', c.conname, 'type', c.contype, 'columns', ${names('c.conrelid', 'c.conkey')},
-      'schema', tn.nspname, 'table', t.relname, 'at', ${names('c.confrelid', 'c.confkey')})
+    select 'constraint', r.oid, null, c.conname::text, c.contype::text,
+      pg_catalog.array_to_string(c.conkey, ' '), nullif(c.confrelid, 0)::text,
+      pg_catalog.array_to_string(c.confkey, ' ')
     from relation r
     join pg_catalog.pg_constraint c on c.conrelid = r.oid and c.contype in ('p', 'u', 'f') and c.conparentid = 0
-    left join pg_catalog.pg_class t on t.oid = c.confrelid
-    left join pg_catalog.pg_namespace tn on tn.oid = t.relnamespace
     union all
-    select 'constraint', r.oid, json_build_object(
-      'name', i.relname, 'type', 'u',
-      'columns', ${names('x.indrelid', '(x.indkey::int2[])[0:x.indnkeyatts - 1]')})
+    select 'constraint', r.oid, x.indnkeyatts, i.relname::text, 'u', x.indkey::text, null, null
     from relation r
     join pg_catalog.pg_index x on x.indrelid = r.oid
     join pg_catalog.pg_class i on i.oid = x.indexrelid
-    where x.indisunique and x.indisvalid and x.indpred is null and x.indexprs is null
-      and not exists (
-        select from pg_catalog.pg_constraint c where c.conindid = x.indexrelid and c.contype in ('p', 'u', 'x'))`)
+    left join pg_catalog.pg_constraint c on c.conindid = x.indexrelid and c.contype in ('p', 'u', 'x')
+    where x.indisunique and x.indisvalid and x.indpred is null and x.indexprs is null and c.oid is null`)
+
+const TARGETS = raw(`
+    select distinct 'target', t.oid, a.attnum::int, a.attname::text, t.relname::text, n.nspname::text,
+      null::text, null::text
+    from relation r
+    join pg_catalog.pg_constraint c on c.conrelid = r.oid and c.contype = 'f' and c.conparentid = 0
+    join pg_catalog.pg_class t on t.oid = c.confrelid
+    join pg_catalog.pg_namespace n on n.oid = t.relnamespace
+    join pg_catalog.pg_attribute a on a.attrelid = t.oid and a.attnum = any(c.confkey)
+    left join relation known on known.oid = t.oid
+    where known.oid is null`)
 
 /**
  * The whole catalog in one statement, so that a table dropped meanwhile is either told or not, never without
- * its columns. Rows are `part` (table, column, constraint), `oid` of the relation and `body`.
+ * its columns. Its rows are `CatalogRow`s in no order.
  */
 export function catalogQuery(scope: readonly TableRef[] | undefined): Sql {
   return sql`
-    with recursive ${relations(scope)}, ${ESTIMATES}, ${DOMAINS}
+    with recursive ${PATH}, ${relations(scope)}, ${ESTIMATES}, ${DOMAINS}
     ${TABLES}
+    union all ${TYPES}
     union all ${COLUMNS}
-    union all ${CONSTRAINTS}`
+    union all ${CONSTRAINTS}
+    union all ${TARGETS}`
 }
 
 /** Row estimates of some tables: `schema`, `name`, `rows`. */
 export function estimatesQuery(tables: readonly TableRef[]): Sql {
   return sql`
-    with recursive ${relations(tables)}, ${ESTIMATES}
+    with recursive ${PATH}, ${relations(tables)}, ${ESTIMATES}
     select r.nspname as schema, r.relname as name, e.rows
     from relation r join estimate e on e.oid = r.oid`
 }

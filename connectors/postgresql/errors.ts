@@ -13,6 +13,12 @@ const postgresqlErrors: readonly ErrorRule[] = [
   },
   {
     kind: 'credentials',
+    code: '28000',
+    message: /client certificate/,
+    say: 'The server asks this user for a client certificate, which cannot be given: ask for sign-in by password.',
+  },
+  {
+    kind: 'credentials',
     code: /^28/,
     say: 'The user or the password is wrong: check username and password.',
   },
@@ -99,9 +105,16 @@ const ADVICE: Partial<Record<ConnectorErrorKind, string>> = {
   'missing-object': 'run a discovery if it was renamed or dropped',
 }
 
-/** Classifies what `pg` or a socket threw. */
-export function postgresqlError(engine: string, thrown: unknown): ConnectorError {
-  const error = classify(engine, postgresqlErrors, thrown)
+/**
+ * Classifies what `pg` or a socket threw.
+ * @param rules those of an engine that speaks the same protocol, which go before PostgreSQL's
+ */
+export function postgresqlError(
+  engine: string,
+  thrown: unknown,
+  rules: readonly ErrorRule[] = [],
+): ConnectorError {
+  const error = classify(engine, [...rules, ...postgresqlErrors], thrown)
   const advice = ADVICE[error.kind]
   if (error === thrown || !advice || error.message !== serverMessage(thrown)) return error
   return new ConnectorError({ ...pick(error), message: `${error.message}: ${advice}`, cause: thrown })

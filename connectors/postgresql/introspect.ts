@@ -1,6 +1,7 @@
 import {
   sortTables,
   tablePath,
+  type ColumnInfo,
   type ConstraintInfo,
   type TableInfo,
   type TableKind,
@@ -8,39 +9,11 @@ import {
 } from '../catalog.ts'
 import type { Row } from '../connector.ts'
 import type { Sql } from '../sql.ts'
-import { catalogQuery, estimatesQuery } from './catalog-query.ts'
+import { catalogQuery, estimatesQuery, type CatalogRow } from './catalog-query.ts'
 import { canonicalType, columnKind } from './types.ts'
 
-/** Runs one statement of the catalog. */
-type Read = (statement: Sql) => Promise<Row[]>
-
-interface TableBody {
-  schema: string
-  name: string
-  kind: string
-  comment: string | null
-  rows: number | null
-}
-
-interface ColumnBody {
-  name: string
-  ordinal: number
-  type: string
-  builtin: string | null
-  category: string
-  nullable: boolean
-  default: string | null
-  comment: string | null
-}
-
-interface ConstraintBody {
-  name: string
-  type: string
-  columns: string[]
-  schema?: string | null
-  table?: string | null
-  at?: string[] | null
-}
+/** Runs one statement of the catalog. With `take`, which gets each row as it arrives, no rows are kept. */
+export type Read = (statement: Sql, take?: (row: Row) => void) => Promise<Row[]>
 
 const TABLE_KINDS: Readonly<Record<string, TableKind>> = {
   r: 'table',
@@ -62,39 +35,32 @@ export async function introspect(
   catalog: string,
   tables?: readonly TableRef[],
 ): Promise<TableInfo[]> {
-  const rows = await read(catalogQuery(inCatalog(catalog, tables)))
-  const found = new Map<unknown, TableInfo>()
-  const of = <Body>(part: string) =>
-    rows.filter(row => row.part === part) as unknown as { oid: number; body: Body }[]
+  const found = new Map<number, TableInfo>()
+  const outside = new Map<number, Numbered>()
+  const types = new Map<string, ReturnType<typeof describeType>>()
+  // Rows about what is not known yet; the server tells tables and types first, but does not promise it.
+  const late: CatalogRow[] = []
 
-  for (const { oid, body } of of<TableBody>('table')) {
-    found.set(oid, {
-      catalog,
-      schema: body.schema,
-      name: body.name,
-      kind: TABLE_KINDS[body.kind] ?? 'table',
-      comment: body.comment,
-      columns: [],
-      constraints: [],
-      identity: String(oid),
-      ...(body.rows === null ? {} : { estimatedRows: Math.round(body.rows) }),
-    })
+  const addColumn = (row: CatalogRow) => {
+    const type = types.get(row.a ?? '')
+    const table = found.get(row.oid)
+    if (type && table) table.columns.push(describeColumn(row, type))
+    return Boolean(type && table)
   }
-  for (const { oid, body } of of<ColumnBody>('column')) {
-    found.get(oid)?.columns.push({
-      name: body.name,
-      ordinal: body.ordinal,
-      type: canonicalType(body.type),
-      rawType: body.type,
-      kind: columnKind(body.builtin, body.category),
-      nullable: body.nullable,
-      default: body.default,
-      comment: body.comment,
-      identity: String(body.ordinal),
-    })
+  const take = (row: CatalogRow) => {
+    if (row.part === 'table') found.set(row.oid, describeTable(catalog, row))
+    else if (row.part === 'type') types.set(`${row.oid} ${row.number}`, describeType(row))
+    else if (row.part === 'target') addTarget(outside, catalog, row)
+    else if (row.part === 'constraint' || !addColumn(row)) late.push(row)
   }
-  for (const { oid, body } of of<ConstraintBody>('constraint'))
-    found.get(oid)?.constraints.push(constraint(catalog, body))
+  await read(catalogQuery(inCatalog(catalog, tables)), row => take(row as unknown as CatalogRow))
+
+  for (const row of late.filter(({ part }) => part === 'column')) addColumn(row)
+  for (const row of late.filter(({ part }) => part === 'constraint')) {
+    const target = row.c === null ? undefined : (found.get(Number(row.c)) ?? outside.get(Number(row.c)))
+    const table = found.get(row.oid)
+    table?.constraints.push(describeConstraint(row, table, target))
+  }
   for (const table of found.values())
     table.constraints.sort((a, b) => compare(a.type, b.type) || compare(a.name, b.name))
   return sortTables([...found.values()])
@@ -122,12 +88,77 @@ function inCatalog(
   return tables?.filter(table => table.catalog === catalog)
 }
 
-function constraint(
+/** A relation whose columns a constraint names by number. */
+interface Numbered extends TableRef {
+  columns: { ordinal: number; name: string }[]
+}
+
+/** A boolean as the server prints it when it is cast to text. */
+const TRUE = 'true'
+
+function describeType({ name, a: category, b: builtin, d: required }: CatalogRow) {
+  const kind = columnKind(builtin, category ?? '')
+  return { type: canonicalType(name), rawType: name, kind, required: required === TRUE }
+}
+
+function describeTable(
   catalog: string,
-  { name, type, columns, schema, table, at }: ConstraintBody,
+  { oid, name, a: kind, b: schema, c: comment, d }: CatalogRow,
+): TableInfo {
+  return {
+    catalog,
+    schema: schema ?? '',
+    name,
+    kind: TABLE_KINDS[kind ?? ''] ?? 'table',
+    comment,
+    columns: [],
+    constraints: [],
+    identity: String(oid),
+    ...(d === null ? {} : { estimatedRows: Math.round(Number(d)) }),
+  }
+}
+
+function describeColumn(
+  { number, name, b: expression, c: comment, d: required }: CatalogRow,
+  { type, rawType, kind, required: isRequired }: ReturnType<typeof describeType>,
+): ColumnInfo {
+  return {
+    name,
+    ordinal: number ?? 0,
+    type,
+    rawType,
+    kind,
+    nullable: required !== TRUE && !isRequired,
+    default: expression,
+    comment,
+    identity: String(number),
+  }
+}
+
+function addTarget(targets: Map<number, Numbered>, catalog: string, row: CatalogRow): void {
+  const { oid, number, name, a: table, b: schema } = row
+  const target = targets.get(oid) ?? { catalog, schema: schema ?? '', name: table ?? '', columns: [] }
+  target.columns.push({ ordinal: number ?? 0, name })
+  targets.set(oid, target)
+}
+
+function describeConstraint(
+  { name, number, a: kind, b: columns, d: at }: CatalogRow,
+  own: Numbered,
+  target?: Numbered,
 ): ConstraintInfo {
-  const to = schema && table && at ? { table: { catalog, schema, name: table }, columns: at } : undefined
-  return { name, type: CONSTRAINT_TYPES[type] ?? 'unique', columns, ...(to ? { references: to } : {}) }
+  const type = CONSTRAINT_TYPES[kind ?? ''] ?? 'unique'
+  const told: ConstraintInfo = { name, type, columns: named(own, columns ?? '', number) }
+  if (!target || at === null) return told
+  const table = { catalog: target.catalog, schema: target.schema, name: target.name }
+  return { ...told, references: { table, columns: named(target, at) } }
+}
+
+/** The names of the first `count` columns of a list of numbers, or of all. */
+function named({ columns }: Numbered, numbers: string, count: number | null = null): string[] {
+  return numbers
+    .split(' ', count ?? undefined)
+    .map(number => columns.find(({ ordinal }) => ordinal === Number(number))?.name ?? number)
 }
 
 function compare(a: string, b: string): number {

@@ -1,34 +1,31 @@
 import pg from 'pg'
 import type { ConnectOptions, Row } from '../connector.ts'
 import { opening, reach, unlessAborted } from '../dial.ts'
-import { aborted, closed, ConnectorError, silent } from '../errors.ts'
+import { aborted, closed, ConnectorError, silent, type ErrorRule } from '../errors.ts'
+import type { PostgresqlConfig } from './config.ts'
 import { adopted, requestCancel, secure, type Line, type SslMode, type Target } from './dial.ts'
 import { postgresqlError } from './errors.ts'
 import { makeSession, type Limits, type Session } from '../session.ts'
 import { Statement } from './statement.ts'
-
-/** A `connection_config` as validated. */
-export interface PostgresqlConfig {
-  host: string
-  port: number
-  database: string
-  username: string
-  password: string
-  sslmode: SslMode
-  ssl_ca?: string
-}
+import { encode, type BoundValue } from './values.ts'
 
 /** What differs between the engines that speak this protocol. */
 export interface SessionProfile {
   engine: string
+  /** Shown to people. */
+  label: string
   /** Settings of the session, sent when it starts, so that they cost no statement. */
   settings: Readonly<Record<string, string>>
   /** Milliseconds of the `statement_timeout` that a session starts with; other ones cost a statement. */
   timeoutMs: number
+  /** Errors that are read differently than PostgreSQL's. */
+  errors?: readonly ErrorRule[]
 }
 
 /** A step of opening a session that is done, with what is worth telling about it. */
 type Step = (name: 'reach' | 'tls' | 'sign_in', told: string) => void
+
+const READ_ONLY = 'default_transaction_read_only'
 
 /** How much longer than its own timeout a statement may take before the connection is given up, in ms. */
 const SILENCE_MS = 5_000
@@ -46,7 +43,8 @@ export async function openSession(
   const profile = { ...given, timeoutMs: options.statementTimeoutMs ?? given.timeoutMs }
   try {
     return await opening(profile.engine, options, async signal => {
-      const address = await unlessAborted(options.egress.address(config.host, config.port), signal)
+      const vetted = options.egress.address(config.host, config.port, config.database)
+      const address = await unlessAborted(vetted, signal)
       const target: Target = { ...config, address }
       const signIn = (mode: SslMode) => dial(profile, config, { ...target, sslmode: mode }, signal, step)
       try {
@@ -58,7 +56,7 @@ export async function openSession(
       }
     })
   } catch (error) {
-    throw postgresqlError(profile.engine, error)
+    throw postgresqlError(profile.engine, error, profile.errors)
   }
 }
 
@@ -75,17 +73,34 @@ async function dial(
     const line = await secure(socket, target, signal)
     step('tls', line.encrypted ? 'The connection is encrypted.' : 'The connection is not encrypted.')
     const client = makeClient(profile, config, line)
-    let version = ''
-    client.connection.on('parameterStatus', ({ parameterName, parameterValue }: Record<string, string>) => {
-      if (parameterName === 'server_version') version = parameterValue ?? ''
-    })
+    const told = new Map<string, string>()
+    client.connection.on('parameterStatus', ({ parameterName, parameterValue }: Record<string, string>) =>
+      told.set(parameterName ?? '', parameterValue ?? ''),
+    )
     await client.connect()
-    step('sign_in', `Signed in as ${config.username} to PostgreSQL ${version}.`)
+    refuseDropped(profile, told)
+    step(
+      'sign_in',
+      `Signed in as ${config.username} to ${profile.label} ${told.get('server_version') ?? ''}.`,
+    )
     return startSession(profile, client, target)
   } catch (error) {
     socket.destroy()
     throw error
   }
+}
+
+/** A pooler that ignores the settings would leave sessions that may write and have no time limit. */
+function refuseDropped({ engine, settings }: SessionProfile, told: ReadonlyMap<string, string>): void {
+  // Told by PostgreSQL 14 and later.
+  const given = told.get(READ_ONLY)
+  if (given === undefined || settings[READ_ONLY] !== 'on' || given === 'on') return
+  throw new ConnectorError({
+    kind: 'other',
+    engine,
+    message:
+      'The settings of the session did not arrive, as behind a connection pooler that ignores them: connect to the database itself.',
+  })
 }
 
 function makeClient(profile: SessionProfile, config: PostgresqlConfig, { socket }: Line): pg.Client {
@@ -119,9 +134,10 @@ function refusesEncryption(error: unknown): boolean {
   return code === '28000' && /pg_hba.*SSL (on|encryption)/.test(message ?? '')
 }
 
-/** Each statement runs in its own read-only transaction. */
+/** Each statement runs in its own transaction, which only reads where the profile's settings say so. */
 function startSession(profile: SessionProfile, client: pg.Client, target: Target): Session<Statement> {
   const { engine } = profile
+  const classify = (thrown: unknown) => postgresqlError(engine, thrown, profile.errors)
   let ended: ConnectorError | undefined
   let limitMs = profile.timeoutMs
 
@@ -132,7 +148,7 @@ function startSession(profile: SessionProfile, client: pg.Client, target: Target
   client.on('end', () => (ended ??= closed(engine)))
   client.connection.on('parameterStatus', ({ parameterName, parameterValue }: Record<string, string>) => {
     // Told by PostgreSQL 14 and later. A statement that can call set_config could lift it for the next one.
-    if (parameterName !== 'default_transaction_read_only' || parameterValue === 'on') return
+    if (parameterName !== READ_ONLY || profile.settings[READ_ONLY] !== 'on' || parameterValue === 'on') return
     cut(
       new ConnectorError({
         kind: 'invalid-query',
@@ -150,7 +166,7 @@ function startSession(profile: SessionProfile, client: pg.Client, target: Target
       client.query(statement)
       return await statement.rows
     } catch (error) {
-      throw ended ?? postgresqlError(engine, error)
+      throw ended ?? classify(error)
     } finally {
       clearTimeout(late)
     }
@@ -215,10 +231,19 @@ function startSession(profile: SessionProfile, client: pg.Client, target: Target
 
   return makeSession({
     engine,
-    classify: thrown => postgresqlError(engine, thrown),
+    classify,
     run: execute,
     end,
   })
+}
+
+/** What may be told of a statement besides its text and values. */
+export interface StatementOptions {
+  maxRows?: number
+  /** Gets each row as it arrives, which then is not kept: for results too big to hold twice. */
+  take?(row: Row): void
+  /** Puts a value into the wire's form; PostgreSQL's way unless told. */
+  encode?(value: unknown): BoundValue
 }
 
 /**
@@ -229,12 +254,12 @@ export function prepare(
   engine: string,
   text: string,
   values: readonly unknown[] = [],
-  maxRows?: number,
+  { maxRows, take, encode: write = encode }: StatementOptions = {},
 ): Statement {
   try {
     // The text ends at a NUL on the wire; what follows would be read as the next part of the message.
     if (text.includes('\0')) throw new TypeError('it holds a NUL character')
-    return new Statement(text, values, maxRows)
+    return new Statement(text, values.map(write), maxRows, take)
   } catch (cause) {
     const message = `The statement cannot be sent: ${(cause as Error).message}`
     throw new ConnectorError({ kind: 'invalid-query', engine, message, cause })

@@ -1,7 +1,8 @@
 import type { ConnectOptions, Row, Stage } from '../connector.ts'
 import { testStages } from '../stages.ts'
 import { postgresqlError } from './errors.ts'
-import { openSession, prepare, type PostgresqlConfig, type SessionProfile } from './session.ts'
+import type { PostgresqlConfig } from './config.ts'
+import { openSession, prepare, type SessionProfile } from './session.ts'
 
 const CATALOG_TIMEOUT_MS = 10_000
 
@@ -15,30 +16,36 @@ const CATALOG = `
     (select coalesce(bool_or(pg_catalog.pg_has_role(current_user, oid, 'member')), false) from pg_catalog.pg_roles
       where rolname in ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program')) as files`
 
+/** What a connection test asks of the catalog, in one statement, and what it tells of the answer. */
+export interface CatalogProbe {
+  text: string
+  told(row: Row): string
+}
+
 /** Tries a connection stage by stage, on one session; never rejects for a failure of the database. */
 export function testConnection(
   profile: SessionProfile,
   config: PostgresqlConfig,
   options: ConnectOptions,
+  probe: CatalogProbe = { text: CATALOG, told },
 ): Promise<Stage[]> {
-  const classify = (thrown: unknown) => postgresqlError(profile.engine, thrown)
+  const classify = (thrown: unknown) => postgresqlError(profile.engine, thrown, profile.errors)
   return testStages(classify, async step => {
     const session = await openSession(profile, config, options, step)
     try {
-      step(
-        'read_catalog',
-        told(await session.run(prepare(profile.engine, CATALOG), { timeoutMs: CATALOG_TIMEOUT_MS })),
-      )
+      const statement = prepare(profile.engine, probe.text)
+      const [row] = await session.run(statement, { timeoutMs: CATALOG_TIMEOUT_MS })
+      step('read_catalog', probe.told(row ?? {}))
     } finally {
       await session.close()
     }
   })
 }
 
-function told([row]: Row[]): string {
-  const count = `The catalog has ${Number(row?.tables)} tables and views.`
-  if (row?.superuser === true) return `${count} The role is a superuser: use a role with only SELECT.`
-  if (row?.files === true) {
+function told(row: Row): string {
+  const count = `The catalog has ${Number(row.tables)} tables and views.`
+  if (row.superuser === true) return `${count} The role is a superuser: use a role with only SELECT.`
+  if (row.files === true) {
     return `${count} The role may reach files or programs of the server: use a role with only SELECT.`
   }
   return count

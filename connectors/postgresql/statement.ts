@@ -1,6 +1,6 @@
 import type { Submittable } from 'pg'
 import type { Row, Value } from '../connector.ts'
-import { encode, parserOf, type BoundValue } from './values.ts'
+import { parserOf, type BoundValue } from './values.ts'
 
 /** The part of pg's connection that a statement writes to. */
 interface Wire {
@@ -13,10 +13,17 @@ interface Wire {
   sendCopyFail(message: string): void
 }
 
+interface ResultColumn {
+  name: string
+  parse: (text: string) => Value
+}
+
 interface Field {
   name: string
   dataTypeID: number
 }
+
+const OWN = { enumerable: true, configurable: true, writable: true }
 
 /**
  * One statement of the extended protocol, always: the simple one would run `a; b`. Parse, Bind, Describe,
@@ -29,19 +36,21 @@ export class Statement implements Submittable {
   readonly #values: readonly BoundValue[]
   readonly #maxRows: number
   readonly #found: Row[] = []
+  readonly #take: (row: Row) => void
   readonly #resolve: (rows: Row[]) => void
   readonly #reject: (error: unknown) => void
-  #columns: { name: string; parse: (text: string) => Value }[] = []
+  #columns: ResultColumn[] = []
   #failure: unknown
 
   /**
    * @param maxRows 0 means all
-   * @throws TypeError or RangeError for a value that cannot be bound
+   * @param take gets each row as it arrives; without it they are kept, and are what `rows` resolves to
    */
-  constructor(text: string, values: readonly unknown[], maxRows = 0) {
+  constructor(text: string, values: readonly BoundValue[], maxRows = 0, take?: (row: Row) => void) {
     this.#text = text
-    this.#values = values.map(encode)
+    this.#values = values
     this.#maxRows = maxRows
+    this.#take = take ?? (row => void this.#found.push(row))
     const { promise, resolve, reject } = Promise.withResolvers<Row[]>()
     this.rows = promise
     this.#resolve = resolve
@@ -71,18 +80,24 @@ export class Statement implements Submittable {
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
     if (this.#failure !== undefined) return
     try {
-      // fromEntries makes a column called __proto__ a column.
-      this.#found.push(
-        Object.fromEntries(
-          this.#columns.map(({ name, parse }, index) => {
-            const text = fields[index]
-            return [name, text === null || text === undefined ? null : parse(text)]
-          }),
-        ),
-      )
+      this.#take(this.#read(fields))
     } catch (error) {
       this.#failure = error
     }
+  }
+
+  #read(fields: readonly (string | null)[]): Row {
+    const row: Row = {}
+    // Called for every row: an iterator with its pairs would be most of the garbage of a big result.
+    for (let index = 0; index < this.#columns.length; index += 1) {
+      const { name, parse } = this.#columns[index] as ResultColumn
+      const text = fields[index] ?? null
+      const value = text === null ? null : parse(text)
+      // An assignment to __proto__ would not make a column of it.
+      if (name === '__proto__') Object.defineProperty(row, name, { ...OWN, value })
+      else row[name] = value
+    }
+    return row
   }
 
   handleReadyForQuery(): void {

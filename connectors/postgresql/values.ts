@@ -1,7 +1,7 @@
 import type { Value } from '../connector.ts'
 
 /** Type oids of PostgreSQL's catalog (src/include/catalog/pg_type.dat), fixed for all versions. */
-const OID = {
+export const OID = {
   bool: 16,
   bytea: 17,
   int8: 20,
@@ -15,6 +15,10 @@ const OID = {
   timestamptz: 1184,
   numeric: 1700,
   jsonb: 3802,
+  /** Redshift's own. */
+  super: 4000,
+  /** Redshift's own. */
+  varbyte: 6551,
 } as const
 
 /** Lets the server infer the type from where the value stands. */
@@ -33,6 +37,8 @@ const PARSERS: ReadonlyMap<number, (text: string) => Value> = new Map<number, (t
   [OID.timestamptz, parseTimestamp],
   [OID.json, text => JSON.parse(text) as Value],
   [OID.jsonb, text => JSON.parse(text) as Value],
+  [OID.super, text => JSON.parse(text) as Value],
+  [OID.varbyte, text => Uint8Array.from(Buffer.from(text, 'hex'))],
   [OID.bytea, text => Uint8Array.from(Buffer.from(text.slice(2), 'hex'))],
 ])
 

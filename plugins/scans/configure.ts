@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import type { CheckType } from '../../checks/check.ts'
+import { lackingCapability, type CheckType } from '../../checks/check.ts'
 import type { ColumnInfo } from '../../connectors/catalog.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { sql } from '../../connectors/sql.ts'
@@ -78,12 +78,14 @@ function assertSuited(
   type: CheckType,
   { source }: Loaded,
   column: ColumnInfo | undefined,
-  { typeField }: CheckRequest,
+  { typeField, groupBy = [] }: CheckRequest,
 ): void {
   const connector = server.plugins.catalog.connectorOf(source)
-  const missing = type.needs?.find(capability => !connector.capabilities[capability])
-  if (missing)
-    throw invalidField(typeField, `${type.name} needs ${missing}, which ${connector.label} does not have`)
+  const missing = lackingCapability(type, connector, groupBy.length > 0)
+  if (missing) {
+    const field = type.needs?.includes(missing) ? typeField : 'group_by_columns'
+    throw invalidField(field, `${type.name} needs ${missing}, which ${connector.label} does not have`)
+  }
   if (column && type.kinds && !type.kinds.includes(column.kind)) {
     throw invalidField(
       'column_name',

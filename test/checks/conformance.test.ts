@@ -1,20 +1,20 @@
 import t from 'tap'
 import Joi from 'joi'
 import type { AggregateMetric, CheckType, RowRule } from '../../checks/check.ts'
-import { testCheck, type CheckCase } from '../../checks/conformance.ts'
-import { metrics } from '../../checks/metrics/index.ts'
-import { rules } from '../../checks/rules/index.ts'
+import {
+  describeTable,
+  engineStand,
+  testBuiltIns,
+  testCheck,
+  type CheckCase,
+} from '../../checks/conformance.ts'
+import { memoryStand } from '../../checks/conformance-stand.ts'
+import type { TableRef } from '../../connectors/catalog.ts'
 import { raw, sql } from '../../connectors/sql.ts'
-import { edgeCases } from './edge-cases.ts'
 
 t.test('every built-in check conforms in the engine of the kit', async t => {
-  for (const check of [...rules, ...metrics]) {
-    // The engine of the kit parses no dates.
-    const cases = (edgeCases[check.name] ?? []).filter(
-      ({ expect }) => !check.needs?.includes('dateParsing') || 'refused' in expect,
-    )
-    await testCheck(t, { check, cases })
-  }
+  const skipped = await testBuiltIns(t, { on: memoryStand() })
+  t.same(skipped, [{ name: 'DATE_FORMAT', reason: 'memory claims no dateParsing' }])
 })
 
 const even: RowRule = {
@@ -103,4 +103,72 @@ t.test('a check that breaks them fails by name', async t => {
     ),
     [/abc is bound/],
   )
+})
+
+t.test('what is left out needs a reason and must exist', async t => {
+  const on = memoryStand()
+  const nothing = { test: () => undefined }
+  const refuses = (options: object, message: RegExp) =>
+    t.rejects(testBuiltIns(nothing, { on, ...options }), message, String(message))
+  await refuses({ skip: { REGEX: ' ' } }, /Skipping "REGEX" needs a reason/)
+  await refuses({ skip: { NO_CHECK: 'because' } }, /No case "NO_CHECK"; there are "NOT_NULL"/)
+  await refuses({ skip: { 'REGEX: no case': 'because' } }, /there are "REGEX: searched, not anchored"/)
+  await refuses({ more: { regex: [] } }, /No check "regex"/)
+
+  const told: [string, string | undefined][] = []
+  const skipped = await testBuiltIns(
+    { test: (name, { skip }) => told.push([name, skip]) },
+    {
+      on: { ...on, lacks: ({ kind }) => (kind === 'date' ? 'no dates' : null) },
+      skip: { REGEX: 'slow', 'UNIQUE: booleans': 'has none' },
+    },
+  )
+  t.match(skipped, [
+    { name: 'UNIQUE: dates', reason: 'no dates' },
+    { name: 'UNIQUE: booleans', reason: 'has none' },
+    { name: 'REGEX', reason: 'slow' },
+  ])
+  t.strictSame(
+    told.filter(([, reason]) => reason !== undefined),
+    skipped.map(({ name, reason }) => [name, reason]),
+  )
+  t.ok(told.some(([name, reason]) => name === 'mean: of huge numbers' && reason === undefined))
+})
+
+t.test('a stand on an engine costs three statements a table', async t => {
+  const memory = memoryStand()
+  const sent: string[] = []
+  const stand = engineStand({
+    connector: { ...memory.engine, label: 'Memory' },
+    connection: async () => ({
+      query: () => Promise.reject(new Error('not asked')),
+      introspect: async scope => {
+        sent.push(`introspect ${scope?.tables?.map(({ name }) => name).join(', ')}`)
+        return [describeTable(scope?.tables?.[0] as TableRef, [])]
+      },
+    }),
+    execute: async text => sent.push(text),
+    ref: name => ({ catalog: 'c', schema: 's', name }),
+    types: { json: null, text: 'string' },
+    literal: value => (value === 'x' ? 'X()' : undefined),
+  })
+  const columns = [
+    { name: 'a"b', kind: 'text' },
+    { name: 'c', kind: 'float' },
+  ] as const
+  await stand.make(columns, [
+    ["it's", 1e20],
+    ['x', '5'],
+    ['5', null],
+    [true, new Uint8Array([1, 255])],
+  ])
+  t.strictSame(sent, [
+    'create table "s"."t1" (id integer not null primary key, "a""b" string, "c" double precision)',
+    'insert into "s"."t1" (id, "a""b", "c") values ' +
+      "(1, 'it''s', 1e+20), (2, X(), 5), (3, '5', null), (4, true, x'01ff')",
+    'introspect t1',
+  ])
+  t.equal(stand.lacks?.({ name: 'a', kind: 'json' }), 'Memory has no columns of kind json')
+  t.equal(stand.lacks?.({ name: 'a', kind: 'json', type: 'variant' }), null)
+  await t.rejects(stand.make(columns, [[{}, 1]]), /literal of its own/)
 })

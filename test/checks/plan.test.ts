@@ -1,6 +1,6 @@
 import t from 'tap'
 import Joi from 'joi'
-import type { Check, CheckType } from '../../checks/check.ts'
+import type { AggregateMetric, Check, CheckType } from '../../checks/check.ts'
 import { describeTable } from '../../checks/conformance.ts'
 import { metrics } from '../../checks/metrics/index.ts'
 import { partition, plan, type Engine } from '../../checks/plan.ts'
@@ -192,7 +192,7 @@ t.test('statements are cut at the limits of the engine', async t => {
 })
 
 t.test('what the catalog rules out is refused without any SQL', async t => {
-  const throwing: CheckType = {
+  const throwing: AggregateMetric = {
     family: 'metric',
     name: 'broken',
     description: 'It throws.',
@@ -202,6 +202,11 @@ t.test('what the catalog rules out is refused without any SQL', async t => {
       throw new TypeError('no such thing')
     },
   }
+  const { measure: _, ...wide } = throwing
+  const texts: CheckType[] = [
+    { ...throwing, name: 'text', measure: () => 'count(*)' as never },
+    { ...wide, name: 'texts', measures: () => ({ n: null as never }), read: () => 0 },
+  ]
   const refused: [Check, string, RegExp][] = [
     [check('mean', 'gone'), 'missing-object', /^The column gone does not exist in shop\.public\.orders\.$/],
     [check('mean', 'amount', {}, { groupBy: ['gone'] }), 'missing-object', /column gone/],
@@ -229,6 +234,11 @@ t.test('what the catalog rules out is refused without any SQL', async t => {
       /At most 3/,
     ],
     [{ id: 'broken', type: throwing, config: {} }, 'invalid-check', /^broken failed: no such thing$/],
+    ...texts.map((type): [Check, string, RegExp] => [
+      { id: type.name, type, config: {} },
+      'invalid-check',
+      /^texts? failed: measures?(\.n)? must give SQL that was written with sql`…`, not (string|object)$/,
+    ]),
   ]
   const good = check('mean', 'amount')
   const { planned, refusals } = await plan(ansi, table, [...refused.map(([one]) => one), good])

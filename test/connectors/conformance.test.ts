@@ -1,25 +1,21 @@
-import Joi from 'joi'
 import t from 'tap'
-import { testConnector, type KitTest } from '../../connectors/conformance.ts'
-import type { Connection, Connector } from '../../connectors/connector.ts'
-import { ConnectorError } from '../../connectors/errors.ts'
+import { conformanceTable, testConnector, type KitTest } from '../../connectors/conformance.ts'
+import type { Connector } from '../../connectors/connector.ts'
 import { postgresql, type PostgresqlConfig } from '../../connectors/postgresql/index.ts'
-import { raw, sql } from '../../connectors/sql.ts'
-import { startSource, type Source } from '../helpers/source.ts'
+import { sql } from '../../connectors/sql.ts'
+import { startProxy } from '../helpers/proxy.ts'
+import { startSource } from '../helpers/source.ts'
+import { FAULTS, leftovers } from './conformance-faults.ts'
+
+/** The part of a test that takes things down at its end. */
+interface Teardown {
+  teardown(down: () => unknown): unknown
+}
 
 const GROUPS = [
-  ...[
-    'config',
-    'connect',
-    'values',
-    'timeout',
-    'cancel',
-    'readOnly',
-    'introspection',
-    'constraints',
-    'comments',
-  ],
-  ...['estimates', 'renames', 'dialect', 'regex', 'percentile', 'dateParsing'],
+  ...['config', 'refusals', 'connect', 'transactions', 'values', 'types', 'rows', 'statements', 'timeout'],
+  ...['cancel', 'readOnly', 'introspection', 'constraints', 'comments', 'estimates', 'renames', 'names'],
+  ...['dialect', 'regex', 'percentile', 'groupedPercentile', 'dateParsing'],
 ]
 
 /** A test that only notes what failed. */
@@ -32,241 +28,73 @@ function recorder(failed: string[]): KitTest {
   }
 }
 
-/** Runs one group of the kit on a connector and gives the promises that it breaks. */
-async function broken(source: Source, schema: string, connector: Connector<PostgresqlConfig>, group: string) {
-  await source.query(`create schema ${schema}`)
-  const failed: string[] = []
-  const skip = Object.fromEntries(
-    GROUPS.filter(name => name !== group).map(name => [name, 'not of interest here']),
-  )
-  const { conforming } = await testConnector(recorder(failed), {
-    connector,
-    config: source.config,
-    skip,
-    setup: () => ({
-      execute: text => source.query(text),
-      catalog: source.name,
-      schema,
-      refused: [
-        { name: 'a wrong password', config: { ...source.config, password: 'wrong' }, kind: 'credentials' },
-      ],
-      slow: sql`select pg_sleep(60)`,
-    }),
-  })
-  t.equal(conforming, false, 'what was skipped counts')
-  return failed
+/** Groups that write beside the fixture, and so need one of their own. */
+const WRITES = ['readOnly', 'introspection', 'constraints', 'comments', 'estimates', 'renames']
+
+/** A database, behind a proxy that counts statements, with a reader who may not read everything. */
+async function prepare(t: Teardown & { equal(found: unknown, wanted: unknown, what: string): unknown }) {
+  const source = await startSource(t)
+  const proxy = await startProxy(t, source.config)
+  const config = { ...source.config, port: proxy.port }
+  const stranger = `${source.name}_stranger`
+  await source.query(`create role ${stranger} login password 'stranger-1'`)
+  t.teardown(() => source.query(`drop role ${stranger}`))
+  const idle = async (state: string) => {
+    const rows = await source.query(
+      `select from pg_stat_activity where application_name = 'tidemark' and datname = $1 and state like $2`,
+      [source.name, state],
+    )
+    return rows.length
+  }
+  let isBuilt = false
+
+  /** Runs one group of the kit on a connector and gives the promises that it breaks. */
+  async function broken(connector: Connector<PostgresqlConfig>, group: string, number: number) {
+    const isShared = !WRITES.includes(group)
+    const schema = isShared ? 'shared' : `fault_${number}`
+    const mustBuild = !isShared || !isBuilt
+    if (mustBuild) await source.query(`create schema ${schema}`)
+    isBuilt ||= isShared
+    const failed: string[] = []
+    const { conforming, groups } = await testConnector(recorder(failed), {
+      connector,
+      config,
+      skip: Object.fromEntries(GROUPS.filter(name => name !== group).map(name => [name, 'not of interest'])),
+      setup: () => ({
+        execute: async text => (mustBuild ? source.query(text) : []),
+        catalog: source.name,
+        schema,
+        refused: [
+          { name: 'a wrong password', config: { ...config, password: 'not-this-one' }, kind: 'credentials' },
+        ],
+        slow: sql`select pg_sleep(60)`,
+        sessions: () => idle('%'),
+        transactions: () => idle('idle in transaction%'),
+        statements: () => proxy.statements.length,
+        revoked: () => ({
+          statement: sql`select * from shared.conformance_texts`,
+          config: { ...config, username: stranger, password: 'stranger-1' },
+        }),
+        types: { binary: 'bytea' },
+        literals: { binary: `'\\x00ff10'` },
+        refusesNames: ['64 characters'],
+      }),
+    })
+    for (const undo of leftovers.splice(0).reverse()) await undo()
+    t.equal(conforming, false, 'what was skipped counts')
+    const report = groups.find(({ name }) => name === group)
+    t.equal((report?.promises ?? 0) > (report?.passed ?? 0), failed.length > 0, 'the report says so')
+    return failed
+  }
+  return { source, broken }
 }
-
-/** PostgreSQL's connector with something changed about its sessions. */
-function withConnection(change: (connection: Connection, source: Source) => Partial<Connection>) {
-  return (source: Source): Connector<PostgresqlConfig> => ({
-    ...postgresql,
-    async connect(config, options) {
-      const connection = await postgresql.connect(config, options)
-      return { ...connection, ...change(connection, source) }
-    },
-  })
-}
-
-const withDialect = (change: Partial<Connector['dialect']>) => () => ({
-  ...postgresql,
-  dialect: { ...postgresql.dialect, ...change },
-})
-
-const withConfig = (config: Connector<PostgresqlConfig>['config']) => () => ({ ...postgresql, config })
-
-/** A fault that a connector may have, the group that must find it, and the promise that is broken. */
-const FAULTS: [string, RegExp, (source: Source) => Connector<PostgresqlConfig>][] = [
-  ['config', /unknown key/, withConfig(postgresql.config.unknown())],
-  ['config', /secrets are marked/, withConfig(postgresql.config.keys({ password: Joi.string().allow('') }))],
-  [
-    'connect',
-    /closes twice/,
-    withConnection(({ close }) => {
-      let closed = false
-      return {
-        async close() {
-          if (closed) throw new Error('closed already')
-          closed = true
-          await close()
-        },
-      }
-    }),
-  ],
-  [
-    'connect',
-    /egress/,
-    () => ({
-      ...postgresql,
-      connect: (config, options) =>
-        postgresql.connect(config, {
-          ...options,
-          egress: { ...options.egress, address: async host => host },
-        }),
-    }),
-  ],
-  [
-    'connect',
-    /wrong password is refused/,
-    () => ({
-      ...postgresql,
-      connect: (config, options) =>
-        postgresql.connect(config, options).catch((error: Error) => {
-          throw new Error(error.message)
-        }),
-    }),
-  ],
-  [
-    'values',
-    /integers within/,
-    withConnection(({ query }) => ({
-      query: async (statement, options) =>
-        (await query(statement, options)).map(row =>
-          Object.fromEntries(
-            Object.entries(row).map(([name, value]) => [
-              name,
-              typeof value === 'number' ? `${value}` : value,
-            ]),
-          ),
-        ),
-    })),
-  ],
-  [
-    'values',
-    /maxRows/,
-    withConnection(({ query }) => ({
-      query: (statement, { timeoutMs }) => query(statement, { timeoutMs }),
-    })),
-  ],
-  [
-    'values',
-    /texts are bound/,
-    withConnection(({ query }) => ({
-      query: (statement, options) =>
-        query(raw(statement.render(at => `'${String(statement.values[at - 1])}'`).text), options),
-    })),
-  ],
-  [
-    'timeout',
-    /kind timeout/,
-    withConnection(({ query }) => ({
-      query: (statement, options) =>
-        query(statement, options).catch((error: ConnectorError) => {
-          throw new ConnectorError({ kind: 'other', engine: error.engine, message: error.message })
-        }),
-    })),
-  ],
-  [
-    'cancel',
-    /aborts/,
-    withConnection(({ query }) => ({
-      query: (statement, { signal, ...options }) =>
-        signal ? Promise.resolve([]) : query(statement, options),
-    })),
-  ],
-  [
-    'readOnly',
-    /refuses to write/,
-    withConnection((_, source) => ({
-      async query(statement) {
-        const { text, values } = postgresql.dialect.render(statement)
-        return (await source.query(text, values)) as never
-      },
-    })),
-  ],
-  [
-    'introspection',
-    /sorted/,
-    withConnection(({ introspect }) => ({
-      introspect: async scope => (await introspect(scope)).reverse(),
-    })),
-  ],
-  ['introspection', /a scope/, withConnection(({ introspect }) => ({ introspect: () => introspect() }))],
-  [
-    'introspection',
-    /system schemas/,
-    withConnection(({ introspect }) => ({
-      introspect: async scope =>
-        (await introspect(scope)).concat(
-          (await introspect(scope)).map(table => ({ ...table, schema: 'pg_catalog' })),
-        ),
-    })),
-  ],
-  [
-    'introspection',
-    /views are views/,
-    withConnection(({ introspect }) => ({
-      introspect: async scope => (await introspect(scope)).map(table => ({ ...table, kind: 'table' })),
-    })),
-  ],
-  [
-    'introspection',
-    /if and only if/,
-    () => ({
-      ...postgresql,
-      capabilities: { ...postgresql.capabilities, lastModified: true },
-    }),
-  ],
-  [
-    'constraints',
-    /own order/,
-    withConnection(({ introspect }) => ({
-      introspect: async scope =>
-        (await introspect(scope)).map(table => ({
-          ...table,
-          constraints: table.constraints.map(each => ({ ...each, columns: each.columns.toSorted() })),
-        })),
-    })),
-  ],
-  ['dialect', /quoted identifier/, withDialect({ quote: name => raw(`"${name.replaceAll('"', '')}"`) })],
-  [
-    'dialect',
-    /empty tables/,
-    withDialect({ countIf: condition => sql`sum(case when ${condition} then 1 end)` }),
-  ],
-  [
-    'dialect',
-    /whole condition/,
-    withDialect({ countIf: condition => sql`count(*) filter (where 1 = 0 and ${condition})` }),
-  ],
-  [
-    'regex',
-    /case-sensitively/,
-    withDialect({ matches: (value, pattern) => sql`(${value})::text ~* ${pattern}` }),
-  ],
-  [
-    'regex',
-    /searched/,
-    withDialect({ matches: (value, pattern) => sql`(${value})::text ~ ${`^(${pattern})$`}` }),
-  ],
-  [
-    'percentile',
-    /interpolated/,
-    withDialect({
-      percentile: (value, fraction) =>
-        sql`percentile_disc(${fraction}::float8) within group (order by ${value})`,
-    }),
-  ],
-  [
-    'dateParsing',
-    /%Y-%m-%d takes real/,
-    withDialect({
-      parsesAsDate: value => sql`(${value})::text ~ '^\\d{4}-\\d\\d-\\d\\d$'`,
-    }),
-  ],
-  [
-    'dateParsing',
-    /%d.%m.%Y takes real/,
-    withDialect({
-      parsesAsDate: value => sql`to_date(${value}, 'DD.MM.YYYY') is not null`,
-    }),
-  ],
-]
 
 t.test('the kit finds what a connector does wrong', async t => {
-  const source = await startSource(t)
+  const { source, broken } = await prepare(t)
   for (const [index, [group, promise, connector]] of FAULTS.entries()) {
-    const failed = await broken(source, `fault_${index}`, connector(source), group)
+    const at = Date.now()
+    const failed = await broken(connector(source), group, index)
+    t.comment('TIME', group, Date.now() - at, promise.source)
     t.ok(
       failed.some(name => promise.test(name)),
       `${group}: ${promise.source} is among ${failed.join(' | ')}`,
@@ -281,4 +109,28 @@ t.test('skipping needs a known group and a reason', async t => {
     /No group "no_such"/,
   )
   await t.rejects(testConnector(recorder([]), { ...options, skip: { values: ' ' } }), /needs a reason/)
+})
+
+t.test('results are told as a table, engine by engine', async t => {
+  const group = { basic: true, promises: 2, passed: 2, skipped: [] }
+  const table = conformanceTable({
+    'Engine A': {
+      conforming: true,
+      skipped: [],
+      groups: [
+        { ...group, name: 'types', skipped: [{ promise: 'json', reason: 'it has none' }] },
+        { ...group, name: 'cancel', promises: 0, passed: 0, reason: 'not claimed' },
+      ],
+    },
+    B: { conforming: false, skipped: [], groups: [{ ...group, name: 'types', passed: 1 }] },
+  })
+  t.same(table.split('\n'), [
+    '| Group | Engine A | B |',
+    '| --- | --- | --- |',
+    '| types | 2/2 (+1 skipped) | 1/2 |',
+    '| cancel | – (not claimed) |  |',
+    '| conforming | yes | no |',
+    '',
+    '- Engine A, types: json: it has none',
+  ])
 })

@@ -4,36 +4,68 @@ import { testConnector } from '../../connectors/conformance.ts'
 import { postgresql } from '../../connectors/postgresql/index.ts'
 import { sql } from '../../connectors/sql.ts'
 import { startProxy } from '../helpers/proxy.ts'
-import { connectOptions, failure, running, settings, startSource, withSession } from '../helpers/source.ts'
+import {
+  connectOptions,
+  failure,
+  running,
+  settings,
+  startSource,
+  withSession,
+  type Source,
+} from '../helpers/source.ts'
 
 const QUICK = { timeoutMs: 20_000 }
 
 t.test('it conforms', async t => {
   const source = await startSource(t)
+  // It reads along, to count statements.
+  const proxy = await startProxy(t, source.config)
+  const config = { ...source.config, port: proxy.port }
   const result = await testConnector(t, {
     connector: postgresql,
-    config: source.config,
+    config,
     setup: () => ({
       execute: text => source.query(text),
       catalog: source.name,
       schema: 'public',
       refused: [
-        { name: 'a wrong password', config: { ...source.config, password: 'wrong' }, kind: 'credentials' },
-        { name: 'no password', config: { ...source.config, password: '' }, kind: 'credentials' },
-        { name: 'a wrong user', config: { ...source.config, username: 'nobody' }, kind: 'credentials' },
-        {
-          name: 'a missing database',
-          config: { ...source.config, database: 'nothing' },
-          kind: 'missing-object',
-        },
-        { name: 'a closed port', config: { ...source.config, port: 1 }, kind: 'network' },
+        { name: 'a wrong password', config: { ...config, password: 'not-this-one' }, kind: 'credentials' },
+        { name: 'no password', config: { ...config, password: '' }, kind: 'credentials' },
+        { name: 'a wrong user', config: { ...config, username: 'nobody' }, kind: 'credentials' },
+        { name: 'a missing database', config: { ...config, database: 'nothing' }, kind: 'missing-object' },
+        { name: 'a closed port', config: { ...config, port: 1 }, kind: 'network' },
       ],
       slow: sql`select pg_sleep(60)`,
       running: () => running(source),
+      sessions: () => sessions(source),
+      transactions: () => sessions(source, 'idle in transaction%'),
+      statements: () => proxy.statements.length,
+      async revoked() {
+        const limited = `${source.name}_stranger`
+        await source.query(`create role ${limited} login password 'stranger-1'`)
+        t.teardown(() => source.query(`drop role ${limited}`))
+        return {
+          statement: sql`select * from conformance_texts`,
+          config: { ...config, username: limited, password: 'stranger-1' },
+        }
+      },
+      types: { binary: 'bytea' },
+      literals: { binary: `'\\x00ff10'` },
+      // It keeps the first 63 bytes.
+      refusesNames: ['64 characters'],
     }),
   })
-  t.same(result, { conforming: true, skipped: [] })
+  t.match(result, { conforming: true, skipped: [] })
 })
+
+/** How many of the connector's sessions are in a state. */
+async function sessions(source: Source, state = '%'): Promise<number> {
+  const rows = await source.query(
+    `select from pg_stat_activity where application_name = 'tidemark' and datname = $1 and state like $2`,
+    [source.name, state],
+  )
+  return rows.length
+}
 
 t.test('the configuration says what is wrong with it', async t => {
   const good = { host: 'db.example.com', database: 'shop', user: 'reader', password: 'x' }
@@ -119,6 +151,13 @@ t.test('failures name their cause', async t => {
     })
     await source.query('rollback')
     t.same(await connection.query(sql`select * from private`, QUICK), [])
+
+    await source.query(`revoke pg_read_all_data from ${source.config.username}`)
+    t.match(
+      await failure(connection.query(sql`select * from private`, QUICK)),
+      { kind: 'permission', code: '42501', message: /grant/ },
+      'a right that is taken away meanwhile',
+    )
   })
 })
 
@@ -140,7 +179,8 @@ t.test('the catalog', async t => {
     create type sales.mood as enum ('sad', 'ok')
     create domain sales.cents as bigint not null
     create domain sales.price as sales.cents check (value > 0)
-    create table sales.kinds (i2 smallint, i4 int, i8 bigserial, n numeric(10,2), n0 numeric, f4 real, f8 float8, v varchar(20), vn varchar, c char(3), tx text, b boolean, d date, ts timestamp, ts3 timestamp(3), tz timestamptz, tz0 timestamptz(0), tm time, tmz timetz, by bytea, js json, jb jsonb, u uuid, ar int[], va varchar(5)[], m sales.mood, cu sales.price, iv interval, bits bit varying(5), money money)
+    create type public.shade as enum ('light', 'dark')
+    create table sales.kinds (i2 smallint, i4 int, i8 bigserial, n numeric(10,2), n0 numeric, f4 real, f8 float8, v varchar(20), vn varchar, c char(3), tx text, b boolean, d date, ts timestamp, ts3 timestamp(3), tz timestamptz, tz0 timestamptz(0), tm time, tmz timetz, by bytea, js json, jb jsonb, u uuid, ar int[], va varchar(5)[], m sales.mood, cu sales.price, iv interval, bits bit varying(5), money money, sh public.shade default 'dark', ms sales.mood[])
     create table sales.parent (id int generated always as identity primary key, a int, b int, total int generated always as (a + b) stored, gone int, last text default 'it''s'::text, constraint ab unique (b, a))
     alter table sales.parent drop column gone
     create table sales.child (id int, pa int, pb int, constraint to_parent foreign key (pb, pa) references sales.parent (b, a), constraint to_self_parent foreign key (id) references sales.parent)
@@ -220,10 +260,17 @@ t.test('the catalog', async t => {
       'iv interval other',
       'bits varbit(5) other',
       'money money other',
+      'sh shade other',
+      'ms sales.mood[] other',
     ],
   )
   t.equal(find('kinds').columns.find(column => column.name === 'v')?.rawType, 'character varying(20)')
   t.match(find('kinds').columns.find(column => column.name === 'i8')?.default, /^nextval\(/)
+  t.equal(
+    find('kinds').columns.find(column => column.name === 'cu')?.nullable,
+    false,
+    'a domain refuses NULL when the domain under it does',
+  )
 
   t.match(find('parent'), {
     comment: 'The parents',
@@ -267,9 +314,39 @@ t.test('the catalog', async t => {
 
   await withSession(source.config, async connection => {
     t.same([...((await connection.estimates?.(tables)) ?? [])], [[tablePath(find('parts')), 42]])
+    const [alone] = await connection.introspect({ tables: [find('child')] })
+    t.same(alone, find('child'), 'what a foreign key refers to is named though it is outside the scope')
     const elsewhere = { ...parent, catalog: 'another' }
     t.same(await connection.introspect({ tables: [elsewhere] }), [])
   })
+})
+
+t.test('the catalog is the same whatever the search path of the role', async t => {
+  const source = await startSource(t)
+  for (const statement of [
+    'create schema sales',
+    `create type sales.mood as enum ('sad', 'ok')`,
+    `create type shade as enum ('light')`,
+    `create table sales.orders (id serial, m sales.mood default 'ok', s shade default 'light')`,
+  ]) {
+    await source.query(statement)
+  }
+  const read = () => withSession(source.config, connection => connection.introspect())
+  const before = await read()
+  t.match(before[0]?.columns, [
+    { default: /sales\.orders_id_seq/ },
+    { type: 'sales.mood' },
+    { type: 'shade' },
+  ])
+  for (const path of ['sales, public', 'sales', `''`]) {
+    await source.query(`alter role ${source.config.username} set search_path = ${path}`)
+    t.same(await read(), before, path)
+    await withSession(source.config, async connection => {
+      await connection.introspect()
+      const [row] = await connection.query(sql`select current_setting('search_path') as path`, QUICK)
+      t.equal(row?.path, path === `''` ? '""' : path, 'which is left as it was')
+    })
+  }
 })
 
 t.test('conditions', async t => {

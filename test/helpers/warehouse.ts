@@ -113,7 +113,11 @@ export async function openWarehouse(t: Teardown): Promise<Warehouse> {
           const reader = await connection.runAndReadAll(text, [...values])
           const types = reader.columnTypes()
           return {
-            columns: reader.columnNames().map((name, index) => ({ name, type: String(types[index]) })),
+            columns: reader.columnNames().map((name, index) => {
+              const type = types[index]
+              // JSON is a text by another name.
+              return { name, type: type?.alias === 'JSON' ? 'JSON' : String(type) }
+            }),
             rows: reader.getRows().map(row => row.map(printed)),
           }
         } finally {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { startServer } from '../helpers/server.ts'
 
-const dataDir = t.testdir({})
+const dataDir = t.testdir({ demo: {} })
 const { server, ask, query } = await startServer(t, {
   settings: { DEMO_ENABLED: 'true', DATA_DIR: dataDir, FILE_SOURCES: join(dataDir, 'demo') },
 })

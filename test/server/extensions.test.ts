@@ -1,6 +1,10 @@
+import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import t from 'tap'
+import { ConnectorError } from '../../connectors/errors.ts'
+import { sql } from '../../connectors/sql.ts'
 import { build } from '../../server/build.ts'
 import { readConfig } from '../../server/config.ts'
 import { SECRET_KEY } from '../helpers/server.ts'
@@ -17,17 +21,48 @@ function start(extensions: string) {
 const plugin = (register: string) =>
   `export const plugin = { name: 'mine', register(server) { ${register} } }`
 
+/** A connector or check type of an extension, with changes to one that is right. */
+const connector = (changes: string) => `import Joi from 'joi'
+  import { defineDialect } from 'tidemark/connector'
+  const good = { name: 'mine', label: 'Mine', config: Joi.object({}), dialect: defineDialect({}), capabilities: {},
+    connect() {}, test() {} }
+  ${plugin(`server.connectors.add({ ...good, ${changes} })`)}`
+const check = (changes: string) => `import Joi from 'joi'
+  const good = { name: 'mine', family: 'metric', description: 'Mine.', config: Joi.object({}), column: 'required',
+    measure() {} }
+  ${plugin(`server.checks.add({ ...good, ${changes} })`)}`
+
 const folder = t.testdir({
   'misses.js': `import 'a-package-that-nobody-has'`,
   'throws.js': `throw new Error('the licence has run out')`,
   'bare.js': `export const connector = { name: 'mine' }`,
   'unregistered.js': `export default { name: 'mine' }`,
+  'function.js': `export default function register() {}`,
+  'nameless.js': `export const plugin = { register() {} }`,
+  'syntax.js': `export const plugin = { name: , }`,
+  'enum.ts': `enum A { B }\nexport const plugin = { name: A.B, register() {} }`,
+  'subpath.js': `import 'tidemark/connectors'`,
+  'misspelt.js': `import { makeSesion } from 'tidemark/connector'`,
+  'late.js': `\nexport const plugin = { name: 'mine', async register(server) {\n  server.conectors.add({}) } }`,
+  'text.js': plugin(`throw 'no licence'`),
+  'other-joi.js': connector(`config: { [Symbol.for('@hapi/joi/schema')]: { version: '17.0.0' } }`),
+  node_modules: {
+    installed: {
+      'package.json': `{ "name": "installed", "main": "index.cjs" }`,
+      'index.cjs': `module.exports.plugin = { name: 'catalog', register() {} }`,
+    },
+    unbuilt: { 'package.json': `{ "name": "unbuilt", "exports": "./dist/index.js" }` },
+    uncompiled: {
+      'package.json': `{ "name": "uncompiled", "type": "module", "exports": "./index.ts" }`,
+      'index.ts': `export const plugin = { name: 'mine', register() {} }`,
+    },
+    unexported: { 'package.json': `{ "name": "unexported", "exports": { "./x": "./x.js" } }` },
+  },
   'same-connector.js': plugin(`server.connectors.add(server.connectors.get('sqlite'))`),
   'same-check.js': plugin(`server.checks.add(server.checks.get('REGEX'))`),
   'same-job.js': `import Joi from 'joi'
     ${plugin(`server.jobs.add({ name: 'catalog.discover', data: Joi.object({}), work: async () => {} })`)}`,
   'same-plugin.js': `export const plugin = { name: 'catalog', register() {} }`,
-  'malformed.js': plugin(`server.checks.add({ name: 'has spaces', family: 'metric' })`),
   'negative-count.js': `import Joi from 'joi'
     import { sql } from 'tidemark/check'
     export const plugin = {
@@ -61,33 +96,107 @@ t.test('an extension whose own import is missing is told apart from one that is 
   })
 })
 
-t.test('an extension that throws stops the start with what it said', async t => {
-  await t.rejects(start(file('throws.js')), {
-    message: `Extension ${file('throws.js')} threw while it was loaded: the licence has run out`,
-  })
+/** What a start that must fail says, without what every message of an extension starts with. */
+async function problem(specifier: string): Promise<string> {
+  const { message } = await start(specifier).then(
+    () => new Error('it started'),
+    (error: Error) => error,
+  )
+  return message.replace(`Extension ${specifier} `, '')
+}
+
+t.test('an extension that throws stops the start with what it said, where, and what to do', async t => {
+  for (const [name, said] of [
+    ['throws.js', `threw while it was loaded: the licence has run out (${file('throws.js')}:1)`],
+    ['syntax.js', `threw while it was loaded: Unexpected token ',': node --check tells where`],
+    ['enum.ts', /strip-only mode \(.*enum\.ts:1\): Node only leaves out types, so set erasableSyntaxOnly/],
+    ['subpath.js', /'\.\/connectors' is not defined .*: there are tidemark\/connector, tidemark\/check/],
+    ['misspelt.js', /does not provide an export named 'makeSesion' \(.*misspelt\.js:1\)$/],
+    [
+      'late.js',
+      `could not be added: Cannot read properties of undefined (reading 'add') (${file('late.js')}:3)`,
+    ],
+    ['text.js', 'could not be added: it threw "no licence"'],
+    ['other-joi.js', 'could not be added: Cannot mix different versions of joi schemas'],
+  ] as const) {
+    const message = await problem(file(name))
+    if (typeof said === 'string') t.equal(message.slice(0, said.length), said)
+    else t.match(message, said)
+  }
+  t.match(await problem(folder), 'is a folder: name the file in it, such as index.ts')
+})
+
+t.test('packages are found from the working directory, and one that is not built is told so', async t => {
+  const before = process.cwd()
+  process.chdir(folder)
+  t.teardown(() => process.chdir(before))
+  t.match(await problem('installed'), 'could not be added: Plugin catalog already registered')
+  t.equal(
+    await problem('unbuilt'),
+    `is installed, but has no ${file('node_modules/unbuilt/dist/index.js')}: run npm run build in it, or install it again`,
+  )
+  t.match(await problem('uncompiled'), /^threw .*node_modules.*: publish what npm run build makes of it$/)
+  t.match(
+    await problem('unexported'),
+    /cannot be imported .*: its package\.json must say under exports what "\." is/,
+  )
 })
 
 t.test('a module that is no hapi plugin stops the start and says what to export', async t => {
-  for (const name of ['bare.js', 'unregistered.js']) {
-    await t.rejects(start(file(name)), {
-      message: `Extension ${file(name)} exports no hapi plugin: export { plugin: { name, register(server) } }`,
-    })
+  const say = `export const plugin = { name: 'my-extension', register(server) { … } }`
+  for (const name of ['bare.js', 'unregistered.js', 'function.js']) {
+    t.equal(await problem(file(name)), `exports no hapi plugin: ${say}`)
+  }
+  t.equal(await problem(file('nameless.js')), `exports a hapi plugin without a name: ${say}`)
+})
+
+t.test('what does not have the shape of a connector or check type is told what it lacks', async t => {
+  for (const [source, said] of [
+    [connector(`name: 'My Engine'`), /"name" must be small letters, digits and _/],
+    [
+      connector('dialect: {}'),
+      /"dialect" lacks quote, table, .*: make it with defineDialect of tidemark\/connector/,
+    ],
+    [connector('dialect: undefined'), /"dialect" is required/],
+    [connector('capabilities: { regex: false }'), /"capabilities.regex" must be true; .* is left out/],
+    [
+      connector('capabilities: { regexp: true }'),
+      /"capabilities.regexp" is no capability; there are .*\bregex\b/,
+    ],
+    [connector(`config: { host: 'text' }`), /"config" must be a Joi schema of object type/],
+    [connector('config: Joi.string()'), /"config" must be a Joi schema of object type/],
+    [connector('config: Joi.object({}).unknown()'), /"config" takes unknown keys: leave out \.unknown\(\)/],
+    [connector('connect: undefined'), /"connect" is required/],
+    [plugin('server.connectors.add(undefined)'), /Cannot add connector undefined: "a connector" is required/],
+    [check(`name: 'has spaces'`), /"name" must be letters, digits and _/],
+    [check('config: {}'), /"config" must be a Joi schema of object type/],
+    [
+      check('measure: undefined'),
+      /says what to measure: by valid \(a rule\), measure \(a metric\), or measures/,
+    ],
+    [check('measures() {}, read() {}'), /has one of valid, measure and measures/],
+    [check(`measure: undefined, valid() {}`), /"valid" is for rules: a metric has measure/],
+    [check(`family: 'rule'`), /"measure" is for metrics: a rule has valid/],
+    [check('measure: undefined, measures() {}'), /"read" is required/],
+    [check(`family: 'rule', measure: undefined, measures() {}, read() {}`), /"samples" is required/],
+    [check(`kinds: ['number']`), /"kinds\[0\]" must be one of \[integer, /],
+    [check(`needs: ['regexp']`), /"needs\[0\]" must be one of \[.*\bregex\b/],
+  ] as const) {
+    const path = join(folder, `shape-${randomUUID()}.js`)
+    writeFileSync(path, source)
+    t.match(await problem(path), said)
   }
 })
 
-t.test('a name that is taken, or a malformed item, stops the start and names it', async t => {
-  for (const [name, problem] of [
+t.test('a name that is taken stops the start and names it', async t => {
+  for (const [name, said] of [
     ['same-connector.js', 'Cannot add connector "sqlite": the name is taken'],
     ['same-check.js', 'Cannot add check type "REGEX": the name is taken'],
     ['same-job.js', 'Cannot add job "catalog.discover": the name is taken'],
     ['same-plugin.js', 'Plugin catalog already registered'],
-    ['malformed.js', 'Cannot add check type "has spaces": "name" with value "has spaces" fails'],
   ] as const) {
-    const { message } = await start(file(name)).then(
-      () => new Error('it started'),
-      (error: Error) => error,
-    )
-    t.ok(message.startsWith(`Extension ${file(name)} could not be added: ${problem}`), message)
+    const message = await problem(file(name))
+    t.equal(message.slice(0, said.length + 20), `could not be added: ${said}`)
   }
 })
 
@@ -111,4 +220,46 @@ t.test('a check type of an extension is offered and captured like one of ours', 
   t.equal(made.status, 201)
   const captured = await world.tenant.ask('POST', `${base}/${made.body.data.id}/capture`)
   t.match(captured.body.data, { snapshots: [{ value: 2, status: 'PASS' }] })
+})
+
+t.test('a connector that was bundled with a copy of ours is understood all the same', async t => {
+  // Another query is another copy of a module, as a bundler makes one.
+  type Errors = typeof import('../../connectors/errors.ts')
+  type Texts = typeof import('../../connectors/sql.ts')
+  const copies = ['errors', 'sql'].map(name => import(`../../connectors/${name}.ts?copy`))
+  const [theirs, texts] = (await Promise.all(copies)) as [Errors, Texts]
+  t.not(theirs.ConnectorError, ConnectorError)
+  const fields = { kind: 'credentials', engine: 'mine', message: 'check the password' } as const
+  t.ok(new theirs.ConnectorError(fields) instanceof ConnectorError)
+  t.ok(new ConnectorError(fields) instanceof theirs.ConnectorError)
+  for (const thrown of [
+    null,
+    undefined,
+    'x',
+    new Error('x'),
+    fields,
+    { ...fields, name: 'ConnectorError' },
+  ]) {
+    t.notOk(thrown instanceof ConnectorError)
+  }
+  const [ours, other] = [sql`a = ${1}`, texts.sql`b = ${2}`]
+  for (const joined of [sql`${other} and ${ours}`, texts.sql`${other} and ${ours}`]) {
+    t.strictSame(
+      joined.render(position => `$${position}`),
+      { text: 'b = $1 and a = $2', values: [2, 1] },
+    )
+  }
+  const forged = JSON.parse(JSON.stringify({ strings: ['drop table y'], values: [], name: 'Sql' })) as object
+  t.strictSame(sql`select ${forged}`.values, [forged], 'never by its shape')
+
+  const world = await makeWorld(t, [])
+  const connector = { ...world.app.server.connectors.get('postgresql') }
+  connector.connect = async () => {
+    throw new theirs.ConnectorError(fields)
+  }
+  Object.assign(world.app.server.connectors, { get: () => connector })
+  t.match(await discover(world), {
+    status: 'failed',
+    error: { code: 'credentials', message: 'check the password' },
+  })
 })

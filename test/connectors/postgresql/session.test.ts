@@ -1,8 +1,10 @@
+import net from 'node:net'
 import pg from 'pg'
 import { generate } from 'selfsigned'
 import t from 'tap'
 import { postgresql } from '../../../connectors/postgresql/index.ts'
 import { raw, sql } from '../../../connectors/sql.ts'
+import { authority, certify } from '../../helpers/certificates.ts'
 import { startProxy } from '../../helpers/proxy.ts'
 import { connectOptions, failure, running, settings, startSource, withSession } from '../../helpers/source.ts'
 
@@ -80,6 +82,86 @@ t.test('TLS is as libpq has it', async t => {
     )
     t.match(await failure(required), { kind: 'credentials', code: '28000', message: /pg_hba\.conf/ })
   })
+})
+
+/** What stands between us and the server: it may answer itself, or change the first packet. */
+async function startPooler(
+  t: { teardown(down: () => unknown): unknown },
+  behind: { host: string; port: number },
+  first: (packet: Buffer) => { pass: Buffer } | { answer: Buffer },
+): Promise<number> {
+  const sockets = new Set<net.Socket>()
+  const server = net.createServer(client => {
+    sockets.add(client.on('error', () => {}))
+    client.once('data', packet => {
+      const decided = first(packet)
+      if ('answer' in decided) return client.end(decided.answer)
+      const upstream = net.connect(behind.port, behind.host).on('error', () => {})
+      sockets.add(upstream)
+      upstream.write(decided.pass)
+      client.pipe(upstream).pipe(client)
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(async () => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise(resolve => server.close(resolve))
+  })
+  return (server.address() as net.AddressInfo).port
+}
+
+/** The ErrorResponse of a server that turns a sign-in down. */
+function turnedDown(code: string, message: string): Buffer {
+  const body = Buffer.from(`SFATAL\0C${code}\0M${message}\0\0`)
+  const head = Buffer.from('E\0\0\0\0')
+  head.writeInt32BE(body.length + 4, 1)
+  return Buffer.concat([head, body])
+}
+
+t.test('what a pooler or a server refuses at sign-in is told', async t => {
+  const source = await startSource(t)
+  const told = async (first: Parameters<typeof startPooler>[2]) => {
+    const port = await startPooler(t, source.config, first)
+    const config = settings(source.config, { port, sslmode: 'disable' })
+    const stages = await postgresql.test(config, connectOptions)
+    t.equal(stages[2]?.status, 'failed')
+    return failure(postgresql.connect(config, connectOptions))
+  }
+  for (const message of [
+    'unsupported startup parameter: options',
+    'unsupported startup parameter in options: default_transaction_read_only',
+  ]) {
+    const error = await told(() => ({ answer: turnedDown('08P01', message) }))
+    t.match(error, { kind: 'other', message: /pooler refuses .* connect to the database itself/ })
+  }
+  const dropped = await told(packet => {
+    const text = packet.toString('latin1').replace(/options\0[^\0]*\0/, '')
+    const pass = Buffer.from(text, 'latin1')
+    pass.writeInt32BE(pass.length, 0)
+    return { pass }
+  })
+  t.match(dropped, { kind: 'other', message: /settings of the session did not arrive/ })
+  const certificate = await told(() => ({
+    answer: turnedDown('28000', 'connection requires a valid client certificate'),
+  }))
+  t.match(certificate, { kind: 'credentials', message: /client certificate/ })
+})
+
+t.test('an expired certificate is refused where certificates are looked at', async t => {
+  const source = await startSource(t)
+  const ca = (await authority()).cert
+  for (const kind of ['expired', 'self-signed', 'unknown-authority', 'wrong-host', 'trusted'] as const) {
+    const proxy = await startProxy(t, { ...source.config, tls: await certify(kind) })
+    const failed = async (sslmode: string) => {
+      const config = settings(source.config, { host: 'localhost', port: proxy.port, sslmode, ssl_ca: ca })
+      const stages = await postgresql.test(config, connectOptions)
+      return stages.find(stage => stage.status === 'failed')?.error
+    }
+    const found = await failed('verify-full')
+    if (kind === 'trusted') t.equal(found, undefined)
+    else t.match(found, { kind: 'tls', message: /certificate/ }, kind)
+    if (kind === 'wrong-host') t.equal(await failed('verify-ca'), undefined, 'verify-ca takes any host')
+  }
 })
 
 t.test('a server that does not answer is given up', async t => {

@@ -1,4 +1,4 @@
-import type { CheckCase } from '../../checks/conformance.ts'
+import type { CheckCase } from './case.ts'
 
 const HUGE = '123456789012345678901234567890'
 

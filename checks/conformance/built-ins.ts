@@ -1,0 +1,88 @@
+import type { CheckType } from '../check.ts'
+import { metrics } from '../metrics/index.ts'
+import { rules } from '../rules/index.ts'
+import { assertShape, columnOf, runCase, type CheckCase } from './case.ts'
+import { edgeCases } from './cases.ts'
+import type { Stand } from './stand.ts'
+
+/** The part of a test that `testBuiltIns` uses; tap's and node:test's fit. */
+export interface SuiteTest {
+  test(name: string, options: { skip?: string }, run: () => Promise<void>): unknown
+}
+
+/** What `testBuiltIns` takes. */
+export interface BuiltInOptions {
+  on: Stand
+  /** Further cases, by the check's name: what only this engine's columns can hold. */
+  more?: Readonly<Record<string, readonly CheckCase[]>>
+  /** What is left out, each with the reason: `'REGEX'`, or one case of it as `'REGEX: case matters'`. */
+  skip?: Readonly<Record<string, string>>
+}
+
+/** What `testBuiltIns` left out, each with the reason. */
+export type SkippedCases = { name: string; reason: string }[]
+
+const BUILT_INS: readonly CheckType[] = [...rules, ...metrics]
+
+/**
+ * Holds an engine to the numbers of every built-in rule and metric, all edge cases, the same on every engine.
+ * A check whose capability the engine does not claim is skipped, and a case whose column it cannot have.
+ * Runs as subtests of `t`, which may be tap's or node:test's.
+ * @throws Error for a check or case that does not exist, and for a skip without a reason
+ */
+export async function testBuiltIns(
+  t: SuiteTest,
+  { on, more = {}, skip = {} }: BuiltInOptions,
+): Promise<SkippedCases> {
+  const all = BUILT_INS.map(check => ({
+    check,
+    cases: [...(edgeCases[check.name] ?? []), ...(more[check.name] ?? [])],
+  }))
+  const names = all.flatMap(({ check, cases }) => [check.name, ...cases.map(item => nameOf(check, item))])
+  refuseUnknown(Object.keys(more), Object.keys(skip), names)
+  for (const [name, reason] of Object.entries(skip)) {
+    if (reason.trim() === '') throw new Error(`Skipping ${JSON.stringify(name)} needs a reason`)
+  }
+
+  const skipped: SkippedCases = []
+  const run = async (name: string, reason: string | undefined, hold: () => Promise<void>) => {
+    if (reason !== undefined) skipped.push({ name, reason })
+    await t.test(name, reason === undefined ? {} : { skip: reason }, hold)
+  }
+  for (const { check, cases } of all) {
+    const left = skip[check.name] ?? lacking(check, on)
+    await run(check.name, left, async () => assertShape(check))
+    if (left !== undefined) continue
+    for (const item of cases) {
+      const name = nameOf(check, item)
+      const reason = skip[name] ?? on.lacks?.(columnOf(item, on)) ?? undefined
+      await run(name, reason, () => runCase(check, item, on))
+    }
+  }
+  return skipped
+}
+
+const nameOf = (check: CheckType, item: CheckCase) => `${check.name}: ${item.name}`
+
+/** The capability that a check needs and the engine does not claim, as a reason. */
+function lacking(check: CheckType, { engine }: Stand): string | undefined {
+  const missing = check.needs?.filter(capability => !engine.capabilities[capability]) ?? []
+  return missing.length > 0 ? `${engine.name} claims no ${missing.join(' and no ')}` : undefined
+}
+
+function refuseUnknown(checks: string[], skips: string[], names: string[]): void {
+  const known = BUILT_INS.map(({ name }) => name)
+  for (const name of checks) {
+    if (!known.includes(name))
+      throw new Error(`No check ${JSON.stringify(name)}; there are ${known.join(', ')}`)
+  }
+  for (const name of skips) {
+    if (names.includes(name)) continue
+    const [check = ''] = name.split(':')
+    const near = names.filter(each => each.startsWith(`${check}:`))
+    const others = near.length > 0 ? near : known
+    throw new Error(
+      `No case ${JSON.stringify(name)}; there are ${others.map(each => JSON.stringify(each)).join(', ')}`,
+    )
+  }
+}

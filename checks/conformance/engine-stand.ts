@@ -1,0 +1,98 @@
+import type { ColumnKind, TableRef } from '../../connectors/catalog.ts'
+import type { Connection, Connector } from '../../connectors/connector.ts'
+import type { Stand, StandColumn } from './stand.ts'
+
+/** What `engineStand` takes. */
+export interface EngineStandOptions {
+  connector: Pick<Connector, 'name' | 'label' | 'dialect' | 'capabilities'>
+  /** A session that may read the tables, or what opens one; opened once, when it is first needed. */
+  connection: StandConnection | Promise<StandConnection> | (() => StandConnection | Promise<StandConnection>)
+  /** Runs one statement with the right to create and write. */
+  execute(text: string): Promise<unknown>
+  /** Where a table of this name is made, as `introspect` tells it. */
+  ref(name: string): TableRef
+  /**
+   * The engine's column types by kind; the kind's own name unless told, null where there is no such type. A
+   * `decimal` must take 30 digits before the point and 2 after it; a `text` must tell `a` from `A` and `' a'`.
+   */
+  types: Partial<Record<ColumnKind, string | null>>
+  /** The declaration of the column `id`; `integer not null primary key` unless told. */
+  key?: string
+  /** A value as SQL where the usual form does not do (`standLiteral`, which undefined falls back to). */
+  literal?(value: unknown, column: StandColumn): string | undefined
+  columnName?: Stand['columnName']
+  fold?: Stand['fold']
+}
+
+type StandConnection = Pick<Connection, 'query' | 'introspect'>
+
+/** Rows of one insert. */
+const CHUNK = 500
+
+/**
+ * A stand on any engine: a table costs one statement that creates it, one that fills it and one `introspect`
+ * limited to it. The tables are called t1, t2 and so on and are not dropped.
+ */
+export function engineStand(options: EngineStandOptions): Stand {
+  const { connector, execute, ref, types, key = 'integer not null primary key' } = options
+  const { dialect } = connector
+  let opened: Promise<StandConnection> | undefined
+  let made = 0
+
+  const open = () =>
+    (opened ??= Promise.resolve(
+      typeof options.connection === 'function' ? options.connection() : options.connection,
+    ))
+  const typeOf = ({ kind, type }: StandColumn) => type ?? types[kind] ?? USUAL[kind] ?? kind
+  const write = (value: unknown, column: StandColumn) =>
+    options.literal?.(value, column) ?? standLiteral(value, column)
+
+  return {
+    engine: connector,
+    columnName: options.columnName,
+    fold: options.fold,
+    lacks: ({ kind, type }) =>
+      type === undefined && types[kind] === null ? `${connector.label} has no columns of kind ${kind}` : null,
+    async make(columns, rows) {
+      const name = `t${(made += 1)}`
+      const connection = await open()
+      const table = dialect.table(ref(name)).strings[0]
+      const names = columns.map(column => dialect.quote(column.name).strings[0])
+      const declared = columns.map((column, index) => `${names[index]} ${typeOf(column)}`)
+      await execute(`create table ${table} (${['id ' + key, ...declared].join(', ')})`)
+      for (let from = 0; from < rows.length; from += CHUNK) {
+        const lines = rows.slice(from, from + CHUNK).map((row, index) => {
+          const values = columns.map((column, position) => write(row[position], column))
+          return `(${[from + index + 1, ...values].join(', ')})`
+        })
+        await execute(`insert into ${table} (${['id', ...names].join(', ')}) values ${lines.join(', ')}`)
+      }
+      const [found] = await connection.introspect({ tables: [ref(name)] })
+      if (!found) throw new Error(`introspect does not tell the table ${name}, which was made as ${table}.`)
+      return { table: found, connection }
+    },
+  }
+}
+
+const USUAL: Partial<Record<ColumnKind, string>> = { float: 'double precision' }
+
+const NUMERIC: readonly ColumnKind[] = ['integer', 'decimal', 'float']
+const NUMERAL = /^-?\d+(\.\d+)?$/
+
+/**
+ * A value as SQL in its usual form: numbers, and texts of digits for numeric columns, as they are; texts in
+ * single quotes, which are doubled inside; true, false and null by name; bytes as x'…'.
+ * @throws TypeError for other values
+ */
+export function standLiteral(value: unknown, { kind }: StandColumn): string {
+  if (value === null || value === undefined) return 'null'
+  if (typeof value === 'boolean' || typeof value === 'bigint') return String(value)
+  if (typeof value === 'number') {
+    // With an exponent it is a floating number everywhere; without, 1e20 would be an integer too large.
+    return kind === 'float' && Math.abs(value) >= 1e15 ? value.toExponential() : String(value)
+  }
+  if (value instanceof Uint8Array) return `x'${Buffer.from(value).toString('hex')}'`
+  if (typeof value !== 'string') throw new TypeError(`A ${typeof value} needs a literal of its own.`)
+  if (NUMERIC.includes(kind) && NUMERAL.test(value)) return value
+  return `'${value.replaceAll("'", "''")}'`
+}

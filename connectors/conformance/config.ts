@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import type { ConnectorError } from '../errors.ts'
+import type { Stage } from '../connector.ts'
+import { rejectsWith, settled, type Group, type Kit } from './kit.ts'
+
+/** A key of a Joi schema as `describe` tells it. */
+interface KeyDescription {
+  metas?: { secret?: boolean }[]
+}
+
+/** What some drivers take for a host, and would then open or ask without being told to. */
+const NO_HOSTS = [
+  '/var/run/database',
+  './socket',
+  'https://db.example.com',
+  'reader@db.example.com',
+  'db.example.com/path',
+  'db.example.com ssl=off',
+]
+
+const HOST_NAMES = /^(host|hostname|server|server_hostname|endpoint)$/
+
+/** What a configuration may hold and what is said of one that does not work. */
+export const configGroups: readonly Group[] = [
+  {
+    name: 'config',
+    async run(t, kit) {
+      const keys = keysOf(kit)
+      await kit.holds(t, 'a working configuration is accepted and secrets are marked', async () => {
+        kit.validate(kit.rawConfig)
+        for (const [name, key] of Object.entries(keys)) {
+          if (!/password|token|secret|private_key|credentials/i.test(name)) continue
+          assert.ok(isSecret(key), `${name} is marked .meta({ secret: true })`)
+        }
+      })
+      await kit.holds(t, 'an unknown key is refused, so that no driver option slips in', async () => {
+        const { error } = kit.connector.config.validate({ ...kit.rawConfig, no_such_option: true })
+        assert.ok(error, 'refused')
+      })
+      await kit.holds(t, 'an empty configuration is refused', async () => {
+        assert.ok(kit.connector.config.validate({}).error, 'refused')
+      })
+      const hosts = Object.keys(keys).filter(name => HOST_NAMES.test(name))
+      await kit.holds(
+        t,
+        'a host is a name or an address, no path and no URL',
+        async () => {
+          for (const name of hosts) {
+            for (const host of NO_HOSTS) {
+              const { error } = kit.connector.config.validate({ ...kit.rawConfig, [name]: host })
+              assert.ok(error, `${name} ${host} is refused`)
+            }
+          }
+        },
+        hosts.length === 0 ? 'the configuration has no host' : undefined,
+      )
+    },
+  },
+  {
+    name: 'refusals',
+    async run(t, kit) {
+      for (const { name, config, kind } of kit.fixture.refused) {
+        await kit.holds(
+          t,
+          `${name} is refused with kind ${kind}, in words and without a secret`,
+          async () => {
+            const opened = kit.session(async () => {}, kit.validate(config))
+            const error = await rejectsWith(kind, opened)
+            assertAdvises(error, kit)
+            assertDiscreet(error, kit, config)
+          },
+        )
+        await kit.holds(t, `${name} fails one stage of test() and skips the later ones`, async () => {
+          const stages = await settled(kit.connector.test(kit.validate(config), kit.options))
+          const failed = stages.findIndex(stage => stage.status === 'failed')
+          assert.equal(stages[failed]?.error?.kind, kind)
+          assert.ok(
+            stages.slice(failed + 1).every(stage => stage.status === 'skipped' && stage.latencyMs === 0),
+          )
+          assert.ok(stages.slice(0, failed).every(stage => stage.status !== 'failed'))
+          assertAdvises(stages[failed]?.error as ConnectorError, kit)
+          for (const stage of stages) assertDiscreetStage(stage, kit, config)
+        })
+      }
+      const { revoked } = kit.fixture
+      await kit.holds(
+        t,
+        'what may not be read is refused with kind permission and advice, and the session goes on',
+        async () => {
+          const { statement, config = kit.rawConfig } = (await revoked?.()) ?? {}
+          assert.ok(statement)
+          await kit.session(async connection => {
+            const error = await rejectsWith('permission', connection.query(statement, { timeoutMs: 20_000 }))
+            assertAdvises(error, kit)
+            assert.match(error.message, /grant|allow|give|right|privilege|role|access/i, 'it advises')
+            assertDiscreet(error, kit, config)
+            await connection.introspect({ tables: [] })
+          }, kit.validate(config))
+        },
+        revoked ? undefined : 'the fixture revokes nothing',
+      )
+    },
+  },
+]
+
+function keysOf({ connector }: Kit): Record<string, KeyDescription> {
+  return connector.config.describe().keys as Record<string, KeyDescription>
+}
+
+function isSecret({ metas }: KeyDescription): boolean {
+  return metas?.some(meta => meta.secret) ?? false
+}
+
+/** A sentence of its own, beside the engine's name and code, which programs read. */
+function assertAdvises(error: ConnectorError, { connector }: Kit): void {
+  assert.equal(error.engine, connector.name)
+  assert.ok(error.message.split(/\s+/).length >= 4, `a sentence, not ${JSON.stringify(error.message)}`)
+}
+
+/** The message is shown; messages and stacks of the causes are logged with it. */
+function assertDiscreet(error: ConnectorError, kit: Kit, config: Record<string, unknown>): void {
+  for (let each: unknown = error; each instanceof Error; each = each.cause) {
+    assertHidden(`${each.message}\n${each.stack}`, kit, config)
+  }
+}
+
+function assertDiscreetStage(stage: Stage, kit: Kit, config: Record<string, unknown>): void {
+  assert.ok(stage.message.length > 0)
+  assertHidden(stage.message, kit, config)
+  if (stage.error) assertDiscreet(stage.error, kit, config)
+}
+
+/** No secret of the configuration stands in a text, nor a line of one; three characters are found anywhere. */
+function assertHidden(text: string, kit: Kit, config: Record<string, unknown>): void {
+  const secrets = Object.entries(keysOf(kit)).flatMap(([name, key]) => (isSecret(key) ? [config[name]] : []))
+  const lines = secrets.flatMap(secret =>
+    (typeof secret === 'string' ? secret : JSON.stringify(secret ?? '')).split(/\\n|\s*\n\s*/),
+  )
+  for (const line of lines) {
+    if (line.length > 3 && !line.startsWith('-----')) assert.ok(!text.includes(line), 'no secret is told')
+  }
+}

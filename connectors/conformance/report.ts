@@ -1,0 +1,40 @@
+import type { Conformance } from '../conformance.ts'
+
+/** What became of one group of promises. */
+export interface GroupReport {
+  name: string
+  /** Always held, whatever the connector claims. */
+  basic: boolean
+  /** Promises that were tried, and how many of them held. */
+  promises: number
+  passed: number
+  /** Promises that could not be tried, each with the reason: a type or a name that the engine does not have. */
+  skipped: { promise: string; reason: string }[]
+  /** Why the whole group was left out. */
+  reason?: string
+}
+
+/**
+ * A table in Markdown, a line for each group and a column for each engine: `12/12` promises held, those that could
+ * not be tried below it with their reasons.
+ */
+export function conformanceTable(results: Readonly<Record<string, Conformance>>): string {
+  const engines = Object.keys(results)
+  const names = new Set(Object.values(results).flatMap(({ groups }) => groups.map(({ name }) => name)))
+  const notes: string[] = []
+  const cell = (engine: string, name: string) => {
+    const group = results[engine]?.groups.find(each => each.name === name)
+    if (!group) return ''
+    if (group.reason !== undefined) return `– (${group.reason})`
+    notes.push(...group.skipped.map(({ promise, reason }) => `- ${engine}, ${name}: ${promise}: ${reason}`))
+    return `${group.passed}/${group.promises}${group.skipped.length > 0 ? ` (+${group.skipped.length} skipped)` : ''}`
+  }
+  const lines = [
+    ['Group', ...engines],
+    ['---', ...engines.map(() => '---')],
+    ...[...names].map(name => [name, ...engines.map(engine => cell(engine, name))]),
+    ['conforming', ...engines.map(engine => (results[engine]?.conforming ? 'yes' : 'no'))],
+  ]
+  const table = lines.map(cells => `| ${cells.join(' | ')} |`)
+  return [...table, ...(notes.length > 0 ? ['', ...notes] : [])].join('\n')
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import type { Connection } from '../connector.ts'
+import { ConnectorError, type ConnectorErrorKind } from '../errors.ts'
+import { raw, sql } from '../sql.ts'
+import { fixtureTypes } from './fixture.ts'
+import { only, PATIENCE, QUICK, rejectsWith, settled, type Group } from './kit.ts'
+import { gone } from './session.ts'
+
+const ENDS: readonly ConnectorErrorKind[] = ['timeout', 'other', 'network']
+
+/** How statements fail, are ended and are kept from writing. */
+export const statementGroups: readonly Group[] = [
+  {
+    name: 'statements',
+    async run(t, kit) {
+      const values = kit.table('conformance_values')
+      const id = kit.quote('id')
+      await kit.holds(t, 'a second statement in one text never runs', () =>
+        kit.session(async connection => {
+          const empty = kit.table('conformance_empty')
+          const twice = sql`select 1 as one; drop table ${empty}`
+          await connection.query(twice, QUICK).catch(() => undefined)
+          assert.deepEqual(await connection.query(sql`select ${id} from ${empty}`, QUICK), [])
+        }),
+      )
+      await kit.holds(t, 'calls that overlap get their own rows', () =>
+        kit.session(async connection => {
+          const asked = [1, 2, 3, 4, 5]
+          const found = await Promise.all(
+            asked.map(async each =>
+              only(await connection.query(sql`select ${id} from ${values} where ${id} = ${each}`, QUICK)),
+            ),
+          )
+          assert.deepEqual(found, asked)
+        }),
+      )
+      await kit.holds(t, 'a bad statement is blamed by its kind, and the session goes on', () =>
+        kit.session(async connection => {
+          await rejectsWith('invalid-query', connection.query(sql`select from where`, QUICK))
+          const nowhere = sql`select * from ${kit.table('no_such_table')}`
+          await rejectsWith('missing-object', connection.query(nowhere, QUICK))
+          const nothing = sql`select ${kit.quote('no_such_column')} from ${values}`
+          await rejectsWith('missing-object', connection.query(nothing, QUICK))
+          assert.equal(Number(only(await connection.query(sql`select 1 as one`, QUICK))), 1)
+        }),
+      )
+    },
+  },
+  {
+    name: 'timeout',
+    async run(t, kit) {
+      await kit.holds(
+        t,
+        'a statement over its time is rejected with kind timeout, and the session is not hung',
+        () =>
+          kit.session(async connection => {
+            await rejectsWith('timeout', connection.query(kit.fixture.slow, { timeoutMs: 300 }))
+            await goesOnOrIsClosed(connection)
+            await gone(kit)
+          }),
+      )
+      await kit.holds(t, 'the time of one statement is not that of the next', () =>
+        kit.session(async connection => {
+          const values = sql`select ${kit.quote('id')} from ${kit.table('conformance_values')}`
+          for (const timeoutMs of [PATIENCE, 5000, PATIENCE]) {
+            assert.equal((await connection.query(values, { timeoutMs })).length, 5)
+          }
+        }),
+      )
+    },
+  },
+  {
+    name: 'cancel',
+    needs: 'cancel',
+    async run(t, kit) {
+      await kit.holds(t, 'a running statement ends in the server when its signal aborts', () =>
+        kit.session(async connection => {
+          const signal = AbortSignal.timeout(300)
+          const error = await rejectsWith(
+            ENDS,
+            connection.query(kit.fixture.slow, { timeoutMs: PATIENCE * 2, signal }),
+          )
+          assert.ok(error.code === 'ABORTED' || error.kind === 'timeout', 'code ABORTED or kind timeout')
+          await goesOnOrIsClosed(connection)
+          await gone(kit)
+        }),
+      )
+      await kit.holds(t, 'a statement whose signal has aborted is not run', () =>
+        kit.session(async connection => {
+          const signal = AbortSignal.abort()
+          await rejectsWith(ENDS, connection.query(sql`select 1 as one`, { ...QUICK, signal }))
+          await goesOnOrIsClosed(connection)
+        }),
+      )
+    },
+  },
+  {
+    name: 'readOnly',
+    needs: 'readOnly',
+    async run(t, kit) {
+      await kit.holds(t, 'the engine itself refuses to write', () =>
+        kit.session(async connection => {
+          const [id, label] = ['id', 'label'].map(kit.quote)
+          const texts = kit.table('conformance_texts')
+          const integer = raw(fixtureTypes(kit.fixture).integer)
+          const count = async () =>
+            Number(only(await connection.query(sql`select count(*) as n from ${texts}`, QUICK)))
+          const before = await count()
+          const writes = [
+            sql`insert into ${texts} (${id}, ${label}) values (${99}, ${'x'})`,
+            sql`update ${texts} set ${label} = ${'x'} where 1 = 1`,
+            sql`delete from ${texts} where 1 = 1`,
+            sql`create table ${kit.table('conformance_written')} (${id} ${integer})`,
+            sql`drop table ${texts}`,
+          ]
+          for (const write of writes) await rejectsWith(undefined, connection.query(write, QUICK))
+          assert.equal(await count(), before)
+        }),
+      )
+    },
+  },
+]
+
+/** After a statement was ended, the session answers or says that it is closed. */
+async function goesOnOrIsClosed(connection: Connection): Promise<void> {
+  const answer = connection.query(sql`select 1 as one`, QUICK).then(
+    rows => Number(only(rows)),
+    (error: unknown) => error,
+  )
+  const result = await settled(answer)
+  assert.ok(result === 1 || result instanceof ConnectorError, `usable or closed, not ${String(result)}`)
+}

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict'
+import { join, raw, sql, type Sql } from '../sql.ts'
+import type { ColumnInfo, ColumnKind } from '../catalog.ts'
+import type { Row, Value } from '../connector.ts'
+import { fixtureTypes, optionalTypes, SAMPLES, TEXTS, type OptionalType } from './fixture.ts'
+import { only, QUICK, rejectsWith, type Group, type Kit } from './kit.ts'
+
+/** Texts that break SQL put together from strings. */
+const HOSTILE_TEXTS = [
+  `'; drop table conformance_values; --`,
+  `"double" and 'single'`,
+  `back\\slash \\' \\0`,
+  '$1 ? :1 @p1 %s {}',
+  'line\nbreak\ttab\r\nand return',
+  '  padded  ',
+  '名前 🦆 \u202Ertl e\u0301 \uFFFD',
+  '',
+  'é'.repeat(1000),
+]
+
+/** What a column of each type is told to be, and its value in row 1. */
+const ARRIVES: Readonly<Record<OptionalType, { kind: ColumnKind; as: string; is(value: Value): void }>> = {
+  decimal: {
+    kind: 'decimal',
+    as: 'string, with every digit',
+    // Some engines print no zeros at the end.
+    is: value => assert.match(String(value), /^123456789012345678\.90?$/),
+  },
+  boolean: { kind: 'boolean', as: 'boolean', is: value => assert.equal(value, true) },
+  binary: {
+    kind: 'binary',
+    as: 'Uint8Array',
+    is(value) {
+      assert.ok(value instanceof Uint8Array, 'a Uint8Array')
+      assert.deepEqual([...value], [0, 255, 16])
+    },
+  },
+  date: { kind: 'date', as: 'YYYY-MM-DD', is: value => assert.equal(value, '2024-02-29') },
+  time: { kind: 'time', as: 'HH:MM:SS', is: value => assert.match(String(value), /^12:34:56(\.0+)?$/) },
+  timestamp: { kind: 'timestamp', as: 'Date, naive ones read as UTC', is: isTheMoment },
+  timestamptz: { kind: 'timestamp', as: 'Date, in the zone they were written in', is: isTheMoment },
+  json: {
+    kind: 'json',
+    as: 'what it holds',
+    is: value => assert.deepEqual(value, { a: [1, 'x', null], b: {} }),
+  },
+}
+
+function isTheMoment(value: Value): void {
+  assert.deepEqual(value, new Date('2024-02-29T12:34:56Z'))
+}
+
+/** How values go in and come out. */
+export const valuesGroups: readonly Group[] = [
+  {
+    name: 'values',
+    async run(t, kit) {
+      const values = kit.table('conformance_values')
+      const [id, label, big, ratio] = ['id', 'label', 'big', 'ratio'].map(kit.quote) as [Sql, Sql, Sql, Sql]
+      await kit.holds(t, 'texts are bound, whatever they hold', () =>
+        kit.session(async connection => {
+          const columns = HOSTILE_TEXTS.map((text, index) => sql`${text} as ${raw(`v${index}`)}`)
+          const [row] = await connection.query(sql`select ${join(columns)}`, QUICK)
+          assert.deepEqual(Object.values(row ?? {}), HOSTILE_TEXTS)
+          const listed = join(HOSTILE_TEXTS.map(text => sql`${text}`))
+          const found = await connection.query(
+            sql`select ${id} from ${values} where ${label} in (${listed})`,
+            QUICK,
+          )
+          assert.deepEqual(found, [])
+          const count = await connection.query(sql`select count(*) as n from ${values}`, QUICK)
+          assert.equal(Number(only(count)), 5)
+        }),
+      )
+      await kit.holds(t, 'the empty text is not NULL, neither way', () =>
+        kit.session(async connection => {
+          const texts = kit.table('conformance_texts')
+          const empty = TEXTS.indexOf('') + 1
+          const found = await connection.query(sql`select ${id} from ${texts} where ${label} = ${''}`, QUICK)
+          assert.deepEqual(found, [{ id: empty }])
+          const labels = sql`select ${label} from ${texts} where ${id} = ${empty} or ${label} is null`
+          assert.deepEqual(await connection.query(labels, QUICK), [{ label: '' }])
+          assert.equal((await read(kit, 'label'))[2], null)
+        }),
+      )
+      await kit.holds(t, 'a NUL in a text is refused or kept; nothing is cut off', () =>
+        kit.session(async connection => {
+          const text = 'before\0after'
+          const asked = connection.query(sql`select ${text} as v`, QUICK)
+          const answer = await asked.then(only, () => undefined)
+          if (answer === undefined) await rejectsWith('invalid-query', asked)
+          assert.ok(answer === text || answer === undefined, `kept or refused, not ${JSON.stringify(answer)}`)
+          assert.equal(Number(only(await connection.query(sql`select 1 as one`, QUICK))), 1)
+        }),
+      )
+      const length = kit.fixture.textLength ?? 1_000_000
+      await kit.holds(t, `a text of ${length.toLocaleString('en')} characters is bound and comes back`, () =>
+        kit.session(async connection => {
+          const text = 'ä long text, '.repeat(Math.ceil(length / 13)).slice(0, length)
+          const found = only(await connection.query(sql`select ${text} as v`, QUICK))
+          assert.ok(found === text, `as it was, not ${String(found).length} characters`)
+        }),
+      )
+      await kit.holds(t, 'numbers and nulls are bound where a column gives the type', () =>
+        kit.session(async connection => {
+          const ids = async (condition: Sql) =>
+            (
+              await connection.query(
+                sql`select ${id} from ${values} where ${condition} order by ${id}`,
+                QUICK,
+              )
+            ).map(row => row.id)
+          assert.deepEqual(await ids(sql`${id} in (${2}, ${4})`), [2, 4])
+          assert.deepEqual(await ids(sql`${id} > ${3.5}`), [4, 5])
+          assert.deepEqual(await ids(sql`${id} < ${3_000_000_000} and ${ratio} > ${0}`), [1, 3, 5])
+          assert.deepEqual(await ids(sql`${ratio} = ${-1.25}`), [2])
+          assert.deepEqual(await ids(sql`${label} = ${null}`), [])
+          assert.deepEqual(await ids(sql`${big} = ${9007199254740993n}`), [2])
+          assert.deepEqual(await ids(sql`${big} = ${-9223372036854775807n}`), [3])
+        }),
+      )
+      await kit.holds(t, 'integers within 2^53 arrive as number, larger ones as string', async () => {
+        const big = [9007199254740991, '9007199254740993', '-9223372036854775807', 0, null]
+        assert.deepEqual(await read(kit, 'big'), big)
+      })
+      await kit.holds(t, 'floats arrive as number', async () => {
+        assert.deepEqual(await read(kit, 'ratio'), [0.5, -1.25, 1e10, null, 2])
+      })
+    },
+  },
+  {
+    name: 'types',
+    async run(t, kit) {
+      const { integer, varchar, decimal } = fixtureTypes(kit.fixture)
+      const has = optionalTypes(kit.fixture)
+      const lacks = (name: OptionalType) =>
+        has.includes(name) ? undefined : `${kit.connector.label} has no such type`
+      const table = kit.table('conformance_types')
+      const { columns, rows } = await kit.session(async connection => ({
+        columns: (await connection.introspect({ tables: [kit.ref('conformance_types')] }))[0]?.columns ?? [],
+        rows: await connection.query(sql`select * from ${table} order by ${kit.quote('id')}`, QUICK),
+      }))
+      for (const name of Object.keys(SAMPLES) as OptionalType[]) {
+        const { kind, as, is } = ARRIVES[name]
+        const check = async () => assertArrives(`${name}_value`, kind, is, columns, rows)
+        await kit.holds(t, `${name}: of kind ${kind}, arrives as ${as}`, check, lacks(name))
+      }
+      await kit.holds(
+        t,
+        'types are canonical: lower case, single spaces, length and scale kept',
+        async () => {
+          const known = await kit.session(connection =>
+            connection.introspect({ tables: [kit.ref('conformance_values')] }),
+          )
+          const all = [...(known[0]?.columns ?? []), ...columns]
+          for (const column of all) {
+            assert.match(column.type, /^\S+( \S+)*$/, `${column.name} has a type`)
+            assert.equal(column.type, column.type.toLowerCase())
+            assert.notEqual(column.rawType, '')
+          }
+          const sized = { label: varchar, decimal_value: decimal ?? integer }
+          for (const [name, declared] of Object.entries(sized)) {
+            const size = /\([\d, ]+\)/.exec(declared)?.[0].replaceAll(' ', '')
+            const type = all.find(column => column.name === name)?.type
+            if (size)
+              assert.ok(type?.replaceAll(' ', '').includes(size), `${name} of ${size} is told as ${type}`)
+          }
+        },
+      )
+      await kit.holds(
+        t,
+        'a Date is bound as that moment',
+        async () => {
+          const column = kit.quote('timestamp_value')
+          const moment = new Date('2024-02-29T12:34:56Z')
+          assert.deepEqual(await found(sql`${column} >= ${moment} and ${column} <= ${moment}`), [1])
+        },
+        lacks('timestamp'),
+      )
+      await kit.holds(
+        t,
+        'a decimal is bound as its text, with every digit',
+        async () => {
+          const column = kit.quote('decimal_value')
+          const cast = (text: string) => sql`${column} = cast(${text} as ${raw(decimal ?? '')})`
+          assert.deepEqual(await found(cast('123456789012345678.90')), [1])
+          assert.deepEqual(await found(cast('123456789012345678.91')), [])
+        },
+        lacks('decimal'),
+      )
+
+      async function found(condition: Sql): Promise<(Value | undefined)[]> {
+        const statement = sql`select ${kit.quote('id')} from ${table} where ${condition}`
+        return kit.session(async connection =>
+          (await connection.query(statement, QUICK)).map(row => Object.values(row)[0]),
+        )
+      }
+    },
+  },
+]
+
+function assertArrives(
+  name: string,
+  kind: ColumnKind,
+  is: (value: Value) => void,
+  columns: ColumnInfo[],
+  rows: Row[],
+): void {
+  const column = columns.find(each => each.name === name)
+  assert.equal(column?.kind, kind, `the kind of ${column?.rawType}`)
+  const [value, absent] = rows.map(row => row[name])
+  assert.ok(value !== undefined && value !== null, 'there is a value')
+  is(value)
+  assert.equal(absent, null, 'NULL is null')
+}
+
+/** A column of `conformance_values`, by id. */
+function read(kit: Kit, name: string): Promise<Value[]> {
+  const values = kit.table('conformance_values')
+  return kit.session(async connection => {
+    const statement = sql`select ${kit.quote(name)} from ${values} order by ${kit.quote('id')}`
+    return (await connection.query(statement, QUICK)).map(row => row[name] as Value)
+  })
+}

@@ -1,0 +1,120 @@
+import Joi from 'joi'
+import type { ColumnKind } from '../connectors/catalog.ts'
+import type { Capability } from '../connectors/connector.ts'
+import { defineDialect } from '../connectors/dialect.ts'
+
+/** Records, so that one which is missing does not compile. */
+const CAPABILITIES: Record<Capability, true> = {
+  constraints: true,
+  comments: true,
+  lastModified: true,
+  estimates: true,
+  regex: true,
+  percentile: true,
+  groupedPercentile: true,
+  dateParsing: true,
+  readOnly: true,
+  cancel: true,
+  renames: true,
+}
+const KINDS: Record<ColumnKind, true> = {
+  integer: true,
+  decimal: true,
+  float: true,
+  text: true,
+  boolean: true,
+  date: true,
+  time: true,
+  timestamp: true,
+  binary: true,
+  json: true,
+  other: true,
+}
+
+const capability = Joi.valid(...Object.keys(CAPABILITIES))
+
+/** What is missing is named all at once: a dialect that was written by hand lacks nearly everything. */
+const dialect = Joi.object().custom((value: Record<string, unknown>, helpers) => {
+  const missing = Object.keys(defineDialect({})).filter(part => value[part] === undefined)
+  return missing.length === 0
+    ? value
+    : helpers.message({
+        custom: `{{#label}} lacks ${missing.join(', ')}: make it with defineDialect of tidemark/connector`,
+      })
+})
+
+/** A `connection_config` without room for options of a driver, which could lead anywhere. */
+const connectionConfig = Joi.object()
+  .schema('object')
+  .custom((value: Joi.ObjectSchema, helpers) => {
+    const { unknown } = (value.describe().flags ?? {}) as { unknown?: boolean }
+    return unknown === true
+      ? helpers.message({
+          custom:
+            '{{#label}} takes unknown keys: leave out .unknown(), and name each key that the driver gets',
+        })
+      : value
+  })
+
+/** What `server.connectors` takes. The conformance kit tests what a shape cannot tell. */
+export const connectorShape = Joi.object({
+  name: Joi.string()
+    .pattern(/^[a-z][a-z0-9_]*$/)
+    .required()
+    .messages({
+      'string.pattern.base': '{{#label}} must be small letters, digits and _, and start with a letter',
+    }),
+  label: Joi.string().required(),
+  config: connectionConfig.required(),
+  driver: Joi.object({ package: Joi.string().required(), version: Joi.string().required() }),
+  dialect: dialect.required(),
+  capabilities: Joi.object()
+    .pattern(capability, Joi.valid(true))
+    .unknown(false)
+    .required()
+    .messages({
+      'any.only': '{{#label}} must be true; a capability that the engine lacks is left out',
+      'object.unknown': `{{#label}} is no capability; there are ${Object.keys(CAPABILITIES).join(', ')}`,
+    }),
+  connect: Joi.function().required(),
+  test: Joi.function().required(),
+})
+  .required()
+  .label('a connector')
+
+/** What `server.checks` takes: one door of `valid`, `measure` and `measures`, that fits the family. */
+export const checkShape = Joi.object({
+  name: Joi.string()
+    .pattern(/^[A-Za-z][A-Za-z0-9_]*$/)
+    .required()
+    .messages({
+      'string.pattern.base': '{{#label}} must be letters, digits and _, and start with a letter',
+    }),
+  description: Joi.string().required(),
+  family: Joi.string().valid('rule', 'metric').required(),
+  column: Joi.string().valid('required', 'optional', 'ignored').required(),
+  config: Joi.object().schema('object').required(),
+  kinds: Joi.array().items(Joi.valid(...Object.keys(KINDS))),
+  needs: Joi.array().items(capability),
+  groupNeeds: Joi.array().items(capability),
+  valid: Joi.function()
+    .when('family', { is: 'metric', then: Joi.forbidden() })
+    .messages({ 'any.unknown': '{{#label}} is for rules: a metric has measure' }),
+  measure: Joi.function()
+    .when('family', { is: 'rule', then: Joi.forbidden() })
+    .messages({ 'any.unknown': '{{#label}} is for metrics: a rule has valid' }),
+  measures: Joi.function(),
+  read: Joi.function().when('measures', { is: Joi.exist(), then: Joi.required() }),
+  samples: Joi.function().when('measures', {
+    is: Joi.exist(),
+    then: Joi.when('family', { is: 'rule', then: Joi.required() }),
+  }),
+})
+  .xor('valid', 'measure', 'measures')
+  .required()
+  .messages({
+    'object.missing':
+      '{{#label}} says what to measure: by valid (a rule), measure (a metric), or measures and read',
+    'object.xor': '{{#label}} has one of valid, measure and measures',
+  })
+  .label('a check type')

@@ -1,0 +1,283 @@
+/**
+ * Goes the way of a team that has never seen the sources: packs Tidemark and installs it in an empty folder, copies
+ * the plug-in template there, renames and tests it as its README says, packs and installs it, and uses it over
+ * HTTP. Needs npm and its registry or cache; the tools of development are linked instead of installed once more.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync } from 'node:fs'
+import { realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as wait } from 'node:timers/promises'
+import t from 'tap'
+import { isPostmasterAlive, readPostmaster } from '../server/embedded/postmaster.ts'
+
+/** What the README tells a team to rename, and what to. */
+const NAMES: Record<string, string> = {
+  'tidemark-plugin-template': 'acme-observe',
+  sqlite: 'acme',
+  mean_length: 'acme_length',
+}
+
+// npm may have to ask its registry, and other tests run beside. The comment tells the process that waits for this one.
+t.setTimeout(400_000)
+t.comment('timeout=400000')
+
+const source = join(import.meta.dirname, '..')
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'tidemark-template-')))
+t.teardown(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
+// As root, PostgreSQL runs as another user, who must be let in.
+chmodSync(root, 0o755)
+const app = join(root, 'app')
+const copy = join(app, 'acme')
+const tools = join(source, 'node_modules')
+
+/** What npm needs to be told of this machine; tap's and npm's own variables would make children theirs. */
+const environment = Object.fromEntries(
+  Object.entries({ ...process.env, PATH: `${join(tools, '.bin')}${delimiter}${process.env.PATH}` }).filter(
+    ([name]) =>
+      /^(PATH|HOME|USER|TMPDIR|LANG|SYSTEMROOT|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|(https?|no)_proxy)$/i.test(
+        name,
+      ) || /^npm_config_(registry|cache|userconfig|globalconfig|cafile|strict_ssl|offline)$/i.test(name),
+  ),
+)
+
+/** Runs a program to its end and gives what it wrote. */
+function run(cwd: string, program: string, ...words: string[]): string {
+  const ended = spawnSync(program, words, { cwd, env: environment, encoding: 'utf8', timeout: 150_000 })
+  if (ended.status === 0) return ended.stdout
+  // Of a test run what failed is enough; its other lines are many.
+  const lines = `${ended.stdout}\n${ended.stderr}`.split('\n').filter(line => !/^\s*(ok|#|1\.\.)/.test(line))
+  throw new Error(
+    `${program} ${words.join(' ')} ended with ${ended.status}:\n${lines.slice(0, 200).join('\n')}`,
+  )
+}
+
+const install = (...packages: string[]) =>
+  run(app, 'npm', 'install', '--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts', ...packages)
+
+interface Packed {
+  filename: string
+  unpackedSize: number
+  files: { path: string; mode: number }[]
+}
+
+/** Packs a package, built by its own `prepack`. npm tells of the package behind what the build says. */
+function pack(folder: string): Packed & { file: string } {
+  const told = run(folder, 'npm', 'pack', '--json', '--pack-destination', root)
+  const [packed] = JSON.parse(told.slice(told.search(/^\[/m))) as [Packed]
+  return { ...packed, file: join(root, packed.filename) }
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
+
+await t.test('the package holds what a server needs, and no more', async t => {
+  // Built in a copy, so that the checkout is left as it is.
+  const staged = join(root, 'tidemark')
+  for (const entry of readdirSync(source)) {
+    if (['node_modules', 'dist', 'test', '.git', '.data', '.tap'].includes(entry)) continue
+    cpSync(join(source, entry), join(staged, entry), {
+      recursive: true,
+      filter: path => !/[\\/](node_modules|dist)$/.test(path),
+    })
+  }
+  symlinkSync(tools, join(staged, 'node_modules'), 'junction')
+  const { files, unpackedSize } = pack(staged)
+  const paths = files.map(({ path }) => path)
+  for (const path of [
+    ...['package.json', 'README.md', 'LICENSE', 'dist/server/main.js', 'plugins/auth/common-passwords.txt'],
+    ...['dist/connectors/index.js', 'dist/connectors/index.d.ts', 'dist/connectors/conformance.js'],
+    ...['dist/checks/index.js', 'dist/checks/index.d.ts', 'dist/checks/conformance.js'],
+    ...['dist/plugin-template/index.js', 'dist/plugin-template/reader/child.js'],
+    ...readdirSync(join(source, 'plugins/public/docs')).map(name => `plugins/public/docs/${name}`),
+  ]) {
+    t.ok(paths.includes(path), path)
+  }
+  const others = paths.filter(path => !/^(dist|plugins\/public\/docs|plugin-template)\//.test(path))
+  t.same(others.sort(), ['LICENSE', 'README.md', 'package.json', 'plugins/auth/common-passwords.txt'])
+  t.same(
+    paths.filter(path => /^dist\/(.*\/)?test\/|\.test\.|\.data|\.env|secret\.key/.test(path)),
+    [],
+    'neither tests nor secrets',
+  )
+  t.ok(unpackedSize < 4_000_000, `${unpackedSize} bytes`)
+  write(join(app, 'package.json'), '{ "private": true }')
+  install(join(root, 'tidemark-0.1.0.tgz'))
+})
+
+await t.test('a copy of the template, renamed as its README says, passes its own tests at once', async t => {
+  cpSync(join(source, 'plugin-template'), copy, {
+    recursive: true,
+    filter: path => !/[\\/](node_modules|dist|\.tap)$/.test(path),
+  })
+  const { devDependencies } = JSON.parse(readFileSync(join(copy, 'package.json'), 'utf8'))
+  const own = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')).devDependencies
+  mkdirSync(join(root, 'node_modules', '@types'), { recursive: true })
+  for (const [name, version] of Object.entries(devDependencies)) {
+    t.equal(version, own[name], `${name} is the one that is linked`)
+    symlinkSync(join(tools, name), join(root, 'node_modules', name), 'junction')
+  }
+
+  const readme = readFileSync(join(copy, 'README.md'), 'utf8')
+  const rows = [...readme.matchAll(/^ *\| [^|]+\| +(`.+`) +\| `([\w-]+)` +\|$/gm)]
+  t.same(
+    rows.map(([, , name]) => name),
+    Object.keys(NAMES),
+    'the README tells what to rename',
+  )
+  for (const [, places = '', name = ''] of rows) {
+    for (const [, place = ''] of places.matchAll(/`([^`]+)`/g)) {
+      const text = readFileSync(join(copy, place), 'utf8')
+      const renamed = text.replaceAll(new RegExp(`(['"])${name}\\1`, 'g'), `$1${NAMES[name]}$1`)
+      t.not(renamed, text, `${name} stands in ${place}`)
+      write(join(copy, place), renamed)
+    }
+  }
+  const said = run(copy, 'npm', 'test', '--', '--reporter=tap')
+  const [, total, passed] = /^# \{ total: (\d+), pass: (\d+)(?:, skip: \d+)? \}$/m.exec(said) ?? []
+  t.ok(Number(passed) > 250, `${passed} of ${total} passed`)
+  t.match(said, /# Subtest: acme: .*connect/s, 'the kit tests the renamed engine')
+})
+
+await t.test("the README's session of a server database compiles", async t => {
+  const readme = readFileSync(join(copy, 'README.md'), 'utf8')
+  const [, block = ''] = /```ts\n(.*?)```/s.exec(readme) ?? []
+  const folder = join(root, 'sketch')
+  cpSync(copy, folder, { recursive: true, filter: path => !/[\\/](test|\.tap)$/.test(path) })
+  symlinkSync(join(app, 'node_modules'), join(folder, 'node_modules'), 'junction')
+  const config = `export interface AcmeConfig { host: string; port: number; database: string; username: string; password: string }`
+  write(join(folder, 'session-of-a-server.ts'), `${block.replace(/^ {3}/gm, '')}\n${config}\n`)
+  write(
+    join(folder, 'acme-driver.d.ts'),
+    `declare module 'acme-driver' {
+      interface Client {
+        query(text: string, values: unknown[], options: { timeoutMs: number; maxRows?: number; signal: AbortSignal }):
+          Promise<import('tidemark/connector').Row[]>
+        close(): Promise<void>
+      }
+      export function connect(options: { address: string; tlsName: string; port: number; database: string;
+        username: string; password: string; signal: AbortSignal }): Promise<Client>
+    }`,
+  )
+  t.equal(run(folder, 'tsc'), '')
+})
+
+await t.test('the package of the copy is an extension of an installed server', async t => {
+  const { files, file } = pack(copy)
+  t.same(
+    files.map(({ path }) => path).filter(path => !path.startsWith('dist/')),
+    ['README.md', 'package.json'],
+  )
+  install(file)
+  t.notOk(statSync(join(app, 'node_modules', 'acme-observe', 'index.ts'), { throwIfNoEntry: false }))
+
+  const shops = join(root, 'shops')
+  mkdirSync(shops)
+  const database = new DatabaseSync(join(shops, 'shop.db'))
+  database.exec(`create table customers (id integer primary key, name text not null, email text);
+    insert into customers values (1, 'Ann', 'ann@example.com'), (2, 'Robert', null), (3, 'Eve', 'eve@example.com')`)
+  database.close()
+
+  const { ask, stop } = await serve({
+    DATA_DIR: join(root, 'data'),
+    FILE_SOURCES: shops,
+    EXTENSIONS: 'acme-observe',
+  })
+  t.teardown(stop)
+  const cluster = join(root, 'data', 'postgres-17')
+  t.ok(await readPostmaster(cluster), 'its database is below the data folder')
+  const account = { email: 'owner@example.com', password: 'correct horse battery' }
+  await ask('POST', '/auth/register', { ...account, company_name: 'Acme' })
+  const { access_token: token } = await ask('POST', '/auth/login', account)
+  const made = await ask('POST', '/api-keys', { name: 'template', scope: 'admin' }, token)
+  const use = (method: string, path: string, body?: object) => ask(method, path, body, made.data.key)
+
+  const asset = { name: 'shop', source_type: 'acme', connection_config: { path: join(shops, 'shop.db') } }
+  t.match(await use('POST', '/sdk/assets', asset), { data: { source_type: 'acme' } })
+  t.match(await use('POST', '/sdk/assets/shop/test-connection'), { data: { success: true } })
+  const { data: started } = await use('POST', '/sdk/assets/shop/discover')
+  t.match(await finished(() => use('GET', `/sdk/jobs/${started.job_id}`)), { status: 'completed' })
+  const { data: assets } = await use('GET', '/assets?source=shop')
+  t.same(assets.map(({ name }: { name: string }) => name).sort(), ['customers', 'shop'])
+
+  const rule = { rule_type: 'NOT_NULL', table_path: 'customers', column_name: 'email' }
+  const { data: emails } = await use('POST', '/sdk/validity/shop', rule)
+  t.match(await use('POST', `/sdk/validity/shop/${emails.id}/check`), {
+    data: { total_rows: 3, invalid_count: 1 },
+  })
+  const metric = { metric_type: 'acme_length', table_path: 'customers', column_name: 'name' }
+  const { data: lengths } = await use('POST', '/sdk/metrics/shop', metric)
+  t.match(await use('POST', `/sdk/metrics/shop/${lengths.id}/capture`), {
+    data: { snapshots: [{ value: 4 }] },
+  })
+  const other = await use('POST', '/sdk/metrics/shop', { ...metric, metric_type: 'mean_length' })
+  t.match(other, { data: { metric_type: 'mean_length' } }, 'the one of the server itself is there too')
+
+  const outside = { ...asset, name: 'outside', connection_config: { path: join(root, 'package.json') } }
+  await use('POST', '/sdk/assets', outside)
+  t.match(
+    JSON.stringify(await use('POST', '/sdk/assets/outside/test-connection')),
+    /egress_refused.*FILE_SOURCES/,
+  )
+  await stop()
+  const { pid = 0 } = (await readPostmaster(cluster)) ?? {}
+  t.notOk(pid !== 0 && isPostmasterAlive(pid, cluster), 'the database is stopped too')
+})
+
+// A reply has the shape that the test expects, or the test fails.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+type Body = any
+
+/** Starts the installed server on a free port, with its embedded database. */
+async function serve(settings: Record<string, string>) {
+  const program = join(app, 'node_modules', 'tidemark', 'dist', 'server', 'main.js')
+  t.ok(statSync(join(app, 'node_modules', '.bin', 'tidemark')), 'npx tidemark is this program')
+  const child = spawn(process.execPath, [program, 'start'], {
+    cwd: app,
+    env: { ...environment, PORT: '0', DEMO_ENABLED: 'false', LOG_LEVEL: 'warn', ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = once(child, 'exit')
+  let said = ''
+  const address = await new Promise<string>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', chunk => {
+        said += String(chunk)
+        const [, found] = /listens on (http:\/\/127\.0\.0\.1:\d+)/.exec(said) ?? []
+        if (found) resolve(found)
+      })
+    }
+    void ended.then(() => reject(new Error(`the server did not start: ${said}`)))
+  })
+  return {
+    async ask(method: string, path: string, body?: object, credential?: string): Promise<Body> {
+      const response = await fetch(`${address}/api/v1${path}`, {
+        method,
+        headers: {
+          ...(body && { 'content-type': 'application/json' }),
+          ...(credential && { authorization: `Bearer ${credential}` }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      return response.json()
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+/** Waits for a job over HTTP, as a client does. */
+async function finished(look: () => Promise<Body>): Promise<Body> {
+  for (;;) {
+    const { data } = await look()
+    if (!['pending', 'queued', 'running'].includes(data?.status)) return data
+    await wait(100)
+  }
+}
