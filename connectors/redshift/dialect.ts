@@ -1,0 +1,37 @@
+import { datePattern } from '../dates.ts'
+import { defineDialect } from '../dialect.ts'
+import { percentileFraction } from '../postgresql/dialect.ts'
+import { raw, sql, type Sql } from '../sql.ts'
+
+/**
+ * Redshift's differences to ANSI SQL, as the Amazon Redshift Database Developer Guide has them
+ * (https://docs.aws.amazon.com/redshift/latest/dg/c_SQL_reference.html).
+ *
+ * Identifiers are folded to lower case even in quotes while `enable_case_sensitive_identifier` is off. That is
+ * left as the cluster has it: another value than the cluster's breaks tables under row-level security.
+ */
+export const redshiftDialect = defineDialect({
+  placeholder: position => `$${position}`,
+  matches: (value, pattern) => sql`${text(value)} ~ ${pattern}`,
+  parsesAsDate: (value, format) => sql`${text(value)} ~ ${datePattern(format)}`,
+  percentile,
+  // avg of integers is an integer and avg of decimals keeps their scale: both would cut the mean off.
+  asNumber: value => sql`cast(${value} as double precision)`,
+  asText: text,
+  // The server allows 1,664 and 32,767.
+  limits: { columns: 1600, values: 32_000 },
+})
+
+/** With the longest length there is: TEXT is VARCHAR(256) here and would cut a text off. */
+function text(value: Sql): Sql {
+  return sql`cast(${value} as varchar(65535))`
+}
+
+/**
+ * A sub-query of its own, because all calls of percentile_cont in one SELECT must sort by the same expression
+ * and none may stand beside count(distinct …); max makes it an aggregate.
+ */
+function percentile(value: Sql, fraction: number, table: Sql): Sql {
+  const whole = sql`select percentile_cont(${raw(percentileFraction(fraction))}) within group (order by cast(${value} as double precision)) from ${table}`
+  return sql`max((${whole}))`
+}

@@ -1,0 +1,76 @@
+import type { ErrorRule } from '../errors.ts'
+
+/**
+ * Where Redshift's errors differ from PostgreSQL's. Most of the engine's own have SQLSTATE XX000, so that their
+ * words tell them apart (https://docs.aws.amazon.com/redshift/latest/dg/queries-troubleshooting.html).
+ */
+export const redshiftErrors: readonly ErrorRule[] = [
+  {
+    kind: 'timeout',
+    message: /WLM|query monitoring rule|monitoring rule/i,
+    say: 'A rule or time limit of the workload manager ended the statement: ask for a queue with more time, or check fewer rows or columns at once.',
+  },
+  // The same words for statement_timeout, CANCEL and a request to cancel.
+  {
+    kind: 'timeout',
+    code: '57014',
+    say: 'The statement ran over its time, its wait in the queue counted, or was cancelled in the cluster: allow more time, or check fewer rows or columns at once.',
+  },
+  {
+    kind: 'timeout',
+    message: /serializable isolation violation|conflict with concurrent transaction/i,
+    say: 'The statement met a concurrent change of the table: try again.',
+  },
+  {
+    kind: 'network',
+    message: /too many connections|connection limit/i,
+    say: 'The cluster or the user has no connection free: try again later, or raise the limit.',
+  },
+  {
+    kind: 'network',
+    message: /cluster is (being )?(resiz|paus|restart|rebooting)|workgroup .* (not available|unavailable)/i,
+    say: 'The cluster is paused, resizing or restarting: try again when it is available.',
+  },
+  {
+    kind: 'credentials',
+    message: /authenticationOk message type/,
+    say: 'The password is stored in a form that this driver cannot answer: set it again with ALTER USER … PASSWORD of kind md5.',
+  },
+  {
+    kind: 'permission',
+    message: /not authorized to (perform|assume|get credentials)|AccessDenied|UnauthorizedException/i,
+    say: 'The external schema is not allowed to read its catalog or files: grant its IAM role access to Glue and S3, or revoke USAGE on the schema from the user.',
+  },
+  {
+    kind: 'permission',
+    message: /spectrum.*(403|forbidden)|S3.*(403|forbidden)/i,
+    say: 'The files of the external table may not be read: grant its IAM role access to them in S3.',
+  },
+  {
+    kind: 'missing-object',
+    message: /EntityNotFoundException|external (table|schema|database) .*not found/i,
+  },
+  {
+    kind: 'other',
+    message: /spectrum|S3 query exception/i,
+    say: 'Reading the files of the external table failed: check that they have the format and columns of the table.',
+  },
+  {
+    kind: 'other',
+    message: /disk full/i,
+    say: 'The cluster ran out of disk while it sorted or joined: check fewer columns at once, or free space.',
+  },
+  {
+    kind: 'other',
+    message: /out of memory/i,
+    say: 'The statement needed more memory than its queue gives: check fewer columns at once.',
+  },
+  // Functions of the leader node beside tables of the compute nodes.
+  { kind: 'invalid-query', message: /not supported on Redshift tables/i },
+  {
+    kind: 'invalid-query',
+    code: 'XX000',
+    message:
+      /invalid (digit|exponent|operation|json|input)|overflow|out of range|divide by zero|length exceeds/i,
+  },
+]

@@ -1,0 +1,88 @@
+import type { Connection, ConnectOptions, Connector, QueryOptions, Row } from '../connector.ts'
+import { serverConfig, type PostgresqlConfig } from '../postgresql/config.ts'
+import { openSession, prepare, type SessionProfile } from '../postgresql/session.ts'
+import { testConnection, type CatalogProbe } from '../postgresql/stages.ts'
+import type { Statement } from '../postgresql/statement.ts'
+import type { Session } from '../session.ts'
+import { sql, type Sql } from '../sql.ts'
+import { countQuery } from './catalog-query.ts'
+import { redshiftDialect } from './dialect.ts'
+import { redshiftErrors } from './errors.ts'
+import { introspect, readEstimates } from './introspect.ts'
+import { encodeForRedshift } from './values.ts'
+
+export type RedshiftConfig = PostgresqlConfig
+
+/** Milliseconds that a query of the catalog may take. */
+const CATALOG_TIMEOUT_MS = 120_000
+
+// Every cluster offers TLS, so that asking for less than `require` would only let somebody in between take it away.
+const config = serverConfig({ port: 5439, sslmode: 'require', longestName: 127 })
+
+/**
+ * Few settings exist besides these (https://docs.aws.amazon.com/redshift/latest/dg/cm_chap_ConfigurationRef.html),
+ * and the start-up packet is refused for one that does not.
+ */
+const profile: SessionProfile = {
+  engine: 'redshift',
+  label: 'Amazon Redshift',
+  settings: { timezone: 'UTC', datestyle: 'ISO', extra_float_digits: '2' },
+  timeoutMs: CATALOG_TIMEOUT_MS,
+  errors: redshiftErrors,
+}
+
+const probe: CatalogProbe = {
+  text: redshiftDialect.render(
+    sql`select (${countQuery}) as tables, (select usesuper from pg_user where usename = current_user) as superuser`,
+  ).text,
+  told({ tables, superuser }) {
+    const count = `The catalog has ${Number(tables)} tables and views.`
+    return superuser === true
+      ? `${count} The user is a superuser: use a user with only USAGE and SELECT.`
+      : `${count} Redshift has no sessions that only read: make sure that the user has only USAGE and SELECT.`
+  },
+}
+
+/**
+ * Amazon Redshift, clusters and Serverless. No `readOnly`: it takes START TRANSACTION READ ONLY without keeping
+ * to it. No `lastModified`: it knows only when a table was created.
+ */
+export const redshift: Connector<RedshiftConfig> = {
+  name: 'redshift',
+  label: 'Amazon Redshift',
+  config,
+  dialect: redshiftDialect,
+  capabilities: {
+    constraints: true,
+    comments: true,
+    estimates: true,
+    regex: true,
+    percentile: true,
+    dateParsing: true,
+    cancel: true,
+    renames: true,
+  },
+  async connect(settings, options) {
+    return connection(await openSession(profile, settings, options), settings.database)
+  },
+  test: (settings: RedshiftConfig, options: ConnectOptions) =>
+    testConnection(profile, settings, options, probe),
+}
+
+function connection(session: Session<Statement>, database: string): Connection {
+  const run = async (statement: Sql, options: QueryOptions): Promise<Row[]> => {
+    const { text, values } = redshiftDialect.render(statement)
+    const prepared = prepare(profile.engine, text, values, {
+      maxRows: options.maxRows,
+      encode: encodeForRedshift,
+    })
+    return session.run(prepared, options)
+  }
+  const read = (statement: Sql) => run(statement, { timeoutMs: CATALOG_TIMEOUT_MS })
+  return {
+    introspect: scope => introspect(read, database, scope?.tables),
+    query: run,
+    estimates: tables => readEstimates(read, database, tables),
+    close: () => session.close(),
+  }
+}

@@ -1,0 +1,222 @@
+import {
+  sortTables,
+  tablePath,
+  type ColumnInfo,
+  type ConstraintInfo,
+  type TableInfo,
+  type TableRef,
+} from '../catalog.ts'
+import type { Row } from '../connector.ts'
+import type { Sql } from '../sql.ts'
+import {
+  columnsQuery,
+  constraintsQuery,
+  externalQuery,
+  lateBindingQuery,
+  tablesQuery,
+} from './catalog-query.ts'
+import { redshiftKind, redshiftType } from './types.ts'
+
+/** Runs one statement of the catalog. */
+type Read = (statement: Sql) => Promise<Row[]>
+
+type TableRow = {
+  oid: number
+  schema: string
+  name: string
+  kind: string
+  rows: number
+  comment: string | null
+  materialized: boolean | null
+}
+
+type ColumnRow = {
+  oid: number
+  number: number
+  name: string
+  type: string
+  required: boolean
+  expression: string | null
+  comment: string | null
+}
+
+type ConstraintRow = {
+  oid: number
+  name: string
+  kind: string
+  columns: string
+  target: number
+  schema: string | null
+  referenced: string | null
+  at: string | null
+}
+
+/** A column of a view without schema binding or of an external table. */
+type NamedColumnRow = {
+  schema: string
+  table: string
+  name: string
+  type: string
+  number: number
+  nullable?: string | null
+}
+
+const CONSTRAINT_TYPES: Readonly<Record<string, ConstraintInfo['type']>> = {
+  p: 'primary_key',
+  f: 'foreign_key',
+  u: 'unique',
+}
+
+/**
+ * Reads the catalog of a database with five statements, whatever it holds. They do not see the same moment: what
+ * was dropped between them is left out whole.
+ */
+export async function introspect(
+  read: Read,
+  catalog: string,
+  scope?: readonly TableRef[],
+): Promise<TableInfo[]> {
+  const wanted = scope?.filter(table => table.catalog === catalog)
+  if (wanted?.length === 0) return []
+  const rowsOf = async <RowType>(query: (tables: readonly TableRef[] | undefined, database: string) => Sql) =>
+    (await read(query(wanted, catalog))) as unknown as RowType[]
+
+  const tables = new Map<number, TableInfo>()
+  const paths = new Map<string, TableInfo>()
+  const names = new Set(wanted?.map(tablePath))
+  const isWanted = (table: TableRef) => !wanted || names.has(tablePath(table))
+
+  for (const row of await rowsOf<TableRow>(tablesQuery)) {
+    const table = describeTable(catalog, row)
+    if (!isWanted(table)) continue
+    tables.set(row.oid, table)
+    paths.set(tablePath(table), table)
+  }
+  const columnNames = new Map<string, string>()
+  for (const row of await rowsOf<ColumnRow>(columnsQuery)) {
+    columnNames.set(`${row.oid} ${row.number}`, row.name)
+    tables.get(row.oid)?.columns.push(describeColumn(row))
+  }
+  for (const row of await rowsOf<ConstraintRow>(constraintsQuery)) {
+    const constraint = describeConstraint(catalog, row, columnNames)
+    if (constraint) tables.get(row.oid)?.constraints.push(constraint)
+  }
+  for (const row of await rowsOf<NamedColumnRow>(lateBindingQuery)) {
+    const ref = { catalog, schema: row.schema, name: row.table }
+    paths.get(tablePath(ref))?.columns.push(describeNamedColumn(row))
+  }
+  for (const row of await rowsOf<NamedColumnRow>(externalQuery)) {
+    const ref: TableRef = { catalog, schema: row.schema, name: row.table }
+    if (!isWanted(ref)) continue
+    const path = tablePath(ref)
+    const table: TableInfo = paths.get(path) ?? {
+      ...ref,
+      kind: 'external_table',
+      comment: null,
+      columns: [],
+      constraints: [],
+    }
+    paths.set(path, table)
+    table.columns.push(describeNamedColumn(row))
+  }
+  const told = [...paths.values()].filter(table => table.kind !== 'table' || table.columns.length > 0)
+  for (const table of told)
+    table.constraints.sort((a, b) => compare(a.type, b.type) || compare(a.name, b.name))
+  return sortTables(told)
+}
+
+/** Row estimates of the last ANALYZE, by `tablePath`, with one statement. */
+export async function readEstimates(
+  read: Read,
+  catalog: string,
+  scope: readonly TableRef[],
+): Promise<Map<string, number>> {
+  const wanted = scope.filter(table => table.catalog === catalog)
+  if (wanted.length === 0) return new Map()
+  const paths = new Set(wanted.map(tablePath))
+  const rows = (await read(tablesQuery(wanted))) as unknown as TableRow[]
+  return new Map(
+    rows.flatMap(row => {
+      const table = describeTable(catalog, row)
+      const path = tablePath(table)
+      return paths.has(path) && table.estimatedRows !== undefined ? [[path, table.estimatedRows]] : []
+    }),
+  )
+}
+
+function describeTable(catalog: string, row: TableRow): TableInfo {
+  const isView = row.kind === 'v' && row.materialized !== true
+  const isTable = row.kind === 'r'
+  // A table that was never analysed has 0.001 rows.
+  const isKnown = isTable && row.rows >= 1
+  return {
+    catalog,
+    schema: row.schema,
+    name: row.name,
+    kind: isTable ? 'table' : isView ? 'view' : 'materialized_view',
+    comment: row.comment,
+    columns: [],
+    constraints: [],
+    identity: String(row.oid),
+    ...(isKnown ? { estimatedRows: Math.round(row.rows) } : {}),
+  }
+}
+
+function typed(rawType: string): Pick<ColumnInfo, 'type' | 'rawType' | 'kind'> {
+  const type = redshiftType(rawType)
+  return { type, rawType, kind: redshiftKind(type) }
+}
+
+function describeColumn(row: ColumnRow): ColumnInfo {
+  return {
+    name: row.name,
+    ordinal: row.number,
+    ...typed(row.type),
+    nullable: !row.required,
+    default: row.expression,
+    comment: row.comment,
+    identity: String(row.number),
+  }
+}
+
+function describeNamedColumn(row: NamedColumnRow): ColumnInfo {
+  return {
+    name: row.name,
+    ordinal: row.number,
+    ...typed(row.type),
+    nullable: row.nullable !== 'false',
+    default: null,
+    comment: null,
+  }
+}
+
+/** A constraint, unless one of its columns was dropped since they were read. */
+function describeConstraint(
+  catalog: string,
+  row: ConstraintRow,
+  names: ReadonlyMap<string, string>,
+): ConstraintInfo | undefined {
+  const columns = named(row.oid, row.columns, names)
+  if (!columns) return undefined
+  const told: ConstraintInfo = { name: row.name, type: CONSTRAINT_TYPES[row.kind] ?? 'unique', columns }
+  if (row.kind !== 'f' || row.schema === null || row.referenced === null || row.at === null) return told
+  const at = named(row.target, row.at, names)
+  if (!at) return undefined
+  return {
+    ...told,
+    references: { table: { catalog, schema: row.schema, name: row.referenced }, columns: at },
+  }
+}
+
+/** The names of the columns of an array of numbers, which arrives as `{2,1}`. */
+function named(oid: number, numbers: string, names: ReadonlyMap<string, string>): string[] | undefined {
+  const found = numbers
+    .replaceAll(/[{}]/g, '')
+    .split(',')
+    .map(number => names.get(`${oid} ${number}`))
+  return found.includes(undefined) ? undefined : (found as string[])
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
