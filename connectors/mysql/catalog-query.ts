@@ -1,0 +1,55 @@
+import type { TableRef } from '../catalog.ts'
+import { join, raw, sql, type Sql } from '../sql.ts'
+
+/** More names than these are not asked for one by one: the whole database is read, and the others left out. */
+const MOST_NAMES = 1000
+
+/**
+ * Rows of the session's own database. MariaDB opens the tables of the catalog one by one, and only for a constant
+ * schema, and best for a constant name, it opens no more than it must.
+ */
+function ofScope(scope: readonly TableRef[] | undefined): Sql {
+  const own = raw('table_schema = database()')
+  const names = [...new Set(scope?.map(table => table.name) ?? [])]
+  // Of names that differ only by case, MariaDB would take the first for the only one.
+  const different = new Set(names.map(name => name.toLowerCase())).size
+  if (names.length === 0 || names.length > MOST_NAMES || different < names.length) return own
+  const [only] = names
+  return names.length === 1
+    ? sql`${own} and table_name = ${only}`
+    : sql`${own} and table_name in (${join(names.map(name => sql`${name}`))})`
+}
+
+/** Tables and views; a sequence of MariaDB is no table. */
+const RELATIONS = raw(`table_type in ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW')`)
+
+/**
+ * The whole catalog in one statement: what MariaDB reads table by table, it then reads while they are open. Rows are
+ * `part` (table, column, index, foreign), `tbl`, `name`, `place` and what else the part has.
+ */
+export function catalogQuery(scope: readonly TableRef[] | undefined): Sql {
+  const tables = ofScope(scope)
+  return sql`
+    select 'table' as part, table_name as tbl, table_schema as name, 0 as place,
+      table_type as a, table_comment as b, cast(table_rows as char) as c, engine as d, null as e, null as f
+    from information_schema.tables where ${tables} and ${RELATIONS}
+    union all
+    select 'column', table_name, column_name, ordinal_position,
+      column_type, column_comment, is_nullable, column_default, extra, generation_expression
+    from information_schema.columns where ${tables}
+    union all
+    select 'index', table_name, index_name, seq_in_index, column_name, null, null, null, null, null
+    from information_schema.statistics where ${tables} and non_unique = 0
+    union all
+    select 'foreign', table_name, constraint_name, ordinal_position,
+      column_name, referenced_table_schema, referenced_table_name, referenced_column_name, null, null
+    from information_schema.key_column_usage where ${tables} and referenced_table_name is not null`
+}
+
+/** Row estimates of some tables: `name`, `tbl`, `n`. */
+export function estimatesQuery(tables: readonly TableRef[]): Sql {
+  return sql`
+    select table_schema as name, table_name as tbl, table_rows as n
+    from information_schema.tables
+    where ${ofScope(tables)} and table_type <> 'VIEW' and table_rows is not null`
+}

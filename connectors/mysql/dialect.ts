@@ -1,0 +1,46 @@
+import { datePattern } from '../dates.ts'
+import { defineDialect } from '../dialect.ts'
+import { raw, sql, type Sql } from '../sql.ts'
+
+/**
+ * What MySQL 8 and MariaDB both understand, where it differs from ANSI SQL.
+ *
+ * Things to know when writing conditions for it. Booleans are 0 and 1. Texts are equal by the column's collation,
+ * which mostly ignores case and always did ignore trailing blanks before MySQL 8. Division by zero is NULL. A text
+ * compared with a number is taken for the number it begins with.
+ */
+export const mysqlDialect = defineDialect({
+  // The sessions take double quotes for names as well; backticks are understood whatever the sql_mode.
+  quote: identifier => raw(`\`${identifier.replaceAll('`', '``')}\``),
+  matches: (value, pattern) => sql`(${exactly(value)} regexp ${pattern})`,
+  // $ also matches before a last newline, in ICU as in PCRE; \z does not.
+  parsesAsDate: (value, format) =>
+    sql`(${exactly(value)} regexp ${datePattern(format).replace(/\$$/, '\\z')})`,
+  percentile,
+  // As a double: the mean of integers would be cut after four digits, and a text is no number of its own.
+  asNumber: value => sql`(${value} + 0e0)`,
+  asText: value => sql`(cast(${value} as char character set utf8mb4) collate utf8mb4_bin)`,
+  // Both take 4,096 columns, but no more than 64 KiB in a row that they write down; values number 65,535.
+  limits: { columns: 1000, values: 32_000 },
+})
+
+/** A text by its characters, so that case matters whatever the column's collation; bytes are refused as a text. */
+function exactly(value: Sql): Sql {
+  return sql`(convert(${value} using utf8mb4) collate utf8mb4_bin)`
+}
+
+/**
+ * Neither server has an aggregate for it: the values are ranked, and the two around the wanted rank are weighed by
+ * how near they are. That is a sub-query of the whole table, computed once; max makes
+ * it an aggregate.
+ */
+function percentile(value: Sql, fraction: number, table: Sql): Sql {
+  if (!(fraction >= 0 && fraction <= 1))
+    throw new RangeError(`A percentile is a fraction from 0 to 1, not ${fraction}`)
+  // An exponent makes it a double: of a decimal, the product would keep all digits of both.
+  const wanted = raw(fraction.toExponential())
+  const x = sql`(${value} + 0e0)`
+  const ranked = sql`select ${x} as x, cast(row_number() over (order by ${x}) as signed) - 1 as i, (count(*) over () - 1) * ${wanted} as p from ${table} where ${value} is not null`
+  const found = sql`select sum(r.x * (1 - abs(r.i - r.p))) from (${ranked}) r where abs(r.i - r.p) < 1`
+  return sql`max((${found}))`
+}

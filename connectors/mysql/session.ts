@@ -1,0 +1,253 @@
+import type { ConnectOptions, Row, Value } from '../connector.ts'
+import { opening, unlessAborted } from '../dial.ts'
+import { aborted, closed, ConnectorError, silent } from '../errors.ts'
+import { makeSession, type Limits, type Session } from '../session.ts'
+import type { MysqlConfig } from './config.ts'
+import { dial, importMysql2, requestCancel, type Driver, type Line, type Step, type Target } from './dial.ts'
+import { mysqlError } from './errors.ts'
+import { encode, readerOf, type Field } from './values.ts'
+
+export const ENGINE = 'mysql'
+
+/** A statement as the server gets it. */
+export interface Statement {
+  text: string
+  values: readonly unknown[]
+}
+
+/** An open session, and which of the two servers it is with. */
+export interface MysqlSession extends Session<Statement> {
+  isMariadb: boolean
+}
+
+/** How much longer than its own timeout a statement may take before it is ended from outside, in ms. */
+const GRACE_MS = 200
+/** How much longer until the connection is given up. */
+const SILENCE_MS = 5_000
+const GOODBYE_MS = 2_000
+/** The longest timeout, 23 days; timers of Node take little more. */
+const LONGEST_MS = 2_000_000_000
+
+/** Dials, signs in and sets the session up with one statement. Rejects with ConnectorError. */
+export async function openSession(
+  config: MysqlConfig,
+  options: ConnectOptions,
+  timeoutMs: number,
+  step?: Step,
+): Promise<MysqlSession> {
+  try {
+    const driver = await importMysql2(ENGINE)
+    return await opening(ENGINE, options, async signal => {
+      const vetted = options.egress.address(config.host, config.port, config.database)
+      const target: Target = { ...config, address: await unlessAborted(vetted, signal) }
+      const line = await dial(driver, target, signal, step)
+      const limitMs = clamp(options.statementTimeoutMs ?? timeoutMs)
+      await command(line, settings(line, limitMs)).catch((error: unknown) => {
+        line.socket.destroy()
+        throw error
+      })
+      return startSession(line, target, limitMs)
+    })
+  } catch (error) {
+    throw mysqlError(ENGINE, error)
+  }
+}
+
+function clamp(timeoutMs: number): number {
+  return Math.min(Math.max(Math.ceil(timeoutMs), 1), LONGEST_MS)
+}
+
+/**
+ * The settings of a session, as one statement. ANSI_QUOTES, because CUSTOM_SQL is read by a grammar in which double
+ * quotes hold names; the rest of sql_mode is off, so that the same statement gives the same number on every server.
+ */
+function settings({ isMariadb }: Line, limitMs: number): string {
+  const given = {
+    [isMariadb ? 'tx_read_only' : 'transaction_read_only']: '1',
+    autocommit: '1',
+    time_zone: `'+00:00'`,
+    sql_mode: `'ANSI_QUOTES'`,
+    lock_wait_timeout: '1',
+    ...(isMariadb ? { default_regex_flags: `''` } : {}),
+    ...limitOf(isMariadb, limitMs),
+  }
+  return assign(given)
+}
+
+/** The server's own time limit: MariaDB's in seconds and of every statement, MySQL's in ms and of SELECT. */
+function limitOf(isMariadb: boolean, limitMs: number): Record<string, string> {
+  return isMariadb ? { max_statement_time: String(limitMs / 1000) } : { max_execution_time: String(limitMs) }
+}
+
+function assign(given: Readonly<Record<string, string>>): string {
+  const assignments = Object.entries(given).map(([name, value]) => `@@session.${name} = ${value}`)
+  return `set ${assignments.join(', ')}`
+}
+
+/** Sends a statement of our own, without values and without rows. */
+function command({ client }: Line, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    client.query(text, error => (error ? reject(error as Error) : resolve()))
+  })
+}
+
+/** Each statement is a transaction of its own, which may only read. */
+function startSession(line: Line, target: Target, startMs: number): MysqlSession {
+  const { client, socket, driver, isMariadb } = line
+  let ended: ConnectorError | undefined
+  let cutFor: ConnectorError | undefined
+  let limits = { limitMs: startMs, maxRows: undefined as number | undefined }
+
+  const cut = (reason: ConnectorError) => {
+    ended ??= reason
+    cutFor ??= reason
+    socket.destroy()
+  }
+  client.on('error', error => (ended ??= closed(ENGINE, error)))
+  socket.once('close', () => (ended ??= closed(ENGINE)))
+
+  /** Waits, at most `patienceMs`, for what the server says. */
+  async function patiently<Result>(doing: () => Promise<Result>, patienceMs: number): Promise<Result> {
+    if (ended) throw closed(ENGINE, ended)
+    const late = setTimeout(() => cut(silent(ENGINE, 'answer the statement')), patienceMs)
+    try {
+      return await doing()
+    } catch (error) {
+      throw cutFor ?? mysqlError(ENGINE, error)
+    } finally {
+      clearTimeout(late)
+    }
+  }
+
+  async function limit(wanted: typeof limits): Promise<void> {
+    const changes = {
+      ...(wanted.limitMs === limits.limitMs ? {} : limitOf(isMariadb, wanted.limitMs)),
+      ...(wanted.maxRows === limits.maxRows ? {} : { sql_select_limit: String(wanted.maxRows ?? 'default') }),
+    }
+    if (Object.keys(changes).length === 0) return
+    await patiently(() => command(line, assign(changes)), SILENCE_MS)
+    limits = wanted
+  }
+
+  /** Ends the running statement in the server, and cuts the connection when that does not help. */
+  function abandon(reason: unknown): { over(): Promise<void> } {
+    const signal = AbortSignal.timeout(SILENCE_MS)
+    const cancelling = requestCancel(target, line, signal).catch(() => {})
+    const late = setTimeout(() => cut(aborted(ENGINE, reason)), SILENCE_MS)
+    return {
+      async over() {
+        clearTimeout(late)
+        await cancelling
+        // A request that came late would end the next statement; it ends this one, which does nothing.
+        if (!ended) await patiently(() => command(line, 'do 0'), SILENCE_MS).catch(() => {})
+      },
+    }
+  }
+
+  async function run(
+    statement: Statement,
+    { timeoutMs, maxRows }: Limits,
+    signal: AbortSignal,
+  ): Promise<Row[]> {
+    refuseWriting(statement)
+    const limitMs = clamp(timeoutMs)
+    let abandoned: ReturnType<typeof abandon> | undefined
+    const abort = () => (abandoned ??= abandon(signal.reason))
+    signal.addEventListener('abort', abort, { once: true })
+    let overdue: NodeJS.Timeout | undefined
+    try {
+      await limit({ limitMs, maxRows })
+      signal.throwIfAborted()
+      const startedAt = performance.now()
+      overdue = setTimeout(() => (abandoned ??= abandon(undefined)), limitMs + GRACE_MS)
+      const rows = await patiently(() => execute(driver, line, statement), limitMs + SILENCE_MS)
+      // A statement that is ended within sleep() or benchmark() gives a row, as if nothing had happened.
+      if (abandoned || performance.now() - startedAt >= limitMs) throw late()
+      return rows.slice(0, maxRows)
+    } catch (error) {
+      throw abandoned && !ended ? late(error) : error
+    } finally {
+      clearTimeout(overdue)
+      signal.removeEventListener('abort', abort)
+      await abandoned?.over()
+    }
+  }
+
+  async function end(): Promise<void> {
+    const gone = new Promise(resolve => socket.once('close', resolve))
+    const late = setTimeout(() => socket.destroy(), GOODBYE_MS)
+    if (ended) socket.destroy()
+    else client.end(() => {})
+    ended ??= closed(ENGINE)
+    if (!socket.destroyed) await gone
+    clearTimeout(late)
+  }
+
+  const session = makeSession({ engine: ENGINE, classify: thrown => mysqlError(ENGINE, thrown), run, end })
+  return { ...session, isMariadb }
+}
+
+function late(cause?: unknown): ConnectorError {
+  return new ConnectorError({
+    kind: 'timeout',
+    engine: ENGINE,
+    code: 'ETIMEDOUT',
+    message:
+      'The statement ran over its time and was ended: allow more time, or check fewer rows or columns at once.',
+    cause,
+  })
+}
+
+/** White space, brackets and comments, save those that the servers run. */
+const START = /^(?:\s|\(|--[^\n]*(?:\n|$)|#[^\n]*(?:\n|$)|\/\*(?!M?!)[^]*?\*\/)*/
+const READS = /^(?:select|with|show|explain|describe|desc|values|table)\b/i
+
+/**
+ * Refuses what does not begin as a statement that reads. The session's transactions may only read, but a statement
+ * could lift that, for the next one or, on MariaDB, for itself (`set statement tx_read_only = 0 for …`).
+ */
+function refuseWriting({ text }: Statement): void {
+  if (READS.test(text.slice(START.exec(text)?.[0].length ?? 0))) return
+  throw new ConnectorError({
+    kind: 'invalid-query',
+    engine: ENGINE,
+    message: 'The statement does more than read: use a plain SELECT.',
+  })
+}
+
+/** Runs a prepared statement: its values never stand in its text, and a second statement in the text is an error. */
+function execute(driver: Driver, { client }: Line, { text, values }: Statement): Promise<Row[]> {
+  const bound = bind(driver, values)
+  return new Promise((resolve, reject) => {
+    client.execute({ sql: text, values: bound, rowsAsArray: true }, (error, found, fields) => {
+      if (error) reject(error as Error)
+      else if (!fields) reject(noRows())
+      else resolve(toRows(found as unknown as Value[][], fields as unknown as Field[]))
+    })
+  })
+}
+
+function bind(driver: Driver, values: readonly unknown[]): ReturnType<typeof encode>[] {
+  try {
+    return values.map(value => encode(driver.TypedParameter, value))
+  } catch (cause) {
+    const message = `The statement cannot be sent: ${(cause as Error).message}`
+    throw new ConnectorError({ kind: 'invalid-query', engine: ENGINE, message, cause })
+  }
+}
+
+function noRows(): ConnectorError {
+  return new ConnectorError({
+    kind: 'invalid-query',
+    engine: ENGINE,
+    message: 'The statement gives no rows: use a plain SELECT.',
+  })
+}
+
+function toRows(found: readonly Value[][], fields: readonly Field[]): Row[] {
+  const columns = fields.map(field => ({ name: field.name, read: readerOf(field) }))
+  // fromEntries makes a column called __proto__ a column.
+  return found.map(row =>
+    Object.fromEntries(columns.map(({ name, read }, index) => [name, read(row[index] ?? null)])),
+  )
+}

@@ -1,0 +1,93 @@
+import type { ColumnKind } from '../catalog.ts'
+
+const KINDS: Readonly<Record<string, ColumnKind>> = {
+  boolean: 'boolean',
+  tinyint: 'integer',
+  smallint: 'integer',
+  mediumint: 'integer',
+  int: 'integer',
+  bigint: 'integer',
+  year: 'integer',
+  decimal: 'decimal',
+  float: 'float',
+  double: 'float',
+  char: 'text',
+  varchar: 'text',
+  tinytext: 'text',
+  text: 'text',
+  mediumtext: 'text',
+  longtext: 'text',
+  enum: 'text',
+  set: 'text',
+  date: 'date',
+  datetime: 'timestamp',
+  timestamp: 'timestamp',
+  time: 'time',
+  bit: 'binary',
+  binary: 'binary',
+  varbinary: 'binary',
+  tinyblob: 'binary',
+  blob: 'binary',
+  mediumblob: 'binary',
+  longblob: 'binary',
+  json: 'json',
+}
+
+/** What is shown as a number's width only, and gone from MySQL 8's catalog while MariaDB's still has it. */
+const DISPLAY_WIDTH = /^(tinyint|smallint|mediumint|int|bigint|year)\(\d+\)/
+
+/**
+ * The canonical type for what `column_type` printed, the same on both servers: `int(11) unsigned` is `int unsigned`.
+ * BOOLEAN is stored as tinyint(1), and whoever wants a small number writes tinyint: so tinyint(1) is boolean, as
+ * drivers and reporting tools take it; unsigned it is a number, which no BOOLEAN ever was.
+ */
+export function canonicalType(rawType: string): string {
+  const type = rawType.toLowerCase()
+  if (type === 'tinyint(1)') return 'boolean'
+  return type.replace(DISPLAY_WIDTH, '$1')
+}
+
+/** What a column of a canonical type can be used for; a bit(1) is a boolean, of more bits it is binary. */
+export function columnKind(type: string): ColumnKind {
+  if (type === 'bit(1)') return 'boolean'
+  const [name = ''] = /^\w+/.exec(type) ?? []
+  return (Object.hasOwn(KINDS, name) ? KINDS[name] : undefined) ?? 'other'
+}
+
+/**
+ * A default in one form for both servers, which is that of SQL: texts quoted, expressions bare. MariaDB prints it so;
+ * MySQL prints the bare text of a literal and marks expressions as DEFAULT_GENERATED.
+ * @param extra the catalog's remark, `auto_increment` or `STORED GENERATED`
+ * @param generation the expression of a generated column, which stands for its default
+ */
+export function canonicalDefault(
+  printed: string | null,
+  {
+    kind,
+    extra,
+    generation,
+    isMariadb,
+  }: { kind: ColumnKind; extra: string; generation: string | null; isMariadb: boolean },
+): string | null {
+  if (generation) return generation
+  if (printed === null || (isMariadb && printed === 'NULL')) return null
+  const isExpression = /DEFAULT_GENERATED/i.test(extra) || isMariadb
+  if (isExpression) return printed.replace(/^(current_timestamp)(\((\d*)\))?$/i, nowOf)
+  if (/^current_timestamp/i.test(printed) && kind === 'timestamp') {
+    return printed.replace(/^(current_timestamp)(\((\d*)\))?$/i, nowOf)
+  }
+  if (['integer', 'decimal', 'float', 'boolean'].includes(kind) || /^(b|0x|x)'?[0-9a-f]+'?$/i.test(printed)) {
+    return printed
+  }
+  return `'${printed.replaceAll("'", "''")}'`
+}
+
+/** `current_timestamp()` and `CURRENT_TIMESTAMP` are one. */
+function nowOf(
+  _: string,
+  name: string,
+  _parentheses: string | undefined,
+  digits: string | undefined,
+): string {
+  return digits ? `${name.toLowerCase()}(${digits})` : name.toLowerCase()
+}

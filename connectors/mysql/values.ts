@@ -1,0 +1,128 @@
+import type { FieldPacket, TypedParameter, TypedParameterValue } from 'mysql2'
+import type { Value } from '../connector.ts'
+
+/** Column types of the protocol (include/mysql/plugin_auth_common.h, field_types.h), fixed for all versions. */
+const TYPE = {
+  tiny: 1,
+  float: 4,
+  timestamp: 7,
+  longlong: 8,
+  datetime: 12,
+  bit: 16,
+  json: 245,
+} as const
+
+/** A column of a result as mysql2 tells it. */
+export type Field = Pick<FieldPacket, 'name'> & {
+  columnType?: number
+  columnLength?: number
+  flags?: number | string[]
+}
+
+const UNSIGNED = 32
+
+/** How a column's values, as mysql2 reads them with all its conversions off, become ours. */
+export function readerOf(field: Field): (value: Value) => Value {
+  const reader = find(field)
+  return value => (value === null ? null : reader(value))
+}
+
+function find(field: Field): (value: Value) => Value {
+  switch (field.columnType) {
+    case TYPE.tiny:
+      return isBoolean(field) ? readBoolean : asIs
+    case TYPE.longlong:
+      return readInteger
+    case TYPE.float:
+      return readFloat
+    case TYPE.timestamp:
+    case TYPE.datetime:
+      return readTimestamp
+    case TYPE.bit:
+      return field.columnLength === 1 ? value => (value as Uint8Array)[0] === 1 : readBytes
+    case TYPE.json:
+      return parseJson
+    default:
+      return value => (value instanceof Uint8Array ? readBytes(value) : value)
+  }
+}
+
+const asIs = (value: Value): Value => value
+
+/** tinyint(1), which is what BOOLEAN is stored as. */
+function isBoolean({ columnLength, flags }: Field): boolean {
+  return columnLength === 1 && typeof flags === 'number' && (flags & UNSIGNED) === 0
+}
+
+/** A tinyint(1) may hold 2, which is then told as it is. */
+function readBoolean(value: Value): Value {
+  return value === 0 || value === 1 ? value === 1 : value
+}
+
+function readInteger(value: Value): Value {
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value
+}
+
+/** The shortest number that is this float: 0.1, where its double is 0.10000000149011612. */
+function readFloat(value: Value): Value {
+  const float = value as number
+  for (const digits of [6, 7, 8]) {
+    const short = Number(float.toPrecision(digits))
+    if (Math.fround(short) === float) return short
+  }
+  return float
+}
+
+/** To the millisecond, naive ones read as UTC, which is the session's time zone; 0000-00-00 stays text. */
+function readTimestamp(value: Value): Value {
+  const text = value as string
+  const date = new Date(`${text.slice(0, 10)}T${text.slice(11, 23)}Z`)
+  // JavaScript takes the 31st of February for the 2nd of March, and some sessions may store it.
+  const isReal = !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text.slice(0, 10))
+  return isReal ? date : text
+}
+
+function readBytes(value: Value): Value {
+  return Uint8Array.from(value as Uint8Array)
+}
+
+function parseJson(value: Value): Value {
+  return JSON.parse(value as string) as Value
+}
+
+/**
+ * Puts a value into the protocol's form.
+ * @throws TypeError for a value that cannot be bound
+ */
+export function encode(
+  types: TypedParameter,
+  value: unknown,
+): TypedParameterValue | string | Buffer | Date | null {
+  switch (typeof value) {
+    case 'string':
+      return value
+    case 'number':
+      if (!Number.isFinite(value)) throw new TypeError(`MySQL knows no number ${value}`)
+      return Number.isSafeInteger(value) ? types.LONGLONG(value) : types.DOUBLE(value)
+    case 'bigint':
+      return BigInt.asIntN(64, value) === value ? types.LONGLONG(value) : types.DECIMAL(String(value))
+    case 'boolean':
+      return types.TINY(value ? 1 : 0)
+    case 'undefined':
+      return null
+    case 'object':
+      return encodeObject(value)
+    default:
+      throw new TypeError(`A ${typeof value} cannot be bound to a statement`)
+  }
+}
+
+function encodeObject(value: object | null): string | Buffer | Date | null {
+  if (value === null) return null
+  if (value instanceof Date) {
+    if (Number.isNaN(value.getTime())) throw new TypeError('An invalid date cannot be bound to a statement')
+    return value
+  }
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  return JSON.stringify(value)
+}

@@ -1,0 +1,419 @@
+import t from 'tap'
+import { engineStand, testBuiltIns, type CheckCase } from '../../../checks/conformance.ts'
+import type { CheckType } from '../../../checks/check.ts'
+import { metrics } from '../../../checks/metrics/index.ts'
+import { scan } from '../../../checks/scan.ts'
+import type { TableInfo } from '../../../connectors/catalog.ts'
+import type { Connector } from '../../../connectors/connector.ts'
+import { mysql } from '../../../connectors/mysql/index.ts'
+import { mariadbAbsent, mysqlSettings, startShop, withMysql } from '../../helpers/mariadb.ts'
+import { connectOptions } from '../../helpers/source.ts'
+
+/** What only MySQL's columns can hold, and what its collations do. */
+const onMysql: Record<string, CheckCase[]> = {
+  NOT_NULL: [
+    { name: 'the zero date is not NULL', kind: 'date', values: ['0000-00-00', null], expect: { invalid: 1 } },
+    { name: 'bits', kind: 'binary', type: 'bit(5)', values: [0, null], expect: { invalid: 1 } },
+  ],
+  UNIQUE: [
+    {
+      name: 'a collation without case',
+      type: 'varchar(20) collate utf8mb4_general_ci',
+      values: ['a', 'A', 'á', 'b'],
+      expect: { invalid: 3 },
+    },
+    {
+      name: 'a collation that pads',
+      type: 'varchar(20) collate utf8mb4_bin',
+      values: ['a', 'a ', 'A'],
+      expect: { invalid: 2 },
+    },
+    {
+      name: 'a collation that does not',
+      type: 'varchar(20) collate utf8mb4_nopad_bin',
+      values: ['a', 'a ', 'A'],
+      expect: { invalid: 0 },
+    },
+    { name: 'minus zero is zero', kind: 'float', values: ['-0e0', '0'], expect: { invalid: 2 } },
+    {
+      name: 'bytes',
+      kind: 'binary',
+      values: [Uint8Array.of(0), Uint8Array.of(0), Uint8Array.of(1)],
+      expect: { invalid: 2 },
+    },
+    { name: 'bits', kind: 'binary', type: 'bit(5)', values: [5, 5, 6], expect: { invalid: 2 } },
+    { name: 'an enum', type: "enum('a','b')", values: ['a', 'a', 'b'], expect: { invalid: 2 } },
+    {
+      name: 'zero dates',
+      kind: 'date',
+      values: ['0000-00-00', '0000-00-00', '2024-01-01'],
+      expect: { invalid: 2 },
+    },
+    {
+      name: 'unsigned',
+      kind: 'integer',
+      type: 'bigint unsigned',
+      values: ['18446744073709551615', '18446744073709551615', '18446744073709551614'],
+      expect: { invalid: 2 },
+    },
+  ],
+  REGEX: [
+    {
+      name: 'case matters whatever the collation',
+      type: 'varchar(20) collate utf8mb4_general_ci',
+      values: ['A', 'a'],
+      config: { pattern: 'a' },
+      expect: { invalid: 1 },
+    },
+    {
+      name: 'another character set',
+      type: 'varchar(20) character set latin1',
+      values: ['é', 'e'],
+      config: { pattern: '^é$' },
+      expect: { invalid: 1 },
+    },
+    { name: 'beyond 65,536', values: ['🦆', 'x'], config: { pattern: '^.$' }, expect: { invalid: 0 } },
+    {
+      name: 'padding is not matched',
+      type: 'char(5)',
+      values: ['ab'],
+      config: { pattern: '^ab$' },
+      expect: { invalid: 0 },
+    },
+    {
+      name: 'an enum',
+      type: "enum('a','b')",
+      values: ['a', 'b'],
+      config: { pattern: 'a' },
+      expect: { invalid: 1 },
+    },
+    {
+      name: 'a set',
+      type: "set('a','b')",
+      values: ['a,b', '', null],
+      config: { pattern: '^a' },
+      expect: { invalid: 2 },
+    },
+    {
+      name: 'classes and back-slashes',
+      values: ['12', 'x'],
+      config: { pattern: '^\\d+$' },
+      expect: { invalid: 1 },
+    },
+    {
+      name: 'a year',
+      kind: 'integer',
+      type: 'year',
+      values: [2024, 1999],
+      config: { pattern: '^20' },
+      expect: { invalid: 1 },
+    },
+    {
+      name: 'uuids',
+      kind: 'other',
+      type: 'uuid',
+      values: ['00000000-0000-0000-0000-000000000001'],
+      config: { pattern: '1$' },
+      expect: { invalid: 0 },
+    },
+    { name: 'a broken pattern', values: ['a'], config: { pattern: '(' }, expect: { error: /parenthes/ } },
+  ],
+  RANGE: [
+    {
+      name: 'unsigned',
+      kind: 'integer',
+      type: 'bigint unsigned',
+      values: ['18446744073709551615', 0],
+      config: { min: -1 },
+      expect: { invalid: 0 },
+    },
+    {
+      name: 'unsigned, above',
+      kind: 'integer',
+      type: 'bigint unsigned',
+      values: ['18446744073709551615', '18446744073709551614'],
+      config: { min: '18446744073709551615' },
+      expect: { invalid: 1 },
+    },
+    {
+      name: 'an unsigned decimal',
+      kind: 'decimal',
+      type: 'decimal(10,2) unsigned',
+      values: ['0', '1.5'],
+      config: { min: 1 },
+      expect: { invalid: 1 },
+    },
+    {
+      name: 'an unsigned float',
+      kind: 'float',
+      type: 'double unsigned',
+      values: ['0', '1.5'],
+      config: { min: 1 },
+      expect: { invalid: 1 },
+    },
+    {
+      name: 'a decimal bound is exact',
+      kind: 'decimal',
+      type: 'decimal(40,20)',
+      values: ['0.1', '0.10000000000000000001'],
+      config: { max: '0.1' },
+      expect: { invalid: 1 },
+    },
+    {
+      name: 'digits beyond a double',
+      kind: 'decimal',
+      values: ['12345678901234567890', '12345678901234567891'],
+      config: { min: '12345678901234567891' },
+      expect: { invalid: 1 },
+    },
+    {
+      name: 'the zero date',
+      kind: 'date',
+      values: ['0000-00-00', '2024-01-01'],
+      config: { min: '2000-01-01' },
+      expect: { invalid: 1 },
+    },
+    {
+      name: 'microseconds',
+      kind: 'timestamp',
+      type: 'datetime(6)',
+      values: ['2024-01-01 00:00:00.000001', '2024-01-01 00:00:00.000002'],
+      config: { max: '2024-01-01T00:00:00.000001Z' },
+      expect: { invalid: 1 },
+    },
+    {
+      name: 'small integers',
+      kind: 'integer',
+      type: 'tinyint',
+      values: [1, 2],
+      config: { max: 1e10 },
+      expect: { invalid: 0 },
+    },
+  ],
+  ENUM: [
+    {
+      name: 'a collation without case',
+      type: 'varchar(20) collate utf8mb4_general_ci',
+      values: ['A', 'á', 'b'],
+      config: { allowed_values: ['a'] },
+      expect: { invalid: 1 },
+    },
+    {
+      name: 'padded texts',
+      type: 'char(5)',
+      values: ['a', 'b'],
+      config: { allowed_values: ['a'] },
+      expect: { invalid: 1 },
+    },
+    {
+      name: 'an enum',
+      type: "enum('a','b')",
+      values: ['a', 'b'],
+      config: { allowed_values: ['a', 'never'] },
+      expect: { invalid: 1 },
+    },
+    {
+      name: 'an enum is not its number',
+      type: "enum('a','b')",
+      values: ['a', 'b'],
+      config: { allowed_values: ['1'] },
+      expect: { invalid: 2 },
+    },
+    {
+      name: 'a set',
+      type: "set('a','b')",
+      values: ['a,b', 'b'],
+      config: { allowed_values: ['a,b'] },
+      expect: { invalid: 1 },
+    },
+    {
+      name: 'bits of one',
+      kind: 'boolean',
+      type: 'bit(1)',
+      values: [1, 0, null],
+      config: { allowed_values: [true] },
+      expect: { invalid: 2 },
+    },
+    {
+      name: 'two is true',
+      kind: 'boolean',
+      values: [2, 0],
+      config: { allowed_values: [true] },
+      expect: { invalid: 1 },
+    },
+    {
+      name: 'dates',
+      kind: 'date',
+      values: ['2024-01-01', '2024-01-02'],
+      config: { allowed_values: ['2024-01-01', 'never'] },
+      expect: { invalid: 1 },
+    },
+    {
+      name: 'times',
+      kind: 'time',
+      values: ['00:00:01', '838:59:59'],
+      config: { allowed_values: ['00:00:01'] },
+      expect: { invalid: 1 },
+    },
+    {
+      name: 'a text is not zero',
+      values: ['x', '0'],
+      config: { allowed_values: [0] },
+      expect: { invalid: 1 },
+    },
+    {
+      name: 'a back-slash',
+      values: ['a\\b', 'ab'],
+      config: { allowed_values: ['a\\b'] },
+      expect: { invalid: 1 },
+    },
+  ],
+  DATE_FORMAT: [
+    {
+      name: 'a last newline',
+      values: ['2024-02-29\n'],
+      config: { format: '%Y-%m-%d' },
+      expect: { invalid: 1 },
+    },
+  ],
+  CUSTOM_SQL: [
+    {
+      name: 'a quoted column',
+      kind: 'integer',
+      values: [1, -1, 0],
+      config: { sql_expression: '"a ""value""" >= 0' },
+      expect: { invalid: 1 },
+    },
+    {
+      name: 'double quotes hold no text',
+      values: ['a'],
+      config: { sql_expression: '"a ""value""" = "a"' },
+      expect: { error: /Unknown column 'a'.*single quotes/ },
+    },
+    {
+      name: 'a SELECT that fails',
+      values: ['a'],
+      config: { sql_expression: 'select nothing' },
+      expect: { error: /nothing/ },
+    },
+    {
+      name: 'what is not zero is true',
+      kind: 'integer',
+      values: [2, 0],
+      config: { sql_expression: '"a ""value"""' },
+      expect: { invalid: 1 },
+    },
+    {
+      name: 'division by zero is NULL',
+      kind: 'integer',
+      values: [2, 0],
+      config: { sql_expression: '1 / "a ""value""" > 0' },
+      expect: { invalid: 1 },
+    },
+  ],
+  distinct_count: [
+    {
+      name: 'a collation without case',
+      type: 'varchar(20) collate utf8mb4_general_ci',
+      values: ['a', 'A', 'b'],
+      expect: { value: 2 },
+    },
+  ],
+  duplicate_count: [
+    {
+      name: 'a collation that pads',
+      type: 'varchar(20) collate utf8mb4_bin',
+      values: ['a', 'a ', 'b'],
+      expect: { value: 1 },
+    },
+  ],
+  max_value: [
+    {
+      name: 'unsigned',
+      kind: 'integer',
+      type: 'bigint unsigned',
+      values: ['18446744073709551615'],
+      expect: { value: 18446744073709551615 },
+    },
+    { name: 'a float', kind: 'float', type: 'float', values: [0.5, 2.25], expect: { value: 2.25 } },
+    { name: 'a year', kind: 'integer', type: 'year', values: [2024, 1999], expect: { value: 2024 } },
+  ],
+  mean: [
+    { name: 'thirds', kind: 'integer', values: [1, 2, 2], expect: { value: 5 / 3 } },
+    { name: 'of decimals', kind: 'decimal', values: ['0.1', '0.2', '0.3'], expect: { value: 0.2 } },
+    {
+      name: 'of big integers',
+      kind: 'integer',
+      type: 'bigint',
+      values: ['9223372036854775807', '9223372036854775805'],
+      expect: { value: 9223372036854775806 },
+    },
+    {
+      name: 'unsigned',
+      kind: 'integer',
+      type: 'bigint unsigned',
+      values: ['18446744073709551615', '18446744073709551615'],
+      expect: { value: 18446744073709551615 },
+    },
+  ],
+  percentile: [
+    {
+      name: 'unsigned',
+      kind: 'integer',
+      type: 'int unsigned',
+      values: [0, 4294967295],
+      config: { percentile_value: 50 },
+      expect: { value: 2147483647.5 },
+    },
+    {
+      name: 'of decimals',
+      kind: 'decimal',
+      values: ['0.1', '0.2'],
+      config: { percentile_value: 50 },
+      expect: { value: 0.15 },
+    },
+  ],
+}
+
+t.test('every check gives the numbers of every engine', { skip: mariadbAbsent }, async t => {
+  const shop = await startShop(t)
+  await shop.query(`set session sql_mode = ''`)
+  const connection = await mysql.connect(mysqlSettings(shop.config), connectOptions)
+  t.teardown(() => connection.close())
+  const on = engineStand({
+    connector: mysql as unknown as Connector,
+    connection,
+    execute: text => shop.query(text),
+    ref: name => ({ catalog: shop.name, schema: shop.name, name }),
+    types: {
+      text: 'varchar(2000) collate utf8mb4_bin',
+      decimal: 'decimal(40,2)',
+      timestamp: 'datetime',
+      binary: 'varbinary(100)',
+      json: null,
+      other: null,
+    },
+    // A back-slash in a text begins an escape; a text of digits may be too long for an integer of JavaScript.
+    literal: value =>
+      typeof value === 'string' ? `'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'` : undefined,
+  })
+  t.same(await testBuiltIns(t, { on, more: onMysql }), [])
+})
+
+t.test('percentiles by group are refused, not wrong', { skip: mariadbAbsent }, async t => {
+  const shop = await startShop(t)
+  await shop.query('create table grouped (g int, v int)')
+  await shop.query('insert into grouped values (1, 1), (1, 3), (2, 10), (2, null)')
+  await withMysql(shop.config, async connection => {
+    const [table] = await connection.introspect()
+    const percentile = metrics.find(({ name }) => name === 'percentile') as CheckType
+    const check = { type: percentile, column: 'v', config: { percentile_value: 50 } }
+    const measure = async (groupBy?: string[]) => {
+      const checks = [{ ...check, id: 'p', groupBy }]
+      const engine = mysql as unknown as Connector
+      return (await scan(connection, engine, table as TableInfo, checks, { timeoutMs: 20_000 })).outcomes[0]
+    }
+    t.match(await measure(), { status: 'measured', value: 3 })
+    t.match(await measure(['g']), { status: 'error', kind: 'unsupported', message: /groupedPercentile/ })
+  })
+})
