@@ -1,0 +1,85 @@
+import type { TableRef } from '../catalog.ts'
+import { join, raw, sql, type Sql } from '../sql.ts'
+import { snowflakeDialect } from './dialect.ts'
+
+const { quote } = snowflakeDialect
+
+/** What of a database is read: one schema or all, all tables or some. */
+export interface CatalogScope {
+  database: string
+  schema?: string
+  tables?: readonly TableRef[]
+}
+
+/** More tables than this are not named one by one: all are read, and what was not asked for is left out. */
+export const MOST_NAMED = 1000
+
+/** The tables of a scope that its database and schema can have. */
+export function inScope({ database, schema, tables }: CatalogScope): readonly TableRef[] | undefined {
+  return tables?.filter(table => table.catalog === database && (schema ?? table.schema) === table.schema)
+}
+
+function view(database: string, name: 'tables' | 'columns'): Sql {
+  return sql`${quote(database)}.information_schema.${raw(name)}`
+}
+
+function conditions(scope: CatalogScope): Sql {
+  const named = inScope(scope)
+  const ofSchema = scope.schema === undefined ? raw('') : sql` and table_schema = ${scope.schema}`
+  if (!named || named.length > MOST_NAMED) return sql`table_schema <> ${'INFORMATION_SCHEMA'}${ofSchema}`
+  const pairs = named.map(({ schema, name }) => sql`(${schema}, ${name})`)
+  return sql`table_schema <> ${'INFORMATION_SCHEMA'} and (table_schema, table_name) in (${join(pairs)})`
+}
+
+/** `schema`, `name`, `type`, `rows`, `comment` of tables and views. */
+export function tablesQuery(scope: CatalogScope): Sql {
+  return sql`
+    select table_schema as "schema", table_name as "name", table_type as "type", row_count as "rows",
+      comment as "comment"
+    from ${view(scope.database, 'tables')}
+    where ${conditions(scope)}`
+}
+
+/** The columns of the same tables. */
+export function columnsQuery(scope: CatalogScope): Sql {
+  return sql`
+    select table_schema as "schema", table_name as "table", column_name as "name",
+      ordinal_position as "ordinal", data_type as "type", character_maximum_length as "length",
+      numeric_precision as "precision", numeric_scale as "scale", datetime_precision as "fraction",
+      is_nullable as "nullable", column_default as "default", comment as "comment"
+    from ${view(scope.database, 'columns')}
+    where ${conditions(scope)}`
+}
+
+/** `schema`, `name`, `rows` of tables whose rows Snowflake counts. */
+export function estimatesQuery(scope: CatalogScope): Sql {
+  return sql`
+    select table_schema as "schema", table_name as "name", row_count as "rows"
+    from ${view(scope.database, 'tables')}
+    where ${conditions(scope)} and row_count is not null`
+}
+
+/** `schema`, `name`, `created`, `altered`, `defined` of tables that hold rows of their own. */
+export function modifiedQuery(scope: CatalogScope): Sql {
+  return sql`
+    select table_schema as "schema", table_name as "name", created as "created", last_altered as "altered",
+      last_ddl as "defined"
+    from ${view(scope.database, 'tables')}
+    where ${conditions(scope)} and table_type = ${'BASE TABLE'}`
+}
+
+/** How many tables and views there are, for the connection test: `tables`. */
+export function countQuery(scope: CatalogScope): Sql {
+  return sql`select count(*) as "tables" from ${view(scope.database, 'tables')} where ${conditions(scope)}`
+}
+
+export type KeyKind = 'PRIMARY' | 'UNIQUE' | 'IMPORTED'
+
+/**
+ * The keys of a database or of one of its schemas. `information_schema` tells constraints without their columns;
+ * SHOW tells them, a row each.
+ */
+export function keysQuery(kind: KeyKind, database: string, schema?: string): Sql {
+  if (schema === undefined) return sql`show ${raw(kind.toLowerCase())} keys in database ${quote(database)}`
+  return sql`show ${raw(kind.toLowerCase())} keys in schema ${quote(database)}.${quote(schema)}`
+}

@@ -1,0 +1,40 @@
+import { datePattern } from '../dates.ts'
+import { defineDialect } from '../dialect.ts'
+import { raw, sql } from '../sql.ts'
+
+/** What may stand before and after a match. A dot would leave out line breaks. */
+const ANYTHING = '(.|\n)*'
+
+/**
+ * Snowflake's differences to ANSI SQL.
+ *
+ * Names without quotes are folded to upper case, so that everything here is quoted as the catalog tells it. NaN
+ * equals itself and is above every number, as on PostgreSQL
+ * (https://docs.snowflake.com/en/sql-reference/data-types-numeric). Rows are counted the ANSI way: COUNT_IF is
+ * documented to be NULL, not 0, where no row satisfies its condition.
+ */
+export const snowflakeDialect = defineDialect({
+  table: ({ catalog, schema, name }) => sql`${quoted(catalog)}.${quoted(schema)}.${quoted(name)}`,
+  // REGEXP_LIKE matches the whole text. REGEXP_INSTR searches, but what it says of an empty match is not documented.
+  matches: (value, pattern) => sql`regexp_like(${value}, ${`${ANYTHING}(${pattern})${ANYTHING}`})`,
+  parsesAsDate: (value, format) => sql`regexp_like(${value}, ${datePattern(format)})`,
+  // Of a NUMBER the result would be a NUMBER too, with few decimals.
+  percentile: (value, fraction) =>
+    sql`percentile_cont(${raw(decimal(fraction))}) within group (order by (${value})::double)`,
+  // AVG of a NUMBER keeps six decimals more than it has, and SUM of large ones overflows its 38 digits.
+  asNumber: value => sql`(${value})::double`,
+  asText: value => sql`(${value})::varchar`,
+  // IN takes 16,384 values; statements with their values should stay below 1 MB to be kept in the query history.
+  limits: { columns: 1000, values: 5000 },
+})
+
+function quoted(identifier: string) {
+  return snowflakeDialect.quote(identifier)
+}
+
+/** A fraction as an SQL literal; equal fractions give equal text, so that equal measures are seen as equal. */
+function decimal(fraction: number): string {
+  if (!(fraction >= 0 && fraction <= 1))
+    throw new RangeError(`A percentile is a fraction from 0 to 1, not ${fraction}`)
+  return String(fraction)
+}

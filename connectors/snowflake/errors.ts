@@ -1,0 +1,99 @@
+import { ConnectorError, type ConnectorErrorKind, type ErrorRule } from '../errors.ts'
+import { restError } from '../rest/errors.ts'
+import type { SnowflakeConfig } from './config.ts'
+
+/**
+ * Snowflake's errors by its own codes, six digits each. Rules without `say` keep its message, which names the
+ * object, the column or the place in the text.
+ */
+const RULES: readonly ErrorRule[] = [
+  {
+    kind: 'credentials',
+    code: /^3904(20|22)$/,
+    say: 'The network policy of the account or user does not let us in: ask for the address of this service to be allowed.',
+  },
+  {
+    kind: 'credentials',
+    code: /^39018[69]$/,
+    say: 'The user may not take this role, or there is none of this name: check role, in its exact case.',
+  },
+  {
+    kind: 'missing-object',
+    code: '390201',
+    say: 'There is no such database, schema or warehouse, or the role may not use it: check them, in their exact case.',
+  },
+  { kind: 'credentials', code: /^(390[1-3]|3944)\d+$/ },
+  { kind: 'missing-object', code: 'HTTP_404', say: 'There is no such account: check account.' },
+  {
+    kind: 'credentials',
+    code: 'HTTP_403',
+    say: 'Snowflake does not let us in: check account, and that its network policy allows the address of this service.',
+  },
+  {
+    kind: 'other',
+    code: '000604',
+    say: 'The statement was cancelled in Snowflake: try again, or ask who cancelled it.',
+  },
+  {
+    kind: 'timeout',
+    code: /^(000605|00063\d)$/,
+    say: 'The statement ran or waited over its time and was ended: allow more time, check fewer rows or columns at once, or use a larger warehouse.',
+  },
+  {
+    kind: 'other',
+    code: '000606',
+    say: 'The role has no warehouse to compute with: check warehouse, and grant the role USAGE on it.',
+  },
+  {
+    kind: 'other',
+    code: '090073',
+    say: 'The warehouse cannot be resumed: its resource monitor has used up its quota; raise it, or wait for the next period.',
+  },
+  { kind: 'other', code: /^0901/ },
+  { kind: 'missing-object', code: /^(002003|002043|000904)$/ },
+  { kind: 'permission', code: /^0030\d\d$/ },
+  { kind: 'permission', message: /insufficient privileges/i },
+  {
+    kind: 'invalid-query',
+    code: /^1000(35|40)$/,
+    message: /is not recognized/,
+  },
+  // Compilation; values that cannot be read, division by zero, regular expressions; what the API does not take.
+  { kind: 'invalid-query', code: /^(00[12]|0009|100|391)\d+$/ },
+  { kind: 'invalid-query', code: '000008', say: 'The text holds more than one statement: give one.' },
+  { kind: 'network', code: /^(250|300)\d+$/ },
+]
+
+/** What to do, added to Snowflake's own message. */
+const ADVICE: Partial<Record<ConnectorErrorKind, string>> = {
+  permission: 'grant the role USAGE on the database and schema and SELECT on the table',
+  'missing-object':
+    'run a discovery if it was renamed or dropped, else grant the role USAGE on its database and schema and SELECT on it',
+}
+
+const KEY_REFUSED =
+  'Snowflake does not take the key: check account and username, that RSA_PUBLIC_KEY_FP of DESCRIBE USER belongs to private_key, and the clock of this machine'
+const TOKEN_REFUSED =
+  'password is no programmatic access token that Snowflake takes, or has expired: make a new one for the user (which needs a network policy), or use a key pair'
+
+/** Classifies what a request threw, for a configuration that signs in with a key or with a token. */
+export function snowflakeErrors(config: Pick<SnowflakeConfig, 'private_key'>) {
+  return (thrown: unknown): ConnectorError => {
+    const error = restError('snowflake', RULES, thrown)
+    if (error === thrown) return error
+    if (error.kind === 'credentials' && !RULES.some(({ say }) => say === error.message))
+      return told(error, `${config.private_key === undefined ? TOKEN_REFUSED : KEY_REFUSED}.`)
+    const advice = ADVICE[error.kind]
+    if (!advice || RULES.some(({ say }) => say === error.message)) return error
+    return told(error, `${error.message.replace(/\.$/, '')}: ${advice}.`)
+  }
+}
+
+function told({ kind, code, engine, cause }: ConnectorError, message: string): ConnectorError {
+  return new ConnectorError({ kind, code, engine, cause, message })
+}
+
+/** The private key cannot be used; the message says what to do. */
+export function unusableKey(message: string): ConnectorError {
+  return new ConnectorError({ kind: 'credentials', engine: 'snowflake', code: 'PRIVATE_KEY', message })
+}

@@ -1,0 +1,72 @@
+import type { Connection, Connector, QueryOptions } from '../connector.ts'
+import { testStages } from '../stages.ts'
+import type { Sql } from '../sql.ts'
+import type { TableRef } from '../catalog.ts'
+import { countQuery } from './catalog-query.ts'
+import { snowflakeConfig, type SnowflakeConfig } from './config.ts'
+import { snowflakeDialect } from './dialect.ts'
+import { snowflakeErrors } from './errors.ts'
+import { introspect, readEstimates, readModified } from './introspect.ts'
+import { openSession, type SnowflakeSession } from './session.ts'
+
+export type { SnowflakeConfig }
+
+/** Milliseconds that a query of the catalog may take: SHOW is slow where there are tens of thousands of tables. */
+const CATALOG_TIMEOUT_MS = 600_000
+const TEST_TIMEOUT_MS = 60_000
+
+/**
+ * Snowflake by its SQL API over HTTPS, without a driver.
+ * @param port where the API answers, 443 unless told; the host is always that of the account
+ */
+export function makeSnowflake({ port = 443 }: { port?: number } = {}): Connector<SnowflakeConfig> {
+  return {
+    name: 'snowflake',
+    label: 'Snowflake',
+    config: snowflakeConfig,
+    dialect: snowflakeDialect,
+    // No readOnly: Snowflake has nothing of the kind, so that the role must have only SELECT.
+    capabilities: {
+      constraints: true,
+      comments: true,
+      lastModified: true,
+      estimates: true,
+      regex: true,
+      percentile: true,
+      groupedPercentile: true,
+      dateParsing: true,
+      cancel: true,
+    },
+    async connect(config, options) {
+      return connection(await openSession(port, config, options), config)
+    },
+    test: (config, options) =>
+      testStages(snowflakeErrors(config), async step => {
+        const session = await openSession(port, config, options, step)
+        try {
+          const { text, values } = snowflakeDialect.render(countQuery(config))
+          const [row] = await session.run({ text, values }, { timeoutMs: TEST_TIMEOUT_MS })
+          step('read_catalog', `The catalog has ${Number(row?.tables)} tables and views.`)
+        } finally {
+          await session.close()
+        }
+      }),
+  }
+}
+
+/** Snowflake. */
+export const snowflake: Connector<SnowflakeConfig> = makeSnowflake()
+
+function connection(session: SnowflakeSession, { database, schema }: SnowflakeConfig): Connection {
+  const run = (statement: Sql, options: QueryOptions) =>
+    session.run(snowflakeDialect.render(statement), options)
+  const read = (statement: Sql) => run(statement, { timeoutMs: CATALOG_TIMEOUT_MS })
+  const of = (tables?: readonly TableRef[]) => ({ database, schema, tables })
+  return {
+    introspect: scope => introspect(read, of(scope?.tables)),
+    query: run,
+    lastModified: tables => readModified(read, of(tables)),
+    estimates: tables => readEstimates(read, of(tables)),
+    close: () => session.close(),
+  }
+}

@@ -1,0 +1,94 @@
+import type { ConnectOptions, Row } from '../connector.ts'
+import { opening } from '../dial.ts'
+import { ConnectorError } from '../errors.ts'
+import { openHttp } from '../rest/http.ts'
+import { runStatement } from '../rest/statements.ts'
+import { makeSession, type Session } from '../session.ts'
+import type { Step } from '../stages.ts'
+import { hostOf, type SnowflakeConfig } from './config.ts'
+import { snowflakeErrors } from './errors.ts'
+import { statementApi, type Statement } from './statements.ts'
+import { makeSigner } from './token.ts'
+
+export type SnowflakeSession = Session<Statement>
+
+const ENGINE = 'snowflake'
+const CONNECT_TIMEOUT_MS = 10_000
+
+/** Needs no warehouse. A name that does not exist, or may not be used, is NULL here and no error elsewhere. */
+const WHOAMI = `select current_warehouse() as "warehouse", current_database() as "database", current_schema() as "schema"`
+
+/**
+ * Signs in: one statement shows that the key or token is good and that Snowflake knows what the configuration
+ * names. There is no session in Snowflake; every statement carries all of it.
+ */
+export async function openSession(
+  port: number,
+  config: SnowflakeConfig,
+  options: ConnectOptions,
+  step?: Step,
+): Promise<SnowflakeSession> {
+  const classify = snowflakeErrors(config)
+  try {
+    const sign = makeSigner(config)
+    const http = await openHttp(
+      { engine: ENGINE, host: hostOf(config.account), port },
+      options,
+      { headers: () => ({ ...sign(Date.now()), 'user-agent': 'tidemark/1.0' }), describe },
+      step,
+    )
+    const api = statementApi(http, config)
+    const session = makeSession<Statement>({
+      engine: ENGINE,
+      classify,
+      run: (statement, limits, signal) => runStatement(ENGINE, api, statement, limits, signal),
+      end: async () => http.close(),
+    })
+    try {
+      await opening(ENGINE, options, async signal => {
+        const { connectTimeoutMs: timeoutMs = CONNECT_TIMEOUT_MS } = options
+        const [row = {}] = await session.run({ text: WHOAMI, values: [] }, { timeoutMs, signal })
+        refuseUnknown(row, config)
+      })
+    } catch (error) {
+      await session.close()
+      throw error
+    }
+    step?.('sign_in', `Signed in as ${config.username}.`)
+    return session
+  } catch (error) {
+    throw classify(error)
+  }
+}
+
+/** The vendor's code and message of a failed request. */
+function describe(body: unknown): { code?: string; message?: string } {
+  const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown }
+  return {
+    ...(typeof code === 'string' && { code }),
+    ...(typeof message === 'string' && { message }),
+  }
+}
+
+function refuseUnknown(row: Row, config: SnowflakeConfig): void {
+  if (!('warehouse' in row)) {
+    throw new ConnectorError({
+      kind: 'other',
+      engine: ENGINE,
+      code: 'QUOTED_IDENTIFIERS_IGNORE_CASE',
+      message:
+        'Snowflake ignores the case of quoted names: set QUOTED_IDENTIFIERS_IGNORE_CASE to false for the user.',
+    })
+  }
+  for (const name of ['warehouse', 'database', 'schema'] as const) {
+    if (config[name] === undefined || row[name] === config[name]) continue
+    throw new ConnectorError({
+      kind: 'missing-object',
+      engine: ENGINE,
+      code: name.toUpperCase(),
+      message:
+        `There is no ${name} ${config[name]} that the role may use: check ${name} in the exact case that ` +
+        `SHOW ${name.toUpperCase()}S tells (mostly upper case), and grant the role USAGE on it.`,
+    })
+  }
+}

@@ -1,0 +1,119 @@
+import type { Row, Value } from '../connector.ts'
+
+/** A bound value: always text on the wire, with Snowflake's name of its type. */
+export interface Binding {
+  type: 'FIXED' | 'REAL' | 'TEXT' | 'BOOLEAN' | 'BINARY' | 'TIMESTAMP_NTZ'
+  value: string | null
+}
+
+/** A column of a result as `resultSetMetaData.rowType` tells it. */
+export interface WireColumn {
+  name: string
+  type: string
+  scale?: number | null
+}
+
+/** A row of `data`: every value is text or null. */
+export type WireRow = readonly (string | null)[]
+
+/**
+ * Values by the position of their placeholder, as `bindings` takes them
+ * (https://docs.snowflake.com/en/developer-guide/sql-api/submitting-requests).
+ */
+export function bindings(values: readonly unknown[]): Record<string, Binding> {
+  return Object.fromEntries(values.map((value, index) => [String(index + 1), bind(value)]))
+}
+
+function bind(value: unknown): Binding {
+  if (value === null || value === undefined) return { type: 'TEXT', value: null }
+  if (typeof value === 'number')
+    return { type: Number.isSafeInteger(value) ? 'FIXED' : 'REAL', value: String(value) }
+  if (typeof value === 'bigint') return { type: 'FIXED', value: String(value) }
+  if (typeof value === 'boolean') return { type: 'BOOLEAN', value: String(value) }
+  if (typeof value === 'string') return { type: 'TEXT', value }
+  // Without a zone: TIMEZONE is UTC, so that Snowflake compares it with columns of every kind as that moment.
+  if (value instanceof Date)
+    return { type: 'TIMESTAMP_NTZ', value: String(BigInt(value.getTime()) * 1_000_000n) }
+  if (value instanceof Uint8Array) return { type: 'BINARY', value: Buffer.from(value).toString('hex') }
+  return { type: 'TEXT', value: JSON.stringify(value) }
+}
+
+/** Reads rows; of columns with the same name the last one remains. */
+export function readRows(columns: readonly WireColumn[], data: readonly WireRow[]): Row[] {
+  const readers = columns.map(reader)
+  return data.map(row =>
+    Object.fromEntries(
+      columns.map(({ name }, index) => {
+        const text = row[index]
+        return [name, text === null || text === undefined ? null : (readers[index]?.(text) ?? text)]
+      }),
+    ),
+  )
+}
+
+type Reader = (text: string) => Value
+
+const DAY_MS = 86_400_000
+
+/** https://docs.snowflake.com/en/developer-guide/sql-api/handling-responses, how values are written. */
+const READERS: Readonly<Record<string, Reader>> = {
+  real: text => Number(REALS[text] ?? text),
+  boolean: text => text === 'true' || text === '1',
+  date: text => dateOf(Number(text) * DAY_MS),
+  time: text => timeOf(text),
+  timestamp_ntz: text => momentOf(text),
+  timestamp_ltz: text => momentOf(text),
+  // The moment and, after a blank, the zone: minutes from UTC plus 1440. A Date has no zone of its own.
+  timestamp_tz: text => momentOf(text.split(' ')[0] ?? ''),
+  binary: text => Buffer.from(text, 'hex'),
+  variant: parsed,
+  object: parsed,
+  array: parsed,
+  map: parsed,
+}
+
+const REALS: Readonly<Record<string, number>> = { inf: Infinity, '-inf': -Infinity }
+
+const asText: Reader = text => text
+
+function reader({ type, scale }: WireColumn): Reader {
+  const name = type.toLowerCase()
+  if (name === 'fixed') return (scale ?? 0) === 0 ? integerOf : asText
+  return READERS[name] ?? asText
+}
+
+/** Integers within 2^53 as number, larger ones as string. */
+function integerOf(text: string): Value {
+  const number = Number(text)
+  return Number.isSafeInteger(number) ? number : text
+}
+
+function dateOf(milliseconds: number): string {
+  const iso = new Date(milliseconds).toISOString()
+  return iso.slice(0, iso.indexOf('T'))
+}
+
+/** `45296.500000000` is `12:34:56.5`. */
+function timeOf(text: string): string {
+  const [seconds = '0', fraction = ''] = text.split('.')
+  const clock = new Date(Number(seconds) * 1000).toISOString().slice(11, 19)
+  const digits = fraction.replace(/0+$/, '')
+  return digits === '' ? clock : `${clock}.${digits}`
+}
+
+/** Seconds since 1970 with up to nine decimals; a Date keeps the milliseconds. */
+function momentOf(text: string): Date {
+  const [whole = '0', fraction = ''] = text.replace('-', '').split('.')
+  const sign = text.startsWith('-') ? -1 : 1
+  const nanoseconds = Number(fraction.padEnd(9, '0').slice(0, 9))
+  return new Date(sign * Number(whole) * 1000 + Math.floor((sign * nanoseconds) / 1_000_000))
+}
+
+/** JSON as what it holds; Snowflake writes a missing element of an array as `undefined`, which is no JSON. */
+function parsed(text: string): Value {
+  try {
+    return JSON.parse(text) as Value
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,456 @@
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
+import jwt from 'jsonwebtoken'
+import t from 'tap'
+import { conformanceTable, testConnector } from '../../connectors/conformance.ts'
+import { hostOf } from '../../connectors/snowflake/config.ts'
+import { snowflakeErrors } from '../../connectors/snowflake/errors.ts'
+import { modifiedAt } from '../../connectors/snowflake/introspect.ts'
+import { accountOfToken, fingerprint, makeSigner } from '../../connectors/snowflake/token.ts'
+import { columnKind, spelledType } from '../../connectors/snowflake/types.ts'
+import { bindings, readRows } from '../../connectors/snowflake/values.ts'
+import { RestFailure } from '../../connectors/rest/errors.ts'
+import { raw, sql } from '../../connectors/sql.ts'
+import { failure } from '../helpers/source.ts'
+import { keyPair, startSnowflake, withSnowflake } from '../helpers/snowflake.ts'
+
+const QUICK = { timeoutMs: 20_000 }
+const MINUTE = 60_000
+
+t.test('it conforms', async t => {
+  const double = await startSnowflake(t)
+  const { connector, config, withToken, egress } = double
+  const result = await testConnector(t, {
+    connector,
+    config,
+    egress,
+    setup: () => ({
+      execute: double.execute,
+      catalog: 'SHOP',
+      schema: 'PUBLIC',
+      types: {
+        binary: 'binary',
+        timestamp: 'timestamp_ntz',
+        timestamptz: 'timestamp_tz',
+        json: 'variant',
+      },
+      literals: {
+        binary: `to_binary('00ff10', 'HEX')`,
+        json: `parse_json('{"a": [1, "x", null], "b": {}}')`,
+      },
+      refused: [
+        { name: 'a wrong token', config: { ...withToken, password: 'correct horse' }, kind: 'credentials' },
+        { name: 'a key of another user', config: { ...config, username: 'nobody' }, kind: 'credentials' },
+        {
+          name: 'a role that was not granted',
+          config: { ...config, role: 'ACCOUNTADMIN' },
+          kind: 'credentials',
+        },
+        { name: 'a missing database', config: { ...config, database: 'NOTHING' }, kind: 'missing-object' },
+        { name: 'a missing warehouse', config: { ...config, warehouse: 'small' }, kind: 'missing-object' },
+        { name: 'a missing schema', config: { ...config, schema: 'NOTHING' }, kind: 'missing-object' },
+        { name: 'an unknown account', config: { ...config, account: 'nobody-nothing' }, kind: 'credentials' },
+        { name: 'a host that does not resolve', config: { ...config, account: 'a-b' }, kind: 'network' },
+      ],
+      slow: sql`select system$wait(60)`,
+      running: async () => double.warehouse.running(),
+      statements: double.statements,
+      analyze: () => [],
+      async revoked() {
+        await double.execute('create table "SHOP"."PUBLIC"."revoked" ("id" integer)')
+        double.restrict('revoked')
+        return { statement: sql`select "id" from "SHOP"."PUBLIC"."revoked"` }
+      },
+    }),
+  })
+  t.equal(result.conforming, true)
+  t.comment(conformanceTable({ 'snowflake (double)': result }))
+})
+
+t.test('the configuration says what is wrong with it', async t => {
+  const { connector, config, withToken } = await startSnowflake(t)
+  const refused = (changes: object, from: object = withToken) =>
+    connector.config.validate({ ...from, ...changes }).error?.message ?? ''
+  t.equal(refused({}), '')
+  t.equal(refused({}, config), '')
+  for (const account of ['myorg-account1', 'xy12345', 'xy12345.us-east-2.aws', 'my_org-my_account'])
+    t.equal(refused({ account }), '', account)
+  for (const account of [
+    'https://myorg-account1.snowflakecomputing.com',
+    'myorg-account1.snowflakecomputing.com',
+    'myorg-account1/path',
+    'user@myorg',
+    '..',
+    'a.b:443',
+  ]) {
+    t.match(refused({ account }), /account must be the account identifier.*not a URL/, account)
+  }
+  t.match(refused({ password: undefined }), /private_key is missing: give the private key/)
+  t.match(refused({ private_key: keyPair().privateKey }), /exclude each other/)
+  t.match(refused({ private_key: '/keys/rsa.p8', password: undefined }), /private key in PEM form/)
+  t.match(refused({ private_key_passphrase: 'x' }), /private_key/)
+  for (const key of ['host', 'port', 'authenticator', 'token', 'parameters'])
+    t.match(refused({ [key]: 'x' }), /is not allowed/, key)
+
+  t.equal(hostOf('My_Org-My_Account'), 'my-org-my-account.snowflakecomputing.com')
+  t.equal(hostOf('xy12345.eu-central-1'), 'xy12345.eu-central-1.snowflakecomputing.com')
+  t.equal(hostOf('xy12345.cn-northwest-1.aws'), 'xy12345.cn-northwest-1.aws.snowflakecomputing.cn')
+  t.equal(accountOfToken('my_org-my_account'), 'MY_ORG-MY_ACCOUNT')
+  t.equal(accountOfToken('xy12345.us-east-2.aws'), 'XY12345')
+  t.equal(accountOfToken('account-1234567890.global'), 'ACCOUNT')
+})
+
+t.test('tokens are signed with the private key', async t => {
+  const { publicKey, privateKey } = keyPair()
+  const config = { account: 'xy12345.eu-central-1', username: 'reader', warehouse: 'W', database: 'D' }
+  const tokenAt = (sign: ReturnType<typeof makeSigner>, now: number) =>
+    String(sign(now).authorization).replace('Bearer ', '')
+
+  await t.test('for an hour at most, and anew before they run out', async t => {
+    const sign = makeSigner({ ...config, private_key: privateKey })
+    const now = Date.now()
+    t.equal(sign(now)['x-snowflake-authorization-token-type'], 'KEYPAIR_JWT')
+    const first = tokenAt(sign, now)
+    const claims = jwt.verify(first, publicKey, { algorithms: ['RS256'] }) as jwt.JwtPayload
+    t.equal(claims.sub, 'XY12345.READER')
+    t.equal(claims.iss, `XY12345.READER.${fingerprint(createPrivateKey(privateKey))}`)
+    t.equal(Number(claims.exp) - Number(claims.iat), 59 * 60)
+    t.equal(tokenAt(sign, now + 50 * MINUTE), first)
+    const second = jwt.decode(tokenAt(sign, now + 55 * MINUTE)) as jwt.JwtPayload
+    t.ok(Number(second.exp) * 1000 > now + 100 * MINUTE)
+  })
+
+  await t.test('in every form that keys have', async t => {
+    const options = { cipher: 'aes-256-cbc', passphrase: 'open sesame', format: 'pem' } as const
+    const key = createPrivateKey(privateKey)
+    const encrypted = String(key.export({ type: 'pkcs8', ...options }))
+    const passphrase = { private_key_passphrase: 'open sesame' }
+    for (const [name, settings] of Object.entries({
+      'PKCS#8': { private_key: privateKey },
+      'PKCS#1': { private_key: String(key.export({ type: 'pkcs1', format: 'pem' })) },
+      encrypted: { private_key: encrypted, ...passphrase },
+      'an older encryption': {
+        private_key: String(key.export({ type: 'pkcs1', ...options })),
+        ...passphrase,
+      },
+      'line breaks written out': { private_key: privateKey.replaceAll('\n', String.raw`\n`) },
+    })) {
+      const token = tokenAt(makeSigner({ ...config, ...settings }), Date.now())
+      t.ok(jwt.verify(token, publicKey), name)
+    }
+    const small = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey
+    const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+    const der = Buffer.from(encrypted.replaceAll(/-----.*-----|\n/g, ''), 'base64')
+    const rounds = der.indexOf(Buffer.from([0x02, 0x02, 0x08, 0x00]))
+    t.ok(rounds > 0, 'the number of rounds was found')
+    der.set([0x02, 0x02, 0x7f, 0xff], rounds)
+    const slow = `-----BEGIN ENCRYPTED PRIVATE KEY-----\n${der.toString('base64')}\n-----END ENCRYPTED PRIVATE KEY-----`
+    for (const [settings, message] of [
+      [{ private_key: encrypted }, /is encrypted: set private_key_passphrase/],
+      [{ private_key: encrypted, private_key_passphrase: 'close sesame' }, /check private_key_passphrase/],
+      [{ private_key: privateKey.slice(0, 900) }, /cannot be read: check that it is whole/],
+      [{ private_key: String(small.export({ type: 'pkcs8', format: 'pem' })) }, /has 1024 bits/],
+      [{ private_key: String(curve.export({ type: 'pkcs8', format: 'pem' })) }, /is no RSA key/],
+      [{ private_key: slow, ...passphrase }, /check private_key_passphrase/],
+    ] as const) {
+      t.throws(() => makeSigner({ ...config, ...settings }), { kind: 'credentials', message })
+    }
+  })
+
+  await t.test('a key whose opening would hold everything up is refused unopened', async t => {
+    // SEQUENCE { SEQUENCE { INTEGER 2^31 } }: as many rounds as the format allows.
+    const der = Buffer.from([0x30, 0x09, 0x30, 0x07, 0x02, 0x05, 0x00, 0x80, 0x00, 0x00, 0x00])
+    const pem = `-----BEGIN ENCRYPTED PRIVATE KEY-----\n${der.toString('base64')}\n-----END ENCRYPTED PRIVATE KEY-----`
+    t.throws(() => makeSigner({ ...config, private_key: pem, private_key_passphrase: 'x' }), {
+      message: /too many rounds/,
+    })
+  })
+})
+
+t.test('requests are counted and say who asks', async t => {
+  const double = await startSnowflake(t)
+  await double.execute('create table "SHOP"."PUBLIC"."a" ("id" integer)')
+  const { requests } = double.service
+  const since = (at: number) => requests.slice(at).filter(({ method }) => method === 'POST').length
+
+  await withSnowflake(double, async connection => {
+    t.equal(since(0), 1, 'connecting sends one statement')
+    const [{ body, query, headers } = {}] = requests as {
+      body: object
+      query: URLSearchParams
+      headers: object
+    }[]
+    t.match(body, {
+      warehouse: 'SMALL',
+      database: 'SHOP',
+      timeout: 10,
+      parameters: { TIMEZONE: 'UTC', QUERY_TAG: 'tidemark', MULTI_STATEMENT_COUNT: '1' },
+    })
+    t.match(headers, { 'user-agent': /^tidemark\// })
+    t.equal(query?.get('async'), 'true')
+    let at = requests.length
+    await connection.introspect()
+    t.equal(since(at), 5, 'reading the catalog sends five')
+    at = requests.length
+    await connection.estimates?.([{ catalog: 'SHOP', schema: 'PUBLIC', name: 'a' }])
+    t.equal(since(at), 1)
+    at = requests.length
+    await connection.estimates?.([])
+    t.equal(since(at), 0)
+    await connection.query(sql`select 1 as one`, { timeoutMs: 1200, maxRows: 7 })
+    t.match(requests[at]?.body, { timeout: 2, parameters: { ROWS_PER_RESULTSET: '7' } })
+  })
+  const at = requests.length
+  const stages = await double.connector.test(double.config, double.options)
+  t.ok(stages.every(stage => stage.status === 'passed'))
+  t.equal(stages.at(-1)?.message, 'The catalog has 1 tables and views.')
+  t.equal(since(at), 2, 'a connection test sends two')
+})
+
+t.test('a busy service is asked again, and no statement runs twice', async t => {
+  const double = await startSnowflake(t)
+  await withSnowflake(double, async connection => {
+    const before = double.statements()
+    double.fail(429, 503)
+    t.same(await connection.query(sql`select 1 as "one"`, QUICK), [{ one: 1 }])
+    t.equal(double.statements(), before + 1)
+    double.loseAnswer()
+    t.same(await connection.query(sql`select 2 as "two"`, QUICK), [{ two: 2 }])
+    t.equal(double.statements(), before + 2, 'handed over again, it was known by its id')
+    double.fail(400)
+    t.match(await failure(connection.query(sql`select 1 as "one"`, QUICK)), { code: '400' })
+  })
+})
+
+t.test('results of many pages', async t => {
+  const double = await startSnowflake(t)
+  await double.execute('create table "SHOP"."PUBLIC"."n" ("n" integer)')
+  const many = Array.from({ length: 9000 }, (_, index) => `(${index})`).join(', ')
+  await double.execute(`insert into "SHOP"."PUBLIC"."n" values ${many}`)
+  await withSnowflake(double, async connection => {
+    const at = double.service.requests.length
+    const rows = await connection.query(sql`select "n" from "SHOP"."PUBLIC"."n" order by "n"`, QUICK)
+    t.equal(rows.length, 9000)
+    t.same(rows[8999], { n: 8999 })
+    const parts = double.service.requests.slice(at).map(({ query }) => query.get('partition'))
+    t.same(parts.filter(Boolean), ['1', '2', '3'])
+  })
+})
+
+t.test('failures name their cause', async t => {
+  const double = await startSnowflake(t)
+  const { config, withToken, connector, options } = double
+  await withSnowflake(double, async connection => {
+    const message = async (text: string) => {
+      const { kind, code, message } = await failure(connection.query(raw(text), QUICK))
+      return `${kind} ${code} ${message}`
+    }
+    t.match(
+      await message('select * from "SHOP"."PUBLIC"."none"'),
+      /^missing-object 002003 .*: run a discovery/,
+    )
+    t.match(await message('selec 1'), /^invalid-query 001003 /)
+    t.match(await message('select 1; select 2'), /^invalid-query 000008 The text holds more than one/)
+    t.match(await message('select nothing(1)'), /^invalid-query 002140 .*Unknown function/)
+    t.match(await message(`select 'x'::number from "SHOP"."PUBLIC"."none"`), /^(missing|invalid)/)
+  })
+  const refusal = async (changes: object) => failure(connector.connect({ ...config, ...changes }, options))
+  t.match(await refusal({ private_key: undefined, password: 'secret-password' }), {
+    kind: 'credentials',
+    code: '394400',
+    message: /^password is no programmatic access token that Snowflake takes.*or use a key pair/,
+  })
+  t.match(await refusal({ username: 'somebody' }), {
+    kind: 'credentials',
+    code: '390144',
+    message: /RSA_PUBLIC_KEY_FP.*clock/,
+  })
+  t.match(await refusal({ database: 'shop' }), {
+    kind: 'missing-object',
+    message: /no database shop.*exact case that SHOW DATABASES tells/,
+  })
+  t.match(await failure(connector.connect({ ...withToken, role: 'X' }, options)), { message: /check role/ })
+
+  const classify = snowflakeErrors(config)
+  const kindOf = (code: string, message = 'said', status = 422) =>
+    classify(new RestFailure(status, { code, message })).kind
+  for (const [code, kind] of Object.entries({
+    '390100': 'credentials',
+    '390101': 'credentials',
+    '390114': 'credentials',
+    '390144': 'credentials',
+    '390189': 'credentials',
+    '390201': 'missing-object',
+    '390420': 'credentials',
+    '390422': 'credentials',
+    '000606': 'other',
+    '000604': 'other',
+    '000605': 'timeout',
+    '000630': 'timeout',
+    '000904': 'invalid-query',
+    '001003': 'invalid-query',
+    '002003': 'missing-object',
+    '003001': 'permission',
+    '100038': 'invalid-query',
+    '100051': 'invalid-query',
+    '391911': 'invalid-query',
+    '250001': 'network',
+    '999999': 'other',
+  })) {
+    t.equal(kindOf(code), code === '000904' ? 'missing-object' : kind, code)
+  }
+  t.equal(classify(new RestFailure(401, {})).kind, 'credentials')
+  t.equal(classify(new RestFailure(404, {})).kind, 'missing-object')
+  t.equal(classify(new RestFailure(429, {})).kind, 'network')
+  t.equal(classify(new RestFailure(408, { code: '1', message: 'x' })).kind, 'timeout')
+})
+
+t.test('the catalog', async t => {
+  const double = await startSnowflake(t)
+  await double.execute(
+    'create table "SHOP"."PUBLIC".KINDS (i integer, n number(10,2), n38 number, f float, v varchar(20), vm varchar, b boolean, ' +
+      'd date, t time(3), tn timestamp_ntz(6), tl timestamp_ltz, tz timestamp_tz, bi binary, va variant, o object, a array, g geography)',
+  )
+  await double.execute('create view "SHOP"."PUBLIC"."seen" as select i from "SHOP"."PUBLIC".KINDS')
+  await withSnowflake(double, async connection => {
+    const [kinds, seen] = await connection.introspect()
+    t.same([kinds?.name, kinds?.kind, seen?.name, seen?.kind], ['KINDS', 'table', 'seen', 'view'])
+    t.same(
+      kinds?.columns.map(({ name, type, kind }) => `${name} ${type} ${kind}`),
+      [
+        'I number(38,0) integer',
+        'N number(10,2) decimal',
+        'N38 number(38,0) integer',
+        'F float float',
+        'V varchar(20) text',
+        'VM varchar(16777216) text',
+        'B boolean boolean',
+        'D date date',
+        'T time(3) time',
+        'TN timestamp_ntz(6) timestamp',
+        'TL timestamp_ltz(9) timestamp',
+        'TZ timestamp_tz(9) timestamp',
+        'BI binary(8388608) binary',
+        'VA variant json',
+        'O object json',
+        'A array json',
+        'G geography other',
+      ],
+    )
+    const elsewhere = { catalog: 'OTHER', schema: 'PUBLIC', name: 'KINDS' }
+    t.same(await connection.introspect({ tables: [elsewhere] }), [])
+    const more = Array.from({ length: 1500 }, (_, index) => ({
+      ...elsewhere,
+      catalog: 'SHOP',
+      name: `N${index}`,
+    }))
+    const some = await connection.introspect({ tables: [...more, { ...elsewhere, catalog: 'SHOP' }] })
+    t.same(
+      some.map(table => table.name),
+      ['KINDS'],
+      'more tables than are named one by one',
+    )
+  })
+  await withSnowflake(double, async connection => t.equal((await connection.introspect()).length, 2), {
+    schema: 'PUBLIC',
+  })
+  const untyped = { length: null, precision: null, scale: null, fraction: null }
+  t.equal(spelledType({ ...untyped, type: 'VECTOR' }), 'VECTOR')
+  t.equal(columnKind({ ...untyped, type: 'VECTOR' }), 'other')
+  t.equal(columnKind({ ...untyped, type: 'toString' }), 'other')
+})
+
+t.test('times of modification are those of rows', async t => {
+  const at = (minutes: number) => new Date(Date.UTC(2024, 0, 1) + minutes * MINUTE)
+  t.same(modifiedAt(at(0), at(9), at(0)), at(9), 'changed after it was made')
+  t.same(modifiedAt(at(9), at(9), at(9)), at(9), 'made and filled by one statement')
+  t.equal(modifiedAt(at(0), at(9), at(9)), null, 'altered: nothing is known of its rows')
+  t.same(modifiedAt(at(0), at(9), null), at(9))
+  t.equal(modifiedAt(at(0), null, null), null)
+
+  const double = await startSnowflake(t)
+  const refs = ['filled', 'altered'].map(name => ({ catalog: 'SHOP', schema: 'PUBLIC', name }))
+  for (const { name } of refs) await double.execute(`create table "SHOP"."PUBLIC"."${name}" ("id" integer)`)
+  await double.setMoments('filled', [at(0), at(9), at(5)])
+  await double.setMoments('altered', [at(0), at(9), at(9)])
+  await withSnowflake(double, async connection => {
+    t.same([...((await connection.lastModified?.(refs)) ?? [])], [['SHOP.PUBLIC.filled', at(9)]])
+  })
+})
+
+t.test('values as the wire writes them', async t => {
+  const columns = Object.entries({
+    i: { type: 'fixed', scale: 0 },
+    big: { type: 'FIXED', scale: 0 },
+    n: { type: 'fixed', scale: 2 },
+    f: { type: 'real' },
+    inf: { type: 'real' },
+    nan: { type: 'real' },
+    d: { type: 'date' },
+    old: { type: 'date' },
+    t: { type: 'time', scale: 9 },
+    ntz: { type: 'timestamp_ntz', scale: 9 },
+    early: { type: 'timestamp_ntz', scale: 9 },
+    tz: { type: 'timestamp_tz', scale: 9 },
+    bi: { type: 'binary' },
+    b: { type: 'boolean' },
+    v: { type: 'variant' },
+    a: { type: 'array' },
+    new: { type: 'decfloat' },
+    none: { type: 'text' },
+  }).map(([name, column]) => ({ name, ...column }))
+  const data = [
+    '42',
+    '12345678901234567890123456789012345678',
+    '12345678.91',
+    '1.5',
+    '-inf',
+    'NaN',
+    '20735',
+    '-25567',
+    '45296.123456789',
+    '1791549296.123456789',
+    '-0.500000000',
+    '1791524096.123456789 1860',
+    'DEADBEEF',
+    'true',
+    '{\n  "a": 1\n}',
+    '[\n  1,\n  undefined\n]',
+    '1E+40',
+    null,
+  ]
+  t.same(readRows(columns, [data]), [
+    {
+      i: 42,
+      big: '12345678901234567890123456789012345678',
+      n: '12345678.91',
+      f: 1.5,
+      inf: -Infinity,
+      nan: NaN,
+      d: '2026-10-09',
+      old: '1900-01-01',
+      t: '12:34:56.123456789',
+      ntz: new Date('2026-10-09T12:34:56.123Z'),
+      early: new Date('1969-12-31T23:59:59.500Z'),
+      tz: new Date('2026-10-09T05:34:56.123Z'),
+      bi: Buffer.from('deadbeef', 'hex'),
+      b: true,
+      v: { a: 1 },
+      a: '[\n  1,\n  undefined\n]',
+      new: '1E+40',
+      none: null,
+    },
+  ])
+  t.same(
+    bindings([1, 1.5, 2n ** 60n, 'x', true, null, new Date('2024-02-29T12:34:56.789Z'), Buffer.from('ab')]),
+    {
+      1: { type: 'FIXED', value: '1' },
+      2: { type: 'REAL', value: '1.5' },
+      3: { type: 'FIXED', value: '1152921504606846976' },
+      4: { type: 'TEXT', value: 'x' },
+      5: { type: 'BOOLEAN', value: 'true' },
+      6: { type: 'TEXT', value: null },
+      7: { type: 'TIMESTAMP_NTZ', value: '1709210096789000000' },
+      8: { type: 'BINARY', value: '6162' },
+    },
+  )
+})

@@ -1,0 +1,158 @@
+import type { Warehouse } from '../warehouse.ts'
+import { VARIANT, type CreateTable } from './ddl.ts'
+import { decodedSql, quoteName, quoteText, SnowflakeError, type Token } from './tokens.ts'
+import { INFORMATION_SCHEMA } from './translate.ts'
+
+const OWN = quoteName(INFORMATION_SCHEMA)
+
+/**
+ * Makes a database with the views of its INFORMATION_SCHEMA that are read, with Snowflake's names, types and values
+ * (https://docs.snowflake.com/en/sql-reference/info-schema/tables and …/columns).
+ */
+export async function makeDatabase(warehouse: Warehouse, database: string, schema: string): Promise<void> {
+  const home = `${quoteName(database)}.${OWN}`
+  const ours = `database_name = ${quoteText(database)} and schema_name not in (${quoteText(INFORMATION_SCHEMA)}, 'main')`
+  const name = decodedSql
+  const moments = `coalesce(made.created, now()) as CREATED, coalesce(made.altered, now()) as LAST_ALTERED,
+    coalesce(made.defined, now()) as LAST_DDL`
+  for (const statement of [
+    `attach ':memory:' as ${quoteName(database)}`,
+    `create schema ${quoteName(database)}.${quoteName(schema)}`,
+    `create schema ${home}`,
+    `create table ${home}.declared (tbl varchar, col varchar, type varchar, len bigint, prec bigint, scale bigint, fraction bigint)`,
+    `create table ${home}.made (tbl varchar, created timestamptz, altered timestamptz, defined timestamptz)`,
+    `create table ${home}.keys (kind varchar, tbl varchar, name varchar, seq bigint, col varchar, to_table varchar, to_col varchar, db varchar, sch varchar)`,
+    `create view ${home}.TABLES as
+      select database_name as TABLE_CATALOG, ${name('schema_name')} as TABLE_SCHEMA, ${name('table_name')} as TABLE_NAME,
+        'BASE TABLE' as TABLE_TYPE, estimated_size as ROW_COUNT, comment as COMMENT, ${moments}
+      from duckdb_tables() left join ${home}.made on made.tbl = table_name where ${ours}
+      union all
+      select database_name, ${name('schema_name')}, ${name('view_name')}, 'VIEW', null, comment, now(), now(), now()
+      from duckdb_views() where ${ours}
+      union all
+      select ${quoteText(database)}, 'INFORMATION_SCHEMA', 'TABLES', 'VIEW', null, 'The tables', now(), now(), now()`,
+    `create view ${home}.COLUMNS as
+      select database_name as TABLE_CATALOG, ${name('schema_name')} as TABLE_SCHEMA, ${name('table_name')} as TABLE_NAME,
+        ${name('column_name')} as COLUMN_NAME, column_index as ORDINAL_POSITION, column_default as COLUMN_DEFAULT,
+        case when is_nullable then 'YES' else 'NO' end as IS_NULLABLE,
+        coalesce(d.type, case when data_type like 'DECIMAL%' or data_type like '%INT' then 'NUMBER'
+          when data_type = 'VARCHAR' then 'TEXT' when data_type = 'DOUBLE' then 'FLOAT'
+          when data_type = 'TIMESTAMP' then 'TIMESTAMP_NTZ' else data_type end) as DATA_TYPE,
+        coalesce(d.len, case when data_type = 'VARCHAR' then 16777216 end) as CHARACTER_MAXIMUM_LENGTH,
+        coalesce(d.prec, numeric_precision) as NUMERIC_PRECISION, coalesce(d.scale, numeric_scale) as NUMERIC_SCALE,
+        d.fraction as DATETIME_PRECISION, comment as COMMENT
+      from duckdb_columns() left join ${home}.declared d on d.tbl = table_name and d.col = column_name
+      where ${ours}`,
+  ]) {
+    await warehouse.execute(statement)
+  }
+}
+
+/** Keeps what DuckDB does not: types as declared, and keys, which Snowflake does not enforce. */
+export async function record(warehouse: Warehouse, { table, columns, keys }: CreateTable): Promise<void> {
+  const [database = '', schema = '', name = ''] = table
+  const home = `${quoteName(database)}.${OWN}`
+  const encoded = (text: string) =>
+    `'${quoteName(text).slice(1, -1).replaceAll('""', '"').replaceAll("'", "''")}'`
+  const number = (value: number | undefined) => String(value ?? 'null')
+  const values = columns.map(
+    ({ name: column, type, length, precision, scale, fraction }) =>
+      `(${encoded(name)}, ${encoded(column)}, ${quoteText(type)}, ${[length, precision, scale, fraction].map(number).join(', ')})`,
+  )
+  await warehouse.execute(`insert into ${home}.declared values ${values.join(', ')}`)
+  for (const [index, { kind, columns: own, to }] of keys.entries()) {
+    const rows = own.map((column, position) => {
+      const [, , target = ''] = to?.table ?? []
+      const told = [
+        kind,
+        name,
+        `SYS_CONSTRAINT_${index}`,
+        position + 1,
+        column,
+        target,
+        to?.columns[position] ?? '',
+      ]
+      return `(${[...told, database, schema].map(value => quoteText(String(value))).join(', ')})`
+    })
+    await warehouse.execute(`insert into ${home}.keys values ${rows.join(', ')}`)
+  }
+}
+
+/** Keeps when a table was made, altered and defined, for tests of times. */
+export async function setMoments(
+  warehouse: Warehouse,
+  database: string,
+  table: string,
+  [created, altered, defined]: [Date, Date, Date],
+): Promise<void> {
+  const times = [created, altered, defined].map(time => quoteText(time.toISOString()))
+  const name = quoteText(quoteName(table).slice(1, -1))
+  await warehouse.execute(
+    `insert into ${quoteName(database)}.${OWN}.made values (${name}, ${times.join(', ')})`,
+  )
+}
+
+/** DuckDB's SQL of SHOW … KEYS (https://docs.snowflake.com/en/sql-reference/sql/show-primary-keys); null of another. */
+export async function showKeys(warehouse: Warehouse, tokens: readonly Token[]): Promise<string | null> {
+  const words = tokens.map(({ kind, text }) => (kind === 'word' ? text : kind))
+  const shape = words.join(' ').replaceAll(' sign ', '.')
+  const match = /^SHOW (PRIMARY|UNIQUE|IMPORTED) KEYS IN (DATABASE quoted|SCHEMA quoted\.quoted)$/.exec(shape)
+  if (!match) return null
+  const [database = '', schema] = tokens.flatMap(({ kind, text }) => (kind === 'quoted' ? [text] : []))
+  await refuseMissing(warehouse, database, schema)
+  const where = `kind = '${match[1]}'${schema === undefined ? '' : ` and sch = ${quoteText(schema)}`}`
+  const from = `from ${quoteName(database)}.${OWN}.keys where ${where} limit 10000`
+  if (match[1] !== 'IMPORTED')
+    return `select now() as "created_on", db as "database_name", sch as "schema_name", tbl as "table_name",
+      col as "column_name", seq as "key_sequence", name as "constraint_name", 'false' as "rely", null as "comment" ${from}`
+  return `select now() as "created_on", db as "pk_database_name", sch as "pk_schema_name", to_table as "pk_table_name",
+    to_col as "pk_column_name", db as "fk_database_name", sch as "fk_schema_name", tbl as "fk_table_name",
+    col as "fk_column_name", seq as "key_sequence", 'NO ACTION' as "update_rule", 'NO ACTION' as "delete_rule",
+    name as "fk_name", 'SYS_CONSTRAINT_0' as "pk_name", 'NOT DEFERRABLE' as "deferrability", 'false' as "rely",
+    null as "comment" ${from}`
+}
+
+async function refuseMissing(warehouse: Warehouse, database: string, schema?: string): Promise<void> {
+  const { rows } = await warehouse.execute(
+    `select ${decodedSql('schema_name')} from duckdb_schemas() where database_name = ${quoteText(database)}`,
+  )
+  if (rows.length > 0 && (schema === undefined || rows.some(([name]) => name === schema))) return
+  const message = 'SQL compilation error:\nObject does not exist, or operation cannot be performed.'
+  throw new SnowflakeError('002043', '02000', message)
+}
+
+const WIRE: readonly (readonly [RegExp, string])[] = [
+  [/^(DECIMAL|TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|UBIGINT)/, 'fixed'],
+  [/^(DOUBLE|FLOAT)/, 'real'],
+  [/^BOOLEAN/, 'boolean'],
+  [/^BLOB/, 'binary'],
+  [/^DATE/, 'date'],
+  [/^TIMESTAMP WITH TIME ZONE/, 'timestamp_ltz'],
+  [/^TIMESTAMP/, 'timestamp_ntz'],
+  [/^TIME/, 'time'],
+  [/^UNION/, 'variant'],
+]
+
+/** The wire's type of a column, from DuckDB's. */
+export function wireType(type: string): { type: string; scale: number | null; precision: number | null } {
+  const name = type === VARIANT ? 'variant' : (WIRE.find(([pattern]) => pattern.test(type))?.[1] ?? 'text')
+  const [, precision, scale] = /^DECIMAL\((\d+),\s*(\d+)\)/.exec(type) ?? []
+  if (name === 'fixed') return { type: name, scale: Number(scale ?? 0), precision: Number(precision ?? 38) }
+  return { type: name, scale: /^time/.test(name) ? 9 : null, precision: /^time/.test(name) ? 0 : null }
+}
+
+/** A value as the wire writes it, from DuckDB's print. */
+export function wireValue(text: string, type: string): string {
+  if (type === 'date') return String(Date.parse(`${text}T00:00:00Z`) / 86_400_000)
+  if (type === 'binary') return text.toUpperCase()
+  if (type === 'real')
+    return ({ Infinity: 'inf', '-Infinity': '-inf' } as Record<string, string>)[text] ?? text
+  if (type === 'time') return `${secondsOf(`1970-01-01 ${text}`)}`
+  return type.startsWith('timestamp') ? secondsOf(text.replace(/\+00$/, '')) : text
+}
+
+/** Seconds since 1970 with nine decimals. */
+function secondsOf(moment: string): string {
+  const [whole = '', fraction = ''] = moment.split('.')
+  return `${Date.parse(`${whole.replace(' ', 'T')}Z`) / 1000}.${fraction.padEnd(9, '0')}`
+}
