@@ -5,12 +5,20 @@ import { isDenied } from './sql-denied.ts'
 export interface CustomSql {
   /** `expression`: true for valid rows. `select`: returns the invalid rows. */
   form: 'expression' | 'select'
-  /** The text without comments and closing semicolons; what is sent to the engine. */
+  /** The text without comments and closing semicolons. */
   text: string
+  /** The same in pieces, so that names and texts can be quoted as the engine does. */
+  pieces: Piece[]
   /** The last parts of the column names it mentions, each once. */
   columns: string[]
   /** The functions it calls, lower-cased, each once. */
   functions: string[]
+}
+
+/** Part of a text of CUSTOM_SQL: a name or a text that stood in quotes, without them, or what is between. */
+export interface Piece {
+  kind: 'sql' | 'name' | 'text'
+  text: string
 }
 
 export type CustomSqlReading = CustomSql | { error: string }
@@ -36,12 +44,14 @@ type Node = Record<string, unknown>
 /**
  * Decides whether a text may run as CUSTOM_SQL and in which form: one boolean expression without sub-queries,
  * or one SELECT that neither writes nor locks; no denied function in either. The grammar is PostgreSQL's, on
- * every engine.
+ * every engine: double quotes hold names, single ones texts, and a backslash is a character like others.
  */
 export async function checkCustomSql(text: string): Promise<CustomSqlReading> {
   await loadModule()
   return parseCustomSql(text)
 }
+
+type Lexed = Pick<CustomSql, 'text' | 'pieces'> & { isBalanced: boolean }
 
 /** The same as `checkCustomSql`, once that was awaited in this process, which loads the parser. */
 export function parseCustomSql(text: string): CustomSqlReading {
@@ -49,10 +59,10 @@ export function parseCustomSql(text: string): CustomSqlReading {
   const lexed = lex(text)
   if ('error' in lexed) return lexed
   const statement = tryParse(lexed.text)
-  if (Array.isArray(statement)) return readStatements(lexed.text, statement)
+  if (Array.isArray(statement)) return readStatements(lexed, statement)
   if (!lexed.isBalanced) return { error: `${NEITHER}; its parentheses are not balanced.` }
   const wrapped = tryParse(`select (\n${lexed.text}\n)`)
-  return Array.isArray(wrapped) ? readExpression(lexed.text, wrapped) : { error: wrapped.error }
+  return Array.isArray(wrapped) ? readExpression(lexed, wrapped) : { error: wrapped.error }
 }
 
 /**
@@ -60,7 +70,7 @@ export function parseCustomSql(text: string): CustomSqlReading {
  * backslash before a quote, which ends the text in PostgreSQL and does not in MySQL, and dollar quotes.
  * Balanced parentheses matter because an expression is wrapped in a pair: `1=1) or (1=1` must not close it.
  */
-function lex(text: string): { text: string; isBalanced: boolean } | { error: string } {
+function lex(text: string): Lexed | { error: string } {
   if (text.trim() === '') return { error: 'sql_expression is empty.' }
   if (text.includes('\0')) return { error: 'sql_expression holds a NUL character.' }
   if (/(?<!\\)(?:\\\\)*\\['"`]/.test(text)) {
@@ -74,24 +84,44 @@ function lex(text: string): { text: string; isBalanced: boolean } | { error: str
   }
   // The scanner counts bytes.
   const bytes = Buffer.from(text)
+  const isNothing = (token: (typeof tokens)[number]) =>
+    token.text === ';' || token.tokenName.endsWith('COMMENT')
+  const last = tokens.findLastIndex(token => !isNothing(token))
   let kept = ''
+  const pieces: Piece[] = []
   let end = 0
   let depth = 0
   let isBalanced = true
-  for (const token of tokens) {
+  for (const token of tokens.slice(0, last + 1)) {
     if (token.text.startsWith('$') && token.tokenName === 'SCONST') {
       return { error: 'sql_expression has a dollar-quoted text; use single quotes.' }
     }
-    kept += bytes.toString('utf8', end, token.start)
+    const isComment = token.tokenName.endsWith('COMMENT')
+    const between = kept === '' ? '' : bytes.toString('utf8', end, token.start) + (isComment ? ' ' : '')
     end = token.end
-    kept += token.tokenName.endsWith('COMMENT') ? ' ' : bytes.toString('utf8', token.start, token.end)
+    const source = isComment ? '' : bytes.toString('utf8', token.start, token.end)
+    const piece = pieceOf(source)
+    if ('error' in piece) return piece
+    kept += between + source
+    pieces.push({ kind: 'sql', text: between }, piece)
     if (token.text === '(') depth += 1
     if (token.text === ')') depth -= 1
     if (depth < 0) isBalanced = false
   }
-  kept = kept.replace(/[\s;]+$/, '').trim()
-  if (kept === '') return { error: 'sql_expression is empty.' }
-  return { text: kept, isBalanced: isBalanced && depth === 0 }
+  if (kept.trim() === '') return { error: 'sql_expression is empty.' }
+  return { text: kept, pieces, isBalanced: isBalanced && depth === 0 }
+}
+
+const QUOTED = /^(["'])((?:(?!\1)[^]|\1\1)*)\1$/
+
+/** One token. Texts with a prefix, such as E'…', stay as they are: other engines refuse them. */
+function pieceOf(source: string): Piece | { error: string } {
+  const [quote] = source
+  if (quote !== '"' && quote !== "'") return { kind: 'sql', text: source }
+  const inside = QUOTED.exec(source)?.[2]
+  // PostgreSQL makes one of two that stand on two lines.
+  if (inside === undefined) return { error: 'sql_expression has two texts in a row; write them as one.' }
+  return { kind: quote === '"' ? 'name' : 'text', text: inside.replaceAll(quote + quote, quote) }
 }
 
 function tryParse(text: string): Node[] | { error: string } {
@@ -103,17 +133,17 @@ function tryParse(text: string): Node[] | { error: string } {
   }
 }
 
-function readStatements(text: string, statements: Node[]): CustomSqlReading {
+function readStatements({ text, pieces }: Lexed, statements: Node[]): CustomSqlReading {
   if (statements.length !== 1) return { error: `${NEITHER}; it has ${statements.length} statements.` }
   const statement = statements[0]?.stmt as Node
   const select = statement.SelectStmt as Node | undefined
   if (!select) return { error: `${NEITHER}; another statement is not allowed.` }
   // VALUES and TABLE are SELECTs to PostgreSQL alone.
   if (!/^[(\s]*(select|with)\b/i.test(text)) return { error: `${NEITHER}.` }
-  return survey(statement, { form: 'select', text })
+  return survey(statement, { form: 'select', text, pieces })
 }
 
-function readExpression(text: string, statements: Node[]): CustomSqlReading {
+function readExpression({ text, pieces }: Lexed, statements: Node[]): CustomSqlReading {
   const { SelectStmt: select } = (statements[0]?.stmt ?? {}) as { SelectStmt?: Node }
   const [target, ...others] = (select?.targetList ?? []) as { ResTarget?: { name?: string; val?: Node } }[]
   const clauses = Object.keys(select ?? {}).filter(key => !['targetList', 'limitOption', 'op'].includes(key))
@@ -129,11 +159,11 @@ function readExpression(text: string, statements: Node[]): CustomSqlReading {
   }
   const row = value.RowExpr as { row_format?: string } | undefined
   if (row?.row_format === 'COERCE_IMPLICIT_CAST') return { error: `${NEITHER}; a list is neither.` }
-  return survey(value, { form: 'expression', text })
+  return survey(value, { form: 'expression', text, pieces })
 }
 
 /** Walks the whole tree without recursion: its depth is the user's to choose. */
-function survey(root: Node, found: Pick<CustomSql, 'form' | 'text'>): CustomSqlReading {
+function survey(root: Node, found: Pick<CustomSql, 'form' | 'text' | 'pieces'>): CustomSqlReading {
   const columns = new Set<string>()
   const functions = new Set<string>()
   const open: unknown[] = [root]

@@ -30,6 +30,8 @@ export interface Dialect {
   asNumber(value: Sql): Sql
   /** A value as text, for comparing with texts. */
   asText(value: Sql): Sql
+  /** A text written out; only for texts that stood in quotes in a user's own SQL, where a value cannot be bound. */
+  literal(text: string): Sql
   /** A finite number, given as JavaScript prints it or as a decimal text of any length, written out exactly. */
   number(text: string): Sql
   /** The first `count` rows of a select. */
@@ -57,6 +59,7 @@ const ansi: Dialect = {
   percentile: () => unsupported('percentiles'),
   asNumber: value => value,
   asText: value => sql`cast(${value} as varchar)`,
+  literal: text => raw(`'${text.replaceAll("'", "''")}'`),
   number: text => raw(text),
   limit: (select, count) => sql`${select} limit ${raw(String(count))}`,
   render(statement) {

@@ -86,7 +86,7 @@ const TRANSPORT: readonly ErrorRule[] = [
   {
     kind: 'tls',
     code: /^(ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_|EPROTO)/,
-    say: 'The TLS handshake failed: check the certificate, its authority (ssl_ca) and sslmode.',
+    say: 'The TLS handshake failed: check the certificate of the server, and the TLS settings of the source.',
   },
 ]
 

@@ -1,5 +1,6 @@
 import type { ColumnKind, TableRef } from '../../connectors/catalog.ts'
 import type { Connection, Connector } from '../../connectors/connector.ts'
+import type { Dialect } from '../../connectors/dialect.ts'
 import type { Stand, StandColumn } from './stand.ts'
 
 /** What `engineStand` takes. */
@@ -18,7 +19,7 @@ export interface EngineStandOptions {
   types: Partial<Record<ColumnKind, string | null>>
   /** The declaration of the column `id`; `integer not null primary key` unless told. */
   key?: string
-  /** A value as SQL where the usual form does not do (`standLiteral`, which undefined falls back to). */
+  /** A value as SQL where the usual form, which undefined falls back to, does not do; bytes are x'…'. */
   literal?(value: unknown, column: StandColumn): string | undefined
   columnName?: Stand['columnName']
   fold?: Stand['fold']
@@ -45,7 +46,7 @@ export function engineStand(options: EngineStandOptions): Stand {
     ))
   const typeOf = ({ kind, type }: StandColumn) => type ?? types[kind] ?? USUAL[kind] ?? kind
   const write = (value: unknown, column: StandColumn) =>
-    options.literal?.(value, column) ?? standLiteral(value, column)
+    options.literal?.(value, column) ?? usualLiteral(value, column, dialect)
 
   return {
     engine: connector,
@@ -79,12 +80,8 @@ const USUAL: Partial<Record<ColumnKind, string>> = { float: 'double precision' }
 const NUMERIC: readonly ColumnKind[] = ['integer', 'decimal', 'float']
 const NUMERAL = /^-?\d+(\.\d+)?$/
 
-/**
- * A value as SQL in its usual form: numbers, and texts of digits for numeric columns, as they are; texts in
- * single quotes, which are doubled inside; true, false and null by name; bytes as x'…'.
- * @throws TypeError for other values
- */
-export function standLiteral(value: unknown, { kind }: StandColumn): string {
+/** A value as SQL in its usual form: numbers, and texts of digits for numeric columns, as they are. */
+function usualLiteral(value: unknown, { kind }: StandColumn, dialect: Dialect): string {
   if (value === null || value === undefined) return 'null'
   if (typeof value === 'boolean' || typeof value === 'bigint') return String(value)
   if (typeof value === 'number') {
@@ -94,5 +91,5 @@ export function standLiteral(value: unknown, { kind }: StandColumn): string {
   if (value instanceof Uint8Array) return `x'${Buffer.from(value).toString('hex')}'`
   if (typeof value !== 'string') throw new TypeError(`A ${typeof value} needs a literal of its own.`)
   if (NUMERIC.includes(kind) && NUMERAL.test(value)) return value
-  return `'${value.replaceAll("'", "''")}'`
+  return dialect.literal(value).strings.join('')
 }

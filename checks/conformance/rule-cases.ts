@@ -256,6 +256,13 @@ export const ruleCases: Record<string, CheckCase[]> = {
       expect: { invalid: 1 },
     },
     {
+      name: 'double quotes hold names, and single ones texts',
+      values: ["it's", 'a\\b', 'é', null],
+      column: 'AMOUNT',
+      config: { sql_expression: `"AMOUNT" in ('it''s', 'a\\b')` },
+      expect: { invalid: 2 },
+    },
+    {
       name: 'not SQL',
       values: [],
       config: { sql_expression: 'is it so' },

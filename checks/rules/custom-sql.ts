@@ -1,8 +1,9 @@
 import Joi from 'joi'
-import { raw, sql, type Sql } from '../../connectors/sql.ts'
+import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
 import type { CheckContext, TableRule } from '../check.ts'
 import { rowCount } from '../measures.ts'
 import { invalidRow, readRows, rowMeasures } from '../rows.ts'
+import type { Dialect } from '../../connectors/dialect.ts'
 import { checkCustomSql, parseCustomSql, type CustomSql } from '../sql-safety.ts'
 
 type CustomSqlConfig = {
@@ -15,9 +16,16 @@ function read(context: CheckContext<CustomSqlConfig>): CustomSql {
   return reading
 }
 
-/** The text on lines of its own. It was parsed as one expression or one SELECT before it came here. */
-function verbatim({ text }: CustomSql): Sql {
-  return raw(`\n${text}\n`)
+/**
+ * The text on lines of its own, with names and texts quoted as the engine does: to some, "amount" is a text. It was
+ * parsed as one expression or one SELECT before it came here.
+ */
+function written({ pieces }: CustomSql, dialect: Dialect): Sql {
+  const parts = pieces.map(({ kind, text }) => {
+    if (kind === 'sql') return raw(text)
+    return kind === 'name' ? dialect.quote(text) : dialect.literal(text)
+  })
+  return sql`\n${join(parts, '')}\n`
 }
 
 /**
@@ -40,8 +48,8 @@ export const customSql: TableRule<CustomSqlConfig> = {
   },
   measures(context) {
     const custom = read(context)
-    if (custom.form === 'expression') return rowMeasures(context, verbatim(custom))
-    return { returned: sql`(select ${rowCount} from (${verbatim(custom)}) q)` }
+    if (custom.form === 'expression') return rowMeasures(context, written(custom, context.dialect))
+    return { returned: sql`(select ${rowCount} from (${written(custom, context.dialect)}) q)` }
   },
   read(measured, total, context) {
     return 'returned' in measured
@@ -50,7 +58,8 @@ export const customSql: TableRule<CustomSqlConfig> = {
   },
   samples(context) {
     const custom = read(context)
-    if (custom.form === 'select') return { select: sql`select * from (${verbatim(custom)}) q` }
-    return { where: invalidRow(context, verbatim(custom)), columns: custom.columns }
+    if (custom.form === 'select')
+      return { select: sql`select * from (${written(custom, context.dialect)}) q` }
+    return { where: invalidRow(context, written(custom, context.dialect)), columns: custom.columns }
   },
 }

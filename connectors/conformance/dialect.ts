@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { Value } from '../connector.ts'
 import { join, raw, sql, Sql } from '../sql.ts'
 import { TEXTS } from './fixture.ts'
+import { HOSTILE_TEXTS } from './values.ts'
 import { only, QUICK, type Group, type Kit } from './kit.ts'
 
 /** strptime format, text, whether the text is a real calendar date in exactly that format. */
@@ -90,6 +91,15 @@ export const dialectGroups: readonly Group[] = [
         const texts = dialect.countIf(sql`${dialect.asText(label)} = ${'one'}`)
         assert.equal(Number(await measure(kit, texts, 'conformance_values')), 1)
       })
+      await kit.holds(t, 'a text that is written out comes back', () =>
+        kit.session(async connection => {
+          const columns = HOSTILE_TEXTS.map(
+            (text, index) => sql`${dialect.literal(text)} as ${raw(`v${index}`)}`,
+          )
+          const [row] = await connection.query(sql`select ${join(columns)}`, QUICK)
+          assert.deepEqual(Object.values(row ?? {}), HOSTILE_TEXTS)
+        }),
+      )
       await kit.holds(t, 'limit gives the first rows of an ordered select', () =>
         kit.session(async connection => {
           const first = dialect.limit(sql`select ${id} from ${values} where ${id} > ${1} order by ${id}`, 2)

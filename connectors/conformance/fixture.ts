@@ -107,6 +107,8 @@ export interface Fixture {
   literals?: Partial<Record<OptionalType, string>>
   /** Awkward names that the engine itself refuses, or keeps in another form. */
   refusesNames?: readonly AwkwardName[]
+  /** The engine has primary and foreign keys, but no unique constraints. */
+  hasNoUnique?: true
   /** Characters of a text that can surely be bound and returned; 1,000,000 unless told. */
   textLength?: number
   /** Statements that comment on a table and on one of its columns; ANSI-like `comment on` unless told. */

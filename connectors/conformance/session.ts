@@ -84,7 +84,7 @@ export const sessionGroups: readonly Group[] = [
             await connection.introspect({ tables: [] })
             await connection.introspect({ tables: [kit.ref('conformance_values')] })
             await closed('introspecting')
-            await rejectsWith('invalid-query', connection.query(sql`select from where`, QUICK))
+            await rejectsWith('invalid-query', connection.query(sql`select (`, QUICK))
             await closed('an error')
             await rejectsWith('timeout', connection.query(kit.fixture.slow, { timeoutMs: 300 }))
             await closed('a timeout')

@@ -36,7 +36,7 @@ export const statementGroups: readonly Group[] = [
       )
       await kit.holds(t, 'a bad statement is blamed by its kind, and the session goes on', () =>
         kit.session(async connection => {
-          await rejectsWith('invalid-query', connection.query(sql`select from where`, QUICK))
+          await rejectsWith('invalid-query', connection.query(sql`select (`, QUICK))
           const nowhere = sql`select * from ${kit.table('no_such_table')}`
           await rejectsWith('missing-object', connection.query(nowhere, QUICK))
           const nothing = sql`select ${kit.quote('no_such_column')} from ${values}`

@@ -6,7 +6,7 @@ import { fixtureTypes, optionalTypes, SAMPLES, TEXTS, type OptionalType } from '
 import { only, QUICK, rejectsWith, type Group, type Kit } from './kit.ts'
 
 /** Texts that break SQL put together from strings. */
-const HOSTILE_TEXTS = [
+export const HOSTILE_TEXTS = [
   `'; drop table conformance_values; --`,
   `"double" and 'single'`,
   `back\\slash \\' \\0`,

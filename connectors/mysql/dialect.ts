@@ -16,6 +16,8 @@ export const mysqlDialect = defineDialect({
   // $ also matches before a last newline, in ICU as in PCRE; \z does not.
   parsesAsDate: (value, format) =>
     sql`(${exactly(value)} regexp ${datePattern(format).replace(/\$$/, '\\z')})`,
+  // A backslash begins an escape.
+  literal: text => raw(`'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`),
   percentile,
   // As a double: the mean of integers would be cut after four digits, and a text is no number of its own.
   asNumber: value => sql`(${value} + 0e0)`,

@@ -30,8 +30,8 @@ const READ_ONLY = 'default_transaction_read_only'
 /** How much longer than its own timeout a statement may take before the connection is given up, in ms. */
 const SILENCE_MS = 5_000
 const GOODBYE_MS = 2_000
-/** The largest timeout that the server takes. */
-const LONGEST_MS = 2_147_483_647
+/** The longest timeout, 23 days; timers of Node take little more. */
+const LONGEST_MS = 2_000_000_000
 
 /** Dials, signs in and sets the session up; no statement is sent. Rejects with ConnectorError. */
 export async function openSession(

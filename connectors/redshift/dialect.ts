@@ -14,6 +14,8 @@ export const redshiftDialect = defineDialect({
   placeholder: position => `$${position}`,
   matches: (value, pattern) => sql`${text(value)} ~ ${pattern}`,
   parsesAsDate: (value, format) => sql`${text(value)} ~ ${datePattern(format)}`,
+  // A backslash begins an escape.
+  literal: text => raw(`'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`),
   percentile,
   // avg of integers is an integer and avg of decimals keeps their scale: both would cut the mean off.
   asNumber: value => sql`cast(${value} as double precision)`,

@@ -75,7 +75,10 @@ const STARTUP_FIELDS = ['user', 'database', 'options', 'application_name', 'clie
 export async function startRedshift(t: Teardown): Promise<Cluster> {
   const source = await startSource(t)
   for (const statement of EMULATION) await source.query(statement)
-  await source.query(`alter role ${source.config.username} set search_path = pg_emulated, pg_catalog, public`)
+  const reader = source.config.username
+  await source.query(`alter role ${reader} set search_path = pg_emulated, pg_catalog, public`)
+  // In Redshift, as in PostgreSQL 8.0, a backslash in a text begins an escape.
+  await source.query(`alter role ${reader} set standard_conforming_strings = off`)
   const cluster: Cluster = {
     name: source.name,
     config: { ...source.config, host: 'localhost', port: 0 },

@@ -393,9 +393,6 @@ t.test('every check gives the numbers of every engine', { skip: mariadbAbsent },
       json: null,
       other: null,
     },
-    // A back-slash in a text begins an escape; a text of digits may be too long for an integer of JavaScript.
-    literal: value =>
-      typeof value === 'string' ? `'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'` : undefined,
   })
   t.same(await testBuiltIns(t, { on, more: onMysql }), [])
 })

@@ -52,9 +52,11 @@ function meaning(kind: Token['kind'], found: string): string {
   if (kind === 'word') return found.toUpperCase()
   if (kind === 'quoted') return found.slice(1, -1).replaceAll('""', '"')
   if (kind !== 'literal') return found
-  // Snowflake reads backslashes in literals, and so nothing here may depend on how.
-  if (found.includes('\\')) throw new Error('The double reads no backslash in a literal: bind the text.')
-  return found.slice(1, -1).replaceAll("''", "'")
+  const text = found.slice(1, -1).replaceAll("''", "'")
+  // A backslash begins an escape, of which the double knows but the one that stands for itself.
+  if (/(?<!\\)(?:\\\\)*\\(?!\\)/.test(text))
+    throw new Error('The double reads no escape but the doubled backslash.')
+  return text.replaceAll('\\\\', '\\')
 }
 
 const MARK = '⁑'
