@@ -1,0 +1,101 @@
+import { datePattern } from '../dates.ts'
+import { defineDialect } from '../dialect.ts'
+import { raw, sql, type Sql } from '../sql.ts'
+import { toWire, type Wire } from './values.ts'
+
+/** A named parameter of the Statement Execution API; one without a value is NULL. */
+export interface Parameter {
+  name: string
+  value?: string
+  type?: string
+}
+
+/** A statement of more parameters is refused: Databricks takes 256. */
+const MOST_PARAMETERS = 256
+/** How many values share one parameter where there are more. */
+const PACK = 100
+
+const NULL: Wire = { value: null, type: null }
+
+/**
+ * Databricks SQL's differences to ANSI SQL (https://docs.databricks.com/sql/language-manual).
+ *
+ * Things to know when writing conditions for it. It runs in ANSI mode: a text that is compared with a number or
+ * a date is cast to that type and throws when it is none. NaN equals itself and is above every number. Names
+ * are told apart without regard to case. A naive bound compared with a TIMESTAMP is taken in the warehouse's
+ * time zone, UTC unless its administrator has set TIMEZONE, and without sessions nothing here can set it.
+ */
+export const databricksDialect = defineDialect({
+  quote,
+  table: ({ catalog, schema, name }) => sql`${quote(catalog)}.${quote(schema)}.${quote(name)}`,
+  placeholder: position => `:p${position}`,
+  countIf: condition => sql`count_if(${condition})`,
+  matches: (value, pattern) => sql`regexp_like(${value}, ${pattern})`,
+  parsesAsDate: (value, format) => sql`regexp_like(${value}, ${strictEnd(datePattern(format))})`,
+  // A backslash begins an escape, and two quotes in a row end one text and begin the next.
+  literal: text => raw(`'${text.replaceAll(/[\\']/g, '\\$&')}'`),
+  percentile: (value, fraction) => sql`percentile(cast(${value} as double), ${raw(decimal(fraction))})`,
+  asText: value => sql`cast(${value} as string)`,
+  render,
+  limits: { columns: 500, values: 2000 },
+})
+
+function quote(identifier: string): Sql {
+  return raw(`\`${identifier.replaceAll('`', '``')}\``)
+}
+
+/** The expressions are Java's, where a `$` also matches before a line break that ends the text. */
+function strictEnd(pattern: string): string {
+  return pattern.replace(/\$$/, '\\z')
+}
+
+/** A fraction as an SQL literal; equal fractions give equal text, so that equal measures are seen as equal. */
+function decimal(fraction: number): string {
+  if (!(fraction >= 0 && fraction <= 1))
+    throw new RangeError(`A percentile is a fraction from 0 to 1, not ${fraction}`)
+  return String(fraction)
+}
+
+/** The text with named parameters, of which several values share one where they are too many. */
+function render(statement: Sql): { text: string; values: Parameter[] } {
+  const wires = statement.values.map(toWire)
+  return wires.length > MOST_PARAMETERS ? packed(statement, wires) : direct(statement, wires)
+}
+
+function direct(statement: Sql, wires: readonly Wire[]): { text: string; values: Parameter[] } {
+  const { text } = statement.render(position => {
+    const name = `:p${position}`
+    return wires[position - 1]?.type === 'BINARY' ? `unhex(${name})` : name
+  })
+  const values = wires.map(({ value, type }, index) => ({
+    name: `p${index + 1}`,
+    ...(value !== null && { value }),
+    ...(type !== null && { type: type === 'BINARY' ? 'STRING' : type }),
+  }))
+  return { text, values }
+}
+
+/**
+ * Numbers are written out, as they can hold nothing else; of the others a hundred share a parameter, which is a
+ * JSON array of texts. Databricks takes it apart once, before it looks at rows.
+ */
+function packed(statement: Sql, wires: readonly Wire[]): { text: string; values: Parameter[] } {
+  const shared: (string | null)[] = []
+  const { text } = statement.render(position => {
+    const { value, type } = wires[position - 1] ?? NULL
+    if (value === null) return 'null'
+    // In parentheses, because a minus before a minus begins a comment.
+    if (type === 'BIGINT') return `(${value})`
+    const place = shared.push(value)
+    const [pack, index] = [Math.ceil(place / PACK), ((place - 1) % PACK) + 1]
+    const element = `element_at(from_json(:p${pack}, 'array<string>'), ${index})`
+    if (type === 'BINARY') return `unhex(${element})`
+    return type === null || type === 'STRING' ? element : `cast(${element} as ${type})`
+  })
+  const values = Array.from({ length: Math.ceil(shared.length / PACK) }, (_, index) => ({
+    name: `p${index + 1}`,
+    value: JSON.stringify(shared.slice(index * PACK, (index + 1) * PACK)),
+    type: 'STRING',
+  }))
+  return { text, values }
+}

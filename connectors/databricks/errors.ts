@@ -1,0 +1,172 @@
+import { ConnectorError, type ConnectorErrorKind, type ErrorRule } from '../errors.ts'
+import { restError, RestFailure } from '../rest/errors.ts'
+
+/** The code of a result that does not fit into replies. */
+export const TOO_LARGE = 'RESULT_TOO_LARGE'
+
+/**
+ * Databricks' errors: the codes of its API (https://docs.databricks.com/api/workspace/introduction) and, for
+ * statements, the error conditions that messages begin with in brackets
+ * (https://docs.databricks.com/error-messages/error-classes.html). Rules without `say` keep the message, which
+ * names the table, the column or the place in the text.
+ */
+const RULES: readonly ErrorRule[] = [
+  {
+    kind: 'network',
+    message: /IP access list|blocked by Databricks IP ACL/i,
+    say: "The workspace lets only listed addresses in: add this server's address to its IP access list.",
+  },
+  {
+    kind: 'credentials',
+    code: /^(UNAUTHENTICATED|HTTP_401|401|INVALID_TOKEN)$/,
+    say: 'Databricks does not take the token: check access_token, and whether it has run out or was revoked.',
+  },
+  {
+    kind: 'credentials',
+    message: /invalid access token|token (is|has) (expired|invalid|been revoked)|credential was not sent/i,
+    say: 'Databricks does not take the token: check access_token, and whether it has run out or was revoked.',
+  },
+  {
+    kind: 'permission',
+    message: /(not have|no|lacks?) (the )?\S* ?(permissions?|access|authoriz\w+).{0,60}(warehouse|endpoint)/i,
+    say: 'The token may not use the SQL warehouse: grant its owner CAN USE on the warehouse.',
+  },
+  {
+    kind: 'missing-object',
+    code: /^(RESOURCE_DOES_NOT_EXIST|NOT_FOUND|ENDPOINT_NOT_FOUND|INVALID_PARAMETER_VALUE|BAD_REQUEST|HTTP_404)$/,
+    message: /(warehouse|endpoint).*(not found|not exist|not a valid|deleted|invalid)|No API found/is,
+    say: 'There is no such SQL warehouse in the workspace: check host and http_path.',
+  },
+  {
+    kind: 'missing-object',
+    code: 'HTTP_404',
+    say: 'The host knows no such SQL warehouse: check host and http_path.',
+  },
+  {
+    kind: 'other',
+    code: 'NO_WORKSPACE',
+    say: 'The host does not answer as a Databricks workspace does: check host.',
+  },
+  {
+    kind: 'network',
+    code: /^(REQUEST_LIMIT_EXCEEDED|RESOURCE_EXHAUSTED|429|HTTP_429)$/,
+    say: 'Databricks takes no more requests just now: try again later, or check fewer tables at once.',
+  },
+  {
+    kind: 'network',
+    code: /^(WORKSPACE_)?TEMPORARILY_UNAVAILABLE$|^SERVICE_UNDER_MAINTENANCE$/,
+    say: 'Databricks is not available just now: try again later.',
+  },
+  {
+    kind: 'network',
+    message: /(warehouse|endpoint).*(stopp|not running|failed to start|cannot be started|is starting)/i,
+    say: 'The SQL warehouse does not run: start it in Databricks, or let it start by itself, and try again.',
+  },
+  {
+    kind: 'invalid-query',
+    code: TOO_LARGE,
+    say: 'The result is larger than Databricks puts into replies (25 MiB): select fewer rows or columns.',
+  },
+  {
+    kind: 'other',
+    code: 'INCOMPLETE',
+    say: 'Databricks gave less of the result than it announced: try again.',
+  },
+  {
+    kind: 'other',
+    code: 'CANCELED',
+    say: 'The statement was cancelled in Databricks: try again, or ask who cancelled it.',
+  },
+  {
+    kind: 'other',
+    code: 'CLOSED',
+    say: 'Databricks keeps the result of the statement no longer: try again.',
+  },
+  {
+    kind: 'timeout',
+    code: /^DEADLINE_EXCEEDED$|TIMEOUT|TIMED_OUT/,
+    say: 'The statement ran over its time and was ended: allow more time, or check fewer rows or columns at once.',
+  },
+  {
+    kind: 'timeout',
+    message: /statement.*(timed out|timeout)|STATEMENT_TIMEOUT/i,
+    say: 'The statement ran over its time and was ended: allow more time, raise STATEMENT_TIMEOUT of the warehouse, or check fewer rows or columns at once.',
+  },
+  // Before what is missing: Unity Catalog says both of what may not be seen.
+  {
+    kind: 'permission',
+    code: /^(INSUFFICIENT_(PERMISSIONS|PRIVILEGES)|PERMISSION_DENIED|UNAUTHORIZED_ACCESS)/,
+  },
+  { kind: 'permission', message: /PERMISSION_DENIED|does not have [A-Z ]+ on |SQLSTATE: 42501/ },
+  {
+    kind: 'missing-object',
+    code: /^(TABLE_OR_VIEW|VIEW|SCHEMA|CATALOG|DATABASE|DELTA_TABLE|PATH|NAMESPACE)_NOT_FOUND|^NO_SUCH_|^(UNRESOLVED_(COLUMN|FIELD)|FIELD_NOT_FOUND|MISSING_COLUMN|COLUMN_NOT_FOUND)/,
+  },
+  { kind: 'missing-object', message: /SQLSTATE: (42P01|42703|42704|3F000|3D000)/ },
+  {
+    kind: 'invalid-query',
+    code: /^(PARSE_|UNRESOLVED_|UNBOUND_|DATATYPE_MISMATCH|CAST_|DIVIDE_BY_ZERO|REMAINDER_BY_ZERO|ARITHMETIC_|NUMERIC_|DECIMAL_|INVALID_|MISSING_|AMBIGUOUS_|UNSUPPORTED_|WRONG_NUM_ARGS|SCALAR_SUBQUERY|COLLATION_|CANNOT_PARSE)/,
+  },
+  // Text that is no value of its type, more rows than one; bad SQL; what the engine does not have.
+  { kind: 'invalid-query', message: /SQLSTATE: (0A|21|22|42|38|39|54)/ },
+  { kind: 'invalid-query', code: /^(BAD_REQUEST|HTTP_400|MALFORMED_REQUEST)$/ },
+]
+
+/** What to do, added to Databricks' own message. */
+const ADVICE: Partial<Record<ConnectorErrorKind, string>> = {
+  permission: "grant the token's owner USE CATALOG, USE SCHEMA and SELECT",
+  'missing-object': 'run a discovery if it was renamed or dropped',
+}
+
+/** Classifies what a request or a statement threw. */
+export function databricksError(engine: string, thrown: unknown): ConnectorError {
+  const error = restError(engine, RULES, thrown)
+  const advice = ADVICE[error.kind]
+  if (error === thrown || !advice || isOurs(error.message)) return error
+  const { kind, code } = error
+  const message = `${error.message.replace(/[.\s]+$/, '')}: ${advice}`
+  return new ConnectorError({ kind, code, engine, message, cause: thrown })
+}
+
+function isOurs(message: string): boolean {
+  return RULES.some(({ say }) => say === message)
+}
+
+/** A condition in brackets: `[UNRESOLVED_COLUMN.WITH_SUGGESTION]`. */
+const CONDITION = /^(?:\S*Exception: )?\[([A-Z0-9_.]+)\]/
+
+/** Where in the text it failed; what follows is the text, or the plan. */
+const PLACE = /(\(?\bline \d+,? pos \d+\)?)[\s\S]*$/
+
+const TOO_LARGE_MESSAGE = /inline.*(limit|exceed)|exceed.*inline|result.*(larger|size).*limit/is
+
+/** What a statement failed with, as its status tells it. */
+export interface StatementStatus {
+  state: string
+  error?: { error_code?: string; message?: string }
+  sql_state?: string
+}
+
+/** The failure of a statement, with the most exact code that its status has. */
+export function statementFailure({ error = {}, sql_state: state }: StatementStatus): RestFailure {
+  const { error_code: code, message = 'The statement failed.' } = error
+  const condition = TOO_LARGE_MESSAGE.test(message) ? TOO_LARGE : CONDITION.exec(message)?.[1]
+  const head = message.replace(PLACE, '$1')
+  const told = state === undefined || head.includes('SQLSTATE') ? head : `${head} SQLSTATE: ${state}`
+  return new RestFailure(200, { code: condition ?? code ?? state, message: told })
+}
+
+/**
+ * Reads the code and the message of a refused request, without the token, which some messages quote.
+ * @param token the one that was sent
+ */
+export function describeFailure(token: string) {
+  return (body: unknown): { code?: string; message?: string } => {
+    if (typeof body !== 'object' || body === null) return {}
+    const { error_code: code, message } = body as { error_code?: unknown; message?: unknown }
+    return {
+      ...((typeof code === 'string' || typeof code === 'number') && { code: String(code) }),
+      ...(typeof message === 'string' && { message: message.replaceAll(token, '…') }),
+    }
+  }
+}

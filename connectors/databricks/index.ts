@@ -1,0 +1,72 @@
+import type { Connection, Connector, QueryOptions } from '../connector.ts'
+import type { Session } from '../session.ts'
+import type { Sql } from '../sql.ts'
+import { testStages } from '../stages.ts'
+import { countQuery } from './catalog-query.ts'
+import { databricksConfig, type DatabricksConfig } from './config.ts'
+import { databricksDialect } from './dialect.ts'
+import { databricksError } from './errors.ts'
+import { introspect } from './introspect.ts'
+import { ENGINE, openSession } from './session.ts'
+import { prepare, type Statement } from './statements.ts'
+
+export type { DatabricksConfig }
+
+/** Milliseconds that a statement of the catalog may take, with the warehouse to start before it. */
+const CATALOG_TIMEOUT_MS = 600_000
+const TEST_TIMEOUT_MS = 60_000
+
+/**
+ * Databricks SQL warehouses with Unity Catalog, by the Statement Execution API over HTTPS, without a driver.
+ * @param port where the API answers, 443 unless told; the host is always that of the workspace
+ */
+export function makeDatabricks({ port = 443 }: { port?: number } = {}): Connector<DatabricksConfig> {
+  return {
+    name: ENGINE,
+    label: 'Databricks',
+    config: databricksConfig,
+    dialect: databricksDialect,
+    // No lastModified: last_altered is that of the definition, not of the rows. No estimates: the catalog has
+    // none. No readOnly and no renames: Databricks has nothing of the kind that a SELECT could ask for.
+    capabilities: {
+      constraints: true,
+      comments: true,
+      regex: true,
+      percentile: true,
+      groupedPercentile: true,
+      dateParsing: true,
+      cancel: true,
+    },
+    async connect(config, options) {
+      return connection(await openSession(port, config, options), config)
+    },
+    test: (config, options) =>
+      testStages(
+        thrown => databricksError(ENGINE, thrown),
+        async step => {
+          const session = await openSession(port, config, options, step)
+          try {
+            const counted = prepare(ENGINE, countQuery({ catalog: config.default_catalog }))
+            const [row] = await session.run(counted, { timeoutMs: TEST_TIMEOUT_MS, signal: options.signal })
+            step('read_catalog', `The catalog has ${Number(row?.tables)} tables and views.`)
+          } finally {
+            await session.close()
+          }
+        },
+      ),
+  }
+}
+
+/** Databricks. */
+export const databricks: Connector<DatabricksConfig> = makeDatabricks()
+
+function connection(session: Session<Statement>, { default_catalog: catalog }: DatabricksConfig): Connection {
+  const run = async (statement: Sql, options: QueryOptions) =>
+    session.run(prepare(ENGINE, statement), options)
+  const read = (statement: Sql) => run(statement, { timeoutMs: CATALOG_TIMEOUT_MS })
+  return {
+    introspect: scope => introspect(read, { catalog, tables: scope?.tables }),
+    query: run,
+    close: () => session.close(),
+  }
+}

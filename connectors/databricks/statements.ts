@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ConnectorError } from '../errors.ts'
+import { RestFailure } from '../rest/errors.ts'
+import type { Http } from '../rest/http.ts'
+import type { Page, Progress, StatementApi } from '../rest/statements.ts'
+import type { Limits } from '../session.ts'
+import { warehouseOf, type DatabricksConfig } from './config.ts'
+import type { Sql } from '../sql.ts'
+import { databricksDialect, type Parameter } from './dialect.ts'
+import { statementFailure, type StatementStatus } from './errors.ts'
+import { readRows, type WireColumn, type WireRow } from './values.ts'
+
+/** A statement with its named parameters. */
+export interface Statement {
+  text: string
+  values: readonly Parameter[]
+}
+
+/**
+ * A statement as the service takes it.
+ * @throws ConnectorError of kind `invalid-query` for a value that cannot be bound
+ */
+export function prepare(engine: string, statement: Sql): Statement {
+  try {
+    return databricksDialect.render(statement) as { text: string; values: Parameter[] }
+  } catch (cause) {
+    const message = `The statement cannot be sent: ${(cause as Error).message}`
+    throw new ConnectorError({ kind: 'invalid-query', engine, message, cause })
+  }
+}
+
+interface Chunk {
+  data_array?: WireRow[]
+  next_chunk_index?: number
+}
+
+interface Reply {
+  statement_id: string
+  status: StatementStatus
+  manifest?: { schema?: { columns?: WireColumn[] }; total_row_count?: number; truncated?: boolean }
+  result?: Chunk
+}
+
+const PATH = '/api/2.0/sql/statements'
+
+/**
+ * How long a reply waits for the end of a statement: the least that the API takes beside not waiting at all,
+ * which would cost every statement a second request. A caller who gives up waits as long for the id.
+ */
+const WAIT_S = 5
+
+/** Pauses before a busy service is handed a statement again, in ms; 429 and 503 say that it was not taken. */
+const RETRY_PAUSES_MS: readonly number[] = [250, 1000, 3000]
+const NOT_TAKEN: readonly number[] = [429, 503]
+
+/** Pauses before looking whether a cancelled statement has ended, in ms: a cancel may be lost. */
+const CANCEL_PAUSES_MS: readonly number[] = [100, 500, 1500]
+const RUNS: readonly string[] = ['PENDING', 'RUNNING']
+
+/** Statements of one session, which runs them one by one. */
+export interface DatabricksStatements extends StatementApi<Statement> {
+  /** Whether the last statement has not begun: the warehouse has still to start, or others are before it. */
+  isWaiting(): boolean
+}
+
+/**
+ * Statements by the Statement Execution API (https://docs.databricks.com/api/workspace/statementexecution).
+ *
+ * It has no sessions and no time limit of a single statement, except that a reply may wait and cancel then,
+ * within 5 to 50 seconds. So a statement of up to 5 seconds is ended by Databricks; one of more is polled and
+ * cancelled from here. When this process dies, such a statement runs on to its own end, to the warehouse's
+ * STATEMENT_TIMEOUT (two days unless an administrator has set less), or until Databricks gives up a statement
+ * that nobody asks after, which it may after 15 minutes.
+ */
+export function statementApi(engine: string, http: Http, config: DatabricksConfig): DatabricksStatements {
+  let columns: WireColumn[] = []
+  let expected = 0
+  let read = 0
+  let isWaiting = false
+
+  function progress(body: unknown, { maxRows = Infinity }: Partial<Limits>): Progress {
+    const { statement_id: id, status, manifest = {}, result = {} } = body as Reply
+    isWaiting = status.state === 'PENDING'
+    if (RUNS.includes(status.state)) return { id }
+    if (status.state === 'FAILED') throw statementFailure(status)
+    if (status.state !== 'SUCCEEDED') throw new RestFailure(200, { code: status.state })
+    columns = manifest.schema?.columns ?? []
+    expected = manifest.total_row_count ?? 0
+    read = 0
+    // Cut at the limit that was asked for it is whole; cut at any other it would be half a measure.
+    if (manifest.truncated && expected < maxRows) throw new RestFailure(200, { code: 'INCOMPLETE' })
+    return { id, first: page(result) }
+  }
+
+  function page({ data_array: rows = [], next_chunk_index: next }: Chunk): Page {
+    read += rows.length
+    if (next === undefined && read < expected) throw new RestFailure(200, { code: 'INCOMPLETE' })
+    return { rows: readRows(columns, rows), ...(next !== undefined && { next: String(next) }) }
+  }
+
+  async function hand(body: object): Promise<unknown> {
+    for (const pause of [...RETRY_PAUSES_MS, null]) {
+      try {
+        return (await http.send({ method: 'POST', path: PATH, body, isRepeatable: false })).body
+      } catch (error) {
+        const isTaken = !(error instanceof RestFailure && NOT_TAKEN.includes(error.status))
+        if (pause === null || isTaken) throw error
+        await sleep(pause)
+      }
+    }
+    throw new TypeError('The last attempt returns or throws.')
+  }
+
+  const get = (path: string, signal?: AbortSignal) =>
+    http.send({ method: 'GET', path, isRepeatable: true, signal })
+
+  let limits: Partial<Limits> = {}
+  return {
+    isWaiting: () => isWaiting,
+    async start({ text, values }, given) {
+      limits = given
+      isWaiting = false
+      const isBrief = given.timeoutMs <= WAIT_S * 1000
+      const reply = await hand({
+        warehouse_id: warehouseOf(config),
+        statement: text,
+        ...(config.default_catalog !== undefined && { catalog: config.default_catalog }),
+        ...(values.length > 0 && { parameters: values }),
+        ...(given.maxRows !== undefined && { row_limit: Math.max(1, given.maxRows) }),
+        disposition: 'INLINE',
+        format: 'JSON_ARRAY',
+        wait_timeout: `${WAIT_S}s`,
+        on_wait_timeout: isBrief ? 'CANCEL' : 'CONTINUE',
+      })
+      if (isBrief && (reply as Reply).status.state === 'CANCELED') throw overTime(engine)
+      return progress(reply, limits)
+    },
+    async poll(id, signal) {
+      return progress((await get(`${PATH}/${encodeURIComponent(id)}`, signal)).body, limits)
+    },
+    async page(id, next, signal) {
+      const path = `${PATH}/${encodeURIComponent(id)}/result/chunks/${encodeURIComponent(next)}`
+      return page((await get(path, signal)).body as Chunk)
+    },
+    async cancel(id) {
+      const path = `${PATH}/${encodeURIComponent(id)}`
+      for (const pause of CANCEL_PAUSES_MS) {
+        await http.send({ method: 'POST', path: `${path}/cancel`, body: {}, isRepeatable: true })
+        await sleep(pause)
+        const { status } = (await get(path)).body as Reply
+        if (!RUNS.includes(status.state)) return
+      }
+    },
+  }
+}
+
+function overTime(engine: string): ConnectorError {
+  return new ConnectorError({
+    kind: 'timeout',
+    engine,
+    code: 'TIMEOUT',
+    message:
+      'The statement ran over its time and was ended: allow more time, or check fewer rows or columns at once.',
+  })
+}

@@ -1,0 +1,121 @@
+import type { Row, Value } from '../connector.ts'
+import { kindOf } from './types.ts'
+
+/**
+ * A value in the wire's form: its text, null for NULL, and its SQL type. A type of null leaves the type to
+ * Databricks, which takes STRING, and casts that where another type is compared with it.
+ */
+export interface Wire {
+  value: string | null
+  type: string | null
+}
+
+/**
+ * Puts a value into the wire's form. Numbers say what they are, so that nothing is cast to the type of a column
+ * that cannot hold it: a fraction is DOUBLE, also beside integers.
+ * @throws TypeError for what cannot be bound
+ */
+export function toWire(value: unknown): Wire {
+  switch (typeof value) {
+    case 'string':
+      return { value, type: 'STRING' }
+    case 'number':
+      return { value: String(value), type: Number.isSafeInteger(value) ? 'BIGINT' : 'DOUBLE' }
+    case 'bigint':
+      return { value: String(value), type: bigintType(value) }
+    case 'boolean':
+      return { value: String(value), type: 'BOOLEAN' }
+    case 'undefined':
+      return { value: null, type: null }
+    case 'object':
+      return objectToWire(value)
+    default:
+      throw new TypeError(`A ${typeof value} cannot be bound to a statement`)
+  }
+}
+
+function objectToWire(value: object | null): Wire {
+  if (value === null) return { value: null, type: null }
+  if (value instanceof Date) return { value: value.toISOString(), type: 'TIMESTAMP' }
+  if (value instanceof Uint8Array) return { value: Buffer.from(value).toString('hex'), type: 'BINARY' }
+  return { value: JSON.stringify(value), type: 'STRING' }
+}
+
+/** DECIMAL has 38 digits. */
+function bigintType(value: bigint): string {
+  if (BigInt.asIntN(64, value) === value) return 'BIGINT'
+  return String(value).replace('-', '').length <= 38 ? 'DECIMAL(38,0)' : 'DOUBLE'
+}
+
+/** A column of a result as its manifest describes it. */
+export interface WireColumn {
+  name: string
+  /** As SQL writes it: `DECIMAL(20,2)`, `TIMESTAMP_NTZ`. */
+  type_text?: string
+  type_name?: string
+}
+
+/** Rows of the format JSON_ARRAY: every value is its text, or null. */
+export type WireRow = readonly (string | null)[]
+
+/** Makes rows of what came over the wire. */
+export function readRows(columns: readonly WireColumn[], rows: readonly WireRow[]): Row[] {
+  const readers = columns.map(column => ({ name: column.name, read: readerOf(column) }))
+  return rows.map(row =>
+    // fromEntries makes a column called __proto__ a column.
+    Object.fromEntries(
+      readers.map(({ name, read }, index) => {
+        const text = row[index]
+        return [name, text === null || text === undefined ? null : read(text)]
+      }),
+    ),
+  )
+}
+
+function readerOf({ type_text: text, type_name: name }: WireColumn): (text: string) => Value {
+  const kind = kindOf(text ?? name ?? '')
+  if (kind === 'integer') return readInteger
+  if (kind === 'float') return Number
+  if (kind === 'boolean') return readBoolean
+  if (kind === 'timestamp') return readTimestamp
+  if (kind === 'binary') return readBytes
+  return kind === 'json' ? readJson : asIs
+}
+
+const asIs = (text: string): Value => text
+
+const readBoolean = (text: string): Value => text === 'true'
+
+const readBytes = (text: string): Value => Uint8Array.from(Buffer.from(text, 'base64'))
+
+function readInteger(text: string): Value {
+  const number = Number(text)
+  return Number.isSafeInteger(number) ? number : text
+}
+
+/** A VARIANT or MAP as what it holds; one that is no JSON (a VARIANT with a date, say) as its text. */
+function readJson(text: string): Value {
+  try {
+    return JSON.parse(text) as Value
+  } catch {
+    return text
+  }
+}
+
+const TIMESTAMP =
+  /^([+-]?\d{4,6})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(Z|([+-])(\d\d):?(\d\d)(?::?(\d\d))?)?$/
+
+/** A timestamp to the millisecond, naive ones read as UTC; what is none stays text. */
+function readTimestamp(text: string): Value {
+  const match = TIMESTAMP.exec(text)
+  if (!match) return text
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number)
+  const milliseconds = Number((match[7] ?? '').padEnd(3, '0').slice(0, 3))
+  const [hours = 0, minutes = 0, seconds = 0] = match.slice(10, 13).map(part => Number(part ?? 0))
+  const offset = (match[9] === '-' ? -1 : 1) * (hours * 3600 + minutes * 60 + seconds)
+  const date = new Date(0)
+  // Not Date.UTC, which takes the years 0 to 99 for 1900 to 1999.
+  date.setUTCFullYear(year, month - 1, day)
+  date.setUTCHours(hour, minute, second - offset, milliseconds)
+  return date
+}

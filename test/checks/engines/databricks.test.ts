@@ -1,0 +1,13 @@
+import t from 'tap'
+import { testBuiltIns } from '../../../checks/conformance.ts'
+import { startDatabricks } from '../../helpers/databricks.ts'
+import { databricksStand, onDatabricks } from '../../helpers/databricks/stand.ts'
+
+t.test('all checks give their numbers on Databricks', async t => {
+  const { connector, config, options, execute } = await startDatabricks(t)
+  const connection = connector.connect(config, options)
+  t.teardown(async () => (await connection).close())
+  const on = databricksStand({ connector, connection, execute, catalog: 'shop' })
+  const skipped = await testBuiltIns(t, { on, more: onDatabricks })
+  t.same(skipped, [])
+})
