@@ -14,7 +14,7 @@ import { withEscapedQuotes } from '../helpers/databricks/literals.ts'
 
 t.test('it conforms', async t => {
   const { connector, config, ...workspace } = await startDatabricks(t)
-  await testConnector(t, {
+  const result = await testConnector(t, {
     connector,
     config,
     egress: workspace.options.egress,
@@ -74,6 +74,7 @@ t.test('it conforms', async t => {
       hasNoUnique: true,
     }),
   })
+  t.match(result, { conforming: true, skipped: [] })
 })
 
 const QUICK = { timeoutMs: 20_000 }
@@ -420,9 +421,31 @@ t.test('failures of statements are told apart', async t => {
       'RESULT_TOO_LARGE',
       'Inline byte limit exceeded. Results can be of at most 26214400 bytes.',
     ],
+    [
+      'missing-object',
+      'TABLE_OR_VIEW_NOT_FOUND',
+      '[TABLE_OR_VIEW_NOT_FOUND] The table `warehouse`.`stopped` cannot be found.',
+      '42P01',
+    ],
+    [
+      'invalid-query',
+      'CAST_INVALID_INPUT',
+      "[CAST_INVALID_INPUT] The value 'token has expired' of the type STRING cannot be cast.",
+      '22018',
+    ],
+    [
+      'invalid-query',
+      'CAST_INVALID_INPUT',
+      "[CAST_INVALID_INPUT] The value 'IP access list' of the type STRING cannot be cast.",
+      '22018',
+    ],
     ['other', 'INTERNAL_ERROR', 'Something broke.', undefined, 'INTERNAL_ERROR'],
   ]
   for (const [kind, code, ...failed] of kinds) t.match(of(...failed), { kind, code }, code)
+  t.match(
+    of("[INSUFFICIENT_PERMISSIONS] User does not have permission SELECT on Table 'warehouse'.").message,
+    /USE SCHEMA and SELECT/,
+  )
   t.match(of('[INSUFFICIENT_PERMISSIONS] Insufficient privileges.').message, /grant the token's owner/)
   t.match(of('[TABLE_OR_VIEW_NOT_FOUND] The table cannot be found.').message, /found: run a discovery/)
   const message = "[PARSE_SYNTAX_ERROR] Syntax error at or near 'from'. SQLSTATE: 42601 (line 1, pos 7)"

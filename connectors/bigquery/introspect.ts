@@ -1,0 +1,230 @@
+import {
+  sortTables,
+  tablePath,
+  type ConstraintInfo,
+  type TableInfo,
+  type TableKind,
+  type TableRef,
+} from '../catalog.ts'
+import type { Log, Row } from '../connector.ts'
+import { ConnectorError, type ConnectorErrorKind } from '../errors.ts'
+import type { Sql } from '../sql.ts'
+import { catalogQuery, keysQuery, sizesQuery, type Reach } from './catalog-query.ts'
+import type { Dataset } from './session.ts'
+import { readLiteral } from './literal.ts'
+import { canonicalType, columnKind } from './types.ts'
+
+/** What reads the catalog of a project. */
+export interface CatalogReader {
+  project: string
+  /** Only this dataset, by its own views. */
+  dataset?: string
+  log: Log
+  /** The datasets that are meant. */
+  datasets(): Promise<Dataset[]>
+  /** Runs one statement of the catalog in a location. */
+  read(statement: Sql, location: string): Promise<Row[]>
+}
+
+/** A row of `catalogQuery` or `keysQuery`. */
+interface Entry {
+  part: 'table' | 'column' | 'size' | 'key' | 'target'
+  dataset: string
+  name: string
+  item: string | null
+  place: number | null
+  type: string | null
+  nullable: string | null
+  preset: string | null
+  note: string | null
+  referred: number | null
+}
+
+/** Datasets of one statement of keys: it names two views of each, and may name 1,000. */
+const DATASETS = 100
+
+const TABLE_KINDS: Readonly<Record<string, TableKind>> = {
+  VIEW: 'view',
+  'MATERIALIZED VIEW': 'materialized_view',
+  EXTERNAL: 'external_table',
+}
+
+/** Kinds of failure that stay: a dataset of another project that is linked here may have no such views. */
+const LASTING: readonly ConnectorErrorKind[] = ['permission', 'missing-object', 'invalid-query']
+
+/**
+ * Reads the catalog with one free request for the datasets, and for each of their locations with one statement and
+ * one more for each hundred datasets, which tells keys.
+ */
+export async function introspect(reader: CatalogReader, tables?: readonly TableRef[]): Promise<TableInfo[]> {
+  const found = new Map<string, TableInfo>()
+  for (const { location, datasets, wanted } of await locate(reader, tables)) {
+    const reach = reachOf(reader, location, wanted)
+    const entries = (await reader.read(catalogQuery(reach), location)) as unknown as Entry[]
+    const keys = await readKeys(reader, location, datasets)
+    for (const table of describe(reader.project, entries, keys)) found.set(tablePath(table), table)
+  }
+  const paths = tables && new Set(tables.map(tablePath))
+  return sortTables([...found.values()].filter(table => !paths || paths.has(tablePath(table))))
+}
+
+/** Row counts, or times of the last change of rows, by `tablePath`: one statement for each location. */
+export async function readSizes<Size>(
+  reader: CatalogReader,
+  tables: readonly TableRef[],
+  pick: (row: Row) => Size | null,
+): Promise<Map<string, Size>> {
+  const sizes = new Map<string, Size>()
+  const paths = new Set(tables.map(tablePath))
+  for (const { location, wanted } of await locate(reader, tables)) {
+    for (const row of await reader.read(sizesQuery(reachOf(reader, location, wanted)), location)) {
+      const path = tablePath({ catalog: reader.project, schema: String(row.dataset), name: String(row.name) })
+      const size = pick(row)
+      if (size !== null && paths.has(path)) sizes.set(path, size)
+    }
+  }
+  return sizes
+}
+
+function reachOf({ project, dataset }: CatalogReader, location: string, tables?: TableRef[]): Reach {
+  return { project, dataset, location, tables }
+}
+
+interface Place {
+  location: string
+  datasets: string[]
+  wanted?: TableRef[]
+}
+
+/** The locations that have something of what is wanted, with their datasets. */
+async function locate(reader: CatalogReader, tables?: readonly TableRef[]): Promise<Place[]> {
+  const own = tables?.filter(({ catalog }) => catalog === reader.project)
+  if (own?.length === 0) return []
+  const schemas = own && new Set(own.map(({ schema }) => schema))
+  const datasets = (await reader.datasets()).filter(({ name }) => !schemas || schemas.has(name))
+  return [...Map.groupBy(datasets, ({ location }) => location)].map(([location, group]) => {
+    const names = group.map(({ name }) => name)
+    const wanted = own?.filter(({ schema }) => names.includes(schema))
+    return { location, datasets: names, ...(wanted && { wanted }) }
+  })
+}
+
+/** Where one dataset's keys cannot be read for a reason that stays, the others' are read without it. */
+async function readKeys(reader: CatalogReader, location: string, datasets: string[]): Promise<Entry[]> {
+  const entries: Entry[] = []
+  const read = async (some: string[]): Promise<void> => {
+    try {
+      for (const row of await reader.read(keysQuery(reader.project, some), location))
+        entries.push(row as unknown as Entry)
+    } catch (error) {
+      if (!(error instanceof ConnectorError && LASTING.includes(error.kind))) throw error
+      const middle = Math.ceil(some.length / 2)
+      if (some.length === 1)
+        reader.log.warn({ err: error, dataset: some[0] }, 'keys of a dataset cannot be read')
+      else for (const half of [some.slice(0, middle), some.slice(middle)]) await read(half)
+    }
+  }
+  for (let from = 0; from < datasets.length; from += DATASETS)
+    await read(datasets.slice(from, from + DATASETS))
+  return entries
+}
+
+function describe(project: string, entries: Entry[], keys: Entry[]): TableInfo[] {
+  const pathOf = ({ dataset, name }: Entry) => tablePath({ catalog: project, schema: dataset, name })
+  const parts = Map.groupBy(entries, ({ part }) => part)
+  const tables = new Map(
+    (parts.get('table') ?? []).map(entry => [pathOf(entry), describeTable(project, entry)] as const),
+  )
+  for (const entry of parts.get('column') ?? [])
+    tables.get(pathOf(entry))?.columns.push(describeColumn(entry))
+  for (const entry of parts.get('size') ?? []) {
+    const table = tables.get(pathOf(entry))
+    if (table && entry.place !== null) table.estimatedRows = Number(entry.place)
+  }
+  const named = Map.groupBy(keys, ({ part }) => part)
+  const byTable = Map.groupBy(named.get('key') ?? [], pathOf)
+  const targets = new Map((named.get('target') ?? []).map(entry => [keyId(entry), entry]))
+  for (const [path, own] of byTable) {
+    const table = tables.get(path)
+    if (table)
+      table.constraints = describeKeys(project, own, entry => targetOf(entry, targets, byTable, pathOf))
+  }
+  return [...tables.values()]
+}
+
+function describeTable(project: string, { dataset, name, type, note }: Entry): TableInfo {
+  return {
+    catalog: project,
+    schema: dataset,
+    name,
+    kind: TABLE_KINDS[type ?? ''] ?? 'table',
+    comment: note === null ? null : readLiteral(note),
+    columns: [],
+    constraints: [],
+  }
+}
+
+function describeColumn({ item, place, type, nullable, preset, note }: Entry): TableInfo['columns'][number] {
+  const rawType = type ?? 'unknown'
+  return {
+    name: item ?? '',
+    ordinal: Number(place),
+    type: canonicalType(rawType),
+    rawType,
+    kind: columnKind(rawType),
+    nullable: nullable !== 'NO',
+    // The catalog writes NULL where there is none.
+    default: preset === 'NULL' ? null : preset,
+    comment: note === '' ? null : note,
+  }
+}
+
+interface Target {
+  table: TableRef
+  columns: string[]
+}
+
+function describeKeys(
+  project: string,
+  own: Entry[],
+  find: (entry: Entry) => Target | null,
+): ConstraintInfo[] {
+  const constraints = [...Map.groupBy(own, ({ item }) => item)].map(([item, unsorted]): ConstraintInfo => {
+    const key = unsorted.toSorted((a, b) => Number(a.place) - Number(b.place))
+    const columns = key.map(({ type }) => type ?? '')
+    const [first] = key
+    // Only the columns of a foreign key have a place in another one.
+    if (!first || first.referred === null) return { name: item ?? '', type: 'primary_key', columns }
+    const target = find(first)
+    const at = key.map(entry => target?.columns[Number(entry.referred) - 1])
+    const isKnown = target && at.every(name => name !== undefined)
+    const references = isKnown ? { table: { ...target.table, catalog: project }, columns: at } : undefined
+    return { name: item ?? '', type: 'foreign_key', columns, ...(references && { references }) }
+  })
+  return constraints.sort((a, b) => compare(a.type, b.type) || compare(a.name, b.name))
+}
+
+/** The table that a foreign key refers to, with the columns of its primary key in their order. */
+function targetOf(
+  foreign: Entry,
+  targets: ReadonlyMap<string, Entry>,
+  keys: ReadonlyMap<string, Entry[]>,
+  pathOf: (entry: Entry) => string,
+): Target | null {
+  const target = targets.get(keyId(foreign))
+  if (!target) return null
+  const columns = (keys.get(pathOf(target)) ?? [])
+    .filter(({ referred }) => referred === null)
+    .sort((a, b) => Number(a.place) - Number(b.place))
+    .map(({ type }) => type ?? '')
+  return { table: { catalog: '', schema: target.dataset, name: target.name }, columns }
+}
+
+/** The views name keys within a dataset, and foreign keys refer to tables of their own dataset only. */
+function keyId({ dataset, item }: Entry): string {
+  return JSON.stringify([dataset, item])
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,129 @@
+import type { ConnectOptions } from '../connector.ts'
+import { opening } from '../dial.ts'
+import { RestFailure } from '../rest/errors.ts'
+import { openHttp, type Http } from '../rest/http.ts'
+import { runStatement } from '../rest/statements.ts'
+import { makeSession, type Session } from '../session.ts'
+import type { Step } from '../stages.ts'
+import { accountOf, type BigqueryConfig } from './config.ts'
+import { bigqueryError, describeFailure, ENGINE } from './errors.ts'
+import { projectPath, statementApi, type Statement } from './statements.ts'
+import { makeSigner } from './token.ts'
+
+const HOST = 'bigquery.googleapis.com'
+const PAGE = 1000
+
+/** A dataset and where it lies: a statement runs in one location and reads only what is there. */
+export interface Dataset {
+  name: string
+  location: string
+}
+
+/** A session with a project. There is none in BigQuery: each statement stands alone. */
+export interface ProjectSession extends Session<Statement> {
+  /** The datasets that the configuration means and the account may see; asked again each time, for free. */
+  datasets(): Promise<Dataset[]>
+  /** Where statements run that do not say it; undefined leaves it to BigQuery. */
+  location?: string
+}
+
+/** https://cloud.google.com/bigquery/docs/reference/rest/v2/datasets */
+interface DatasetResource {
+  datasetReference?: { datasetId?: string }
+  location?: string
+}
+
+/**
+ * Opens a session: one request that costs nothing, of the dataset that is named or of any, shows that the key and the
+ * project are good. Rejects with ConnectorError.
+ */
+export async function openSession(
+  port: number,
+  config: BigqueryConfig,
+  options: ConnectOptions,
+  step?: Step,
+): Promise<ProjectSession> {
+  try {
+    const account = accountOf(config)
+    const sign = makeSigner(account)
+    const http = await openHttp(
+      { engine: ENGINE, host: HOST, port },
+      options,
+      {
+        // Replies are compressed for clients that say gzip here as well.
+        headers: () => ({ authorization: sign('read'), 'user-agent': 'tidemark/1.0 (gzip)' }),
+        describe: describeFailure,
+      },
+      step,
+    )
+    try {
+      const known = await opening(ENGINE, options, signal => readDatasets(http, config, 1, signal))
+      step?.('sign_in', `Signed in as ${account.client_email} to the project ${config.project_id}.`)
+      const api = statementApi(http, config, sign)
+      const session = makeSession<Statement>({
+        engine: ENGINE,
+        classify: bigqueryError,
+        run: (statement, limits, signal) => runStatement(ENGINE, api, statement, limits, signal),
+        end: async () => http.close(),
+      })
+      return {
+        ...session,
+        location: config.location ?? (config.dataset === undefined ? undefined : known[0]?.location),
+        async datasets() {
+          try {
+            const all = await readDatasets(http, config, PAGE)
+            return all.filter(({ location }) => isWithin(config, location))
+          } catch (error) {
+            throw bigqueryError(error)
+          }
+        },
+      }
+    } catch (error) {
+      http.close()
+      throw error
+    }
+  } catch (error) {
+    throw bigqueryError(error)
+  }
+}
+
+function isWithin({ location: wanted }: BigqueryConfig, location: string): boolean {
+  return wanted === undefined || wanted.toLowerCase() === location.toLowerCase()
+}
+
+/** The dataset of the configuration, or the first page or all of those that the account may see. */
+async function readDatasets(
+  http: Http,
+  config: BigqueryConfig,
+  maxResults: number,
+  signal?: AbortSignal,
+): Promise<Dataset[]> {
+  const path = `${projectPath(config)}/datasets`
+  const get = async (at: string, query: Record<string, string | number> = {}) =>
+    (await http.send({ method: 'GET', path: at, query, isRepeatable: true, signal })).body
+  if (config.dataset !== undefined) {
+    return [readDataset(await get(`${path}/${encodeURIComponent(config.dataset)}`))]
+  }
+  const found: Dataset[] = []
+  let pageToken: string | undefined
+  do {
+    const body = await get(path, { maxResults, ...(pageToken !== undefined && { pageToken }) })
+    const { datasets = [], nextPageToken } = readList(body)
+    found.push(...datasets.map(readDataset))
+    pageToken = nextPageToken
+  } while (pageToken !== undefined && maxResults > 1)
+  return found
+}
+
+function readList(body: unknown): { datasets?: unknown[]; nextPageToken?: string } {
+  const list = (body ?? {}) as { kind?: unknown; datasets?: unknown[]; nextPageToken?: string }
+  if (list.kind !== 'bigquery#datasetList') throw new RestFailure(200, { code: 'NO_BIGQUERY' })
+  return list
+}
+
+function readDataset(body: unknown): Dataset {
+  const { datasetReference, location } = (body ?? {}) as DatasetResource
+  const name = datasetReference?.datasetId
+  if (name === undefined || location === undefined) throw new RestFailure(200, { code: 'NO_BIGQUERY' })
+  return { name, location }
+}

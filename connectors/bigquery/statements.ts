@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ConnectorError } from '../errors.ts'
+import { RestFailure } from '../rest/errors.ts'
+import type { Http } from '../rest/http.ts'
+import type { Page, Progress, StatementApi } from '../rest/statements.ts'
+import type { Limits } from '../session.ts'
+import type { Sql } from '../sql.ts'
+import type { BigqueryConfig } from './config.ts'
+import { bigqueryDialect } from './dialect.ts'
+import { ENGINE } from './errors.ts'
+import { refuseOther } from './select.ts'
+import type { Signer } from './token.ts'
+import { readRows, type Field, type Parameter, type WireRow } from './values.ts'
+
+/** A query with its parameters by position. */
+export interface Statement {
+  text: string
+  values: readonly Parameter[]
+  /** Where it runs; BigQuery finds out by the tables it names unless told. */
+  location?: string
+}
+
+/**
+ * A statement as BigQuery takes it.
+ * @throws ConnectorError of kind `invalid-query` for a value that cannot be bound, and for all but one query
+ */
+export function prepare(statement: Sql, location?: string): Statement {
+  try {
+    const { text, values } = bigqueryDialect.render(statement) as { text: string; values: Parameter[] }
+    const refusal = refuseOther(text)
+    if (refusal !== null) throw new TypeError(refusal)
+    return { text, values, location }
+  } catch (cause) {
+    const message = `The statement cannot be sent: ${(cause as Error).message}`
+    throw new ConnectorError({ kind: 'invalid-query', engine: ENGINE, message, cause })
+  }
+}
+
+/** https://cloud.google.com/bigquery/docs/reference/rest/v2/jobs/query#response-body */
+interface Reply {
+  jobComplete?: boolean
+  jobReference?: { jobId?: string; location?: string }
+  schema?: { fields?: Field[] }
+  rows?: WireRow[]
+  pageToken?: string
+  errors?: { reason?: string; message?: string }[]
+}
+
+/**
+ * How long the first reply waits for the end of a statement, in ms. What takes longer costs a second request, which
+ * is free; a caller who gives up waits as long for the job's id.
+ */
+const FIRST_WAIT_MS = 1_000
+/** How long each later reply waits, in ms. */
+const NEXT_WAIT_MS = 10_000
+
+/** Reasons for which BigQuery asks to be asked again, and pauses before it is, in ms. */
+const PASSING =
+  /^(rateLimitExceeded|jobRateLimitExceeded|backendError|internalError|jobBackendError|jobInternalError)$/
+const RETRY_PAUSES_MS: readonly number[] = [500, 2000]
+
+/** The path of a project's resources. */
+export function projectPath({ project_id: project }: BigqueryConfig): string {
+  return `/bigquery/v2/projects/${encodeURIComponent(project)}`
+}
+
+/**
+ * Statements by `jobs.query`, which runs short ones within one request, takes a token that may only read, and, by its
+ * `requestId`, does nothing twice when it is asked again. `jobs.insert` would take an id of our own, so that a job
+ * could be cancelled before the first reply, for one more request of every statement and a token that may write.
+ *
+ * Results come from BigQuery's cache where no table has changed since, which costs nothing and gives the same.
+ */
+export function statementApi(http: Http, config: BigqueryConfig, sign: Signer): StatementApi<Statement> {
+  const project = projectPath(config)
+  let fields: Field[] = []
+  let maxResults: number | undefined
+
+  function progress(body: unknown): Progress {
+    const { jobReference, jobComplete, schema, errors: [failure] = [] } = (body ?? {}) as Reply
+    if (jobReference?.jobId === undefined) throw new RestFailure(200, { code: 'NO_BIGQUERY' })
+    const id = `${jobReference.location ?? ''}/${jobReference.jobId}`
+    if (jobComplete !== true) return { id }
+    fields = schema?.fields ?? []
+    // Every query has columns: without them it failed, and no rows would be taken for none found.
+    if (fields.length === 0) {
+      throw new RestFailure(200, { code: failure?.reason ?? 'NO_BIGQUERY', message: failure?.message })
+    }
+    return { id, first: page(body as Reply) }
+  }
+
+  function page({ rows = [], pageToken }: Reply): Page {
+    return { rows: readRows(fields, rows), ...(pageToken && { next: pageToken }) }
+  }
+
+  async function results(id: string, query: Record<string, string | number>, signal: AbortSignal) {
+    const { jobId, location } = jobOf(id)
+    const { body } = await http.send({
+      method: 'GET',
+      path: `${project}/queries/${encodeURIComponent(jobId)}`,
+      query: {
+        ...location,
+        ...(maxResults !== undefined && { maxResults }),
+        'formatOptions.useInt64Timestamp': true,
+        ...query,
+      },
+      isRepeatable: true,
+      signal,
+    })
+    return body
+  }
+
+  async function hand(body: object): Promise<unknown> {
+    for (const pause of [...RETRY_PAUSES_MS, null]) {
+      try {
+        // An id of its own for each try: what failed is not to be answered again.
+        const given = { ...body, requestId: randomUUID() }
+        return (
+          await http.send({ method: 'POST', path: `${project}/queries`, body: given, isRepeatable: true })
+        ).body
+      } catch (error) {
+        const isPassing = error instanceof RestFailure && PASSING.test(error.code)
+        if (pause === null || !isPassing) throw error
+        await sleep(pause)
+      }
+    }
+    throw new TypeError('The last attempt returns or throws.')
+  }
+
+  return {
+    async start({ text, values, location }, { timeoutMs, maxRows }: Limits) {
+      maxResults = maxRows === undefined ? undefined : Math.max(1, maxRows)
+      const { dataset, maximum_bytes_billed: mostBytes } = config
+      const reply = await hand({
+        query: text,
+        useLegacySql: false,
+        ...(values.length > 0 && { parameterMode: 'POSITIONAL', queryParameters: values }),
+        ...(dataset !== undefined && {
+          defaultDataset: { projectId: config.project_id, datasetId: dataset },
+        }),
+        ...(location !== undefined && { location }),
+        ...(maxResults !== undefined && { maxResults }),
+        ...(mostBytes !== undefined && { maximumBytesBilled: String(mostBytes) }),
+        timeoutMs: Math.min(FIRST_WAIT_MS, Math.max(1, Math.ceil(timeoutMs))),
+        jobTimeoutMs: String(Math.max(1, Math.ceil(timeoutMs))),
+        formatOptions: { useInt64Timestamp: true },
+        // A project may have another time zone, in which texts without one would be read.
+        connectionProperties: [{ key: 'time_zone', value: 'UTC' }],
+        labels: { tool: 'tidemark' },
+      })
+      return progress(reply)
+    },
+    async poll(id, signal) {
+      return progress(await results(id, { timeoutMs: NEXT_WAIT_MS }, signal))
+    },
+    async page(id, next, signal) {
+      return page((await results(id, { pageToken: next }, signal)) as Reply)
+    },
+    async cancel(id) {
+      const { jobId, location } = jobOf(id)
+      await http.send({
+        method: 'POST',
+        path: `${project}/jobs/${encodeURIComponent(jobId)}/cancel`,
+        query: location,
+        headers: { authorization: sign('cancel') },
+        isRepeatable: true,
+      })
+    },
+  }
+}
+
+/** A job is known by its id and its location. */
+function jobOf(id: string): { jobId: string; location: { location?: string } } {
+  const slash = id.indexOf('/')
+  const location = id.slice(0, slash)
+  return { jobId: id.slice(slash + 1), location: location === '' ? {} : { location } }
+}

@@ -1,0 +1,47 @@
+import type { ColumnKind } from '../catalog.ts'
+
+/** Other names that BigQuery takes; the catalog tells the first. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  int: 'int64',
+  smallint: 'int64',
+  integer: 'int64',
+  bigint: 'int64',
+  tinyint: 'int64',
+  byteint: 'int64',
+  decimal: 'numeric',
+  bigdecimal: 'bignumeric',
+  float: 'float64',
+  boolean: 'bool',
+  record: 'struct',
+}
+
+const KINDS: Readonly<Record<string, ColumnKind>> = {
+  int64: 'integer',
+  numeric: 'decimal',
+  bignumeric: 'decimal',
+  float64: 'float',
+  string: 'text',
+  bool: 'boolean',
+  date: 'date',
+  datetime: 'timestamp',
+  timestamp: 'timestamp',
+  time: 'time',
+  bytes: 'binary',
+  json: 'json',
+}
+
+/** The canonical type for what the catalog tells: `NUMERIC(10, 2)` is `numeric(10,2)`. */
+export function canonicalType(rawType: string): string {
+  const [name = '', ...rest] = rawType
+    .toLowerCase()
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/\((\d+), (\d+)\)/g, '($1,$2)')
+    .split(/\b(?=[(<])/)
+  return (Object.hasOwn(SYNONYMS, name) ? SYNONYMS[name] : name) + rest.join('')
+}
+
+/** What a column can be used for. */
+export function columnKind(rawType: string): ColumnKind {
+  const name = /^\w+/.exec(canonicalType(rawType))?.[0] ?? ''
+  return Object.hasOwn(KINDS, name) ? (KINDS[name] ?? 'other') : 'other'
+}

@@ -1,0 +1,135 @@
+import type { Row, Value } from '../connector.ts'
+
+/** A query parameter by its position. https://cloud.google.com/bigquery/docs/reference/rest/v2/QueryParameter */
+export interface Parameter {
+  parameterType: { type: string }
+  parameterValue: { value: string }
+}
+
+const MAX_NUMERIC = 10n ** 29n
+const MAX_BIGNUMERIC = 10n ** 38n
+
+/**
+ * Puts a value into the wire's form; null has none, and is written as NULL, which is of every type.
+ *
+ * A text is a STRING, which BigQuery takes for a date or a time where one is compared with it
+ * (https://cloud.google.com/bigquery/docs/reference/standard-sql/conversion_rules#parameter_coercion). So is a Date,
+ * without its zone: as a TIMESTAMP it could not be compared with a DATETIME.
+ * @throws TypeError for what cannot be bound
+ */
+export function toParameter(value: unknown): Parameter | null {
+  switch (typeof value) {
+    case 'undefined':
+      return null
+    case 'string':
+      return parameter('STRING', value)
+    case 'boolean':
+      return parameter('BOOL', String(value))
+    case 'number':
+      return parameter(Number.isSafeInteger(value) ? 'INT64' : 'FLOAT64', String(value))
+    case 'bigint':
+      return parameter(integerType(value), String(value))
+    case 'object':
+      return objectParameter(value)
+    default:
+      throw new TypeError(`A ${typeof value} cannot be bound to a statement`)
+  }
+}
+
+function objectParameter(value: object | null): Parameter | null {
+  if (value === null) return null
+  if (value instanceof Date)
+    return parameter('STRING', value.toISOString().replace('T', ' ').replace('Z', ''))
+  if (value instanceof Uint8Array) {
+    const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+    return parameter('BYTES', bytes.toString('base64'))
+  }
+  return parameter('STRING', JSON.stringify(value))
+}
+
+function integerType(value: bigint): string {
+  if (BigInt.asIntN(64, value) === value) return 'INT64'
+  const size = value < 0n ? -value : value
+  if (size >= MAX_BIGNUMERIC) throw new TypeError('A whole number of more than 38 digits cannot be bound')
+  return size < MAX_NUMERIC ? 'NUMERIC' : 'BIGNUMERIC'
+}
+
+function parameter(type: string, value: string): Parameter {
+  return { parameterType: { type }, parameterValue: { value } }
+}
+
+/** A column of a result, or a field of one. https://cloud.google.com/bigquery/docs/reference/rest/v2/tables */
+export interface Field {
+  name: string
+  type: string
+  mode?: string
+  fields?: Field[]
+}
+
+/** A row as replies have it. */
+export interface WireRow {
+  f: { v: unknown }[]
+}
+
+/** How texts of replies become values, by type; every other type stays text. */
+const PARSERS: Readonly<Record<string, (text: string) => Value>> = {
+  INTEGER: integer,
+  INT64: integer,
+  FLOAT: float,
+  FLOAT64: float,
+  BOOLEAN: text => text === 'true',
+  BOOL: text => text === 'true',
+  BYTES: text => Uint8Array.from(Buffer.from(text, 'base64')),
+  // Microseconds since 1970, as asked for by formatOptions.
+  TIMESTAMP: text => new Date(Math.floor(Number(text) / 1000)),
+  DATETIME: text => new Date(`${text.replace(/(\.\d{3})\d+$/, '$1')}Z`),
+  JSON: json,
+}
+
+function integer(text: string): Value {
+  const number = Number(text)
+  return Number.isSafeInteger(number) ? number : text
+}
+
+function float(text: string): Value {
+  if (/^[+-]?inf(inity)?$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity
+  return Number(text)
+}
+
+function json(text: string): Value {
+  try {
+    return JSON.parse(text) as Value
+  } catch {
+    return text
+  }
+}
+
+/** The rows of a page by the schema of its result. */
+export function readRows(fields: readonly Field[], rows: readonly WireRow[]): Row[] {
+  return rows.map(row => readRecord(fields, row))
+}
+
+function readRecord(fields: readonly Field[], { f: cells }: WireRow): Row {
+  const row: Row = {}
+  for (const [index, field] of fields.entries()) {
+    const value = readCell(field, cells[index]?.v)
+    // An assignment to __proto__ would not make a column of it.
+    if (field.name === '__proto__') Object.defineProperty(row, field.name, { ...OWN, value })
+    else row[field.name] = value
+  }
+  return row
+}
+
+const OWN = { enumerable: true, configurable: true, writable: true }
+
+function readCell(field: Field, cell: unknown): Value {
+  if (cell === null || cell === undefined) return null
+  if (field.mode === 'REPEATED') {
+    const element = { ...field, mode: 'NULLABLE' }
+    return (cell as { v: unknown }[]).map(({ v }) => readCell(element, v))
+  }
+  if (field.type === 'RECORD' || field.type === 'STRUCT')
+    return readRecord(field.fields ?? [], cell as WireRow)
+  const parse = Object.hasOwn(PARSERS, field.type) ? PARSERS[field.type] : undefined
+  return parse ? parse(String(cell)) : String(cell)
+}
