@@ -137,7 +137,8 @@ const SETTINGS = {
   },
   FILE_SOURCES: {
     schema: folders.default([]),
-    about: 'Folders whose database files may be sources, separated by colons; DATA_DIR/demo is always one.',
+    about:
+      'Folders, which must be there, whose database files may be sources, separated by colons; DATA_DIR/demo is always one.',
   },
   DEFAULT_PLAN: {
     schema: Joi.string()

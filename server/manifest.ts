@@ -2,7 +2,12 @@ import type { CheckType } from '../checks/check.ts'
 import { metrics as metricTypes } from '../checks/metrics/index.ts'
 import { rules as ruleTypes } from '../checks/rules/index.ts'
 import type { Connector } from '../connectors/connector.ts'
+import { bigquery } from '../connectors/bigquery/index.ts'
+import { databricks } from '../connectors/databricks/index.ts'
+import { mysql } from '../connectors/mysql/index.ts'
 import { postgresql } from '../connectors/postgresql/index.ts'
+import { redshift } from '../connectors/redshift/index.ts'
+import { snowflake } from '../connectors/snowflake/index.ts'
 import * as accounts from '../migrations/0001_accounts.ts'
 import * as catalogTables from '../migrations/0002_catalog.ts'
 import * as checkTables from '../migrations/0003_checks.ts'
@@ -24,7 +29,7 @@ const migration = (name: string, steps: Pick<Migration, 'up' | 'down'>): Migrati
 /** Everything the program is made of. Nothing is discovered: what is not listed here does not run. */
 export const manifest = {
   plugins: [auth, alerts, catalog, scans, validity, metrics, freshness, demo, publicPages],
-  connectors: [postgresql as unknown as Connector],
+  connectors: [postgresql, redshift, mysql, snowflake, bigquery, databricks] as unknown as Connector[],
   checks: [...ruleTypes, ...metricTypes] as CheckType[],
   /** The plug-in template is our own SQLite engine, loaded as anyone's extension is. */
   extensions: [templateEntry()],

@@ -35,7 +35,7 @@ export async function makeWorld(
 }
 
 /** Asks for a discovery, waits for its job to end, and gives the job's record. */
-export async function discover({ app, tenant, asset }: World) {
+export async function discover({ app, tenant, asset }: Pick<World, 'app' | 'tenant' | 'asset'>) {
   const asked = await tenant.ask('POST', `/api/v1/sdk/assets/${asset.id}/discover`)
   await app.server.jobs.settled(discoverJob, data => data.run_id === asked.body.data.job_id)
   return (await tenant.ask('GET', `/api/v1/sdk/jobs/${asked.body.data.job_id}`)).body.data
