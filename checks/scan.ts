@@ -1,4 +1,4 @@
-import type { Connection, Row } from '../connectors/connector.ts'
+import type { Connection, Row, Value } from '../connectors/connector.ts'
 import { BLAMES_CHECK, ConnectorError } from '../connectors/errors.ts'
 import type { TableInfo } from '../connectors/catalog.ts'
 import { sql, type Sql } from '../connectors/sql.ts'
@@ -245,12 +245,18 @@ function readOutcome(
 }
 
 function readRow(item: Planned, { columns }: Statement, row: Row) {
-  const total = toNumber(row[TOTAL]) ?? 0
+  const total = toNumber(columnOf(row, TOTAL)) ?? 0
   const measured: Measured = {}
   for (const [name, measure] of Object.entries(item.measures)) {
-    measured[name] = toNumber(row[columns.get(measure.key) ?? ''])
+    measured[name] = toNumber(columnOf(row, columns.get(measure.key) ?? ''))
   }
   return { total, reading: interpret(item, measured, total) }
+}
+
+/** Without a row, or with its columns under other names, nothing was measured: as zeros, every rule would pass. */
+function columnOf(row: Row, name: string): Value | undefined {
+  if (name in row) return row[name]
+  throw new Error(`the engine gave no row with the column ${name}`)
 }
 
 function readGroup(item: Planned, part: Part, statement: Statement, row: Row): GroupValue {

@@ -65,9 +65,13 @@ export function parseCustomSql(text: string): CustomSqlReading {
   return Array.isArray(wrapped) ? readExpression(lexed, wrapped) : { error: wrapped.error }
 }
 
+/** Begins a comment in MySQL and BigQuery (#) or Snowflake (//), a quoted name in most but PostgreSQL (`). */
+const MISREAD = /^[-+*/<>=~!@#%^&|`?]*?([#`]|\/\/)/
+
 /**
  * Takes out comments and closing semicolons, and refuses what other engines would read differently: a
- * backslash before a quote, which ends the text in PostgreSQL and does not in MySQL, and dollar quotes.
+ * backslash before a quote, which ends the text in PostgreSQL and does not in MySQL, dollar quotes, and operators
+ * that are a comment or a quote there: what PostgreSQL takes for a text behind them would then run.
  * Balanced parentheses matter because an expression is wrapped in a pair: `1=1) or (1=1` must not close it.
  */
 function lex(text: string): Lexed | { error: string } {
@@ -97,6 +101,11 @@ function lex(text: string): Lexed | { error: string } {
       return { error: 'sql_expression has a dollar-quoted text; use single quotes.' }
     }
     const isComment = token.tokenName.endsWith('COMMENT')
+    if (!isComment && MISREAD.test(token.text)) {
+      return {
+        error: `The operator ${token.text} is not allowed in sql_expression: some engines take it for a comment or a quote.`,
+      }
+    }
     const between = kept === '' ? '' : bytes.toString('utf8', end, token.start) + (isComment ? ' ' : '')
     end = token.end
     const source = isComment ? '' : bytes.toString('utf8', token.start, token.end)
@@ -166,6 +175,9 @@ function readExpression({ text, pieces }: Lexed, statements: Node[]): CustomSqlR
 function survey(root: Node, found: Pick<CustomSql, 'form' | 'text' | 'pieces'>): CustomSqlReading {
   const columns = new Set<string>()
   const functions = new Set<string>()
+  const fields = new Set<string>()
+  const qualified = new Set<string>()
+  let isFromFunction = false
   const open: unknown[] = [root]
   while (open.length > 0) {
     const node = open.pop()
@@ -177,18 +189,29 @@ function survey(root: Node, found: Pick<CustomSql, 'form' | 'text' | 'pieces'>):
         return { error: 'A sub-query is allowed only when sql_expression is a whole SELECT.' }
       }
       if (name === 'FuncCall') functions.add(lastName((child as Node).funcname).toLowerCase())
-      if (name === 'ColumnRef') columns.add(lastName((child as Node).fields))
+      if (name === 'ColumnRef') {
+        const last = lastName((child as Node).fields)
+        columns.add(last)
+        if (((child as Node).fields as unknown[]).length > 1) qualified.add(last)
+      }
+      if (name === 'A_Indirection') namesOf((child as Node).indirection).forEach(field => fields.add(field))
+      if (name === 'RangeFunction') isFromFunction = true
       open.push(child)
     }
   }
-  const denied = [...functions].find(isDenied)
+  // PostgreSQL takes a field that does not exist for a function: (1).pg_sleep, and x.pg_sleep from abs(1) x.
+  const called = [...functions, ...fields, ...(isFromFunction ? qualified : [])]
+  const denied = called.find(isDenied)
   if (denied) return { error: `The function ${denied} is not allowed in sql_expression.` }
   columns.delete('')
   return { ...found, columns: [...columns], functions: [...functions] }
 }
 
-/** The last part of a qualified name; empty for a star. */
+/** The parts of a qualified name; empty for a star or a subscript. */
+function namesOf(parts: unknown): string[] {
+  return (parts as { String?: { sval?: string } }[]).map(part => part.String?.sval ?? '')
+}
+
 function lastName(parts: unknown): string {
-  const last = (parts as { String?: { sval?: string } }[]).at(-1)
-  return last?.String?.sval ?? ''
+  return namesOf(parts).at(-1) ?? ''
 }

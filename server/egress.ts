@@ -287,9 +287,9 @@ function isSocket(host: string): boolean {
   return /^[/@]/.test(host)
 }
 
-/** A database that is not named may be any; of a name the server takes the first 63 bytes. */
+/** A database that is not named, or behind whose name more is told, may be any; a server takes 63 bytes of it. */
 function mayBeSame(asked: string | undefined, own: string | undefined): boolean {
-  if (!asked || !own) return true
+  if (!asked || !own || asked.includes('\0')) return true
   const [one, other] = [asked, own].map(name => Buffer.from(name).subarray(0, 63)) as [Buffer, Buffer]
   return one.equals(other)
 }

@@ -5,12 +5,11 @@ import { restError, RestFailure } from '../rest/errors.ts'
 export const TOO_LARGE = 'RESULT_TOO_LARGE'
 
 /**
- * Databricks' errors: the codes of its API (https://docs.databricks.com/api/workspace/introduction) and, for
- * statements, the error conditions that messages begin with in brackets
- * (https://docs.databricks.com/error-messages/error-classes.html). Rules without `say` keep the message, which
- * names the table, the column or the place in the text.
+ * What a request is refused with, by the codes of the API (https://docs.databricks.com/api/workspace/introduction),
+ * and a statement that never began. Some are told by their messages alone, and the message of a statement's own
+ * error can quote names and values that read like them: no rule here is for those.
  */
-const RULES: readonly ErrorRule[] = [
+const REFUSALS: readonly ErrorRule[] = [
   {
     kind: 'network',
     message: /IP access list|blocked by Databricks IP ACL/i,
@@ -62,6 +61,14 @@ const RULES: readonly ErrorRule[] = [
     message: /(warehouse|endpoint).*(stopp|not running|failed to start|cannot be started|is starting)/i,
     say: 'The SQL warehouse does not run: start it in Databricks, or let it start by itself, and try again.',
   },
+]
+
+/**
+ * What a statement fails with, by the error conditions that messages begin with in brackets
+ * (https://docs.databricks.com/error-messages/error-classes.html), and what is left of the API's codes. Rules without `say` keep the message, which
+ * names the table, the column or the place in the text.
+ */
+const FAILURES: readonly ErrorRule[] = [
   {
     kind: 'invalid-query',
     code: TOO_LARGE,
@@ -112,6 +119,8 @@ const RULES: readonly ErrorRule[] = [
   { kind: 'invalid-query', code: /^(BAD_REQUEST|HTTP_400|MALFORMED_REQUEST)$/ },
 ]
 
+const RULES: readonly ErrorRule[] = [...REFUSALS, ...FAILURES]
+
 /** What to do, added to Databricks' own message. */
 const ADVICE: Partial<Record<ConnectorErrorKind, string>> = {
   permission: "grant the token's owner USE CATALOG, USE SCHEMA and SELECT",
@@ -120,7 +129,8 @@ const ADVICE: Partial<Record<ConnectorErrorKind, string>> = {
 
 /** Classifies what a request or a statement threw. */
 export function databricksError(engine: string, thrown: unknown): ConnectorError {
-  const error = restError(engine, RULES, thrown)
+  const isFailure = thrown instanceof RestFailure && thrown.status === 200 && CONDITION.test(thrown.message)
+  const error = restError(engine, isFailure ? FAILURES : RULES, thrown)
   const advice = ADVICE[error.kind]
   if (error === thrown || !advice || isOurs(error.message)) return error
   const { kind, code } = error

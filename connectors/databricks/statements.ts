@@ -41,6 +41,12 @@ interface Reply {
   result?: Chunk
 }
 
+interface Reading {
+  columns: WireColumn[]
+  /** Rows that were announced and have not come yet. */
+  left: number
+}
+
 const PATH = '/api/2.0/sql/statements'
 
 /**
@@ -73,9 +79,8 @@ export interface DatabricksStatements extends StatementApi<Statement> {
  * that nobody asks after, which it may after 15 minutes.
  */
 export function statementApi(engine: string, http: Http, config: DatabricksConfig): DatabricksStatements {
-  let columns: WireColumn[] = []
-  let expected = 0
-  let read = 0
+  /** The result that is being read, by its statement. */
+  const results = new Map<string, Reading>()
   let isWaiting = false
 
   function progress(body: unknown, { maxRows = Infinity }: Partial<Limits>): Progress {
@@ -84,17 +89,17 @@ export function statementApi(engine: string, http: Http, config: DatabricksConfi
     if (RUNS.includes(status.state)) return { id }
     if (status.state === 'FAILED') throw statementFailure(status)
     if (status.state !== 'SUCCEEDED') throw new RestFailure(200, { code: status.state })
-    columns = manifest.schema?.columns ?? []
-    expected = manifest.total_row_count ?? 0
-    read = 0
+    const { schema: { columns = [] } = {}, total_row_count: expected = 0 } = manifest
     // Cut at the limit that was asked for it is whole; cut at any other it would be half a measure.
     if (manifest.truncated && expected < maxRows) throw new RestFailure(200, { code: 'INCOMPLETE' })
-    return { id, first: page(result) }
+    results.set(id, { columns, left: Math.min(expected, maxRows) })
+    return { id, first: page(id, result) }
   }
 
-  function page({ data_array: rows = [], next_chunk_index: next }: Chunk): Page {
-    read += rows.length
-    if (next === undefined && read < expected) throw new RestFailure(200, { code: 'INCOMPLETE' })
+  function page(id: string, { data_array: rows = [], next_chunk_index: next }: Chunk): Page {
+    const { columns, left } = results.get(id) ?? { columns: [], left: Infinity }
+    results.set(id, { columns, left: left - rows.length })
+    if (next === undefined && left > rows.length) throw new RestFailure(200, { code: 'INCOMPLETE' })
     return { rows: readRows(columns, rows), ...(next !== undefined && { next: String(next) }) }
   }
 
@@ -119,6 +124,7 @@ export function statementApi(engine: string, http: Http, config: DatabricksConfi
     isWaiting: () => isWaiting,
     async start({ text, values }, given) {
       limits = given
+      results.clear()
       isWaiting = false
       const isBrief = given.timeoutMs <= WAIT_S * 1000
       const reply = await hand({
@@ -140,7 +146,7 @@ export function statementApi(engine: string, http: Http, config: DatabricksConfi
     },
     async page(id, next, signal) {
       const path = `${PATH}/${encodeURIComponent(id)}/result/chunks/${encodeURIComponent(next)}`
-      return page((await get(path, signal)).body as Chunk)
+      return page(id, (await get(path, signal)).body as Chunk)
     },
     async cancel(id) {
       const path = `${PATH}/${encodeURIComponent(id)}`

@@ -23,25 +23,40 @@ function ofScope(scope: readonly TableRef[] | undefined): Sql {
 /** Tables and views; a sequence of MariaDB is no table. */
 const RELATIONS = raw(`table_type in ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW')`)
 
+/** A row of `catalogQuery`; what a to f are depends on the part. */
+export interface CatalogRow {
+  part: 'table' | 'column' | 'index' | 'foreign'
+  tbl: string
+  name: string
+  place: string
+  a: string | null
+  b: string | null
+  c: string | null
+  d: string | null
+  e: string | null
+  f: string | null
+}
+
 /**
- * The whole catalog in one statement: what MariaDB reads table by table, it then reads while they are open. Rows are
- * `part` (table, column, index, foreign), `tbl`, `name`, `place` and what else the part has.
+ * The whole catalog in one statement: what MariaDB reads table by table, it then reads while they are open. Numbers
+ * are sent as text, which the driver would make of big ones itself, and slower.
  */
 export function catalogQuery(scope: readonly TableRef[] | undefined): Sql {
   const tables = ofScope(scope)
   return sql`
-    select 'table' as part, table_name as tbl, table_schema as name, 0 as place,
+    select 'table' as part, table_name as tbl, table_schema as name, '0' as place,
       table_type as a, table_comment as b, cast(table_rows as char) as c, engine as d, null as e, null as f
     from information_schema.tables where ${tables} and ${RELATIONS}
     union all
-    select 'column', table_name, column_name, ordinal_position,
+    select 'column', table_name, column_name, cast(ordinal_position as char),
       column_type, column_comment, is_nullable, column_default, extra, generation_expression
     from information_schema.columns where ${tables}
     union all
-    select 'index', table_name, index_name, seq_in_index, column_name, null, null, null, null, null
+    select 'index', table_name, index_name, cast(seq_in_index as char),
+      column_name, null, null, null, null, null
     from information_schema.statistics where ${tables} and non_unique = 0
     union all
-    select 'foreign', table_name, constraint_name, ordinal_position,
+    select 'foreign', table_name, constraint_name, cast(ordinal_position as char),
       column_name, referenced_table_schema, referenced_table_name, referenced_column_name, null, null
     from information_schema.key_column_usage where ${tables} and referenced_table_name is not null`
 }

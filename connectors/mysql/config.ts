@@ -14,6 +14,11 @@ export interface MysqlConfig {
   ssl_ca?: string
 }
 
+/** A NUL ends a text of the sign-in packet: what follows would be read as another part of it. */
+const signInText = Joi.string()
+  .pattern(/^[^\0]*$/, 'text')
+  .messages({ 'string.pattern.name': '{{#label}} must not hold a NUL character' })
+
 /** `connection_config`; `ssl` is `prefer` and `port` 3306 unless told. */
 export const mysqlConfig = Joi.object<MysqlConfig>({
   host: Joi.string()
@@ -23,8 +28,8 @@ export const mysqlConfig = Joi.object<MysqlConfig>({
     .messages({ 'string.pattern.name': 'host must be a host name or an address, not a path or URL' })
     .description('Host name or address of the server.'),
   port: Joi.number().integer().min(1).max(65535).default(3306).description('3306 unless told.'),
-  database: Joi.string().max(64).required().description('Name of the database; others are left out.'),
-  username: Joi.string()
+  database: signInText.max(64).required().description('Name of the database; others are left out.'),
+  username: signInText
     .max(128)
     .required()
     .description('An account with only SELECT and SHOW VIEW; `user` is taken as well.'),

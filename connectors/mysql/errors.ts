@@ -137,6 +137,8 @@ const mysqlErrors: readonly ErrorRule[] = [
   },
   {
     kind: 'credentials',
+    // Not the server's, whose messages repeat the text of the statement.
+    code: /^\D*$/,
     message: /unknown plugin|authentication plugin/i,
     say: 'The account signs in by a method that is not supported here: use one of mysql_native_password or caching_sha2_password.',
   },
@@ -150,10 +152,11 @@ const mysqlErrors: readonly ErrorRule[] = [
     message: /^(Connection (lost|terminated)|Can't (add new command|write))/,
     say: 'The connection to the server was cut: check the network and whether the server restarted.',
   },
-  // Regular expressions (1139 of MariaDB, the rest of MySQL), collations that do not meet, values of the wrong kind.
+  // Regular expressions (1139 of MariaDB, the rest of MySQL), collations that do not meet, values of the wrong kind
+  // (4078 and 4079 of MariaDB, for an operator or a function).
   {
     kind: 'invalid-query',
-    code: /^(1139|1210|1235|1267|1270|1271|1292|1295|1312|1366|1411|1525|1815|3[67]\d\d|3995)\//,
+    code: /^(1139|1210|1235|1267|1270|1271|1292|1295|1312|1366|1411|1525|1815|3[67]\d\d|3988|3995|4078|4079)\//,
   },
   // Bad SQL, bad values, more than one row where one must be, transactions, limits.
   { kind: 'invalid-query', code: /^\d+\/(0A|21|22|25|42|44|54)/ },

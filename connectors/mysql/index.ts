@@ -3,7 +3,7 @@ import type { Sql } from '../sql.ts'
 import { mysqlConfig, type MysqlConfig } from './config.ts'
 import { mysql2 } from './dial.ts'
 import { mysqlDialect } from './dialect.ts'
-import { introspect, readEstimates } from './introspect.ts'
+import { introspect, readEstimates, type Read } from './introspect.ts'
 import { ENGINE, openSession, type MysqlSession } from './session.ts'
 import { testConnection } from './stages.ts'
 
@@ -41,7 +41,8 @@ export const mysql: Connector<MysqlConfig> = {
 function connection(session: MysqlSession): Connection {
   const run = (statement: Sql, options: QueryOptions): Promise<Row[]> =>
     session.run(mysqlDialect.render(statement), options)
-  const read = (statement: Sql) => run(statement, { timeoutMs: CATALOG_TIMEOUT_MS })
+  const read: Read = (statement, take) =>
+    session.run({ ...mysqlDialect.render(statement), take }, { timeoutMs: CATALOG_TIMEOUT_MS })
   return {
     introspect: scope => introspect(read, session.isMariadb, scope?.tables),
     query: run,

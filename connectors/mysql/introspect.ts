@@ -1,25 +1,20 @@
-import { sortTables, tablePath, type ConstraintInfo, type TableInfo, type TableRef } from '../catalog.ts'
+import {
+  sortTables,
+  tablePath,
+  type ColumnInfo,
+  type ConstraintInfo,
+  type TableInfo,
+  type TableRef,
+} from '../catalog.ts'
 import type { Row } from '../connector.ts'
 import type { Sql } from '../sql.ts'
-import { catalogQuery, estimatesQuery } from './catalog-query.ts'
+import { catalogQuery, estimatesQuery, type CatalogRow } from './catalog-query.ts'
 import { canonicalDefault, canonicalType, columnKind } from './types.ts'
 
-/** Runs one statement of the catalog. */
-type Read = (statement: Sql) => Promise<Row[]>
+/** Runs one statement of the catalog. With `take`, which gets each row as it arrives, no rows are kept. */
+export type Read = (statement: Sql, take?: (row: Row) => void) => Promise<Row[]>
 
-/** A row of the catalog query; what a to f are depends on the part. */
-interface Entry {
-  part: 'table' | 'column' | 'index' | 'foreign'
-  tbl: string
-  name: string
-  place: number
-  a: string | null
-  b: string | null
-  c: string | null
-  d: string | null
-  e: string | null
-  f: string | null
-}
+type Described = Pick<ColumnInfo, 'type' | 'rawType' | 'kind'>
 
 /** Storage engines whose rows are kept elsewhere. */
 const EXTERNAL = /^(federated|connect|spider|s3)$/i
@@ -31,23 +26,39 @@ export async function introspect(
   scope?: readonly TableRef[],
 ): Promise<TableInfo[]> {
   if (scope?.length === 0) return []
-  const entries = (await read(catalogQuery(scope))) as unknown as Entry[]
   const found = new Map<string, TableInfo>()
   const wanted = scope && new Set(scope.map(tablePath))
-  const of = (part: Entry['part']) => entries.filter(entry => entry.part === part)
+  const describe = typesOf()
+  // Columns of what is not known yet; the server tells tables first, but does not promise it.
+  const late: CatalogRow[] = []
+  const keys = new Map<string, CatalogRow[]>()
 
-  for (const entry of of('table')) {
-    const table = toTable(entry)
-    // Names are compared without case by the catalog, and by nobody else.
-    if (!wanted || wanted.has(tablePath(table))) found.set(entry.tbl, table)
+  const addColumn = (entry: CatalogRow) => {
+    const table = found.get(entry.tbl)
+    table?.columns.push(toColumn(entry, describe(entry.a ?? ''), isMariadb))
+    return table !== undefined
   }
-  for (const entry of of('column')) found.get(entry.tbl)?.columns.push(toColumn(entry, isMariadb))
-  for (const [key, parts] of Map.groupBy(of('index'), keyOf)) {
-    const constraint = toKey(parts)
-    if (constraint) found.get(tableOf(key))?.constraints.push(constraint)
+  const take = (entry: CatalogRow) => {
+    if (entry.part === 'table') {
+      const table = toTable(entry)
+      // Names are compared without case by the catalog, and by nobody else.
+      if (!wanted || wanted.has(tablePath(table))) found.set(entry.tbl, table)
+    } else if (entry.part === 'column') {
+      if (!addColumn(entry)) late.push(entry)
+    } else {
+      const key = `${entry.part}\0${entry.tbl}\0${entry.name}`
+      const parts = keys.get(key)
+      if (parts) parts.push(entry)
+      else keys.set(key, [entry])
+    }
   }
-  for (const [key, parts] of Map.groupBy(of('foreign'), keyOf)) {
-    found.get(tableOf(key))?.constraints.push(toForeignKey(parts))
+  await read(catalogQuery(scope), row => take(row as unknown as CatalogRow))
+
+  for (const entry of late) addColumn(entry)
+  for (const parts of keys.values()) {
+    const [{ part, tbl }] = parts as [CatalogRow]
+    const constraint = part === 'index' ? toKey(parts) : toForeignKey(parts)
+    if (constraint) found.get(tbl)?.constraints.push(constraint)
   }
   for (const table of found.values())
     table.constraints.sort((a, b) => compare(a.type, b.type) || compare(a.name, b.name))
@@ -66,7 +77,7 @@ export async function readEstimates(read: Read, tables: readonly TableRef[]): Pr
   return new Map(counted.filter(([path]) => wanted.has(path)))
 }
 
-function toTable({ tbl, name: schema, a: type, b: comment, c: rows, d: engine }: Entry): TableInfo {
+function toTable({ tbl, name: schema, a: type, b: comment, c: rows, d: engine }: CatalogRow): TableInfo {
   const isView = type === 'VIEW'
   return {
     catalog: schema,
@@ -81,15 +92,29 @@ function toTable({ tbl, name: schema, a: type, b: comment, c: rows, d: engine }:
   }
 }
 
-function toColumn(entry: Entry, isMariadb: boolean): TableInfo['columns'][number] {
-  const { name, place, a: rawType, b: comment, c: nullable, d: printed, e: extra, f: generation } = entry
-  const type = canonicalType(rawType ?? '')
-  const kind = columnKind(type)
+/** Describes types, each text once: a thousand columns have a few types. */
+function typesOf(): (rawType: string) => Described {
+  const known = new Map<string, Described>()
+  return rawType => {
+    const seen = known.get(rawType)
+    if (seen) return seen
+    const type = canonicalType(rawType)
+    const described = { type, rawType, kind: columnKind(type) }
+    known.set(rawType, described)
+    return described
+  }
+}
+
+function toColumn(
+  { name, place, b: comment, c: nullable, d: printed, e: extra, f: generation }: CatalogRow,
+  { type, rawType, kind }: Described,
+  isMariadb: boolean,
+): ColumnInfo {
   return {
     name,
     ordinal: Number(place),
     type,
-    rawType: rawType ?? '',
+    rawType,
     kind,
     nullable: nullable === 'YES',
     default: canonicalDefault(printed, { kind, extra: extra ?? '', generation, isMariadb }),
@@ -97,27 +122,19 @@ function toColumn(entry: Entry, isMariadb: boolean): TableInfo['columns'][number
   }
 }
 
-function keyOf({ tbl, name }: Entry): string {
-  return `${tbl}\0${name}`
-}
-
-function tableOf(key: string): string {
-  return key.slice(0, key.indexOf('\0'))
-}
-
-function inOrder(parts: readonly Entry[]): Entry[] {
+function inOrder(parts: readonly CatalogRow[]): CatalogRow[] {
   return parts.toSorted((a, b) => Number(a.place) - Number(b.place))
 }
 
 /** A primary key or unique index; null for one on expressions, which is no constraint of columns. */
-function toKey(parts: readonly Entry[]): ConstraintInfo | null {
+function toKey(parts: readonly CatalogRow[]): ConstraintInfo | null {
   const columns = inOrder(parts).map(({ a }) => a)
   const name = parts[0]?.name ?? ''
   if (columns.some(column => column === null)) return null
   return { name, type: name === 'PRIMARY' ? 'primary_key' : 'unique', columns: columns as string[] }
 }
 
-function toForeignKey(parts: readonly Entry[]): ConstraintInfo {
+function toForeignKey(parts: readonly CatalogRow[]): ConstraintInfo {
   const ordered = inOrder(parts)
   const [first] = ordered
   const schema = first?.b ?? ''

@@ -5,7 +5,7 @@ import { makeSession, type Limits, type Session } from '../session.ts'
 import type { MysqlConfig } from './config.ts'
 import { dial, importMysql2, requestCancel, type Driver, type Line, type Step, type Target } from './dial.ts'
 import { mysqlError } from './errors.ts'
-import { encode, readerOf, type Field } from './values.ts'
+import { encode, rowReader, type Field } from './values.ts'
 
 export const ENGINE = 'mysql'
 
@@ -13,6 +13,8 @@ export const ENGINE = 'mysql'
 export interface Statement {
   text: string
   values: readonly unknown[]
+  /** Gets each row as it arrives, which then is not kept: for results too big to hold twice. */
+  take?(row: Row): void
 }
 
 /** An open session, and which of the two servers it is with. */
@@ -216,13 +218,31 @@ function refuseWriting({ text }: Statement): void {
 }
 
 /** Runs a prepared statement: its values never stand in its text, and a second statement in the text is an error. */
-function execute(driver: Driver, { client }: Line, { text, values }: Statement): Promise<Row[]> {
+function execute(driver: Driver, { client }: Line, { text, values, take }: Statement): Promise<Row[]> {
   const bound = bind(driver, values)
-  return new Promise((resolve, reject) => {
-    client.execute({ sql: text, values: bound, rowsAsArray: true }, (error, found, fields) => {
-      if (error) reject(error as Error)
-      else if (!fields) reject(noRows())
-      else resolve(toRows(found as unknown as Value[][], fields as unknown as Field[]))
+  const kept: Row[] = []
+  const give = take ?? (row => void kept.push(row))
+  let read: ((values: readonly Value[]) => Row) | undefined
+  let failure: unknown
+  return new Promise<Row[]>((resolve, reject) => {
+    const running = client.execute({ sql: text, values: bound, rowsAsArray: true })
+    // Nobody but the connection itself is told that it broke.
+    client.once('error', reject)
+    running.on('error', reject)
+    running.on('fields', (fields: Field[] | undefined) => (read = fields && rowReader(fields)))
+    running.on('result', found => {
+      if (failure !== undefined || !read) return
+      try {
+        give(read(found as unknown as Value[]))
+      } catch (error) {
+        failure = error
+      }
+    })
+    running.on('end', () => {
+      client.off('error', reject)
+      if (failure !== undefined) reject(failure as Error)
+      else if (!read) reject(noRows())
+      else resolve(kept)
     })
   })
 }
@@ -242,12 +262,4 @@ function noRows(): ConnectorError {
     engine: ENGINE,
     message: 'The statement gives no rows: use a plain SELECT.',
   })
-}
-
-function toRows(found: readonly Value[][], fields: readonly Field[]): Row[] {
-  const columns = fields.map(field => ({ name: field.name, read: readerOf(field) }))
-  // fromEntries makes a column called __proto__ a column.
-  return found.map(row =>
-    Object.fromEntries(columns.map(({ name, read }, index) => [name, read(row[index] ?? null)])),
-  )
 }

@@ -1,5 +1,5 @@
 import type { FieldPacket, TypedParameter, TypedParameterValue } from 'mysql2'
-import type { Value } from '../connector.ts'
+import type { Row, Value } from '../connector.ts'
 
 /** Column types of the protocol (include/mysql/plugin_auth_common.h, field_types.h), fixed for all versions. */
 const TYPE = {
@@ -21,10 +21,24 @@ export type Field = Pick<FieldPacket, 'name'> & {
 
 const UNSIGNED = 32
 
-/** How a column's values, as mysql2 reads them with all its conversions off, become ours. */
-export function readerOf(field: Field): (value: Value) => Value {
-  const reader = find(field)
-  return value => (value === null ? null : reader(value))
+const OWN = { enumerable: true, configurable: true, writable: true }
+
+/** How rows, as mysql2 reads them with all its conversions off, become ours. */
+export function rowReader(fields: readonly Field[]): (values: readonly Value[]) => Row {
+  const columns = fields.map(field => ({ name: field.name, read: find(field) }))
+  return values => {
+    const row: Row = {}
+    // Called for every row: an iterator with its pairs would be most of the garbage of a big result.
+    for (let index = 0; index < columns.length; index += 1) {
+      const { name, read } = columns[index] as (typeof columns)[number]
+      const found = values[index] ?? null
+      const value = found === null ? null : read(found)
+      // An assignment to __proto__ would not make a column of it.
+      if (name === '__proto__') Object.defineProperty(row, name, { ...OWN, value })
+      else row[name] = value
+    }
+    return row
+  }
 }
 
 function find(field: Field): (value: Value) => Value {

@@ -12,6 +12,11 @@ export interface PostgresqlConfig {
   ssl_ca?: string
 }
 
+/** A NUL ends a text of the start-up packet: what follows would be read as a setting, or as another database. */
+const startUpText = Joi.string()
+  .pattern(/^[^\0]*$/, 'text')
+  .messages({ 'string.pattern.name': '{{#label}} must not hold a NUL character' })
+
 /** The schema of a `connection_config`, for engines that speak this protocol, with their own defaults. */
 export function serverConfig({
   port,
@@ -31,8 +36,8 @@ export function serverConfig({
       .messages({ 'string.pattern.name': 'host must be a host name or an address, not a path or URL' })
       .description('Host name or address of the server.'),
     port: Joi.number().integer().min(1).max(65535).default(port).description(`${port} unless told.`),
-    database: Joi.string().max(longestName, 'utf8').required().description('Name of the database.'),
-    username: Joi.string()
+    database: startUpText.max(longestName, 'utf8').required().description('Name of the database.'),
+    username: startUpText
       .max(longestName, 'utf8')
       .required()
       .description('A role with only SELECT; `user` is taken as well.'),

@@ -2,7 +2,8 @@ import { classify, ConnectorError, type ConnectorErrorKind, type ErrorRule } fro
 
 /**
  * PostgreSQL's errors by SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html). Rules
- * without `say` keep the server's own message, which names the table, the column or the place in the text.
+ * without `say` keep the server's own message, which names the table, the column or the place in the text. What
+ * this side threw has the code '': only there may words alone tell, since the server's hold names of the customer's.
  */
 const postgresqlErrors: readonly ErrorRule[] = [
   {
@@ -24,6 +25,7 @@ const postgresqlErrors: readonly ErrorRule[] = [
   },
   {
     kind: 'credentials',
+    code: '',
     message: /client password must be|SASL|SCRAM/,
     say: 'The server asks for a password that was not given or cannot be used: set password.',
   },
@@ -75,15 +77,24 @@ const postgresqlErrors: readonly ErrorRule[] = [
   },
   { kind: 'network', code: /^08/ },
   { kind: 'network', code: '25P03', say: 'The server ended the idle session: try again.' },
-  // Text that is no value of its type, division by zero; bad SQL; more than the server's limits; a function that raised.
-  { kind: 'invalid-query', code: /^(0A|21|22|25|42|54|P0|38|39|HV)/ },
+  {
+    kind: 'other',
+    code: '55000',
+    message: /accepting connections/,
+    say: 'The database takes no connections: check database, or ask its owner.',
+  },
+  // Text that is no value of its type, division by zero; bad SQL; more than the server's limits; a materialized view
+  // that was never filled; a function that raised.
+  { kind: 'invalid-query', code: /^(0A|21|22|25|42|54|55|P0|38|39|HV)/ },
   {
     kind: 'tls',
+    code: '',
     message: /does not support SSL/,
     say: 'The server does not offer TLS: turn it on there, or set sslmode to prefer or disable.',
   },
   {
     kind: 'tls',
+    code: '',
     message: /establishing an SSL connection/,
     say: 'The server broke off the TLS handshake: check its log.',
   },

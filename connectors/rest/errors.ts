@@ -42,6 +42,15 @@ export function restError(engine: string, rules: readonly ErrorRule[], thrown: u
   return new ConnectorError({ ...pick(error), kind: byStatus.kind, message: error.message, cause: thrown })
 }
 
+/**
+ * Whether a request did not get through, so that the statement it asked after may run on: the network failed, the
+ * token was refused or the service was busy. Other failures are the statement's own.
+ */
+export function isOfTheWay(thrown: unknown): boolean {
+  if (!(thrown instanceof RestFailure)) return !(thrown instanceof ConnectorError)
+  return thrown.status === 401 || thrown.status === 429 || thrown.status >= 500
+}
+
 function pick({ code, engine }: ConnectorError) {
   return { code, engine }
 }

@@ -3,6 +3,7 @@ import type { Row } from '../connector.ts'
 import { unlessAborted } from '../dial.ts'
 import { ConnectorError } from '../errors.ts'
 import type { Limits } from '../session.ts'
+import { isOfTheWay } from './errors.ts'
 
 /** Some rows of a result; `next` names the page after it and is absent on the last. */
 export interface Page {
@@ -34,7 +35,7 @@ const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 2_000
 /** How much longer than its time a statement may take before it is cancelled from here, in ms. */
 const GRACE_MS = 2_000
-/** How long the answer to a start is waited for when the caller has given up, in ms. */
+/** How long giving up waits for the id of a statement and for its cancelling, in ms. */
 const REGRET_MS = 20_000
 
 /**
@@ -52,12 +53,14 @@ export async function runStatement<Statement>(
   const given = AbortSignal.any([signal, late])
   given.throwIfAborted()
   const started = api.start(statement, limits)
+  let hasEnded = false
   try {
     const { id, first } = await finished(api, await unlessAborted(started, given), given)
+    hasEnded = true
     return await collect(api, id, first, limits.maxRows ?? Infinity, given)
   } catch (error) {
+    if (given.aborted || (!hasEnded && isOfTheWay(error))) await regret(api, started)
     if (!given.aborted) throw error
-    await regret(api, started)
     throw signal.aborted ? signal.reason : overTime(engine, error)
   }
 }
@@ -96,8 +99,8 @@ async function collect<Statement>(
 /** Cancels what was started, also when the service has yet to say under which id. */
 async function regret<Statement>(api: StatementApi<Statement>, started: Promise<Progress>): Promise<void> {
   try {
-    const { id } = await unlessAborted(started, AbortSignal.timeout(REGRET_MS))
-    await api.cancel(id)
+    const cancelled = started.then(({ id }) => api.cancel(id))
+    await unlessAborted(cancelled, AbortSignal.timeout(REGRET_MS))
   } catch {
     // What could not be cancelled ends at the service's own limit.
   }

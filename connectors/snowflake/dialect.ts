@@ -18,9 +18,9 @@ export const snowflakeDialect = defineDialect({
   // REGEXP_LIKE matches the whole text. REGEXP_INSTR searches, but what it says of an empty match is not documented.
   matches: (value, pattern) => sql`regexp_like(${value}, ${`${ANYTHING}(${pattern})${ANYTHING}`})`,
   parsesAsDate: (value, format) => sql`regexp_like(${value}, ${datePattern(format)})`,
-  // Of a NUMBER the result would be a NUMBER too, with few decimals.
   // A backslash begins an escape.
   literal: text => raw(`'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`),
+  // Of a NUMBER the result would be a NUMBER too, with few decimals.
   percentile: (value, fraction) =>
     sql`percentile_cont(${raw(decimal(fraction))}) within group (order by (${value})::double)`,
   // AVG of a NUMBER keeps six decimals more than it has, and SUM of large ones overflows its 38 digits.

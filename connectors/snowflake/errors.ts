@@ -35,6 +35,11 @@ const RULES: readonly ErrorRule[] = [
     say: 'The statement was cancelled in Snowflake: try again, or ask who cancelled it.',
   },
   {
+    kind: 'other',
+    code: 'INCOMPLETE',
+    say: 'Snowflake gave less of the result than it announced: try again.',
+  },
+  {
     kind: 'timeout',
     code: /^(000605|00063\d)$/,
     say: 'The statement ran or waited over its time and was ended: allow more time, check fewer rows or columns at once, or use a larger warehouse.',

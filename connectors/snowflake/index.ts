@@ -45,7 +45,10 @@ export function makeSnowflake({ port = 443 }: { port?: number } = {}): Connector
         const session = await openSession(port, config, options, step)
         try {
           const { text, values } = snowflakeDialect.render(countQuery(config))
-          const [row] = await session.run({ text, values }, { timeoutMs: TEST_TIMEOUT_MS })
+          const [row] = await session.run(
+            { text, values },
+            { timeoutMs: TEST_TIMEOUT_MS, signal: options.signal },
+          )
           step('read_catalog', `The catalog has ${Number(row?.tables)} tables and views.`)
         } finally {
           await session.close()

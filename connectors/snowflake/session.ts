@@ -1,5 +1,5 @@
 import type { ConnectOptions, Row } from '../connector.ts'
-import { opening } from '../dial.ts'
+import { opening, unlessAborted } from '../dial.ts'
 import { ConnectorError } from '../errors.ts'
 import { openHttp } from '../rest/http.ts'
 import { runStatement } from '../rest/statements.ts'
@@ -47,11 +47,13 @@ export async function openSession(
     try {
       await opening(ENGINE, options, async signal => {
         const { connectTimeoutMs: timeoutMs = CONNECT_TIMEOUT_MS } = options
-        const [row = {}] = await session.run({ text: WHOAMI, values: [] }, { timeoutMs, signal })
+        const whoami = session.run({ text: WHOAMI, values: [] }, { timeoutMs, signal })
+        const [row = {}] = await unlessAborted(whoami, signal)
         refuseUnknown(row, config)
       })
     } catch (error) {
-      await session.close()
+      // Not waited for: a service that is silent would hold up what it failed for.
+      void session.close()
       throw error
     }
     step?.('sign_in', `Signed in as ${config.username}.`)

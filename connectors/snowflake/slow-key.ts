@@ -1,39 +1,50 @@
 import { unusableKey } from './errors.ts'
 
-/** Rounds of a key derivation that take about two seconds; OpenSSL's own default is 2,048. */
+/** Rounds of a key derivation that take two or three seconds; OpenSSL's own defaults are 2,048 and 131,072. */
 const MOST_ROUNDS = 5_000_000
 
+const BLOCK = /-----BEGIN ((?:ENCRYPTED |RSA )?PRIVATE KEY)-----([^]*?)-----END \1-----/
+
 /**
- * Refuses an encrypted key whose derivation would take long: opening a key holds up the whole process, and the
- * number of rounds stands in the key, which anybody may have made.
+ * Takes the first key out of a text, and refuses an encrypted one whose derivation would take long: opening a key
+ * holds up the whole process, and the number of rounds stands in the key, which anybody may have made. OpenSSL must
+ * be given only what this returns, since it tries every block of a text.
+ * @returns null where there is no key
  */
-export function refuseSlowKey(pem: string): void {
-  const body = /-----BEGIN ENCRYPTED PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END/.exec(pem)?.[1]
-  if (body === undefined) return
-  if (largestInteger(Buffer.from(body, 'base64')) > MOST_ROUNDS)
+export function takeQuickKey(pem: string): string | null {
+  const [block, label, body = ''] = BLOCK.exec(pem) ?? []
+  if (block === undefined) return null
+  // The older encryption of RSA keys, whose headers stand before the text, has one round.
+  if (label === 'RSA PRIVATE KEY') return block
+  // Whether a key is encrypted is read from what it holds, whatever it is called.
+  if (!/^[A-Za-z0-9+/=\s]*$/.test(body)) return null
+  if (rounds(Buffer.from(body, 'base64')) > MOST_ROUNDS)
     throw unusableKey('private_key is encrypted with too many rounds: encrypt it again with fewer.')
+  return block
 }
 
 const SEQUENCE = 0x30
 const INTEGER = 0x02
 
-/** The largest INTEGER in nested sequences of DER, such as the rounds of PBKDF2; 0 without one. */
-function largestInteger(der: Buffer): number {
-  let largest = 0
+/**
+ * The rounds of a key derivation that nested sequences of DER tell, at most: the largest INTEGER, such as the
+ * iterations of PBKDF2 (RFC 8018), or cost times block size times parallelization of scrypt (RFC 7914), which are
+ * the first three of more; 0 without one.
+ */
+function rounds(der: Buffer): number {
+  let most = 0
+  const integers: number[] = []
   let at = 0
   while (at + 2 <= der.length) {
     const tag = der[at]
     const { start, end } = contents(der, at + 1)
     const part = der.subarray(start, end)
-    if (tag === SEQUENCE) largest = Math.max(largest, largestInteger(part))
-    if (tag === INTEGER)
-      largest = Math.max(
-        largest,
-        part.reduce((sum, byte) => sum * 256 + byte, 0),
-      )
+    if (tag === SEQUENCE) most = Math.max(most, rounds(part))
+    if (tag === INTEGER) integers.push(part.reduce((sum, byte) => sum * 256 + byte, 0))
     at = end
   }
-  return largest
+  const [cost = 0, blockSize = 0, parallelization = 0] = integers
+  return Math.max(most, ...integers, cost * blockSize * parallelization)
 }
 
 /** Where the contents of an element are whose length stands at a position. */

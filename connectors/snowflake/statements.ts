@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { RestFailure } from '../rest/errors.ts'
+import { isOfTheWay, RestFailure } from '../rest/errors.ts'
 import type { Http } from '../rest/http.ts'
 import type { Page, Progress, StatementApi } from '../rest/statements.ts'
 import type { Limits } from '../session.ts'
@@ -13,10 +13,17 @@ export interface Statement {
   values: readonly unknown[]
 }
 
+/** What is told of a result before it is read. */
+interface Told {
+  rowType: WireColumn[]
+  /** Absent counts are not checked. */
+  partitionInfo: { rowCount?: number }[]
+}
+
 /** The part of a reply that is read. `resultSetMetaData` comes with the first part of a result only. */
 interface Reply {
   statementHandle: string
-  resultSetMetaData?: { rowType: WireColumn[]; partitionInfo: unknown[] }
+  resultSetMetaData?: Told
   data?: WireRow[]
 }
 
@@ -45,22 +52,40 @@ const CUT_CODES: readonly string[] = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT']
 
 /** Statements by the SQL API, version 2 (https://docs.snowflake.com/en/developer-guide/sql-api/reference). */
 export function statementApi(http: Http, config: SnowflakeConfig): StatementApi<Statement> {
-  /** The columns of the results that are being read, by statement. */
-  const columns = new Map<string, WireColumn[]>()
+  /** What is told of the results that are being read, by statement. */
+  const results = new Map<string, Told>()
   const { warehouse, database, schema, role } = config
 
   function progress(status: number, body: unknown): Progress {
     const { statementHandle: id, resultSetMetaData: told, data = [] } = body as Reply
     if (status === 202 || !told) return { id }
-    const parts = told.partitionInfo.length
-    if (parts > 1) columns.set(id, told.rowType)
-    const first: Page = { rows: readRows(told.rowType, data), ...(parts > 1 && { next: `1/${parts}` }) }
-    return { id, first }
+    results.set(id, told)
+    return { id, first: readPart(id, 0, data) }
+  }
+
+  function readPart(id: string, part: number, data: readonly WireRow[]): Page {
+    const { rowType, partitionInfo: parts } = results.get(id) ?? { rowType: [], partitionInfo: [] }
+    const expected = parts[part]?.rowCount ?? data.length
+    const isLast = part + 1 >= parts.length
+    if (isLast || data.length !== expected) results.delete(id)
+    if (data.length !== expected) throw new RestFailure(200, { code: 'INCOMPLETE' })
+    return { rows: readRows(rowType, data), ...(!isLast && { next: String(part + 1) }) }
   }
 
   async function poll(id: string, signal?: AbortSignal): Promise<Progress> {
     const { status, body } = await http.send({ method: 'GET', path: pathOf(id), isRepeatable: true, signal })
     return progress(status, body)
+  }
+
+  /** Many a statement, of the catalog above all, has ended on the way. What cannot be asked runs on, under its id. */
+  async function askAtOnce(started: Progress): Promise<Progress> {
+    if (started.first) return started
+    try {
+      return await poll(started.id)
+    } catch (error) {
+      if (isOfTheWay(error)) return started
+      throw error
+    }
   }
 
   return {
@@ -76,9 +101,11 @@ export function statementApi(http: Http, config: SnowflakeConfig): StatementApi<
         ...(values.length > 0 && { bindings: bindings(values) }),
         parameters: {
           ...PARAMETERS,
-          ...(maxRows !== undefined && { ROWS_PER_RESULTSET: String(maxRows) }),
+          ...(maxRows !== undefined && { ROWS_PER_RESULTSET: String(Math.max(1, maxRows)) }),
         },
       }
+      // Of a result that was read no further than it had to be.
+      results.clear()
       const requestId = randomUUID()
       for (const pause of [...RETRY_PAUSES_MS, null]) {
         const isFirst = pause === RETRY_PAUSES_MS[0]
@@ -86,9 +113,7 @@ export function statementApi(http: Http, config: SnowflakeConfig): StatementApi<
         const query = { requestId, async: true, ...(!isFirst && { retry: true }) }
         try {
           const reply = await http.send({ method: 'POST', path: PATH, query, body, isRepeatable: false })
-          const { id, first } = progress(reply.status, reply.body)
-          // Asked at once: many a statement, of the catalog above all, has ended on the way.
-          return first ? { id, first } : await poll(id)
+          return await askAtOnce(progress(reply.status, reply.body))
         } catch (error) {
           if (pause === null || !isPassing(error)) throw error
           await sleep(pause)
@@ -96,18 +121,9 @@ export function statementApi(http: Http, config: SnowflakeConfig): StatementApi<
       }
       throw new TypeError('The last attempt returns or throws.')
     },
-    async poll(id, signal) {
-      const { status, body } = await http.send({
-        method: 'GET',
-        path: pathOf(id),
-        isRepeatable: true,
-        signal,
-      })
-      return progress(status, body)
-    },
+    poll,
     async page(id, next, signal) {
-      const [part = 0, parts = 0] = next.split('/').map(Number)
-      const query = { partition: part }
+      const query = { partition: next }
       const { body } = await http.send({
         method: 'GET',
         path: pathOf(id),
@@ -115,13 +131,10 @@ export function statementApi(http: Http, config: SnowflakeConfig): StatementApi<
         isRepeatable: true,
         signal,
       })
-      const rows = readRows(columns.get(id) ?? [], (body as Reply).data ?? [])
-      const isLast = part + 1 >= parts
-      if (isLast) columns.delete(id)
-      return { rows, ...(!isLast && { next: `${part + 1}/${parts}` }) }
+      return readPart(id, Number(next), (body as Reply).data ?? [])
     },
     async cancel(id) {
-      columns.delete(id)
+      results.delete(id)
       await http.send({ method: 'POST', path: `${pathOf(id)}/cancel`, isRepeatable: true })
     },
   }

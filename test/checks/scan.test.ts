@@ -1,5 +1,7 @@
 import t from 'tap'
 import type { Check, Outcome } from '../../checks/check.ts'
+import { scan } from '../../checks/scan.ts'
+import type { Row } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { check, ORDERS, run } from './scans.ts'
 import { postgresqlStand, sqliteStand, type EngineStand } from './stands.ts'
@@ -260,6 +262,27 @@ for (const [engine, open] of stands) {
     })
   })
 }
+
+t.test('an answer without the measures is an error of every check, never a pass', async t => {
+  const on = await sqliteStand(t)
+  const { table } = await orders(on, 4)
+  const upper = (row: Row) =>
+    Object.fromEntries(Object.entries(row).map(([name, value]) => [name.toUpperCase(), value]))
+  const strays: Record<string, (rows: Row[]) => Row[]> = { none: () => [], folded: rows => rows.map(upper) }
+  for (const [name, stray] of Object.entries(strays)) {
+    const connection = {
+      query: async (...asked: Parameters<typeof on.connection.query>) =>
+        stray(await on.connection.query(...asked)),
+    }
+    const custom = check('CUSTOM_SQL', undefined, { sql_expression: 'select 1' })
+    const { outcomes } = await scan(connection, on.engine, table, [...sixteen(), custom], {
+      timeoutMs: 20_000,
+    })
+    t.equal(outcomes.length, 17)
+    for (const outcome of outcomes)
+      t.match(outcome, { status: 'error', message: /gave no row/ }, `${name} ${outcome.id}`)
+  }
+})
 
 t.test('what the connection is to blame for is thrown, with no outcome', async t => {
   const on = await sqliteStand(t)

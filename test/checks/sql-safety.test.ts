@@ -17,6 +17,8 @@ t.test('expressions and SELECTs are told apart, and read', async t => {
     form: 'expression',
     text: 't = \'a\nb\t"c"\' || U&"d\\0061t"',
   })
+  t.strictSame(await read('a /*//#`*/ > 1 --#`//'), { form: 'expression', text: 'a   > 1' })
+  t.match(await read("a in ('#', '//', '`', E'#', \"#\")"), { form: 'expression' })
   t.strictSame(await read('select * from t where a < 0;'), {
     form: 'select',
     text: 'select * from t where a < 0',
@@ -105,6 +107,10 @@ t.test('everything else is refused with a sentence', async t => {
     ["a like 'x' escape '\\'", /backslash before a quote/],
     ['a = $$x$$', /dollar-quoted/],
     ['a = $t$x$t$', /dollar-quoted/],
+    ["a # 'x\n or sleep(1)) or (1=1 -- '", /operator # .*comment or a quote/],
+    ["a #>> '{x}' is null", /operator #>>/],
+    ["a // 'x\n or f() -- '", /operator \/\//],
+    ["a ` 'x` or f() -- '", /operator `/],
   ]
   for (const [text, expected] of refused) {
     const reading = await checkCustomSql(text)
@@ -168,6 +174,26 @@ t.test('denied functions are refused wherever they stand and however they are wr
       t.match('error' in reading ? reading.error : 'accepted', /^The function .* is not allowed/, text)
     }
   }
+})
+
+t.test('functions are refused in the guise of fields too', async t => {
+  for (const text of [
+    '(1).pg_sleep is null',
+    "('/etc/passwd'::text).pg_read_file <> ''",
+    '(a.b).c.pg_sleep is null',
+    'select (array[1])[1].pg_sleep',
+    'select x.pg_sleep from generate_series(1, 2) x',
+    'select * from t, lateral (select x.pg_sleep from abs(t.a) x) q',
+  ]) {
+    const reading = await checkCustomSql(text)
+    t.match('error' in reading ? reading.error : 'accepted', /^The function .* is not allowed/, text)
+  }
+  for (const text of [
+    "(address).city <> ''",
+    'o.net_amount > 0',
+    'select * from orders o where o.uuid is null',
+  ])
+    t.notMatch(await checkCustomSql(text), { error: String }, text)
 })
 
 t.test('harmless functions are allowed', async t => {

@@ -266,6 +266,8 @@ t.test('results are whole or an error', async t => {
   }
   answers(statement({ total_row_count: 1, truncated: true }, { data_array: [['1']] }))
   t.match(await failure(connection.query(many, QUICK)), { kind: 'other', code: 'INCOMPLETE' }, 'truncated')
+  answers(statement({ total_row_count: 9, truncated: true }, { data_array: [['1']] }))
+  t.same(await connection.query(many, { ...QUICK, maxRows: 1 }), [{ n: 1 }], 'cut where it was asked to be')
   answers(statement({ total_row_count: 2, truncated: false }, { data_array: [['1']] }))
   t.match(await failure(connection.query(many, QUICK)), { code: 'INCOMPLETE' }, 'a chunk is missing')
   answers({ statement_id: 'x', status: { state: 'CLOSED' } })

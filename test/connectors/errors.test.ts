@@ -104,6 +104,11 @@ t.test('SQLSTATEs of PostgreSQL', async t => {
     ['08006', 'connection failure', 'network'],
     ['08P01', 'unsupported startup parameter: options', 'other'],
     ['XX000', 'internal error', 'other'],
+    ['55000', 'materialized view "x" has not been populated', 'invalid-query'],
+    ['55000', 'database "x" is not currently accepting connections', 'other'],
+    // Words of the customer's, which only look like the driver's.
+    ['42703', 'column "SASL" does not exist', 'missing-object'],
+    ['42P01', 'relation "does not support SSL" does not exist', 'missing-object'],
     ['', 'The server does not support SSL connections', 'tls'],
     ['', 'Connection terminated unexpectedly', 'network'],
     ['', 'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a non-empty string', 'credentials'],

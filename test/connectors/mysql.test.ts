@@ -85,6 +85,8 @@ t.test('the configuration says what is wrong with it', async t => {
   t.match(refused({ host: 'mysql://a@b' }), /not a path or URL/)
   t.match(refused({ username: 'both' }), /user/)
   t.match(refused({ ssl: 'Amazon RDS' }), /ssl/)
+  t.match(refused({ database: 'shop\0other' }), /database.* must not hold a NUL/)
+  t.match(refused({ user: 'reader\0' }), /username.* must not hold a NUL/)
   t.match(refused({ ssl_ca: '/etc/passwd' }), /certificate in PEM form/)
   for (const key of [
     'flags',
@@ -256,6 +258,9 @@ t.test('errors that only MySQL 8, or bad luck, gives', async t => {
     [1153, '08S01', 'invalid-query'],
     [3685, 'HY000', 'invalid-query'],
     [1267, 'HY000', 'invalid-query'],
+    [3988, 'HY000', 'invalid-query'],
+    [4078, 'HY000', 'invalid-query'],
+    [4079, 'HY000', 'invalid-query'],
     [1305, '42000', 'missing-object'],
     [1370, '42000', 'permission'],
     [1105, 'HY000', 'other'],
@@ -263,6 +268,8 @@ t.test('errors that only MySQL 8, or bad luck, gives', async t => {
   for (const [errno, state, kind] of kinds) {
     t.match(server(errno, state), { kind, code: String(errno) }, String(errno))
   }
+  const near = { errno: 1064, sqlState: '42000', message: "syntax error near 'authentication plugin'" }
+  t.match(told(near), { kind: 'invalid-query' }, 'words of the statement tell nothing')
   t.match(server(1370, '42000').message, /^as told: grant the account SELECT/)
   t.match(told({ code: 'PROTOCOL_CONNECTION_LOST', fatal: true }), { kind: 'network' })
   t.match(told({ code: 'ETIMEDOUT', errno: -110 }), { kind: 'timeout', code: 'ETIMEDOUT' })

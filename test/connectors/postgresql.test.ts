@@ -84,6 +84,9 @@ t.test('the configuration says what is wrong with it', async t => {
   t.match(refused({ username: 'both' }), /user/)
   t.match(refused({ sslmode: 'no-verify' }), /sslmode/)
   t.match(refused({ ssl_ca: '/etc/passwd' }), /certificate in PEM form/)
+  // The server would read on, and take the last database that it is told.
+  t.match(refused({ database: 'shop\0database\0other' }), /database.* must not hold a NUL/)
+  t.match(refused({ user: 'reader\0statement_timeout\x000' }), /username.* must not hold a NUL/)
   for (const key of ['options', 'ssl', 'socketPath', 'connectionString', 'stream']) {
     t.match(refused({ [key]: 'x' }), /is not allowed/, key)
   }

@@ -155,6 +155,10 @@ t.test('errors are read as Redshift words them', async t => {
       ['53300', 'connection limit "500" exceeded for non-bootstrap users', 'network', /no connection free/],
       ['42501', 'permission denied for relation sales', 'permission', /SELECT on the table/],
       ['42P01', 'relation "x" does not exist', 'missing-object', /x/],
+      // AWS's own examples name their external schema so.
+      ['42P01', 'relation "spectrum.clicks" does not exist', 'missing-object', /discovery/],
+      ['42501', 'permission denied for schema spectrum', 'permission', /grant/],
+      ['42703', 'column "wlm_queue" does not exist', 'missing-object', /wlm_queue/],
       ['25P02', 'current transaction is aborted', 'invalid-query', /aborted/],
       [
         '0A000',

@@ -358,6 +358,28 @@ t.test('statements', async t => {
     t.same(log, ['start select'])
   })
 
+  t.test('that can no longer be asked after are cancelled', async t => {
+    for (const thrown of [new RestFailure(401, {}), new RestFailure(503, {}), new Error('cut')]) {
+      const { log, run } = paperApi({
+        async poll() {
+          throw thrown
+        },
+      })
+      t.equal(await thrownBy(run(LONG)), thrown)
+      t.same(log, ['start select', 'cancel a'])
+    }
+  })
+
+  t.test('whose cancelling is never answered are given up all the same', async t => {
+    const timeout = AbortSignal.timeout.bind(AbortSignal)
+    // Limits do not keep a process alive.
+    const awake = setInterval(() => {}, 1000)
+    t.teardown(() => clearInterval(awake))
+    t.intercept(AbortSignal, 'timeout', { value: (ms: number) => timeout(Math.ceil(ms / 100)) })
+    const { run } = paperApi({ poll: async id => ({ id }), cancel: () => new Promise(() => {}) })
+    t.match(await thrownBy(run({ timeoutMs: 1 })), { kind: 'timeout' })
+  })
+
   t.test('whose cancelling fails are given up all the same', async t => {
     const { run } = paperApi({
       poll: async id => ({ id }),

@@ -1,9 +1,11 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import jwt from 'jsonwebtoken'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { conformanceTable, testConnector } from '../../connectors/conformance.ts'
 import { hostOf } from '../../connectors/snowflake/config.ts'
 import { snowflakeErrors } from '../../connectors/snowflake/errors.ts'
+import { makeSnowflake } from '../../connectors/snowflake/index.ts'
 import { modifiedAt } from '../../connectors/snowflake/introspect.ts'
 import { accountOfToken, fingerprint, makeSigner } from '../../connectors/snowflake/token.ts'
 import { columnKind, spelledType } from '../../connectors/snowflake/types.ts'
@@ -12,6 +14,7 @@ import { RestFailure } from '../../connectors/rest/errors.ts'
 import { raw, sql } from '../../connectors/sql.ts'
 import { failure } from '../helpers/source.ts'
 import { keyPair, startSnowflake, withSnowflake } from '../helpers/snowflake.ts'
+import { startService, type Answer } from '../helpers/warehouse.ts'
 
 const QUICK = { timeoutMs: 20_000 }
 const MINUTE = 60_000
@@ -160,9 +163,32 @@ t.test('tokens are signed with the private key', async t => {
     // SEQUENCE { SEQUENCE { INTEGER 2^31 } }: as many rounds as the format allows.
     const der = Buffer.from([0x30, 0x09, 0x30, 0x07, 0x02, 0x05, 0x00, 0x80, 0x00, 0x00, 0x00])
     const pem = `-----BEGIN ENCRYPTED PRIVATE KEY-----\n${der.toString('base64')}\n-----END ENCRYPTED PRIVATE KEY-----`
-    t.throws(() => makeSigner({ ...config, private_key: pem, private_key_passphrase: 'x' }), {
-      message: /too many rounds/,
-    })
+    const refused = (key: string) =>
+      t.throws(() => makeSigner({ ...config, private_key: key, private_key_passphrase: 'x' }), {
+        message: /too many rounds/,
+      })
+    refused(pem)
+    refused(pem.replaceAll('ENCRYPTED ', ''))
+    // SEQUENCE { INTEGER 2^14, INTEGER 2^4, INTEGER 2^14 }: the cost of scrypt is their product.
+    const scrypt = Buffer.from([0x30, 0x0b, 0x02, 0x02, 0x40, 0x00, 0x02, 0x01, 0x10, 0x02, 0x02, 0x40, 0x00])
+    refused(pem.replace(der.toString('base64'), scrypt.toString('base64')))
+    const harmless = pem.replace(der.toString('base64'), 'MAUwAwIBAQ==')
+    const afterAnother = { private_key: `${harmless}\n${pem}`, private_key_passphrase: 'x' }
+    t.throws(() => makeSigner({ ...config, ...afterAnother }), { message: /cannot be opened/ })
+    const good = String(
+      createPrivateKey(privateKey).export({
+        type: 'pkcs8',
+        format: 'pem',
+        cipher: 'aes-256-cbc',
+        passphrase: 'x',
+      }),
+    )
+    const goodAfterAnother = { private_key: `${harmless}\n${good}`, private_key_passphrase: 'x' }
+    t.throws(
+      () => makeSigner({ ...config, ...goodAfterAnother }),
+      { message: /cannot be opened/ },
+      'only one is tried',
+    )
   })
 })
 
@@ -206,6 +232,20 @@ t.test('requests are counted and say who asks', async t => {
   t.equal(since(at), 2, 'a connection test sends two')
 })
 
+t.test('a service that takes requests and never answers is given up in time', async t => {
+  const { config, options } = await startSnowflake(t)
+  const silence = Promise.withResolvers<Answer>()
+  t.teardown(() => silence.resolve({ status: 400, body: {} }))
+  const { port } = await startService(t, [hostOf(config.account)], () => silence.promise)
+  const connecting = makeSnowflake({ port }).connect(config, {
+    ...options,
+    egress: { ...options.egress, address: async () => '127.0.0.1' },
+    connectTimeoutMs: 300,
+  })
+  const late = sleep(10_000, new Error('still connecting'), { ref: false })
+  t.match(await Promise.race([failure(connecting), late]), { kind: 'timeout', code: 'ETIMEDOUT' })
+})
+
 t.test('a busy service is asked again, and no statement runs twice', async t => {
   const double = await startSnowflake(t)
   await withSnowflake(double, async connection => {
@@ -216,6 +256,18 @@ t.test('a busy service is asked again, and no statement runs twice', async t => 
     double.loseAnswer()
     t.same(await connection.query(sql`select 2 as "two"`, QUICK), [{ two: 2 }])
     t.equal(double.statements(), before + 2, 'handed over again, it was known by its id')
+    const handed = double.statements()
+    const { requests } = double.service
+    const at = requests.length
+    const doing = failure(connection.query(sql`select system$wait(60)`, QUICK))
+    while (double.warehouse.running() === 0) await sleep(5)
+    double.fail(...Array.from({ length: 8 }, () => 503))
+    t.match(await doing, { kind: 'network' })
+    t.equal(double.statements(), handed + 1)
+    t.ok(
+      requests.slice(at).some(({ path }) => path.endsWith('/cancel')),
+      'cancelled, not left to run',
+    )
     double.fail(400)
     t.match(await failure(connection.query(sql`select 1 as "one"`, QUICK)), { code: '400' })
   })
@@ -233,6 +285,13 @@ t.test('results of many pages', async t => {
     t.same(rows[8999], { n: 8999 })
     const parts = double.service.requests.slice(at).map(({ query }) => query.get('partition'))
     t.same(parts.filter(Boolean), ['1', '2', '3'])
+    double.loseRow()
+    const cut = await failure(connection.query(sql`select "n" from "SHOP"."PUBLIC"."n"`, QUICK))
+    t.match(cut, { kind: 'other', code: 'INCOMPLETE' }, 'whole or an error')
+    t.equal((await connection.query(sql`select "n" from "SHOP"."PUBLIC"."n"`, QUICK)).length, 9000)
+    t.same(await connection.query(sql`select "n" from "SHOP"."PUBLIC"."n"`, { ...QUICK, maxRows: 0 }), [])
+    const limit = double.service.requests.findLast(({ method }) => method === 'POST')?.body
+    t.match(limit, { parameters: { ROWS_PER_RESULTSET: '1' } }, 'none would be no limit')
   })
 })
 

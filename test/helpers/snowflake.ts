@@ -69,6 +69,8 @@ export interface Snowflake {
   fail(...statuses: number[]): void
   /** Acts for one request as if its answer were lost on the way. */
   loseAnswer(): void
+  /** Gives of the next page of a result that is not the first all rows but one. */
+  loseRow(): void
 }
 
 const ACCOUNT = 'TidePool-Test_Account'
@@ -106,6 +108,7 @@ export async function startSnowflake(t: Teardown): Promise<Snowflake> {
   const restricted = new Set<string>()
   const failures: number[] = []
   let isLosing = false
+  let isLosingRow = false
   let count = 0
 
   async function run(
@@ -195,7 +198,10 @@ export async function startSnowflake(t: Teardown): Promise<Snowflake> {
       }
       if (method !== 'GET' || action) throw new Refused(405, '391905', 'Method not allowed.')
       checkQuery(exchange, 'status')
-      return result(statement, query.get('partition'))
+      const answered = result(statement, query.get('partition'))
+      if (!isLosingRow || Number(query.get('partition')) === 0) return answered
+      isLosingRow = false
+      return { ...answered, body: { data: (answered.body as { data: unknown[] }).data.slice(1) } }
     } catch (error) {
       if (!(error instanceof SnowflakeError)) throw error
       return failed(error, error instanceof Refused ? error.status : 422)
@@ -233,6 +239,9 @@ export async function startSnowflake(t: Teardown): Promise<Snowflake> {
     fail: (...statuses) => void failures.push(...statuses),
     loseAnswer() {
       isLosing = true
+    },
+    loseRow() {
+      isLosingRow = true
     },
   }
 }

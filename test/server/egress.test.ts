@@ -297,6 +297,11 @@ t.test('of a server that was given to us, only our own database is no source', a
   }
   t.equal(await open.address('other.internal', 5432, 'tidemark'), '10.0.0.6')
   const long = 'x'.repeat(63)
+  await t.rejects(
+    open.address('db.internal', 5432, 'shop\0database\0tidemark'),
+    refused,
+    'told behind a name',
+  )
   const cut = egress({ allow: LOOPBACK, own: [{ host: '127.0.0.1', port: 5432, database: long }] })
   await t.rejects(cut.address('localhost', 5432, `${long}y`), refused, 'the server takes 63 bytes of a name')
 })

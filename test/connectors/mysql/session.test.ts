@@ -1,7 +1,9 @@
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
+import type { Row } from '../../../connectors/connector.ts'
 import { mysql } from '../../../connectors/mysql/index.ts'
+import { openSession } from '../../../connectors/mysql/session.ts'
 import { raw, sql } from '../../../connectors/sql.ts'
 import { certify } from '../../helpers/certificates.ts'
 import { mariadbAbsent, mysqlRunning, mysqlSettings, startShop, withMysql } from '../../helpers/mariadb.ts'
@@ -224,6 +226,48 @@ t.test('what the server ends does not end this process', { skip }, async t => {
   await closing.close()
   for (const error of await Promise.all(waiting)) t.match(error, { kind: 'network', code: 'CLOSED' })
   t.equal(await mysqlRunning(shop), 0, 'closing ends the statement that runs')
+})
+
+t.test('rows that are taken as they arrive', { skip }, async t => {
+  const shop = await startShop(t)
+  const open = () => openSession(mysqlSettings(shop.config), connectOptions, QUICK.timeoutMs)
+  const session = await open()
+  const text = "select 'a' as name, null as __proto__ union all select 'b', 'own'"
+  const taken: Row[] = []
+  t.same(
+    await session.run({ text, values: [], take: row => void taken.push(row) }, QUICK),
+    [],
+    'none is kept',
+  )
+  t.same(
+    taken.map(row => Object.entries(row)),
+    [
+      [
+        ['name', 'a'],
+        ['__proto__', null],
+      ],
+      [
+        ['name', 'b'],
+        ['__proto__', 'own'],
+      ],
+    ],
+  )
+  const take = () => {
+    throw new Error('No more of them')
+  }
+  t.match(await failure(session.run({ text, values: [], take }, QUICK)), { cause: /No more of them/ })
+  t.same(await session.run({ text: 'select 1 as one', values: [] }, QUICK), [{ one: 1 }], 'it goes on')
+  await session.close()
+
+  const busy = await open()
+  const cut = failure(busy.run({ text: 'select sleep(60)', values: [], take() {} }, { timeoutMs: 60_000 }))
+  await untilRunning(shop, 1)
+  const [{ id } = {}] = await shop.query(
+    `select id from information_schema.processlist where user = '${shop.config.username}'`,
+  )
+  await shop.query(`kill ${String(id)}`)
+  t.match(await cut, { kind: 'network', message: /(shutting down or ended|was cut)/ })
+  await busy.close()
 })
 
 t.test('values of every kind', { skip }, async t => {
