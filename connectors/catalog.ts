@@ -97,14 +97,21 @@ export function parseName(text: string): string[] | null {
   return null
 }
 
-/** Sorts tables by catalog, schema and name in code-unit order, and their columns by ordinal. */
+/**
+ * Sorts tables by catalog, schema and name in code-unit order, their columns by ordinal, and their constraints by
+ * type and name.
+ */
 export function sortTables<T extends TableInfo>(tables: T[]): T[] {
-  const key = (table: TableRef) => [table.catalog, table.schema, table.name]
-  const compare = (a: string[], b: string[]) => {
-    const index = a.findIndex((part, position) => part !== b[position])
-    if (index === -1) return 0
-    return (a[index] ?? '') < (b[index] ?? '') ? -1 : 1
+  for (const table of tables) {
+    table.columns.sort((a, b) => a.ordinal - b.ordinal)
+    table.constraints.sort((a, b) => compare([a.type, a.name], [b.type, b.name]))
   }
-  for (const table of tables) table.columns.sort((a, b) => a.ordinal - b.ordinal)
+  const key = ({ catalog, schema, name }: TableRef) => [catalog, schema, name]
   return tables.sort((a, b) => compare(key(a), key(b)))
+}
+
+function compare(a: readonly string[], b: readonly string[]): number {
+  const index = a.findIndex((part, position) => part !== b[position])
+  if (index === -1) return 0
+  return (a[index] ?? '') < (b[index] ?? '') ? -1 : 1
 }

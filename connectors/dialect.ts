@@ -78,3 +78,12 @@ function unsupported(feature: string): never {
 export function defineDialect(differences: Partial<Dialect>): Dialect {
   return { ...ansi, ...differences }
 }
+
+/**
+ * A percentile's fraction written out, so that equal measures have equal text and are computed once.
+ * @throws RangeError when it is not from 0 to 1
+ */
+export function percentileFraction(fraction: number): Sql {
+  if (fraction >= 0 && fraction <= 1) return raw(String(fraction))
+  throw new RangeError(`A percentile is a fraction from 0 to 1, not ${fraction}`)
+}

@@ -181,7 +181,7 @@ function describeConstraints(
       references,
     })
   }
-  return withDistinctNames(constraints).sort((a, b) => (a.name < b.name ? -1 : 1))
+  return withDistinctNames(constraints)
 }
 
 /** Two keys on the same columns would share a name; the later ones get a number. */

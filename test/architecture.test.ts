@@ -316,7 +316,7 @@ const rules: Rule[] = [
   },
   {
     promise: 'no source file has more than 350 lines',
-    offences: ({ path, text }) => {
+    offences: ({ text }) => {
       const count = text.trimEnd().split('\n').length
       return count > 350 ? [`has ${count} lines`] : []
     },

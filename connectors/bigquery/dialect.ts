@@ -1,5 +1,5 @@
 import { datePattern } from '../dates.ts'
-import { defineDialect } from '../dialect.ts'
+import { defineDialect, percentileFraction } from '../dialect.ts'
 import { raw, sql, type Sql } from '../sql.ts'
 import { toParameter, type Parameter } from './values.ts'
 
@@ -43,9 +43,7 @@ function quote(identifier: string): Sql {
  * an aggregate.
  */
 function percentile(value: Sql, fraction: number, table: Sql): Sql {
-  if (!(fraction >= 0 && fraction <= 1))
-    throw new RangeError(`A percentile is a fraction from 0 to 1, not ${fraction}`)
-  const whole = sql`select percentile_cont(cast(${value} as float64), ${raw(String(fraction))}) over () from ${table} limit 1`
+  const whole = sql`select percentile_cont(cast(${value} as float64), ${percentileFraction(fraction)}) over () from ${table} limit 1`
   return sql`max((${whole}))`
 }
 

@@ -81,6 +81,11 @@ const RULES: readonly ErrorRule[] = [
   { kind: 'permission', code: /^(accessDenied|forbidden|insufficientPermissions|PERMISSION_DENIED)$/ },
   {
     kind: 'other',
+    code: 'INCOMPLETE',
+    say: 'BigQuery gave less of the result than it announced: try again.',
+  },
+  {
+    kind: 'other',
     code: 'NO_BIGQUERY',
     say: 'The answer is not one of BigQuery: check whether a proxy stands before it.',
   },

@@ -201,7 +201,7 @@ function describeKeys(
     const references = isKnown ? { table: { ...target.table, catalog: project }, columns: at } : undefined
     return { name: item ?? '', type: 'foreign_key', columns, ...(references && { references }) }
   })
-  return constraints.sort((a, b) => compare(a.type, b.type) || compare(a.name, b.name))
+  return constraints
 }
 
 /** The table that a foreign key refers to, with the columns of its primary key in their order. */
@@ -223,8 +223,4 @@ function targetOf(
 /** The views name keys within a dataset, and foreign keys refer to tables of their own dataset only. */
 function keyId({ dataset, item }: Entry): string {
   return JSON.stringify([dataset, item])
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

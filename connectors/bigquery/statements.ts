@@ -43,6 +43,7 @@ interface Reply {
   jobReference?: { jobId?: string; location?: string }
   schema?: { fields?: Field[] }
   rows?: WireRow[]
+  totalRows?: string
   pageToken?: string
   errors?: { reason?: string; message?: string }[]
 }
@@ -60,6 +61,14 @@ const PASSING =
   /^(rateLimitExceeded|jobRateLimitExceeded|backendError|internalError|jobBackendError|jobInternalError)$/
 const RETRY_PAUSES_MS: readonly number[] = [500, 2000]
 
+/** What is known of a statement's result while it is read. */
+interface Result {
+  maxResults: number | undefined
+  fields: Field[]
+  /** Rows so far. */
+  seen: number
+}
+
 /** The path of a project's resources. */
 export function projectPath({ project_id: project }: BigqueryConfig): string {
   return `/bigquery/v2/projects/${encodeURIComponent(project)}`
@@ -74,28 +83,33 @@ export function projectPath({ project_id: project }: BigqueryConfig): string {
  */
 export function statementApi(http: Http, config: BigqueryConfig, sign: Signer): StatementApi<Statement> {
   const project = projectPath(config)
-  let fields: Field[] = []
-  let maxResults: number | undefined
+  /** By the job's id: a late reply of a statement that was given up must not be read as the next one's. */
+  const results = new Map<string, Result>()
 
-  function progress(body: unknown): Progress {
+  function progress(body: unknown, maxResults: number | undefined): Progress {
     const { jobReference, jobComplete, schema, errors: [failure] = [] } = (body ?? {}) as Reply
     if (jobReference?.jobId === undefined) throw new RestFailure(200, { code: 'NO_BIGQUERY' })
     const id = `${jobReference.location ?? ''}/${jobReference.jobId}`
+    const result: Result = { maxResults, fields: schema?.fields ?? [], seen: 0 }
+    results.set(id, result)
     if (jobComplete !== true) return { id }
-    fields = schema?.fields ?? []
     // Every query has columns: without them it failed, and no rows would be taken for none found.
-    if (fields.length === 0) {
+    if (result.fields.length === 0) {
       throw new RestFailure(200, { code: failure?.reason ?? 'NO_BIGQUERY', message: failure?.message })
     }
-    return { id, first: page(body as Reply) }
+    return { id, first: page(result, body as Reply) }
   }
 
-  function page({ rows = [], pageToken }: Reply): Page {
-    return { rows: readRows(fields, rows), ...(pageToken && { next: pageToken }) }
+  function page(result: Result, { rows = [], totalRows, pageToken }: Reply): Page {
+    result.seen += rows.length
+    // Without this, rows that were lost on the way would be rows that there are not.
+    if (!pageToken && result.seen !== Number(totalRows)) throw new RestFailure(200, { code: 'INCOMPLETE' })
+    return { rows: readRows(result.fields, rows), ...(pageToken && { next: pageToken }) }
   }
 
-  async function results(id: string, query: Record<string, string | number>, signal: AbortSignal) {
+  async function ask(id: string, query: Record<string, string | number>, signal: AbortSignal) {
     const { jobId, location } = jobOf(id)
+    const { maxResults } = resultOf(id)
     const { body } = await http.send({
       method: 'GET',
       path: `${project}/queries/${encodeURIComponent(jobId)}`,
@@ -109,6 +123,12 @@ export function statementApi(http: Http, config: BigqueryConfig, sign: Signer): 
       signal,
     })
     return body
+  }
+
+  function resultOf(id: string): Result {
+    const result = results.get(id)
+    if (!result) throw new TypeError(`The job ${id} is not one of this session.`)
+    return result
   }
 
   async function hand(body: object): Promise<unknown> {
@@ -130,7 +150,7 @@ export function statementApi(http: Http, config: BigqueryConfig, sign: Signer): 
 
   return {
     async start({ text, values, location }, { timeoutMs, maxRows }: Limits) {
-      maxResults = maxRows === undefined ? undefined : Math.max(1, maxRows)
+      const maxResults = maxRows === undefined ? undefined : Math.max(1, maxRows)
       const { dataset, maximum_bytes_billed: mostBytes } = config
       const reply = await hand({
         query: text,
@@ -149,13 +169,13 @@ export function statementApi(http: Http, config: BigqueryConfig, sign: Signer): 
         connectionProperties: [{ key: 'time_zone', value: 'UTC' }],
         labels: { tool: 'tidemark' },
       })
-      return progress(reply)
+      return progress(reply, maxResults)
     },
     async poll(id, signal) {
-      return progress(await results(id, { timeoutMs: NEXT_WAIT_MS }, signal))
+      return progress(await ask(id, { timeoutMs: NEXT_WAIT_MS }, signal), resultOf(id).maxResults)
     },
     async page(id, next, signal) {
-      return page((await results(id, { pageToken: next }, signal)) as Reply)
+      return page(resultOf(id), (await ask(id, { pageToken: next }, signal)) as Reply)
     },
     async cancel(id) {
       const { jobId, location } = jobOf(id)

@@ -1,5 +1,5 @@
 import { datePattern } from '../dates.ts'
-import { defineDialect } from '../dialect.ts'
+import { defineDialect, percentileFraction } from '../dialect.ts'
 import { raw, sql, type Sql } from '../sql.ts'
 import { toWire, type Wire } from './values.ts'
 
@@ -34,7 +34,7 @@ export const databricksDialect = defineDialect({
   parsesAsDate: (value, format) => sql`regexp_like(${value}, ${strictEnd(datePattern(format))})`,
   // A backslash begins an escape, and two quotes in a row end one text and begin the next.
   literal: text => raw(`'${text.replaceAll(/[\\']/g, '\\$&')}'`),
-  percentile: (value, fraction) => sql`percentile(cast(${value} as double), ${raw(decimal(fraction))})`,
+  percentile: (value, fraction) => sql`percentile(cast(${value} as double), ${percentileFraction(fraction)})`,
   asText: value => sql`cast(${value} as string)`,
   render,
   limits: { columns: 500, values: 2000 },
@@ -47,13 +47,6 @@ function quote(identifier: string): Sql {
 /** The expressions are Java's, where a `$` also matches before a line break that ends the text. */
 function strictEnd(pattern: string): string {
   return pattern.replace(/\$$/, '\\z')
-}
-
-/** A fraction as an SQL literal; equal fractions give equal text, so that equal measures are seen as equal. */
-function decimal(fraction: number): string {
-  if (!(fraction >= 0 && fraction <= 1))
-    throw new RangeError(`A percentile is a fraction from 0 to 1, not ${fraction}`)
-  return String(fraction)
 }
 
 /** The text with named parameters, of which several values share one where they are too many. */

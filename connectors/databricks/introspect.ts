@@ -77,7 +77,6 @@ export async function introspect(read: Read, reach: Reach): Promise<TableInfo[]>
   }
   for (const [table, keys] of byTable(of('key'), found)) {
     table.constraints = [...Map.groupBy(keys, ({ item }) => item)].flatMap(([, key]) => constraint(key))
-    table.constraints.sort((a, b) => compare(a.type, b.type) || compare(a.name, b.name))
   }
   return sortTables([...found.values()])
 }
@@ -138,8 +137,4 @@ function target({ to_catalog: catalog, to_schema: schema, to_table: name }: Entr
 
 function byPlace(a: Entry, b: Entry): number {
   return (a.place ?? 0) - (b.place ?? 0)
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,5 +1,5 @@
 import { datePattern } from '../dates.ts'
-import { defineDialect } from '../dialect.ts'
+import { defineDialect, percentileFraction } from '../dialect.ts'
 import { raw, sql, type Sql } from '../sql.ts'
 
 /**
@@ -33,14 +33,11 @@ function exactly(value: Sql): Sql {
 
 /**
  * Neither server has an aggregate for it: the values are ranked, and the two around the wanted rank are weighed by
- * how near they are. That is a sub-query of the whole table, computed once; max makes
- * it an aggregate.
+ * how near they are. That is a sub-query of the whole table, computed once; max makes it an aggregate.
  */
 function percentile(value: Sql, fraction: number, table: Sql): Sql {
-  if (!(fraction >= 0 && fraction <= 1))
-    throw new RangeError(`A percentile is a fraction from 0 to 1, not ${fraction}`)
-  // An exponent makes it a double: of a decimal, the product would keep all digits of both.
-  const wanted = raw(fraction.toExponential())
+  // As a double: of a decimal, the product would keep all digits of both.
+  const wanted = sql`(${percentileFraction(fraction)} + 0e0)`
   const x = sql`(${value} + 0e0)`
   const ranked = sql`select ${x} as x, cast(row_number() over (order by ${x}) as signed) - 1 as i, (count(*) over () - 1) * ${wanted} as p from ${table} where ${value} is not null`
   const found = sql`select sum(r.x * (1 - abs(r.i - r.p))) from (${ranked}) r where abs(r.i - r.p) < 1`

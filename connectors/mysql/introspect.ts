@@ -60,8 +60,6 @@ export async function introspect(
     const constraint = part === 'index' ? toKey(parts) : toForeignKey(parts)
     if (constraint) found.get(tbl)?.constraints.push(constraint)
   }
-  for (const table of found.values())
-    table.constraints.sort((a, b) => compare(a.type, b.type) || compare(a.name, b.name))
   return sortTables([...found.values()])
 }
 
@@ -147,8 +145,4 @@ function toForeignKey(parts: readonly CatalogRow[]): ConstraintInfo {
       columns: ordered.map(({ d }) => d ?? ''),
     },
   }
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

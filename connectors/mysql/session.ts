@@ -60,15 +60,15 @@ function clamp(timeoutMs: number): number {
 }
 
 /**
- * The settings of a session, as one statement. ANSI_QUOTES, because CUSTOM_SQL is read by a grammar in which double
- * quotes hold names; the rest of sql_mode is off, so that the same statement gives the same number on every server.
+ * The settings of a session, as one statement. CUSTOM_SQL is read by a grammar in which double quotes hold names and
+ * `||` joins texts, which by default is MySQL's OR; the rest of sql_mode is off, so that the same statement gives the same number on every server.
  */
 function settings({ isMariadb }: Line, limitMs: number): string {
   const given = {
     [isMariadb ? 'tx_read_only' : 'transaction_read_only']: '1',
     autocommit: '1',
     time_zone: `'+00:00'`,
-    sql_mode: `'ANSI_QUOTES'`,
+    sql_mode: `'ANSI_QUOTES,PIPES_AS_CONCAT'`,
     lock_wait_timeout: '1',
     ...(isMariadb ? { default_regex_flags: `''` } : {}),
     ...limitOf(isMariadb, limitMs),

@@ -1,6 +1,6 @@
 import { datePattern } from '../dates.ts'
-import { defineDialect } from '../dialect.ts'
-import { raw, sql } from '../sql.ts'
+import { defineDialect, percentileFraction } from '../dialect.ts'
+import { sql } from '../sql.ts'
 
 /**
  * PostgreSQL's differences to ANSI SQL.
@@ -18,15 +18,8 @@ export const postgresqlDialect = defineDialect({
   // Not to_date or make_date: the one throws or rolls over on 2024-02-31, depending on the version, the other throws.
   parsesAsDate: (value, format) => sql`(${value})::text ~ ${datePattern(format)}::text`,
   percentile: (value, fraction) =>
-    sql`percentile_cont(${raw(percentileFraction(fraction))}::double precision) within group (order by (${value})::double precision)`,
+    sql`percentile_cont(${percentileFraction(fraction)}::double precision) within group (order by (${value})::double precision)`,
   asText: value => sql`(${value})::text`,
   // The server allows 1,664 and 65,535.
   limits: { columns: 1600, values: 32_000 },
 })
-
-/** A fraction as an SQL literal; equal fractions give equal text, so that equal measures are seen as equal. */
-export function percentileFraction(fraction: number): string {
-  if (!(fraction >= 0 && fraction <= 1))
-    throw new RangeError(`A percentile is a fraction from 0 to 1, not ${fraction}`)
-  return String(fraction)
-}

@@ -61,8 +61,6 @@ export async function introspect(
     const table = found.get(row.oid)
     table?.constraints.push(describeConstraint(row, table, target))
   }
-  for (const table of found.values())
-    table.constraints.sort((a, b) => compare(a.type, b.type) || compare(a.name, b.name))
   return sortTables([...found.values()])
 }
 
@@ -159,8 +157,4 @@ function named({ columns }: Numbered, numbers: string, count: number | null = nu
   return numbers
     .split(' ', count ?? undefined)
     .map(number => columns.find(({ ordinal }) => ordinal === Number(number))?.name ?? number)
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,6 +1,5 @@
 import { datePattern } from '../dates.ts'
-import { defineDialect } from '../dialect.ts'
-import { percentileFraction } from '../postgresql/dialect.ts'
+import { defineDialect, percentileFraction } from '../dialect.ts'
 import { raw, sql, type Sql } from '../sql.ts'
 
 /**
@@ -34,6 +33,6 @@ function text(value: Sql): Sql {
  * and none may stand beside count(distinct …); max makes it an aggregate.
  */
 function percentile(value: Sql, fraction: number, table: Sql): Sql {
-  const whole = sql`select percentile_cont(${raw(percentileFraction(fraction))}) within group (order by cast(${value} as double precision)) from ${table}`
+  const whole = sql`select percentile_cont(${percentileFraction(fraction)}) within group (order by cast(${value} as double precision)) from ${table}`
   return sql`max((${whole}))`
 }

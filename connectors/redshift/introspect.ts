@@ -120,8 +120,6 @@ export async function introspect(
     table.columns.push(describeNamedColumn(row))
   }
   const told = [...paths.values()].filter(table => table.kind !== 'table' || table.columns.length > 0)
-  for (const table of told)
-    table.constraints.sort((a, b) => compare(a.type, b.type) || compare(a.name, b.name))
   return sortTables(told)
 }
 
@@ -215,8 +213,4 @@ function named(oid: number, numbers: string, names: ReadonlyMap<string, string>)
     .split(',')
     .map(number => names.get(`${oid} ${number}`))
   return found.includes(undefined) ? undefined : (found as string[])
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

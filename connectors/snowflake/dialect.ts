@@ -1,5 +1,5 @@
 import { datePattern } from '../dates.ts'
-import { defineDialect } from '../dialect.ts'
+import { defineDialect, percentileFraction } from '../dialect.ts'
 import { raw, sql } from '../sql.ts'
 
 /** What may stand before and after a match. A dot would leave out line breaks. */
@@ -22,7 +22,7 @@ export const snowflakeDialect = defineDialect({
   literal: text => raw(`'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`),
   // Of a NUMBER the result would be a NUMBER too, with few decimals.
   percentile: (value, fraction) =>
-    sql`percentile_cont(${raw(decimal(fraction))}) within group (order by (${value})::double)`,
+    sql`percentile_cont(${percentileFraction(fraction)}) within group (order by (${value})::double)`,
   // AVG of a NUMBER keeps six decimals more than it has, and SUM of large ones overflows its 38 digits.
   asNumber: value => sql`(${value})::double`,
   asText: value => sql`(${value})::varchar`,
@@ -32,11 +32,4 @@ export const snowflakeDialect = defineDialect({
 
 function quoted(identifier: string) {
   return snowflakeDialect.quote(identifier)
-}
-
-/** A fraction as an SQL literal; equal fractions give equal text, so that equal measures are seen as equal. */
-function decimal(fraction: number): string {
-  if (!(fraction >= 0 && fraction <= 1))
-    throw new RangeError(`A percentile is a fraction from 0 to 1, not ${fraction}`)
-  return String(fraction)
 }

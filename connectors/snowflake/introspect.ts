@@ -49,6 +49,8 @@ export async function introspect(read: Read, scope: CatalogScope): Promise<Table
     if (!String(row.type).includes('TEMPORARY') && (wanted?.has(path) ?? true)) found.set(path, table)
   }
   for (const row of await read(columnsQuery(scope))) at(row.schema, row.table)?.columns.push(columnOf(row))
+  // Dropped between the two statements: it has gone, and not lost its columns.
+  for (const [path, table] of found) if (table.columns.length === 0) found.delete(path)
 
   const schemas = [...new Set([...found.values()].map(table => table.schema))]
   for (const kind of ['PRIMARY', 'UNIQUE', 'IMPORTED'] as const) {

@@ -474,6 +474,15 @@ t.test('a statement that is given up is cancelled where it runs', async t => {
   t.equal(cancel?.query.get('location'), 'EU')
 })
 
+t.test('rows that get lost on the way are no rows that there are not', async t => {
+  const { project, connection } = await openSession(t)
+  project.losePages()
+  t.match(await failure(connection.query(sql`select n from unnest(generate_array(1, 5000)) as n`, QUICK)), {
+    code: 'INCOMPLETE',
+    message: /try again/,
+  })
+})
+
 t.test('a ceiling on the bill is kept to', async t => {
   const { project, connection } = await openSession(t, { maximum_bytes_billed: 10_485_760 })
   await fill(project)

@@ -40,6 +40,8 @@ export interface Bigquery {
   restrictKeys(dataset: string): void
   /** Takes the right on the catalog of whole regions, as where rights are granted on datasets only. */
   hideRegions(): void
+  /** Loses the names of all pages but the first. */
+  losePages(): void
   /** Queries that were asked for so far. */
   statements(): number
   /** Answers the next requests with a failure of this status and reason, before anything is done. */
@@ -108,6 +110,7 @@ export async function startBigquery(t: Teardown): Promise<Bigquery> {
     restricted: new Set(),
     keyless: new Set(),
     hidesRegions: false,
+    losesPages: false,
   }
   const jobs = new Jobs(warehouse, catalog, project)
   const failures: [number, string][] = []
@@ -185,6 +188,7 @@ export async function startBigquery(t: Teardown): Promise<Bigquery> {
     restrict: table => void project.restricted.add(table),
     restrictKeys: dataset => void project.keyless.add(dataset),
     hideRegions: () => void (project.hidesRegions = true),
+    losePages: () => void (project.losesPages = true),
     statements: () => statements,
     fail: (...given) => void failures.push(...given),
     expire: () => void (account.validFrom = Math.floor(Date.now() / 1000) + 1),

@@ -278,6 +278,13 @@ const onMysql: Record<string, CheckCase[]> = {
   ],
   CUSTOM_SQL: [
     {
+      name: 'two bars join texts',
+      values: ['ab', 'b'],
+      column: 'AMOUNT',
+      config: { sql_expression: `'a' || 'b' = "AMOUNT"` },
+      expect: { invalid: 1 },
+    },
+    {
       name: 'a quoted column',
       kind: 'integer',
       values: [1, -1, 0],

@@ -18,6 +18,8 @@ export interface Project {
   keyless: Set<string>
   /** Whether the account has rights on datasets only. */
   hidesRegions: boolean
+  /** Whether the name of the next page gets lost on the way. */
+  losesPages: boolean
 }
 
 interface Job {
@@ -169,7 +171,7 @@ export class Jobs {
       cacheHit: false,
       // Without rows there is no member for them.
       ...(page.length > 0 && { rows: page }),
-      ...(!isLast && { pageToken: String(from + size) }),
+      ...(!isLast && !this.#project.losesPages && { pageToken: String(from + size) }),
     }
   }
 
