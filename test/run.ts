@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '..')
 const given = process.argv.slice(2)
 const files = given.some(argument => !argument.startsWith('-'))
   ? []
-  : globSync('test/**/*.test.ts', { cwd: root }).sort(longestFirst)
+  : globSync('test/**/*.test.ts', { cwd: root }).sort()
 
 const cluster = await testCluster()
 const installed = join(root, 'node_modules', '.bin')
@@ -26,12 +26,6 @@ const tap = spawn(join(installed, process.platform === 'win32' ? 'tap.cmd' : 'ta
   shell: process.platform === 'win32',
   env: { ...environment, TEST_CLUSTER: JSON.stringify(cluster) },
 })
-
-/** What takes a minute by itself must not be what all the others wait for in the end. */
-function longestFirst(a: string, b: string): number {
-  const isLong = (file: string) => Number(file.endsWith('template.test.ts'))
-  return isLong(b) - isLong(a) || (a < b ? -1 : 1)
-}
 
 /** A newly installed tap has its TypeScript loader built in and uses it once, whatever .taprc says. */
 function buildTap(): void {
