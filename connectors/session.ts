@@ -17,6 +17,14 @@ export interface SessionWork<Statement> {
 
 export type Limits = Pick<QueryOptions, 'timeoutMs' | 'maxRows'>
 
+/** The longest timeout, 23 days; timers of Node take little more. */
+const LONGEST_MS = 2_000_000_000
+
+/** A timeout as servers and timers take it: whole milliseconds, from 1 to 23 days. */
+export function clampTimeout(timeoutMs: number): number {
+  return Math.min(Math.max(Math.ceil(timeoutMs), 1), LONGEST_MS)
+}
+
 /** An open session: statements are run one by one, in the order in which they were asked for. */
 export interface Session<Statement> {
   /** Rejects with ConnectorError: that of the engine, or code `ABORTED` or `CLOSED`. */

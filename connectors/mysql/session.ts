@@ -1,7 +1,7 @@
 import type { ConnectOptions, Row, Value } from '../connector.ts'
 import { opening, unlessAborted } from '../dial.ts'
 import { aborted, closed, ConnectorError, silent } from '../errors.ts'
-import { makeSession, type Limits, type Session } from '../session.ts'
+import { clampTimeout, makeSession, type Limits, type Session } from '../session.ts'
 import type { MysqlConfig } from './config.ts'
 import { dial, importMysql2, requestCancel, type Driver, type Line, type Step, type Target } from './dial.ts'
 import { mysqlError } from './errors.ts'
@@ -27,8 +27,6 @@ const GRACE_MS = 200
 /** How much longer until the connection is given up. */
 const SILENCE_MS = 5_000
 const GOODBYE_MS = 2_000
-/** The longest timeout, 23 days; timers of Node take little more. */
-const LONGEST_MS = 2_000_000_000
 
 /** Dials, signs in and sets the session up with one statement. Rejects with ConnectorError. */
 export async function openSession(
@@ -43,7 +41,7 @@ export async function openSession(
       const vetted = options.egress.address(config.host, config.port, config.database)
       const target: Target = { ...config, address: await unlessAborted(vetted, signal) }
       const line = await dial(driver, target, signal, step)
-      const limitMs = clamp(options.statementTimeoutMs ?? timeoutMs)
+      const limitMs = clampTimeout(options.statementTimeoutMs ?? timeoutMs)
       await command(line, settings(line, limitMs)).catch((error: unknown) => {
         line.socket.destroy()
         throw error
@@ -53,10 +51,6 @@ export async function openSession(
   } catch (error) {
     throw mysqlError(ENGINE, error)
   }
-}
-
-function clamp(timeoutMs: number): number {
-  return Math.min(Math.max(Math.ceil(timeoutMs), 1), LONGEST_MS)
 }
 
 /**
@@ -152,7 +146,7 @@ function startSession(line: Line, target: Target, startMs: number): MysqlSession
     signal: AbortSignal,
   ): Promise<Row[]> {
     refuseWriting(statement)
-    const limitMs = clamp(timeoutMs)
+    const limitMs = clampTimeout(timeoutMs)
     let abandoned: ReturnType<typeof abandon> | undefined
     const abort = () => (abandoned ??= abandon(signal.reason))
     signal.addEventListener('abort', abort, { once: true })

@@ -5,7 +5,7 @@ import { aborted, closed, ConnectorError, silent, type ErrorRule } from '../erro
 import type { PostgresqlConfig } from './config.ts'
 import { adopted, requestCancel, secure, type Line, type SslMode, type Target } from './dial.ts'
 import { postgresqlError } from './errors.ts'
-import { makeSession, type Limits, type Session } from '../session.ts'
+import { clampTimeout, makeSession, type Limits, type Session } from '../session.ts'
 import { Statement } from './statement.ts'
 import { encode, type BoundValue } from './values.ts'
 
@@ -30,8 +30,6 @@ const READ_ONLY = 'default_transaction_read_only'
 /** How much longer than its own timeout a statement may take before the connection is given up, in ms. */
 const SILENCE_MS = 5_000
 const GOODBYE_MS = 2_000
-/** The longest timeout, 23 days; timers of Node take little more. */
-const LONGEST_MS = 2_000_000_000
 
 /** Dials, signs in and sets the session up; no statement is sent. Rejects with ConnectorError. */
 export async function openSession(
@@ -197,7 +195,7 @@ function startSession(profile: SessionProfile, client: pg.Client, target: Target
   }
 
   async function execute(statement: Statement, { timeoutMs }: Limits, signal: AbortSignal): Promise<Row[]> {
-    const wantedMs = Math.min(Math.max(Math.ceil(timeoutMs), 1), LONGEST_MS)
+    const wantedMs = clampTimeout(timeoutMs)
     let abandoned: ReturnType<typeof abandon> | undefined
     const abort = () => (abandoned = abandon(signal.reason))
     signal.addEventListener('abort', abort, { once: true })
