@@ -4,7 +4,8 @@ import type { Connection as Client, SslOptions } from 'mysql2'
 import { happens, reach } from '../dial.ts'
 import type { DriverPackage } from '../driver.ts'
 import { importDriver } from '../driver.ts'
-import type { MysqlConfig, SslMode } from './config.ts'
+import type { SslMode } from '../server-config.ts'
+import type { MysqlConfig } from './config.ts'
 
 /** mysql2 3: both servers, prepared statements, the sign-in methods of MySQL 8. */
 export const mysql2: DriverPackage = { package: 'mysql2', version: '3.24.5' }

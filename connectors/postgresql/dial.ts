@@ -2,9 +2,7 @@ import net from 'node:net'
 import tls from 'node:tls'
 import type { Duplex } from 'node:stream'
 import { happens, reach } from '../dial.ts'
-
-/** libpq's sslmode, from no encryption to a verified chain and host name. */
-export type SslMode = 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full'
+import type { SslMode } from '../server-config.ts'
 
 /** A server as it is dialled: `address` was vetted, `host` is what its certificate must be for. */
 export interface Target {
