@@ -1,5 +1,5 @@
 import type Joi from 'joi'
-import type { Capabilities, Capability, Value } from '../connectors/connector.ts'
+import type { Capabilities, Capability, Row, Value } from '../connectors/connector.ts'
 import type { ColumnInfo, ColumnKind, TableInfo } from '../connectors/catalog.ts'
 import type { Dialect } from '../connectors/dialect.ts'
 import type { Sql } from '../connectors/sql.ts'
@@ -28,6 +28,14 @@ export interface Counts {
 /** What a measured expression gave, by the name the check gave it, as numbers; null where SQL gave NULL. */
 export type Measured = Record<string, number | null>
 
+/** Something that only the engine can tell of a config. */
+export interface Question {
+  /** Must run: where the engine refuses it, its message is what is wrong with the config. */
+  select: Sql
+  /** Reads what it gave: a sentence naming what is wrong, or null. */
+  refuses?(rows: readonly Row[]): string | null
+}
+
 /** What all check types have. `Config` is declared with `type`: an interface does not fit the registry's. */
 interface CheckBase<Config> {
   /** The type users name: `REGEX`, `null_percent`. */
@@ -50,6 +58,11 @@ interface CheckBase<Config> {
    * or null. Awaited when a check is made and again before every scan, always before its SQL is written.
    */
   refuses?(config: Config, column: ColumnInfo | undefined): string | null | Promise<string | null>
+  /**
+   * What is asked of the engine when a check is made, as far as it can be reached; of a type that stays `alone`
+   * again before every scan, since its SQL is the user's own.
+   */
+  asks?(context: CheckContext<Config>): readonly Question[]
 }
 
 /** A rule by the narrow door: which non-null values are valid. Null policy, counts and samples follow from it. */
@@ -116,11 +129,11 @@ export interface GroupValue {
 }
 
 /**
- * What a scan says of one check. A failed measure is a value of its own, never a zero and never a pass; its
+ * What a scan says of one check; `measured` are the numbers behind the counts, by the check's own names. A failed measure is a value of its own, never a zero and never a pass; its
  * `kind` is that of a ConnectorError, or `invalid-check`, `unsupported`, `not-finite` or `too-many-groups`.
  */
 export type Outcome = { id: string; durationMs: number } & (
-  | { status: 'counted'; total: number; invalid: number; samples: Sample[] }
+  | { status: 'counted'; total: number; invalid: number; samples: Sample[]; measured: Measured }
   | { status: 'measured'; value: number | null; total: number }
   | { status: 'grouped'; groups: GroupValue[] }
   | { status: 'error'; kind: string; message: string }

@@ -18,6 +18,8 @@ export interface ScanOptions {
   timeoutMs: number
   /** Invalid rows to keep per failing rule, 0 to 100, for all or by check id; 0 unless told. */
   sampleLimit?: number | Readonly<Record<string, number>>
+  /** Columns of personal data: no sample shows what they hold. */
+  masked?: ReadonlySet<string>
   signal?: AbortSignal
   /** Milliseconds on a clock that only goes forward; the process's own unless told. */
   now?: () => number
@@ -234,9 +236,9 @@ function readOutcome(
       const groups = rows.map(row => readGroup(item, part, statement, row))
       return { id, status: 'grouped', groups, durationMs }
     }
-    const { reading, total } = readRow(item, statement, rows[0] ?? {})
+    const { reading, total, measured } = readRow(item, statement, rows[0] ?? {})
     if (typeof reading === 'object' && reading !== null) {
-      return { id, status: 'counted', ...reading, samples: [], durationMs }
+      return { id, status: 'counted', ...reading, samples: [], measured, durationMs }
     }
     return { id, status: 'measured', value: reading, total, durationMs }
   } catch (thrown) {
@@ -250,7 +252,7 @@ function readRow(item: Planned, { columns }: Statement, row: Row) {
   for (const [name, measure] of Object.entries(item.measures)) {
     measured[name] = toNumber(columnOf(row, columns.get(measure.key) ?? ''))
   }
-  return { total, reading: interpret(item, measured, total) }
+  return { total, measured, reading: interpret(item, measured, total) }
 }
 
 /** Without a row, or with its columns under other names, nothing was measured: as zeros, every rule would pass. */
