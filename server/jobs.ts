@@ -25,7 +25,8 @@ export interface Job<Data extends object = object> {
   /** Cron, UTC; only for sweeps. */
   every?: string
   queue?: { retries?: number; retryDelaySeconds?: number; expireSeconds?: number }
-  concurrency?: { local?: number; perGroup?: number }
+  /** Jobs at once: in one process, and of one group over all processes (by tier, where the group names one). */
+  concurrency?: { local?: number; perGroup?: number | { default: number; tiers: Record<string, number> } }
   /** What it returns is stored as the job's output. Throwing retries; throwing `GiveUp` fails for good. */
   work(data: Data, context: JobContext): Promise<object | void>
 }
@@ -40,8 +41,8 @@ export interface SendOptions {
   trx?: Transaction
   /** Seconds to wait before it may start, or when it may. */
   after?: number | Date
-  /** The company, so that one tenant's backlog does not delay another's. */
-  group?: string
+  /** The company, so that one tenant's backlog does not delay another's, or what else is to be limited. */
+  group?: string | { id: string; tier: string }
 }
 
 export interface Jobs {
@@ -114,7 +115,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
       // With notifications pg-boss polls every 30 s, and a job whose time comes later notifies nobody.
       notifyPollingIntervalSeconds: POLL_SECONDS,
       localConcurrency: job.concurrency?.local ?? 2,
-      ...(job.concurrency?.perGroup && { localGroupConcurrency: job.concurrency.perGroup }),
+      ...(job.concurrency?.perGroup && { groupConcurrency: job.concurrency.perGroup }),
     } as const
     let workers: string[] = []
     await boss.work(job.name, settings, async records => {
@@ -136,7 +137,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
       const id = await boss.send(job.name, checked(job, data), {
         ...(trx && { db: fromKnex(trx) }),
         ...(after !== undefined && { startAfter: after }),
-        ...(group !== undefined && { group: { id: group } }),
+        ...(group !== undefined && { group: typeof group === 'string' ? { id: group } : group }),
       })
       if (!id) throw new Error(`Job ${job.name} was not accepted`)
       return id

@@ -13,12 +13,15 @@ import * as catalogTables from '../migrations/0002_catalog.ts'
 import * as checkTables from '../migrations/0003_checks.ts'
 import * as freshnessTables from '../migrations/0004_freshness.ts'
 import * as alertTables from '../migrations/0005_alerts.ts'
+import * as referentialTables from '../migrations/0006_referential.ts'
+import * as scanTables from '../migrations/0007_scans.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { catalog } from '../plugins/catalog/index.ts'
 import { demo } from '../plugins/demo/index.ts'
 import { freshness } from '../plugins/freshness/index.ts'
 import { metrics } from '../plugins/metrics/index.ts'
+import { operatingSchedules } from '../plugins/operating-schedules/index.ts'
 import { publicPages } from '../plugins/public/index.ts'
 import { scans } from '../plugins/scans/index.ts'
 import { validity } from '../plugins/validity/index.ts'
@@ -28,7 +31,18 @@ const migration = (name: string, steps: Pick<Migration, 'up' | 'down'>): Migrati
 
 /** Everything the program is made of. Nothing is discovered: what is not listed here does not run. */
 export const manifest = {
-  plugins: [auth, alerts, catalog, scans, validity, metrics, freshness, demo, publicPages],
+  plugins: [
+    auth,
+    alerts,
+    catalog,
+    operatingSchedules,
+    scans,
+    validity,
+    metrics,
+    freshness,
+    demo,
+    publicPages,
+  ],
   connectors: [postgresql, redshift, mysql, snowflake, bigquery, databricks] as unknown as Connector[],
   checks: [...ruleTypes, ...metricTypes] as CheckType[],
   /** The plug-in template is our own SQLite engine, loaded as anyone's extension is. */
@@ -39,6 +53,8 @@ export const manifest = {
     migration('0003_checks', checkTables),
     migration('0004_freshness', freshnessTables),
     migration('0005_alerts', alertTables),
+    migration('0006_referential', referentialTables),
+    migration('0007_scans', scanTables),
   ],
 }
 

@@ -14,15 +14,20 @@ export interface CatalogApi {
   load(trx: Transaction, tableId: string): Promise<{ source: Source; table: Table } | undefined>
   connectorOf(source: Source): Connector
   /**
-   * Opens a session, gives it to `work`, and closes it in any case.
-   * @param statementTimeoutMs what most statements will be given; saves the statement that would set it
-   * @throws ConnectorError
+   * Opens a session, gives it to `work`, and closes it in any case. Waits while as many are open as the source's
+   * `max_concurrency` allows.
+   * @param timeoutMs what most statements will be given; saves the statement that would set it
+   * @throws ConnectorError, or 503 `UNAVAILABLE` while all sessions of the source are in use
    */
   withConnection<T>(
     source: Source,
     work: (connection: Connection) => Promise<T>,
-    statementTimeoutMs?: number,
+    timeoutMs?: number,
   ): Promise<T>
+  /** Milliseconds after which a statement at a source is ended there. */
+  statementTimeoutMs(source: Source): number
+  /** The columns of a table that are tagged as personal data. */
+  personalColumns(table: Table): ReadonlySet<string>
   /** The table as checks and connectors see it. */
   tableInfo(table: Table): TableInfo
   /** Remembers whether a source could be reached; opens or closes its `connection_failed` alert. */

@@ -88,6 +88,16 @@ export async function findTable(trx: Transaction, asset: Asset, path: string): P
   return table
 }
 
+/** The tags that mean personal data; `pii.email` and `pii:email` are kinds of `pii`. */
+const PERSONAL = /^(pii|personal|personal[-_ ]data|sensitive)([.:/].*)?$/i
+
+/** The columns of a table that are tagged as personal data; all of a table that is tagged so itself. */
+export function personalColumns({ columns, columnTags, tags }: Table): ReadonlySet<string> {
+  const isPersonal = (names: readonly string[] = []) => names.some(tag => PERSONAL.test(tag))
+  const all = isPersonal(tags)
+  return new Set(columns.flatMap(({ name }) => (all || isPersonal(columnTags[name]) ? [name] : [])))
+}
+
 /** A stored table as connectors and checks see it. */
 export function tableInfo(table: Table): TableInfo {
   return {

@@ -2,6 +2,7 @@ import type { Server } from '@hapi/hapi'
 import type { Connection, Connector, ConnectOptions, Stage } from '../../connectors/connector.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../../connectors/errors.ts'
 import type { Source } from './models.ts'
+import { withPlace } from './places.ts'
 
 /** The `error_code` of the API for each kind of failure. */
 export const ERROR_CODES: Record<ConnectorErrorKind, string> = {
@@ -56,21 +57,34 @@ export function openConfig(server: Server, source: Source): Record<string, unkno
   return { ...source.config, ...(JSON.parse(secret) as object) }
 }
 
-/** Opens a session, gives it to `work`, and closes it in any case. */
-export async function withConnection<T>(
+/** Milliseconds after which a statement at a source is ended there. */
+export function statementTimeoutMs(server: Server, source: Source): number {
+  return (source.statementTimeoutSeconds ?? server.config.statementTimeout) * 1_000
+}
+
+/** How long to wait while all sessions of a source are in use, in milliseconds. */
+const PATIENCE_MS = 30_000
+
+/** Opens a session when one may be open, gives it to `work`, and closes it in any case. */
+export function withConnection<T>(
   server: Server,
   source: Source,
   work: (connection: Connection) => Promise<T>,
-  statementTimeoutMs?: number,
+  timeoutMs?: number,
 ): Promise<T> {
-  const connection = await server.connectors
-    .get(source.sourceType)
-    .connect(openConfig(server, source), { ...options(server), statementTimeoutMs })
-  try {
-    return await work(connection)
-  } finally {
-    await connection.close()
+  const connector = server.connectors.get(source.sourceType)
+  const session = async () => {
+    const connection = await connector.connect(openConfig(server, source), {
+      ...options(server),
+      statementTimeoutMs: timeoutMs,
+    })
+    try {
+      return await work(connection)
+    } finally {
+      await connection.close()
+    }
   }
+  return withPlace(server, source, session, PATIENCE_MS)
 }
 
 /** Tries a source stage by stage. */

@@ -2,6 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { formatName, tablePath, type TableInfo } from '../../connectors/catalog.ts'
 import { insertAll, rows, type Transaction } from '../../server/database.ts'
+import { hasErrorData } from '../../server/errors.ts'
 import { tableInfo } from './assets.ts'
 import { failureOf, withConnection } from './connections.ts'
 import { diff, fingerprint, type Change, type Impact } from './diff.ts'
@@ -28,6 +29,8 @@ export async function discover(server: Server, companyId: string, runId: string)
   try {
     found = await withConnection(server, source, connection => connection.introspect())
   } catch (error) {
+    // All sessions of the source are in use: not its fault, and the job is tried again.
+    if (hasErrorData(error)) throw error
     server.pino.warn({ err: (error as Error).message, source_id: source.id }, 'discovery failed')
     await server.db.company(companyId, trx => fail(server, trx, { source, runId, error: error as Error }))
     return null

@@ -1,7 +1,7 @@
 import type { Plugin } from '@hapi/hapi'
-import { findAsset, findTable, tableInfo } from './assets.ts'
+import { findAsset, findTable, personalColumns, tableInfo } from './assets.ts'
 import type { CatalogApi } from './api.ts'
-import { withConnection } from './connections.ts'
+import { statementTimeoutMs, withConnection } from './connections.ts'
 import { discoverJob, dispatchDiscoveries } from './jobs.ts'
 import type { AssetFacts } from './present.ts'
 import { routes } from './routes.ts'
@@ -23,7 +23,9 @@ export const catalog: Plugin<undefined> = {
       load: loadTable,
       connectorOf: source => server.connectors.get(source.sourceType),
       withConnection: (source, work, timeoutMs) => withConnection(server, source, work, timeoutMs),
+      statementTimeoutMs: source => statementTimeoutMs(server, source),
       tableInfo,
+      personalColumns,
       noteConnection: (trx, source, error) => noteConnection(server, trx, source, error),
       startRun,
       finishRun,

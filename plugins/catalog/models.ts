@@ -16,6 +16,12 @@ export class Source extends CompanyRow {
   /** The secrets of the config, sealed JSON. */
   declare secrets: string | null
   declare isActive: boolean
+  /** What may be asked of it: its catalog alone, numbers of its rows, or rows as samples too. */
+  declare queryAccessLevel: 'schema_only' | 'aggregates' | 'full'
+  /** Sessions that may be open there at once, over all processes. */
+  declare maxConcurrency: number
+  /** Null means the setting STATEMENT_TIMEOUT. */
+  declare statementTimeoutSeconds: number | null
   declare discoveryInterval: string
   declare nextRunAt: Date | null
   declare runningSlot: Date | null

@@ -74,10 +74,12 @@ export async function presentSource(
     intelligence_message: 'Not part of this version',
     data_quality_status: 'none',
     data_quality_message: 'No rule or metric watches this source',
-    query_access_level: 'full',
+    query_access_level: source.queryAccessLevel,
     tags_mode: 'manual',
     intelligence_mode: 'off',
-    effective_access_level: 'full',
+    effective_access_level: source.queryAccessLevel,
+    max_concurrency: source.maxConcurrency,
+    statement_timeout_seconds: source.statementTimeoutSeconds,
     auto_tag_enabled: false,
     // An engine whose extension was taken away has no features, and its sources stay readable.
     features: server.connectors.has(source.sourceType)

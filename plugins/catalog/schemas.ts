@@ -6,6 +6,12 @@ const DISCOVERY_INTERVALS = ['off', 'hourly', 'every_4_hours', 'daily', 'weekly'
 
 export const assetParams = Joi.object({ asset_id: Joi.string().max(1_000).required() })
 
+const limits = {
+  query_access_level: Joi.string().valid('schema_only', 'aggregates', 'full'),
+  max_concurrency: Joi.number().strict().integer().min(1).max(20),
+  statement_timeout_seconds: Joi.number().strict().integer().min(1).max(3_600).allow(null),
+}
+
 export const newSource = Joi.object({
   name: Joi.string().trim().min(1).max(200).required(),
   source_type: Joi.string().required(),
@@ -14,6 +20,7 @@ export const newSource = Joi.object({
   discovery_interval: Joi.string()
     .valid(...DISCOVERY_INTERVALS)
     .default('off'),
+  ...limits,
 }).required()
 
 export const sourcePatch = Joi.object({
@@ -22,6 +29,7 @@ export const sourcePatch = Joi.object({
   connection_config: Joi.object().unknown(),
   is_active: Joi.boolean().strict(),
   discovery_interval: Joi.string().valid(...DISCOVERY_INTERVALS),
+  ...limits,
 })
   .min(1)
   .required()

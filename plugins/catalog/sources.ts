@@ -9,8 +9,23 @@ import { failureOf, openConfig, sealPlace, splitSecrets, testConnection } from '
 import { Run, Source } from './models.ts'
 import { discoverJob } from './jobs.ts'
 
+/** What a source lets itself be asked; as in the columns of the same names. */
+interface SourceLimits {
+  query_access_level?: Source['queryAccessLevel']
+  max_concurrency?: number
+  statement_timeout_seconds?: number | null
+}
+
+function limitsOf(body: SourceLimits): Partial<Source> {
+  return {
+    queryAccessLevel: body.query_access_level,
+    maxConcurrency: body.max_concurrency,
+    statementTimeoutSeconds: body.statement_timeout_seconds,
+  }
+}
+
 /** The body of `POST /sdk/assets`, validated. */
-export interface NewSource {
+export interface NewSource extends SourceLimits {
   name: string
   source_type: string
   connection_config: Record<string, unknown>
@@ -36,12 +51,13 @@ export async function createSource(
     description: body.description ?? null,
     discoveryInterval: body.discovery_interval,
     nextRunAt: body.discovery_interval === 'off' ? null : new Date(),
+    ...limitsOf(body),
     ...sealed(server, connector, { companyId, id }, config),
   })
 }
 
 /** The body of `PATCH /sdk/assets/{id}`, validated. */
-export interface SourcePatch {
+export interface SourcePatch extends SourceLimits {
   name?: string
   description?: string | null
   connection_config?: Record<string, unknown>
@@ -67,6 +83,7 @@ export async function patchSource(
     ...(patch.name !== undefined && { name: patch.name }),
     ...(patch.description !== undefined && { description: patch.description }),
     ...(patch.is_active !== undefined && { isActive: patch.is_active }),
+    ...limitsOf(patch),
     ...(interval !== undefined && {
       discoveryInterval: interval,
       nextRunAt: interval === 'off' ? null : new Date(),

@@ -2,6 +2,7 @@ import type { Server } from '@hapi/hapi'
 import type { ColumnInfo } from '../../connectors/catalog.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { rows, type Transaction } from '../../server/database.ts'
+import { hasErrorData } from '../../server/errors.ts'
 import type { Checked, CheckRequest } from './api.ts'
 import { detectColumn } from './columns.ts'
 import { parseDuration } from './durations.ts'
@@ -137,7 +138,7 @@ async function read(
   if (targets.length === 0)
     return { measured: { readings: new Map(), statements: 0, failure: null }, isConnected: false }
   const { catalog } = server.plugins
-  const timeoutMs = server.config.statementTimeout * 1000
+  const timeoutMs = catalog.statementTimeoutMs(source)
   try {
     const measured = await catalog.withConnection(
       source,
@@ -146,6 +147,8 @@ async function read(
     )
     return { measured, isConnected: true }
   } catch (thrown) {
+    // All sessions of the source are in use, which says nothing of its tables.
+    if (hasErrorData(thrown)) throw thrown
     const error = thrown instanceof ConnectorError ? thrown : unexpected(server, source, thrown)
     const reading: Reading = { error, at: performance.now() }
     const readings = new Map(targets.map(({ id }) => [id, reading]))

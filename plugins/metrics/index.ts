@@ -1,7 +1,7 @@
 import type { Plugin } from '@hapi/hapi'
-import { summarize } from './metrics.ts'
-import { Metric } from './models.ts'
-import { batchOf } from './record.ts'
+import { summarize, wanted } from './metrics.ts'
+import { Metric, type Snapshot } from './models.ts'
+import { record } from './record.ts'
 import { routes } from './routes.ts'
 
 /** Numbers taken of tables again and again, each judged against its own history. */
@@ -9,16 +9,13 @@ export const metrics: Plugin<undefined> = {
   name: 'metrics',
   dependencies: ['catalog', 'scans', 'alerts'],
   register(server) {
-    server.route(routes(server))
-    server.plugins.scans.contribute({
+    const captureNow = server.plugins.scans.contribute<Metric, Snapshot[]>({
       name: 'metrics',
-      table: 'metrics',
-      load: async (trx, table, which) => {
-        const active = Metric.query(trx).where({ tableId: table.table.id, isActive: true })
-        const due = await (which === 'claimed' ? active.whereNotNull('runningSlot') : active)
-        return batchOf(server, table, due, which === 'claimed')
-      },
+      model: Metric,
+      check: wanted,
+      record: (trx, table, taken, at) => record(server, trx, table, taken, at),
       tally: (trx, source) => summarize(trx, source.companyId, { source }),
     })
+    server.route(routes(server, captureNow))
   },
 }

@@ -8,6 +8,16 @@ import { Metric, NamedMetric, Snapshot } from './models.ts'
 
 type Asset = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>
 
+/** What a metric wants measured of its table. */
+export function wanted(metric: Metric) {
+  return {
+    type: metric.metricType,
+    config: metric.config,
+    ...(metric.columnName !== null && { column: metric.columnName }),
+    ...(metric.groupByColumns.length > 0 && { groupBy: metric.groupByColumns }),
+  }
+}
+
 /** The body of a new metric; what is not named here belongs to the metric type. */
 export interface NewMetric {
   metric_type: string
@@ -100,7 +110,12 @@ export async function findMetric(trx: Transaction, asset: Asset, metricId: strin
       ? await query.findOne('metrics.internalId', metricId)
       : undefined
   if (metric) return metric
-  throw apiError('METRIC_NOT_FOUND', 'There is no such metric on this asset', { metric_id: metricId })
+  throw noMetric(metricId)
+}
+
+/** 404: a metric that never was, is another company's, or was removed meanwhile. */
+export function noMetric(metricId: string) {
+  return apiError('METRIC_NOT_FOUND', 'There is no such metric on this asset', { metric_id: metricId })
 }
 
 /** One page of an asset's metrics, newest first, and how many there are. */

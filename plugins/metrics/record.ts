@@ -1,9 +1,7 @@
 import type { Server } from '@hapi/hapi'
-import type { Outcome } from '../../checks/check.ts'
 import { advance, STATE_VERSION, type DetectorState } from '../../checks/detector.ts'
 import { tablePath } from '../../connectors/catalog.ts'
-import { insertAll, rows, type Transaction } from '../../server/database.ts'
-import { isSameSlot } from '../../server/due.ts'
+import { companyOf, insertAll, rows, type Transaction } from '../../server/database.ts'
 import {
   failedCapture,
   groupsOf,
@@ -15,119 +13,110 @@ import {
 } from './capture.ts'
 import { Metric, MetricState, Snapshot } from './models.ts'
 
-type Loaded = NonNullable<Awaited<ReturnType<Server['plugins']['catalog']['load']>>>
+type Feature = Parameters<Server['plugins']['scans']['contribute']>[0]
+type Loaded = Parameters<Feature['record']>[1]
+/** A metric, locked, with what the scan says of it. */
+type Taken = { row: Metric } & Pick<Parameters<Feature['record']>[2][number], 'outcome' | 'slot'>
 
 /** Snapshots of a group that a baseline is rebuilt from. */
 const HISTORY = 400
 
-/** A batch of metrics for the scan, and what becomes of their outcomes. */
-export function batchOf(server: Server, loaded: Loaded, metrics: readonly Metric[], claimed: boolean) {
-  const isKnown = (metric: Metric) => server.checks.has(metric.metricType)
-  // A check type whose extension was taken away; its checks cannot be measured, and the others can.
-  const unknown = metrics
-    .filter(metric => !isKnown(metric))
-    .map((metric): Outcome => ({
-      id: `m_${metric.id}`,
-      status: 'error',
-      kind: 'unsupported',
-      message: `No extension provides the check type ${metric.metricType}: add it to EXTENSIONS`,
-      durationMs: 0,
-    }))
-  return {
-    checks: metrics.filter(isKnown).map(metric => ({
-      id: `m_${metric.id}`,
-      type: server.checks.get(metric.metricType),
-      config: metric.config,
-      ...(metric.columnName !== null && { column: metric.columnName }),
-      ...(metric.groupByColumns.length > 0 && { groupBy: metric.groupByColumns }),
-    })),
-    record: (trx: Transaction, outcomes: readonly Outcome[], at: Date) =>
-      record(server, trx, { loaded, metrics, outcomes: [...outcomes, ...unknown], at, claimed }),
-  }
-}
-
-interface Recording {
-  loaded: Loaded
-  metrics: readonly Metric[]
-  outcomes: readonly Outcome[]
-  at: Date
-  /** Whether the sweep's slots are being recorded; a capture by hand belongs to no slot. */
-  claimed: boolean
-}
-
-interface Taken {
+/** What was made of one metric. */
+interface Capture {
   metric: Metric
+  slot: Date | null
   captured: Captured[]
   states: { groupValues: Record<string, unknown>; state: DetectorState }[]
 }
 
 /**
- * Judges captures and stores snapshots, what was learned, and alerts. The metrics are locked first, so that
- * two captures of one metric learn one after the other.
+ * Judges captures and stores snapshots, what was learned, and alerts.
+ * @returns the snapshots of each metric, one a group
  */
-async function record(server: Server, trx: Transaction, recording: Recording): Promise<Snapshot[]> {
-  const { loaded, metrics, outcomes, at, claimed } = recording
-  if (metrics.length === 0) return []
-  const ids = metrics.map(({ internalId }) => internalId)
-  const current = await Metric.query(trx).whereIn('internalId', ids).orderBy('internalId').forUpdate()
-  const byCheck = new Map(current.map(metric => [`m_${metric.id}`, metric]))
-  const loadedById = new Map(metrics.map(metric => [metric.internalId, metric]))
-  const known = await knownStates(trx, ids)
-  const taken: Taken[] = []
-  for (const outcome of outcomes) {
-    const metric = byCheck.get(outcome.id)
-    if (!metric || (claimed && !isSameSlot(metric, loadedById.get(metric.internalId)))) continue
-    taken.push(await take(trx, metric, outcome, at, known))
-  }
-  if (taken.length === 0) return []
+export async function record(
+  server: Server,
+  trx: Transaction,
+  loaded: Loaded,
+  taken: readonly Taken[],
+  at: Date,
+): Promise<Snapshot[][]> {
+  const known = await knownStates(trx, taken)
+  const captures = taken.map(item => capture(item, at, known))
   const stored = await insertAll(
-    taken.flatMap(({ metric, captured }) =>
-      captured.map(value => ({
-        metricId: metric.internalId,
-        ...value,
-        scheduledFor: claimed ? metric.runningSlot : null,
-        capturedAt: at,
-      })),
+    captures.flatMap(({ metric, slot, captured }) =>
+      captured.map(value => ({ metricId: metric.internalId, ...value, scheduledFor: slot, capturedAt: at })),
     ),
     chunk => Snapshot.query(trx).insert(chunk),
   )
-  await learn(trx, taken, claimed)
-  for (const { metric, captured } of taken) await alert(server, trx, loaded, metric, captured)
-  return stored
+  await learn(trx, captures)
+  for (const { metric, captured } of captures) await alert(server, trx, loaded, metric, captured)
+  const byMetric = Map.groupBy(stored, ({ metricId }) => metricId)
+  return captures.map(({ metric }) => byMetric.get(metric.internalId) ?? [])
 }
 
-async function take(
-  trx: Transaction,
-  metric: Metric,
-  outcome: Outcome,
+function capture(
+  { row: metric, outcome, slot }: Taken,
   at: Date,
   known: ReadonlyMap<string, DetectorState>,
-): Promise<Taken> {
-  const groups = groupsOf(outcome)
-  if (outcome.status !== 'measured' && outcome.status !== 'grouped') {
-    return { metric, captured: [failedCapture(outcome)], states: [] }
+): Capture {
+  if (outcome.status !== 'measured' && outcome.status !== 'grouped')
+    return { metric, slot, captured: [failedCapture(outcome)], states: [] }
+  const judged = groupsOf(outcome).map(group => {
+    const before = known.get(stateKey(metric.internalId, group.group)) ?? startState(metric)
+    return { group, ...judgeValue(metric, group, at, before) }
+  })
+  return {
+    metric,
+    slot,
+    captured: judged.map(({ captured }) => captured),
+    states: judged.map(({ group, state }) => ({ groupValues: group.group, state })),
   }
-  const captured: Captured[] = []
-  const states: Taken['states'] = []
-  for (const group of groups) {
-    const before =
-      known.get(stateKey(metric.internalId, group.group)) ?? (await rebuild(trx, metric, group.group))
-    const judged = judgeValue(metric, group, at, before)
-    captured.push(judged.captured)
-    states.push({ groupValues: group.group, state: judged.state })
-  }
-  return { metric, captured, states }
 }
 
-async function knownStates(
-  trx: Transaction,
-  metricIds: readonly string[],
-): Promise<Map<string, DetectorState>> {
-  const states = await MetricState.query(trx).whereIn('metricId', [...metricIds])
-  return new Map(
+/** What was learned of the groups that were measured; rebuilt from their snapshots where it is not stored. */
+async function knownStates(trx: Transaction, taken: readonly Taken[]): Promise<Map<string, DetectorState>> {
+  const metrics = new Map(taken.map(({ row }) => [row.internalId, row]))
+  const states = await MetricState.query(trx).whereIn('metricId', [...metrics.keys()])
+  const known = new Map(
     states.flatMap(({ metricId, groupValues, state }) =>
       state.version === STATE_VERSION ? [[stateKey(metricId, groupValues), state] as const] : [],
     ),
+  )
+  const unknown = taken.flatMap(({ row, outcome }) =>
+    groupsOf(outcome)
+      .filter(({ group }) => !known.has(stateKey(row.internalId, group)))
+      .map(({ group }) => ({ metric_id: row.internalId, group_values: group })),
+  )
+  if (unknown.length === 0) return known
+  for (const past of await history(trx, unknown)) {
+    const metric = metrics.get(past.metricId)
+    if (!metric) continue
+    const key = stateKey(past.metricId, past.groupValues)
+    const point = {
+      at: past.capturedAt.getTime() / 1_000,
+      value: past.value,
+      total: past.totalRows === null ? null : Number(past.totalRows),
+    }
+    known.set(key, advance(known.get(key) ?? startState(metric), point))
+  }
+  return known
+}
+
+type Past = Pick<Snapshot, 'metricId' | 'groupValues' | 'totalRows' | 'capturedAt'> & { value: number }
+
+/** The last snapshots with a value of each group, oldest first. */
+function history(trx: Transaction, groups: readonly object[]): Promise<Past[]> {
+  return rows<Past>(
+    trx,
+    `select metric_id, group_values, value, total_rows, captured_at from (
+       select s.*, row_number() over (
+         partition by s.metric_id, s.group_values order by s.captured_at desc, s.id desc) as age
+       from metric_snapshots s
+       join jsonb_to_recordset(cast(:groups as jsonb)) as g(metric_id bigint, group_values jsonb)
+         on g.metric_id = s.metric_id and g.group_values = s.group_values
+       where s.company_id = :companyId and s.value is not null
+     ) recent where age <= ${HISTORY} order by captured_at, id`,
+    { groups: JSON.stringify(groups), companyId: companyOf(trx) },
   )
 }
 
@@ -136,33 +125,8 @@ function stateKey(metricId: string, group: Record<string, unknown>): string {
   return JSON.stringify([metricId, Object.entries(group).sort(([a], [b]) => (a < b ? -1 : 1))])
 }
 
-async function rebuild(
-  trx: Transaction,
-  metric: Metric,
-  group: Record<string, unknown>,
-): Promise<DetectorState> {
-  const history = await Snapshot.query(trx)
-    .where('metricId', metric.internalId)
-    .whereRaw('group_values = cast(? as jsonb)', [JSON.stringify(group)])
-    .whereNotNull('value')
-    .orderBy([
-      { column: 'capturedAt', order: 'desc' },
-      { column: 'id', order: 'desc' },
-    ])
-    .limit(HISTORY)
-  return history.toReversed().reduce(
-    (state, { capturedAt, value, totalRows }) =>
-      advance(state, {
-        at: capturedAt.getTime() / 1_000,
-        value: value ?? 0,
-        total: totalRows === null ? null : Number(totalRows),
-      }),
-    startState(metric),
-  )
-}
-
-async function learn(trx: Transaction, taken: readonly Taken[], claimed: boolean): Promise<void> {
-  const states = taken.flatMap(({ metric, states: learned }) =>
+async function learn(trx: Transaction, captures: readonly Capture[]): Promise<void> {
+  const states = captures.flatMap(({ metric, states: learned }) =>
     learned.map(({ groupValues, state }) => ({
       metric_id: metric.internalId,
       group_values: groupValues,
@@ -178,15 +142,15 @@ async function learn(trx: Transaction, taken: readonly Taken[], claimed: boolean
      on conflict (metric_id, group_values) do update set state = excluded.state`,
     [JSON.stringify(states)],
   )
-  const statuses = taken.map(({ metric, captured }) => ({
+  const statuses = captures.map(({ metric, captured }) => ({
     id: metric.internalId,
     status: overall(metric, captured),
   }))
   await rows(
     trx,
-    `update metrics m set last_status = l.status, running_slot = case when :claimed then null else m.running_slot end
-     from jsonb_to_recordset(cast(:statuses as jsonb)) as l(id bigint, status text) where m.internal_id = l.id`,
-    { claimed, statuses: JSON.stringify(statuses) },
+    `update metrics m set last_status = l.status
+     from jsonb_to_recordset(cast(? as jsonb)) as l(id bigint, status text) where m.internal_id = l.id`,
+    [JSON.stringify(statuses)],
   )
 }
 

@@ -8,19 +8,22 @@ import {
   findMetric,
   listMetrics,
   listSnapshots,
+  noMetric,
   patchMetric,
   summarize,
   type MetricPatch,
   type NewMetric,
 } from './metrics.ts'
-import { Metric } from './models.ts'
+import { Metric, type Snapshot } from './models.ts'
 import { presentMetric, presentSnapshot } from './present.ts'
-import { batchOf } from './record.ts'
 import * as schemas from './schemas.ts'
 
+/** Captures a metric now, one snapshot a group; undefined when it is gone. */
+type CaptureNow = (metric: Metric) => Promise<{ result: Snapshot[] } | undefined>
+
 /** The routes of metrics, their captures and snapshots. */
-export function routes(server: Server): ServerRoute[] {
-  const { catalog, scans } = server.plugins
+export function routes(server: Server, captureNow: CaptureNow): ServerRoute[] {
+  const { catalog } = server.plugins
   const assetOf = (trx: Transaction, request: Request) => catalog.findAsset(trx, param(request, 'asset_id'))
   const metricOf = async (trx: Transaction, request: Request) =>
     findMetric(trx, await assetOf(trx, request), param(request, 'metric_id'))
@@ -150,9 +153,9 @@ export function routes(server: Server): ServerRoute[] {
       },
       handler: async request => {
         const metric = await inCompany(request, trx => metricOf(trx, request))
-        const snapshots = await scans.run(caller(request).companyId, metric.tableId, async (trx, table) =>
-          batchOf(server, table, [await metricOf(trx, request)], false),
-        )
+        const captured = await captureNow(metric)
+        if (!captured) throw noMetric(param(request, 'metric_id'))
+        const snapshots = captured.result
         return { data: { snapshot_count: snapshots.length, snapshots: snapshots.map(presentSnapshot) } }
       },
     },

@@ -1,27 +1,64 @@
 import type { Server } from '@hapi/hapi'
+import type { ModelClass } from 'objection'
 import type { Check, CheckType, Outcome } from '../../checks/check.ts'
-import type { Transaction } from '../../server/database.ts'
+import type { CompanyRow, Transaction } from '../../server/database.ts'
 
 /** A table of the catalog with its source, as the catalog gives them. */
 export type Loaded = NonNullable<Awaited<ReturnType<Server['plugins']['catalog']['load']>>>
 
-/** Checks to scan, and what becomes of their outcomes. */
-export interface Batch<Result = unknown> {
-  checks: Check[]
-  /** Judges and stores, in one transaction with all other batches of the scan. */
-  record(trx: Transaction, outcomes: readonly Outcome[], at: Date): Promise<Result>
+/** A row that stands for a check of one table, with the columns that `server/due.ts` asks for. */
+export interface Scheduled extends CompanyRow {
+  sourceId: string
+  tableId: string
+  isActive: boolean
+  nextRunAt: Date
+  /** The due time that was claimed and is not recorded yet. */
+  runningSlot: Date | null
 }
 
-/** A feature that has checks to run when they are due. */
-export interface Contribution {
+/** What a row wants measured; a type by its name is looked up, so that one whose extension is gone can be told. */
+export type Wanted = Omit<Check, 'id' | 'type'> & { type: CheckType | string }
+
+/** Why a row cannot be measured, found without asking its source. */
+export interface Unmeasurable {
+  kind: string
+  message: string
+}
+
+/** A row, locked, with what the scan says of it. */
+export interface Taken<Row extends Scheduled> {
+  row: Row
+  outcome: Outcome
+  /** The due time it was taken for; null of one asked for by hand. */
+  slot: Date | null
+}
+
+/** A feature whose rows stand for checks, on schedule and on demand. */
+export interface Feature<Row extends Scheduled = Scheduled, Result = unknown> {
   name: string
-  /** Its table of schedules, with the columns that `server/due.ts` asks for; the interval is `check_interval`. */
-  table: string
-  /** The checks of a table: those that were claimed and are not recorded yet, or all active ones. */
-  load(trx: Transaction, table: Loaded, which: 'claimed' | 'active'): Promise<Batch>
+  /** Its rows; the interval is the column `check_interval`. */
+  model: ModelClass<Row>
+  /** What a row wants measured of its table. */
+  check(row: Row, table: Loaded, trx: Transaction): Wanted | Unmeasurable | Promise<Wanted | Unmeasurable>
+  /**
+   * Judges and stores, in one transaction with all other features of the scan. The rows are locked, so that two
+   * scans of one row learn one after the other.
+   * @returns what was made of each, in the same order
+   */
+  record(trx: Transaction, table: Loaded, taken: readonly Taken<Row>[], at: Date): Promise<Result[]>
   /** How the active checks of a source did last. */
   tally(trx: Transaction, source: Loaded['source']): Promise<Tally>
 }
+
+/**
+ * Scans a row's table now.
+ * @returns undefined when the row is gone
+ * @throws 404 `ASSET_NOT_FOUND` when the table is gone, 409 `CONFLICT` when its source is switched off
+ */
+export type CheckNow<Row, Result> = (
+  row: Row,
+  choice?: ScanChoice,
+) => Promise<{ result: Result; outcome: Outcome } | undefined>
 
 /** Checks by how they did last; those that have not run are in none. */
 export interface Tally {
@@ -41,8 +78,12 @@ export interface CheckRequest {
   config: Record<string, unknown>
   /** What the fields of the config are called in errors: `rule_config`, or nothing. */
   configField: string | undefined
+  nullIsValid?: boolean
   groupBy?: readonly string[]
 }
+
+/** A request that was found good. */
+export type Configured = Loaded & { type: CheckType; config: Record<string, unknown> }
 
 export interface ScanChoice {
   /** Invalid rows to keep per failing rule, 0 to 100. */
@@ -53,18 +94,11 @@ export interface ScanChoice {
 
 /** What other features may ask of scans, as `server.plugins.scans`. */
 export interface ScansApi {
-  /** Adds a feature's due checks to the sweep. */
-  contribute(contribution: Contribution): void
   /**
-   * Scans a table now for one feature, by the same path as the sweep's jobs.
-   * @throws 404 `ASSET_NOT_FOUND` when the table is gone
+   * Adds a feature's rows to the sweep.
+   * @returns what scans one row's table now for this row alone, by the same path as the sweep's jobs
    */
-  run<Result>(
-    companyId: string,
-    tableId: string,
-    load: (trx: Transaction, table: Loaded) => Promise<Batch<Result>>,
-    choice?: ScanChoice,
-  ): Promise<Result>
+  contribute<Row extends Scheduled, Result>(feature: Feature<Row, Result>): CheckNow<Row, Result>
   /** Scans a table once for every feature's checks: those the sweep claimed, or all active ones. */
   runTable(
     companyId: string,
@@ -72,17 +106,15 @@ export interface ScansApi {
     which: 'claimed' | 'active',
     choice?: ScanChoice,
   ): Promise<{ checks: number; statements: number }>
+  /** Claims what is due now and sends one job a table; the sweep does so every minute. */
+  dispatch(): Promise<{ tables: number }>
   /**
    * Checks a request against its type, the table and the engine. Opens a transaction of its own, and none while
    * the engine is asked.
    * @returns the table, and the config with its defaults
    * @throws 400 `VALIDATION_ERROR` naming the field, 404 `ASSET_NOT_FOUND`
    */
-  configure(
-    companyId: string,
-    assetId: string,
-    request: CheckRequest,
-  ): Promise<Loaded & { type: CheckType; config: Record<string, unknown> }>
+  configure(companyId: string, assetId: string, request: CheckRequest): Promise<Configured>
 }
 
 declare module '@hapi/hapi' {

@@ -1,33 +1,26 @@
 import type { Plugin } from '@hapi/hapi'
-import type { Contribution, ScansApi } from './api.ts'
+import type { Feature, ScansApi } from './api.ts'
 import { configure } from './configure.ts'
-import { dispatchScans, scanJob } from './jobs.ts'
+import { dispatch, dispatchJob, scanJob } from './jobs.ts'
 import { quality } from './quality.ts'
-import { runScan, type Load } from './run.ts'
+import { runRow, runTable } from './select.ts'
 
 /** One pass over a table for every check that is due on it, whoever owns the check. */
 export const scans: Plugin<undefined> = {
   name: 'scans',
   dependencies: ['catalog'],
   register(server) {
-    const contributions: Contribution[] = []
-    server.plugins.catalog.describeAssets({ source: (trx, source) => quality(trx, source, contributions) })
-    server.jobs.add(scanJob, dispatchScans(contributions))
+    const features: Feature[] = []
+    server.plugins.catalog.describeAssets({ source: (trx, source) => quality(trx, source, features) })
+    server.jobs.add(scanJob, dispatchJob)
     server.expose({
-      contribute: contribution => void contributions.push(contribution),
-      run: async (companyId, tableId, load, choice) => {
-        const { results } = await runScan(server, companyId, tableId, [load], choice)
-        return results[0] as never
+      contribute(feature) {
+        features.push(feature as unknown as Feature)
+        return (row, choice) => runRow(server, feature, row, choice)
       },
-      runTable: async (companyId, tableId, which, choice) => {
-        const loads = contributions.map(
-          (contribution): Load =>
-            (trx, table) =>
-              contribution.load(trx, table, which),
-        )
-        const { checks, statements } = await runScan(server, companyId, tableId, loads, choice)
-        return { checks, statements }
-      },
+      runTable: (companyId, tableId, which, choice) =>
+        runTable(server, features, { companyId, tableId, which }, choice),
+      dispatch: () => dispatch(server, features),
       configure: (companyId, assetId, request) => configure(server, companyId, assetId, request),
     } satisfies ScansApi)
   },

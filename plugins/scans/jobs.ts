@@ -1,19 +1,26 @@
+import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
+import { rows, type Transaction } from '../../server/database.ts'
 import { claimDue } from '../../server/due.ts'
 import { hasErrorData } from '../../server/errors.ts'
 import type { Job } from '../../server/jobs.ts'
-import type { Contribution } from './api.ts'
+import type { Feature } from './api.ts'
 
 interface TableJob {
   company_id: string
   table_id: string
 }
 
+/** The most sessions that a source can be given, each its own tier. */
+const TIERS = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [String(index + 1), index + 1]))
+
 /** Scans one table for every feature's due checks. */
 export const scanJob: Job<TableJob> = {
   name: 'scans.run',
   data: Joi.object({ company_id: Joi.string().guid().required(), table_id: Joi.string().guid().required() }),
   queue: { expireSeconds: 3_900 },
+  // By source: a scan that would have to wait for a session there leaves its worker to other sources.
+  concurrency: { local: 4, perGroup: { default: 2, tiers: TIERS } },
   async work(data, { server }) {
     try {
       return await server.plugins.scans.runTable(data.company_id, data.table_id, 'claimed')
@@ -25,27 +32,56 @@ export const scanJob: Job<TableJob> = {
   },
 }
 
-/** Claims what is due and sends one job a table, whoever owns its checks, in one transaction. */
-export function dispatchScans(contributions: readonly Contribution[]): Job {
-  return {
-    name: 'scans.dispatch',
-    data: Joi.object({}),
-    every: '* * * * *',
-    work: (_data, { server }) =>
-      server.db.system(async trx => {
-        const tables = new Map<string, TableJob>()
-        for (const { table } of contributions) {
-          const due = await claimDue(trx, table, {
-            interval: 'check_interval',
-            source: 'source_id',
-            table: 'table_id',
-          })
-          for (const { companyId, tableId = '' } of due)
-            tables.set(tableId, { company_id: companyId, table_id: tableId })
-        }
-        for (const data of tables.values())
-          await server.jobs.send(scanJob, data, { trx, group: data.company_id })
-        return { tables: tables.size }
-      }),
+/** Rows of one feature that are claimed in one transaction. */
+const BATCH = 1_000
+
+/** The sweep. */
+export const dispatchJob: Job = {
+  name: 'scans.dispatch',
+  data: Joi.object({}),
+  every: '* * * * *',
+  work: (_data, { server }) => server.plugins.scans.dispatch(),
+}
+
+/** Claims what is due and sends one job a table, whoever owns its checks; some at a time, until nothing is due. */
+export async function dispatch(server: Server, features: readonly Feature[]): Promise<{ tables: number }> {
+  let tables = 0
+  for (let isMore = true; isMore;) {
+    isMore = await server.db.system(async trx => {
+      const claimed = await claim(trx, features)
+      for (const { source, tier, ...data } of claimed.tables)
+        await server.jobs.send(scanJob, data, { trx, group: { id: source, tier } })
+      tables += claimed.tables.length
+      return claimed.isMore
+    })
   }
+  return { tables }
+}
+
+async function claim(
+  trx: Transaction,
+  features: readonly Feature[],
+): Promise<{ tables: (TableJob & { source: string; tier: string })[]; isMore: boolean }> {
+  const columns = { interval: 'check_interval', source: 'source_id', table: 'table_id' }
+  const due = []
+  let isMore = false
+  for (const { model } of features) {
+    const claimed = await claimDue(trx, model.tableName, columns, BATCH)
+    isMore ||= claimed.length === BATCH
+    due.push(...claimed)
+  }
+  const tiers = await rows<{ id: string; tier: string }>(
+    trx,
+    'select id, max_concurrency::text as tier from sources where id = any(cast(? as uuid[]))',
+    [[...new Set(due.map(({ sourceId }) => sourceId))]],
+  )
+  const tierOf = new Map(tiers.map(({ id, tier }) => [id, tier]))
+  const byTable = new Map(due.map(row => [row.tableId ?? '', row]))
+  const tables = [...byTable].map(([tableId, { companyId, sourceId }]) => ({
+    company_id: companyId,
+    table_id: tableId,
+    source: sourceId,
+    tier: tierOf.get(sourceId) ?? '1',
+  }))
+  return { tables, isMore }
 }

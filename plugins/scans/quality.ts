@@ -1,15 +1,15 @@
 import type { Transaction } from '../../server/database.ts'
-import type { Contribution, Loaded } from './api.ts'
+import type { Feature, Loaded } from './api.ts'
 
 /** The quality of a source at a glance: its checks of all features together, the worst telling. */
 export async function quality(
   trx: Transaction,
   source: Loaded['source'],
-  contributions: readonly Contribution[],
+  features: readonly Feature[],
 ): Promise<object> {
   const sum = { passing: 0, failing: 0, error: 0 }
-  for (const contribution of contributions) {
-    const { passing, failing, error } = await contribution.tally(trx, source)
+  for (const feature of features) {
+    const { passing, failing, error } = await feature.tally(trx, source)
     sum.passing += passing
     sum.failing += failing
     sum.error += error

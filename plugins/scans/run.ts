@@ -1,117 +1,156 @@
 import type { Server } from '@hapi/hapi'
-import type { Outcome } from '../../checks/check.ts'
-import { scan } from '../../checks/scan.ts'
-import { ConnectorError } from '../../connectors/errors.ts'
+import type { Check, Outcome } from '../../checks/check.ts'
 import { rows, type Transaction } from '../../server/database.ts'
+import { isSameSlot } from '../../server/due.ts'
 import { apiError } from '../../server/errors.ts'
-import type { Batch, Loaded, ScanChoice } from './api.ts'
+import type { Feature, Loaded, ScanChoice, Scheduled, Unmeasurable, Wanted } from './api.ts'
+import { measure, type Measurement } from './measure.ts'
 
-/** Loads one feature's checks of a table. */
-export type Load = (trx: Transaction, table: Loaded) => Promise<Batch>
+/** Rows of a feature that one scan takes. */
+export interface Selection {
+  feature: Feature
+  rows(trx: Transaction): PromiseLike<Scheduled[]>
+}
+
+/** A row of a selection, with its check or why it has none. */
+interface Asked {
+  feature: Feature
+  row: Scheduled
+  check: Check | Outcome
+}
 
 /** What a scan of one table took. */
 export interface Ran {
   checks: number
   /** Statements sent to the source. */
   statements: number
-  /** What each batch's `record` gave, in the order of the loads. */
-  results: unknown[]
+  /** What the features made of each row; rows that are gone or were recorded by another process are missing. */
+  results: { result: unknown; outcome: Outcome }[]
 }
 
 /**
  * Loads the checks of a table, measures them in one scan, and lets each feature record its outcomes in one
  * transaction. No transaction is open while the source is being read. A source that cannot be reached makes
  * every check an `error` with the reason.
+ * @param which `claimed` rows are recorded for their slot, and only while it is still theirs
  */
 export async function runScan(
   server: Server,
-  companyId: string,
-  tableId: string,
-  loads: readonly Load[],
+  { companyId, tableId, which }: { companyId: string; tableId: string; which: 'claimed' | 'asked' },
+  selections: readonly Selection[],
   choice: ScanChoice = {},
 ): Promise<Ran> {
-  const prepared = await server.db.company(companyId, async trx => {
-    const table = await server.plugins.catalog.load(trx, tableId)
-    if (!table) throw apiError('ASSET_NOT_FOUND', 'The table is gone', { asset_id: tableId })
-    const batches: Batch[] = []
-    for (const load of loads) batches.push(await load(trx, table))
-    return { table, batches }
-  })
-  const { table, batches } = prepared
-  const checks = batches.flatMap(batch => batch.checks)
-  const measured = await measure(server, table, batches, choice)
+  const { table, asked } = await server.db.company(companyId, trx => load(server, trx, tableId, selections))
+  if (!table.source.isActive) {
+    if (which === 'asked') throw switchedOff(table)
+    await server.db.company(companyId, trx => handBack(trx, asked))
+    return { checks: 0, statements: 0, results: [] }
+  }
+  const checks = asked.flatMap(({ check }) => ('status' in check ? [] : [check]))
+  const measured = await measure(server, table, checks, choice)
   const results = await server.db.company(companyId, async trx => {
-    const at = choice.at ?? (await databaseTime(trx))
-    const recorded: unknown[] = []
-    for (const [index, batch] of batches.entries()) {
-      const ids = new Set(batch.checks.map(({ id }) => id))
-      recorded[index] = await batch.record(
-        trx,
-        measured.outcomes.filter(({ id }) => ids.has(id)),
-        at,
-      )
-    }
+    // A source that is being removed takes its rows away first: without this lock, each would wait for the other.
+    const kept = await rows(trx, 'select 1 from sources where id = ? for key share', [table.source.id])
+    if (kept.length === 0) return []
+    const recorded = await record(trx, { table, asked, which, at: choice.at, measured })
     // Only a scan that failed on the source, or that reached it after a failure, has news of it.
     if (measured.unreachable || (measured.reached && table.source.connectionStatus !== 'connected')) {
       await server.plugins.catalog.noteConnection(trx, table.source, measured.unreachable)
     }
     return recorded
   })
-  return { checks: checks.length, statements: measured.statements, results }
+  return { checks: asked.length, statements: measured.statements, results }
 }
 
-interface Measurement {
-  outcomes: Outcome[]
-  statements: number
-  /** Whether the source was dialled and answered. */
-  reached: boolean
-  unreachable: ConnectorError | null
-}
-
-async function measure(
+async function load(
   server: Server,
-  { source, table }: Loaded,
-  batches: readonly Batch[],
-  choice: ScanChoice,
-): Promise<Measurement> {
-  const checks = batches.flatMap(batch => batch.checks)
-  if (checks.length === 0) return { outcomes: [], statements: 0, reached: false, unreachable: null }
-  const { catalog } = server.plugins
-  if (!table.isActive) {
-    const message = `The table ${table.qualifiedName} is no longer in the source: the last discovery did not find it`
-    return {
-      outcomes: checks.map(({ id }) => broken(id, 'missing-object', message)),
-      statements: 0,
-      reached: false,
-      unreachable: null,
+  trx: Transaction,
+  tableId: string,
+  selections: readonly Selection[],
+): Promise<{ table: Loaded; asked: Asked[] }> {
+  const table = await server.plugins.catalog.load(trx, tableId)
+  if (!table) throw apiError('ASSET_NOT_FOUND', 'The table is gone', { asset_id: tableId })
+  const asked: Asked[] = []
+  for (const { feature, rows: select } of selections) {
+    for (const row of await select(trx)) {
+      const id = `${feature.name} ${String(row.$id())}`
+      asked.push({ feature, row, check: resolve(server, id, await feature.check(row, table, trx)) })
     }
   }
-  const connector = catalog.connectorOf(source)
-  try {
-    const timeoutMs = server.config.statementTimeout * 1_000
-    const scanned = await catalog.withConnection(
-      source,
-      connection =>
-        scan(connection, connector, catalog.tableInfo(table), checks, {
-          timeoutMs,
-          sampleLimit: choice.sampleLimit ?? 0,
-        }),
-      timeoutMs,
-    )
-    return { ...scanned, reached: true, unreachable: null }
-  } catch (error) {
-    if (!(error instanceof ConnectorError)) throw error
-    return {
-      outcomes: checks.map(({ id }) => broken(id, error.kind, error.message)),
-      statements: 0,
-      reached: false,
-      unreachable: error,
-    }
+  return { table, asked }
+}
+
+function resolve(server: Server, id: string, wanted: Wanted | Unmeasurable): Check | Outcome {
+  if ('message' in wanted) return { id, status: 'error', durationMs: 0, ...wanted }
+  const { type } = wanted
+  if (typeof type !== 'string') return { ...wanted, id, type }
+  if (server.checks.has(type)) return { ...wanted, id, type: server.checks.get(type) }
+  // Its checks cannot be measured, and the others of the table can.
+  const message = `No extension provides the check type ${type}: add it to EXTENSIONS`
+  return { id, status: 'error', kind: 'unsupported', message, durationMs: 0 }
+}
+
+function switchedOff({ source }: Loaded): Error {
+  return apiError('CONFLICT', `The source ${source.name} is switched off: set its is_active to true first`, {
+    asset_id: source.id,
+  })
+}
+
+/** What was claimed of a source that is off is due again when it is switched on. */
+async function handBack(trx: Transaction, asked: readonly Asked[]): Promise<void> {
+  for (const [feature, own] of byFeature(asked)) {
+    await feature.model
+      .query(trx)
+      .findByIds(own.map(({ row }) => row.$id() as string))
+      .whereNotNull('runningSlot')
+      .patch({ nextRunAt: trx.raw('least(next_run_at, running_slot)'), runningSlot: null } as never)
   }
 }
 
-function broken(id: string, kind: string, message: string): Outcome {
-  return { id, status: 'error', kind, message, durationMs: 0 }
+function byFeature(asked: readonly Asked[]): Map<Feature, Asked[]> {
+  return Map.groupBy(asked, ({ feature }) => feature)
+}
+
+interface Recording {
+  table: Loaded
+  asked: readonly Asked[]
+  which: 'claimed' | 'asked'
+  at: Date | undefined
+  measured: Measurement
+}
+
+async function record(
+  trx: Transaction,
+  { table, asked, which, at, measured }: Recording,
+): Promise<Ran['results']> {
+  const outcomes = new Map(measured.outcomes.map(outcome => [outcome.id, outcome]))
+  const takenAt = at ?? (await databaseTime(trx))
+  const results: Ran['results'] = []
+  for (const [feature, own] of byFeature(asked)) {
+    const before = new Map(own.map(item => [String(item.row.$id()), item]))
+    const locked = await feature.model
+      .query(trx)
+      .findByIds([...before.keys()])
+      .orderBy(String(feature.model.idColumn))
+      .forUpdate()
+    const taken = locked.flatMap(row => {
+      const item = before.get(String(row.$id()))
+      const outcome = item && ('status' in item.check ? item.check : outcomes.get(item.check.id))
+      if (!outcome || (which === 'claimed' && !isSameSlot(row, item?.row))) return []
+      return [{ row, outcome, slot: which === 'claimed' ? row.runningSlot : null }]
+    })
+    if (taken.length === 0) continue
+    const made = await feature.record(trx, table, taken, takenAt)
+    taken.forEach(({ outcome }, index) => results.push({ result: made[index], outcome }))
+    if (which === 'claimed') {
+      const ids = taken.map(({ row }) => row.$id() as string)
+      await feature.model
+        .query(trx)
+        .findByIds(ids)
+        .patch({ runningSlot: null } as never)
+    }
+  }
+  return results
 }
 
 async function databaseTime(trx: Transaction): Promise<Date> {

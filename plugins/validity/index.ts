@@ -1,7 +1,7 @@
 import type { Plugin } from '@hapi/hapi'
-import { ValidityRule } from './models.ts'
-import { batchOf } from './record.ts'
-import { summarize } from './rules.ts'
+import { ValidityRule, type ValidityResult } from './models.ts'
+import { record } from './record.ts'
+import { summarize, wanted } from './rules.ts'
 import { routes } from './routes.ts'
 
 /** Rules that say which values are valid, checked on schedule and on demand. */
@@ -9,16 +9,13 @@ export const validity: Plugin<undefined> = {
   name: 'validity',
   dependencies: ['catalog', 'scans', 'alerts'],
   register(server) {
-    server.route(routes(server))
-    server.plugins.scans.contribute({
+    const checkNow = server.plugins.scans.contribute<ValidityRule, ValidityResult>({
       name: 'validity',
-      table: 'validity_rules',
-      load: async (trx, table, which) => {
-        const active = ValidityRule.query(trx).where({ tableId: table.table.id, isActive: true })
-        const rules = await (which === 'claimed' ? active.whereNotNull('runningSlot') : active)
-        return batchOf(server, table, rules, which === 'claimed')
-      },
+      model: ValidityRule,
+      check: wanted,
+      record: (trx, table, taken, at) => record(server, trx, table, taken, at),
       tally: (trx, source) => summarize(trx, source.companyId, { source }),
     })
+    server.route(routes(server, checkNow))
   },
 }

@@ -1,88 +1,52 @@
 import type { Server } from '@hapi/hapi'
-import type { Outcome } from '../../checks/check.ts'
 import { advance, STATE_VERSION, type DetectorState } from '../../checks/detector.ts'
 import { tablePath } from '../../connectors/catalog.ts'
 import { rows, type Transaction } from '../../server/database.ts'
-import { isSameSlot } from '../../server/due.ts'
 import { judgeRule, startState, type Judged } from './judge.ts'
-import { ValidityResult, ValidityRule } from './models.ts'
+import { ValidityResult, type ValidityRule } from './models.ts'
 
-type Loaded = NonNullable<Awaited<ReturnType<Server['plugins']['catalog']['load']>>>
+type Loaded = Parameters<Feature['record']>[1]
+type Feature = Parameters<Server['plugins']['scans']['contribute']>[0]
+/** A rule, locked, with what the scan says of it. */
+type Taken = { row: ValidityRule } & Pick<Parameters<Feature['record']>[2][number], 'outcome' | 'slot'>
 
 /** Results that a baseline is rebuilt from. */
 const HISTORY = 400
 
-/** A batch of checks for the scan: rules as checks, and what becomes of their outcomes. */
-export function batchOf(server: Server, loaded: Loaded, rules: readonly ValidityRule[], claimed: boolean) {
-  const isKnown = (rule: ValidityRule) => server.checks.has(rule.ruleType)
-  // A check type whose extension was taken away; its checks cannot be measured, and the others can.
-  const unknown = rules
-    .filter(rule => !isKnown(rule))
-    .map((rule): Outcome => ({
-      id: `v_${rule.uuid}`,
-      status: 'error',
-      kind: 'unsupported',
-      message: `No extension provides the check type ${rule.ruleType}: add it to EXTENSIONS`,
-      durationMs: 0,
-    }))
-  return {
-    checks: rules.filter(isKnown).map(rule => ({
-      id: `v_${rule.uuid}`,
-      type: server.checks.get(rule.ruleType),
-      config: rule.ruleConfig ?? {},
-      nullIsValid: rule.treatNullAsValid,
-      ...(rule.columnName !== null && { column: rule.columnName }),
-    })),
-    record: (trx: Transaction, outcomes: readonly Outcome[], at: Date) =>
-      record(server, trx, { loaded, rules, outcomes: [...outcomes, ...unknown], at, claimed }),
-  }
-}
-
-interface Recording {
-  loaded: Loaded
-  rules: readonly ValidityRule[]
-  outcomes: readonly Outcome[]
-  at: Date
-  /** Whether the sweep's slots are being recorded; a check by hand belongs to no slot. */
-  claimed: boolean
-}
-
-/**
- * Judges outcomes and stores results, what was learned, and alerts. The rules are locked first, so that two
- * scans of one rule learn one after the other. A slot that another process recorded is left as it is.
- */
-async function record(server: Server, trx: Transaction, recording: Recording): Promise<ValidityResult[]> {
-  const { loaded, rules, outcomes, at, claimed } = recording
-  if (rules.length === 0) return []
-  const current = await ValidityRule.query(trx)
-    .whereIn(
-      'id',
-      rules.map(({ id }) => id),
-    )
-    .orderBy('id')
-    .forUpdate()
-  const loadedById = new Map(rules.map(rule => [rule.id, rule]))
-  const byCheck = new Map(current.map(rule => [`v_${rule.uuid}`, rule]))
-  const judgements: { rule: ValidityRule; judged: Judged; state: DetectorState; outcome: Outcome }[] = []
-  for (const outcome of outcomes) {
-    const rule = byCheck.get(outcome.id)
-    if (!rule || (claimed && !isSameSlot(rule, loadedById.get(rule.id)))) continue
+/** Judges outcomes and stores results, what was learned, and alerts. */
+export async function record(
+  server: Server,
+  trx: Transaction,
+  loaded: Loaded,
+  taken: readonly Taken[],
+  at: Date,
+): Promise<ValidityResult[]> {
+  const judgements: Judgement[] = []
+  for (const { row: rule, outcome, slot } of taken) {
     const state = await stateOf(trx, rule)
-    judgements.push({ rule, outcome, ...judgeRule(rule, outcome, at, state) })
+    judgements.push({ rule, slot, ms: outcome.durationMs, ...judgeRule(rule, outcome, at, state) })
   }
-  if (judgements.length === 0) return []
   const stored = await ValidityResult.query(trx).insert(
-    judgements.map(({ rule, judged, outcome }) => ({
+    judgements.map(({ rule, judged, slot, ms }) => ({
       validityRuleId: rule.id,
       ...judged,
-      executionDurationMs: Math.round(outcome.durationMs),
-      scheduledFor: claimed ? rule.runningSlot : null,
+      executionDurationMs: Math.round(ms),
+      scheduledFor: slot,
       checkedAt: at,
     })),
   )
-  await learn(trx, judgements, claimed)
+  await learn(trx, judgements)
   for (const { rule, judged } of judgements) await alert(server, trx, loaded, rule, judged)
   return stored
+}
+
+interface Judgement {
+  rule: ValidityRule
+  slot: Date | null
+  /** Milliseconds that measuring took. */
+  ms: number
+  judged: Judged
+  state: DetectorState
 }
 
 async function stateOf(trx: Transaction, rule: ValidityRule): Promise<DetectorState> {
@@ -106,19 +70,14 @@ async function stateOf(trx: Transaction, rule: ValidityRule): Promise<DetectorSt
   )
 }
 
-async function learn(
-  trx: Transaction,
-  judgements: readonly { rule: ValidityRule; judged: Judged; state: DetectorState }[],
-  claimed: boolean,
-): Promise<void> {
+async function learn(trx: Transaction, judgements: readonly Judgement[]): Promise<void> {
   const learned = judgements.map(({ rule, judged, state }) => ({ id: rule.id, status: judged.status, state }))
   await rows(
     trx,
-    `update validity_rules r set latest_status = l.status, detector_state = l.state,
-       running_slot = case when :claimed then null else r.running_slot end
-     from jsonb_to_recordset(cast(:learned as jsonb)) as l(id bigint, status text, state jsonb)
+    `update validity_rules r set latest_status = l.status, detector_state = l.state
+     from jsonb_to_recordset(cast(? as jsonb)) as l(id bigint, status text, state jsonb)
      where r.id = l.id`,
-    { claimed, learned: JSON.stringify(learned) },
+    [JSON.stringify(learned)],
   )
 }
 

@@ -1,12 +1,11 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
-import type { Outcome, Sample } from '../../checks/check.ts'
+import type { Outcome } from '../../checks/check.ts'
 import { access, caller, inCompany } from '../../server/access.ts'
 import type { Transaction } from '../../server/database.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import { ValidityResult, ValidityRule } from './models.ts'
 import { presentResult, presentRule, presentRuleDetail } from './present.ts'
-import { batchOf } from './record.ts'
 import {
   createRule,
   findRule,
@@ -19,9 +18,15 @@ import {
 } from './rules.ts'
 import * as schemas from './schemas.ts'
 
+/** Checks a rule now; undefined when it is gone. */
+type CheckNow = (
+  rule: ValidityRule,
+  choice: { sampleLimit: number },
+) => Promise<{ result: ValidityResult; outcome: Outcome } | undefined>
+
 /** The routes of validity rules, their checks and results. */
-export function routes(server: Server): ServerRoute[] {
-  const { catalog, scans } = server.plugins
+export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
+  const { catalog } = server.plugins
   const assetOf = (trx: Transaction, request: Request) => catalog.findAsset(trx, param(request, 'asset_id'))
   const ruleOf = async (trx: Transaction, request: Request) =>
     findRule(trx, await assetOf(trx, request), param(request, 'rule_id'))
@@ -32,24 +37,10 @@ export function routes(server: Server): ServerRoute[] {
       sample_limit: 10,
     }
     const rule = await inCompany(request, trx => ruleOf(trx, request))
-    let samples: Sample[] = []
-    const [result] = await scans.run(
-      caller(request).companyId,
-      rule.tableId,
-      async (trx, table) => {
-        const batch = batchOf(server, table, [await ruleOf(trx, request)], false)
-        return {
-          ...batch,
-          record(trx: Transaction, outcomes: readonly Outcome[], at: Date) {
-            samples = outcomes.flatMap(outcome => (outcome.status === 'counted' ? outcome.samples : []))
-            return batch.record(trx, outcomes, at)
-          },
-        }
-      },
-      { sampleLimit },
-    )
-    if (!result) throw noRule(param(request, 'rule_id'))
-    return { data: presentResult(result, samples) }
+    const checked = await checkNow(rule, { sampleLimit })
+    if (!checked) throw noRule(param(request, 'rule_id'))
+    const { result, outcome } = checked
+    return { data: presentResult(result, outcome.status === 'counted' ? outcome.samples : []) }
   }
 
   const base = '/api/v1/sdk/validity/{asset_id}'

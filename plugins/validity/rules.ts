@@ -8,6 +8,16 @@ import { NamedRule, ValidityRule } from './models.ts'
 
 type Asset = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>
 
+/** What a rule wants measured of its table. */
+export function wanted(rule: ValidityRule) {
+  return {
+    type: rule.ruleType,
+    config: rule.ruleConfig ?? {},
+    nullIsValid: rule.treatNullAsValid,
+    ...(rule.columnName !== null && { column: rule.columnName }),
+  }
+}
+
 /** The body of a new rule, validated. */
 export interface NewRule {
   rule_type: string

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { dispatchScans, scanJob } from '../../plugins/scans/jobs.ts'
+import { scanJob } from '../../plugins/scans/jobs.ts'
 import { startProxy } from '../helpers/proxy.ts'
 import { discover, makeWorld } from '../helpers/world.ts'
 
@@ -172,25 +172,10 @@ t.test('checks of one table that fall due together are one statement, claimed on
     metric_type: 'row_count',
     table_path: 'orders',
   })
-  const unused = {
-    load: () => Promise.reject(new Error('unused')),
-    tally: () => Promise.reject(new Error('unused')),
-  }
-  const contributions = [
-    { name: 'validity', table: 'validity_rules', ...unused },
-    { name: 'metrics', table: 'metrics', ...unused },
-  ]
-  const sweep = dispatchScans(contributions)
-  const context = {
-    server: app.server,
-    log: app.server.pino,
-    attempt: 1,
-    signal: AbortSignal.timeout(60_000),
-    id: 'test',
-  }
+  const { scans } = app.server.plugins
   t.same(
-    await Promise.all([sweep.work({}, context), sweep.work({}, context)]).then(both =>
-      both.map(done => (done as { tables: number }).tables).reduce((a, b) => a + b),
+    await Promise.all([scans.dispatch(), scans.dispatch()]).then(both =>
+      both.map(({ tables }) => tables).reduce((a, b) => a + b),
     ),
     1,
     'two sweeps at once claim a slot once',

@@ -1,0 +1,43 @@
+import type { Server } from '@hapi/hapi'
+import type { Outcome } from '../../checks/check.ts'
+import type { Feature, ScanChoice, Scheduled } from './api.ts'
+import { runScan, type Selection } from './run.ts'
+
+/** Scans a row's table for this row alone; undefined when the row is gone. */
+export async function runRow<Row extends Scheduled, Result>(
+  server: Server,
+  feature: Feature<Row, Result>,
+  row: Row,
+  choice?: ScanChoice,
+): Promise<{ result: Result; outcome: Outcome } | undefined> {
+  const { companyId, tableId } = row
+  const selection: Selection = {
+    feature: feature as unknown as Feature,
+    rows: trx => feature.model.query(trx).findByIds([row.$id() as string]),
+  }
+  const { results } = await runScan(server, { companyId, tableId, which: 'asked' }, [selection], choice)
+  return results[0] as { result: Result; outcome: Outcome } | undefined
+}
+
+/** Scans a table once for every feature's rows: those the sweep claimed, or all active ones. */
+export async function runTable(
+  server: Server,
+  features: readonly Feature[],
+  { companyId, tableId, which }: { companyId: string; tableId: string; which: 'claimed' | 'active' },
+  choice?: ScanChoice,
+): Promise<{ checks: number; statements: number }> {
+  const selections = features.map((feature): Selection => ({
+    feature,
+    rows(trx) {
+      const active = feature.model.query(trx).where({ tableId, isActive: true })
+      return which === 'claimed' ? active.whereNotNull('runningSlot') : active
+    },
+  }))
+  const { checks, statements } = await runScan(
+    server,
+    { companyId, tableId, which: which === 'claimed' ? 'claimed' : 'asked' },
+    selections,
+    choice,
+  )
+  return { checks, statements }
+}
