@@ -1,13 +1,13 @@
 import type { Plugin } from '@hapi/hapi'
 import { ValidityRule, type ValidityResult } from './models.ts'
 import { record } from './record.ts'
-import { summarize, wanted } from './rules.ts'
+import { scheduleUser, summarize, wanted } from './rules.ts'
 import { routes } from './routes.ts'
 
 /** Rules that say which values are valid, checked on schedule and on demand. */
 export const validity: Plugin<undefined> = {
   name: 'validity',
-  dependencies: ['catalog', 'scans', 'alerts'],
+  dependencies: ['catalog', 'scans', 'alerts', 'operatingSchedules'],
   register(server) {
     const checkNow = server.plugins.scans.contribute<ValidityRule, ValidityResult>({
       name: 'validity',
@@ -16,6 +16,7 @@ export const validity: Plugin<undefined> = {
       record: (trx, table, taken, at) => record(server, trx, table, taken, at),
       tally: (trx, source) => summarize(trx, source.companyId, { source }),
     })
+    server.plugins.operatingSchedules.usedBy(scheduleUser)
     server.route(routes(server, checkNow))
   },
 }

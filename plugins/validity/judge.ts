@@ -1,5 +1,6 @@
 import type { Outcome } from '../../checks/check.ts'
-import { advance, start, verdict, type DetectorState, type Point } from '../../checks/detector.ts'
+import { advance, start, verdict } from '../../checks/detector.ts'
+import type { DetectorState, Point, Schedule } from '../../checks/detector.ts'
 import type { ValidityRule } from './models.ts'
 
 /** What is judged of a rule's outcome; the fields are those of a stored result. */
@@ -25,10 +26,16 @@ const NO_BAND = {
   isLearning: false,
 }
 
-/** The state of a rule that has learned nothing. */
-export function startState(rule: Pick<ValidityRule, 'checkInterval' | 'operatingPeriodMode'>): DetectorState {
-  const operating = rule.operatingPeriodMode === 'auto' ? { operating: { mode: 'auto' as const } } : {}
-  return start({ series: 'invalid_percent', interval: rule.checkInterval, direction: 'high', ...operating })
+/**
+ * The state of a rule that has learned nothing.
+ * @param schedule the hours of a rule in mode `schedule`
+ */
+export function startState(
+  rule: Pick<ValidityRule, 'checkInterval' | 'operatingPeriodMode'>,
+  schedule?: Schedule,
+): DetectorState {
+  const operating = { mode: rule.operatingPeriodMode, ...(schedule && { schedule }) }
+  return start({ series: 'invalid_percent', interval: rule.checkInterval, direction: 'high', operating })
 }
 
 /**

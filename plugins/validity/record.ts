@@ -4,6 +4,7 @@ import { tablePath } from '../../connectors/catalog.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { judgeRule, startState, type Judged } from './judge.ts'
 import { ValidityResult, type ValidityRule } from './models.ts'
+import { scheduleOf } from './rules.ts'
 
 type Loaded = Parameters<Feature['record']>[1]
 type Feature = Parameters<Server['plugins']['scans']['contribute']>[0]
@@ -23,7 +24,7 @@ export async function record(
 ): Promise<ValidityResult[]> {
   const judgements: Judgement[] = []
   for (const { row: rule, outcome, slot } of taken) {
-    const state = await stateOf(trx, rule)
+    const state = await stateOf(server, trx, rule)
     judgements.push({ rule, slot, ms: outcome.durationMs, ...judgeRule(rule, outcome, at, state) })
   }
   const stored = await ValidityResult.query(trx).insert(
@@ -49,8 +50,9 @@ interface Judgement {
   state: DetectorState
 }
 
-async function stateOf(trx: Transaction, rule: ValidityRule): Promise<DetectorState> {
+async function stateOf(server: Server, trx: Transaction, rule: ValidityRule): Promise<DetectorState> {
   if (rule.detectorState?.version === STATE_VERSION) return rule.detectorState
+  const schedule = await scheduleOf(server, trx, rule)
   const history = await ValidityResult.query(trx)
     .where('validityRuleId', rule.id)
     .whereNot('status', 'error')
@@ -66,7 +68,7 @@ async function stateOf(trx: Transaction, rule: ValidityRule): Promise<DetectorSt
         value: result.invalidPercent ?? 0,
         total: Number(result.totalRows),
       }),
-    startState(rule),
+    startState(rule, schedule),
   )
 }
 

@@ -111,7 +111,7 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
       handler: request =>
         inCompany(request, async trx => ({
           data: presentRuleDetail(
-            await patchRule(trx, await ruleOf(trx, request), bodyOf<RulePatch>(request)),
+            await patchRule(server, trx, await ruleOf(trx, request), bodyOf<RulePatch>(request)),
           ),
         })),
     },

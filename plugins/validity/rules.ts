@@ -1,8 +1,9 @@
 import type { Server } from '@hapi/hapi'
 import { v4 } from 'uuid'
+import type { Schedule } from '../../checks/detector.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { sooner } from '../../server/due.ts'
-import { apiError } from '../../server/errors.ts'
+import { apiError, invalidField } from '../../server/errors.ts'
 import type { Page } from '../../server/page.ts'
 import { NamedRule, ValidityRule } from './models.ts'
 
@@ -58,7 +59,6 @@ export async function createRule(
   assetId: string,
   body: NewRule,
 ): Promise<NamedRule> {
-  refuseSchedule(body)
   const configured = await server.plugins.scans.configure(companyId, assetId, {
     family: 'rule',
     tablePath: body.table_path,
@@ -68,7 +68,37 @@ export async function createRule(
     config: body.rule_config ?? {},
     configField: 'rule_config',
   })
-  return server.db.company(companyId, trx => insertRule(trx, configured, body))
+  return server.db.company(companyId, async trx => {
+    await scheduleOf(server, trx, asked(body))
+    return insertRule(trx, configured, body)
+  })
+}
+
+/** What a body says of operating periods. */
+function asked(body: Pick<NewRule, 'operating_period_mode' | 'operating_schedule_id'>): Periods {
+  return {
+    operatingPeriodMode: body.operating_period_mode,
+    operatingScheduleId: body.operating_schedule_id ?? null,
+  }
+}
+
+type Periods = Pick<ValidityRule, 'operatingPeriodMode' | 'operatingScheduleId'>
+
+/**
+ * The hours that a rule is judged by; undefined in other modes than `schedule`.
+ * @throws 404 `SCHEDULE_NOT_FOUND`, also of one that is named and not used
+ */
+export async function scheduleOf(
+  server: Server,
+  trx: Transaction,
+  { operatingPeriodMode: mode, operatingScheduleId: id }: Periods,
+): Promise<Schedule | undefined> {
+  if (id === null) {
+    if (mode !== 'schedule') return undefined
+    throw invalidField('operating_schedule_id', 'is required when operating_period_mode is schedule')
+  }
+  const { schedule } = await server.plugins.operatingSchedules.find(trx, id)
+  return mode === 'schedule' ? schedule : undefined
 }
 
 type Configured = Awaited<ReturnType<Server['plugins']['scans']['configure']>>
@@ -95,6 +125,7 @@ async function insertRule(
       detectionMode: body.detection_mode,
       sensitivity: body.sensitivity,
       operatingPeriodMode: body.operating_period_mode,
+      operatingScheduleId: body.operating_schedule_id ?? null,
       treatNullAsValid: body.treat_null_as_valid,
       checkInterval: body.check_interval,
     })
@@ -102,23 +133,23 @@ async function insertRule(
   return named(trx).findById(id).throwIfNotFound()
 }
 
-/** Operating schedules are not part of this version yet, so that every id is unknown. */
-function refuseSchedule(body: {
-  operating_period_mode?: string
-  operating_schedule_id?: string | null
-}): void {
-  if (body.operating_period_mode !== 'schedule' && !body.operating_schedule_id) return
-  throw apiError('SCHEDULE_NOT_FOUND', 'There is no such operating schedule', {
-    operating_schedule_id: body.operating_schedule_id ?? null,
-  })
-}
-
 /** Changes what is given; what the baseline depends on makes it be read from history again. */
-export async function patchRule(trx: Transaction, rule: ValidityRule, patch: RulePatch): Promise<NamedRule> {
-  refuseSchedule(patch)
+export async function patchRule(
+  server: Server,
+  trx: Transaction,
+  rule: ValidityRule,
+  patch: RulePatch,
+): Promise<NamedRule> {
+  const periods: Periods = {
+    operatingPeriodMode: patch.operating_period_mode ?? rule.operatingPeriodMode,
+    operatingScheduleId:
+      patch.operating_schedule_id === undefined ? rule.operatingScheduleId : patch.operating_schedule_id,
+  }
+  await scheduleOf(server, trx, periods)
   const relearns =
     patch.check_interval !== undefined ||
     patch.operating_period_mode !== undefined ||
+    patch.operating_schedule_id !== undefined ||
     patch.treat_null_as_valid !== undefined
   const given = {
     isActive: patch.is_active,
@@ -128,7 +159,7 @@ export async function patchRule(trx: Transaction, rule: ValidityRule, patch: Rul
     alertThresholdPercent: patch.alert_threshold_percent,
     detectionMode: patch.detection_mode,
     sensitivity: patch.sensitivity,
-    operatingPeriodMode: patch.operating_period_mode,
+    ...periods,
     treatNullAsValid: patch.treat_null_as_valid,
     checkInterval: patch.check_interval,
   }
@@ -217,4 +248,13 @@ function named(trx: Transaction) {
   return NamedRule.query(trx)
     .innerJoin('tables', 'tables.id', 'validityRules.tableId')
     .select('validityRules.*', 'tables.catalogName', 'tables.schemaName', 'tables.name as ofTable')
+}
+
+/** Rules as users of operating schedules: one whose hours change is judged by them from its whole history again. */
+export const scheduleUser = {
+  name: 'rules',
+  count: (trx: Transaction, id: string) => ValidityRule.query(trx).where('operatingScheduleId', id).resultSize(),
+  async changed(trx: Transaction, id: string): Promise<void> {
+    await ValidityRule.query(trx).where('operatingScheduleId', id).patch({ detectorState: null })
+  },
 }

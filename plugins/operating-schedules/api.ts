@@ -1,0 +1,29 @@
+import type { Schedule } from '../../checks/detector.ts'
+import type { Transaction } from '../../server/database.ts'
+
+/** A feature whose records name operating schedules. */
+export interface ScheduleUser {
+  /** What its records are called, in the plural: `rules`. */
+  name: string
+  /** How many of its records name a schedule. */
+  count(trx: Transaction, scheduleId: string): Promise<number>
+  /** What it has to do when a schedule means other hours than before, inside the transaction that changes it. */
+  changed(trx: Transaction, scheduleId: string): Promise<void>
+}
+
+/** What other features may ask of operating schedules, as `server.plugins.operatingSchedules`. */
+export interface OperatingSchedulesApi {
+  /**
+   * A schedule of the company, in the form that the detector takes. It cannot be deleted before the transaction ends.
+   * @throws 404 `SCHEDULE_NOT_FOUND`, also for a malformed id
+   */
+  find(trx: Transaction, scheduleId: string): Promise<{ id: string; schedule: Schedule }>
+  /** Adds a feature that is asked before a schedule is deleted, and told when one changes. */
+  usedBy(user: ScheduleUser): void
+}
+
+declare module '@hapi/hapi' {
+  interface PluginProperties {
+    operatingSchedules: OperatingSchedulesApi
+  }
+}

@@ -1,0 +1,15 @@
+import type { Schedule } from '../../checks/detector.ts'
+import { CompanyRow } from '../../server/database.ts'
+
+/** When tables are meant to be active: an operating schedule of a company. */
+export class OperatingSchedule extends CompanyRow {
+  static override tableName = 'operating_schedules'
+  static override jsonAttributes = ['rules']
+
+  declare id: string
+  declare name: string
+  declare timezone: string
+  declare rules: Schedule['rules']
+  declare createdAt: Date
+  declare updatedAt: Date
+}

@@ -1,0 +1,109 @@
+import type { Lifecycle, ServerRoute } from '@hapi/hapi'
+import Joi from 'joi'
+import { access, inCompany } from '../../server/access.ts'
+import { unprocessable } from '../../server/errors.ts'
+import { bodyOf, param, queryOf } from '../../server/input.ts'
+import { pagination, type Page } from '../../server/page.ts'
+import type { ScheduleUser } from './api.ts'
+import { presentSchedule } from './present.ts'
+import {
+  createSchedule,
+  deleteSchedule,
+  findSchedule,
+  listSchedules,
+  patchSchedule,
+  type NewSchedule,
+} from './schedules.ts'
+import * as schemas from './schemas.ts'
+
+/** The routes of operating schedules. */
+export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
+  const base = '/api/v1/operating-schedules'
+  const tags = ['api', 'operating schedules']
+  const params = schemas.scheduleParams
+  return [
+    {
+      method: 'GET',
+      path: base,
+      options: {
+        ...access.read,
+        description: 'List operating schedules',
+        tags,
+        validate: { query: schemas.scheduleList, failAction: refused('query') },
+      },
+      handler: request =>
+        inCompany(request, async trx => {
+          const page = queryOf<Page>(request)
+          const { results, total } = await listSchedules(trx, page)
+          return { data: results.map(presentSchedule), pagination: pagination(total, page) }
+        }),
+    },
+    {
+      method: 'POST',
+      path: base,
+      options: {
+        ...access.write,
+        description: 'Make an operating schedule',
+        tags,
+        validate: { payload: schemas.newSchedule, failAction: refused('body') },
+      },
+      handler: async (request, h) => {
+        const schedule = await inCompany(request, trx => createSchedule(trx, bodyOf<NewSchedule>(request)))
+        return h.response(presentSchedule(schedule)).code(201)
+      },
+    },
+    {
+      method: 'GET',
+      path: `${base}/{schedule_id}`,
+      options: { ...access.read, description: 'An operating schedule', tags, validate: { params } },
+      handler: request =>
+        inCompany(request, async trx =>
+          presentSchedule(await findSchedule(trx, param(request, 'schedule_id'))),
+        ),
+    },
+    {
+      method: 'PATCH',
+      path: `${base}/{schedule_id}`,
+      options: {
+        ...access.write,
+        description: 'Change an operating schedule',
+        tags,
+        validate: { params, payload: schemas.schedulePatch, failAction: refused('body') },
+      },
+      handler: request =>
+        inCompany(request, async trx => {
+          const patch = bodyOf<Partial<NewSchedule>>(request)
+          return presentSchedule(await patchSchedule(trx, param(request, 'schedule_id'), patch, users))
+        }),
+    },
+    {
+      method: 'DELETE',
+      path: `${base}/{schedule_id}`,
+      options: {
+        ...access.write,
+        description: 'Remove an operating schedule that nothing uses',
+        tags,
+        validate: { params },
+      },
+      handler: request =>
+        inCompany(request, async trx => {
+          const { name } = await deleteSchedule(trx, param(request, 'schedule_id'), users)
+          return { data: { success: true, message: `Operating schedule ${name} was removed` } }
+        }),
+    },
+  ]
+}
+
+/** Bad input is told as everywhere outside of `/sdk`: 422 with `detail`. */
+function refused(where: 'query' | 'body'): Lifecycle.FailAction {
+  return (_request, _h, error) => {
+    if (!Joi.isError(error)) throw error ?? new TypeError('A request was refused without a reason')
+    throw unprocessable(
+      error.details.map(({ path, message, type }) => ({
+        loc: [where, ...path.map(String)],
+        msg: message,
+        type,
+      })),
+    )
+  }
+}

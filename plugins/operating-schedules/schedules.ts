@@ -1,0 +1,117 @@
+import { isDeepStrictEqual } from 'node:util'
+import { v4 } from 'uuid'
+import type { Schedule } from '../../checks/detector.ts'
+import type { Transaction } from '../../server/database.ts'
+import { apiError } from '../../server/errors.ts'
+import type { Page } from '../../server/page.ts'
+import type { OperatingSchedulesApi, ScheduleUser } from './api.ts'
+import { OperatingSchedule } from './models.ts'
+
+/** The body of a new schedule, validated. */
+export interface NewSchedule extends Schedule {
+  name: string
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** A schedule by id. @throws 404 `SCHEDULE_NOT_FOUND`, the same for what never was and what is another company's */
+export async function findSchedule(
+  trx: Transaction,
+  id: string,
+  lock?: 'for update' | 'for key share',
+): Promise<OperatingSchedule> {
+  const query = UUID.test(id) ? OperatingSchedule.query(trx).findById(id.toLowerCase()) : undefined
+  if (lock === 'for update') void query?.forUpdate()
+  if (lock === 'for key share') void query?.forKeyShare()
+  const schedule = await query
+  if (schedule) return schedule
+  throw apiError(
+    'SCHEDULE_NOT_FOUND',
+    'There is no such operating schedule: GET /api/v1/operating-schedules lists them',
+    { operating_schedule_id: id },
+  )
+}
+
+/** `find` of what other features may ask. */
+export const find: OperatingSchedulesApi['find'] = async (trx, scheduleId) => {
+  const { id, timezone, rules } = await findSchedule(trx, scheduleId, 'for key share')
+  return { id, schedule: { timezone, rules } }
+}
+
+/** One page of the company's schedules, newest first, and how many there are. */
+export async function listSchedules(
+  trx: Transaction,
+  { limit, offset }: Page,
+): Promise<{ results: OperatingSchedule[]; total: number }> {
+  return OperatingSchedule.query(trx)
+    .orderBy([
+      { column: 'createdAt', order: 'desc' },
+      { column: 'id', order: 'desc' },
+    ])
+    .range(offset, offset + limit - 1)
+}
+
+export async function createSchedule(trx: Transaction, body: NewSchedule): Promise<OperatingSchedule> {
+  return OperatingSchedule.query(trx)
+    .insert({ id: v4(), ...body })
+    .returning('*')
+}
+
+/** Changes what is given; other hours than before are told to whoever uses the schedule. */
+export async function patchSchedule(
+  trx: Transaction,
+  id: string,
+  patch: Partial<NewSchedule>,
+  users: readonly ScheduleUser[],
+): Promise<OperatingSchedule> {
+  const before = await findSchedule(trx, id, 'for update')
+  const after = await OperatingSchedule.query(trx).patchAndFetchById(before.id, {
+    ...patch,
+    updatedAt: new Date(),
+  })
+  if (!isDeepStrictEqual(hours(before), hours(after))) {
+    for (const user of users) await user.changed(trx, before.id)
+  }
+  return after
+}
+
+function hours({ timezone, rules }: OperatingSchedule): Schedule {
+  return { timezone, rules }
+}
+
+/**
+ * Deletes a schedule that nothing uses. The lock keeps records that name it from being made meanwhile.
+ * @throws 409 `CONFLICT` naming how many records use it
+ */
+export async function deleteSchedule(
+  trx: Transaction,
+  id: string,
+  users: readonly ScheduleUser[],
+): Promise<OperatingSchedule> {
+  const schedule = await findSchedule(trx, id, 'for update')
+  const uses: { name: string; count: number }[] = []
+  for (const user of users) uses.push({ name: user.name, count: await user.count(trx, schedule.id) })
+  const found = uses.filter(({ count }) => count > 0)
+  if (found.length > 0) throw inUse(schedule, found)
+  try {
+    await OperatingSchedule.query(trx).deleteById(schedule.id)
+  } catch (error) {
+    // Of a feature that is not there to count.
+    if ((error as { nativeError?: { code?: string } }).nativeError?.code === '23503')
+      throw inUse(schedule, [])
+    throw error
+  }
+  return schedule
+}
+
+function inUse(schedule: OperatingSchedule, uses: readonly { name: string; count: number }[]): Error {
+  const by = uses.map(({ name, count }) => `${count} ${name}`).join(' and ') || 'other records'
+  return apiError(
+    'CONFLICT',
+    `The operating schedule ${schedule.name} is in use by ${by}: give them another one, or another operating_period_mode, first`,
+    {
+      operating_schedule_id: schedule.id,
+      ...Object.fromEntries(uses.map(({ name, count }) => [name, count])),
+    },
+  )
+}

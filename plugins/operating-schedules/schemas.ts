@@ -1,0 +1,41 @@
+import Joi from 'joi'
+import { IANAZone } from 'luxon'
+import { pageQuery } from '../../server/page.ts'
+
+const MAX_RULES = 100
+
+const time = (pattern: RegExp, meaning: string) =>
+  Joi.string()
+    .pattern(pattern)
+    .messages({ 'string.pattern.base': `{{#label}} must be a time of day as HH:MM, ${meaning}` })
+    .required()
+
+/** An end at or before the start is on the next day: `22:00` to `06:00` is a night, `00:00` to `00:00` a whole day. */
+const rule = Joi.object({
+  days: Joi.array().items(Joi.number().strict().integer().min(1).max(7)).min(1).unique().required(),
+  start: time(/^([01]\d|2[0-3]):[0-5]\d$/, '00:00 to 23:59'),
+  end: time(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, '00:00 to 24:00'),
+})
+
+/** An offset such as +02:00 knows no summer time, and is no zone of the IANA's. */
+const timezone = Joi.string()
+  .max(100)
+  .custom((value: string, helpers) =>
+    /^[a-z]/i.test(value) && IANAZone.isValidZone(value) ? value : helpers.error('timezone.unknown'),
+  )
+  .messages({ 'timezone.unknown': '{{#label}} must be an IANA time zone such as Europe/Berlin' })
+
+const name = Joi.string().trim().min(1).max(200)
+const rules = Joi.array().items(rule).min(1).max(MAX_RULES)
+
+export const newSchedule = Joi.object({
+  name: name.required(),
+  timezone: timezone.required(),
+  rules: rules.required(),
+}).required()
+
+export const schedulePatch = Joi.object({ name, timezone, rules }).required()
+
+export const scheduleParams = Joi.object({ schedule_id: Joi.string().required() })
+
+export const scheduleList = Joi.object(pageQuery())

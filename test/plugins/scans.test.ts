@@ -1,0 +1,163 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import t from 'tap'
+import { scanJob } from '../../plugins/scans/jobs.ts'
+import { running } from '../helpers/source.ts'
+import { discover, makeWorld } from '../helpers/world.ts'
+
+const ORDERS = [
+  `create table orders (id int primary key, email text, total int)`,
+  `insert into orders values (1, 'ann@x.org', 10), (2, null, -5), (3, 'bad', 20)`,
+  // Each row takes a while, so that a scan is there to be seen.
+  `create view slow as select o.*, pg_sleep(0.2) is null as waited from orders o`,
+]
+
+async function ordersWorld(t: Parameters<typeof makeWorld>[0]) {
+  const world = await makeWorld(t, ORDERS)
+  await discover(world)
+  const { tenant, asset } = world
+  const rules = `/api/v1/sdk/validity/${asset.id}`
+  return {
+    ...world,
+    rules,
+    async make(body: object): Promise<string> {
+      const made = await tenant.ask('POST', rules, {
+        rule_type: 'NOT_NULL',
+        table_path: 'orders',
+        column_name: 'email',
+        ...body,
+      })
+      if (made.status !== 201) throw new Error(JSON.stringify(made.body))
+      return made.body.data.uuid as string
+    },
+    check: (rule: string, body: object = {}) => tenant.ask('POST', `${rules}/${rule}/check`, body),
+    change: (body: object) => tenant.ask('PATCH', `/api/v1/sdk/assets/${asset.id}`, body),
+  }
+}
+
+t.test('no more sessions are open at a source than its max_concurrency, whoever asks', async t => {
+  const { make, check, change, source, app } = await ordersWorld(t)
+  const rule = await make({ table_path: 'slow', column_name: 'waited' })
+  t.match((await change({ max_concurrency: 2 })).body.data, { max_concurrency: 2 })
+  const asked = Promise.all(Array.from({ length: 6 }, () => check(rule)))
+  let most = 0
+  let isDone = false
+  void asked.finally(() => (isDone = true))
+  while (!isDone) {
+    most = Math.max(most, await running(source))
+    await wait(20)
+  }
+  for (const { status, body } of await asked) t.match([status, body.data?.status], [200, 'pass'])
+  t.equal(most, 2, 'two at once and never three')
+  t.same(await app.query('select * from source_sessions'), [], 'all places are given back')
+})
+
+t.test('the place of a process that died is free when its lease has ended', async t => {
+  const { make, check, change, app, asset, tenant } = await ordersWorld(t)
+  const rule = await make({})
+  await change({ max_concurrency: 1 })
+  await app.query(
+    `insert into source_sessions select $1, $2, 1, gen_random_uuid(), now() + interval '1 second'`,
+    [tenant.companyId, asset.id],
+  )
+  t.match((await check(rule)).body.data, { status: 'fail', invalid_count: 1 })
+})
+
+t.test('a source that is switched off is not asked, and what was missed runs once it is on', async t => {
+  const { make, check, change, app } = await ordersWorld(t)
+  const rule = await make({ check_interval: 'hourly' })
+  const { scans } = app.server.plugins
+  t.same(await scans.dispatch(), { tables: 1 })
+  t.equal(await app.server.jobs.settled(scanJob, () => true), 'completed')
+  await app.query(`update validity_rules set next_run_at = now() - interval '1 minute'`)
+  await change({ is_active: false })
+  t.same(await scans.dispatch(), { tables: 0 }, 'nothing is claimed')
+  const refused = await check(rule)
+  t.match(
+    [refused.status, refused.body.error],
+    [409, { code: 'CONFLICT', message: /switched off.*is_active/ }],
+  )
+
+  await change({ is_active: true })
+  // Switched off between the claim and the job.
+  await app.query(
+    `update validity_rules set running_slot = next_run_at, next_run_at = now() + interval '59 min'`,
+  )
+  await change({ is_active: false })
+  const [{ table_id: tableId, company_id: companyId } = {}] = await app.query(
+    'select table_id, company_id from validity_rules',
+  )
+  t.same(await scans.runTable(String(companyId), String(tableId), 'claimed'), { checks: 0, statements: 0 })
+  await change({ is_active: true })
+  t.same(await scans.dispatch(), { tables: 1 }, 'its slot was handed back')
+  const recorded = () => app.query('select from validity_results where scheduled_for is not null')
+  while ((await recorded()).length < 2) await wait(50)
+  t.equal((await recorded()).length, 2)
+})
+
+t.test('what was missed while nobody ran comes once, and the interval keeps its grid', async t => {
+  const { make, app } = await ordersWorld(t)
+  await make({ check_interval: 'hourly' })
+  await make({ check_interval: 'weekly', name: 'weekly' })
+  await app.query(`update validity_rules set next_run_at = case check_interval
+    when 'hourly' then date_trunc('hour', now()) - interval '3 hours' + interval '7 minutes'
+    else date_trunc('week', now()) - interval '3 weeks' + interval '7 minutes' end`)
+  const { scans } = app.server.plugins
+  t.same(await scans.dispatch(), { tables: 1 })
+  t.same(await scans.dispatch(), { tables: 0 })
+  t.equal(await app.server.jobs.settled(scanJob, () => true), 'completed')
+  t.equal((await app.query('select from validity_results')).length, 2, 'once each')
+  const [grid] =
+    await app.query(`select bool_and(next_run_at > now() and extract(minute from next_run_at) = 7) as kept,
+    bool_and(next_run_at <= now() + case check_interval when 'hourly' then interval '1 hour' else interval '7 days' end) as next
+    from validity_rules`)
+  t.match(grid, { kept: true, next: true })
+})
+
+t.test('a source lets itself be asked no more than its access level says', async t => {
+  const { make, check, change } = await ordersWorld(t)
+  const rule = await make({})
+  t.match((await check(rule)).body.data.invalid_samples.samples, [{ row_id: 2 }])
+  t.match((await change({ query_access_level: 'aggregates' })).body.data, {
+    query_access_level: 'aggregates',
+    effective_access_level: 'aggregates',
+  })
+  t.match((await check(rule)).body.data, { invalid_count: 1, invalid_samples: { samples: [] } })
+  await change({ query_access_level: 'schema_only' })
+  t.match((await check(rule)).body.data, {
+    status: 'error',
+    error_message: /schema_only.*aggregates or full/,
+  })
+  t.equal((await change({ query_access_level: 'all' })).status, 400)
+})
+
+t.test('a source has a statement timeout of its own, and the engine keeps it', async t => {
+  const { make, check, change, source } = await ordersWorld(t)
+  await source.query(
+    `create or replace view slow as select o.*, pg_sleep(30) is null as waited from orders o`,
+  )
+  const rule = await make({ table_path: 'slow', column_name: 'waited' })
+  await change({ statement_timeout_seconds: 1 })
+  t.match((await check(rule)).body.data, { status: 'error', total_rows: null, error_message: /time/ })
+  t.equal(await running(source), 0, 'nothing is left running')
+  for (const wrong of [0, 3601, 1.5]) {
+    t.match((await change({ statement_timeout_seconds: wrong })).body.error, {
+      details: { field: 'statement_timeout_seconds' },
+    })
+  }
+  await source.query(`create or replace view slow as select o.*, false as waited from orders o`)
+  t.match((await change({ statement_timeout_seconds: null })).body.data, { statement_timeout_seconds: null })
+  t.match((await check(rule)).body.data, { status: 'pass' })
+})
+
+t.test('a table that vanished makes its checks an error with that sentence', async t => {
+  const world = await ordersWorld(t)
+  const { make, check, source } = world
+  const rule = await make({})
+  await source.query('drop table orders cascade')
+  t.match((await check(rule)).body.data, { status: 'error', error_message: /orders/ })
+  await discover(world)
+  t.match((await check(rule)).body.data, {
+    status: 'error',
+    error_message: /no longer in the source: the last discovery did not find it/,
+  })
+})
