@@ -28,6 +28,32 @@ export interface Counts {
 /** What a measured expression gave, by the name the check gave it, as numbers; null where SQL gave NULL. */
 export type Measured = Record<string, number | null>
 
+/**
+ * A number that takes a SELECT of its own, read as a table of one row beside the others. Checks that name an equal
+ * SELECT have it computed once, whichever of its columns they take.
+ */
+export interface Tally {
+  select: Sql
+  /** An output column of `select`, small letters that it is named by without quotes. */
+  column: string
+  /**
+   * The same number as an aggregate. It is taken in groups, and for the whole table where the engine has it sooner
+   * and no other check has the SELECT computed anyway. A measure without one cannot be grouped.
+   */
+  aggregate?: Sql
+}
+
+/** What a check asks to be measured of a table. */
+export type Measure = Sql | Tally
+
+/**
+ * How a measure of all rows follows from what it is of the rows of each period. Of its aggregate: `count` and `sum` add
+ * up, the one is 0 and the other NULL of no rows; `least` and `greatest` are one of them; `mean` is an average of the
+ * column's values, weighed by how many there are. Of the column's values themselves: `distinct` is how many different
+ * ones there are, `repeated` how many rows have one that other rows have too.
+ */
+export type Growth = 'count' | 'sum' | 'least' | 'greatest' | 'mean' | 'distinct' | 'repeated'
+
 /** Something that only the engine can tell of a config. */
 export interface Question {
   /** Must run: where the engine refuses it, its message is what is wrong with the config. */
@@ -49,8 +75,6 @@ interface CheckBase<Config> {
   kinds?: readonly ColumnKind[]
   /** Capabilities the engine must claim; the check is refused at creation on an engine without. */
   needs?: readonly Capability[]
-  /** What it needs besides when it is grouped. */
-  groupNeeds?: readonly Capability[]
   /** Never in a statement with others: its SQL is the user's own. */
   alone?: true
   /**
@@ -63,6 +87,11 @@ interface CheckBase<Config> {
    * again before every scan, since its SQL is the user's own.
    */
   asks?(context: CheckContext<Config>): readonly Question[]
+  /**
+   * How each of its measures grows as rows are added, by name, which lets its past be computed; a type without it has
+   * none. The measure of a metric by the narrow door is called `value`; rules by the narrow door need not say it.
+   */
+  grows?: Readonly<Record<string, Growth>>
 }
 
 /** A rule by the narrow door: which non-null values are valid. Null policy, counts and samples follow from it. */
@@ -75,7 +104,7 @@ export interface RowRule<Config = Record<string, unknown>> extends CheckBase<Con
 /** A rule by the wide door: its own measures, how to read them, and which rows to show. */
 export interface TableRule<Config = Record<string, unknown>> extends CheckBase<Config> {
   family: 'rule'
-  measures(context: CheckContext<Config>): Record<string, Sql>
+  measures(context: CheckContext<Config>): Record<string, Measure>
   /** `total` is the table's row count, measured beside the check's own. */
   read(measured: Measured, total: number, context: CheckContext<Config>): Counts
   /**
@@ -89,12 +118,17 @@ export interface TableRule<Config = Record<string, unknown>> extends CheckBase<C
 export interface AggregateMetric<Config = Record<string, unknown>> extends CheckBase<Config> {
   family: 'metric'
   measure(context: CheckContext<Config>): Sql
+  /**
+   * What the measure is the percentile of, and which, from 0 to 1. On an engine whose percentile is no aggregate the
+   * plan computes groups by it, and several percentiles of one value together.
+   */
+  percentileOf?(context: CheckContext<Config>): { value: Sql; fraction: number }
 }
 
 /** A metric by the wide door: arithmetic on measures that it shares with others. */
 export interface DerivedMetric<Config = Record<string, unknown>> extends CheckBase<Config> {
   family: 'metric'
-  measures(context: CheckContext<Config>): Record<string, Sql>
+  measures(context: CheckContext<Config>): Record<string, Measure>
   read(measured: Measured, total: number, context: CheckContext<Config>): number | null
 }
 
@@ -129,8 +163,9 @@ export interface GroupValue {
 }
 
 /**
- * What a scan says of one check; `measured` are the numbers behind the counts, by the check's own names. A failed measure is a value of its own, never a zero and never a pass; its
- * `kind` is that of a ConnectorError, or `invalid-check`, `unsupported`, `not-finite` or `too-many-groups`.
+ * What a scan says of one check; `measured` are the numbers behind the counts, by the check's own names. A failed
+ * measure is a value of its own, never a zero and never a pass; its `kind` is that of a ConnectorError, or
+ * `invalid-check`, `unsupported`, `not-finite` or `too-many-groups`.
  */
 export type Outcome = { id: string; durationMs: number } & (
   | { status: 'counted'; total: number; invalid: number; samples: Sample[]; measured: Measured }
@@ -139,14 +174,28 @@ export type Outcome = { id: string; durationMs: number } & (
   | { status: 'error'; kind: string; message: string }
 )
 
-/** What a check of this type needs of an engine and this one does not claim; undefined when it has all. */
-export function lackingCapability(
+/** What a capability is for, in the words of an error. */
+const WORDS: Record<Capability, string> = {
+  constraints: 'keys that the catalog tells',
+  comments: 'comments that the catalog tells',
+  lastModified: 'the time of the last change of a table',
+  estimates: 'estimates of row counts',
+  regex: 'regular expressions',
+  percentile: 'exact percentiles',
+  groupedPercentile: 'percentiles by group',
+  dateParsing: 'a way to tell dates from other texts',
+  readOnly: 'sessions that cannot write',
+  cancel: 'a way to end running statements',
+  renames: 'columns that can be followed through a rename',
+}
+
+/** Why no check of this type runs on an engine, a sentence naming what it lacks; null when it has all. */
+export function lacking(
   type: CheckType,
-  { capabilities }: { capabilities: Capabilities },
-  isGrouped: boolean,
-): Capability | undefined {
-  const needs = [...(type.needs ?? []), ...(isGrouped ? (type.groupNeeds ?? []) : [])]
-  return needs.find(capability => !capabilities[capability])
+  { name, label, capabilities }: { name: string; label?: string; capabilities: Capabilities },
+): string | null {
+  const missing = type.needs?.find(capability => !capabilities[capability])
+  return missing ? `${type.name} needs ${WORDS[missing]}, which ${label ?? name} does not offer.` : null
 }
 
 /** True for a rule of the narrow door. */

@@ -55,6 +55,16 @@ export function memoryStand(): Stand {
   }
   return {
     engine,
+    traits: {
+      NaN: { lacks: 'SQLite keeps NaN as NULL' },
+      infinity: true,
+      exact: true,
+      zoned: true,
+      microseconds: true,
+      padded: { lacks: 'SQLite pads no text' },
+      'case-insensitive': 'text collate nocase',
+    },
+    natures: ['decimals are doubles', 'moments are texts'],
     make(columns, rows) {
       const name = `t${(made += 1)}`
       const declared = columns.map(
@@ -62,7 +72,7 @@ export function memoryStand(): Stand {
       )
       database.exec(`create table ${name} (id integer primary key, ${declared.join(', ')})`)
       const insert = database.prepare(`insert into ${name} values (null${', ?'.repeat(columns.length)})`)
-      for (const row of rows) insert.run(...row.map(toInput))
+      for (const row of rows) insert.run(...row.map((value, index) => toInput(value, columns[index]?.kind)))
       return Promise.resolve({
         table: describeTable({ catalog: 'main', schema: 'main', name }, columns),
         connection,
@@ -81,6 +91,8 @@ function mapValues(row: Record<string, SQLOutputValue>, map: (value: SQLOutputVa
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, map(value)]))
 }
 
-function toInput(value: unknown): SQLInputValue {
+function toInput(value: unknown, kind: ColumnKind | undefined): SQLInputValue {
+  // The text of an infinity would stay a text.
+  if (kind === 'float' && typeof value === 'string') return Number(value)
   return typeof value === 'boolean' ? Number(value) : (value as SQLInputValue)
 }

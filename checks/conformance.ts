@@ -5,6 +5,9 @@
  *
  *     await testCheck(t, { check, cases: [{ name: 'odd', values: [1, 2], kind: 'integer', expect: { invalid: 1 } }] })
  *
+ * A case may name a `trait` of its column that only some engines have, `further` columns to group by, and what it
+ * comes to `byNature` where an engine's numbers differ.
+ *
  * A connector: all built-in rules and metrics, which must give the same numbers on every engine.
  *
  *     const on = engineStand({
@@ -13,6 +16,10 @@
  *       execute: text => owner.query(text), // may create and write
  *       ref: name => ({ catalog: 'shop', schema: 'public', name }),
  *       types: { text: 'varchar(2000)', decimal: 'numeric(38, 2)', float: 'double', json: null }, // null: has none
+ *       // Optional: what only some engines have, as a column type, true for the usual one, or why there is none;
+ *       // and by what nature its numbers differ. Cases of a trait that is not told are skipped.
+ *       traits: { NaN: true, zoned: 'timestamp with time zone', padded: { lacks: 'ACME pads no text' } },
+ *       natures: ['decimals are doubles'],
  *       literal: value => (typeof value === 'string' ? quoteAsAcmeDoes(value) : undefined), // undefined: as usual
  *     })
  *     await testBuiltIns(t, {
@@ -23,16 +30,25 @@
  */
 import { memoryStand } from './conformance-stand.ts'
 import type { CheckType } from './check.ts'
-import { assertShape, runCase, type CheckCase } from './conformance/case.ts'
+import { lacking, type CheckCase } from './conformance/case.ts'
+import { assertShape, runCase } from './conformance/run-case.ts'
 import type { Stand } from './conformance/stand.ts'
 
 export { testBuiltIns } from './conformance/built-ins.ts'
 export type { BuiltInOptions, SkippedCases, SuiteTest } from './conformance/built-ins.ts'
-export type { CheckCase, Expected } from './conformance/case.ts'
+export type { CheckCase, Expected, FurtherColumn } from './conformance/case.ts'
 export { engineStand } from './conformance/engine-stand.ts'
 export type { EngineStandOptions } from './conformance/engine-stand.ts'
-export { describeTable } from './conformance/stand.ts'
-export type { Stand, StandColumn, StandTable } from './conformance/stand.ts'
+export { describeTable, TRAITS } from './conformance/stand.ts'
+export type {
+  Nature,
+  Stand,
+  StandColumn,
+  StandTable,
+  Trait,
+  TraitColumn,
+  Traits,
+} from './conformance/stand.ts'
 
 /** The part of a test that `testCheck` uses; tap's and node:test's fit. */
 export interface CheckTest {
@@ -59,6 +75,10 @@ export async function testCheck<Config>(
   const type = check as CheckType
   await t.test(`${type.name}: shape`, async () => assertShape(type))
   for (const item of cases) {
-    await t.test(`${type.name}: ${item.name}`, async () => runCase(type, item, on))
+    await t.test(`${type.name}: ${item.name}`, async () => {
+      const reason = lacking(item, on)
+      if (reason !== null) throw new Error(`${reason}: leave the case out, or measure on another stand.`)
+      await runCase(type, item, on)
+    })
   }
 }

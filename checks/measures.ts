@@ -1,6 +1,7 @@
 import type { Value } from '../connectors/connector.ts'
 import type { Dialect } from '../connectors/dialect.ts'
 import { raw, sql, type Sql } from '../connectors/sql.ts'
+import type { CheckContext, Tally } from './check.ts'
 
 /** All rows of the table. Every statement of a scan carries it once. */
 export const rowCount: Sql = sql`count(*)`
@@ -13,6 +14,29 @@ export function nonNullCount(column: Sql): Sql {
 /** Distinct values that are not NULL, equal by the column's own collation. */
 export function distinctCount(column: Sql): Sql {
   return sql`count(distinct ${column})`
+}
+
+/** What the values of a column that are not NULL come to, counted by the column's own collation in one grouping. */
+export interface Occurrences {
+  /** How many distinct values there are. */
+  distinct: Tally
+  /** How many rows have a value that occurs more than once. */
+  repeated: Tally
+}
+
+/** Both are columns of one SELECT, so that UNIQUE and the metrics of one column group the table once. */
+export function occurrences({
+  column,
+  info,
+  from,
+  dialect,
+}: Pick<CheckContext, 'column' | 'info' | 'from' | 'dialect'>): Occurrences {
+  const sizes = dialect.byValue(sql`count(*) as n`, column, from, info)
+  const select = sql`select count(*) as distinct_values, coalesce(sum(case when d.n > 1 then d.n else 0 end), 0) as repeated from (${sizes}) d`
+  return {
+    distinct: { select, column: 'distinct_values', aggregate: distinctCount(column) },
+    repeated: { select, column: 'repeated' },
+  }
 }
 
 /** A decimal number as it may be written in SQL, in any length. */

@@ -1,52 +1,34 @@
 import type { Connector } from '../connectors/connector.ts'
 import { tablePath, type TableInfo } from '../connectors/catalog.ts'
-import { join, raw, Sql, sql } from '../connectors/sql.ts'
-import {
-  isAggregate,
-  isRowRule,
-  lackingCapability,
-  type Check,
-  type CheckContext,
-  type CheckType,
-} from './check.ts'
-import type { Counts, Measured } from './check.ts'
-import { NotFinite, rowCount } from './measures.ts'
+import { raw, Sql } from '../connectors/sql.ts'
+import { isAggregate, isRowRule, lacking } from './check.ts'
+import type { Check, CheckContext, CheckType, Counts, Measure, Measured } from './check.ts'
+import { NotFinite } from './measures.ts'
+import type { Rank } from './ranks.ts'
 import { readRows, rowMeasures } from './rows.ts'
 
 /** What a plan needs of an engine: how to write its SQL and what it can do. Any connector fits. */
-export type Engine = Pick<Connector, 'name' | 'dialect' | 'capabilities'>
+export type Engine = Pick<Connector, 'name' | 'dialect' | 'capabilities'> & Partial<Pick<Connector, 'label'>>
 
-/** Why a check cannot run, found without touching the database. */
-export interface Refusal {
-  id: string
-  /** `missing-object`, `unsupported` (the engine lacks a capability) or `invalid-check`. */
+/** What is wrong with a check. */
+export interface Fault {
+  /** `missing-object`, `unsupported` (the engine lacks a capability), `invalid-check`, or a ConnectorError's. */
   kind: string
   message: string
+}
+
+/** Why a check cannot run, found without touching the database. */
+export interface Refusal extends Fault {
+  id: string
 }
 
 /** A check with its SQL written. */
 export interface Planned {
   check: Check
   context: CheckContext
-  /** Measures by the name the check gave them. */
-  measures: Record<string, Sql>
+  /** Measures by the name the check gave them; a percentile by ranks, where it is no aggregate of the engine. */
+  measures: Record<string, Measure | Rank>
 }
-
-/** Checks that one SELECT measures. */
-export interface Part {
-  checks: Planned[]
-  groupBy: readonly string[]
-}
-
-/** The SELECT of a part. */
-export interface Statement {
-  select: Sql
-  /** The output column of a measure, by the measure's `Sql.key`. */
-  columns: Map<string, string>
-}
-
-/** The most groups of a metric with `group_by`; one more makes it an error. */
-export const MAX_GROUPS = 1000
 
 const MAX_GROUP_COLUMNS = 3
 
@@ -73,26 +55,23 @@ export async function plan(
 }
 
 /** Whether a check looks at a column, and at which. */
-function columnOf(table: TableInfo, { type, column }: Check) {
+function columnOf(table: TableInfo, { type, column }: Pick<Check, 'type' | 'column'>) {
   if (type.column === 'ignored' || column === undefined) return undefined
   return table.columns.find(({ name }) => name === column)
 }
-
-type Fault = Omit<Refusal, 'id'>
 
 function findFault(engine: Engine, table: TableInfo, check: Check): Fault | null {
   const { type, column, groupBy = [] } = check
   const info = columnOf(table, check)
   const names = type.column === 'ignored' || column === undefined ? groupBy : [column, ...groupBy]
   const missing = names.find(name => !table.columns.some(candidate => candidate.name === name))
-  const lacking = lackingCapability(type, engine, groupBy.length > 0)
+  const unsupported = lacking(type, engine)
   if (missing !== undefined) return missingColumn(table, missing)
   if (type.column === 'required' && !info) return invalid(`${type.name} needs a column.`)
   if (info && type.kinds && !type.kinds.includes(info.kind)) {
     return invalid(`${type.name} does not apply to the column ${info.name} of type ${info.type}.`)
   }
-  if (lacking)
-    return { kind: 'unsupported', message: `${type.name} needs ${lacking}, which ${engine.name} lacks.` }
+  if (unsupported) return { kind: 'unsupported', message: unsupported }
   if (groupBy.length === 0) return null
   if (type.family === 'rule') return invalid('Only metrics can be grouped.')
   return groupBy.length > MAX_GROUP_COLUMNS
@@ -124,10 +103,14 @@ export function broken(type: CheckType, thrown: unknown): Fault {
   return { kind: 'invalid-check', message: `${type.name} failed: ${reason}` }
 }
 
-function write(engine: Engine, table: TableInfo, check: Check): Planned | Fault {
-  const { dialect } = engine
+/** What a check sees of its table when it writes its SQL. */
+export function contextOf(
+  { dialect }: Pick<Engine, 'dialect'>,
+  table: TableInfo,
+  check: Omit<Check, 'id'>,
+): CheckContext {
   const info = columnOf(table, check)
-  const context: CheckContext = {
+  return {
     column: info ? dialect.quote(info.name) : raw(''),
     info,
     table,
@@ -136,18 +119,38 @@ function write(engine: Engine, table: TableInfo, check: Check): Planned | Fault 
     dialect,
     nullIsValid: check.nullIsValid ?? false,
   }
+}
+
+function write(engine: Engine, table: TableInfo, check: Check): Planned | Fault {
+  const context = contextOf(engine, table, check)
+  const isGrouped = (check.groupBy ?? []).length > 0
   try {
-    return { check, context, measures: measuresOf(check.type, context) }
+    const measures = measuresOf(check.type, context)
+    const rank = engine.capabilities.groupedPercentile ? undefined : rankOf(check.type, context)
+    if (rank) return { check, context, measures: { value: rank } }
+    if (!isGrouped) return { check, context, measures }
+    const isApart = (measure: Measure) => !(measure instanceof Sql) && !measure.aggregate
+    return Object.values(measures).some(isApart)
+      ? invalid(`${check.type.name} cannot be grouped.`)
+      : { check, context, measures }
   } catch (thrown) {
     return broken(check.type, thrown)
   }
 }
 
-function measuresOf(type: CheckType, context: CheckContext): Record<string, Sql> {
+function rankOf(type: CheckType, context: CheckContext): Rank | undefined {
+  const percentile = isAggregate(type) ? type.percentileOf?.(context) : undefined
+  return percentile && isAggregate(type) ? { ...percentile, whole: type.measure(context) } : undefined
+}
+
+function measuresOf(type: CheckType, context: CheckContext): Record<string, Measure> {
   if (isRowRule(type)) return rowMeasures(context, written('valid', type.valid(context)))
   if (isAggregate(type)) return { value: written('measure', type.measure(context)) }
   const measures = type.measures(context)
-  for (const [name, measure] of Object.entries(measures)) written(`measures.${name}`, measure)
+  for (const [name, measure] of Object.entries(measures)) {
+    const isTally = typeof measure === 'object' && measure !== null && 'select' in measure
+    written(`measures.${name}`, isTally ? measure.select : measure)
+  }
   return measures
 }
 
@@ -166,73 +169,4 @@ export function interpret(
   const { type } = check
   if (isRowRule(type)) return readRows(measured, total, context)
   return isAggregate(type) ? (measured.value ?? null) : type.read(measured, total, context)
-}
-
-/**
- * Puts checks together that one SELECT can measure: those with the same `group_by`, each of those that stay
- * alone by itself, and no more than the engine takes in output columns and bound values. The users' own SQL
- * comes last, so that it uses up only time that no other check needs.
- */
-export function partition(planned: readonly Planned[], { dialect }: Engine): Part[] {
-  const groups = new Map<string, Part>()
-  for (const item of planned) {
-    const groupBy = item.check.groupBy ?? []
-    const key = item.check.type.alone ? `alone ${item.check.id}` : JSON.stringify(groupBy)
-    const part = groups.get(key) ?? { checks: [], groupBy }
-    part.checks.push(item)
-    groups.set(key, part)
-  }
-  const isAlone = (part: Part) => (part.checks.some(({ check }) => check.type.alone) ? 1 : 0)
-  const parts = [...groups.values()].toSorted((a, b) => isAlone(a) - isAlone(b))
-  return parts.flatMap(part => cut(part, dialect.limits))
-}
-
-function cut({ checks, groupBy }: Part, limits: Engine['dialect']['limits']): Part[] {
-  const parts: Part[] = []
-  let keys = new Set<string>()
-  let values = 0
-  for (const item of checks) {
-    const fresh = () => Object.values(item.measures).filter(measure => !keys.has(measure.key))
-    const countValues = () => fresh().reduce((sum, measure) => sum + measure.values.length, 0)
-    const columns = 1 + groupBy.length + keys.size + fresh().length
-    const isFull = columns > limits.columns || values + countValues() > limits.values
-    if (parts.length === 0 || isFull) {
-      parts.push({ checks: [], groupBy })
-      keys = new Set()
-      values = 0
-    }
-    values += countValues()
-    for (const measure of fresh()) keys.add(measure.key)
-    parts.at(-1)?.checks.push(item)
-  }
-  return parts
-}
-
-/** The output column of all rows. */
-export const TOTAL = 'm0'
-
-/** The output column of the group column at a position. */
-export function groupColumn(index: number): string {
-  return `g${index}`
-}
-
-/**
- * The SELECT of a part: every measure once, however many checks ask for it, and the count of all rows. A
- * grouped one is limited to one group more than is allowed, which is enough to know that there are too many.
- */
-export function statementOf(part: Part, table: TableInfo, { dialect }: Engine): Statement {
-  const measures = new Map<string, Sql>([[rowCount.key, rowCount]])
-  for (const { measures: own } of part.checks) {
-    for (const measure of Object.values(own)) measures.set(measure.key, measure)
-  }
-  const columns = new Map([...measures.keys()].map((key, index) => [key, `m${index}`]))
-  const outputs = [...measures].map(
-    ([key, measure]) => sql`${measure} as ${dialect.quote(columns.get(key) ?? '')}`,
-  )
-  const from = dialect.table(table)
-  const groups = part.groupBy.map(name => dialect.quote(name))
-  if (groups.length === 0) return { select: sql`select ${join(outputs)} from ${from}`, columns }
-  const named = groups.map((group, index) => sql`${group} as ${dialect.quote(groupColumn(index))}`)
-  const select = sql`select ${join([...named, ...outputs])} from ${from} group by ${join(groups)}`
-  return { select: dialect.limit(select, MAX_GROUPS + 1), columns }
 }

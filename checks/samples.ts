@@ -1,6 +1,7 @@
 import type { Connection, Row, Value } from '../connectors/connector.ts'
-import type { TableInfo } from '../connectors/catalog.ts'
-import { join, sql, type Sql } from '../connectors/sql.ts'
+import type { ColumnInfo, TableInfo } from '../connectors/catalog.ts'
+import type { Dialect } from '../connectors/dialect.ts'
+import { join, raw, sql, type Sql } from '../connectors/sql.ts'
 import { isRowRule, type Sample, type TableRule } from './check.ts'
 import type { Planned } from './plan.ts'
 import { invalidRow } from './rows.ts'
@@ -20,44 +21,78 @@ export interface SampleQuery {
   read(row: Row, index: number): Sample
 }
 
+/** What is shown in place of a value that is personal data, NULL included. */
+export const MASK = '***'
+
 /**
  * What shows up to `limit` invalid rows of a rule: the primary key as `row_id` (an object when it has several
- * columns), else the row's number in the sample from 1; the check's column as `value`, else an object of the
- * columns that the check mentions, else of the whole row.
+ * columns), else the row's number in the sample from 1; as `value` the check's column, else an object of the
+ * columns that the check mentions. Of a SELECT that a rule brings itself, `value` is the check's column where a row
+ * has it, else the row.
+ *
+ * Long texts are cut by the engine, in columns of kind text. Columns in `masked` are not selected: `***` is shown
+ * for each of their values, also for NULL, and a primary key with one of them gives way to the row's number. What
+ * columns a rule's own SELECT draws on cannot be told (an alias, a star, a whole row as one value): of a table
+ * with masked columns it is read for how many rows it has, each shown as `***`.
  */
-export function sampleQuery({ check, context }: Planned, limit: number): SampleQuery {
+export function sampleQuery(
+  { check, context }: Planned,
+  limit: number,
+  masked: ReadonlySet<string> = new Set(),
+): SampleQuery {
   const { dialect, from, table, info } = context
   const source = isRowRule(check.type)
     ? { where: invalidRow(context, check.type.valid(context)) }
     : (check.type as TableRule).samples(context)
-  const keys = primaryKey(table)
+  const keys = primaryKey(table, masked)
   const count = Math.min(limit, MAX_SAMPLES)
   if ('select' in source) {
+    if (masked.size > 0) return hidden(source.select, count, dialect)
     const pick = (row: Row) => (info && info.name in row ? row[info.name] : row)
     return {
       select: dialect.limit(source.select, count),
       read: (row, index) => ({ row_id: rowId(keys, row, index), value: presentable(pick(row)) }),
     }
   }
-  const mentioned = 'columns' in source ? (source.columns ?? []) : []
-  const shown = info
-    ? [info.name]
-    : table.columns.map(({ name }) => name).filter(name => mentioned.includes(name))
-  const columns = [...new Set([...keys, ...shown])]
-  const outputs = columns.map((name, index) => sql`${dialect.quote(name)} as ${dialect.quote(`s${index}`)}`)
+  const mentioned = info ? [info.name] : (source.columns ?? [])
+  const shown = table.columns.filter(({ name }) => mentioned.includes(name))
+  const columns = table.columns.filter(
+    ({ name }) => keys.includes(name) || (mentioned.includes(name) && !masked.has(name)),
+  )
+  const outputs = columns.map(
+    (column, index) => sql`${shortened(column, dialect)} as ${dialect.quote(`s${index}`)}`,
+  )
   const select = sql`select ${outputs.length > 0 ? join(outputs) : sql`1`} from ${from} where ${source.where}`
-  const named = (row: Row) =>
-    Object.fromEntries(columns.map((name, index) => [name, row[`s${index}`] ?? null]))
   return {
     select: dialect.limit(select, count),
     read(row, index) {
-      const values = named(row)
-      const value = info
-        ? values[info.name]
-        : Object.fromEntries(shown.map(name => [name, values[name] ?? null]))
+      const values = Object.fromEntries(
+        columns.map(({ name }, position) => [name, row[`s${position}`] ?? null]),
+      )
+      const show = (name: string) => (masked.has(name) ? MASK : (values[name] ?? null))
+      const value = info ? show(info.name) : Object.fromEntries(shown.map(({ name }) => [name, show(name)]))
       return { row_id: rowId(keys, values, index), value: presentable(value) }
     },
   }
+}
+
+/** As many rows as a SELECT has, and nothing of what it gives. */
+function hidden(select: Sql, count: number, dialect: Dialect): SampleQuery {
+  return {
+    select: dialect.limit(sql`select 1 as ${dialect.quote('s0')} from (${select}) h`, count),
+    read: (_, index) => ({ row_id: index + 1, value: MASK }),
+  }
+}
+
+const SHORT = /^char\(\d{1,3}\)$/
+
+/** A column as it is sampled. What is short by its type stays as it is: of a CHAR the padding would go. */
+function shortened({ name, kind, type }: ColumnInfo, dialect: Dialect): Sql {
+  const column = dialect.quote(name)
+  // One more than is kept, so that a cut can be told.
+  return kind === 'text' && !SHORT.test(type)
+    ? sql`substr(${column}, 1, ${raw(String(MAX_VALUE + 1))})`
+    : column
 }
 
 /** Runs a sample query and keeps what fits into the byte limit. */
@@ -77,8 +112,9 @@ export async function takeSamples(
   return samples
 }
 
-function primaryKey(table: TableInfo): string[] {
-  return table.constraints.find(({ type }) => type === 'primary_key')?.columns ?? []
+function primaryKey(table: TableInfo, masked: ReadonlySet<string>): string[] {
+  const columns = table.constraints.find(({ type }) => type === 'primary_key')?.columns ?? []
+  return columns.some(name => masked.has(name)) ? [] : columns
 }
 
 function rowId(keys: readonly string[], row: Row, index: number): Value {

@@ -1,12 +1,13 @@
-import type { Connection, Row, Value } from '../connectors/connector.ts'
+import type { Connection, Row } from '../connectors/connector.ts'
 import { BLAMES_CHECK, ConnectorError } from '../connectors/errors.ts'
 import type { TableInfo } from '../connectors/catalog.ts'
 import { sql, type Sql } from '../connectors/sql.ts'
-import type { Check, GroupValue, Measured, Outcome } from './check.ts'
-import { toNumber } from './measures.ts'
-import { MAX_GROUPS, TOTAL, broken, groupColumn, interpret, partition, plan, statementOf } from './plan.ts'
-import type { Engine, Part, Planned, Statement } from './plan.ts'
+import type { Check, Outcome } from './check.ts'
+import { readOutcome } from './outcomes.ts'
+import { plan, type Engine, type Planned } from './plan.ts'
+import { ask } from './questions.ts'
 import { sampleQuery, takeSamples } from './samples.ts'
+import { partition, statementOf, type Part } from './statement.ts'
 
 export type { Engine } from './plan.ts'
 
@@ -18,7 +19,7 @@ export interface ScanOptions {
   timeoutMs: number
   /** Invalid rows to keep per failing rule, 0 to 100, for all or by check id; 0 unless told. */
   sampleLimit?: number | Readonly<Record<string, number>>
-  /** Columns of personal data: no sample shows what they hold. */
+  /** Columns of personal data: no sample selects or shows what they hold, `***` stands in its place. */
   masked?: ReadonlySet<string>
   signal?: AbortSignal
   /** Milliseconds on a clock that only goes forward; the process's own unless told. */
@@ -42,7 +43,8 @@ export interface Explained {
 
 /**
  * Measures many checks of one table in as few statements as it can: one for all that share, one for each
- * `group_by`, one for each check that stays alone, and one for the samples of each failing rule.
+ * `group_by` (one more for its percentiles, where the engine ranks them), one for each check that stays alone and
+ * for each of its questions, and one for the samples of each failing rule.
  * A check that cannot be measured becomes an `error` outcome; the others keep their numbers.
  * @throws ConnectorError when the connection is to blame, and no check's numbers are then returned
  */
@@ -74,7 +76,10 @@ export async function scan(
   }
 }
 
-/** The statements that `scan` would send for these checks, without samples; refused checks have none. */
+/**
+ * The statements that `scan` would measure these checks with, as the driver gets them, in their order. Refused checks
+ * have none; questions, samples and what a failure leads to are left out.
+ */
 export async function explain(
   engine: Engine,
   table: TableInfo,
@@ -137,11 +142,30 @@ function outOfTime(engine: Engine, timeoutMs: number): ConnectorError {
 /** Measures one part, and when it fails finds the checks to blame. */
 async function measurePart(part: Part, table: TableInfo, session: Session): Promise<Outcome[]> {
   const startedAt = session.now()
+  const refused = await askAlone(part, table, session)
+  if (refused) return [refused]
   const result = await tryPart(part, table, session)
   if (Array.isArray(result)) return result
   const durationMs = Math.round(session.now() - startedAt)
   if (await blamesAll(result, part, table, session)) return part.checks.map(failed(result, durationMs))
   return isolate(part, result, table, session, durationMs)
+}
+
+/** Asks what the engine has against a check that stays alone; without anything, undefined. */
+async function askAlone(part: Part, table: TableInfo, session: Session): Promise<Outcome | undefined> {
+  const [only] = part.checks
+  if (!only?.check.type.alone) return undefined
+  const startedAt = session.now()
+  const took = () => Math.round(session.now() - startedAt)
+  try {
+    const message = await ask(only.check.type, only.context, session.run)
+    if (message === null) return undefined
+    return { id: only.check.id, status: 'error', kind: 'invalid-check', message, durationMs: took() }
+  } catch (thrown) {
+    const error = blameable(thrown)
+    await blamesAll(error, part, table, session)
+    return failed(error, took())(only)
+  }
 }
 
 /** Runs the SELECT of a part: its outcomes, or the error that one of its checks may be to blame for. */
@@ -157,9 +181,14 @@ async function tryPart(part: Part, table: TableInfo, session: Session): Promise<
   }
 }
 
-/** An error that a check can be to blame for; anything else is thrown on. */
+/**
+ * An error that a check can be to blame for; anything else is thrown on. One that nobody knows may be anyone's:
+ * `blamesAll` finds out.
+ */
 function blameable(thrown: unknown): ConnectorError {
-  if (thrown instanceof ConnectorError && BLAMES_CHECK.has(thrown.kind)) return thrown
+  if (!(thrown instanceof ConnectorError)) throw thrown
+  const isUnknown = thrown.kind === 'other' && thrown.code !== 'ABORTED'
+  if (isUnknown || BLAMES_CHECK.has(thrown.kind)) return thrown
   throw thrown
 }
 
@@ -167,6 +196,7 @@ function blameable(thrown: unknown): ConnectorError {
  * Whether searching for the guilty check makes no sense. After a timeout the time is used up, and halving
  * would make a database that is already too slow read the table again and again. When even a SELECT of
  * nothing fails, the table itself is gone or closed to us.
+ * @throws the error, when nobody knows it and the connection no longer answers
  */
 async function blamesAll(
   error: ConnectorError,
@@ -174,13 +204,14 @@ async function blamesAll(
   table: TableInfo,
   session: Session,
 ): Promise<boolean> {
-  if (error.kind === 'timeout' || part.checks.length === 1) return true
+  const isOne = part.checks.length === 1
+  if (error.kind === 'timeout' || (isOne && error.kind !== 'other')) return true
   if (error.kind === 'invalid-query') return false
   try {
     await session.run(sql`select 1 from ${session.engine.dialect.table(table)} where 1 = 0`)
-    return false
+    return isOne
   } catch (thrown) {
-    blameable(thrown)
+    if (blameable(thrown).kind === 'other') throw error
     return true
   }
 }
@@ -218,67 +249,18 @@ function failed(error: ConnectorError, durationMs: number) {
   })
 }
 
-function readOutcome(
-  item: Planned,
-  part: Part,
-  statement: Statement,
-  rows: Row[],
-  durationMs: number,
-): Outcome {
-  const { id } = item.check
-  const isGrouped = part.groupBy.length > 0
-  if (isGrouped && rows.length > MAX_GROUPS) {
-    const message = `group_by makes more than ${MAX_GROUPS.toLocaleString('en')} groups: group by columns with fewer values.`
-    return { id, status: 'error', kind: 'too-many-groups', message, durationMs }
-  }
-  try {
-    if (isGrouped) {
-      const groups = rows.map(row => readGroup(item, part, statement, row))
-      return { id, status: 'grouped', groups, durationMs }
-    }
-    const { reading, total, measured } = readRow(item, statement, rows[0] ?? {})
-    if (typeof reading === 'object' && reading !== null) {
-      return { id, status: 'counted', ...reading, samples: [], measured, durationMs }
-    }
-    return { id, status: 'measured', value: reading, total, durationMs }
-  } catch (thrown) {
-    return { id, status: 'error', durationMs, ...broken(item.check.type, thrown) }
-  }
-}
-
-function readRow(item: Planned, { columns }: Statement, row: Row) {
-  const total = toNumber(columnOf(row, TOTAL)) ?? 0
-  const measured: Measured = {}
-  for (const [name, measure] of Object.entries(item.measures)) {
-    measured[name] = toNumber(columnOf(row, columns.get(measure.key) ?? ''))
-  }
-  return { total, measured, reading: interpret(item, measured, total) }
-}
-
-/** Without a row, or with its columns under other names, nothing was measured: as zeros, every rule would pass. */
-function columnOf(row: Row, name: string): Value | undefined {
-  if (name in row) return row[name]
-  throw new Error(`the engine gave no row with the column ${name}`)
-}
-
-function readGroup(item: Planned, part: Part, statement: Statement, row: Row): GroupValue {
-  const { reading, total } = readRow(item, statement, row)
-  const group = Object.fromEntries(part.groupBy.map((name, index) => [name, row[groupColumn(index)] ?? null]))
-  return { group, value: typeof reading === 'number' ? reading : null, total }
-}
-
 /** Adds samples to a rule that found invalid rows. Without them its counts stand: a sample is evidence only. */
 async function withSamples(
   outcome: Outcome,
   item: Planned,
   session: Session,
-  { sampleLimit = 0 }: ScanOptions,
+  { sampleLimit = 0, masked }: ScanOptions,
 ): Promise<Outcome> {
   const limit = typeof sampleLimit === 'number' ? sampleLimit : (sampleLimit[outcome.id] ?? 0)
   if (outcome.status !== 'counted' || outcome.invalid <= 0 || limit <= 0) return outcome
   const startedAt = session.now()
   try {
-    const samples = await takeSamples(sampleQuery(item, limit), session.run)
+    const samples = await takeSamples(sampleQuery(item, limit, masked), session.run)
     return { ...outcome, samples, durationMs: outcome.durationMs + Math.round(session.now() - startedAt) }
   } catch (thrown) {
     blameable(thrown)

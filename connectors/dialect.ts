@@ -1,5 +1,18 @@
-import type { TableRef } from './catalog.ts'
+import type { ColumnInfo, TableRef } from './catalog.ts'
 import { raw, sql, type Sql } from './sql.ts'
+
+/** A way in which a user's own SQL may make the engine call a function. */
+export interface Call {
+  /**
+   * How it stands there: called by name; `column`, after the name of a table, where it may be a function of the row;
+   * `field`, after any other value, of which it may be a function; or the name of an operator or a type.
+   */
+  kind: 'function' | 'column' | 'field' | 'operator' | 'type'
+  /** The schema, where one is written. */
+  schema?: string
+  /** The name as the engine keeps it: in lower case where it stood without quotes. */
+  name: string
+}
 
 /**
  * How an engine writes SQL: the ANSI fragments below and an engine's differences from them.
@@ -26,16 +39,38 @@ export interface Dialect {
    * Where the engine has no such aggregate, a sub-query of the whole `table`, which no group has its own of.
    */
   percentile(value: Sql, fraction: number, table: Sql): Sql
+  /**
+   * A SELECT of `outputs` for each distinct value that is not NULL, equal by the value's own collation. Most values are
+   * taken to be rare: it is how UNIQUE is counted.
+   * @param column the value's entry in the catalog
+   */
+  byValue(outputs: Sql, value: Sql, table: Sql, column?: ColumnInfo): Sql
+  /**
+   * Whether `count(distinct …)` sorts all values, so that counting the rows of `byValue` is sooner, though it reads the
+   * column once more.
+   */
+  sortsDistinct: boolean
   /** A value as a floating or exact number that aggregates take. */
   asNumber(value: Sql): Sql
   /** A value as text, for comparing with texts. */
   asText(value: Sql): Sql
+  /**
+   * Whole seconds since 1970-01-01 00:00 UTC of a date or timestamp, rounded down, as an integer that mod() takes; a
+   * value without a zone is taken in UTC, whatever zone the session is in. NULL of NULL, and of what is no moment.
+   */
+  seconds(value: Sql): Sql
   /** A text written out; only for texts that stood in quotes in a user's own SQL, where a value cannot be bound. */
   literal(text: string): Sql
   /** A finite number, given as JavaScript prints it or as a decimal text of any length, written out exactly. */
   number(text: string): Sql
   /** The first `count` rows of a select. */
   limit(select: Sql, count: number): Sql
+  /**
+   * Of the functions that these calls may reach, those that may change something or answer differently each time:
+   * rows of `name`, qualified, and `used`, which is empty where the function is called by its name, else what calls
+   * it. Absent where the engine cannot tell.
+   */
+  volatileFunctions?(calls: readonly Call[]): Sql
   /** The statement's text and values in the driver's form. */
   render(statement: Sql): { text: string; values: unknown[] }
   limits: {
@@ -57,8 +92,13 @@ const ansi: Dialect = {
   matches: () => unsupported('regular expressions'),
   parsesAsDate: () => unsupported('date formats'),
   percentile: () => unsupported('percentiles'),
+  byValue: (outputs, value, table) =>
+    sql`select ${outputs} from ${table} where ${value} is not null group by ${value}`,
+  sortsDistinct: false,
   asNumber: value => value,
   asText: value => sql`cast(${value} as varchar)`,
+  // Not ANSI's, but of several engines; of an unknown one, conformance tells.
+  seconds: value => sql`cast(floor(extract(epoch from ${value})) as bigint)`,
   literal: text => raw(`'${text.replaceAll("'", "''")}'`),
   number: text => raw(text),
   limit: (select, count) => sql`${select} limit ${raw(String(count))}`,

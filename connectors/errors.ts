@@ -11,7 +11,10 @@ export type ConnectorErrorKind =
   | 'egress-refused'
   | 'other'
 
-/** Kinds that one check can be to blame for; all others are the connection's. A scan bisects only on these. */
+/**
+ * Kinds that one check can be to blame for. All others are the connection's, save `other`: of that, a scan finds out by
+ * asking whether the connection still answers.
+ */
 export const BLAMES_CHECK: ReadonlySet<ConnectorErrorKind> = new Set([
   'invalid-query',
   'missing-object',

@@ -15,6 +15,9 @@ export const dialect: Dialect = defineDialect({
   // A text in a numeric column, which SQLite allows, is no number; cast alone would make it 0.
   asNumber: value => sql`case when typeof(${value}) in ('integer', 'real') then cast(${value} as real) end`,
   asText: value => sql`cast(${value} as text)`,
+  // Without its fraction, which would be rounded to milliseconds and may end in the next second; a number is a Unix time.
+  seconds: value =>
+    sql`unixepoch(substr(${value}, 1, 19) || ltrim(substr(${value}, 20), '.0123456789'), 'auto')`,
   // SQLite's own are 2,000 and 32,766.
   limits: { columns: 1000, values: 30_000 },
 })

@@ -96,13 +96,18 @@ export const checkShape = Joi.object({
   config: Joi.object().schema('object').required(),
   kinds: Joi.array().items(Joi.valid(...Object.keys(KINDS))),
   needs: Joi.array().items(capability),
-  groupNeeds: Joi.array().items(capability),
+  asks: Joi.function(),
+  grows: Joi.object().pattern(
+    Joi.string(),
+    Joi.valid('count', 'sum', 'least', 'greatest', 'mean', 'distinct', 'repeated'),
+  ),
   valid: Joi.function()
     .when('family', { is: 'metric', then: Joi.forbidden() })
     .messages({ 'any.unknown': '{{#label}} is for rules: a metric has measure' }),
   measure: Joi.function()
     .when('family', { is: 'rule', then: Joi.forbidden() })
     .messages({ 'any.unknown': '{{#label}} is for metrics: a rule has valid' }),
+  percentileOf: Joi.function().when('measure', { not: Joi.exist(), then: Joi.forbidden() }),
   measures: Joi.function(),
   read: Joi.function().when('measures', { is: Joi.exist(), then: Joi.required() }),
   samples: Joi.function().when('measures', {

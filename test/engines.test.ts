@@ -100,11 +100,12 @@ for (const { name, skip, start } of engines) {
     const median = await metric({})
     const captured = await tenant.ask('POST', `${SDK}/metrics/${asset.id}/${median.body.data.id}/capture`)
     t.match(captured.body.data.snapshots, [{ value: 10.5 }], JSON.stringify(captured.body))
-    t.match(await metric({ group_by_columns: ['email'] }), {
-      status: 400,
-      body: {
-        error: { details: { field: 'group_by_columns' }, message: /percentile needs groupedPercentile/ },
-      },
-    })
+    const grouped = await metric({ group_by_columns: ['email'] })
+    const groups = await tenant.ask('POST', `${SDK}/metrics/${asset.id}/${grouped.body.data.id}/capture`)
+    const byEmail = groups.body.data.snapshots.map(
+      ({ group_values: { email }, value }: { group_values: { email: string | null }; value: number }) =>
+        [String(email), value] as const,
+    )
+    t.same(Object.fromEntries(byEmail), { 'a@x.org': 10.5, null: 20, no: 3 }, JSON.stringify(groups.body))
   })
 }

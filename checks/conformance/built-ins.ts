@@ -1,8 +1,9 @@
 import type { CheckType } from '../check.ts'
 import { metrics } from '../metrics/index.ts'
 import { rules } from '../rules/index.ts'
-import { assertShape, columnOf, runCase, type CheckCase } from './case.ts'
+import { lacking as lackingColumn, type CheckCase } from './case.ts'
 import { edgeCases } from './cases.ts'
+import { assertShape, runCase } from './run-case.ts'
 import type { Stand } from './stand.ts'
 
 /** The part of a test that `testBuiltIns` uses; tap's and node:test's fit. */
@@ -19,14 +20,15 @@ export interface BuiltInOptions {
   skip?: Readonly<Record<string, string>>
 }
 
-/** What `testBuiltIns` left out, each with the reason. */
+/** What `testBuiltIns` left out, each with the reason that was told. */
 export type SkippedCases = { name: string; reason: string }[]
 
 const BUILT_INS: readonly CheckType[] = [...rules, ...metrics]
 
 /**
  * Holds an engine to the numbers of every built-in rule and metric, all edge cases, the same on every engine.
- * A check whose capability the engine does not claim is skipped, and a case whose column it cannot have.
+ * A check whose capability the engine does not claim is skipped, and a case whose column it cannot have. So is
+ * a case of a trait of which the stand tells nothing, which the result, unlike the test's report, does not name.
  * Runs as subtests of `t`, which may be tap's or node:test's.
  * @throws Error for a check or case that does not exist, and for a skip without a reason
  */
@@ -55,8 +57,10 @@ export async function testBuiltIns(
     if (left !== undefined) continue
     for (const item of cases) {
       const name = nameOf(check, item)
-      const reason = skip[name] ?? on.lacks?.(columnOf(item, on)) ?? undefined
-      await run(name, reason, () => runCase(check, item, on))
+      const reason = skip[name] ?? lackingColumn(item, on) ?? undefined
+      const untold = reason === undefined ? untoldTrait(item, on) : undefined
+      if (untold === undefined) await run(name, reason, () => runCase(check, item, on))
+      else await t.test(name, { skip: untold }, async () => {})
     }
   }
   return skipped
@@ -68,6 +72,11 @@ const nameOf = (check: CheckType, item: CheckCase) => `${check.name}: ${item.nam
 function lacking(check: CheckType, { engine }: Stand): string | undefined {
   const missing = check.needs?.filter(capability => !engine.capabilities[capability]) ?? []
   return missing.length > 0 ? `${engine.name} claims no ${missing.join(' and no ')}` : undefined
+}
+
+function untoldTrait({ trait, type }: CheckCase, { traits = {} }: Stand): string | undefined {
+  if (trait === undefined || type !== undefined || traits[trait] !== undefined) return undefined
+  return `the stand tells no column of the trait ${trait}`
 }
 
 function refuseUnknown(checks: string[], skips: string[], names: string[]): void {

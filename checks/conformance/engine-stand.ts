@@ -1,4 +1,4 @@
-import type { ColumnKind, TableRef } from '../../connectors/catalog.ts'
+import type { ColumnKind, TableInfo, TableRef } from '../../connectors/catalog.ts'
 import type { Connection, Connector } from '../../connectors/connector.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
 import type { Stand, StandColumn } from './stand.ts'
@@ -23,6 +23,8 @@ export interface EngineStandOptions {
   literal?(value: unknown, column: StandColumn): string | undefined
   columnName?: Stand['columnName']
   fold?: Stand['fold']
+  traits?: Stand['traits']
+  natures?: Stand['natures']
 }
 
 type StandConnection = Pick<Connection, 'query' | 'introspect'>
@@ -31,12 +33,14 @@ type StandConnection = Pick<Connection, 'query' | 'introspect'>
 const CHUNK = 500
 
 /**
- * A stand on any engine: a table costs one statement that creates it, one that fills it and one `introspect`
- * limited to it. The tables are called t1, t2 and so on and are not dropped.
+ * A stand on any engine: a table costs one statement that creates it, one that fills it and, when it is the first
+ * with such columns, one `introspect` limited to it. The tables are called t1, t2 and so on and are not dropped.
  */
 export function engineStand(options: EngineStandOptions): Stand {
   const { connector, execute, ref, types, key = 'integer not null primary key' } = options
   const { dialect } = connector
+  /** What `introspect` told of a table, by its columns: of another with equal ones it would tell the same. */
+  const told = new Map<string, TableInfo>()
   let opened: Promise<StandConnection> | undefined
   let made = 0
 
@@ -52,6 +56,8 @@ export function engineStand(options: EngineStandOptions): Stand {
     engine: connector,
     columnName: options.columnName,
     fold: options.fold,
+    traits: options.traits,
+    natures: options.natures,
     lacks: ({ kind, type }) =>
       type === undefined && types[kind] === null ? `${connector.label} has no columns of kind ${kind}` : null,
     async make(columns, rows) {
@@ -68,8 +74,12 @@ export function engineStand(options: EngineStandOptions): Stand {
         })
         await execute(`insert into ${table} (${['id', ...names].join(', ')}) values ${lines.join(', ')}`)
       }
+      const like = JSON.stringify(columns)
+      const known = told.get(like)
+      if (known) return { table: { ...known, ...ref(name) }, connection }
       const [found] = await connection.introspect({ tables: [ref(name)] })
       if (!found) throw new Error(`introspect does not tell the table ${name}, which was made as ${table}.`)
+      told.set(like, found)
       return { table: found, connection }
     },
   }

@@ -2,6 +2,38 @@ import type { ColumnKind, TableInfo } from '../../connectors/catalog.ts'
 import type { Connection } from '../../connectors/connector.ts'
 import type { Engine } from '../plan.ts'
 
+/**
+ * What only some engines' columns can hold or do: floats that are `NaN` or an `infinity`; an `exact` decimal of 7
+ * digits before the point and 20 after it; a `zoned` timestamp, which is a moment whatever zone it was written in;
+ * a timestamp with `microseconds`; a `padded` text of 12 characters, CHAR(12); a `case-insensitive` text.
+ */
+export const TRAITS = [
+  'NaN',
+  'infinity',
+  'exact',
+  'zoned',
+  'microseconds',
+  'padded',
+  'case-insensitive',
+] as const
+export type Trait = (typeof TRAITS)[number]
+
+/** The column type that has a trait, true when the usual type of its kind has it, or why no column has it. */
+export type TraitColumn = string | true | { lacks: string }
+export type Traits = Readonly<Partial<Record<Trait, TraitColumn>>>
+
+/**
+ * In what an engine's numbers differ from all others by its nature: decimals are kept as doubles; the text of a
+ * moment is all that is kept of it; texts are equal whatever blanks they end in; a percentile is refused where there
+ * is an infinity; the least of numbers and NaN is NaN.
+ */
+export type Nature =
+  | 'decimals are doubles'
+  | 'moments are texts'
+  | 'texts are padded'
+  | 'percentiles are finite'
+  | 'NaN is the least'
+
 /** A column of a table that a stand makes. */
 export interface StandColumn {
   name: string
@@ -21,6 +53,10 @@ export interface Stand {
   engine: Engine
   /** The name of the column under test; `a "value"`, which needs quoting, unless the engine takes no such name. */
   columnName?: string
+  /** Which column types have a trait. Cases of a trait that is not told are skipped. */
+  traits?: Traits
+  /** By what nature its numbers differ; by none unless told. */
+  natures?: readonly Nature[]
   /** How the engine keeps a name that is written without quotes; as it is unless told. */
   fold?(name: string): string
   /** Why a table with such a column cannot be made, or null when it can. */

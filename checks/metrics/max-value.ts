@@ -14,5 +14,6 @@ export const maxValue: AggregateMetric = {
   config: Joi.object({}),
   column: 'required',
   kinds: NUMERIC_KINDS,
+  grows: { value: 'greatest' },
   measure: ({ column, dialect }) => sql`max(${dialect.asNumber(column)})`,
 }

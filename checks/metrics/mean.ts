@@ -14,5 +14,6 @@ export const mean: AggregateMetric = {
   config: Joi.object({}),
   column: 'required',
   kinds: NUMERIC_KINDS,
+  grows: { value: 'mean' },
   measure: ({ column, dialect }) => sql`avg(${dialect.asNumber(column)})`,
 }

@@ -14,5 +14,6 @@ export const minValue: AggregateMetric = {
   config: Joi.object({}),
   column: 'required',
   kinds: NUMERIC_KINDS,
+  grows: { value: 'least' },
   measure: ({ column, dialect }) => sql`min(${dialect.asNumber(column)})`,
 }

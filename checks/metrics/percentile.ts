@@ -4,8 +4,8 @@ import type { AggregateMetric } from '../check.ts'
 
 /**
  * percentile: the continuous (linearly interpolated) percentile of the numbers that are not NULL, as SQL's
- * percentile_cont; `percentile_value` from 0, the least, over 50, the median, to 100, the greatest. No value
- * of no rows.
+ * percentile_cont; `percentile_value` from 0, the least, over 50, the median, to 100, the greatest. Exact, for the
+ * whole table and for each group. No value of no rows.
  */
 export const percentile: AggregateMetric<{ percentile_value: number }> = {
   family: 'metric',
@@ -15,7 +15,7 @@ export const percentile: AggregateMetric<{ percentile_value: number }> = {
   column: 'required',
   kinds: NUMERIC_KINDS,
   needs: ['percentile'],
-  groupNeeds: ['groupedPercentile'],
   measure: ({ column, config, dialect, from }) =>
     dialect.percentile(column, config.percentile_value / 100, from),
+  percentileOf: ({ column, config }) => ({ value: column, fraction: config.percentile_value / 100 }),
 }

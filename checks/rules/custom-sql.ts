@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
-import type { CheckContext, TableRule } from '../check.ts'
+import type { CheckContext, Question, TableRule } from '../check.ts'
 import { rowCount } from '../measures.ts'
 import { invalidRow, readRows, rowMeasures } from '../rows.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
@@ -28,6 +28,35 @@ function written({ pieces }: CustomSql, dialect: Dialect): Sql {
   return sql`\n${join(parts, '')}\n`
 }
 
+/** Asks which of the functions it may call are volatile, where the engine can tell. */
+function volatile({ calls }: CustomSql, { dialect }: CheckContext): Question[] {
+  if (!dialect.volatileFunctions || calls.length === 0) return []
+  return [
+    {
+      select: dialect.volatileFunctions(calls),
+      refuses([found]) {
+        if (!found) return null
+        const how = found.used ? `, which ${String(found.used)} calls,` : ''
+        return `The function ${String(found.name)}${how} is VOLATILE: it may change something or answer differently each time. Have it declared STABLE or IMMUTABLE if it does neither, or leave it out of sql_expression.`
+      },
+    },
+  ]
+}
+
+/**
+ * Makes the engine look up every name and type of the text without reading a row. What is false comes first: then
+ * PostgreSQL does not even compute what is constant in an expression. Of a SELECT it may, as it will in every scan.
+ */
+function resolves(custom: CustomSql, { from, dialect }: CheckContext): Question {
+  const text = written(custom, dialect)
+  return {
+    select:
+      custom.form === 'select'
+        ? sql`select 1 as x from (${text}) q where 1 = 0`
+        : sql`select 1 as x from ${from} where 1 = 0 and (${text})`,
+  }
+}
+
 /**
  * CUSTOM_SQL: `sql_expression` is a boolean expression that is true for valid rows, or a whole SELECT that
  * returns the invalid rows. Expression: a row is valid when it is true, so NULL is invalid; where the check
@@ -45,6 +74,10 @@ export const customSql: TableRule<CustomSqlConfig> = {
   async refuses({ sql_expression }) {
     const reading = await checkCustomSql(sql_expression)
     return 'error' in reading ? reading.error : null
+  },
+  asks(context) {
+    const custom = read(context)
+    return [...volatile(custom, context), resolves(custom, context)]
   },
   measures(context) {
     const custom = read(context)

@@ -12,7 +12,8 @@ function readable(format: string, helpers: Joi.CustomHelpers): string | Joi.Erro
 /**
  * DATE_FORMAT: the value parses in `format` and is a real calendar date: 2023-02-29 is not. The format is
  * strptime's (`%Y-%m-%d`) or in letters (`YYYY-MM-DD HH:mm:ss`). On date and timestamp columns every value
- * that is not NULL is valid.
+ * that is not NULL is valid. The collation of a text column does not matter, the padding of CHAR(n) does not count;
+ * nothing else may stand before or after the date, an empty text and a last line break are invalid.
  */
 export const dateFormat: RowRule<{ format: string }> = {
   family: 'rule',

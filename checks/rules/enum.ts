@@ -23,7 +23,11 @@ function isDecimal(value: string | number): boolean {
  * ENUM: the value is one of `allowed_values` (1 to 1,000): compared as numbers on numeric columns (a decimal
  * text where a double is too short), as truth values on booleans, as text on all others. On text columns
  * equality is the column's own: its collation decides on case, CHAR(n) ignores the padding. The empty text is
- * a value like others; NULL is none and cannot be listed.
+ * a value like others; NULL is none and cannot be listed, nor can NaN and infinity, which are invalid.
+ *
+ * Where engines differ: trailing blanks of any text are ignored by MySQL's collations that pad, `utf8mb4_bin` among
+ * them; SQLite keeps decimals as doubles, so that two may be equal to it that differ from the 16th digit on; a
+ * timestamp is compared as the engine prints it, which is never its day alone.
  */
 export const enumeration: RowRule<{ allowed_values: Allowed[] }> = {
   family: 'rule',

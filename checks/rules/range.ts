@@ -72,7 +72,11 @@ function withinMoments({ column, info, config: { min, max } }: CheckContext<Rang
  * decimal text where a double is too short), ISO dates on date columns, ISO dates or timestamps on timestamp
  * columns. A day as `max` of a timestamp column includes that whole day; a timestamp with a zone is taken in
  * UTC, one without is compared as it stands. NaN is always invalid; an infinity is beyond every bound on its
- * side and within a range that is open there.
+ * side and within a range that is open there. A column that keeps moments with a zone is compared in UTC.
+ *
+ * Where engines differ: SQLite has neither decimals nor moments. It keeps the one as doubles, so that values and
+ * bounds that differ from the 16th digit on are equal to it, the other as texts, so that one with a zone is compared
+ * by the digits before the zone. Databricks takes the bounds of a moment in its own time zone, UTC unless set.
  */
 export const range: RowRule<RangeConfig> = {
   family: 'rule',

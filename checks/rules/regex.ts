@@ -1,4 +1,5 @@
 import Joi from 'joi'
+import { sql } from '../../connectors/sql.ts'
 import type { RowRule } from '../check.ts'
 import { textOf } from '../values.ts'
 
@@ -15,5 +16,11 @@ export const regex: RowRule<{ pattern: string }> = {
   column: 'required',
   kinds: ['text', 'integer', 'decimal', 'date', 'other'],
   needs: ['regex'],
+  // A text of one letter, so that the engine compiles the pattern and reads no table.
+  asks: ({ config, dialect }) => [
+    {
+      select: sql`select ${dialect.countIf(dialect.matches(dialect.asText(sql`${'x'}`), config.pattern))} as x`,
+    },
+  ],
   valid: context => context.dialect.matches(textOf(context), context.config.pattern),
 }

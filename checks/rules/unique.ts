@@ -1,18 +1,13 @@
 import Joi from 'joi'
-import type { CheckContext, TableRule } from '../check.ts'
-import { nonNullCount } from '../measures.ts'
-import { raw, sql, type Sql } from '../../connectors/sql.ts'
-
-/** The values that occur more than once, with `pick` of each. */
-function repeated({ column, from }: CheckContext, pick: Sql): Sql {
-  return sql`select ${pick} from ${from} where ${column} is not null group by ${column} having count(*) > 1`
-}
+import { sql } from '../../connectors/sql.ts'
+import type { TableRule } from '../check.ts'
+import { nonNullCount, occurrences } from '../measures.ts'
 
 /**
  * UNIQUE: no value occurs twice. Invalid are all rows whose value occurs more than once, not the surplus:
  * of `a, a, b` two are invalid. NULLs are invalid unless `treat_null_as_valid`, and are not duplicates of
  * each other. Values are equal by the column's own collation. The count groups the table in a sub-query of
- * its own, inside the shared statement.
+ * its own, inside the shared statement, which distinct_count and duplicate_count of the column then read too.
  */
 export const unique: TableRule = {
   family: 'rule',
@@ -21,17 +16,18 @@ export const unique: TableRule = {
   config: Joi.object({}),
   column: 'required',
   kinds: ['integer', 'decimal', 'float', 'text', 'boolean', 'date', 'timestamp', 'time', 'binary', 'other'],
+  grows: { present: 'count', repeated: 'repeated' },
   measures: context => ({
     present: nonNullCount(context.column),
-    repeated: sql`(select coalesce(sum(d.n), 0) from (${repeated(context, raw('count(*) as n'))}) d)`,
+    repeated: occurrences(context).repeated,
   }),
   read(measured, total, { nullIsValid }) {
     const nulls = total - (measured.present ?? 0)
     return { total, invalid: (measured.repeated ?? 0) + (nullIsValid ? 0 : nulls) }
   },
   samples(context) {
-    const { column, nullIsValid } = context
-    const isRepeated = sql`${column} in (${repeated(context, column)})`
+    const { column, info, from, dialect, nullIsValid } = context
+    const isRepeated = sql`${column} in (${dialect.byValue(column, column, from, info)} having count(*) > 1)`
     return { where: nullIsValid ? isRepeated : sql`(${column} is null or ${isRepeated})` }
   },
 }

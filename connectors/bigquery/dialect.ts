@@ -23,6 +23,8 @@ export const bigqueryDialect = defineDialect({
   percentile,
   // Not a cast, which JSON, arrays and structures do not have; of NULL, FORMAT makes a text.
   asText: value => sql`if(${value} is null, null, format('%t', ${value}))`,
+  // What has no zone is in that of the query, which is UTC.
+  seconds: value => sql`unix_seconds(cast(${value} as timestamp))`,
   number,
   render,
   // BigQuery takes 10,000 of both, and 1 MB of text.

@@ -1,4 +1,13 @@
-import { awkwardNames, fixtureTypes, labelOf, optionalTypes, SAMPLES, TEXTS, TWINS } from './fixture.ts'
+import {
+  awkwardNames,
+  fixtureTypes,
+  labelOf,
+  momentsOf,
+  optionalTypes,
+  SAMPLES,
+  TEXTS,
+  TWINS,
+} from './fixture.ts'
 import type { Kit } from './kit.ts'
 
 /** Creates and fills the fixture's tables. */
@@ -7,6 +16,7 @@ export async function buildFixture(kit: Kit): Promise<void> {
   const tables = [
     ...valuesTable(kit),
     ...typesTable(kit),
+    ...momentsTable(kit),
     ...smallTables(kit),
     ...rowsTable(kit),
     ...awkwardTables(kit),
@@ -56,6 +66,23 @@ function typesTable(kit: Kit): string[] {
     // A select, because not every engine takes expressions as values.
     `insert into ${table('conformance_types')} (${columns}) select ${['1', ...samples].join(', ')}`,
     `insert into ${table('conformance_types')} (${column('id')}) values (2)`,
+  ]
+}
+
+/** A column of each type of dates and times that the engine has, and NULL where one has fewer moments than others. */
+function momentsTable(kit: Kit): string[] {
+  const { types, table, column, list } = words(kit)
+  const columns = Object.entries(momentsOf(kit.fixture)) as [keyof typeof types, string[]][]
+  const moments = table('conformance_moments')
+  const declared = columns.map(([name]) => `, ${column(`${name}_value`)} ${types[name]}`)
+  const longest = Math.max(0, ...columns.map(([, literals]) => literals.length))
+  const names = list('id', ...columns.map(([name]) => `${name}_value`))
+  return [
+    `create table ${moments} (${column('id')} ${types.integer} not null${declared.join('')})`,
+    ...Array.from({ length: longest }, (_, index) => {
+      const values = columns.map(([, literals]) => literals[index] ?? 'null')
+      return `insert into ${moments} (${names}) select ${[index + 1, ...values].join(', ')}`
+    }),
   ]
 }
 

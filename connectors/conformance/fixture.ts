@@ -48,6 +48,47 @@ export const SAMPLES: Readonly<Record<OptionalType, string>> = {
   json: `'{"a": [1, "x", null], "b": {}}'`,
 }
 
+/**
+ * Dates and times of `conformance_moments`, in place of the one in the sample of their type. Those with a zone stand
+ * in for it without its offset, and are few: some engines have none before 1970 or after 2038.
+ */
+const MOMENTS = {
+  date: {
+    sample: '2024-02-29',
+    others: ['1970-01-01', '1969-12-31', '1900-01-01', '1600-02-29', '2024-02-29', '9999-12-31'],
+  },
+  timestamp: {
+    sample: '2024-02-29 12:34:56',
+    others: [
+      '1970-01-01 00:00:00',
+      '1969-12-31 23:59:59',
+      '1969-12-31 23:59:59.25',
+      '1969-12-31 23:59:59.75',
+      '1600-02-29 06:07:08',
+      '2024-02-29 12:34:56.999',
+      '2038-01-19 03:14:08',
+      '9999-12-31 23:59:59',
+    ],
+  },
+  timestamptz: {
+    sample: '2024-02-29 13:34:56',
+    others: ['2024-02-29 13:34:56', '2024-03-01 00:30:00', '2024-07-01 00:30:00', '1999-12-31 23:59:59'],
+  },
+} as const
+
+/** The literals of `conformance_moments` by type, of those types that the engine has. */
+export function momentsOf(fixture: Fixture): Partial<Record<keyof typeof MOMENTS, string[]>> {
+  const has = optionalTypes(fixture)
+  const names = (Object.keys(MOMENTS) as (keyof typeof MOMENTS)[]).filter(name => has.includes(name))
+  return Object.fromEntries(
+    names.map(name => {
+      const literal = fixture.literals?.[name] ?? SAMPLES[name]
+      const { sample, others } = MOMENTS[name]
+      return [name, others.map(moment => literal.replace(sample, moment))]
+    }),
+  )
+}
+
 /** Names that break SQL written without care. Each becomes a table with a column of the same name. */
 const AWKWARD_NAMES = {
   quotes: `it's a "quote"`,

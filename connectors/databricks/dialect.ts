@@ -36,12 +36,22 @@ export const databricksDialect = defineDialect({
   literal: text => raw(`'${text.replaceAll(/[\\']/g, '\\$&')}'`),
   percentile: (value, fraction) => sql`percentile(cast(${value} as double), ${percentileFraction(fraction)})`,
   asText: value => sql`cast(${value} as string)`,
+  seconds,
   render,
   limits: { columns: 500, values: 2000 },
 })
 
 function quote(identifier: string): Sql {
   return raw(`\`${identifier.replaceAll('`', '``')}\``)
+}
+
+/**
+ * A value without a zone becomes the moment at which clocks of the warehouse's zone show it; what they are ahead of
+ * UTC is given back.
+ */
+function seconds(value: Sql): Sql {
+  const moment = sql`cast(${value} as timestamp)`
+  return sql`unix_seconds(case when typeof(${value}) = 'timestamp' then ${moment} else from_utc_timestamp(${moment}, current_timezone()) end)`
 }
 
 /** The expressions are Java's, where a `$` also matches before a line break that ends the text. */

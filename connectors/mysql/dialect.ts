@@ -1,3 +1,4 @@
+import type { ColumnInfo } from '../catalog.ts'
 import { datePattern } from '../dates.ts'
 import { defineDialect, percentileFraction } from '../dialect.ts'
 import { raw, sql, type Sql } from '../sql.ts'
@@ -19,12 +20,30 @@ export const mysqlDialect = defineDialect({
   // A backslash begins an escape.
   literal: text => raw(`'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`),
   percentile,
+  byValue(outputs, value, table, column) {
+    const hint = column && isSorted(column) ? raw('sql_big_result ') : raw('')
+    return sql`select ${hint}${outputs} from ${table} where ${value} is not null group by ${value}`
+  },
   // As a double: the mean of integers would be cut after four digits, and a text is no number of its own.
   asNumber: value => sql`(${value} + 0e0)`,
+  // From a moment before all others, because what is left of a second is cut off towards it. A TIMESTAMP arrives in the
+  // session's zone, which is UTC.
+  seconds: value => sql`(timestampdiff(second, '0001-01-01 00:00:00', ${value}) - 62135596800)`,
   asText: value => sql`(cast(${value} as char character set utf8mb4) collate utf8mb4_bin)`,
   // Both take 4,096 columns, but no more than 64 KiB in a row that they write down; values number 65,535.
   limits: { columns: 1000, values: 32_000 },
 })
+
+/**
+ * Whether many groups are best made by sorting, which takes MariaDB a fifth of what its table of groups does once that
+ * outgrows memory. Not of long texts and bytes: both servers sort by the first 1,024 bytes (max_sort_length), and a
+ * collation makes up to 8 of a character.
+ */
+function isSorted({ kind, type }: ColumnInfo): boolean {
+  if (kind !== 'text' && kind !== 'binary') return kind !== 'json' && kind !== 'other'
+  const length = /^(?:var)?(?:char|binary)\((\d+)\)/.exec(type)?.[1]
+  return length !== undefined && Number(length) <= 128
+}
 
 /** A text by its characters, so that case matters whatever the column's collation; bytes are refused as a text. */
 function exactly(value: Sql): Sql {

@@ -156,7 +156,7 @@ const mysqlErrors: readonly ErrorRule[] = [
   // (4078 and 4079 of MariaDB, for an operator or a function).
   {
     kind: 'invalid-query',
-    code: /^(1139|1210|1235|1267|1270|1271|1292|1295|1312|1366|1411|1525|1815|3[67]\d\d|3988|3995|4078|4079)\//,
+    code: /^(1139|1210|1235|1267|1270|1271|1292|1295|1312|1366|1411|1436|1525|1815|3[67]\d\d|3988|3995|4078|4079)\//,
   },
   // Bad SQL, bad values, more than one row where one must be, transactions, limits.
   { kind: 'invalid-query', code: /^\d+\/(0A|21|22|25|42|44|54)/ },

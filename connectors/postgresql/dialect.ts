@@ -1,6 +1,7 @@
 import { datePattern } from '../dates.ts'
 import { defineDialect, percentileFraction } from '../dialect.ts'
 import { sql } from '../sql.ts'
+import { volatileFunctions } from './volatile.ts'
 
 /**
  * PostgreSQL's differences to ANSI SQL.
@@ -13,13 +14,19 @@ import { sql } from '../sql.ts'
 export const postgresqlDialect = defineDialect({
   placeholder: position => `$${position}`,
   countIf: condition => sql`count(*) filter (where ${condition})`,
-  // Both sides as text: citext would ignore case, and an enum or json has no `~`.
-  matches: (value, pattern) => sql`(${value})::text ~ ${pattern}::text`,
+  // Both sides as text: citext would ignore case, and an enum or json has no `~`. With the database's collation: there
+  // are no regular expressions by a nondeterministic one.
+  matches: (value, pattern) => sql`(${value})::text collate "default" ~ ${pattern}::text`,
   // Not to_date or make_date: the one throws or rolls over on 2024-02-31, depending on the version, the other throws.
-  parsesAsDate: (value, format) => sql`(${value})::text ~ ${datePattern(format)}::text`,
+  parsesAsDate: (value, format) => sql`(${value})::text collate "default" ~ ${datePattern(format)}::text`,
   percentile: (value, fraction) =>
     sql`percentile_cont(${percentileFraction(fraction)}::double precision) within group (order by (${value})::double precision)`,
+  // A hash of the values in a sub-query, which parallel workers share, in place of a sort that has none.
+  sortsDistinct: true,
   asText: value => sql`(${value})::text`,
+  // extract gives a numeric and takes twice as long. The double of date_part is exact to the microsecond until 2242.
+  seconds: value => sql`case when isfinite(${value}) then floor(date_part('epoch', ${value}))::bigint end`,
+  volatileFunctions,
   // The server allows 1,664 and 65,535.
   limits: { columns: 1600, values: 32_000 },
 })

@@ -1,6 +1,7 @@
 import { datePattern } from '../dates.ts'
 import { defineDialect, percentileFraction } from '../dialect.ts'
 import { raw, sql, type Sql } from '../sql.ts'
+import { volatileFunctions } from './volatile.ts'
 
 /**
  * Redshift's differences to ANSI SQL, as the Amazon Redshift Database Developer Guide has them
@@ -19,6 +20,11 @@ export const redshiftDialect = defineDialect({
   // avg of integers is an integer and avg of decimals keeps their scale: both would cut the mean off.
   asNumber: value => sql`cast(${value} as double precision)`,
   asText: text,
+  // Counts the seconds that begin in between, and gives a BIGINT; extract is documented to give an INTEGER, which ends
+  // in 2038. A moment with a zone becomes that of the session, which is UTC.
+  seconds: value =>
+    sql`datediff(second, cast('1970-01-01 00:00:00' as timestamp), cast(${value} as timestamp))`,
+  volatileFunctions,
   // The server allows 1,664 and 32,767.
   limits: { columns: 1600, values: 32_000 },
 })

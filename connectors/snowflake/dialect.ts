@@ -26,6 +26,9 @@ export const snowflakeDialect = defineDialect({
   // AVG of a NUMBER keeps six decimals more than it has, and SUM of large ones overflows its 38 digits.
   asNumber: value => sql`(${value})::double`,
   asText: value => sql`(${value})::varchar`,
+  // DATEDIFF counts the seconds that begin in between. What has no zone is in that of the session, which is UTC.
+  seconds: value =>
+    sql`datediff(second, '1970-01-01 00:00:00'::timestamp_ntz, convert_timezone('UTC', ${value})::timestamp_ntz)`,
   // IN takes 16,384 values; statements with their values should stay below 1 MB to be kept in the query history.
   limits: { columns: 1000, values: 5000 },
 })

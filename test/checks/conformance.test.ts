@@ -8,13 +8,51 @@ import {
   testCheck,
   type CheckCase,
 } from '../../checks/conformance.ts'
+import { edgeCases, edgeMatrix } from '../../checks/conformance/cases.ts'
+import { EDGES, whyNot } from '../../checks/conformance/edges.ts'
 import { memoryStand } from '../../checks/conformance-stand.ts'
+import { metrics } from '../../checks/metrics/index.ts'
+import { rules } from '../../checks/rules/index.ts'
 import type { TableRef } from '../../connectors/catalog.ts'
 import { raw, sql } from '../../connectors/sql.ts'
+import { reasonsOf } from './stands.ts'
 
 t.test('every built-in check conforms in the engine of the kit', async t => {
   const skipped = await testBuiltIns(t, { on: memoryStand() })
+  t.same(reasonsOf(skipped), [
+    'SQLite keeps NaN as NULL',
+    'SQLite pads no text',
+    'memory claims no dateParsing',
+  ])
+})
+
+t.test('every check has a case of every class of edge cases, or a reason why it has none', async t => {
+  const checks = [...rules, ...metrics]
+  t.strictSame(Object.keys(edgeMatrix).sort(), checks.map(({ name }) => name).sort())
+  let cells = 0
+  for (const check of checks) {
+    for (const edge of EDGES) {
+      const cases = edgeMatrix[check.name]?.[edge] ?? []
+      const reason = whyNot(check, edge)
+      if (reason === undefined) t.ok(cases.length > 0, `${check.name} has a case of ${edge}`)
+      else t.equal(cases.length, 0, `${check.name} has no case of ${edge}: ${reason}`)
+      cells += 1
+    }
+    const names = (edgeCases[check.name] ?? []).map(({ name }) => name)
+    t.strictSame(names, [...new Set(names)], `each case of ${check.name} has a name of its own`)
+  }
+  t.equal(cells, 15 * EDGES.length)
+})
+
+t.test('a trait that a stand does not tell skips its cases, in the report alone', async t => {
+  const { traits, ...on } = memoryStand()
+  t.ok(traits?.NaN)
+  const reasons = new Map<string, string | undefined>()
+  const report = { test: (name: string, { skip }: { skip?: string }) => reasons.set(name, skip) }
+  const skipped = await testBuiltIns(report, { on })
   t.same(skipped, [{ name: 'DATE_FORMAT', reason: 'memory claims no dateParsing' }])
+  const name = 'UNIQUE: NaN and infinity: NaN equals NaN'
+  t.equal(reasons.get(name), 'the stand tells no column of the trait NaN')
 })
 
 const even: RowRule = {
@@ -75,6 +113,36 @@ t.test('a check that keeps its promises passes', async t => {
   t.strictSame(await failures(longest, prefixes), {})
 })
 
+t.test('a case may be of groups, of the name of its column, of an engine of another nature', async t => {
+  const groups = {
+    name: 'longest by day',
+    values: ['it', 'its', 'itself', null],
+    config: { prefix: 'it' },
+    further: [{ name: 'day', kind: 'date', values: ['2024-01-01', '2024-01-01', null, ''] }],
+    groupBy: ['day'],
+    expect: {
+      groups: [
+        [null, 6],
+        ['', null],
+        ['2024-01-01', 3],
+      ],
+    },
+  } as const
+  const long = { name: 'named', values: ['a "value"s'], expect: { value: 10 } }
+  const named = { ...long, config: (column: string) => ({ prefix: column }) }
+  const texts = {
+    ...{ name: 'nature', values: ['it'], config: { prefix: 'it' }, expect: { value: 0 } },
+    byNature: { 'moments are texts': { value: 2 } },
+  }
+  t.strictSame(await failures(longest, [groups, named, texts]), {})
+  const wrong = { ...groups, expect: { groups: [[null, 6]] } }
+  const padded = { ...named, name: 'padded', trait: 'padded' } as const
+  t.match(await failures(longest, [wrong, padded]), {
+    'longest: longest by day': /deep-equal/,
+    'longest: padded': /SQLite pads no text: leave the case out/,
+  })
+})
+
 t.test('a check that breaks them fails by name', async t => {
   const integers = { name: 'x', kind: 'integer', values: [1, 2], expect: { invalid: 1 } } as const
   const says = async (check: CheckType, item: CheckCase, message: RegExp) => {
@@ -112,7 +180,7 @@ t.test('what is left out needs a reason and must exist', async t => {
     t.rejects(testBuiltIns(nothing, { on, ...options }), message, String(message))
   await refuses({ skip: { REGEX: ' ' } }, /Skipping "REGEX" needs a reason/)
   await refuses({ skip: { NO_CHECK: 'because' } }, /No case "NO_CHECK"; there are "NOT_NULL"/)
-  await refuses({ skip: { 'REGEX: no case': 'because' } }, /there are "REGEX: searched, not anchored"/)
+  await refuses({ skip: { 'REGEX: no case': 'because' } }, /there are "REGEX: empty table"/)
   await refuses({ more: { regex: [] } }, /No check "regex"/)
 
   const told: [string, string | undefined][] = []
@@ -123,11 +191,17 @@ t.test('what is left out needs a reason and must exist', async t => {
       skip: { REGEX: 'slow', 'UNIQUE: booleans': 'has none' },
     },
   )
-  t.match(skipped, [
+  for (const left of [
     { name: 'UNIQUE: dates', reason: 'no dates' },
     { name: 'UNIQUE: booleans', reason: 'has none' },
     { name: 'REGEX', reason: 'slow' },
-  ])
+    { name: 'mean: groups: by label', reason: 'no dates' },
+  ]) {
+    t.match(
+      skipped.filter(({ name }) => name === left.name),
+      [left],
+    )
+  }
   t.strictSame(
     told.filter(([, reason]) => reason !== undefined),
     skipped.map(({ name, reason }) => [name, reason]),
@@ -135,40 +209,51 @@ t.test('what is left out needs a reason and must exist', async t => {
   t.ok(told.some(([name, reason]) => name === 'mean: of huge numbers' && reason === undefined))
 })
 
-t.test('a stand on an engine costs three statements a table', async t => {
-  const memory = memoryStand()
-  const sent: string[] = []
-  const stand = engineStand({
-    connector: { ...memory.engine, label: 'Memory' },
-    connection: async () => ({
-      query: () => Promise.reject(new Error('not asked')),
-      introspect: async scope => {
-        sent.push(`introspect ${scope?.tables?.map(({ name }) => name).join(', ')}`)
-        return [describeTable(scope?.tables?.[0] as TableRef, [])]
-      },
-    }),
-    execute: async text => sent.push(text),
-    ref: name => ({ catalog: 'c', schema: 's', name }),
-    types: { json: null, text: 'string' },
-    literal: value => (value === 'x' ? 'X()' : undefined),
-  })
-  const columns = [
-    { name: 'a"b', kind: 'text' },
-    { name: 'c', kind: 'float' },
-  ] as const
-  await stand.make(columns, [
-    ["it's", 1e20],
-    ['x', '5'],
-    ['5', null],
-    [true, new Uint8Array([1, 255])],
-  ])
-  t.strictSame(sent, [
-    'create table "s"."t1" (id integer not null primary key, "a""b" string, "c" double precision)',
-    'insert into "s"."t1" (id, "a""b", "c") values ' +
-      "(1, 'it''s', 1e+20), (2, X(), 5), (3, '5', null), (4, true, x'01ff')",
-    'introspect t1',
-  ])
-  t.equal(stand.lacks?.({ name: 'a', kind: 'json' }), 'Memory has no columns of kind json')
-  t.equal(stand.lacks?.({ name: 'a', kind: 'json', type: 'variant' }), null)
-  await t.rejects(stand.make(columns, [[{}, 1]]), /literal of its own/)
-})
+t.test(
+  'a stand on an engine costs three statements a table, two where one had such columns before',
+  async t => {
+    const memory = memoryStand()
+    const sent: string[] = []
+    const stand = engineStand({
+      connector: { ...memory.engine, label: 'Memory' },
+      connection: async () => ({
+        query: () => Promise.reject(new Error('not asked')),
+        introspect: async scope => {
+          sent.push(`introspect ${scope?.tables?.map(({ name }) => name).join(', ')}`)
+          return [describeTable(scope?.tables?.[0] as TableRef, [])]
+        },
+      }),
+      execute: async text => sent.push(text),
+      ref: name => ({ catalog: 'c', schema: 's', name }),
+      types: { json: null, text: 'string' },
+      literal: value => (value === 'x' ? 'X()' : undefined),
+    })
+    const columns = [
+      { name: 'a"b', kind: 'text' },
+      { name: 'c', kind: 'float' },
+    ] as const
+    await stand.make(columns, [
+      ["it's", 1e20],
+      ['x', '5'],
+      ['5', null],
+      [true, new Uint8Array([1, 255])],
+    ])
+    t.strictSame(sent, [
+      'create table "s"."t1" (id integer not null primary key, "a""b" string, "c" double precision)',
+      'insert into "s"."t1" (id, "a""b", "c") values ' +
+        "(1, 'it''s', 1e+20), (2, X(), 5), (3, '5', null), (4, true, x'01ff')",
+      'introspect t1',
+    ])
+    const { table } = await stand.make(columns, [])
+    t.match(table, { catalog: 'c', schema: 's', name: 't2', columns: [{ name: 'id' }] })
+    t.match(
+      sent.slice(3),
+      [/^create table "s"."t2"/],
+      'what introspect told of the first holds for the second',
+    )
+    t.equal(sent.length, 4)
+    t.equal(stand.lacks?.({ name: 'a', kind: 'json' }), 'Memory has no columns of kind json')
+    t.equal(stand.lacks?.({ name: 'a', kind: 'json', type: 'variant' }), null)
+    await t.rejects(stand.make(columns, [[{}, 1]]), /literal of its own/)
+  },
+)

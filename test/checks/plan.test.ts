@@ -3,9 +3,10 @@ import Joi from 'joi'
 import type { AggregateMetric, Check, CheckType } from '../../checks/check.ts'
 import { describeTable } from '../../checks/conformance.ts'
 import { metrics } from '../../checks/metrics/index.ts'
-import { partition, plan, type Engine } from '../../checks/plan.ts'
+import { plan, type Engine } from '../../checks/plan.ts'
 import { rules } from '../../checks/rules/index.ts'
 import { explain } from '../../checks/scan.ts'
+import { partition } from '../../checks/statement.ts'
 import { defineDialect } from '../../connectors/dialect.ts'
 import { sql } from '../../connectors/sql.ts'
 
@@ -50,14 +51,12 @@ async function write(...checks: Check[]): Promise<{ text: string; values: unknow
 
 const FROM = ' from "public"."orders"'
 const present = (column: string) => `count("${column}")`
+/** What UNIQUE and the distinct values of a column are read from. */
+const OCCURRENCES = `select count(*) as distinct_values, coalesce(sum(case when d.n > 1 then d.n else 0 end), 0) as repeated from (select count(*) as n${FROM} where "status" is not null group by "status") d`
 
 t.test('every check type writes the SQL that its meaning says', async t => {
   const cases: [Check, string, unknown[]?][] = [
     [check('NOT_NULL', 'status'), `${present('status')} as "m1"`],
-    [
-      check('UNIQUE', 'status'),
-      `${present('status')} as "m1", (select coalesce(sum(d.n), 0) from (select count(*) as n from "public"."orders" where "status" is not null group by "status" having count(*) > 1) d) as "m2"`,
-    ],
     [
       check('REGEX', 'status', { pattern: '^a' }),
       `${present('status')} as "m1", count(*) filter (where "status" is not null and ("status" ~ ?)) as "m2"`,
@@ -114,11 +113,7 @@ t.test('every check type writes the SQL that its meaning says', async t => {
     ],
   ]
   for (const [one, text, values = []] of cases) {
-    t.strictSame(
-      await write(one),
-      { text: `select ${text}`.replace('select ', '') + FROM, values },
-      one.type.name,
-    )
+    t.strictSame(await write(one), { text: text + FROM, values }, one.type.name)
   }
   t.strictSame(await explain(ansi, table, [check('row_count', 'ignored')]), [
     { text: `select count(*) as "m0"${FROM}`, values: [], checks: [`row_count ${made}`] },
@@ -141,6 +136,88 @@ t.test('equal measures are computed once, whoever asks', async t => {
     text: `count("status") as "m1", count(distinct "status") as "m2", ${regex} as "m3", ${regex} as "m4"${FROM}`,
     values: ['a', 'b'],
   })
+})
+
+t.test('the values of a column are grouped once for all that ask how often they occur', async t => {
+  t.strictSame(
+    (await explain(ansi, table, [check('UNIQUE', 'status')])).map(({ text }) => text),
+    [
+      `select a."m0", a."m1", d0.repeated as "m2" from (select count(*) as "m0", ${present('status')} as "m1"${FROM}) a cross join (${OCCURRENCES}) d0`,
+    ],
+  )
+  const checks = [
+    check('distinct_count', 'status'),
+    check('UNIQUE', 'status'),
+    check('duplicate_count', 'status'),
+    check('distinct_count', 'amount'),
+    check('mean', 'amount'),
+  ]
+  const [statement, ...others] = await explain(ansi, table, checks)
+  t.strictSame(others, [])
+  t.equal(
+    statement?.text,
+    `select a."m0", a."m2", a."m4", a."m5", d0.distinct_values as "m1", d0.repeated as "m3" from (select count(*) as "m0", ${present('status')} as "m2", count(distinct "amount") as "m4", avg("amount") as "m5"${FROM}) a cross join (${OCCURRENCES}) d0`,
+  )
+  const sorting: Engine = { ...ansi, dialect: { ...ansi.dialect, sortsDistinct: true } }
+  const distinct = [check('distinct_count', 'status'), check('row_count')]
+  t.strictSame(
+    (await explain(sorting, table, distinct)).map(({ text }) => text),
+    [
+      `select a."m0", d0.distinct_values as "m1" from (select count(*) as "m0"${FROM}) a cross join (${OCCURRENCES}) d0`,
+    ],
+    'by groups too, where the aggregate sorts',
+  )
+  const grouped = [check('distinct_count', 'status', {}, { groupBy: ['paid'] })]
+  t.match(
+    (await explain(sorting, table, grouped))[0]?.text,
+    /, count\(distinct "status"\) as "m1" from "public"/,
+  )
+})
+
+t.test('percentiles by group are ranked apart where they are no aggregate', async t => {
+  const groupBy = ['paid']
+  const percentile = (column: string, percentile_value: number) =>
+    check('percentile', column, { percentile_value }, { groupBy })
+  const checks = [
+    percentile('amount', 50),
+    check('mean', 'amount', {}, { groupBy }),
+    percentile('amount', 95),
+    percentile('id', 50),
+    percentile('amount', 50),
+    check('percentile', 'amount', { percentile_value: 50 }),
+  ]
+  const ids = (...indexes: number[]) => indexes.map(index => checks[index]?.id)
+  const statements = await explain(ansi, table, checks)
+  t.strictSame(
+    statements.map(statement => statement.checks),
+    [ids(0, 2, 3, 4), ids(1), ids(5)],
+  )
+  const window = (column: string, index: number) =>
+    `"${column}" as x${index}, row_number() over (partition by "paid" order by case when "${column}" is null then 1 else 0 end, "${column}") - 1 as i${index}, count("${column}") over (partition by "paid") as n${index}`
+  const weighed = (index: number, fraction: number) => {
+    const far = `abs(i${index} - (n${index} - 1) * ${fraction})`
+    return `sum(case when ${far} < 1 then x${index} * (1 - ${far}) end)`
+  }
+  t.equal(
+    statements[0]?.text,
+    `select "g0", count(*) as "m0", ${weighed(0, 0.5)} as "m1", ${weighed(0, 0.95)} as "m2", ${weighed(1, 0.5)} as "m3" from (select "paid" as "g0", ${window('amount', 0)}, ${window('id', 1)}${FROM}) r group by "g0" limit 1001`,
+  )
+  const whole: Engine = { ...ansi, capabilities: { ...ansi.capabilities, groupedPercentile: true } }
+  t.strictSame(
+    (await explain(whole, table, checks)).map(statement => statement.checks),
+    [ids(0, 1, 2, 3, 4), ids(5)],
+    'and shared where they are',
+  )
+
+  const ofAll = [50, 95].map(percentile_value => check('percentile', 'amount', { percentile_value }))
+  const [several] = await explain(ansi, table, [...ofAll, check('mean', 'amount')])
+  t.equal(
+    several?.text,
+    `select a."m0", a."m3", d0."m1" as "m1", d0."m2" as "m2" from (select count(*) as "m0", avg("amount") as "m3"${FROM}) a cross join (select ${weighed(0, 0.5)} as "m1", ${weighed(0, 0.95)} as "m2" from (select ${window('amount', 0).replaceAll('partition by "paid"', '')}${FROM}) r) d0`,
+    'several of one column are ranked once',
+  )
+  const [own] = await explain(whole, table, ofAll)
+  t.match(own?.text, /percentile_cont.*percentile_cont/)
 })
 
 t.test('what cannot share is apart: group_by and the users own SQL', async t => {
@@ -207,6 +284,12 @@ t.test('what the catalog rules out is refused without any SQL', async t => {
     { ...throwing, name: 'text', measure: () => 'count(*)' as never },
     { ...wide, name: 'texts', measures: () => ({ n: null as never }), read: () => 0 },
   ]
+  const apart: CheckType = {
+    ...wide,
+    name: 'apart',
+    measures: () => ({ n: { select: sql`select 1 as n`, column: 'n' } }),
+    read: () => 0,
+  }
   const refused: [Check, string, RegExp][] = [
     [check('mean', 'gone'), 'missing-object', /^The column gone does not exist in shop\.public\.orders\.$/],
     [check('mean', 'amount', {}, { groupBy: ['gone'] }), 'missing-object', /column gone/],
@@ -225,7 +308,7 @@ t.test('what the catalog rules out is refused without any SQL', async t => {
     [
       check('DATE_FORMAT', 'status', { format: '%Y' }),
       'unsupported',
-      /^DATE_FORMAT needs dateParsing, which ansi lacks\.$/,
+      /^DATE_FORMAT needs a way to tell dates from other texts, which ansi does not offer\.$/,
     ],
     [check('UNIQUE', 'status', {}, { groupBy: ['paid'] }), 'invalid-check', /Only metrics/],
     [
@@ -234,6 +317,11 @@ t.test('what the catalog rules out is refused without any SQL', async t => {
       /At most 3/,
     ],
     [{ id: 'broken', type: throwing, config: {} }, 'invalid-check', /^broken failed: no such thing$/],
+    [
+      { id: 'apart', type: apart, config: {}, groupBy: ['paid'] },
+      'invalid-check',
+      /^apart cannot be grouped\.$/,
+    ],
     ...texts.map((type): [Check, string, RegExp] => [
       { id: type.name, type, config: {} },
       'invalid-check',
@@ -249,6 +337,12 @@ t.test('what the catalog rules out is refused without any SQL', async t => {
   for (const [index, [one, kind, message]] of refused.entries()) {
     t.match(refusals[index], { id: one.id, kind, message }, one.id)
   }
+})
+
+t.test('an engine is called by the name that people know', async t => {
+  const one = check('DATE_FORMAT', 'status', { format: '%Y' })
+  const { refusals } = await plan({ ...ansi, label: 'ANSI SQL' }, table, [one])
+  t.match(refusals, [{ message: /, which ANSI SQL does not offer\.$/ }])
 })
 
 t.test('two checks with one id are a mistake of the caller', async t => {

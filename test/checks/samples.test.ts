@@ -110,6 +110,108 @@ for (const [engine, open] of stands) {
       t.strictSame(second, [{ row_id: { a: 'x', b: 2 }, value: null }])
     })
 
+    t.test('texts are cut by the engine, so that none comes whole', async t => {
+      const { table } = await on.make(ORDERS, [[1, 'a', 'é'.repeat(5000)]])
+      const long: number[] = []
+      const connection = {
+        ...on.connection,
+        async query(...asked: Parameters<typeof on.connection.query>) {
+          const rows = await on.connection.query(...asked)
+          for (const row of rows)
+            for (const value of Object.values(row)) if (typeof value === 'string') long.push(value.length)
+          return rows
+        },
+      }
+      const checks = [
+        check('REGEX', 'email', { pattern: 'x' }),
+        check('CUSTOM_SQL', undefined, { sql_expression: "email = 'x'" }),
+      ]
+      const { outcomes } = await run({ ...on, connection }, table, checks, { sampleLimit: 1 })
+      const cut = `${'é'.repeat(999)}…`
+      t.match(outcomes, [
+        { samples: [{ row_id: 1, value: cut }] },
+        { samples: [{ row_id: 1, value: { email: cut } }] },
+      ])
+      t.equal(Math.max(...long), 1001)
+    })
+
+    t.test('what is masked is neither selected nor shown', async t => {
+      const { table } = await on.make(ORDERS, [
+        [1, 'new', 'secret'],
+        [null, 'odd', null],
+      ])
+      const from = on.engine.dialect.table(table).strings[0]
+      const sample = async (one: Check, ...masked: string[]) => {
+        const { outcomes, seen } = await run(on, table, [one], {
+          sampleLimit: 9,
+          masked: new Set(masked),
+        })
+        const [outcome] = outcomes
+        return {
+          samples: outcome?.status === 'counted' ? outcome.samples : outcome,
+          select: seen.at(-1) ?? '',
+        }
+      }
+      const expression = (text: string, column?: string) =>
+        check('CUSTOM_SQL', column, { sql_expression: text })
+
+      const regex = await sample(check('REGEX', 'email', { pattern: 'x' }), 'email')
+      t.strictSame(regex.samples, [
+        { row_id: 1, value: '***' },
+        { row_id: 2, value: '***' },
+      ])
+      t.notMatch(regex.select.replace(/ where .*/, ''), 'email')
+
+      const composite = await sample(expression("amount > 1 and email = 'x'"), 'email')
+      t.strictSame(composite.samples, [
+        { row_id: 1, value: { amount: 1, email: '***' } },
+        { row_id: 2, value: { amount: null, email: '***' } },
+      ])
+      t.notMatch(composite.select.replace(/ where [^]*/, ''), 'email')
+
+      const other = await sample(check('NOT_NULL', 'amount'), 'email', 'status')
+      t.strictSame(other.samples, [{ row_id: 2, value: null }], 'other columns are shown')
+
+      const key = await sample(check('RANGE', 'amount', { min: 2 }), 'id')
+      t.strictSame(
+        key.samples,
+        [
+          { row_id: 1, value: 1 },
+          { row_id: 2, value: null },
+        ],
+        'rows by number',
+      )
+      t.notMatch(key.select.replace(/ where .*/, ''), '"id"')
+
+      const text = `select id, email as status from ${from} where amount is null or amount > 0`
+      for (const column of [undefined, 'status']) {
+        const own = await sample(expression(text, column), 'email')
+        t.strictSame(
+          own.samples,
+          [
+            { row_id: 1, value: '***' },
+            { row_id: 2, value: '***' },
+          ],
+          'an alias hides nothing',
+        )
+        t.match(own.select, /^select 1 as "s0" from \(/)
+      }
+      t.match((await sample(expression(text))).samples, [
+        { row_id: 1, value: { id: 1, status: 'secret' } },
+        { row_id: 2, value: { id: 2, status: null } },
+      ])
+    })
+
+    t.test('nothing is sampled without a failure or without a limit', async t => {
+      const { table } = await on.make(ORDERS, [[1, 'new', null]])
+      const checks = [check('NOT_NULL', 'amount'), check('NOT_NULL', 'email')]
+      const [passing, failing] = checks.map(({ id }) => id)
+      t.equal((await run(on, table, checks)).statements, 1)
+      t.equal((await run(on, table, checks, { sampleLimit: 0 })).statements, 1)
+      t.equal((await run(on, table, checks, { sampleLimit: { [passing ?? '']: 9 } })).statements, 1)
+      t.equal((await run(on, table, checks, { sampleLimit: { [failing ?? '']: 9 } })).statements, 2)
+    })
+
     t.test('samples are at most a hundred rows and 64 KiB', async t => {
       const rows = Array.from({ length: 120 }, () => [null, null, null])
       const { table } = await on.make(ORDERS, rows)

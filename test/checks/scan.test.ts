@@ -1,8 +1,10 @@
+import Joi from 'joi'
 import t from 'tap'
-import type { Check, Outcome } from '../../checks/check.ts'
-import { scan } from '../../checks/scan.ts'
+import type { Check, CheckType, Outcome, TableRule } from '../../checks/check.ts'
+import { explain, scan } from '../../checks/scan.ts'
 import type { Row } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
+import { sql } from '../../connectors/sql.ts'
 import { check, ORDERS, run } from './scans.ts'
 import { postgresqlStand, sqliteStand, type EngineStand } from './stands.ts'
 
@@ -205,6 +207,217 @@ for (const [engine, open] of stands) {
       ])
     })
 
+    t.test('percentiles by ranks are those of the engine, by one statement for each group_by', async t => {
+      const kinds = ['integer', 'decimal', 'float'] as const
+      const columns = [...kinds.map(kind => ({ name: kind, kind })), ...ORDERS.slice(1)]
+      // Not random, but as spread; some NULL, a group without values, NULL as a group, one of a single value.
+      const rows = Array.from({ length: 400 }, (_, index) => {
+        const number = ((index * 7919) % 1009) - 500
+        const isNothing = index % 5 === 0 || index % 7 === 3
+        const values = isNothing ? [null, null, null] : [number, number / 4, number * 1.1e-3]
+        return [...values, index === 1 ? 'one' : ['new', 'paid', null][index % 3], `user${index % 7}`]
+      })
+      const { table } = await on.make(columns, rows)
+      const fractions = [0, 10, 33.3, 50, 95, 99.9, 100]
+      const checks = [['status'], ['status', 'email']].flatMap(groupBy =>
+        kinds.flatMap(kind =>
+          fractions.map(percentile_value => check('percentile', kind, { percentile_value }, { groupBy })),
+        ),
+      )
+      const { groupedPercentile: _, ...rest } = on.engine.capabilities
+      const without = { ...on, engine: { ...on.engine, capabilities: rest } }
+      const own = await run(on, table, checks)
+      const ranked = await run(without, table, checks)
+      t.equal(ranked.statements, 2)
+      t.ok(ranked.seen.every(text => text.match(/row_number\(\)/g)?.length === kinds.length))
+      const groupsOf = (outcome: Outcome | undefined) => {
+        const groups = outcome?.status === 'grouped' ? outcome.groups : []
+        return new Map(groups.map(({ group, ...measured }) => [JSON.stringify(group), measured]))
+      }
+      const apart: unknown[] = []
+      for (const [index, { id }] of checks.entries()) {
+        const [expected, found] = [own, ranked].map(({ outcomes }) => groupsOf(outcomes[index]))
+        t.ok(expected && expected.size >= 4 && found?.size === expected.size, id)
+        for (const [group, { value, total }] of expected ?? []) {
+          const other = found?.get(group)
+          const isNear =
+            value === null ? other?.value === null : Math.abs((other?.value ?? NaN) - value) < 1e-9
+          if (!isNear || other?.total !== total) apart.push({ id, group, value, total, other })
+        }
+      }
+      t.strictSame(apart, [])
+      const ofAll = checks
+        .slice(0, kinds.length * fractions.length)
+        .map(one => ({ ...one, id: `whole ${one.id}`, groupBy: [] }))
+      const valuesOf = async (stand: EngineStand) => {
+        const { outcomes, seen } = await run(stand, table, ofAll)
+        return { seen, values: outcomes.map(one => (one.status === 'measured' ? (one.value ?? NaN) : NaN)) }
+      }
+      const [engine, ranks] = [await valuesOf(on), await valuesOf(without)]
+      t.equal(ranks.seen.length, 1)
+      t.equal(ranks.seen[0]?.match(/row_number\(\)/g)?.length, kinds.length, 'once for each column')
+      const differences = engine.values.map((value, index) => Math.abs(value - (ranks.values[index] ?? NaN)))
+      t.ok(
+        differences.every(difference => difference < 1e-9),
+        'of the whole table too',
+      )
+
+      const empty = await on.make(columns, [])
+      t.match((await run(without, empty.table, [checks[0] as Check, ...ofAll])).outcomes, [
+        { status: 'grouped', groups: [] },
+        ...ofAll.map(() => ({ status: 'measured', value: null })),
+      ])
+    })
+
+    t.test('what a column holds twice is found by grouping it once', async t => {
+      const { outcomes, statements, seen } = await run(on, table, [
+        check('UNIQUE', 'email'),
+        check('distinct_count', 'email'),
+        check('duplicate_count', 'email'),
+        check('UNIQUE', 'status', {}, { nullIsValid: true }),
+        check('distinct_count', 'amount'),
+        check('distinct_count', 'status', {}, { groupBy: ['email'] }),
+      ])
+      t.equal(statements, 2)
+      t.equal(seen[0]?.match(/ group by "email"/g)?.length, 1)
+      t.notMatch(seen[0], /distinct "(email|status)"/)
+      t.match(outcomes, [
+        { invalid: 200, total: 200 },
+        { value: 46 },
+        { value: 154 },
+        { invalid: 150, total: 200 },
+        { value: 200 },
+        { status: 'grouped' },
+      ])
+    })
+
+    t.test(
+      'a check that stays alone is asked about before each scan, and is not sent where refused',
+      async t => {
+        const from = on.engine.dialect.table(table)
+        const asked: TableRule = {
+          family: 'rule',
+          name: 'ASKED',
+          description: 'It is asked about.',
+          config: Joi.object({}),
+          column: 'optional',
+          alone: true,
+          asks: ({ column, config }) => [
+            { select: sql`select ${column} as found from ${from} where 1 = 0` },
+            {
+              select: sql`select 'asked' as found`,
+              refuses([row]) {
+                if (config.throws) throw new Error('no such thing')
+                return config.refuse ? `The engine says ${row?.found}.` : null
+              },
+            },
+          ],
+          measures: ({ column }) => ({ judged: sql`count(${column})` }),
+          read: ({ judged }, total) => ({ total, invalid: total - (judged ?? 0) }),
+          samples: ({ column }) => ({ where: sql`${column} is null` }),
+        }
+        const one = (id: string, config = {}, type: CheckType = asked) => ({
+          id,
+          type,
+          column: 'status',
+          config,
+        })
+        const fine = await run(on, table, [one('a'), check('row_count')])
+        t.match(fine.outcomes, [
+          { status: 'counted', invalid: 50, measured: { judged: 150 } },
+          { value: 200 },
+        ])
+        t.equal(fine.statements, 4)
+        t.match(fine.seen.slice(1), [/as found from/, /'asked'/, /count\("status"\)/], 'right before its own')
+
+        const refused = await run(on, table, [one('a', { refuse: true }), one('b', { throws: true })])
+        t.match(refused.outcomes, [
+          { id: 'a', status: 'error', kind: 'invalid-check', message: 'The engine says asked.' },
+          { id: 'b', status: 'error', kind: 'invalid-check', message: 'ASKED failed: no such thing' },
+        ])
+        t.equal(refused.statements, 4, 'only questions')
+
+        const broken = { ...asked, asks: () => [{ select: sql`select none_such from ${from}` }] }
+        const missing = await run(on, table, [one('a', {}, broken), check('row_count')])
+        t.match(missing.outcomes, [
+          { status: 'error', kind: 'missing-object', message: /none_such/ },
+          { status: 'measured', value: 200 },
+        ])
+        t.equal(missing.statements, 2)
+
+        const { alone: _, ...shared } = asked
+        const together = await run(on, table, [one('a', { refuse: true }, shared), check('row_count')])
+        t.match(together.outcomes, [{ status: 'counted', invalid: 50 }, { value: 200 }])
+        t.equal(together.statements, 1, 'one that shares a statement is asked about when it is made')
+
+        const told = await explain(on.engine, table, [one('a'), ...sixteen()])
+        const sent = await run(on, table, [one('a'), ...sixteen()])
+        t.strictSame(
+          told.map(({ text }) => text.replaceAll(/\$\d+/g, '?')),
+          sent.seen.filter(text => !text.includes('as found')),
+          'what is explained is what is sent, questions aside',
+        )
+      },
+    )
+
+    t.test("a failure that nobody knows is the check's while the connection answers", async t => {
+      const odd = { kind: 'other', engine: 'x', code: 'XX000', message: 'cache lookup failed' } as const
+      const failing = (fails: (text: string) => boolean, fields: object = {}) => ({
+        ...on,
+        connection: {
+          ...on.connection,
+          query: (...[statement, options]: Parameters<typeof on.connection.query>) =>
+            fails(statement.render(() => '?').text)
+              ? Promise.reject(new ConnectorError({ ...odd, ...fields }))
+              : on.connection.query(statement, options),
+        },
+      })
+      const checks = sixteen()
+      const { outcomes } = await run(
+        failing(text => text.includes('avg(')),
+        table,
+        checks,
+      )
+      const bad = outcomes.filter(({ status }) => status === 'error')
+      t.match(bad, [{ kind: 'other', message: 'cache lookup failed' }])
+      t.match(bad[0]?.id, /^mean/)
+      const [alone] = (
+        await run(
+          failing(text => text.includes('avg(')),
+          table,
+          [check('mean', 'amount')],
+        )
+      ).outcomes
+      t.match(alone, { status: 'error', kind: 'other' })
+
+      await t.rejects(
+        run(
+          failing(() => true),
+          table,
+          checks,
+        ),
+        { code: 'XX000' },
+        'it does not answer',
+      )
+      await t.rejects(
+        run(
+          failing(() => true),
+          table,
+          [check('mean', 'amount')],
+        ),
+        { code: 'XX000' },
+      )
+      await t.rejects(
+        run(
+          failing(text => text.includes('avg('), { code: 'ABORTED' }),
+          table,
+          checks,
+        ),
+        { code: 'ABORTED' },
+        "given up is nobody's fault",
+      )
+    })
+
     t.test('a thousand groups are given, one more is an error', async t => {
       const { table } = await on.make([{ name: 'amount', kind: 'integer' }], [])
       const name = on.engine.dialect.table(table).strings[0]
@@ -225,7 +438,7 @@ for (const [engine, open] of stands) {
       const slow = check('CUSTOM_SQL', undefined, {
         sql_expression: ENDLESS,
       })
-      const { outcomes, statements } = await run(
+      const { outcomes, statements, seen } = await run(
         on,
         table,
         [...sixteen(), slow, check('CUSTOM_SQL', undefined, { sql_expression: 'id > 0' })],
@@ -238,7 +451,11 @@ for (const [engine, open] of stands) {
         message: /1 s allowed for the scan were used up/,
       })
       t.notOk(outcomes.slice(0, 16).some(({ status }) => status === 'error'))
-      t.equal(statements, 2, 'no sample either')
+      t.equal(statements, seen.length)
+      t.notOk(
+        seen.some(text => text.includes('"s0"')),
+        'no sample either',
+      )
       t.match(
         (await run(on, table, [check('row_count')])).outcomes,
         [{ value: 200 }],

@@ -1,5 +1,19 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
 import t from 'tap'
-import { checkCustomSql } from '../../checks/sql-safety.ts'
+import type { CheckContext } from '../../checks/check.ts'
+import { customSql } from '../../checks/rules/custom-sql.ts'
+import { checkCustomSql, parseCustomSql, type CustomSql } from '../../checks/sql-safety.ts'
+import type { Piece } from '../../checks/sql-text.ts'
+import { bigqueryDialect } from '../../connectors/bigquery/dialect.ts'
+import { databricksDialect } from '../../connectors/databricks/dialect.ts'
+import { defineDialect, type Dialect } from '../../connectors/dialect.ts'
+import { mysqlDialect } from '../../connectors/mysql/dialect.ts'
+import { postgresqlDialect } from '../../connectors/postgresql/dialect.ts'
+import { redshiftDialect } from '../../connectors/redshift/dialect.ts'
+import { snowflakeDialect } from '../../connectors/snowflake/dialect.ts'
+import { raw } from '../../connectors/sql.ts'
+import { readAs } from './sql-readings.ts'
 
 t.test('expressions and SELECTs are told apart, and read', async t => {
   const read = async (text: string) => {
@@ -36,7 +50,18 @@ t.test('expressions and SELECTs are told apart, and read', async t => {
     'coalesce(o.total, LENGTH("First Name")) > pg_catalog.abs(o.net) or 1 = 0',
   )
   t.strictSame('columns' in reading && [...reading.columns].sort(), ['First Name', 'net', 'total'])
-  t.strictSame('functions' in reading && [...reading.functions].sort(), ['abs', 'length'])
+  t.strictSame(
+    'calls' in reading &&
+      reading.calls.map(({ kind, schema = '', name }) => `${kind} ${schema}.${name}`).toSorted(),
+    [
+      'column .net',
+      'column .total',
+      'function .length',
+      'function pg_catalog.abs',
+      'operator .=',
+      'operator .>',
+    ],
+  )
 })
 
 t.test('everything else is refused with a sentence', async t => {
@@ -226,3 +251,172 @@ t.test('the parser survives what is deeper than its stack', async t => {
   }
   t.match(await checkCustomSql('a > 1'), { form: 'expression' }, 'and reads on')
 })
+
+t.test('all that may call a function is told, each once', async t => {
+  const calls = async (text: string) => {
+    const reading = await checkCustomSql(text)
+    if ('error' in reading) return reading.error
+    return reading.calls
+      .map(({ kind, schema, name }) => [kind, schema, name].filter(Boolean).join(' '))
+      .sort()
+  }
+  t.strictSame(await calls('is_active'), [])
+  t.strictSame(await calls('f(1) and F(2) and "F"(3) and s.f(4)'), [
+    ...['function F', 'function f', 'function s f'],
+  ])
+  t.strictSame(await calls('(a).f and (a.b).g.h and a[1]'), ['column b', 'field f', 'field g', 'field h'])
+  t.strictSame(await calls('select x.f from g(1) x'), ['field f', 'function g'])
+  t.strictSame(await calls('select t.f, u.*, s.t.g from t, u'), ['column f', 'column g'])
+  t.strictSame(await calls('a::s.t and cast(b as text[]) and int4range(1, 2) is null'), [
+    ...['function int4range', 'type s t', 'type text'],
+  ])
+  t.strictSame(await calls('a operator(s.<+~) 1 or b <@ c'), ['operator <@', 'operator s <+~'])
+  t.strictSame(await calls('a between 1 and 2'), ['operator <=', 'operator >='])
+  t.strictSame(await calls('case a when 1 then b else c end'), ['operator ='])
+  t.strictSame(await calls('select 1 from t join u using (id)'), ['operator ='])
+  t.strictSame(await calls('select a from t order by a using >'), ['operator >'])
+  t.strictSame(await calls("select q.a from json_to_record('{}') as q (a s.t)"), [
+    ...['field a', 'function json_to_record', 'type s t'],
+  ])
+})
+
+t.test('texts with escapes become plain ones, so that each engine has its own', async t => {
+  const pieces = async (text: string) => {
+    const reading = await checkCustomSql(text)
+    return 'error' in reading ? reading.error : reading.pieces.filter(({ kind }) => kind !== 'sql')
+  }
+  const text = (value: string): Piece => ({ kind: 'text', text: value })
+  t.strictSame(await pieces("a = E'it''s\\n\\x41\\u00e9'"), [text("it's\nAé")])
+  t.strictSame(await pieces("a = U&'d\\0061t\\+01F642'"), [text('dat🙂')])
+  t.strictSame(await pieces('U&"d\\0061t" = \'\''), [{ kind: 'name', text: 'dat' }, text('')])
+  t.strictSame(await pieces("a = x'41' and b = B'01' and c = date '2024-01-31'"), [text('2024-01-31')])
+  t.match(await pieces("a = E'\\u12'"), /cannot be read/)
+  for (const literal of [
+    "date '2024-01-31'",
+    "interval '1' day",
+    "timestamp with time zone '2024-01-31'",
+    "json '{}'",
+  ])
+    t.strictSame((await pieces(`a = ${literal}`)).length, 1, literal)
+})
+
+const DIALECTS: Readonly<Record<string, Dialect>> = {
+  postgresql: postgresqlDialect,
+  redshift: redshiftDialect,
+  mysql: mysqlDialect,
+  snowflake: snowflakeDialect,
+  bigquery: bigqueryDialect,
+  databricks: databricksDialect,
+  sqlite: defineDialect({}),
+}
+
+/** What is sent for a text: the sample statement, which stands around it alike on every engine. */
+function sent(text: string, dialect: Dialect): string {
+  const context: CheckContext<{ sql_expression: string }> = {
+    ...{ column: raw(''), from: raw('t'), dialect, nullIsValid: false, config: { sql_expression: text } },
+    table: { catalog: '', schema: '', name: 't', kind: 'table', comment: null, columns: [], constraints: [] },
+  }
+  const samples = customSql.samples(context)
+  const whole = dialect.render('select' in samples ? samples.select : samples.where).text
+  return whole.slice(whole.indexOf('\n') + 1, whole.lastIndexOf('\n'))
+}
+
+/** The quoted pieces in their order, and the rest without blanks, as `readAs` gives them. */
+function expected(engine: string, { pieces }: CustomSql): ReturnType<typeof readAs> {
+  const { quote, literal } = DIALECTS[engine] as Dialect
+  const quoted: Piece[] = []
+  let code = ''
+  // To SQLite, what stands in brackets is a name.
+  let isName = false
+  for (const { kind, text } of pieces) {
+    const digits = /^([bx])'(.*)'$/i.exec(text)
+    if (kind !== 'sql' && isName) code += (kind === 'name' ? quote(text) : literal(text)).strings.join('')
+    else if (kind !== 'sql') quoted.push({ kind, text })
+    else if (digits && !isName) {
+      code += digits[1]
+      quoted.push({ kind: 'text', text: digits[2] ?? '' })
+    } else code += text
+    if (engine === 'sqlite' && kind === 'sql' && text === '[') isName = true
+    if (kind === 'sql' && text === ']') isName = false
+  }
+  return { quoted, code: code.replaceAll(/\s+/g, '') }
+}
+
+const HOSTILE = [
+  "'",
+  '"',
+  '`',
+  '\\',
+  '#',
+  '--',
+  '/*',
+  '*/',
+  '//',
+  '[',
+  ']',
+  '\n',
+  ' or sleep(1) ',
+  ')',
+  '$$',
+  'é',
+  '@',
+  ';',
+]
+const inside = fc.array(fc.constantFrom(...HOSTILE, 'a'), { maxLength: 5 }).map(parts => parts.join(''))
+const doubled = (quote: string) =>
+  inside.map(text => `${quote}${text.replaceAll(quote, quote + quote)}${quote}`)
+const operand = fc.oneof(
+  { weight: 3, arbitrary: doubled("'") },
+  { weight: 2, arbitrary: doubled('"').map(name => (name === '""' ? 'b' : name)) },
+  doubled("'").map(text => `E${text}`),
+  doubled("'").map(text => `U&${text}`),
+  fc
+    .tuple(fc.constantFrom('r', 'N', '_utf8', 'date', 'json', 'rb'), doubled("'"))
+    .map(parts => parts.join('')),
+  doubled("'").map(text => `a[${text}]`),
+  doubled("'").map(text => `lower(${text})`),
+  fc.constantFrom('a', 'b.c', '1.5', 'null', "x'41'", 'array[b]', 'abs(1)', 'a\u00a0b', 'sleep(1)', '(a).f'),
+)
+const between = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.constantFrom(' = ', '<>', ' or ', ' and ', '||', ' <@', ' - ', '-', '/', ' like '),
+  },
+  inside.map(text => ` = /*${text}*/ `),
+  inside.map(text => ` = --${text}\n `),
+  fc.constantFrom(...HOSTILE),
+)
+const expression = fc
+  .tuple(operand, fc.array(fc.tuple(between, operand), { maxLength: 3 }))
+  .map(([first, rest]) => first + rest.flat().join(''))
+const statement = fc
+  .tuple(expression, expression, doubled("'"))
+  .map(([value, condition, text]) => `select ${value} as x, ${text} from t where ${condition}`)
+
+t.test(
+  'what is accepted is read alike by every engine, and again after it was written for PostgreSQL',
+  async t => {
+    await checkCustomSql('a')
+    let accepted = 0
+    fc.assert(
+      fc.property(fc.oneof({ weight: 3, arbitrary: expression }, statement), text => {
+        const reading = parseCustomSql(text)
+        if ('error' in reading) return assert.match(reading.error, /\w/)
+        accepted += 1
+        for (const engine of Object.keys(DIALECTS)) {
+          const written = sent(text, DIALECTS[engine] as Dialect)
+          assert.deepEqual(readAs(engine, written), expected(engine, reading), `${engine} reads ${written}`)
+        }
+        const again = parseCustomSql(sent(text, postgresqlDialect))
+        assert.ok(!('error' in again), 'accepted again')
+        const { form, columns, calls } = reading
+        assert.deepEqual(
+          { form, columns, calls },
+          { form: again.form, columns: again.columns, calls: again.calls },
+        )
+      }),
+      { numRuns: 500 },
+    )
+    t.ok(accepted > 100, 'enough of them are accepted for that to mean something')
+  },
+)

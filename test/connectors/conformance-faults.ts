@@ -279,6 +279,24 @@ export const FAULTS: [string, RegExp, Make][] = [
       parsesAsDate: value => sql`to_date(${value}, 'DD.MM.YYYY') is not null`,
     }),
   ],
+  [
+    'seconds',
+    /timestamp: whole .* rounded down/,
+    withDialect({ seconds: value => sql`trunc(extract(epoch from ${value}))::bigint` }),
+  ],
+  [
+    'seconds',
+    /^date: whole .* in UTC/,
+    withDialect({
+      seconds: value => sql`floor(extract(epoch from ${value}::timestamp at time zone 'Asia/Tokyo'))::bigint`,
+    }),
+  ],
+  ['seconds', /mod\(\)/, withDialect({ seconds: value => sql`floor(date_part('epoch', ${value}))` })],
+  [
+    'seconds',
+    /NULL of NULL/,
+    withDialect({ seconds: value => sql`coalesce(floor(extract(epoch from ${value}))::bigint, 0)` }),
+  ],
   ['config', /no path and no URL/, withConfig(postgresql.config.keys({ host: Joi.string().required() }))],
   [
     'refusals',

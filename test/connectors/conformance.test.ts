@@ -15,7 +15,7 @@ interface Teardown {
 const GROUPS = [
   ...['config', 'refusals', 'connect', 'transactions', 'values', 'types', 'rows', 'statements', 'timeout'],
   ...['cancel', 'readOnly', 'introspection', 'constraints', 'comments', 'estimates', 'renames', 'names'],
-  ...['dialect', 'regex', 'percentile', 'groupedPercentile', 'dateParsing'],
+  ...['dialect', 'seconds', 'regex', 'percentile', 'groupedPercentile', 'dateParsing'],
 ]
 
 /** A test that only notes what failed. */

@@ -144,6 +144,8 @@ const EMULATION = [
   `create function pg_emulated.pg_get_viewdef(oid) returns text language sql as $$
     select case when exists (select from pg_emulated.materialized m where m.oid = $1)
       then 'create materialized view x as ' else '' end || pg_catalog.pg_get_viewdef($1) $$`,
+  `create function pg_emulated.datediff(text, timestamp, timestamp) returns bigint language sql immutable as $$
+    select extract(epoch from date_trunc($1, $3) - date_trunc($1, $2))::bigint $$`,
   `create domain pg_emulated.super as jsonb`,
   `create domain pg_emulated.varbyte as bytea`,
   `create domain pg_emulated.geometry as text`,
@@ -203,7 +205,7 @@ async function openDoor(
     const text = message.toString('utf8', nameEnd + 1, textEnd)
     cluster.statements.push(text)
     const reason = refusal(text)
-    if (reason === undefined && failing.length === 0) return message
+    if (reason === undefined && failing.length === 0) return readPart(message, nameEnd + 1, textEnd)
     if (reason !== undefined) cluster.refused.push({ text, reason })
     return parseMessage(reason === undefined ? 'select fail' : `select is refused: ${reason}`)
   }
@@ -234,6 +236,14 @@ function refusal(text: string): string | undefined {
   const percentiles = plain.match(/percentile_cont/gi)?.length ?? 0
   const alone = plain.match(/\(\s*select\s+percentile_cont\([^()]*\)\s*within group/gi)?.length ?? 0
   return percentiles > 1 && alone < percentiles ? 'calls of percentile_cont must sort alike' : undefined
+}
+
+/** The date part of a function is a word in Redshift, and a text of the function that stands for it here. */
+function readPart(message: Buffer, start: number, end: number): Buffer {
+  const text = message.toString('utf8', start, end)
+  const written = text.replaceAll('datediff(second,', "datediff('second',")
+  if (written === text) return message
+  return frame('P', Buffer.concat([message.subarray(5, start), Buffer.from(written), message.subarray(end)]))
 }
 
 /** Splits a stream into messages: a byte of type, then a length that counts itself. */
@@ -292,8 +302,8 @@ function errorMessage(severity: string, code: string, message: string): Buffer {
   return frame('E', `S${severity}\0C${code}\0M${message}\0\0`)
 }
 
-function frame(type: string, text: string): Buffer {
-  const body = Buffer.from(text)
+function frame(type: string, content: string | Buffer): Buffer {
+  const body = Buffer.from(content as string)
   const head = Buffer.alloc(5)
   head.write(type)
   head.writeInt32BE(body.length + 4, 1)

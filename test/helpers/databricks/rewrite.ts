@@ -35,12 +35,19 @@ const FUNCTIONS: Record<string, string> = {
   range: 'range',
   lower: 'lower',
   length: 'length',
+  substr: 'substr',
+  mod: 'mod',
+  row_number: 'row_number',
   pmod: 'memory.main.dbx_pmod',
   regexp_like: 'memory.main.dbx_regexp_like',
   percentile: 'memory.main.dbx_percentile',
   from_json: 'memory.main.dbx_from_json',
   element_at: 'memory.main.dbx_element_at',
   parse_json: 'memory.main.dbx_parse_json',
+  typeof: 'memory.main.dbx_typeof',
+  unix_seconds: 'memory.main.dbx_unix_seconds',
+  from_utc_timestamp: 'memory.main.dbx_from_utc_timestamp',
+  current_timezone: 'memory.main.dbx_current_timezone',
 }
 
 /** Words before a parenthesis that are no functions. */

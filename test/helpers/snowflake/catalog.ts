@@ -10,6 +10,9 @@ const OWN = quoteName(INFORMATION_SCHEMA)
  * (https://docs.snowflake.com/en/sql-reference/info-schema/tables and …/columns).
  */
 export async function makeDatabase(warehouse: Warehouse, database: string, schema: string): Promise<void> {
+  await warehouse.execute(
+    `create or replace macro memory.main.snowflake_convert_timezone(zone, value) as cast(value as timestamptz)`,
+  )
   const home = `${quoteName(database)}.${OWN}`
   const ours = `database_name = ${quoteText(database)} and schema_name not in (${quoteText(INFORMATION_SCHEMA)}, 'main')`
   const name = decodedSql
@@ -154,5 +157,8 @@ export function wireValue(text: string, type: string): string {
 /** Seconds since 1970 with nine decimals. */
 function secondsOf(moment: string): string {
   const [whole = '', fraction = ''] = moment.split('.')
-  return `${Date.parse(`${whole.replace(' ', 'T')}Z`) / 1000}.${fraction.padEnd(9, '0')}`
+  const milliseconds = BigInt(Date.parse(`${whole.replace(' ', 'T')}Z`))
+  const nanoseconds = milliseconds * 1_000_000n + BigInt(fraction.padEnd(9, '0'))
+  const digits = String(nanoseconds < 0n ? -nanoseconds : nanoseconds).padStart(10, '0')
+  return `${nanoseconds < 0n ? '-' : ''}${digits.slice(0, -9)}.${digits.slice(-9)}`
 }

@@ -16,12 +16,17 @@ export const INFORMATION_SCHEMA = 'INFORMATION SCHEMA'
 const FUNCTIONS: Readonly<Record<string, string>> = {
   AVG: 'avg',
   COALESCE: 'coalesce',
+  CONVERT_TIMEZONE: 'memory.main.snowflake_convert_timezone',
   COUNT: 'count',
+  DATEDIFF: 'date_diff',
   LENGTH: 'length',
   MAX: 'max',
   MIN: 'min',
+  MOD: 'mod',
   PERCENTILE_CONT: 'percentile_cont',
   REGEXP_LIKE: 'regexp_full_match',
+  SUBSTR: 'substr',
+  ROW_NUMBER: 'row_number',
   SUM: 'sum',
 }
 
@@ -31,6 +36,12 @@ const NO_FUNCTIONS = new Set(
     ' ',
   ),
 )
+
+/** Words that are texts or other words in DuckDB: the part of a date, a type. */
+const PARTS = new Map([
+  ['SECOND', "'second'"],
+  ['TIMESTAMP_NTZ', 'TIMESTAMP'],
+])
 
 /** Runs for minutes when nothing ends it. */
 const SLOW = '(select count(*) from range(100000000) a, range(1000) b where a.range % 7 = b.range % 11)'
@@ -61,7 +72,7 @@ export function translate(
     else if (token.kind === 'literal') written.push(quoteText(token.text))
     else if (token.kind !== 'word') written.push(token.text)
     else if (token.text === 'INFORMATION_SCHEMA') written.push(quoteName(INFORMATION_SCHEMA))
-    else if (!isCall) written.push(token.text)
+    else if (!isCall) written.push(PARTS.get(token.text) ?? token.text)
     else if (token.text === 'SYSTEM$WAIT') {
       written.push(SLOW)
       index = closing(tokens, index + 1)

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import Joi from 'joi'
+import type { Check, CheckType, GroupValue, Outcome } from '../check.ts'
+import { DECIMAL } from '../measures.ts'
+import { rowCountMetric } from '../metrics/row-count.ts'
+import { explain, scan, type Scanned } from '../scan.ts'
+import {
+  columnOf,
+  configOf,
+  expectedOf,
+  tableOf,
+  type CheckCase,
+  type Expected,
+  type FurtherColumn,
+} from './case.ts'
+import type { Stand } from './stand.ts'
+
+/** Holds a check type's own fields to what `CheckType` promises. */
+export function assertShape(type: CheckType): void {
+  assert.match(type.name, /^[A-Za-z][A-Za-z0-9_]*$/, 'the name is a word')
+  assert.match(type.description, /\.$/, 'the description is a sentence')
+  assert.ok(Joi.isSchema(type.config), 'config is a Joi schema')
+  assert.ok(['required', 'optional', 'ignored'].includes(type.column), 'column says whether there is one')
+  const doors = ['valid', 'measure', 'measures'].filter(door => door in type)
+  assert.equal(doors.length, 1, 'it has one of valid, measure and measures')
+  if (doors[0] === 'measures') assert.ok('read' in type, 'measures need read')
+  if (doors[0] === 'measures' && type.family === 'rule')
+    assert.ok('samples' in type, 'a table rule has samples')
+}
+
+const timeoutMs = 30_000
+
+/** Runs a case; rejects with what is wrong. */
+export async function runCase(type: CheckType, item: CheckCase, on: Stand): Promise<void> {
+  const expect = expectedOf(item, on)
+  const column = columnOf(item, on)
+  const { table, connection } = await tableOf(item, on)
+  const validated = type.config.validate(configOf(item, on))
+  const config = (validated.value ?? {}) as Record<string, unknown>
+  const info = table.columns.find(({ name }) => name === column.name)
+  assert.ok(info, `introspect tells the column ${column.name}`)
+  const refusal = validated.error?.message ?? (await type.refuses?.(config, info)) ?? null
+  if ('refused' in expect) {
+    assert.match(refusal ?? 'accepted', expect.refused)
+    return
+  }
+  assert.equal(refusal, null, 'the config is accepted')
+  const check = (id: string): Check => ({
+    id,
+    type,
+    column: column.name,
+    config,
+    nullIsValid: item.nullIsValid,
+    groupBy: item.groupBy,
+  })
+
+  const alone = await scan(connection, on.engine, table, [check('alone')], { timeoutMs, sampleLimit: 100 })
+  const [outcome] = alone.outcomes
+  assert.ok(outcome)
+  assertExpected(outcome, expect, item)
+  await assertBound(type, config, () => explain(on.engine, table, [check('alone')]))
+  const together = [check('first'), count, check('second')]
+  assertShared(outcome, await scan(connection, on.engine, table, together, { timeoutMs }))
+
+  if ('error' in expect || item.values.length === 0 || isKnownEmpty(type, item, on)) return
+  const empty = await tableOf(item, on, 'none')
+  assertEmpty(await scan(empty.connection, on.engine, empty.table, [check('empty')], { timeoutMs }))
+}
+
+const count: Check = { id: 'rows', type: rowCountMetric, config: {} }
+
+function assertExpected(
+  outcome: Outcome,
+  expect: Expected,
+  { values, groupBy = [], further = [] }: CheckCase,
+): void {
+  if ('error' in expect) {
+    assert.equal(outcome.status, 'error')
+    assert.match(outcome.status === 'error' ? outcome.message : '', expect.error)
+    return
+  }
+  assert.notEqual(outcome.status, 'error', outcome.status === 'error' ? outcome.message : '')
+  if ('invalid' in expect) {
+    assert.ok(outcome.status === 'counted')
+    assert.deepEqual(
+      { total: outcome.total, invalid: outcome.invalid },
+      { total: values.length, invalid: expect.invalid },
+    )
+    assert.equal(outcome.samples.length, Math.min(expect.invalid, 100), 'a sample of each invalid row')
+  } else if ('value' in expect) {
+    assert.ok(outcome.status === 'measured')
+    const isClose = isNear(outcome.value, expect.value)
+    assert.ok(isClose, `the value is ${outcome.value} and should be ${expect.value}`)
+  } else if ('groups' in expect) {
+    assert.ok(outcome.status === 'grouped')
+    const rows = outcome.groups.map(({ group, value }) => [
+      ...groupBy.map(name =>
+        asTold(
+          group[name],
+          further.find(column => column.name === name),
+        ),
+      ),
+      value,
+    ])
+    assert.deepEqual(inOrder(rows.map(rounded)), inOrder(expect.groups.map(rounded)))
+    const judged = outcome.groups.reduce((sum, { total }) => sum + total, 0)
+    assert.equal(judged, values.length, 'every row is in a group')
+  }
+}
+
+/** A day is told as a text or as its first moment, a truth value as 0 or 1 where the engine has no others. */
+function asTold(value: unknown, column: FurtherColumn | undefined): unknown {
+  if (column?.kind === 'boolean' && (value === 0 || value === 1)) return value === 1
+  return value instanceof Date ? value.toISOString().replace('T00:00:00.000Z', '') : value
+}
+
+function rounded(row: readonly unknown[]): unknown[] {
+  return row.map(value => (typeof value === 'number' ? Number(value.toPrecision(9)) : value))
+}
+
+function inOrder<Item>(items: readonly Item[]): Item[] {
+  return items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+}
+
+function isNear(actual: number | null, expected: number | null): boolean {
+  if (actual === null || expected === null) return actual === expected
+  return Math.abs(actual - expected) <= 1e-9 * Math.max(1, Math.abs(expected))
+}
+
+/** No text of a config may be spliced into the SQL, except where the whole is the user's own. */
+async function assertBound(
+  type: CheckType,
+  config: Record<string, unknown>,
+  write: () => Promise<{ text: string }[]>,
+): Promise<void> {
+  if (type.alone) return
+  const texts = Object.values(config)
+    .flat()
+    .filter(value => typeof value === 'string' && value.length > 2 && !DECIMAL.test(value))
+  for (const { text } of await write()) {
+    for (const value of texts) assert.ok(!text.includes(String(value)), `${String(value)} is bound`)
+  }
+}
+
+function assertShared(outcome: Outcome, { outcomes: [first, rows, second] }: Scanned): void {
+  assert.ok(first && rows && second)
+  assert.deepEqual(numbersOf(first), numbersOf(outcome), 'shared, the numbers stay')
+  assert.deepEqual(numbersOf(second), numbersOf(outcome), 'and asked twice')
+  assert.equal(rows.status, 'measured', 'others are not disturbed')
+}
+
+/** What an outcome says of the table, without the check's id, the time it took, samples and the order of groups. */
+function numbersOf(outcome: Outcome): Record<string, unknown> {
+  const groups = 'groups' in outcome ? { groups: inOrder<GroupValue>(outcome.groups) } : {}
+  return { ...outcome, ...groups, samples: undefined, id: undefined, durationMs: undefined }
+}
+
+/** What was asked of tables without rows, by stand and check type: the same SQL need not be held again. */
+const asked = new WeakMap<Stand, WeakMap<CheckType, Set<string>>>()
+
+function isKnownEmpty(type: CheckType, item: CheckCase, on: Stand): boolean {
+  const types = asked.get(on) ?? new WeakMap<CheckType, Set<string>>()
+  asked.set(on, types)
+  const known = types.get(type) ?? new Set<string>()
+  types.set(type, known)
+  const key = JSON.stringify([configOf(item, on), item.nullIsValid, item.groupBy, columnOf(item, on)])
+  const isKnown = known.has(key)
+  known.add(key)
+  return isKnown
+}
+
+function assertEmpty({ outcomes: [outcome] }: Scanned): void {
+  assert.ok(outcome)
+  assert.notEqual(outcome.status, 'error', 'an empty table is no error')
+  if (outcome.status === 'counted') assert.equal(outcome.invalid, 0, 'an empty table has nothing invalid')
+  if (outcome.status === 'grouped') assert.deepEqual(outcome.groups, [], 'an empty table has no groups')
+}

@@ -1,0 +1,213 @@
+import type { Connection, Row, Value } from '../connectors/connector.ts'
+import { tablePath, type ColumnInfo, type ColumnKind, type TableInfo } from '../connectors/catalog.ts'
+import { isRowRule, type Check, type CheckType, type Growth, type Measured } from './check.ts'
+import {
+  BEFORE,
+  DATED,
+  historySelect,
+  LEG,
+  PERIOD,
+  TOTAL,
+  type Grown,
+  type Periods,
+} from './history/select.ts'
+import { NotFinite, toNumber } from './measures.ts'
+import { interpret, plan, type Engine, type Planned } from './plan.ts'
+
+/** What a check would have measured at the end of a period. */
+export interface HistoryPoint {
+  /** The end of the period: rows of this very moment are not yet in it. */
+  at: Date
+  /** Rows of the table by then. */
+  total: number
+  /** Of a rule: rows that are invalid. */
+  invalid?: number
+  /** Of a metric. */
+  value?: number | null
+}
+
+/** The past of a check, oldest point first and one for each period, or a sentence why it has none. */
+export type History =
+  | {
+      points: HistoryPoint[]
+      /** Rows whose time is NULL; they are in every point. */
+      undated: number
+      durationMs: number
+    }
+  | { none: string }
+
+export interface HistoryOptions {
+  /** The date or timestamp column that tells when a row was added. */
+  column: string
+  /** `count` periods of `seconds` whole seconds from `from` on, which is taken in whole seconds. */
+  periods: { from: Date; seconds: number; count: number }
+  /** Milliseconds after which the engine ends the statement. */
+  timeoutMs: number
+  signal?: AbortSignal
+  /** Milliseconds on a clock that only goes forward; the process's own unless told. */
+  now?: () => number
+}
+
+/** Names of columns that tell when a row was added, the surest first. */
+const CONVENTIONAL = [
+  'created_at',
+  'inserted_at',
+  'loaded_at',
+  'event_time',
+  'timestamp',
+  'ts',
+  'date',
+  'updated_at',
+  'modified_at',
+  'last_updated',
+]
+
+const TEMPORAL: readonly ColumnKind[] = ['date', 'timestamp']
+
+/**
+ * The column that tells when the rows of a table were added: the first conventional name that has a date or timestamp.
+ * A time of creation comes first and one of an update last, the other way round than for freshness: an update would
+ * move a row to a later day than the one since which it counts.
+ */
+export function timestampColumn({ columns }: Pick<TableInfo, 'columns'>): ColumnInfo | undefined {
+  const temporal = columns.filter(({ kind }) => TEMPORAL.includes(kind))
+  return CONVENTIONAL.map(name => temporal.find(column => column.name.toLowerCase() === name)).find(Boolean)
+}
+
+/**
+ * What a check would have measured over the whole table at the end of each period, by one grouped statement. It takes
+ * the rows as they are now and assumes that rows are only added: of rows that were deleted or changed since it knows
+ * nothing. Rows of before the first period, and those whose time is NULL, are in every point; rows of after the last
+ * period are left out.
+ * @throws ConnectorError what the connection threw; RangeError when the periods are none
+ */
+export async function historyOf(
+  connection: Pick<Connection, 'query'>,
+  engine: Engine,
+  table: TableInfo,
+  check: Check,
+  { column, periods: given, timeoutMs, signal, now = () => performance.now() }: HistoryOptions,
+): Promise<History> {
+  const periods = readPeriods(given)
+  const refusal = findRefusal(table, check, column)
+  if (refusal !== null) return { none: refusal }
+  const { planned, refusals } = await plan(engine, table, [check])
+  const [item] = planned
+  if (!item) return { none: refusals[0]?.message ?? '' }
+  const { dialect } = engine
+  const growths = growthsOf(check.type, item)
+  const unsaid = Object.keys(item.measures).find(name => !Object.hasOwn(growths, name))
+  if (unsaid !== undefined)
+    return { none: `${check.type.name} does not say how its measure ${unsaid} grows.` }
+  const { select, measures } = historySelect(item, growths, dialect.quote(column), periods)
+  signal?.throwIfAborted()
+  const startedAt = now()
+  const rows = await connection.query(select, { timeoutMs, signal })
+  const durationMs = Math.round(now() - startedAt)
+  try {
+    return { ...accumulate(rows, item, measures, periods), durationMs }
+  } catch (thrown) {
+    if (thrown instanceof NotFinite) return { none: thrown.message }
+    throw thrown
+  }
+}
+
+function readPeriods({ from, seconds, count }: HistoryOptions['periods']): Periods {
+  const start = Math.floor(from.getTime() / 1000)
+  const isCount = (value: number) => Number.isSafeInteger(value) && value > 0
+  if (Number.isSafeInteger(start) && isCount(seconds) && isCount(count))
+    return { from: start, seconds, count }
+  throw new RangeError(
+    'A history needs a date, and periods of one second or more of which there is one or more.',
+  )
+}
+
+/** Why this check has no past, as far as that needs no plan. */
+function findRefusal(table: TableInfo, { type, groupBy = [] }: Check, column: string): string | null {
+  const info = table.columns.find(({ name }) => name === column)
+  if (!info) return `The column ${column} does not exist in ${tablePath(table)}.`
+  if (!TEMPORAL.includes(info.kind)) {
+    return `The column ${column} is of type ${info.type}: a history needs a date or timestamp column that tells when rows were added.`
+  }
+  if (groupBy.length > 0) return 'A metric with group_by has no history: it has a value for each group.'
+  if (type.alone)
+    return `${type.name} has no history: its SQL is the user's own and says nothing of single days.`
+  if (isRowRule(type) || type.grows) return null
+  return `${type.name} has no history: its value of many days does not follow from its values of each day.`
+}
+
+function growthsOf(type: CheckType, { measures }: Planned): Readonly<Record<string, Growth>> {
+  if (!isRowRule(type)) return type.grows ?? {}
+  return Object.fromEntries(Object.keys(measures).map(name => [name, 'count']))
+}
+
+/** Of the rows up to some period. */
+interface Sum {
+  value: number | null
+  /** Values that a mean is of. */
+  weight: number
+}
+
+/** Adds period to period. A row of the result is of one period and one select; periods without rows have none. */
+function accumulate(
+  result: readonly Row[],
+  item: Planned,
+  measures: readonly Grown[],
+  { from, seconds, count }: Periods,
+): { points: HistoryPoint[]; undated: number } {
+  const found = new Map<string, Row>()
+  for (const row of result) {
+    const index = Math.round(((numberOf(row, PERIOD) ?? 0) - from) / seconds)
+    found.set(`${numberOf(row, LEG)} ${index}`, row)
+  }
+  const sums = new Map(measures.map(({ name, growth }) => [name, nothing(growth)]))
+  const points: HistoryPoint[] = []
+  let total = 0
+  let undated = 0
+  for (let index = BEFORE; index < count; index += 1) {
+    const counts = found.get(`0 ${index}`)
+    const rows = numberOf(counts, TOTAL) ?? 0
+    total += rows
+    undated += rows - (numberOf(counts, DATED) ?? 0)
+    for (const measure of measures) {
+      const row = found.get(`${measure.leg} ${index}`)
+      const sum = sums.get(measure.name)
+      if (row && sum) add(sum, measure, row)
+    }
+    if (index === BEFORE) continue
+    const measured: Measured = Object.fromEntries([...sums].map(([name, { value }]) => [name, value]))
+    const reading = interpret(item, measured, total)
+    const at = new Date((from + (index + 1) * seconds) * 1000)
+    const isCounts = typeof reading === 'object' && reading !== null
+    points.push(isCounts ? { at, ...reading } : { at, total, value: reading })
+  }
+  return { points, undated }
+}
+
+/** What a measure is of no rows. */
+function nothing(growth: Growth): Sum {
+  const isCount = growth === 'count' || growth === 'distinct' || growth === 'repeated'
+  return { value: isCount ? 0 : null, weight: 0 }
+}
+
+function add(sum: Sum, { growth, column, weight }: Grown, row: Row): void {
+  const value = numberOf(row, column)
+  if (value === null) return
+  if (growth === 'mean') {
+    const weighed = (numberOf(row, weight ?? '') ?? 0) + sum.weight
+    // What it was and how far the new one lies from it, so that nothing grows beyond the largest double.
+    if (weighed > 0) sum.value = (sum.value ?? 0) + (value - (sum.value ?? 0)) * (1 - sum.weight / weighed)
+    sum.weight = weighed
+  } else if (sum.value === null) sum.value = value
+  else if (growth === 'least') sum.value = Math.min(sum.value, value)
+  else if (growth === 'greatest') sum.value = Math.max(sum.value, value)
+  else sum.value += value
+}
+
+/** Without its column nothing was measured: as zero, every rule would pass. */
+function numberOf(row: Row | undefined, name: string): number | null {
+  if (row === undefined) return null
+  const value: Value | undefined = row[name]
+  if (value !== undefined) return toNumber(value)
+  throw new Error(`the engine gave no row with the column ${name}`)
+}

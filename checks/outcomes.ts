@@ -1,0 +1,55 @@
+import type { Row, Value } from '../connectors/connector.ts'
+import type { GroupValue, Measured, Outcome } from './check.ts'
+import { toNumber } from './measures.ts'
+import { broken, interpret, type Planned } from './plan.ts'
+import { MAX_GROUPS, TOTAL, groupColumn, measureKey, type Part, type Statement } from './statement.ts'
+
+/** What the rows of a part's SELECT say of one of its checks; an `error` where that is no number. */
+export function readOutcome(
+  item: Planned,
+  part: Part,
+  statement: Statement,
+  rows: Row[],
+  durationMs: number,
+): Outcome {
+  const { id } = item.check
+  const isGrouped = part.groupBy.length > 0
+  if (isGrouped && rows.length > MAX_GROUPS) {
+    const message = `group_by makes more than ${MAX_GROUPS.toLocaleString('en')} groups: group by columns with fewer values.`
+    return { id, status: 'error', kind: 'too-many-groups', message, durationMs }
+  }
+  try {
+    if (isGrouped) {
+      const groups = rows.map(row => readGroup(item, part, statement, row))
+      return { id, status: 'grouped', groups, durationMs }
+    }
+    const { reading, total, measured } = readRow(item, statement, rows[0] ?? {})
+    if (typeof reading === 'object' && reading !== null) {
+      return { id, status: 'counted', ...reading, samples: [], measured, durationMs }
+    }
+    return { id, status: 'measured', value: reading, total, durationMs }
+  } catch (thrown) {
+    return { id, status: 'error', durationMs, ...broken(item.check.type, thrown) }
+  }
+}
+
+function readRow(item: Planned, { columns }: Statement, row: Row) {
+  const total = toNumber(columnOf(row, TOTAL)) ?? 0
+  const measured: Measured = {}
+  for (const [name, measure] of Object.entries(item.measures)) {
+    measured[name] = toNumber(columnOf(row, columns.get(measureKey(measure)) ?? ''))
+  }
+  return { total, measured, reading: interpret(item, measured, total) }
+}
+
+/** Without a row, or with its columns under other names, nothing was measured: as zeros, every rule would pass. */
+function columnOf(row: Row, name: string): Value | undefined {
+  if (name in row) return row[name]
+  throw new Error(`the engine gave no row with the column ${name}`)
+}
+
+function readGroup(item: Planned, part: Part, statement: Statement, row: Row): GroupValue {
+  const { reading, total } = readRow(item, statement, row)
+  const group = Object.fromEntries(part.groupBy.map((name, index) => [name, row[groupColumn(index)] ?? null]))
+  return { group, value: typeof reading === 'number' ? reading : null, total }
+}

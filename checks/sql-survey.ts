@@ -1,0 +1,111 @@
+import type { Call } from '../connectors/dialect.ts'
+import { isDenied, isDeniedTable } from './sql-denied.ts'
+
+/** What a text of CUSTOM_SQL mentions. */
+export interface Survey {
+  /** The last parts of the column names, each once. */
+  columns: string[]
+  /** All that may make the engine call a function, each once. */
+  calls: Call[]
+}
+
+type Node = Record<string, unknown>
+
+/** What may not stand anywhere in the tree, by the parser's name for it, and why. */
+const REFUSED: Record<string, string> = {
+  intoClause: 'SELECT INTO writes a table; sql_expression may only read.',
+  lockingClause: 'FOR UPDATE and FOR SHARE lock rows; sql_expression may only read.',
+  InsertStmt: 'INSERT is not allowed; sql_expression may only read.',
+  UpdateStmt: 'UPDATE is not allowed; sql_expression may only read.',
+  DeleteStmt: 'DELETE is not allowed; sql_expression may only read.',
+  MergeStmt: 'MERGE is not allowed; sql_expression may only read.',
+  ParamRef: 'Parameters such as $1 are not allowed in sql_expression; write the value.',
+  RangeTableSample:
+    'TABLESAMPLE is not allowed in sql_expression: it gives other rows each time; name the rows in WHERE.',
+}
+
+/** Operators that a node of the tree stands for without naming them. */
+const IMPLIED: Record<string, readonly string[]> = {
+  BETWEEN: ['>=', '<='],
+  'NOT BETWEEN': ['<', '>'],
+  'BETWEEN SYMMETRIC': ['>=', '<='],
+  'NOT BETWEEN SYMMETRIC': ['<', '>'],
+}
+
+/**
+ * Walks the whole tree, and refuses what must not stand in it. Without recursion: its depth is the user's to choose.
+ * @param form in an `expression` no sub-query may stand
+ */
+export function survey(root: Node, form: 'expression' | 'select'): Survey | { error: string } {
+  const columns = new Set<string>()
+  const calls = new Map<string, Call>()
+  const add = (kind: Call['kind'], parts: readonly string[]) => {
+    const name = parts.at(-1) ?? ''
+    if (name !== '')
+      calls.set(JSON.stringify([kind, ...parts.slice(-2)]), { kind, schema: parts.at(-2), name })
+  }
+  const tables: string[][] = []
+  let isFromFunction = false
+  const open: unknown[] = [root]
+  while (open.length > 0) {
+    const node = open.pop()
+    if (node === null || typeof node !== 'object') continue
+    for (const [key, child] of Object.entries(node) as [string, Node][]) {
+      const refusal = REFUSED[key] ?? refusalOf(key, child, form)
+      if (refusal !== undefined) return { error: refusal }
+      if (key === 'FuncCall') add('function', namesOf(child.funcname))
+      if (key === 'typeName' || key === 'TypeName') add('type', namesOf(child.names))
+      if (key === 'useOp' || key === 'operName') add('operator', namesOf(child))
+      if (key === 'A_Expr') for (const name of operatorsOf(child)) add('operator', name)
+      if (key === 'CaseExpr' && child.arg) add('operator', ['='])
+      if (key === 'JoinExpr' && (child.isNatural || child.usingClause)) add('operator', ['='])
+      if (key === 'A_Indirection') namesOf(child.indirection).forEach(field => add('field', [field]))
+      if (key === 'RangeFunction') isFromFunction = true
+      if (key === 'RangeVar') tables.push([child.schemaname, child.relname].map(part => String(part ?? '')))
+      if (key === 'ColumnRef') {
+        const parts = namesOf(child.fields)
+        columns.add(parts.at(-1) ?? '')
+        if (parts.length > 1) add('column', [parts.at(-1) ?? ''])
+      }
+      open.push(child)
+    }
+  }
+  columns.delete('')
+  const found = [...calls.values()].map(call =>
+    // A table from a function of a single value is that value, of which any function can be taken.
+    call.kind === 'column' && isFromFunction ? { ...call, kind: 'field' as const } : call,
+  )
+  const denied = found.find(isDenied)
+  if (denied) return { error: `The function ${denied.name} is not allowed in sql_expression.` }
+  const table = tables.find(isDeniedTable)
+  if (table)
+    return { error: `${table.at(-1)} is not allowed in sql_expression: it is no table of the database.` }
+  return { columns: [...columns], calls: found }
+}
+
+function refusalOf(key: string, child: Node, form: 'expression' | 'select'): string | undefined {
+  if (key === 'SubLink' && form === 'expression') {
+    return 'A sub-query is allowed only when sql_expression is a whole SELECT.'
+  }
+  if (key === 'FuncCall') {
+    const name = namesOf(child.funcname).at(-1) ?? ''
+    // Some engines take ſ for s, and what is a letter to PostgreSQL for a blank.
+    if (/[^\x20-\x7e]/.test(name)) {
+      return `The function ${name} is not allowed in sql_expression: its name has letters beyond ASCII.`
+    }
+  }
+  if (key === 'A_Expr' && !child.lexpr && /@/.test(namesOf(child.name).at(-1) ?? '')) {
+    return 'Variables such as @a and @@a are not allowed in sql_expression, nor is @ before a number: write abs().'
+  }
+  return undefined
+}
+
+function operatorsOf({ name }: Node): string[][] {
+  const parts = namesOf(name)
+  return IMPLIED[parts.at(-1) ?? '']?.map(operator => [operator]) ?? [parts]
+}
+
+/** The parts of a qualified name; an empty one for a star or a subscript. */
+function namesOf(parts: unknown): string[] {
+  return ((parts ?? []) as { String?: { sval?: string } }[]).map(part => part.String?.sval ?? '')
+}

@@ -1,0 +1,163 @@
+import { parseSync, scanSync } from 'libpg-query'
+
+/** Part of a text of CUSTOM_SQL: a name or a text that stood in quotes, without them, or what is between. */
+export interface Piece {
+  kind: 'sql' | 'name' | 'text'
+  text: string
+}
+
+/** A text of CUSTOM_SQL, taken apart. */
+export interface Lexed {
+  /** The text without comments and closing semicolons. */
+  text: string
+  /** The same in pieces, so that names and texts can be quoted as the engine does. */
+  pieces: Piece[]
+  /** Whether every parenthesis is closed, and none is that was not opened. */
+  isBalanced: boolean
+}
+
+type Token = ReturnType<typeof scanSync>['tokens'][number]
+
+/** Ends the text in PostgreSQL and does not where a backslash begins an escape. */
+const BACKSLASH = /(?<!\\)(?:\\\\)*\\['"`]/
+
+/**
+ * Operators that hold what begins a comment in MySQL and BigQuery (#) or Snowflake (//), a quoted name in most but
+ * PostgreSQL (`), a step of a pipe in BigQuery and Databricks (|>).
+ */
+const MISREAD = /^[-+*/<>=~!@#%^&|`?]*?([#`]|\/\/|\|>(?!>))/
+
+const QUOTED = /^(["'])((?:(?!\1)[^]|\1\1)*)\1$/
+
+/** Of the characters that PostgreSQL allows in a name without quotes. Some are blanks to BigQuery and Databricks. */
+const WORD = /^[\p{L}\p{M}\p{N}_$]+$/u
+
+/**
+ * Takes out comments and closing semicolons, and refuses what other engines would read differently, so that what
+ * PostgreSQL takes for a text would run there: a backslash before a quote, dollar quotes, operators that are a comment
+ * or a quote, letters before a text (`r'…'` has no escapes on Databricks), blanks that PostgreSQL takes for letters.
+ * Needs the parser to be loaded.
+ */
+export function lexCustomSql(text: string): Lexed | { error: string } {
+  if (text.trim() === '') return { error: 'sql_expression is empty.' }
+  if (text.includes('\0')) return { error: 'sql_expression holds a NUL character.' }
+  if (BACKSLASH.test(text)) return { error: BACKSLASH_REFUSED }
+  let tokens: Token[]
+  try {
+    ;({ tokens } = scanSync(text))
+  } catch {
+    return { error: 'sql_expression cannot be read: is a quote or a comment left open?' }
+  }
+  return takeApart(text, tokens)
+}
+
+const BACKSLASH_REFUSED = 'sql_expression has a backslash before a quote; double the quote to write one.'
+
+function takeApart(text: string, tokens: Token[]): Lexed | { error: string } {
+  // The scanner counts bytes.
+  const bytes = Buffer.from(text)
+  const last = tokens.findLastIndex(token => token.text !== ';' && !isComment(token))
+  let kept = ''
+  const pieces: Piece[] = []
+  let end = 0
+  const depths = { '(': 0, '[': 0 }
+  let isBalanced = true
+  let before: Token | undefined
+  for (const token of tokens.slice(0, last + 1)) {
+    const source = isComment(token) ? '' : bytes.toString('utf8', token.start, token.end)
+    const refusal = isComment(token) ? undefined : refusalOf(token, source, before)
+    const piece = refusal === undefined ? pieceOf(source) : { error: refusal }
+    if ('error' in piece) return piece
+    if (depths['['] > 0 && piece.kind !== 'sql' && piece.text.includes(']')) {
+      return { error: `${source} is not allowed within [ ] in sql_expression: SQLite ends a name at the ].` }
+    }
+    const between =
+      kept === '' ? '' : bytes.toString('utf8', end, token.start) + (isComment(token) ? ' ' : '')
+    end = token.end
+    kept += between + source
+    pieces.push({ kind: 'sql', text: between }, piece)
+    if (!isComment(token)) before = token
+    // Parentheses matter because an expression is wrapped in a pair: `1=1) or (1=1` must not close it.
+    if (token.text === '(' || token.text === '[') depths[token.text] += 1
+    if (token.text === ')') depths['('] -= 1
+    if (token.text === ']') depths['['] -= 1
+    if (depths['('] < 0) isBalanced = false
+  }
+  if (kept.trim() === '') return { error: 'sql_expression is empty.' }
+  return { text: kept, pieces, isBalanced: isBalanced && depths['('] === 0 }
+}
+
+function isComment({ tokenName }: Token): boolean {
+  return tokenName.endsWith('COMMENT')
+}
+
+/** Why a token may not stand where it does. */
+function refusalOf(token: Token, source: string, before: Token | undefined): string | undefined {
+  const misread = MISREAD.exec(source)
+  if (misread) {
+    return `The operator ${source} is not allowed in sql_expression: some engines take it for a comment or a quote.`
+  }
+  if (source.startsWith('$') && token.tokenName === 'SCONST') {
+    return 'sql_expression has a dollar-quoted text; use single quotes.'
+  }
+  if (/^[bx]'/i.test(source) && !/^.'[0-9a-f]*'$/i.test(source)) {
+    return `${source} is not allowed in sql_expression: b'…' and x'…' hold digits only.`
+  }
+  if (/^uescape$/i.test(source) && /^u&/i.test(before?.text ?? '')) {
+    return 'UESCAPE is not allowed in sql_expression; write the character itself.'
+  }
+  if (/^(e|u&)?'/i.test(source) && before && isPrefix(before)) {
+    return `${before.text}${source} is not allowed in sql_expression: texts have no prefix; write '…' or cast('…' as a type).`
+  }
+  if (/^[\p{L}_\u0080-\u{10ffff}]/u.test(source) && !/['"]/.test(source) && !WORD.test(source)) {
+    return `The name ${source} holds characters that are no letters; put it in double quotes.`
+  }
+  return undefined
+}
+
+/**
+ * Whether a word before a text would be part of the text on some engine: the `r` of Databricks, the `rb` of BigQuery,
+ * the `_utf8` of MySQL, the `N` of many. Longer ones are types, as in `date '2024-01-31'`.
+ */
+function isPrefix({ text, keywordName }: Token): boolean {
+  if (/^n$/i.test(text)) return true
+  return keywordName === 'NO_KEYWORD' && /^["_\p{L}]/u.test(text) && !/^[a-z][a-z0-9_]{2,}$/i.test(text)
+}
+
+/** One token. */
+function pieceOf(source: string): Piece | { error: string } {
+  const escaped = /^(?:e|u&)(["'])/i.exec(source)
+  const quote = escaped?.[1] ?? source[0]
+  if (quote !== '"' && quote !== "'") {
+    // MySQL takes @a for a variable of its own and @@a for one of the server, but neither with a blank.
+    return { kind: 'sql', text: source.includes('@') ? `${source} ` : source }
+  }
+  const within = QUOTED.exec(source.slice(source.indexOf(quote)))?.[2]
+  // PostgreSQL makes one of two that stand on two lines.
+  if (within === undefined) return { error: 'sql_expression has two texts in a row; write them as one.' }
+  const inside = escaped ? decoded(source) : within.replaceAll(quote + quote, quote)
+  if (inside === undefined) return { error: `${source} cannot be read; write the characters themselves.` }
+  // An escape may have made one.
+  if (BACKSLASH.test(`${quote}${inside.replaceAll(quote, quote + quote)}${quote}`)) {
+    return { error: BACKSLASH_REFUSED }
+  }
+  return { kind: quote === '"' ? 'name' : 'text', text: inside }
+}
+
+/** What PostgreSQL reads in a text or a name with escapes; undefined where it reads none. */
+function decoded(source: string): string | undefined {
+  try {
+    const [parsed] = (parseSync(`select ${source}`).stmts ?? []) as {
+      stmt?: { SelectStmt?: { targetList?: { ResTarget?: { val?: Literal } }[] } }
+    }[]
+    const value = parsed?.stmt?.SelectStmt?.targetList?.[0]?.ResTarget?.val
+    return value?.A_Const ? (value.A_Const.sval?.sval ?? '') : value?.ColumnRef?.fields?.[0]?.String?.sval
+  } catch {
+    return undefined
+  }
+}
+
+interface Literal {
+  A_Const?: { sval?: { sval?: string } }
+  ColumnRef?: { fields?: { String?: { sval?: string } }[] }
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import type { Row } from '../connector.ts'
+import { join, raw, sql } from '../sql.ts'
+import { momentsOf } from './fixture.ts'
+import { QUICK, type Group, type Kit } from './kit.ts'
+
+/** Seconds of a day and of a week. */
+const PERIODS = [86_400, 604_800]
+
+const TYPES = ['date', 'timestamp', 'timestamptz'] as const
+
+/** `dialect.seconds`, held to the dates and times that arrive. */
+export const secondsGroup: Group = {
+  name: 'seconds',
+  async run(t, kit) {
+    const has = momentsOf(kit.fixture)
+    for (const type of TYPES) {
+      const reason = has[type] ? undefined : `${kit.connector.label} has no such type`
+      await kit.holds(
+        t,
+        `${type}: whole seconds since 1970 in UTC, rounded down`,
+        async () => {
+          const rows = await read(kit, type)
+          const given = has[type] ?? []
+          assert.equal(rows.filter(({ value }) => value !== null).length, given.length)
+          for (const { value, seconds } of rows) {
+            assert.equal(seconds === null ? null : Number(seconds), secondsOf(value), String(value))
+          }
+          assert.ok(
+            rows.some(({ value }) => secondsOf(value) === EXPECTED[type]),
+            'the sample is that moment',
+          )
+        },
+        reason,
+      )
+      await kit.holds(
+        t,
+        `${type}: mod() puts them into periods`,
+        async () => {
+          for (const row of await read(kit, type)) {
+            const seconds = secondsOf(row.value)
+            if (seconds === null || seconds < 0) continue
+            for (const [index, period] of PERIODS.entries())
+              assert.equal(Number(row[`p${index}`]), seconds - (seconds % period), String(row.value))
+          }
+        },
+        reason,
+      )
+    }
+    await kit.holds(t, 'they are NULL of NULL', async () => {
+      const [type] = TYPES.filter(name => has[name])
+      if (!type) return
+      const rows = await kit.session(connection =>
+        connection.query(
+          sql`select ${kit.connector.dialect.seconds(kit.quote(`${type}_value`))} as ${kit.quote('seconds')} from ${kit.table('conformance_types')} where ${kit.quote('id')} = ${2}`,
+          QUICK,
+        ),
+      )
+      assert.deepEqual(rows, [{ seconds: null }])
+    })
+  },
+}
+
+/** One moment of each type as it should be. */
+const EXPECTED = {
+  date: Date.UTC(2024, 1, 29) / 1000,
+  timestamp: Date.UTC(2024, 1, 29, 12, 34, 56) / 1000,
+  timestamptz: Date.UTC(2024, 1, 29, 12, 34, 56) / 1000,
+}
+
+/** Every moment of a type with its seconds, and those at which its periods begin. */
+function read(kit: Kit, type: (typeof TYPES)[number]): Promise<Row[]> {
+  const column = kit.quote(`${type}_value`)
+  const seconds = kit.connector.dialect.seconds(column)
+  const periods = PERIODS.map(
+    (period, index) => sql`${seconds} - mod(${seconds}, ${raw(String(period))}) as ${kit.quote(`p${index}`)}`,
+  )
+  const outputs = [sql`${column} as ${kit.quote('value')}`, sql`${seconds} as ${kit.quote('seconds')}`]
+  const select = sql`select ${join([...outputs, ...periods])} from ${kit.table('conformance_moments')} order by ${kit.quote('id')}`
+  return kit.session(connection => connection.query(select, QUICK))
+}
+
+/** What a value that arrived comes to: a Date, or a date as its text. */
+function secondsOf(value: unknown): number | null {
+  if (value === null) return null
+  const milliseconds = value instanceof Date ? value.getTime() : Date.parse(`${String(value)}T00:00:00Z`)
+  return Math.floor(milliseconds / 1000)
+}
