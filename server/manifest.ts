@@ -23,6 +23,7 @@ import { freshness } from '../plugins/freshness/index.ts'
 import { metrics } from '../plugins/metrics/index.ts'
 import { operatingSchedules } from '../plugins/operating-schedules/index.ts'
 import { publicPages } from '../plugins/public/index.ts'
+import { referential } from '../plugins/referential/index.ts'
 import { scans } from '../plugins/scans/index.ts'
 import { validity } from '../plugins/validity/index.ts'
 import type { Migration } from './database.ts'
@@ -39,6 +40,7 @@ export const manifest = {
     scans,
     validity,
     metrics,
+    referential,
     freshness,
     demo,
     publicPages,

@@ -260,7 +260,7 @@ function failures({ path, method, settings }: RequestRoute): Record<string, obje
 
 /** As `replies.ts` decides it: all other paths answer 422. */
 function answers400(path: string): boolean {
-  return /^\/api\/v1\/(sdk|api-keys|operating-schedules)(\/|$)/.test(path)
+  return /^\/api\/v1\/(sdk|api-keys)(\/|$)/.test(path)
 }
 
 function compare(a: string, b: string): number {

@@ -22,7 +22,7 @@ export function envelope<T>(data: T, message = '', meta: object = {}): Envelope<
 /** Deepest nesting of a body; deeper ones cannot be written out again. */
 const MAX_DEPTH = 32
 /** Paths whose bad input is answered with 400 `VALIDATION_ERROR`; all others answer 422. */
-const ANSWERS_400 = /^\/api\/v1\/(sdk|api-keys|operating-schedules)(\/|$)/
+const ANSWERS_400 = /^\/api\/v1\/(sdk|api-keys)(\/|$)/
 
 /** Request ids, error bodies and the refusal of text that PostgreSQL cannot store, for every route. */
 export function shapeReplies(server: Server): void {

@@ -73,7 +73,7 @@ export async function presentSource(
     intelligence_status: 'disabled',
     intelligence_message: 'Not part of this version',
     data_quality_status: 'none',
-    data_quality_message: 'No rule or metric watches this source',
+    data_quality_message: 'No rule, metric or referential check watches this source',
     query_access_level: source.queryAccessLevel,
     tags_mode: 'manual',
     intelligence_mode: 'off',

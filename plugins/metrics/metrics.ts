@@ -1,5 +1,4 @@
 import type { Server } from '@hapi/hapi'
-import { v4 } from 'uuid'
 import { rows, type Transaction } from '../../server/database.ts'
 import { sooner } from '../../server/due.ts'
 import { apiError } from '../../server/errors.ts'
@@ -16,55 +15,6 @@ export function wanted(metric: Metric) {
     ...(metric.columnName !== null && { column: metric.columnName }),
     ...(metric.groupByColumns.length > 0 && { groupBy: metric.groupByColumns }),
   }
-}
-
-/** The body of a new metric; what is not named here belongs to the metric type. */
-export interface NewMetric {
-  metric_type: string
-  table_path: string
-  column_name?: string
-  capture_interval: Metric['checkInterval']
-  sensitivity: number
-  group_by_columns: string[]
-  [field: string]: unknown
-}
-
-/** Makes a metric; it is due at once. */
-export async function createMetric(
-  server: Server,
-  companyId: string,
-  assetId: string,
-  body: NewMetric,
-): Promise<NamedMetric> {
-  const { metric_type, table_path, column_name, capture_interval, sensitivity, group_by_columns, ...own } =
-    body
-  const configured = await server.plugins.scans.configure(companyId, assetId, {
-    family: 'metric',
-    tablePath: table_path,
-    type: metric_type,
-    typeField: 'metric_type',
-    column: column_name,
-    config: own,
-    configField: undefined,
-    groupBy: group_by_columns,
-  })
-  const { source, table, type, config } = configured
-  return server.db.company(companyId, async trx => {
-    const { internalId } = await Metric.query(trx)
-      .insert({
-        id: v4(),
-        sourceId: source.id,
-        tableId: table.id,
-        columnName: type.column === 'ignored' ? null : (column_name ?? null),
-        metricType: type.name,
-        config,
-        groupByColumns: group_by_columns,
-        checkInterval: capture_interval,
-        sensitivity,
-      })
-      .returning('internalId')
-    return named(trx).findById(internalId).throwIfNotFound()
-  })
 }
 
 export interface MetricPatch {
@@ -204,7 +154,8 @@ function ofAsset({ source, table }: Asset): object {
   return table ? { 'metrics.tableId': table.id } : { 'metrics.sourceId': source.id }
 }
 
-function named(trx: Transaction) {
+/** Metrics with the names of their tables. */
+export function named(trx: Transaction) {
   return NamedMetric.query(trx)
     .innerJoin('tables', 'tables.id', 'metrics.tableId')
     .innerJoin('sources', 'sources.id', 'metrics.sourceId')

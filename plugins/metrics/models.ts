@@ -53,6 +53,8 @@ export class Snapshot extends CompanyRow {
   declare expectedRangeHigh: number | null
   declare errorMessage: string | null
   declare scheduledFor: Date | null
+  /** Computed from the table's own timestamps when the metric was made. */
+  declare isBackfilled: boolean
   declare capturedAt: Date
 }
 

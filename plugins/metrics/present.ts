@@ -35,6 +35,7 @@ export function presentSnapshot(snapshot: Snapshot): object {
     expected_range_low: snapshot.expectedRangeLow,
     expected_range_high: snapshot.expectedRangeHigh,
     learning: snapshot.isLearning,
+    is_backfilled: snapshot.isBackfilled ?? false,
     error_message: snapshot.errorMessage,
   }
 }

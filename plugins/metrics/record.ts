@@ -11,7 +11,7 @@ import {
   startState,
   type Captured,
 } from './capture.ts'
-import { Metric, MetricState, Snapshot } from './models.ts'
+import { type Metric, MetricState, Snapshot } from './models.ts'
 
 type Feature = Parameters<Server['plugins']['scans']['contribute']>[0]
 type Loaded = Parameters<Feature['record']>[1]

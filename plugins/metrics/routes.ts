@@ -3,8 +3,9 @@ import { access, caller, inCompany } from '../../server/access.ts'
 import type { Transaction } from '../../server/database.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
+import { createMetric, type NewMetric } from './create.ts'
+import { dryRun, type DryRun } from './dry-run.ts'
 import {
-  createMetric,
   findMetric,
   listMetrics,
   listSnapshots,
@@ -12,7 +13,6 @@ import {
   patchMetric,
   summarize,
   type MetricPatch,
-  type NewMetric,
 } from './metrics.ts'
 import { Metric, type Snapshot } from './models.ts'
 import { presentMetric, presentSnapshot } from './present.ts'
@@ -75,14 +75,27 @@ export function routes(server: Server, captureNow: CaptureNow): ServerRoute[] {
       },
       handler: async (request, h) => {
         const { companyId } = caller(request)
-        const metric = await createMetric(
+        const { metric, backfill } = await createMetric(
           server,
           companyId,
           param(request, 'asset_id'),
           bodyOf<NewMetric>(request),
         )
-        return h.response({ data: presentMetric(metric) }).code(201)
+        return h.response({ data: { ...presentMetric(metric), ...(backfill && { backfill }) } }).code(201)
       },
+    },
+    {
+      method: 'POST',
+      path: '/api/v1/sdk/metrics/dry-run',
+      options: {
+        ...access.read,
+        description: 'Take the value that a new metric would, and what its past says; nothing is stored',
+        tags,
+        validate: { payload: schemas.dryRun },
+      },
+      handler: async request => ({
+        data: await dryRun(server, caller(request).companyId, bodyOf<DryRun>(request)),
+      }),
     },
     {
       method: 'GET',

@@ -16,9 +16,17 @@ export const newMetric = Joi.object({
   sensitivity: sensitivity.default(1),
   group_by_columns: Joi.array().items(Joi.string().min(1).max(300)).max(3).unique().default([]),
   percentile_value: Joi.number().strict(),
+  backfill_days: Joi.number().strict().integer().min(1).max(90),
 })
   .unknown()
   .required()
+
+/** The body of a new metric, and how far back to look. */
+export const dryRun = newMetric.keys({
+  asset_id: Joi.string().max(1_000).required(),
+  lookback_days: Joi.number().strict().integer().min(1).max(90).default(30),
+  backfill_days: Joi.forbidden(),
+})
 
 export const metricPatch = Joi.object({
   is_active: Joi.boolean().strict(),

@@ -9,5 +9,7 @@ export function presentSchedule({
   createdAt,
   updatedAt,
 }: OperatingSchedule): object {
-  return { id, name, timezone, rules, created_at: createdAt, updated_at: updatedAt }
+  // As it was written: jsonb has an order of its own for keys.
+  const written = rules.map(({ days, start, end }) => ({ days, start, end }))
+  return { id, name, timezone, rules: written, created_at: createdAt, updated_at: updatedAt }
 }

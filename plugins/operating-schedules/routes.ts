@@ -1,7 +1,5 @@
-import type { Lifecycle, ServerRoute } from '@hapi/hapi'
-import Joi from 'joi'
+import type { ServerRoute } from '@hapi/hapi'
 import { access, inCompany } from '../../server/access.ts'
-import { unprocessable } from '../../server/errors.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import type { ScheduleUser } from './api.ts'
@@ -29,7 +27,7 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
         ...access.read,
         description: 'List operating schedules',
         tags,
-        validate: { query: schemas.scheduleList, failAction: refused('query') },
+        validate: { query: schemas.scheduleList },
       },
       handler: request =>
         inCompany(request, async trx => {
@@ -45,7 +43,7 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
         ...access.write,
         description: 'Make an operating schedule',
         tags,
-        validate: { payload: schemas.newSchedule, failAction: refused('body') },
+        validate: { payload: schemas.newSchedule },
       },
       handler: async (request, h) => {
         const schedule = await inCompany(request, trx => createSchedule(trx, bodyOf<NewSchedule>(request)))
@@ -68,7 +66,7 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
         ...access.write,
         description: 'Change an operating schedule',
         tags,
-        validate: { params, payload: schemas.schedulePatch, failAction: refused('body') },
+        validate: { params, payload: schemas.schedulePatch },
       },
       handler: request =>
         inCompany(request, async trx => {
@@ -92,18 +90,4 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
         }),
     },
   ]
-}
-
-/** Bad input is told as everywhere outside of `/sdk`: 422 with `detail`. */
-function refused(where: 'query' | 'body'): Lifecycle.FailAction {
-  return (_request, _h, error) => {
-    if (!Joi.isError(error)) throw error ?? new TypeError('A request was refused without a reason')
-    throw unprocessable(
-      error.details.map(({ path, message, type }) => ({
-        loc: [where, ...path.map(String)],
-        msg: message,
-        type,
-      })),
-    )
-  }
 }

@@ -51,6 +51,7 @@ export async function listSchedules(
     .range(offset, offset + limit - 1)
 }
 
+/** Makes a schedule; several may have one name. */
 export async function createSchedule(trx: Transaction, body: NewSchedule): Promise<OperatingSchedule> {
   return OperatingSchedule.query(trx)
     .insert({ id: v4(), ...body })
@@ -92,26 +93,17 @@ export async function deleteSchedule(
   const uses: { name: string; count: number }[] = []
   for (const user of users) uses.push({ name: user.name, count: await user.count(trx, schedule.id) })
   const found = uses.filter(({ count }) => count > 0)
-  if (found.length > 0) throw inUse(schedule, found)
-  try {
+  if (found.length === 0) {
     await OperatingSchedule.query(trx).deleteById(schedule.id)
-  } catch (error) {
-    // Of a feature that is not there to count.
-    if ((error as { nativeError?: { code?: string } }).nativeError?.code === '23503')
-      throw inUse(schedule, [])
-    throw error
+    return schedule
   }
-  return schedule
-}
-
-function inUse(schedule: OperatingSchedule, uses: readonly { name: string; count: number }[]): Error {
-  const by = uses.map(({ name, count }) => `${count} ${name}`).join(' and ') || 'other records'
-  return apiError(
+  const by = found.map(({ name, count }) => `${count} ${name}`).join(' and ')
+  throw apiError(
     'CONFLICT',
-    `The operating schedule ${schedule.name} is in use by ${by}: give them another one, or another operating_period_mode, first`,
+    `The operating schedule ${schedule.name} is in use by ${by}: give them another schedule, or another operating_period_mode, first`,
     {
       operating_schedule_id: schedule.id,
-      ...Object.fromEntries(uses.map(({ name, count }) => [name, count])),
+      ...Object.fromEntries(found.map(({ name, count }) => [name, count])),
     },
   )
 }

@@ -10,11 +10,17 @@ const time = (pattern: RegExp, meaning: string) =>
     .messages({ 'string.pattern.base': `{{#label}} must be a time of day as HH:MM, ${meaning}` })
     .required()
 
-/** An end at or before the start is on the next day: `22:00` to `06:00` is a night, `00:00` to `00:00` a whole day. */
 const rule = Joi.object({
-  days: Joi.array().items(Joi.number().strict().integer().min(1).max(7)).min(1).unique().required(),
+  days: Joi.array()
+    .items(Joi.number().strict().integer().min(1).max(7))
+    .min(1)
+    .unique()
+    .required()
+    .description('The days on which it starts, 1 is Monday'),
   start: time(/^([01]\d|2[0-3]):[0-5]\d$/, '00:00 to 23:59'),
-  end: time(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, '00:00 to 24:00'),
+  end: time(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, '00:00 to 24:00').description(
+    'At or before the start, it is on the next day: 22:00 to 06:00 is a night, 08:00 to 08:00 are 24 hours',
+  ),
 })
 
 /** An offset such as +02:00 knows no summer time, and is no zone of the IANA's. */

@@ -82,13 +82,49 @@ export interface CheckRequest {
   groupBy?: readonly string[]
 }
 
-/** A request that was found good. */
-export type Configured = Loaded & { type: CheckType; config: Record<string, unknown> }
+/** A request that was found good, with the defaults of its config filled in. */
+export type Configured = Loaded & { check: Omit<Check, 'id'> }
+
+/** How far back, and at which distance the points lie. */
+export interface PastChoice {
+  days: number
+  interval: 'hourly' | 'daily' | 'weekly'
+}
+
+/**
+ * What a check would have said in the past, as the table's own timestamps tell, oldest first; or why that cannot be
+ * known, for good (`isFinal`) or because the source could not be asked.
+ */
+export type Past = { column: string; points: PastPoint[] } | { message: string; isFinal: boolean }
+
+/** What a check would have said at a moment. */
+export interface PastPoint {
+  at: Date
+  outcome: Outcome
+}
+
+/** The past that a new check starts with, and what its maker is told of it. */
+export interface Backfill {
+  points: PastPoint[]
+  told: { points: number; timestamp_column: string | null; message: string }
+}
+
+/** A check that was measured and not stored. */
+export interface TriedOut {
+  /** What a scan of this check alone sends. */
+  statements: { text: string; values: unknown[] }[]
+  outcome: Outcome
+  at: Date
+  past: Past
+}
 
 export interface ScanChoice {
   /** Invalid rows to keep per failing rule, 0 to 100. */
   sampleLimit?: number
-  /** When the scan counts as taken; the database's clock unless told (the demo replays past days). */
+  /**
+   * When the scan counts as taken; the database's clock unless told (the demo replays past days, with its source
+   * switched off for the sweep).
+   */
   at?: Date
 }
 
@@ -115,6 +151,14 @@ export interface ScansApi {
    * @throws 400 `VALIDATION_ERROR` naming the field, 404 `ASSET_NOT_FOUND`
    */
   configure(companyId: string, assetId: string, request: CheckRequest): Promise<Configured>
+  /**
+   * What a new check would have said in the past, by one statement. A source that cannot be asked is told, and
+   * keeps nobody from making the check.
+   * @throws 400 `VALIDATION_ERROR` on `backfill_days` when this check has no past that could be known
+   */
+  backfill(configured: Configured, choice: PastChoice): Promise<Backfill>
+  /** Measures a check now, and its past, and stores nothing. */
+  tryOut(configured: Configured, choice: PastChoice): Promise<TriedOut>
 }
 
 declare module '@hapi/hapi' {

@@ -1,10 +1,12 @@
 import type { Server } from '@hapi/hapi'
-import { lackingCapability, type CheckType } from '../../checks/check.ts'
+import { lacking, type CheckType } from '../../checks/check.ts'
+import { contextOf } from '../../checks/plan.ts'
+import { ask } from '../../checks/questions.ts'
 import type { ColumnInfo } from '../../connectors/catalog.ts'
+import type { Connection } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
-import { sql } from '../../connectors/sql.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
-import type { CheckRequest, Loaded } from './api.ts'
+import type { CheckRequest, Configured, Loaded } from './api.ts'
 
 /** Checks what a user asks for against the check type, the table's catalog entry and the engine. */
 export async function configure(
@@ -12,7 +14,7 @@ export async function configure(
   companyId: string,
   assetId: string,
   request: CheckRequest,
-): Promise<Loaded & { type: CheckType; config: Record<string, unknown> }> {
+): Promise<Configured> {
   const { catalog } = server.plugins
   const loaded = await server.db.company(companyId, async trx => {
     const asset = await catalog.findAsset(trx, assetId)
@@ -22,13 +24,64 @@ export async function configure(
   const column = columnOf(type, loaded, request)
   const config = validConfig(type, request)
   assertSuited(server, type, loaded, column, request)
-  for (const name of request.groupBy ?? []) known(loaded, name, 'group_by_columns')
-  const refusal = await type.refuses?.(config, column)
+  const { nullIsValid, groupBy = [] } = request
+  for (const name of groupBy) known(loaded, name, 'group_by_columns')
+  const check: Configured['check'] = {
+    type,
+    config,
+    ...(column && { column: column.name }),
+    ...(nullIsValid !== undefined && { nullIsValid }),
+    ...(groupBy.length > 0 && { groupBy }),
+  }
+  const refusal = (await refused(type, config, column)) ?? (await refusedByEngine(server, loaded, check))
   if (refusal) throw invalidField(fieldOf(request, Object.keys(config)[0]), refusal)
-  if (typeof config.pattern === 'string')
-    await assertPattern(server, loaded, config.pattern, fieldOf(request, 'pattern'))
-  return { ...loaded, type, config }
+  return { ...loaded, check }
 }
+
+/** What the check type itself has against a config. One that throws is to blame, and says what. */
+async function refused(
+  type: CheckType,
+  config: Record<string, unknown>,
+  column: ColumnInfo | undefined,
+): Promise<string | null> {
+  try {
+    return (await type.refuses?.(config, column)) ?? null
+  } catch (error) {
+    return `${type.name} failed: ${(error as Error).message}`
+  }
+}
+
+/** What the engine has against it, by the type's own questions. Without a connection it is found out at the check. */
+async function refusedByEngine(
+  server: Server,
+  { source, table }: Loaded,
+  check: Configured['check'],
+): Promise<string | null> {
+  if (!check.type.asks || !source.isActive || source.queryAccessLevel === 'schema_only') return null
+  const { catalog } = server.plugins
+  const connector = catalog.connectorOf(source)
+  const context = contextOf(connector, catalog.tableInfo(table), check)
+  const options = { timeoutMs: ASK_MS }
+  const question = (connection: Connection) =>
+    ask(check.type, context, select => connection.query(select, options)).catch(blamed)
+  try {
+    return await catalog.withConnection(source, question, ASK_MS)
+  } catch (error) {
+    if (error instanceof ConnectorError) return null
+    throw error
+  }
+}
+
+/** An error of the engine that says what is wrong with the question; others say nothing of it. */
+function blamed(error: unknown): string {
+  if (error instanceof ConnectorError && REFUSALS.has(error.kind)) return error.message
+  throw error
+}
+
+const REFUSALS: ReadonlySet<string> = new Set(['invalid-query', 'missing-object', 'permission'])
+
+/** Milliseconds that the engine may take for a question. */
+const ASK_MS = 5_000
 
 function typeOf(server: Server, { family, type, typeField }: CheckRequest): CheckType {
   const known = server.checks.all().filter(check => check.family === family)
@@ -78,43 +131,14 @@ function assertSuited(
   type: CheckType,
   { source }: Loaded,
   column: ColumnInfo | undefined,
-  { typeField, groupBy = [] }: CheckRequest,
+  { typeField }: CheckRequest,
 ): void {
-  const connector = server.plugins.catalog.connectorOf(source)
-  const missing = lackingCapability(type, connector, groupBy.length > 0)
-  if (missing) {
-    const field = type.needs?.includes(missing) ? typeField : 'group_by_columns'
-    throw invalidField(field, `${type.name} needs ${missing}, which ${connector.label} does not have`)
-  }
+  const missing = lacking(type, server.plugins.catalog.connectorOf(source))
+  if (missing) throw invalidField(typeField, missing)
   if (column && type.kinds && !type.kinds.includes(column.kind)) {
     throw invalidField(
       'column_name',
       `${type.name} works on ${type.kinds.join(', ')} columns; ${column.name} is ${column.type}`,
     )
-  }
-}
-
-/** Whether the engine takes a pattern is the engine's to say; without a connection it is found out at the check. */
-async function assertPattern(
-  server: Server,
-  { source }: Loaded,
-  pattern: string,
-  field: string,
-): Promise<void> {
-  const { catalog } = server.plugins
-  const { dialect } = catalog.connectorOf(source)
-  try {
-    await catalog.withConnection(source, connection =>
-      connection.query(
-        sql`select ${dialect.countIf(dialect.matches(dialect.asText(sql`${'x'}`), pattern))} as found`,
-        {
-          timeoutMs: 5_000,
-        },
-      ),
-    )
-  } catch (error) {
-    if (error instanceof ConnectorError && error.kind === 'invalid-query')
-      throw invalidField(field, error.message)
-    if (!(error instanceof ConnectorError)) throw error
   }
 }

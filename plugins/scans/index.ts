@@ -2,6 +2,7 @@ import type { Plugin } from '@hapi/hapi'
 import type { Feature, ScansApi } from './api.ts'
 import { configure } from './configure.ts'
 import { dispatch, dispatchJob, scanJob } from './jobs.ts'
+import { backfill, tryOut } from './past.ts'
 import { quality } from './quality.ts'
 import { runRow, runTable } from './select.ts'
 
@@ -22,6 +23,8 @@ export const scans: Plugin<undefined> = {
         runTable(server, features, { companyId, tableId, which }, choice),
       dispatch: () => dispatch(server, features),
       configure: (companyId, assetId, request) => configure(server, companyId, assetId, request),
+      backfill: (configured, choice) => backfill(server, configured, choice),
+      tryOut: (configured, choice) => tryOut(server, configured, choice),
     } satisfies ScansApi)
   },
 }

@@ -27,13 +27,14 @@ const NO_BAND = {
 }
 
 /**
- * The state of a rule that has learned nothing.
+ * The state of a rule that has learned nothing; null of a manual one, which never does.
  * @param schedule the hours of a rule in mode `schedule`
  */
 export function startState(
-  rule: Pick<ValidityRule, 'checkInterval' | 'operatingPeriodMode'>,
+  rule: Pick<ValidityRule, 'detectionMode' | 'checkInterval' | 'operatingPeriodMode'>,
   schedule?: Schedule,
-): DetectorState {
+): DetectorState | null {
+  if (rule.detectionMode === 'manual') return null
   const operating = { mode: rule.operatingPeriodMode, ...(schedule && { schedule }) }
   return start({ series: 'invalid_percent', interval: rule.checkInterval, direction: 'high', operating })
 }
@@ -41,14 +42,15 @@ export function startState(
 /**
  * Judges a rule's outcome. Manual mode fails above the threshold; auto mode fails above the learned band,
  * and only with 7 results behind it. A failed measure is an error, never a pass, and is not learned.
+ * @param state null in manual mode, which learns nothing: a rule that becomes automatic reads its results again
  * @returns the judgement, and the state that has learned the point
  */
 export function judgeRule(
-  rule: Pick<ValidityRule, 'detectionMode' | 'alertThresholdPercent' | 'sensitivity'>,
+  rule: Pick<ValidityRule, 'alertThresholdPercent' | 'sensitivity'>,
   outcome: Outcome,
   at: Date,
-  state: DetectorState,
-): { judged: Judged; state: DetectorState } {
+  state: DetectorState | null,
+): { judged: Judged; state: DetectorState | null } {
   if (outcome.status !== 'counted') {
     const errorMessage = outcome.status === 'error' ? outcome.message : 'The rule gave no count'
     const judged: Judged = {
@@ -65,11 +67,11 @@ export function judgeRule(
   // A SELECT of invalid rows may give more rows than the table has.
   const invalidPercent = total === 0 ? 0 : Math.min(100, (100 * invalid) / total)
   const counts = { totalRows: total, invalidCount: invalid, invalidPercent, errorMessage: null }
-  const point: Point = { at: at.getTime() / 1_000, value: invalidPercent, total }
-  if (rule.detectionMode === 'manual') {
+  if (!state) {
     const status = invalidPercent > (rule.alertThresholdPercent ?? 0) ? 'fail' : 'pass'
-    return { judged: { status, ...counts, ...NO_BAND }, state: advance(state, point) }
+    return { judged: { status, ...counts, ...NO_BAND }, state }
   }
+  const point: Point = { at: at.getTime() / 1_000, value: invalidPercent, total }
   const said = verdict(state, point, rule.sensitivity)
   const judged: Judged = {
     status: said.isAnomaly && !said.learning ? 'fail' : 'pass',

@@ -60,5 +60,7 @@ export class ValidityResult extends CompanyRow {
   declare errorMessage: string | null
   declare executionDurationMs: number
   declare scheduledFor: Date | null
+  /** Computed from the table's own timestamps when the rule was made. */
+  declare isBackfilled: boolean
   declare checkedAt: Date
 }

@@ -51,6 +51,7 @@ export function presentResult(result: ValidityResult, samples?: readonly Sample[
     expected_range_low: result.expectedRangeLow,
     expected_range_high: result.expectedRangeHigh,
     learning: result.isLearning,
+    is_backfilled: result.isBackfilled ?? false,
     error_message: result.errorMessage,
   }
 }

@@ -47,12 +47,13 @@ interface Judgement {
   /** Milliseconds that measuring took. */
   ms: number
   judged: Judged
-  state: DetectorState
+  state: DetectorState | null
 }
 
-async function stateOf(server: Server, trx: Transaction, rule: ValidityRule): Promise<DetectorState> {
+async function stateOf(server: Server, trx: Transaction, rule: ValidityRule): Promise<DetectorState | null> {
+  if (rule.detectionMode === 'manual') return null
   if (rule.detectorState?.version === STATE_VERSION) return rule.detectorState
-  const schedule = await scheduleOf(server, trx, rule)
+  const nothing = startState(rule, await scheduleOf(server, trx, rule))
   const history = await ValidityResult.query(trx)
     .where('validityRuleId', rule.id)
     .whereNot('status', 'error')
@@ -63,12 +64,13 @@ async function stateOf(server: Server, trx: Transaction, rule: ValidityRule): Pr
     .limit(HISTORY)
   return history.toReversed().reduce(
     (state, result) =>
+      state &&
       advance(state, {
         at: result.checkedAt.getTime() / 1_000,
         value: result.invalidPercent ?? 0,
         total: Number(result.totalRows),
       }),
-    startState(rule, schedule),
+    nothing,
   )
 }
 

@@ -6,16 +6,9 @@ import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import { ValidityResult, ValidityRule } from './models.ts'
 import { presentResult, presentRule, presentRuleDetail } from './present.ts'
-import {
-  createRule,
-  findRule,
-  listRules,
-  noRule,
-  patchRule,
-  summarize,
-  type NewRule,
-  type RulePatch,
-} from './rules.ts'
+import { createRule, type NewRule } from './create.ts'
+import { dryRun, type DryRun } from './dry-run.ts'
+import { findRule, listRules, noRule, patchRule, summarize, type RulePatch } from './rules.ts'
 import * as schemas from './schemas.ts'
 
 /** Checks a rule now; undefined when it is gone. */
@@ -88,9 +81,27 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
       },
       handler: async (request, h) => {
         const { companyId } = caller(request)
-        const rule = await createRule(server, companyId, param(request, 'asset_id'), bodyOf<NewRule>(request))
-        return h.response({ data: presentRule(rule) }).code(201)
+        const { rule, backfill } = await createRule(
+          server,
+          companyId,
+          param(request, 'asset_id'),
+          bodyOf<NewRule>(request),
+        )
+        return h.response({ data: { ...presentRule(rule), ...(backfill && { backfill }) } }).code(201)
       },
+    },
+    {
+      method: 'POST',
+      path: '/api/v1/sdk/validity/dry-run',
+      options: {
+        ...access.read,
+        description: 'Measure what a new rule would, and what its past says; nothing is stored',
+        tags,
+        validate: { payload: schemas.dryRun },
+      },
+      handler: async request => ({
+        data: await dryRun(server, caller(request).companyId, bodyOf<DryRun>(request)),
+      }),
     },
     {
       method: 'GET',

@@ -1,10 +1,10 @@
 import type { Server } from '@hapi/hapi'
-import { v4 } from 'uuid'
 import type { Schedule } from '../../checks/detector.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { sooner } from '../../server/due.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import type { Page } from '../../server/page.ts'
+import type { NewRule } from './create.ts'
 import { NamedRule, ValidityRule } from './models.ts'
 
 type Asset = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>
@@ -17,25 +17,6 @@ export function wanted(rule: ValidityRule) {
     nullIsValid: rule.treatNullAsValid,
     ...(rule.columnName !== null && { column: rule.columnName }),
   }
-}
-
-/** The body of a new rule, validated. */
-export interface NewRule {
-  rule_type: string
-  table_path: string
-  column_name?: string
-  rule_config?: Record<string, unknown> | null
-  name?: string
-  description?: string | null
-  error_message?: string | null
-  severity: ValidityRule['severity']
-  alert_threshold_percent?: number
-  detection_mode: ValidityRule['detectionMode']
-  sensitivity: number
-  operating_period_mode: ValidityRule['operatingPeriodMode']
-  operating_schedule_id?: string
-  treat_null_as_valid: boolean
-  check_interval: ValidityRule['checkInterval']
 }
 
 export type RulePatch = Partial<
@@ -52,30 +33,8 @@ export type RulePatch = Partial<
   >
 > & { is_active?: boolean; alert_threshold_percent?: number | null; operating_schedule_id?: string | null }
 
-/** Makes a rule; it is due at once. No transaction is open while the engine is asked about a pattern. */
-export async function createRule(
-  server: Server,
-  companyId: string,
-  assetId: string,
-  body: NewRule,
-): Promise<NamedRule> {
-  const configured = await server.plugins.scans.configure(companyId, assetId, {
-    family: 'rule',
-    tablePath: body.table_path,
-    type: body.rule_type,
-    typeField: 'rule_type',
-    column: body.column_name,
-    config: body.rule_config ?? {},
-    configField: 'rule_config',
-  })
-  return server.db.company(companyId, async trx => {
-    await scheduleOf(server, trx, asked(body))
-    return insertRule(trx, configured, body)
-  })
-}
-
 /** What a body says of operating periods. */
-function asked(body: Pick<NewRule, 'operating_period_mode' | 'operating_schedule_id'>): Periods {
+export function asked(body: Pick<NewRule, 'operating_period_mode' | 'operating_schedule_id'>): Periods {
   return {
     operatingPeriodMode: body.operating_period_mode,
     operatingScheduleId: body.operating_schedule_id ?? null,
@@ -101,38 +60,6 @@ export async function scheduleOf(
   return mode === 'schedule' ? schedule : undefined
 }
 
-type Configured = Awaited<ReturnType<Server['plugins']['scans']['configure']>>
-
-async function insertRule(
-  trx: Transaction,
-  { source, table, type, config }: Configured,
-  body: NewRule,
-): Promise<NamedRule> {
-  const column = type.column === 'ignored' ? null : (body.column_name ?? null)
-  const { id } = await ValidityRule.query(trx)
-    .insert({
-      uuid: v4(),
-      sourceId: source.id,
-      tableId: table.id,
-      columnName: column,
-      ruleType: type.name,
-      ruleConfig: Object.keys(config).length === 0 ? null : config,
-      name: body.name ?? `${type.name} ${[table.name, column].filter(Boolean).join('.')}`,
-      description: body.description ?? null,
-      errorMessage: body.error_message || null,
-      severity: body.severity,
-      alertThresholdPercent: body.alert_threshold_percent ?? null,
-      detectionMode: body.detection_mode,
-      sensitivity: body.sensitivity,
-      operatingPeriodMode: body.operating_period_mode,
-      operatingScheduleId: body.operating_schedule_id ?? null,
-      treatNullAsValid: body.treat_null_as_valid,
-      checkInterval: body.check_interval,
-    })
-    .returning('id')
-  return named(trx).findById(id).throwIfNotFound()
-}
-
 /** Changes what is given; what the baseline depends on makes it be read from history again. */
 export async function patchRule(
   server: Server,
@@ -147,6 +74,7 @@ export async function patchRule(
   }
   await scheduleOf(server, trx, periods)
   const relearns =
+    patch.detection_mode !== undefined ||
     patch.check_interval !== undefined ||
     patch.operating_period_mode !== undefined ||
     patch.operating_schedule_id !== undefined ||
@@ -244,7 +172,8 @@ function ofAsset({ source, table }: Asset): object {
   return table ? { 'validityRules.tableId': table.id } : { 'validityRules.sourceId': source.id }
 }
 
-function named(trx: Transaction) {
+/** Rules with the names of their tables. */
+export function named(trx: Transaction) {
   return NamedRule.query(trx)
     .innerJoin('tables', 'tables.id', 'validityRules.tableId')
     .select('validityRules.*', 'tables.catalogName', 'tables.schemaName', 'tables.name as ofTable')
@@ -253,7 +182,8 @@ function named(trx: Transaction) {
 /** Rules as users of operating schedules: one whose hours change is judged by them from its whole history again. */
 export const scheduleUser = {
   name: 'rules',
-  count: (trx: Transaction, id: string) => ValidityRule.query(trx).where('operatingScheduleId', id).resultSize(),
+  count: (trx: Transaction, id: string) =>
+    ValidityRule.query(trx).where('operatingScheduleId', id).resultSize(),
   async changed(trx: Transaction, id: string): Promise<void> {
     await ValidityRule.query(trx).where('operatingScheduleId', id).patch({ detectorState: null })
   },

@@ -30,7 +30,15 @@ export const newRule = Joi.object({
     .when('operating_period_mode', { is: 'schedule', then: Joi.required() }),
   treat_null_as_valid: Joi.boolean().strict().default(false),
   check_interval: interval.default('daily'),
+  backfill_days: Joi.number().strict().integer().min(1).max(90),
 }).required()
+
+/** The body of a new rule, and how far back to look. */
+export const dryRun = newRule.keys({
+  asset_id: Joi.string().max(1_000).required(),
+  lookback_days: Joi.number().strict().integer().min(1).max(90).default(30),
+  backfill_days: Joi.forbidden(),
+})
 
 export const rulePatch = Joi.object({
   is_active: Joi.boolean().strict(),

@@ -40,6 +40,8 @@ export interface TestServer {
   signUp(name?: string): Promise<Tenant>
   /** Runs one statement on the product's own database as its owner. */
   query(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>
+  /** Starts another process's worth of server on the same database. */
+  startTwin(): Promise<Server>
 }
 
 const OWNER = 'tidemark_test'
@@ -62,8 +64,9 @@ export async function startServer(
   await server.start()
   const direct = await connect(urlOf(cluster, name, cluster.user, cluster.password))
 
+  const twins: Server[] = []
   t.teardown(async () => {
-    await server.stop({ timeout: 1_000 })
+    await Promise.all([server, ...twins].map(running => running.stop({ timeout: 1_000 })))
     await direct.end()
     await admin.query(`drop database ${name} with (force)`)
     await admin.query(`drop role if exists ${name}_app`)
@@ -76,6 +79,12 @@ export async function startServer(
     ask,
     signUp: company => signUp(ask, company),
     query: async (text, values) => (await direct.query(text, values)).rows as Record<string, unknown>[],
+    async startTwin() {
+      const twin = await build({ ...buildOptions(ownerUrl, options.settings), ...options.build })
+      await twin.start()
+      twins.push(twin)
+      return twin
+    },
   }
 }
 

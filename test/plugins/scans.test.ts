@@ -113,6 +113,35 @@ t.test('what was missed while nobody ran comes once, and the interval keeps its 
   t.match(grid, { kept: true, next: true })
 })
 
+t.test('three processes run every due check once a slot, however they meet', async t => {
+  const { make, app, source, asset, tenant } = await ordersWorld(t)
+  for (const n of [1, 2, 3, 4]) await source.query(`create table part${n} as select * from orders`)
+  await discover({ app, tenant, asset })
+  for (const n of [1, 2, 3, 4]) {
+    for (const type of ['NOT_NULL', 'UNIQUE'])
+      await make({ table_path: `part${n}`, rule_type: type, check_interval: 'hourly' })
+  }
+  const servers = [app.server, await app.startTwin(), await app.startTwin()]
+  for (const hours of [5, 2]) {
+    await app.query(`update validity_rules set next_run_at = now() - $1 * interval '1 hour'`, [hours])
+    const sent = await Promise.all(
+      servers.flatMap(({ plugins: { scans } }) => [scans.dispatch(), scans.dispatch()]),
+    )
+    t.ok(sent.reduce((sum, { tables }) => sum + tables, 0) >= 4)
+    for (let isDone = false; !isDone; await wait(50)) {
+      const [waiting] = await app.query(
+        'select count(*)::int as n from validity_rules where running_slot is not null',
+      )
+      isDone = waiting?.n === 0
+    }
+  }
+  const [counted] = await app.query(
+    `select count(*)::int as results, count(distinct (validity_rule_id, scheduled_for))::int as slots,
+       count(distinct validity_rule_id)::int as rules from validity_results`,
+  )
+  t.same(counted, { results: 16, slots: 16, rules: 8 })
+})
+
 t.test('a source lets itself be asked no more than its access level says', async t => {
   const { make, check, change } = await ordersWorld(t)
   const rule = await make({})

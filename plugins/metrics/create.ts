@@ -1,0 +1,95 @@
+import type { Server } from '@hapi/hapi'
+import { v4 } from 'uuid'
+import { insertAll, type Transaction } from '../../server/database.ts'
+import { groupsOf, judgeValue, startState } from './capture.ts'
+import { named } from './metrics.ts'
+import { Metric, MetricState, Snapshot, type NamedMetric } from './models.ts'
+
+/** The body of a new metric; what is not named here belongs to the metric type. */
+export interface NewMetric {
+  metric_type: string
+  table_path: string
+  column_name?: string
+  capture_interval: Metric['checkInterval']
+  sensitivity: number
+  group_by_columns: string[]
+  backfill_days?: number
+  [field: string]: unknown
+}
+
+type ScansApi = Server['plugins']['scans']
+type Configured = Awaited<ReturnType<ScansApi['configure']>>
+type Backfill = Awaited<ReturnType<ScansApi['backfill']>>
+
+/** Finds the body of a metric good for its table. No transaction is open while the engine is asked. */
+export function configureMetric(
+  server: Server,
+  companyId: string,
+  assetId: string,
+  { metric_type, table_path, column_name, group_by_columns, ...rest }: NewMetric,
+): Promise<Configured> {
+  const { capture_interval: _interval, sensitivity: _sensitivity, backfill_days: _days, ...config } = rest
+  return server.plugins.scans.configure(companyId, assetId, {
+    family: 'metric',
+    tablePath: table_path,
+    type: metric_type,
+    typeField: 'metric_type',
+    column: column_name,
+    config,
+    configField: undefined,
+    groupBy: group_by_columns,
+  })
+}
+
+/** Makes a metric; it is due at once. With `backfill_days` it has learned the past of its table. */
+export async function createMetric(
+  server: Server,
+  companyId: string,
+  assetId: string,
+  body: NewMetric,
+): Promise<{ metric: NamedMetric; backfill?: Backfill['told'] }> {
+  const { backfill_days: days, capture_interval: interval } = body
+  const configured = await configureMetric(server, companyId, assetId, body)
+  const past = days === undefined ? null : await server.plugins.scans.backfill(configured, { days, interval })
+  return server.db.company(companyId, async trx => {
+    const metric = await insertMetric(trx, configured, body)
+    if (!past) return { metric }
+    await learnPast(trx, metric, past)
+    return { metric, backfill: past.told }
+  })
+}
+
+async function insertMetric(
+  trx: Transaction,
+  { source, table, check }: Configured,
+  body: NewMetric,
+): Promise<NamedMetric> {
+  const { internalId } = await Metric.query(trx)
+    .insert({
+      id: v4(),
+      sourceId: source.id,
+      tableId: table.id,
+      columnName: check.column ?? null,
+      metricType: check.type.name,
+      config: check.config,
+      groupByColumns: body.group_by_columns,
+      checkInterval: body.capture_interval,
+      sensitivity: body.sensitivity,
+    })
+    .returning('internalId')
+  return named(trx).findById(internalId).throwIfNotFound()
+}
+
+/** Stores past snapshots as if they had been taken then, and what was learned of them. Nobody is alerted of the past. */
+async function learnPast(trx: Transaction, metric: NamedMetric, { points }: Backfill): Promise<void> {
+  let state = startState(metric)
+  const snapshots = points.flatMap(({ at, outcome }) =>
+    groupsOf(outcome).map(group => {
+      const said = judgeValue(metric, group, at, state)
+      state = said.state
+      return { metricId: metric.internalId, capturedAt: at, isBackfilled: true, ...said.captured }
+    }),
+  )
+  await insertAll(snapshots, chunk => Snapshot.query(trx).insert(chunk))
+  await MetricState.query(trx).insert({ metricId: metric.internalId, groupValues: {}, state })
+}

@@ -1,0 +1,158 @@
+import type { Server } from '@hapi/hapi'
+import { rows, type Transaction } from '../../server/database.ts'
+import { sooner } from '../../server/due.ts'
+import { apiError, invalidField } from '../../server/errors.ts'
+import type { Page } from '../../server/page.ts'
+import { NamedCheck, ReferentialCheck, ReferentialResult } from './models.ts'
+
+type Asset = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>
+
+/** The limits as a body gives them: null takes one away. */
+export interface GivenLimits {
+  max_orphan_count?: number | null
+  max_orphan_percent?: number | null
+  min_child_count?: number | null
+  max_child_count?: number | null
+}
+
+/** The body of a change, validated. */
+export type CheckPatch = GivenLimits & {
+  name?: string
+  description?: string | null
+  severity?: ReferentialCheck['severity']
+  is_active?: boolean
+  capture_interval?: ReferentialCheck['checkInterval']
+}
+
+/** @throws 400 `VALIDATION_ERROR` when no parent could have so many children and so few */
+export function assertLimits(minimum: number | null | undefined, maximum: number | null | undefined): void {
+  if (typeof minimum !== 'number' || typeof maximum !== 'number' || minimum <= maximum) return
+  throw invalidField('min_child_count', `must not be above max_child_count, which is ${maximum}`)
+}
+
+/** Changes what is given. @throws 400 `VALIDATION_ERROR` when the limits do not fit together any more */
+export async function patchCheck(
+  trx: Transaction,
+  check: ReferentialCheck,
+  patch: CheckPatch,
+): Promise<NamedCheck> {
+  const { min_child_count: minimum = check.minChildCount, max_child_count: maximum = check.maxChildCount } =
+    patch
+  assertLimits(minimum === null ? null : Number(minimum), maximum === null ? null : Number(maximum))
+  await ReferentialCheck.query(trx)
+    .findById(check.id)
+    .patch({
+      name: patch.name,
+      description: patch.description,
+      severity: patch.severity,
+      isActive: patch.is_active,
+      checkInterval: patch.capture_interval,
+      maxOrphanCount: patch.max_orphan_count,
+      maxOrphanPercent: patch.max_orphan_percent,
+      minChildCount: patch.min_child_count,
+      maxChildCount: patch.max_child_count,
+      ...(patch.capture_interval && { nextRunAt: sooner(patch.capture_interval) }),
+      updatedAt: new Date(),
+    })
+  return named(trx).findById(check.id).throwIfNotFound()
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** A check of an asset by its public or internal id. @throws 404 `REFERENTIAL_CHECK_NOT_FOUND` */
+export async function findCheck(trx: Transaction, asset: Asset, checkId: string): Promise<NamedCheck> {
+  const query = named(trx).where(ofAsset(asset))
+  const check = UUID.test(checkId)
+    ? await query.findById(checkId.toLowerCase())
+    : /^\d{1,15}$/.test(checkId)
+      ? await query.findOne('referentialChecks.internalId', checkId)
+      : undefined
+  if (check) return check
+  throw noCheck(checkId)
+}
+
+/** 404: a check that never was, is another company's, or was removed meanwhile. */
+export function noCheck(checkId: string) {
+  return apiError('REFERENTIAL_CHECK_NOT_FOUND', 'There is no such referential check on this asset', {
+    check_id: checkId,
+  })
+}
+
+/** One page of the checks of an asset's children, newest first, and how many there are. */
+export async function listChecks(
+  trx: Transaction,
+  asset: Asset,
+  { limit, offset, is_active: isActive }: Page & { is_active?: boolean },
+): Promise<{ results: NamedCheck[]; total: number }> {
+  const query = named(trx).where(ofAsset(asset))
+  if (isActive !== undefined) void query.where('referentialChecks.isActive', isActive)
+  return query
+    .orderBy([
+      { column: 'referentialChecks.createdAt', order: 'desc' },
+      { column: 'referentialChecks.internalId', order: 'desc' },
+    ])
+    .range(offset, offset + limit - 1)
+}
+
+/** One page of a check's results, newest first, and how many there are. */
+export async function listResults(
+  trx: Transaction,
+  check: ReferentialCheck,
+  { limit, offset }: Page,
+): Promise<{ results: ReferentialResult[]; total: number }> {
+  return ReferentialResult.query(trx)
+    .where('referentialCheckId', check.id)
+    .orderBy([
+      { column: 'checkedAt', order: 'desc' },
+      { column: 'id', order: 'desc' },
+    ])
+    .range(offset, offset + limit - 1)
+}
+
+/** The checks of an asset, and how the active ones did last. */
+export interface Summary {
+  total: number
+  active: number
+  passing: number
+  failing: number
+  error: number
+  /** The last time that any of them was looked at, active or not. */
+  lastCheckAt: Date | null
+}
+
+/** Counts the checks of an asset, or of a table those of which it is the child. */
+export async function summarize(trx: Transaction, companyId: string, asset: Asset): Promise<Summary> {
+  const [summary] = await rows<Summary>(
+    trx,
+    `select count(*)::int as total,
+       count(*) filter (where is_active)::int as active,
+       count(*) filter (where is_active and latest_status = 'pass')::int as passing,
+       count(*) filter (where is_active and latest_status = 'fail')::int as failing,
+       count(*) filter (where is_active and latest_status = 'error')::int as error,
+       max(last_check_at) as last_check_at
+     from referential_checks where company_id = :companyId and source_id = :sourceId
+       and (cast(:tableId as uuid) is null or table_id = :tableId)`,
+    { companyId, sourceId: asset.source.id, tableId: asset.table?.id ?? null },
+  )
+  return summary ?? { total: 0, active: 0, passing: 0, failing: 0, error: 0, lastCheckAt: null }
+}
+
+function ofAsset({ source, table }: Asset): object {
+  return table ? { 'referentialChecks.tableId': table.id } : { 'referentialChecks.sourceId': source.id }
+}
+
+/** Checks with the names of their tables. */
+export function named(trx: Transaction) {
+  return NamedCheck.query(trx)
+    .innerJoin('tables as child', 'child.id', 'referentialChecks.tableId')
+    .innerJoin('tables as parent', 'parent.id', 'referentialChecks.parentTableId')
+    .select(
+      'referentialChecks.*',
+      'child.catalogName as childCatalog',
+      'child.schemaName as childSchema',
+      'child.name as childTable',
+      'parent.catalogName as parentCatalog',
+      'parent.schemaName as parentSchema',
+      'parent.name as parentTable',
+    )
+}

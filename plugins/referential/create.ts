@@ -1,0 +1,131 @@
+import type { Server } from '@hapi/hapi'
+import { v4 } from 'uuid'
+import type { ColumnInfo } from '../../connectors/catalog.ts'
+import { ConnectorError } from '../../connectors/errors.ts'
+import { comparison, incomparable } from '../../checks/referential.ts'
+import { hasErrorData, invalidField } from '../../server/errors.ts'
+import { assertLimits, named, type GivenLimits } from './checks.ts'
+import { ReferentialCheck, type NamedCheck } from './models.ts'
+
+type Catalog = Server['plugins']['catalog']
+type Asset = Awaited<ReturnType<Catalog['findAsset']>>
+type Table = Awaited<ReturnType<Catalog['findTable']>>
+
+/** The body of a new check, validated. */
+export type NewCheck = GivenLimits & {
+  child_table_path: string
+  child_column_name: string
+  parent_table_path: string
+  parent_column_name: string
+  name?: string
+  description?: string | null
+  severity: ReferentialCheck['severity']
+  is_active: boolean
+  capture_interval: ReferentialCheck['checkInterval']
+}
+
+/** Two columns of one source. */
+interface Pair {
+  source: Asset['source']
+  child: Table
+  parent: Table
+}
+
+/**
+ * Makes a check; it is due at once. Both tables belong to the asset's source, the child to the asset itself where
+ * that is a table. No transaction is open while the engine is asked whether it can compare the columns.
+ * @throws 400 `VALIDATION_ERROR` naming the field, 404 `ASSET_NOT_FOUND`
+ */
+export async function createCheck(
+  server: Server,
+  companyId: string,
+  assetId: string,
+  body: NewCheck,
+): Promise<NamedCheck> {
+  assertLimits(body.min_child_count, body.max_child_count)
+  const { catalog } = server.plugins
+  const pair = await server.db.company(companyId, async (trx): Promise<Pair> => {
+    const asset = await catalog.findAsset(trx, assetId)
+    const { source } = asset
+    const find = (of: Asset, path: string) => catalog.findTable(trx, of, path)
+    return {
+      source,
+      child: await byField('child_table_path', find(asset, body.child_table_path)),
+      parent: await byField('parent_table_path', find({ source }, body.parent_table_path)),
+    }
+  })
+  const childColumn = columnOf(pair.child, body.child_column_name, 'child_column_name')
+  const parentColumn = columnOf(pair.parent, body.parent_column_name, 'parent_column_name')
+  const refusal = incomparable(childColumn, parentColumn) ?? (await askEngine(catalog, pair, body))
+  if (refusal) throw invalidField('parent_column_name', refusal)
+  const { source, child, parent } = pair
+  const usualName = `${child.name}.${childColumn.name} in ${parent.name}.${parentColumn.name}`
+  return server.db.company(companyId, async trx => {
+    const { id } = await ReferentialCheck.query(trx)
+      .insert({
+        id: v4(),
+        sourceId: source.id,
+        tableId: child.id,
+        childColumnName: childColumn.name,
+        parentTableId: parent.id,
+        parentColumnName: parentColumn.name,
+        name: body.name ?? usualName.slice(0, 200),
+        description: body.description ?? null,
+        severity: body.severity,
+        isActive: body.is_active,
+        checkInterval: body.capture_interval,
+        maxOrphanCount: body.max_orphan_count ?? null,
+        maxOrphanPercent: body.max_orphan_percent ?? null,
+        minChildCount: body.min_child_count ?? null,
+        maxChildCount: body.max_child_count ?? null,
+      })
+      .returning('id')
+    return named(trx).findById(id).throwIfNotFound()
+  })
+}
+
+/** The catalog names the field as most bodies do. */
+async function byField(field: string, finding: Promise<Table>): Promise<Table> {
+  try {
+    return await finding
+  } catch (error) {
+    const details = hasErrorData(error) ? error.data?.details : undefined
+    if (details?.field !== 'table_path') throw error
+    const { field: _field, error: sentence, errors: _errors, ...more } = details
+    throw invalidField(field, String(sentence), more)
+  }
+}
+
+function columnOf(table: Table, name: string, field: string): ColumnInfo {
+  const column = table.columns.find(candidate => candidate.name === name)
+  if (column) return column
+  const columns = table.columns.map(candidate => candidate.name).slice(0, 50)
+  throw invalidField(field, `the table ${table.qualifiedName} has no column ${name}`, { columns })
+}
+
+/** What only the engine can tell, as of a uuid and a text; without a session it is found out at the first check. */
+async function askEngine(
+  catalog: Catalog,
+  { source, child, parent }: Pair,
+  body: NewCheck,
+): Promise<string | null> {
+  if (!source.isActive || source.queryAccessLevel === 'schema_only') return null
+  const { dialect, label } = catalog.connectorOf(source)
+  const question = comparison(
+    dialect,
+    { table: catalog.tableInfo(child), column: body.child_column_name },
+    { parent: catalog.tableInfo(parent), parentColumn: body.parent_column_name },
+  )
+  try {
+    await catalog.withConnection(source, connection => connection.query(question, { timeoutMs: 5_000 }))
+    return null
+  } catch (error) {
+    if (error instanceof ConnectorError) {
+      return error.kind === 'invalid-query'
+        ? `${label} cannot compare the two columns: ${error.message}`
+        : null
+    }
+    if (hasErrorData(error) && error.data?.code === 'UNAVAILABLE') return null
+    throw error
+  }
+}

@@ -1,0 +1,21 @@
+import type { Plugin } from '@hapi/hapi'
+import { summarize } from './checks.ts'
+import { ReferentialCheck, type ReferentialResult } from './models.ts'
+import { record, wanted } from './record.ts'
+import { routes } from './routes.ts'
+
+/** Checks that the values of a column occur in another table, on schedule and on demand. */
+export const referential: Plugin<undefined> = {
+  name: 'referential',
+  dependencies: ['catalog', 'scans', 'alerts'],
+  register(server) {
+    const checkNow = server.plugins.scans.contribute<ReferentialCheck, ReferentialResult>({
+      name: 'referential',
+      model: ReferentialCheck,
+      check: (check, _table, trx) => wanted(server, check, trx),
+      record: (trx, table, taken, at) => record(server, trx, table, taken, at),
+      tally: (trx, source) => summarize(trx, source.companyId, { source }),
+    })
+    server.route(routes(server, checkNow))
+  },
+}

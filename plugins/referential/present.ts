@@ -1,0 +1,68 @@
+import { formatName } from '../../connectors/catalog.ts'
+import type { Sample } from '../../checks/check.ts'
+import { limitsOf, type Limits } from './judge.ts'
+import type { NamedCheck, ReferentialResult } from './models.ts'
+
+/** `catalog.schema.table` of the child. */
+export function childPath(check: NamedCheck): string {
+  return formatName([check.childCatalog, check.childSchema, check.childTable])
+}
+
+/** `catalog.schema.table` of the parent. */
+export function parentPath(check: NamedCheck): string {
+  return formatName([check.parentCatalog, check.parentSchema, check.parentTable])
+}
+
+/** The limits by their names in the API. */
+export function presentLimits(limits: Limits): object {
+  return {
+    max_orphan_count: limits.maxOrphanCount,
+    max_orphan_percent: limits.maxOrphanPercent,
+    min_child_count: limits.minChildCount,
+    max_child_count: limits.maxChildCount,
+  }
+}
+
+/** A referential check as the API shows it, in lists too. */
+export function presentCheck(check: NamedCheck): object {
+  return {
+    id: check.id,
+    internal_id: Number(check.internalId),
+    name: check.name,
+    description: check.description,
+    severity: check.severity,
+    is_active: check.isActive,
+    child_table_path: childPath(check),
+    child_column_name: check.childColumnName,
+    parent_table_path: parentPath(check),
+    parent_column_name: check.parentColumnName,
+    capture_interval: check.checkInterval,
+    ...presentLimits(limitsOf(check)),
+    latest_status: check.latestStatus,
+    last_check_at: check.lastCheckAt,
+    created_at: check.createdAt,
+    updated_at: check.updatedAt,
+  }
+}
+
+/** A result; its orphans stand only in the reply of the execution that found them. */
+export function presentResult(result: ReferentialResult, sample: readonly Sample[] | null = null): object {
+  return {
+    id: Number(result.id),
+    referential_check_id: result.referentialCheckId,
+    status: result.status,
+    orphan_count: number(result.orphanCount),
+    orphan_percent: result.orphanPercent,
+    total_child_rows: number(result.totalChildRows),
+    orphan_sample: sample,
+    parents_below_min: number(result.parentsBelowMin),
+    parents_above_max: number(result.parentsAboveMax),
+    query_duration_ms: result.queryDurationMs,
+    checked_at: result.checkedAt,
+    error_message: result.errorMessage,
+  }
+}
+
+function number(value: string | number | null): number | null {
+  return value === null ? null : Number(value)
+}

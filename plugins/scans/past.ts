@@ -1,0 +1,95 @@
+import type { Server } from '@hapi/hapi'
+import type { Outcome } from '../../checks/check.ts'
+import { historyOf, timestampColumn, type HistoryPoint } from '../../checks/history.ts'
+import { explain } from '../../checks/scan.ts'
+import { ConnectorError } from '../../connectors/errors.ts'
+import { INTERVAL_SECONDS } from '../../server/due.ts'
+import { invalidField } from '../../server/errors.ts'
+import type { Backfill, Configured, Past, PastChoice, TriedOut } from './api.ts'
+import { measure } from './measure.ts'
+
+const DAY_SECONDS = 86_400
+
+/** The id of the one check of a scan that stores nothing. */
+const ID = 'tried'
+
+/** What a check would have said in the past, by one statement. The last point lies one interval before now. */
+async function pastOf(
+  server: Server,
+  { source, table, check }: Configured,
+  { days, interval }: PastChoice,
+): Promise<Past> {
+  const { catalog } = server.plugins
+  const column = timestampColumn(catalog.tableInfo(table))
+  if (!column) {
+    const message = `${table.qualifiedName} has no timestamp column, such as created_at, that tells when its rows came`
+    return { message, isFinal: true }
+  }
+  const seconds = INTERVAL_SECONDS[interval]
+  const count = Math.floor((days * DAY_SECONDS) / seconds)
+  const from = new Date(Date.now() - (count + 1) * seconds * 1_000)
+  const timeoutMs = catalog.statementTimeoutMs(source)
+  try {
+    const history = await catalog.withConnection(
+      source,
+      connection =>
+        historyOf(
+          connection,
+          catalog.connectorOf(source),
+          catalog.tableInfo(table),
+          { ...check, id: ID },
+          { column: column.name, periods: { from, seconds, count }, timeoutMs },
+        ),
+      timeoutMs,
+    )
+    if ('none' in history) return { message: history.none, isFinal: true }
+    return {
+      column: column.name,
+      points: history.points.map(point => ({ at: point.at, outcome: outcomeOf(point) })),
+    }
+  } catch (error) {
+    if (!(error instanceof ConnectorError)) throw error
+    return { message: error.message, isFinal: false }
+  }
+}
+
+function outcomeOf({ total, invalid, value = null }: HistoryPoint): Outcome {
+  const taken = { id: ID, durationMs: 0, total }
+  if (invalid !== undefined) return { ...taken, status: 'counted', invalid, samples: [], measured: {} }
+  return { ...taken, status: 'measured', value }
+}
+
+/** The past that a new check starts with. */
+export async function backfill(
+  server: Server,
+  configured: Configured,
+  choice: PastChoice,
+): Promise<Backfill> {
+  const past = await pastOf(server, configured, choice)
+  if ('points' in past) {
+    const { points, column } = past
+    const message = `${points.length} ${choice.interval} values of the last ${choice.days} days were computed from ${column}, as if rows had only been added`
+    return { points, told: { points: points.length, timestamp_column: column, message } }
+  }
+  if (past.isFinal) throw invalidField('backfill_days', past.message)
+  const message = `The past could not be read: ${past.message}`
+  return { points: [], told: { points: 0, timestamp_column: null, message } }
+}
+
+/** Measures a check now, and its past, and stores nothing. */
+export async function tryOut(server: Server, configured: Configured, choice: PastChoice): Promise<TriedOut> {
+  const { catalog } = server.plugins
+  const { source, table } = configured
+  const check = { ...configured.check, id: ID }
+  const statements = await explain(catalog.connectorOf(source), catalog.tableInfo(table), [check])
+  const { outcomes } = await measure(server, configured, [check], {})
+  const [outcome] = outcomes
+  if (!outcome) throw new Error('A check was measured and has no outcome')
+  const at = new Date()
+  // Where the check itself cannot run, its past would only say so again.
+  const past: Past =
+    outcome.status === 'error'
+      ? { message: outcome.message, isFinal: true }
+      : await pastOf(server, configured, choice)
+  return { statements: statements.map(({ text, values }) => ({ text, values })), outcome, at, past }
+}

@@ -1,0 +1,119 @@
+import type { Server } from '@hapi/hapi'
+import { v4 } from 'uuid'
+import { insertAll, type Transaction } from '../../server/database.ts'
+import { invalidField } from '../../server/errors.ts'
+import { judgeRule, startState } from './judge.ts'
+import { ValidityResult, ValidityRule, type NamedRule } from './models.ts'
+import { asked, named, scheduleOf } from './rules.ts'
+
+/** The body of a new rule, validated. */
+export interface NewRule {
+  rule_type: string
+  table_path: string
+  column_name?: string
+  rule_config?: Record<string, unknown> | null
+  name?: string
+  description?: string | null
+  error_message?: string | null
+  severity: ValidityRule['severity']
+  alert_threshold_percent?: number
+  detection_mode: ValidityRule['detectionMode']
+  sensitivity: number
+  operating_period_mode: ValidityRule['operatingPeriodMode']
+  operating_schedule_id?: string
+  treat_null_as_valid: boolean
+  check_interval: ValidityRule['checkInterval']
+  backfill_days?: number
+}
+
+type ScansApi = Server['plugins']['scans']
+type Configured = Awaited<ReturnType<ScansApi['configure']>>
+type Backfill = Awaited<ReturnType<ScansApi['backfill']>>
+
+/** Finds the body of a rule good for its table. No transaction is open while the engine is asked. */
+export function configureRule(
+  server: Server,
+  companyId: string,
+  assetId: string,
+  body: NewRule,
+): Promise<Configured> {
+  return server.plugins.scans.configure(companyId, assetId, {
+    family: 'rule',
+    tablePath: body.table_path,
+    type: body.rule_type,
+    typeField: 'rule_type',
+    column: body.column_name,
+    config: body.rule_config ?? {},
+    configField: 'rule_config',
+    nullIsValid: body.treat_null_as_valid,
+  })
+}
+
+/** Makes a rule; it is due at once. With `backfill_days` it has learned the past of its table. */
+export async function createRule(
+  server: Server,
+  companyId: string,
+  assetId: string,
+  body: NewRule,
+): Promise<{ rule: NamedRule; backfill?: Backfill['told'] }> {
+  const { backfill_days: days, check_interval: interval } = body
+  if (days !== undefined && body.detection_mode !== 'auto')
+    throw invalidField('backfill_days', 'needs detection_mode auto, which learns from it')
+  const configured = await configureRule(server, companyId, assetId, body)
+  const past = days === undefined ? null : await server.plugins.scans.backfill(configured, { days, interval })
+  return server.db.company(companyId, async trx => {
+    const schedule = await scheduleOf(server, trx, asked(body))
+    const rule = await insertRule(trx, configured, body)
+    if (!past) return { rule }
+    await learnPast(trx, rule, past, startState(rule, schedule))
+    return { rule, backfill: past.told }
+  })
+}
+
+async function insertRule(
+  trx: Transaction,
+  { source, table, check }: Configured,
+  body: NewRule,
+): Promise<NamedRule> {
+  const column = check.column ?? null
+  const { id } = await ValidityRule.query(trx)
+    .insert({
+      uuid: v4(),
+      sourceId: source.id,
+      tableId: table.id,
+      columnName: column,
+      ruleType: check.type.name,
+      ruleConfig: Object.keys(check.config).length === 0 ? null : check.config,
+      name: body.name ?? `${check.type.name} ${[table.name, column].filter(Boolean).join('.')}`,
+      description: body.description ?? null,
+      errorMessage: body.error_message || null,
+      severity: body.severity,
+      alertThresholdPercent: body.alert_threshold_percent ?? null,
+      detectionMode: body.detection_mode,
+      sensitivity: body.sensitivity,
+      operatingPeriodMode: body.operating_period_mode,
+      operatingScheduleId: body.operating_schedule_id ?? null,
+      treatNullAsValid: body.treat_null_as_valid,
+      checkInterval: body.check_interval,
+    })
+    .returning('id')
+  return named(trx).findById(id).throwIfNotFound()
+}
+
+/** Stores past results as if they had been taken then, and what was learned of them. Nobody is alerted of the past. */
+async function learnPast(
+  trx: Transaction,
+  rule: NamedRule,
+  { points }: Backfill,
+  start: ReturnType<typeof startState>,
+): Promise<void> {
+  let state = start
+  const results = points.map(({ at, outcome }) => {
+    const said = judgeRule(rule, outcome, at, state)
+    state = said.state
+    const stored = { validityRuleId: rule.id, executionDurationMs: 0, checkedAt: at, isBackfilled: true }
+    return { ...stored, ...said.judged }
+  })
+  await insertAll(results, chunk => ValidityResult.query(trx).insert(chunk))
+  await ValidityRule.query(trx).findById(rule.id).patch({ detectorState: state })
+}

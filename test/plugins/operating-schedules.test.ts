@@ -1,0 +1,294 @@
+import t from 'tap'
+import { isActive } from '../../checks/detector.ts'
+import { startServer } from '../helpers/server.ts'
+import { discover, makeWorld } from '../helpers/world.ts'
+
+const BASE = '/api/v1/operating-schedules'
+const OFFICE = {
+  name: 'office hours',
+  timezone: 'Europe/Berlin',
+  rules: [
+    { days: [1, 2, 3, 4, 5], start: '09:00', end: '17:30' },
+    { days: [6], start: '22:00', end: '02:00' },
+  ],
+}
+const UNKNOWN = '11111111-1111-4111-8111-111111111111'
+
+/** A server with a signed-in company. */
+async function office(t: Parameters<typeof startServer>[0]) {
+  const app = await startServer(t)
+  const tenant = await app.signUp()
+  const make = (changes: object = {}) => tenant.ask('POST', BASE, { ...OFFICE, ...changes })
+  return { app, tenant, make }
+}
+
+t.test('a schedule is made, read, changed, listed and removed', async t => {
+  const { tenant, make } = await office(t)
+  const made = await make({ name: '  office hours ' })
+  t.equal(made.status, 201)
+  const { id, created_at: createdAt, updated_at: updatedAt, ...rest } = made.body
+  t.same(rest, OFFICE, 'the bare record, as it was given')
+  t.equal(JSON.stringify(rest.rules), JSON.stringify(OFFICE.rules))
+  t.match([id, createdAt, updatedAt], [/^[0-9a-f-]{36}$/, /Z$/, /Z$/])
+  t.same((await tenant.ask('GET', `${BASE}/${id}`)).body, made.body)
+  t.same((await tenant.ask('GET', `${BASE}/${id.toUpperCase()}`)).body, made.body)
+
+  const renamed = await tenant.ask('PATCH', `${BASE}/${id}`, { name: 'opening hours' })
+  t.match(renamed, { status: 200, body: { ...OFFICE, id, name: 'opening hours', created_at: createdAt } })
+  const rules = [{ days: [7], start: '00:00', end: '24:00' }]
+  t.match((await tenant.ask('PATCH', `${BASE}/${id}`, { timezone: 'UTC', rules })).body, {
+    name: 'opening hours',
+    timezone: 'UTC',
+    rules,
+  })
+  t.match((await tenant.ask('PATCH', `${BASE}/${id}`, {})).status, 200, 'nothing given changes nothing')
+
+  t.equal((await make({ name: 'opening hours' })).status, 201, 'two may have one name')
+  const third = await make({ name: 'third' })
+  const list = await tenant.ask('GET', `${BASE}?limit=2`)
+  t.match(list, { status: 200, body: { pagination: { total: 3, limit: 2, offset: 0, has_more: true } } })
+  t.same(list.body.data[0], third.body, 'newest first')
+  const last = await tenant.ask('GET', `${BASE}?limit=2&offset=2`)
+  t.match(last.body, { data: [{ id }], pagination: { has_more: false } })
+
+  const removed = await tenant.ask('DELETE', `${BASE}/${id}`)
+  t.match(removed, { status: 200, body: { data: { success: true, message: /opening hours/ } } })
+  t.match(await tenant.ask('GET', `${BASE}/${id}`), {
+    status: 404,
+    body: { error: { code: 'SCHEDULE_NOT_FOUND', details: { operating_schedule_id: id } } },
+  })
+})
+
+t.test('what cannot be a schedule is refused with 422, naming the place', async t => {
+  const { tenant, make } = await office(t)
+  const [, night] = OFFICE.rules
+  const withRule = (changes: object) => ({ rules: [OFFICE.rules[0], { ...night, ...changes }] })
+  const refusals: [object, string[]][] = [
+    [{ name: undefined }, ['body', 'name']],
+    [{ name: '  ' }, ['body', 'name']],
+    [{ name: 'x'.repeat(201) }, ['body', 'name']],
+    [{ name: 7 }, ['body', 'name']],
+    [{ timezone: undefined }, ['body', 'timezone']],
+    [{ timezone: 'Mars/Olympus' }, ['body', 'timezone']],
+    [{ timezone: '+02:00' }, ['body', 'timezone']],
+    [{ timezone: '' }, ['body', 'timezone']],
+    [{ rules: undefined }, ['body', 'rules']],
+    [{ rules: [] }, ['body', 'rules']],
+    [{ rules: Array(101).fill(night) }, ['body', 'rules']],
+    [withRule({ days: [] }), ['body', 'rules', '1', 'days']],
+    [withRule({ days: undefined }), ['body', 'rules', '1', 'days']],
+    [withRule({ days: [0] }), ['body', 'rules', '1', 'days', '0']],
+    [withRule({ days: [8] }), ['body', 'rules', '1', 'days', '0']],
+    [withRule({ days: ['1'] }), ['body', 'rules', '1', 'days', '0']],
+    [withRule({ days: [1.5] }), ['body', 'rules', '1', 'days', '0']],
+    [withRule({ days: [1, 1] }), ['body', 'rules', '1', 'days', '1']],
+    [withRule({ start: '9:00' }), ['body', 'rules', '1', 'start']],
+    [withRule({ start: '24:00' }), ['body', 'rules', '1', 'start']],
+    [withRule({ start: '10:60' }), ['body', 'rules', '1', 'start']],
+    [withRule({ end: '24:01' }), ['body', 'rules', '1', 'end']],
+    [withRule({ end: '10:00:00' }), ['body', 'rules', '1', 'end']],
+    [withRule({ end: undefined }), ['body', 'rules', '1', 'end']],
+    [withRule({ colour: 'red' }), ['body', 'rules', '1', 'colour']],
+    [{ colour: 'red' }, ['body', 'colour']],
+  ]
+  for (const [changes, loc] of refusals) {
+    const refused = await make(changes)
+    t.equal(refused.status, 422, JSON.stringify(changes))
+    t.match(refused.body.detail, [{ loc, msg: String, type: String }], JSON.stringify(refused.body))
+  }
+  t.equal((await make({ rules: Array(100).fill(night) })).status, 201)
+  const made = await make()
+  const badPatch = await tenant.ask('PATCH', `${BASE}/${made.body.id}`, { timezone: 'Nowhere' })
+  t.match(badPatch, { status: 422, body: { detail: [{ loc: ['body', 'timezone'] }] } })
+  for (const query of ['limit=101', 'limit=0', 'offset=-1', 'colour=red']) {
+    const refused = await tenant.ask('GET', `${BASE}?${query}`)
+    t.match(refused, { status: 422, body: { detail: [{ loc: ['query', query.split('=')[0]] }] } }, query)
+  }
+  t.match(await tenant.ask('POST', BASE, '{'), { status: 400, body: { error: { code: 'BAD_REQUEST' } } })
+})
+
+t.test('what is accepted is what the detector understands', async t => {
+  const { app, tenant, make } = await office(t)
+  const { operatingSchedules } = app.server.plugins
+  const activeAt = async (rules: object[], timezone: string, ...moments: string[]) => {
+    const made = await make({ rules, timezone })
+    t.equal(made.status, 201, JSON.stringify(made.body))
+    const { id, schedule } = await app.server.db.company(tenant.companyId, trx =>
+      operatingSchedules.find(trx, made.body.id),
+    )
+    t.equal(id, made.body.id)
+    return moments.map(moment => isActive(schedule, Date.parse(moment) / 1_000))
+  }
+  const friday = '2024-06-14T'
+  t.same(
+    await activeAt(
+      [{ days: [5], start: '22:00', end: '06:00' }],
+      'UTC',
+      `${friday}21:59Z`,
+      `${friday}22:00Z`,
+      '2024-06-15T05:59Z',
+      '2024-06-15T06:00Z',
+    ),
+    [false, true, true, false],
+    'an end before the start is on the next day',
+  )
+  t.same(
+    await activeAt(
+      [{ days: [5], start: '08:00', end: '08:00' }],
+      'UTC',
+      `${friday}07:59Z`,
+      `${friday}08:00Z`,
+      '2024-06-15T07:59Z',
+      '2024-06-15T08:00Z',
+    ),
+    [false, true, true, false],
+    'an end equal to the start is 24 hours later',
+  )
+  t.same(
+    await activeAt(
+      [{ days: [5], start: '00:00', end: '24:00' }],
+      'Asia/Tokyo',
+      '2024-06-13T14:59Z',
+      '2024-06-13T15:00Z',
+      '2024-06-14T14:59Z',
+      '2024-06-14T15:00Z',
+    ),
+    [false, true, true, false],
+    'a day of another zone',
+  )
+  for (const unknown of [UNKNOWN, 'nonsense', '']) {
+    await t.rejects(
+      app.server.db.company(tenant.companyId, trx => operatingSchedules.find(trx, unknown)),
+      { message: /no such operating schedule/ },
+    )
+  }
+})
+
+t.test('who uses a schedule is told when it means other hours, and keeps it from being removed', async t => {
+  const { app, tenant, make } = await office(t)
+  const { id } = (await make()).body
+  const told: string[] = []
+  let reports = 2
+  app.server.plugins.operatingSchedules.usedBy({
+    name: 'reports',
+    count: async () => reports,
+    changed: async (trx, scheduleId) => void told.push(scheduleId),
+  })
+  await tenant.ask('PATCH', `${BASE}/${id}`, {
+    name: 'renamed',
+    timezone: OFFICE.timezone,
+    rules: OFFICE.rules,
+  })
+  t.same(told, [], 'a new name means the same hours')
+  await tenant.ask('PATCH', `${BASE}/${id}`, { timezone: 'UTC' })
+  await tenant.ask('PATCH', `${BASE}/${id}`, { rules: OFFICE.rules.slice(1) })
+  t.same(told, [id, id])
+  const kept = await tenant.ask('DELETE', `${BASE}/${id}`)
+  t.match(kept, {
+    status: 409,
+    body: {
+      error: { code: 'CONFLICT', message: /2 reports/, details: { operating_schedule_id: id, reports: 2 } },
+    },
+  })
+  t.equal((await tenant.ask('GET', `${BASE}/${id}`)).status, 200)
+  reports = 0
+  t.equal((await tenant.ask('DELETE', `${BASE}/${id}`)).status, 200)
+})
+
+t.test('a change that its user refuses is not made', async t => {
+  const { app, tenant, make } = await office(t)
+  const { id } = (await make()).body
+  app.server.plugins.operatingSchedules.usedBy({
+    name: 'reports',
+    count: async () => 0,
+    changed: async () => Promise.reject(new Error('no')),
+  })
+  t.equal((await tenant.ask('PATCH', `${BASE}/${id}`, { timezone: 'UTC' })).status, 500)
+  t.match((await tenant.ask('GET', `${BASE}/${id}`)).body, { timezone: OFFICE.timezone })
+})
+
+t.test('a schedule that a rule names cannot be removed', async t => {
+  const world = await makeWorld(t, ['create table orders (id int)'])
+  const { app, tenant, asset } = world
+  await discover(world)
+  const { id } = (await tenant.ask('POST', BASE, OFFICE)).body
+  const rule = {
+    rule_type: 'NOT_NULL',
+    table_path: 'orders',
+    column_name: 'id',
+    operating_period_mode: 'schedule',
+    operating_schedule_id: id,
+  }
+  for (const _ of [1, 2]) {
+    t.equal((await tenant.ask('POST', `/api/v1/sdk/validity/${asset.id}`, rule)).status, 201)
+  }
+  t.match(await tenant.ask('DELETE', `${BASE}/${id}`), {
+    status: 409,
+    body: {
+      error: {
+        code: 'CONFLICT',
+        message: /in use by 2 rules/,
+        details: { operating_schedule_id: id, rules: 2 },
+      },
+    },
+  })
+  await app.query(`update validity_rules set detector_state = '{}'`)
+  await tenant.ask('PATCH', `${BASE}/${id}`, { timezone: 'UTC' })
+  t.same(
+    await app.query('select detector_state from validity_rules'),
+    [{ detector_state: null }, { detector_state: null }],
+    'what was learned of other hours is forgotten',
+  )
+  await t.rejects(app.query('update validity_rules set operating_schedule_id = $1', [UNKNOWN]), {
+    code: '23503',
+  })
+  t.equal((await tenant.ask('DELETE', `/api/v1/sdk/assets/${asset.id}`)).status, 200)
+  t.equal((await tenant.ask('DELETE', `${BASE}/${id}`)).status, 200, 'the rule went with its source')
+})
+
+t.test(
+  'schedules are read with any credential, changed with write scope, and never seen by others',
+  async t => {
+    const { app, tenant, make } = await office(t)
+    const { id } = (await make()).body
+    const { body } = await tenant.ask('POST', '/api/v1/api-keys', { name: 'reader', scope: 'read-only' })
+    const reader = body.data.key as string
+    for (const credential of [reader, tenant.token]) {
+      t.equal((await app.ask('GET', BASE, undefined, credential)).status, 200)
+      t.equal((await app.ask('GET', `${BASE}/${id}`, undefined, credential)).status, 200)
+    }
+    t.equal((await app.ask('PATCH', `${BASE}/${id}`, { name: 'x' }, tenant.token)).status, 200)
+    for (const [method, path] of [
+      ['POST', BASE],
+      ['PATCH', `${BASE}/${id}`],
+      ['DELETE', `${BASE}/${id}`],
+    ] as const) {
+      t.match(await app.ask(method, path, {}, reader), {
+        status: 403,
+        body: {
+          error: { code: 'FORBIDDEN', details: { current_scope: 'read-only', required_scope: 'read-write' } },
+        },
+      })
+      t.equal((await app.ask(method, path, {})).status, 401)
+    }
+    const other = await app.signUp('Other')
+    t.same((await other.ask('GET', BASE)).body.data, [])
+    for (const method of ['GET', 'PATCH', 'DELETE']) {
+      const payload = method === 'PATCH' ? {} : undefined
+      for (const unknown of [id, UNKNOWN, 'nonsense', '7', 'x'.repeat(500)]) {
+        t.match(
+          await other.ask(method, `${BASE}/${unknown}`, payload),
+          {
+            status: 404,
+            body: { error: { code: 'SCHEDULE_NOT_FOUND', details: { operating_schedule_id: unknown } } },
+          },
+          `${method} ${unknown}`,
+        )
+      }
+    }
+    await t.rejects(
+      app.server.db.company(other.companyId, trx => app.server.plugins.operatingSchedules.find(trx, id)),
+      { message: /no such operating schedule/ },
+    )
+  },
+)
