@@ -1,146 +1,240 @@
 /**
- * What a scan costs over a hand-written SELECT of the same measures: `node test/bench/scan.ts [rows] [rounds]`.
- * Two mixes of 16 checks over a table of 20 columns; the SELECTs are what a person would write who knows that
- * the numbers are wanted and nothing of checks. The two run in turn, and the medians are compared.
+ * What a scan costs over a hand-written SELECT of the same numbers, and over one statement per check:
+ * `node test/bench/scan.ts [rows] [rounds] [postgresql|mysql] [columns,columns…]`.
+ *
+ * The product is measured end to end, from the start of a table's job until its results are committed in a
+ * database of its own; the source is in another server. The SELECT is what a person writes who wants these
+ * numbers and knows nothing of checks, over a connection that is open. They take turns, who goes first alternates,
+ * and the medians are told, of the ratios too. All numbers must agree; how long anything takes is told and never
+ * judged. `node test/bench/scan.ts 20000 2` is short enough to run at every change.
  */
-import type { Check } from '../../checks/check.ts'
-import { metrics } from '../../checks/metrics/index.ts'
-import { rules } from '../../checks/rules/index.ts'
-import { scan } from '../../checks/scan.ts'
-import { postgresql } from '../../connectors/postgresql/index.ts'
-import { startSource } from '../helpers/source.ts'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { startServer, type Tenant, type TestServer } from '../helpers/server.ts'
+import { discover } from '../helpers/world.ts'
+import {
+  asksOf,
+  columnsOf,
+  outputOf,
+  selectByHand,
+  TABLE,
+  type Ask,
+  type EngineName,
+} from './scan-columns.ts'
+import { engines, type BenchEngine, type BenchSource } from './scan-engines.ts'
 
 const rows = Number(process.argv[2] ?? 1_000_000)
-const rounds = Number(process.argv[3] ?? 9)
+const rounds = Number(process.argv[3] ?? 5)
+const only = process.argv[4]
+const sizes = (process.argv[5] ?? '10,20,40,80').split(',').map(Number)
+/** Scans after which the heap is looked at again. */
+const REPEATS = 10
 
-const types = new Map([...rules, ...metrics].map(type => [type.name, type]))
-
-function check(
-  name: string,
-  column?: string,
-  config: Record<string, unknown> = {},
-  nullIsValid = false,
-): Check {
-  const type = types.get(name)
-  if (!type) throw new Error(name)
-  return { id: `${name} ${column} ${JSON.stringify(config)}`, type, column, config, nullIsValid }
+/** One line of the table that is printed. */
+interface Measured {
+  columns: number
+  checks: number
+  statements: number
+  productMs: number
+  handMs: number
+  /** Of product to hand, round by round, which other work on the machine disturbs least. */
+  ratio: number
+  /** One statement after the other, a check each. */
+  singlyMs: number
 }
 
-const STATES = ['new', 'paid', 'sent', 'done']
+/** A discovered table with its checks, each with the address of its last result. */
+interface World {
+  app: TestServer
+  tenant: Tenant
+  tableId: string
+  checks: { ask: Ask; results: string }[]
+}
 
-const light: Check[] = [
-  check('row_count'),
-  check('NOT_NULL', 'i1'),
-  check('NOT_NULL', 't1'),
-  check('NOT_NULL', 'ts1'),
-  check('RANGE', 'i1', { min: 0, max: 900_000 }),
-  check('RANGE', 'f1', { min: 0 }),
-  check('RANGE', 'n1', { min: 0, max: 1000 }, true),
-  check('RANGE', 'd1', { min: '2020-01-01', max: '2022-01-01' }),
-  check('ENUM', 'state', { allowed_values: STATES }),
-  check('REGEX', 'email', { pattern: '@example[.]com$' }),
-  check('null_percent', 't2'),
-  check('null_percent', 'i2'),
-  check('min_value', 'i2'),
-  check('max_value', 'i2'),
-  check('mean', 'n1'),
-  check('mean', 'f2'),
-]
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 
-const lightByHand = `select count(*), count(*) filter (where i1 is null), count(*) filter (where t1 is null),
-  count(*) filter (where ts1 is null), count(*) filter (where i1 is null or i1 < 0 or i1 > 900000),
-  count(*) filter (where f1 is null or f1 < 0 or f1 = 'NaN'), count(*) filter (where n1 < 0 or n1 > 1000),
-  count(*) filter (where d1 is null or d1 < '2020-01-01' or d1 > '2022-01-01'),
-  count(*) filter (where state is null or state not in ('new', 'paid', 'sent', 'done')),
-  count(*) filter (where email is null or email !~ '@example[.]com$'),
-  count(t2), count(i2), min(i2), max(i2), avg(n1), avg(f2) from orders`
+for (const engine of engines) {
+  if (only === undefined || only === engine.name) await within(t => measureEngine(engine, t))
+}
 
-const heavy: Check[] = [
-  ...light.slice(0, 11),
-  check('UNIQUE', 'id'),
-  check('UNIQUE', 'email'),
-  check('distinct_count', 'state'),
-  check('duplicate_count', 'i3'),
-  check('percentile', 'f2', { percentile_value: 95 }),
-]
+interface Teardown {
+  teardown(down: () => unknown): unknown
+}
 
-const heavyByHand = `${lightByHand.slice(0, lightByHand.indexOf('count(t2)'))} count(t2),
-  (select sum(n) from (select count(*) n from orders group by id having count(*) > 1) x),
-  (select sum(n) from (select count(*) n from orders where email is not null group by email having count(*) > 1) x),
-  count(distinct state), count(i3), count(distinct i3), percentile_cont(0.95) within group (order by f2)
-  from orders`
-
-const downs: (() => unknown)[] = []
-const source = await startSource({ teardown: down => downs.push(down) })
-const config = postgresql.config.validate(source.config).value
-const connection = await postgresql.connect(config, {
-  egress: { address: host => Promise.resolve(host), file: path => Promise.resolve(path) },
-  log: { debug() {}, warn() {} },
-})
-try {
-  await fill()
-  const [table] = await connection.introspect()
-  if (!table) throw new Error('no table')
-  console.log(
-    `${rows.toLocaleString('en')} rows, ${table.columns.length} columns, medians of ${rounds} rounds\n`,
-  )
-  console.log('mix     checks  statements  scan ms  by hand ms  ratio  fastest ratio')
-  for (const [name, checks, text] of [
-    ['light', light, lightByHand],
-    ['heavy', heavy, heavyByHand],
-  ] as const) {
-    const times: { scan: number[]; hand: number[] } = { scan: [], hand: [] }
-    let statements = 0
-    for (let round = 0; round <= rounds; round += 1) {
-      const measure = [
-        async () => {
-          const result = await scan(connection, postgresql, table, checks, { timeoutMs: 600_000 })
-          const failed = result.outcomes.find(outcome => outcome.status === 'error')
-          if (failed) throw new Error(JSON.stringify(failed))
-          statements = result.statements
-        },
-        () => source.query(text),
-      ]
-      // Who goes first alternates, so that neither finds the other's warm pages more often.
-      for (const index of round % 2 === 0 ? [0, 1] : [1, 0]) {
-        const startedAt = performance.now()
-        await measure[index]?.()
-        const taken = performance.now() - startedAt
-        if (round > 0) times[index === 0 ? 'scan' : 'hand'].push(taken)
-      }
-    }
-    const [scanMs, handMs] = [median(times.scan), median(times.hand)]
-    const fastest = Math.min(...times.scan) / Math.min(...times.hand)
-    console.log(
-      [
-        name.padEnd(6),
-        String(checks.length).padStart(7),
-        String(statements).padStart(11),
-        scanMs.toFixed(0).padStart(8),
-        handMs.toFixed(0).padStart(11),
-        (scanMs / handMs).toFixed(2).padStart(6),
-        fastest.toFixed(2).padStart(14),
-      ].join(' '),
-    )
+/** Runs something that leaves things to be taken down. */
+async function within(work: (t: Teardown) => Promise<void>): Promise<void> {
+  const downs: (() => unknown)[] = []
+  try {
+    await work({ teardown: down => downs.push(down) })
+  } finally {
+    for (const down of downs.reverse()) await down()
   }
-} finally {
-  await connection.close()
-  for (const down of downs.reverse()) await down()
 }
 
-/** Twenty columns of five kinds, with NULLs and repeated values, spread evenly. */
-async function fill(): Promise<void> {
-  await source.query(`create table orders as select
-    g as id, g % 1000000 as i1, nullif(g % 97, 0) as i2, g % 5000 as i3, g * 7 as i4,
-    (g % 1000) * 0.5::float8 as f1, sqrt(g)::float8 as f2, (g % 777)::float8 as f3,
-    (g % 100000) / 100.0 as n1, nullif(g % 13, 0) * 1.25 as n2, g / 3.0 as n3,
-    'text ' || g % 1000 as t1, case when g % 11 > 0 then 'note ' || g % 50 end as t2, md5(g::text) as t3,
-    (array['new', 'paid', 'sent', 'done'])[1 + g % 4] as state,
-    'user' || g % 900000 || '@example.com' as email,
-    date '2020-01-01' + g % 700 as d1, timestamp '2024-01-01' + g * interval '1 second' as ts1,
-    timestamptz '2024-01-01' + g * interval '1 minute' as ts2, g % 2 = 0 as flag
-    from generate_series(1, ${rows}) g`)
-  await source.query('vacuum analyze orders')
+async function measureEngine(engine: BenchEngine, t: Teardown): Promise<void> {
+  const source = await engine.start(t)
+  if (typeof source === 'string') return console.log(`${engine.label}: skipped, ${source}`)
+  console.log(`\n${engine.label}: ${rows.toLocaleString('en')} rows, medians of ${rounds} rounds`)
+  const heads = ['columns', 'checks', 'statements', 'product ms', 'hand ms', 'ratio', 'singly ms', 'ratio']
+  console.log(heads.map(pad).join(''))
+  for (const size of sizes) {
+    await within(async own => {
+      const columns = columnsOf(size)
+      await source.fill(columns, rows)
+      const app = await startServer(own, { settings: { STATEMENT_TIMEOUT: '3600' } })
+      const world = await makeWorld(app, engine.name, source, asksOf(columns))
+      const before = peakMb()
+      const measured = await measure(engine.name, source, world)
+      const peak = `peak memory ${before} MB before and ${peakMb()} MB after`
+      print(measured)
+      await source.drop()
+      if (size !== sizes.at(-1)) return
+      // How many rows there are makes no difference to our memory.
+      await source.fill(columns, 1_000)
+      console.log(`${measured.checks} checks: ${peak}; ${await growth(world)} after ${REPEATS} more scans`)
+      await source.drop()
+    })
+  }
+}
+
+/** A company with the source, its table discovered, and the checks made over HTTP. */
+async function makeWorld(
+  app: TestServer,
+  engine: EngineName,
+  source: BenchSource,
+  asks: readonly Ask[],
+): Promise<World> {
+  const tenant = await app.signUp()
+  const asset = await ask(tenant, 'POST', '/api/v1/sdk/assets', {
+    name: 'shop',
+    source_type: engine,
+    connection_config: source.config,
+  })
+  await discover({ app, tenant, asset: asset as { id: string } })
+  const [table] = await app.query('select id from tables where company_id = $1 and name = $2', [
+    tenant.companyId,
+    TABLE,
+  ])
+  const checks: World['checks'] = []
+  for (const item of asks) {
+    const isRule = item.body.rule_type !== undefined
+    const base = `/api/v1/sdk/${isRule ? 'validity' : 'metrics'}/${asset.id}`
+    const made = await ask(tenant, 'POST', base, { table_path: TABLE, ...item.body })
+    const results = isRule ? `${base}/${made.uuid}/results` : `${base}/${made.id}/snapshots`
+    checks.push({ ask: item, results })
+  }
+  return { app, tenant, tableId: String(table?.id), checks }
+}
+
+async function ask(
+  tenant: Tenant,
+  method: string,
+  path: string,
+  payload?: unknown,
+): Promise<Record<string, string>> {
+  for (;;) {
+    const reply = await tenant.ask(method, path, payload)
+    if (reply.status < 300) return reply.body.data
+    if (reply.status !== 429) throw new Error(`${method} ${path}: ${JSON.stringify([payload, reply.body])}`)
+    await new Promise(resolve => setTimeout(resolve, 1_000))
+  }
+}
+
+async function measure(engine: EngineName, source: BenchSource, world: World): Promise<Measured> {
+  const asks = world.checks.map(check => check.ask)
+  const { text, names } = selectByHand(asks, engine)
+  const times = { product: [] as number[], hand: [] as number[] }
+  let byHand: Record<string, unknown> = {}
+  let statements = 0
+  const turns = {
+    product: async () => void ({ statements } = await scan(world)),
+    hand: async () => void ([byHand = {}] = await source.query(text)),
+  }
+  // The first round finds nothing in memory yet and does not count.
+  for (let round = 0; round <= rounds; round += 1) {
+    const order = round % 2 === 0 ? (['product', 'hand'] as const) : (['hand', 'product'] as const)
+    for (const who of order) {
+      const ms = await timed(turns[who])
+      if (round > 0) times[who].push(ms)
+    }
+    if (round === 0) await compare(engine, world, byHand, names)
+  }
+  await compare(engine, world, byHand, names)
+  const singlyMs = await timed(async () => {
+    for (const item of asks) await source.query(`select ${outputOf(item, engine)} from ${TABLE}`)
+  })
+  return {
+    columns: (asks.length + 14) / 3,
+    checks: asks.length,
+    statements,
+    ratio: median(times.product.map((ms, round) => ms / (times.hand[round] ?? NaN))),
+    productMs: median(times.product),
+    handMs: median(times.hand),
+    singlyMs,
+  }
+}
+
+function scan({ app, tenant, tableId }: World): Promise<{ checks: number; statements: number }> {
+  return app.server.plugins.scans.runTable(tenant.companyId, tableId, 'active')
+}
+
+/** Every number that the product stored last is the one found by hand. */
+async function compare(
+  engine: EngineName,
+  { tenant, checks }: World,
+  byHand: Record<string, unknown>,
+  names: ReadonlyMap<string, string>,
+): Promise<void> {
+  for (const { ask: item, results } of checks) {
+    const { items } = (await ask(tenant, 'GET', `${results}?limit=1`)) as unknown as { items: Stored[] }
+    const stored = items[0]?.invalid_count ?? items[0]?.value
+    const found = Number(byHand[names.get(outputOf(item, engine)) ?? ''])
+    const expected = item.isPercent ? (100 * found) / Number(byHand.total) : found
+    // The mean of doubles depends on the order in which they are added.
+    const isSame = Math.abs(Number(stored ?? NaN) - expected) <= 1e-9 * Math.abs(expected)
+    if (!isSame)
+      throw new Error(`${JSON.stringify(item.body)}: ${JSON.stringify(items[0])}, by hand ${expected}`)
+  }
+}
+
+interface Stored {
+  invalid_count?: number | null
+  value?: number | null
+}
+
+/** How the heap grew over more scans, after one that is not counted. */
+async function growth(world: World): Promise<string> {
+  await scan(world)
+  const before = heapMb()
+  for (let repeat = 0; repeat < REPEATS; repeat += 1) await scan(world)
+  return `heap from ${before.toFixed(1)} to ${heapMb().toFixed(1)} MB`
+}
+
+function heapMb(): number {
+  collectGarbage()
+  return process.memoryUsage().heapUsed / 1024 / 1024
+}
+
+/** The most memory that this process, which is the whole product here, has had. */
+function peakMb(): number {
+  return Math.round(process.resourceUsage().maxRSS / 1024)
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now()
+  await work()
+  return performance.now() - startedAt
+}
+
+function print({ columns, checks, statements, productMs, handMs, ratio, singlyMs }: Measured): void {
+  const cells = [columns, checks, statements, productMs.toFixed(0), handMs.toFixed(0)]
+  const ratios = [ratio.toFixed(3), singlyMs.toFixed(0), (singlyMs / productMs).toFixed(1)]
+  console.log([...cells, ...ratios].map(pad).join(''))
+}
+
+function pad(cell: string | number): string {
+  return String(cell).padStart(12)
 }
 
 function median(values: readonly number[]): number {
