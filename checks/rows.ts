@@ -5,15 +5,20 @@ import { sql, type Sql } from '../connectors/sql.ts'
 /** The part of a context that the NULL policy of a row rule looks at. */
 type RowContext = Pick<CheckContext, 'column' | 'info' | 'dialect' | 'nullIsValid'>
 
+/** Whether rows that are NULL are left out of the count. */
+function skipsNull({ info, nullIsValid }: RowContext): boolean {
+  return info !== undefined && nullIsValid
+}
+
 /**
  * What counts the rows of a rule that judges each row by itself: `valid`, rows whose value is not NULL and
- * satisfies the condition, and `present`, rows whose value is not NULL. Without a column only `valid`.
+ * satisfies the condition, and, only where NULLs are skipped, `present`, rows whose value is not NULL.
  */
 export function rowMeasures(context: RowContext, valid: Sql): Record<string, Sql> {
-  if (!context.info) return { valid: context.dialect.countIf(valid) }
+  const { column, info, dialect } = context
   return {
-    present: nonNullCount(context.column),
-    valid: context.dialect.countIf(sql`${context.column} is not null and (${valid})`),
+    ...(skipsNull(context) && { present: nonNullCount(column) }),
+    valid: dialect.countIf(info ? sql`${column} is not null and (${valid})` : valid),
   }
 }
 
@@ -22,9 +27,8 @@ export function rowMeasures(context: RowContext, valid: Sql): Record<string, Sql
  * NULL, or when its value is NULL and NULLs are not skipped. `total` is all rows either way.
  */
 export function readRows(measured: Measured, total: number, context: RowContext): Counts {
-  const present = context.info ? (measured.present ?? 0) : total
-  const invalidValues = present - (measured.valid ?? 0)
-  return { total, invalid: invalidValues + (context.nullIsValid ? 0 : total - present) }
+  const judged = skipsNull(context) ? (measured.present ?? 0) : total
+  return { total, invalid: judged - (measured.valid ?? 0) }
 }
 
 /** A condition, never NULL, that holds for exactly the rows that `readRows` counts as invalid. */
