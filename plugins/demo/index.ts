@@ -18,7 +18,7 @@ declare module '@hapi/hapi' {
 /** A company with a source to look at, made at the first start. */
 export const demo: Plugin<undefined> = {
   name: 'demo',
-  dependencies: ['auth', 'catalog', 'freshness', 'scans', 'validity', 'metrics', 'alerts'],
+  dependencies: ['auth', 'catalog', 'freshness', 'scans', 'validity', 'metrics', 'referential', 'alerts'],
   register(server) {
     server.expose({ run: print => run(server, print) } satisfies DemoApi)
   },

@@ -20,6 +20,7 @@ export async function summarize(server: Server, { key, sourceId }: Credentials):
   const freshness = await get<{ data: { summary: Record<string, number> } }>(`/assets/${sourceId}/freshness`)
   const rules = await get<{ data: Record<string, number> }>(`/sdk/validity/${sourceId}/summary`)
   const metrics = await get<{ data: Record<string, number> }>(`/sdk/metrics/${sourceId}/summary`)
+  const references = await get<{ data: Record<string, number> }>(`/sdk/referential/${sourceId}/summary`)
   const alerts = await get<{ data: { data: Alert[]; pagination: { total: number } } }>('/sdk/alerts?limit=50')
   const open = alerts.data.data.filter(
     ({ status, severity }) => status === 'triggered' && severity !== 'info',
@@ -36,6 +37,7 @@ export async function summarize(server: Server, { key, sourceId }: Credentials):
       ['freshness', counts(freshness.data.summary)],
       ['rules', counts(rules.data)],
       ['metrics', `${counts(tally)} after ${captures} captures`],
+      ['references', counts(referentialTally(references.data))],
       ['alerts', `${open.length} open`],
     ]),
     ...open
@@ -57,6 +59,14 @@ function counts(summary: Record<string, number>): string {
     .join(', ')
 }
 
+function referentialTally({
+  passing_checks: passing = 0,
+  failing_checks: failing = 0,
+  error = 0,
+}: Record<string, number>): Record<string, number> {
+  return { passing, failing, error }
+}
+
 function table(lines: readonly (readonly [string, string])[]): string[] {
-  return lines.map(([name, text]) => `  ${name.padEnd(10)}${text}`)
+  return lines.map(([name, text]) => `  ${name.padEnd(11)}${text}`)
 }

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import type { Server } from '@hapi/hapi'
 import type { Credentials } from './credentials.ts'
 import { HISTORY_DAYS, openShop } from './shop.ts'
-import { METRICS, RULES, SCHEDULES } from './watch.ts'
+import { METRICS, REFERENCES, RULES, SCHEDULES } from './watch.ts'
 
 /** A record of the API; the tour reads few of its fields. */
 type Body = Record<string, never> & { data: Record<string, string> }
@@ -48,6 +48,7 @@ export async function makeSource(server: Server, { key, companyId }: Credentials
     await discover(asks, sourceId)
     for (const metric of METRICS) await asks('POST', `/sdk/metrics/${sourceId}`, metric)
     for (const rule of RULES) await asks('POST', `/sdk/validity/${sourceId}`, rule)
+    for (const check of REFERENCES) await asks('POST', `/sdk/referential/${sourceId}`, check)
 
     const tables = await watchedTables(server, companyId, sourceId)
     for (let daysAgo = HISTORY_DAYS; daysAgo >= 0; daysAgo--) {
@@ -108,7 +109,10 @@ async function discover(
 }
 
 async function watchedTables(server: Server, companyId: string, sourceId: string): Promise<string[]> {
-  const names = new Set([...METRICS, ...RULES].map(watched => watched.table_path))
+  const names = new Set([
+    ...[...METRICS, ...RULES].map(watched => watched.table_path),
+    ...REFERENCES.map(watched => String(watched.child_table_path)),
+  ])
   return server.db.company(companyId, async trx => {
     const asset = await server.plugins.catalog.findAsset(trx, sourceId)
     const ids: string[] = []

@@ -49,6 +49,17 @@ export const RULES = [
   },
 ]
 
+export const REFERENCES = [
+  ['orders', 'customer_id', 'customers'],
+  ['order_items', 'product_id', 'products'],
+  ['payments', 'order_id', 'orders'],
+].map(([child, column, parent]) => ({
+  child_table_path: child,
+  child_column_name: column,
+  parent_table_path: parent,
+  parent_column_name: 'id',
+}))
+
 export const SCHEDULES = [
   { table_path: 'orders', sla_threshold: '24h' },
   { table_path: 'page_views', sla_threshold: '24h' },
