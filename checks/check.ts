@@ -155,7 +155,7 @@ export interface Sample {
   value: Value
 }
 
-/** One group of a metric with `group_by`: the column values and the measure. */
+/** One group of a metric with `group_by`: the column values, as samples show them and no two alike, and the measure. */
 export interface GroupValue {
   group: Record<string, Value>
   value: number | null

@@ -31,8 +31,9 @@ export function occurrences({
   from,
   dialect,
 }: Pick<CheckContext, 'column' | 'info' | 'from' | 'dialect'>): Occurrences {
-  const sizes = dialect.byValue(sql`count(*) as n`, column, from, info)
-  const select = sql`select count(*) as distinct_values, coalesce(sum(case when d.n > 1 then d.n else 0 end), 0) as repeated from (${sizes}) d`
+  // Not a name that a column may have, which some engines would take GROUP BY to mean.
+  const sizes = dialect.byValue(sql`count(*) as tidemark_n`, column, from, info)
+  const select = sql`select count(*) as distinct_values, coalesce(sum(case when d.tidemark_n > 1 then d.tidemark_n else 0 end), 0) as repeated from (${sizes}) d`
   return {
     distinct: { select, column: 'distinct_values', aggregate: distinctCount(column) },
     repeated: { select, column: 'repeated' },

@@ -2,7 +2,11 @@ import type { Row, Value } from '../connectors/connector.ts'
 import type { GroupValue, Measured, Outcome } from './check.ts'
 import { toNumber } from './measures.ts'
 import { broken, interpret, type Planned } from './plan.ts'
+import { presentable } from './samples.ts'
 import { MAX_GROUPS, TOTAL, groupColumn, measureKey, type Part, type Statement } from './statement.ts'
+
+/** Bytes of the values of one group, as JSON: by them it is found again, and PostgreSQL's indexes take 2,704. */
+const MAX_GROUP_BYTES = 2000
 
 /** What the rows of a part's SELECT say of one of its checks; an `error` where that is no number. */
 export function readOutcome(
@@ -21,7 +25,10 @@ export function readOutcome(
   try {
     if (isGrouped) {
       const groups = rows.map(row => readGroup(item, part, statement, row))
-      return { id, status: 'grouped', groups, durationMs }
+      const message = findGroupFault(groups)
+      return message === null
+        ? { id, status: 'grouped', groups, durationMs }
+        : { id, status: 'error', kind: 'invalid-check', message, durationMs }
     }
     const { reading, total, measured } = readRow(item, statement, rows[0] ?? {})
     if (typeof reading === 'object' && reading !== null) {
@@ -50,6 +57,18 @@ function columnOf(row: Row, name: string): Value | undefined {
 
 function readGroup(item: Planned, part: Part, statement: Statement, row: Row): GroupValue {
   const { reading, total } = readRow(item, statement, row)
-  const group = Object.fromEntries(part.groupBy.map((name, index) => [name, row[groupColumn(index)] ?? null]))
+  const group = Object.fromEntries(
+    part.groupBy.map((name, index) => [name, presentable(row[groupColumn(index)])]),
+  )
   return { group, value: typeof reading === 'number' ? reading : null, total }
+}
+
+/** Why groups cannot be told from each other by what is kept of their values; null when they can. */
+function findGroupFault(groups: readonly GroupValue[]): string | null {
+  const keys = groups.map(({ group }) => JSON.stringify(group))
+  if (keys.some(key => Buffer.byteLength(key) > MAX_GROUP_BYTES)) {
+    return `group_by makes a group whose values have more than ${MAX_GROUP_BYTES.toLocaleString('en')} bytes: group by columns with shorter values.`
+  }
+  if (new Set(keys).size === keys.length) return null
+  return 'group_by makes groups that differ by less than is kept of their values, such as microseconds: group by columns with coarser values.'
 }

@@ -150,6 +150,7 @@ function measuresOf(type: CheckType, context: CheckContext): Record<string, Meas
   for (const [name, measure] of Object.entries(measures)) {
     const isTally = typeof measure === 'object' && measure !== null && 'select' in measure
     written(`measures.${name}`, isTally ? measure.select : measure)
+    if (isTally && measure.aggregate !== undefined) written(`measures.${name}.aggregate`, measure.aggregate)
   }
   return measures
 }

@@ -32,13 +32,13 @@ export const MASK = '***'
  *
  * Long texts are cut by the engine, in columns of kind text. Columns in `masked` are not selected: `***` is shown
  * for each of their values, also for NULL, and a primary key with one of them gives way to the row's number. What
- * columns a rule's own SELECT draws on cannot be told (an alias, a star, a whole row as one value): of a table
- * with masked columns it is read for how many rows it has, each shown as `***`.
+ * columns a rule's own SELECT draws on cannot be told (an alias, a star, a whole row as one value, another table):
+ * with `hidesSelects` it is read for how many rows it has, each shown as `***`.
  */
 export function sampleQuery(
   { check, context }: Planned,
   limit: number,
-  masked: ReadonlySet<string> = new Set(),
+  { masked, hidesSelects }: { masked: ReadonlySet<string>; hidesSelects: boolean },
 ): SampleQuery {
   const { dialect, from, table, info } = context
   const source = isRowRule(check.type)
@@ -47,7 +47,7 @@ export function sampleQuery(
   const keys = primaryKey(table, masked)
   const count = Math.min(limit, MAX_SAMPLES)
   if ('select' in source) {
-    if (masked.size > 0) return hidden(source.select, count, dialect)
+    if (hidesSelects) return hidden(source.select, count, dialect)
     const pick = (row: Row) => (info && info.name in row ? row[info.name] : row)
     return {
       select: dialect.limit(source.select, count),

@@ -5,6 +5,7 @@ import { sql, type Sql } from '../connectors/sql.ts'
 import type { Check, Outcome } from './check.ts'
 import { readOutcome } from './outcomes.ts'
 import { plan, type Engine, type Planned } from './plan.ts'
+import { discreet } from './discretion.ts'
 import { ask } from './questions.ts'
 import { sampleQuery, takeSamples } from './samples.ts'
 import { partition, statementOf, type Part } from './statement.ts'
@@ -21,6 +22,8 @@ export interface ScanOptions {
   sampleLimit?: number | Readonly<Record<string, number>>
   /** Columns of personal data: no sample selects or shows what they hold, `***` stands in its place. */
   masked?: ReadonlySet<string>
+  /** Whether the rows of a SELECT that a rule brings itself are hidden, which may read any table of the source. */
+  hidesSelects?: boolean
   signal?: AbortSignal
   /** Milliseconds on a clock that only goes forward; the process's own unless told. */
   now?: () => number
@@ -164,7 +167,9 @@ async function askAlone(part: Part, table: TableInfo, session: Session): Promise
   } catch (thrown) {
     const error = blameable(thrown)
     await blamesAll(error, part, table, session)
-    return failed(error, took())(only)
+    // A question reads no rows, so that its error quotes the user's own text at most.
+    const { kind, message } = error
+    return { id: only.check.id, status: 'error', kind, message, durationMs: took() }
   }
 }
 
@@ -217,8 +222,9 @@ async function blamesAll(
 }
 
 /**
- * Halves a part that failed until the guilty checks are alone. When the first half succeeds the failure was
- * the second's, which then need not be run as a whole: one bad check of n costs at most 2 log2 n statements.
+ * Halves a part that failed until the guilty checks are alone. When the first half succeeds the failure was the
+ * second's, which then need not be run as a whole, unless it is one check: only what failed by itself is to blame, not
+ * what was too much together. One bad check of n costs at most 2 log2 n statements.
  */
 async function isolate(
   { checks, groupBy }: Part,
@@ -235,18 +241,16 @@ async function isolate(
     Array.isArray(result) ? result : isolate(part, result, table, session, durationMs)
   const firstResult = await tryPart(first, table, session)
   const outcomes = await dig(first, firstResult)
-  const secondResult = Array.isArray(firstResult) ? error : await tryPart(second, table, session)
+  const isInferred = Array.isArray(firstResult) && second.checks.length > 1
+  const secondResult = isInferred ? error : await tryPart(second, table, session)
   return [...outcomes, ...(await dig(second, secondResult))]
 }
 
 function failed(error: ConnectorError, durationMs: number) {
-  return ({ check }: Planned): Outcome => ({
-    id: check.id,
-    status: 'error',
-    kind: error.kind,
-    message: error.message,
-    durationMs,
-  })
+  return ({ check }: Planned): Outcome => {
+    const { kind, message } = discreet(error, check.type.alone === true)
+    return { id: check.id, status: 'error', kind, message, durationMs }
+  }
 }
 
 /** Adds samples to a rule that found invalid rows. Without them its counts stand: a sample is evidence only. */
@@ -254,13 +258,13 @@ async function withSamples(
   outcome: Outcome,
   item: Planned,
   session: Session,
-  { sampleLimit = 0, masked }: ScanOptions,
+  { sampleLimit = 0, masked = new Set(), hidesSelects = masked.size > 0 }: ScanOptions,
 ): Promise<Outcome> {
   const limit = typeof sampleLimit === 'number' ? sampleLimit : (sampleLimit[outcome.id] ?? 0)
   if (outcome.status !== 'counted' || outcome.invalid <= 0 || limit <= 0) return outcome
   const startedAt = session.now()
   try {
-    const samples = await takeSamples(sampleQuery(item, limit, masked), session.run)
+    const samples = await takeSamples(sampleQuery(item, limit, { masked, hidesSelects }), session.run)
     return { ...outcome, samples, durationMs: outcome.durationMs + Math.round(session.now() - startedAt) }
   } catch (thrown) {
     blameable(thrown)

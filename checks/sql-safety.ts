@@ -34,8 +34,22 @@ export async function checkCustomSql(text: string): Promise<CustomSqlReading> {
   return parseCustomSql(text)
 }
 
+/** Readings of late, by text: a check is read when it is made, and several times at each scan. */
+const known = new Map<string, CustomSqlReading>()
+const MOST_KNOWN = 100
+
 /** The same as `checkCustomSql`, once that was awaited in this process, which loads the parser. */
 export function parseCustomSql(text: string): CustomSqlReading {
+  const reading = known.get(text) ?? read(text)
+  // Last in, last out.
+  known.delete(text)
+  known.set(text, reading)
+  const [oldest] = known.keys()
+  if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest)
+  return reading
+}
+
+function read(text: string): CustomSqlReading {
   if (text.length > MAX_LENGTH) return { error: `sql_expression has more than ${MAX_LENGTH} characters.` }
   const lexed = lexCustomSql(text)
   if ('error' in lexed) return lexed

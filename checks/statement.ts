@@ -45,15 +45,28 @@ export function measureKey(measure: Measure | Rank): string {
 /** How many values a measure binds at most. */
 function countValues(measure: Measure | Rank): number {
   if (measure instanceof Sql) return measure.values.length
-  if (!isRank(measure)) return measure.select.values.length
+  if (!isRank(measure)) return Math.max(measure.select.values.length, measure.aggregate?.values.length ?? 0)
   // Ranks name their value as output, in the order twice and in the count.
   return Math.max(4 * measure.value.values.length, measure.whole.values.length)
 }
 
+/** SELECTs beside the one of all aggregates: MySQL and MariaDB join 61 tables, SQLite 64. */
+const MAX_BESIDE = 60
+
+/**
+ * The SELECT that a measure of a whole table may be read from beside the aggregates; of a percentile by ranks the
+ * value, which others of it share one with.
+ */
+function besideOf(measure: Measure | Rank, { sortsDistinct }: Dialect): Sql | undefined {
+  if (measure instanceof Sql) return undefined
+  if (isRank(measure)) return measure.value
+  return sortsDistinct || !measure.aggregate ? measure.select : undefined
+}
+
 /**
  * Puts checks together that one SELECT can measure: those with the same `group_by`, of these the percentiles by
- * ranks apart, each of the checks that stay alone by itself, and no more than the engine takes in output columns and
- * bound values. The users' own SQL comes last, so that it uses up only time that no other check needs.
+ * ranks apart, each of the checks that stay alone by itself, and no more than engines take in output columns, bound
+ * values and joined tables. The users' own SQL comes last, so that it uses up only time that no other check needs.
  */
 export function partition(planned: readonly Planned[], { dialect }: Pick<Engine, 'dialect'>): Part[] {
   const groups = new Map<string, Part>()
@@ -68,25 +81,36 @@ export function partition(planned: readonly Planned[], { dialect }: Pick<Engine,
   }
   const isAlone = (part: Part) => (part.checks.some(({ check }) => check.type.alone) ? 1 : 0)
   const parts = [...groups.values()].toSorted((a, b) => isAlone(a) - isAlone(b))
-  return parts.flatMap(part => cut(part, dialect.limits))
+  return parts.flatMap(part => cut(part, dialect))
 }
 
-function cut({ checks, groupBy }: Part, limits: Engine['dialect']['limits']): Part[] {
+function cut({ checks, groupBy }: Part, dialect: Dialect): Part[] {
+  const { limits } = dialect
   const parts: Part[] = []
   let keys = new Set<string>()
+  let beside = new Set<string>()
   let values = 0
   for (const item of checks) {
     const fresh = () => Object.values(item.measures).filter(measure => !keys.has(measureKey(measure)))
     const freshValues = () => fresh().reduce((sum, measure) => sum + countValues(measure), 0)
     const columns = 1 + groupBy.length + keys.size + fresh().length
-    const isFull = columns > limits.columns || values + freshValues() > limits.values
+    const own =
+      groupBy.length > 0
+        ? []
+        : Object.values(item.measures).flatMap(measure => besideOf(measure, dialect)?.key ?? [])
+    const isFull =
+      columns > limits.columns ||
+      values + freshValues() > limits.values ||
+      new Set([...beside, ...own]).size > MAX_BESIDE
     if (parts.length === 0 || isFull) {
       parts.push({ checks: [], groupBy })
       keys = new Set()
+      beside = new Set()
       values = 0
     }
     values += freshValues()
     for (const measure of fresh()) keys.add(measureKey(measure))
+    for (const key of own) beside.add(key)
     parts.at(-1)?.checks.push(item)
   }
   return parts
@@ -174,7 +198,7 @@ interface Beside {
 function talliesApart(asked: readonly Asked<Measure | Rank>[], dialect: Dialect): Beside[] {
   const tallies = asked.flatMap(({ name, measure }) => ('select' in measure ? [{ name, measure }] : []))
   return groupsOf(tallies, ({ measure }) => measure.select.key)
-    .filter(together => dialect.sortsDistinct || together.some(({ measure }) => !measure.aggregate))
+    .filter(together => together.some(({ measure }) => besideOf(measure, dialect)))
     .map(together => ({
       select: together[0].measure.select,
       columns: together.map(({ name, measure }) => [name, raw(measure.column)] as const),

@@ -1,5 +1,5 @@
 import type { QueryOptions, Row } from './connector.ts'
-import { aborted, closed, type ConnectorError } from './errors.ts'
+import { aborted, closed, ConnectorError } from './errors.ts'
 
 /** What an engine does for a session; order, giving up and closing are the same for all and stand below. */
 export interface SessionWork<Statement> {
@@ -13,6 +13,25 @@ export interface SessionWork<Statement> {
   run(statement: Statement, limits: Limits, signal: AbortSignal): Promise<Row[]>
   /** Hangs up. Called once, when nothing runs any more. */
   end(): Promise<void>
+}
+
+/** Characters of one result that are kept; the numbers of many checks and samples of rows are far below it. */
+const MOST_KEPT = 32 * 1024 * 1024
+
+/**
+ * Counts the values of a row to those of the rows before it.
+ * @returns characters so far
+ * @throws ConnectorError of kind `invalid-query` when a result is too large to be kept
+ */
+export function assertFits(engine: string, before: number, values: readonly unknown[]): number {
+  const size = values.reduce<number>((sum, value) => sum + sizeOf(value), before)
+  if (size <= MOST_KEPT) return size
+  const message = `The statement gives more than ${MOST_KEPT / 1024 / 1024} MB: select fewer or shorter values.`
+  throw new ConnectorError({ kind: 'invalid-query', engine, message })
+}
+
+function sizeOf(value: unknown): number {
+  return typeof value === 'string' || value instanceof Uint8Array ? value.length : 8
 }
 
 export type Limits = Pick<QueryOptions, 'timeoutMs' | 'maxRows'>

@@ -1,7 +1,7 @@
 import type { ConnectOptions, Row, Value } from '../connector.ts'
 import { opening, unlessAborted } from '../dial.ts'
 import { aborted, closed, ConnectorError, silent } from '../errors.ts'
-import { clampTimeout, makeSession, type Limits, type Session } from '../session.ts'
+import { assertFits, clampTimeout, makeSession, type Limits, type Session } from '../session.ts'
 import type { MysqlConfig } from './config.ts'
 import { dial, importMysql2, requestCancel, type Driver, type Line, type Step, type Target } from './dial.ts'
 import { mysqlError } from './errors.ts'
@@ -218,6 +218,7 @@ function execute(driver: Driver, { client }: Line, { text, values, take }: State
   const give = take ?? (row => void kept.push(row))
   let read: ((values: readonly Value[]) => Row) | undefined
   let failure: unknown
+  let size = 0
   return new Promise<Row[]>((resolve, reject) => {
     const running = client.execute({ sql: text, values: bound, rowsAsArray: true })
     // Nobody but the connection itself is told that it broke.
@@ -227,7 +228,9 @@ function execute(driver: Driver, { client }: Line, { text, values, take }: State
     running.on('result', found => {
       if (failure !== undefined || !read) return
       try {
-        give(read(found as unknown as Value[]))
+        const values = found as unknown as Value[]
+        if (!take) size = assertFits(ENGINE, size, values)
+        give(read(values))
       } catch (error) {
         failure = error
       }

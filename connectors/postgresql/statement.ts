@@ -1,5 +1,6 @@
 import type { Submittable } from 'pg'
 import type { Row, Value } from '../connector.ts'
+import { assertFits } from '../session.ts'
 import { parserOf, type BoundValue } from './values.ts'
 
 /** The part of pg's connection that a statement writes to. */
@@ -39,6 +40,9 @@ export class Statement implements Submittable {
   readonly #take: (row: Row) => void
   readonly #resolve: (rows: Row[]) => void
   readonly #reject: (error: unknown) => void
+  readonly #isKept: boolean
+  /** Characters of the rows that are kept. */
+  #size = 0
   #columns: ResultColumn[] = []
   #failure: unknown
 
@@ -50,6 +54,7 @@ export class Statement implements Submittable {
     this.#text = text
     this.#values = values
     this.#maxRows = maxRows
+    this.#isKept = take === undefined
     this.#take = take ?? (row => void this.#found.push(row))
     const { promise, resolve, reject } = Promise.withResolvers<Row[]>()
     this.rows = promise
@@ -80,6 +85,7 @@ export class Statement implements Submittable {
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
     if (this.#failure !== undefined) return
     try {
+      if (this.#isKept) this.#size = assertFits('postgresql', this.#size, fields)
       this.#take(this.#read(fields))
     } catch (error) {
       this.#failure = error

@@ -101,13 +101,22 @@ function toValue(value: unknown): unknown {
   return Number.isSafeInteger(number) ? number : String(value)
 }
 
+/** Characters and bytes of a result; this process and the one that asked hold it at once. */
+const MOST_KEPT = 32 * 1024 * 1024
+
 function query(text: string, values: unknown[], maxRows = Infinity): Answer {
   const statement = prepare(text)
   const columns = statement.columns().map(column => column.name)
   const rows: unknown[][] = []
   if (maxRows < 1) return { columns, rows }
+  let size = 0
   for (const row of statement.iterate(...(values as SQLInputValue[]))) {
-    rows.push((row as unknown as unknown[]).map(toValue))
+    const values = row as unknown as unknown[]
+    for (const value of values)
+      size += typeof value === 'string' || value instanceof Uint8Array ? value.length : 8
+    if (size > MOST_KEPT)
+      throw new Error('The statement gives more than 32 MB: select fewer or shorter values.')
+    rows.push(values.map(toValue))
     if (rows.length >= maxRows) break
   }
   return { columns, rows }

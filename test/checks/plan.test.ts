@@ -52,7 +52,7 @@ async function write(...checks: Check[]): Promise<{ text: string; values: unknow
 const FROM = ' from "public"."orders"'
 const present = (column: string) => `count("${column}")`
 /** What UNIQUE and the distinct values of a column are read from. */
-const OCCURRENCES = `select count(*) as distinct_values, coalesce(sum(case when d.n > 1 then d.n else 0 end), 0) as repeated from (select count(*) as n${FROM} where "status" is not null group by "status") d`
+const OCCURRENCES = `select count(*) as distinct_values, coalesce(sum(case when d.tidemark_n > 1 then d.tidemark_n else 0 end), 0) as repeated from (select count(*) as tidemark_n${FROM} where "status" is not null group by "status") d`
 
 t.test('every check type writes the SQL that its meaning says', async t => {
   const cases: [Check, string, unknown[]?][] = [
@@ -287,6 +287,12 @@ t.test('what the catalog rules out is refused without any SQL', async t => {
   const texts: CheckType[] = [
     { ...throwing, name: 'text', measure: () => 'count(*)' as never },
     { ...wide, name: 'texts', measures: () => ({ n: null as never }), read: () => 0 },
+    {
+      ...wide,
+      name: 'texts of a tally',
+      measures: () => ({ n: { select: sql`select 1 as n`, column: 'n', aggregate: 'count(*)' as never } }),
+      read: () => 0,
+    },
   ]
   const apart: CheckType = {
     ...wide,
@@ -329,7 +335,7 @@ t.test('what the catalog rules out is refused without any SQL', async t => {
     ...texts.map((type): [Check, string, RegExp] => [
       { id: type.name, type, config: {} },
       'invalid-check',
-      /^texts? failed: measures?(\.n)? must give SQL that was written with sql`…`, not (string|object)$/,
+      /^texts?( of a tally)? failed: measures?(\.n(\.aggregate)?)? must give SQL that was written with sql`…`, not (string|object)$/,
     ]),
   ]
   const good = check('mean', 'amount')

@@ -291,6 +291,76 @@ for (const [engine, open] of stands) {
       ])
     })
 
+    t.test('no more is joined than engines join', async t => {
+      const columns = Array.from(
+        { length: 70 },
+        (_, index) => ({ name: `c${index}`, kind: 'integer' }) as const,
+      )
+      const { table } = await on.make(columns, [columns.map(() => 1), columns.map(() => 1)])
+      const ofEach = columns.flatMap(({ name }) => [
+        check('UNIQUE', name),
+        check('distinct_count', name),
+        ...[50, 90].map(percentile_value => check('percentile', name, { percentile_value })),
+      ])
+      const { groupedPercentile: _, ...rest } = on.engine.capabilities
+      const ranking = { ...on, engine: { ...on.engine, capabilities: rest } }
+      for (const [stand, expected] of [
+        [on, 2],
+        [ranking, 3],
+      ] as const) {
+        const { outcomes, statements } = await run(stand, table, ofEach)
+        t.equal(statements, expected)
+        t.match(
+          outcomes,
+          ofEach.map(({ type }) => (type.name === 'UNIQUE' ? { invalid: 2 } : { value: 1 })),
+        )
+      }
+      const groupBy = ['c0']
+      const byGroup = await run(
+        on,
+        table,
+        columns.map(({ name }) => check('distinct_count', name, {}, { groupBy })),
+      )
+      t.equal(byGroup.statements, 1, 'groups join nothing')
+    })
+
+    t.test('what is too much together is no fault of any check', async t => {
+      const { dialect } = on.engine
+      const limits = { ...dialect.limits, columns: 10_000 }
+      const boundless = { ...on, engine: { ...on.engine, dialect: { ...dialect, limits } } }
+      const many = Array.from({ length: 2100 }, (_, index) => check('RANGE', 'amount', { min: index - 1000 }))
+      const { outcomes, statements } = await run(boundless, table, many)
+      t.ok(statements > 1)
+      t.strictSame(
+        outcomes.filter(({ status }) => status !== 'counted'),
+        [],
+      )
+    })
+
+    t.test('groups that cannot be kept apart are an error of their metric alone', async t => {
+      const { table } = await on.make(ORDERS, [
+        [1, `${'x'.repeat(1500)}a`, 'é'.repeat(999)],
+        [2, `${'x'.repeat(1500)}b`, 'short'],
+      ])
+      const by = (...groupBy: string[]) => check('mean', 'amount', {}, { groupBy })
+      const { outcomes } = await run(on, table, [
+        by('status'),
+        by('status', 'email'),
+        by('email', 'amount'),
+        by('id'),
+      ])
+      t.match(outcomes, [
+        {
+          status: 'error',
+          kind: 'invalid-check',
+          message: /^group_by makes groups that differ by less than/,
+        },
+        { status: 'error', kind: 'invalid-check', message: /^group_by .* more than 2,000 bytes/ },
+        { status: 'error', kind: 'invalid-check', message: /^group_by .* more than 2,000 bytes/ },
+        { status: 'grouped', groups: { length: 2 } },
+      ])
+    })
+
     t.test(
       'a check that stays alone is asked about before each scan, and is not sent where refused',
       async t => {

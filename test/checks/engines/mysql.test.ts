@@ -1,9 +1,11 @@
 import t from 'tap'
 import { engineStand, testBuiltIns, type CheckCase } from '../../../checks/conformance.ts'
+import { scan } from '../../../checks/scan.ts'
 import type { Connector } from '../../../connectors/connector.ts'
 import { mysql } from '../../../connectors/mysql/index.ts'
 import { mariadbAbsent, mysqlSettings, startShop } from '../../helpers/mariadb.ts'
 import { connectOptions } from '../../helpers/source.ts'
+import { check } from '../scans.ts'
 import { reasonsOf } from '../stands.ts'
 
 /** What only MySQL's columns can hold, and what its collations do. */
@@ -302,6 +304,20 @@ t.test('every check gives the numbers of every engine', { skip: mariadbAbsent },
     // MariaDB takes no offset in a text: a moment is told in the session's zone, UTC.
     literal: (value, { type }) =>
       type === 'timestamp null' ? `'${new Date(String(value)).toISOString().slice(0, 19)}'` : undefined,
+  })
+  t.test('of more columns than the server joins tables, values are counted', async t => {
+    const columns = Array.from(
+      { length: 64 },
+      (_, index) => ({ name: `c${index}`, kind: 'integer' }) as const,
+    )
+    const { table } = await on.make(columns, [columns.map(() => 1), columns.map(() => 1)])
+    const checks = columns.map(({ name }) => check('UNIQUE', name))
+    const { outcomes, statements } = await scan(connection, on.engine, table, checks, { timeoutMs: 60_000 })
+    t.equal(statements, 2)
+    t.match(
+      outcomes,
+      checks.map(() => ({ status: 'counted', invalid: 2 })),
+    )
   })
   const skipped = await testBuiltIns(t, { on, more: onMysql })
   t.same(reasonsOf(skipped), [

@@ -350,3 +350,15 @@ t.test('sessions only read, and leave nothing open', async t => {
   }
   t.same(await source.query('select * from kept'), [])
 })
+
+t.test('a result too large to be kept is refused, and the session goes on', async t => {
+  const source = await startSource(t)
+  await withSession(source.config, async connection => {
+    const large = raw(`select repeat('x', 4000000) as a from generate_series(1, 20)`)
+    t.match(await failure(connection.query(large, QUICK)), {
+      kind: 'invalid-query',
+      message: /more than 32 MB/,
+    })
+    t.match(await connection.query(sql`select 1 as one`, QUICK), [{ one: 1 }])
+  })
+})

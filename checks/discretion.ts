@@ -1,0 +1,26 @@
+import { ConnectorError } from '../connectors/errors.ts'
+
+/** Kinds whose message is the engine's own and may quote what it read. */
+const QUOTING: ReadonlySet<string> = new Set(['invalid-query', 'missing-object', 'other'])
+
+const QUOTED = /(["'`])(?:(?!\1).)*\1/g
+
+/**
+ * An error as it may be shown to everyone who sees results: engines print the value that they could not convert.
+ * Of the users' own SQL, which can make them print any row, nothing is told but the engine's code: that it could be
+ * read at all was asked before. Of SQL that we wrote, what stands in quotes is left out, save the names of objects
+ * that are missing.
+ * @param isOwnSql whether the SQL is the user's own
+ */
+export function discreet(error: ConnectorError, isOwnSql: boolean): ConnectorError {
+  const { kind, engine, code } = error
+  if (!QUOTING.has(kind)) return error
+  const tell = (message: string) => new ConnectorError({ kind, engine, code, message, cause: error })
+  if (isOwnSql) {
+    const codeOf = code === '' ? '' : ` (${code})`
+    return tell(
+      `The engine could not run this SQL over the rows${codeOf}. What it said is not shown: it may quote them.`,
+    )
+  }
+  return kind === 'missing-object' ? error : tell(error.message.replaceAll(QUOTED, '$1…$1'))
+}
