@@ -3,6 +3,9 @@ import { ConnectorError } from '../connectors/errors.ts'
 /** Kinds whose message is the engine's own and may quote what it read. */
 const QUOTING: ReadonlySet<string> = new Set(['invalid-query', 'missing-object', 'other'])
 
+/** What is wrong with a pattern quotes the pattern, or puts itself in quotes. */
+const OF_PATTERNS = /^(regex|got error .* from regexp|invalid regular expression)/i
+
 const QUOTED = /(["'`])(?:(?!\1).)*\1/g
 
 /**
@@ -22,5 +25,6 @@ export function discreet(error: ConnectorError, isOwnSql: boolean): ConnectorErr
       `The engine could not run this SQL over the rows${codeOf}. What it said is not shown: it may quote them.`,
     )
   }
-  return kind === 'missing-object' ? error : tell(error.message.replaceAll(QUOTED, '$1…$1'))
+  if (kind === 'missing-object' || OF_PATTERNS.test(error.message)) return error
+  return tell(error.message.replaceAll(QUOTED, '$1…$1'))
 }
