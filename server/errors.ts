@@ -91,6 +91,11 @@ export function hasErrorData(error: unknown): error is Boom.Boom<ErrorData> {
   return Boom.isBoom(error) && (error.data as ErrorData | null)?.code !== undefined
 }
 
+/** True for an error of `apiError` with this code. */
+export function hasCode(error: unknown, code: ErrorCode): boolean {
+  return hasErrorData(error) && error.data?.code === code
+}
+
 /** The code that an error of hapi itself (404 of the router, 413 of the payload) is answered with. */
 export function codeOfStatus(status: number): ErrorCode {
   const byStatus: Record<number, ErrorCode> = {

@@ -1,6 +1,7 @@
 import type { Connection, Connector } from '../../connectors/connector.ts'
 import type { TableInfo } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database.ts'
+import type { SessionOptions } from './connections.ts'
 import type { Run, Source, Table } from './models.ts'
 import type { AssetFacts } from './present.ts'
 
@@ -16,18 +17,19 @@ export interface CatalogApi {
   /**
    * Opens a session, gives it to `work`, and closes it in any case. Waits while as many are open as the source's
    * `max_concurrency` allows.
-   * @param timeoutMs what most statements will be given; saves the statement that would set it
    * @throws ConnectorError, or 503 `UNAVAILABLE` while all sessions of the source are in use
    */
   withConnection<T>(
     source: Source,
     work: (connection: Connection) => Promise<T>,
-    timeoutMs?: number,
+    options?: SessionOptions,
   ): Promise<T>
   /** Milliseconds after which a statement at a source is ended there. */
   statementTimeoutMs(source: Source): number
   /** The columns of a table that are tagged as personal data. */
   personalColumns(table: Table): ReadonlySet<string>
+  /** Whether any table of a source has such columns. */
+  hasPersonalData(source: Source): Promise<boolean>
   /** The table as checks and connectors see it. */
   tableInfo(table: Table): TableInfo
   /** Remembers whether a source could be reached; opens or closes its `connection_failed` alert. */

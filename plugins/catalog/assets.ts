@@ -1,5 +1,5 @@
 import { parseName, type TableInfo } from '../../connectors/catalog.ts'
-import type { Transaction } from '../../server/database.ts'
+import { rows, type Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import { Source, Table } from './models.ts'
 
@@ -91,11 +91,25 @@ export async function findTable(trx: Transaction, asset: Asset, path: string): P
 /** The tags that mean personal data; `pii.email` and `pii:email` are kinds of `pii`. */
 const PERSONAL = /^(pii|personal|personal[-_ ]data|sensitive)([.:/].*)?$/i
 
+function isPersonal(tags: readonly string[] = []): boolean {
+  return tags.some(tag => PERSONAL.test(tag))
+}
+
 /** The columns of a table that are tagged as personal data; all of a table that is tagged so itself. */
 export function personalColumns({ columns, columnTags, tags }: Table): ReadonlySet<string> {
-  const isPersonal = (names: readonly string[] = []) => names.some(tag => PERSONAL.test(tag))
   const all = isPersonal(tags)
   return new Set(columns.flatMap(({ name }) => (all || isPersonal(columnTags[name]) ? [name] : [])))
+}
+
+/** Whether any table of a source holds columns that are tagged as personal data. */
+export async function hasPersonalData(trx: Transaction, source: Source): Promise<boolean> {
+  const tagged = await rows<Pick<Table, 'tags' | 'columnTags'>>(
+    trx,
+    `select tags, column_tags from tables
+     where company_id = ? and source_id = ? and (tags <> '{}' or column_tags <> '{}')`,
+    [source.companyId, source.id],
+  )
+  return tagged.some(({ tags, columnTags }) => isPersonal([tags, ...Object.values(columnTags)].flat()))
 }
 
 /** A stored table as connectors and checks see it. */

@@ -63,14 +63,22 @@ export function statementTimeoutMs(server: Server, source: Source): number {
 }
 
 /** How long to wait while all sessions of a source are in use, in milliseconds. */
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 10_000
+
+/** What a session is for. */
+export interface SessionOptions {
+  /** Milliseconds that most statements will be given; saves the statement that would set it. */
+  timeoutMs?: number
+  /** Whether it leaves one of several sessions to others: work of people who only look. */
+  canWait?: boolean
+}
 
 /** Opens a session when one may be open, gives it to `work`, and closes it in any case. */
 export function withConnection<T>(
   server: Server,
   source: Source,
   work: (connection: Connection) => Promise<T>,
-  timeoutMs?: number,
+  { timeoutMs, canWait = false }: SessionOptions = {},
 ): Promise<T> {
   const connector = server.connectors.get(source.sourceType)
   const session = async () => {
@@ -84,12 +92,16 @@ export function withConnection<T>(
       await connection.close()
     }
   }
-  return withPlace(server, source, session, PATIENCE_MS)
+  return withPlace(server, source, session, { patienceMs: PATIENCE_MS, leaves: canWait ? 1 : 0 })
 }
 
-/** Tries a source stage by stage. */
+/** Tries a source stage by stage, when a session may be open there. */
 export function testConnection(server: Server, source: Source): Promise<Stage[]> {
-  return server.connectors.get(source.sourceType).test(openConfig(server, source), options(server))
+  const connector = server.connectors.get(source.sourceType)
+  return withPlace(server, source, () => connector.test(openConfig(server, source), options(server)), {
+    patienceMs: PATIENCE_MS,
+    leaves: 0,
+  })
 }
 
 function options(server: Server): ConnectOptions {

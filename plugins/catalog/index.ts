@@ -1,5 +1,5 @@
 import type { Plugin } from '@hapi/hapi'
-import { findAsset, findTable, personalColumns, tableInfo } from './assets.ts'
+import { findAsset, findTable, hasPersonalData, personalColumns, tableInfo } from './assets.ts'
 import type { CatalogApi } from './api.ts'
 import { statementTimeoutMs, withConnection } from './connections.ts'
 import { discoverJob, dispatchDiscoveries } from './jobs.ts'
@@ -22,10 +22,11 @@ export const catalog: Plugin<undefined> = {
       findTable,
       load: loadTable,
       connectorOf: source => server.connectors.get(source.sourceType),
-      withConnection: (source, work, timeoutMs) => withConnection(server, source, work, timeoutMs),
+      withConnection: (source, work, options) => withConnection(server, source, work, options),
       statementTimeoutMs: source => statementTimeoutMs(server, source),
       tableInfo,
       personalColumns,
+      hasPersonalData: source => server.db.company(source.companyId, trx => hasPersonalData(trx, source)),
       noteConnection: (trx, source, error) => noteConnection(server, trx, source, error),
       startRun,
       finishRun,

@@ -122,7 +122,13 @@ function plan(source: Source): (watched: Watched) => Planned {
         ? gone(
             `The table has no column ${watched.timestampColumn} any more: choose another freshness_column.`,
           )
-        : undefined
+        : column && source.queryAccessLevel === 'schema_only'
+          ? new ConnectorError({
+              kind: 'permission',
+              engine: source.sourceType,
+              message: `The query_access_level of ${source.name} is schema_only: the newest ${column.name} needs aggregates or full.`,
+            })
+          : undefined
     return { watched, column, refusal }
   }
 }
@@ -143,7 +149,7 @@ async function read(
     const measured = await catalog.withConnection(
       source,
       connection => measure(connection, catalog.connectorOf(source).dialect, targets, { timeoutMs }),
-      timeoutMs,
+      { timeoutMs },
     )
     return { measured, isConnected: true }
   } catch (thrown) {

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { rows, type Transaction } from '../../server/database.ts'
-import { hasErrorData } from '../../server/errors.ts'
+import { hasCode, hasErrorData } from '../../server/errors.ts'
 import { GiveUp, type Job } from '../../server/jobs.ts'
 import type { Checked, CheckRequest } from './api.ts'
 import { checkSource } from './check.ts'
@@ -21,9 +21,27 @@ export const checkJob: Job<{ company_id: string; source_id: string }> = {
   queue: { expireSeconds: 900, retries: 2 },
   concurrency: { perGroup: 2 },
   async work({ company_id: companyId, source_id: sourceId }, { server }) {
-    const { failed, ...checked } = await check(server, { companyId, sourceId, onlyClaimed: true })
-    return { ...checked, failed: failed.length }
+    try {
+      const { failed, ...checked } = await check(server, { companyId, sourceId, onlyClaimed: true })
+      return { ...checked, failed: failed.length }
+    } catch (error) {
+      if (!hasCode(error, 'UNAVAILABLE')) throw error
+      await server.db.company(companyId, trx => handBack(trx, companyId, sourceId))
+      return { measured: 0, failed: 0 }
+    }
   },
+}
+
+/** What was claimed of a source whose sessions are all in use is due again, at its own time: the next sweep claims it. */
+async function handBack(trx: Transaction, companyId: string, sourceId: string): Promise<void> {
+  await rows(
+    trx,
+    `update freshness_schedules set claimed_at = null,
+       next_run_at = case when next_run_at <= now() then next_run_at else
+         next_run_at - make_interval(secs => extract(epoch from cast(check_interval as interval))) end
+     where company_id = ? and source_id = ? and claimed_at is not null`,
+    [companyId, sourceId],
+  )
 }
 
 /** Claims what is due, every table once, and asks for one check a source. */
@@ -86,12 +104,12 @@ async function refresh(
   return { ...checked, failed: failed.length }
 }
 
-/** A source that is gone stays gone. */
+/** A source that is gone stays gone; one whose sessions are all in use is asked again. */
 async function check(server: Server, request: CheckRequest & { onlyClaimed?: true }): Promise<Checked> {
   try {
     return await checkSource(server, request)
   } catch (error) {
-    if (hasErrorData(error)) throw new GiveUp(error.message)
+    if (hasErrorData(error) && !hasCode(error, 'UNAVAILABLE')) throw new GiveUp(error.message)
     throw error
   }
 }

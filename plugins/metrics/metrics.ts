@@ -23,8 +23,12 @@ export interface MetricPatch {
   sensitivity?: number
 }
 
-/** Changes what is given. Another interval makes the baseline be read from history again. */
+/**
+ * Changes what is given. Another interval makes the baseline be read from history again. A metric that is switched
+ * off closes its alert, and what is being measured for it is not recorded.
+ */
 export async function patchMetric(
+  server: Server,
   trx: Transaction,
   metric: Metric,
   patch: MetricPatch,
@@ -35,6 +39,7 @@ export async function patchMetric(
       isActive: patch.is_active,
       checkInterval: patch.capture_interval,
       sensitivity: patch.sensitivity,
+      ...(patch.is_active === false && { runningSlot: null }),
       ...(patch.capture_interval && { nextRunAt: sooner(patch.capture_interval) }),
       updatedAt: new Date(),
     })
@@ -44,6 +49,7 @@ export async function patchMetric(
       metric.internalId,
     ])
   }
+  if (patch.is_active === false) await server.plugins.alerts.resolve(trx, 'metric_anomaly', `m_${metric.id}`)
   return named(trx).findById(metric.internalId).throwIfNotFound()
 }
 

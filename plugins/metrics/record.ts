@@ -137,10 +137,10 @@ async function learn(trx: Transaction, captures: readonly Capture[]): Promise<vo
     trx,
     `insert into metric_states (company_id, metric_id, group_values, state)
      select m.company_id, l.metric_id, l.group_values, l.state
-     from jsonb_to_recordset(cast(? as jsonb)) as l(metric_id bigint, group_values jsonb, state jsonb)
-     join metrics m on m.internal_id = l.metric_id
+     from jsonb_to_recordset(cast(:states as jsonb)) as l(metric_id bigint, group_values jsonb, state jsonb)
+     join metrics m on m.company_id = :companyId and m.internal_id = l.metric_id
      on conflict (metric_id, group_values) do update set state = excluded.state`,
-    [JSON.stringify(states)],
+    { states: JSON.stringify(states), companyId: companyOf(trx) },
   )
   const statuses = captures.map(({ metric, captured }) => ({
     id: metric.internalId,
@@ -149,8 +149,9 @@ async function learn(trx: Transaction, captures: readonly Capture[]): Promise<vo
   await rows(
     trx,
     `update metrics m set last_status = l.status
-     from jsonb_to_recordset(cast(? as jsonb)) as l(id bigint, status text) where m.internal_id = l.id`,
-    [JSON.stringify(statuses)],
+     from jsonb_to_recordset(cast(:statuses as jsonb)) as l(id bigint, status text)
+     where m.company_id = :companyId and m.internal_id = l.id`,
+    { statuses: JSON.stringify(statuses), companyId: companyOf(trx) },
   )
 }
 

@@ -134,7 +134,7 @@ export function routes(server: Server, captureNow: CaptureNow): ServerRoute[] {
       handler: request =>
         inCompany(request, async trx => ({
           data: presentMetric(
-            await patchMetric(trx, await metricOf(trx, request), bodyOf<MetricPatch>(request)),
+            await patchMetric(server, trx, await metricOf(trx, request), bodyOf<MetricPatch>(request)),
           ),
         })),
     },

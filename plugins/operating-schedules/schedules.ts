@@ -33,8 +33,8 @@ export async function findSchedule(
 }
 
 /** `find` of what other features may ask. */
-export const find: OperatingSchedulesApi['find'] = async (trx, scheduleId) => {
-  const { id, timezone, rules } = await findSchedule(trx, scheduleId, 'for key share')
+export const find: OperatingSchedulesApi['find'] = async (trx, scheduleId, { lock = true } = {}) => {
+  const { id, timezone, rules } = await findSchedule(trx, scheduleId, lock ? 'for key share' : undefined)
   return { id, schedule: { timezone, rules } }
 }
 
@@ -100,7 +100,7 @@ export async function deleteSchedule(
   const by = found.map(({ name, count }) => `${count} ${name}`).join(' and ')
   throw apiError(
     'CONFLICT',
-    `The operating schedule ${schedule.name} is in use by ${by}: give them another schedule, or another operating_period_mode, first`,
+    `The operating schedule ${schedule.name} is in use by ${by}: change their operating_schedule_id, or make it null, first`,
     {
       operating_schedule_id: schedule.id,
       ...Object.fromEntries(found.map(({ name, count }) => [name, count])),

@@ -30,8 +30,13 @@ export function assertLimits(minimum: number | null | undefined, maximum: number
   throw invalidField('min_child_count', `must not be above max_child_count, which is ${maximum}`)
 }
 
-/** Changes what is given. @throws 400 `VALIDATION_ERROR` when the limits do not fit together any more */
+/**
+ * Changes what is given. A check that is switched off closes its alert, and what is being measured for it is not
+ * recorded.
+ * @throws 400 `VALIDATION_ERROR` when the limits do not fit together any more
+ */
 export async function patchCheck(
+  server: Server,
   trx: Transaction,
   check: ReferentialCheck,
   patch: CheckPatch,
@@ -51,9 +56,11 @@ export async function patchCheck(
       maxOrphanPercent: patch.max_orphan_percent,
       minChildCount: patch.min_child_count,
       maxChildCount: patch.max_child_count,
+      ...(patch.is_active === false && { runningSlot: null }),
       ...(patch.capture_interval && { nextRunAt: sooner(patch.capture_interval) }),
       updatedAt: new Date(),
     })
+  if (patch.is_active === false) await server.plugins.alerts.resolve(trx, 'referential_failure', check.id)
   return named(trx).findById(check.id).throwIfNotFound()
 }
 

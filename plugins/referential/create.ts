@@ -3,7 +3,7 @@ import { v4 } from 'uuid'
 import type { ColumnInfo } from '../../connectors/catalog.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { comparison, incomparable } from '../../checks/referential.ts'
-import { hasErrorData, invalidField } from '../../server/errors.ts'
+import { hasCode, hasErrorData, invalidField } from '../../server/errors.ts'
 import { assertLimits, named, type GivenLimits } from './checks.ts'
 import { ReferentialCheck, type NamedCheck } from './models.ts'
 
@@ -125,7 +125,7 @@ async function askEngine(
         ? `${label} cannot compare the two columns: ${error.message}`
         : null
     }
-    if (hasErrorData(error) && error.data?.code === 'UNAVAILABLE') return null
+    if (hasCode(error, 'UNAVAILABLE')) return null
     throw error
   }
 }

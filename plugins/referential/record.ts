@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { referential, type ReferentialConfig } from '../../checks/referential.ts'
 import type { CheckType } from '../../checks/check.ts'
-import { rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { named } from './checks.ts'
 import { breaches, judge, limitsOf, type Judged } from './judge.ts'
 import { ReferentialResult, type NamedCheck, type ReferentialCheck } from './models.ts'
@@ -56,8 +56,8 @@ export async function record(
     trx,
     `update referential_checks c set latest_status = l.status, last_check_at = :at
      from jsonb_to_recordset(cast(:latest as jsonb)) as l(id uuid, status text)
-     where c.id = l.id`,
-    { at, latest: JSON.stringify(latest) },
+     where c.company_id = :companyId and c.id = l.id`,
+    { at, latest: JSON.stringify(latest), companyId: companyOf(trx) },
   )
   const tables = await named(trx).findByIds(judgements.map(({ row }) => row.id))
   for (const { row, judged } of judgements) {

@@ -118,7 +118,7 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
       handler: request =>
         inCompany(request, async trx => {
           const check = await checkOf(trx, request)
-          return { data: presentCheck(await patchCheck(trx, check, bodyOf<CheckPatch>(request))) }
+          return { data: presentCheck(await patchCheck(server, trx, check, bodyOf<CheckPatch>(request))) }
         }),
     },
     {

@@ -157,7 +157,7 @@ export interface ScansApi {
    * @throws 400 `VALIDATION_ERROR` on `backfill_days` when this check has no past that could be known
    */
   backfill(configured: Configured, choice: PastChoice): Promise<Backfill>
-  /** Measures a check now, and its past, and stores nothing. */
+  /** Measures a check now, and its past, and stores nothing. @throws 409 `CONFLICT` when its source is switched off */
   tryOut(configured: Configured, choice: PastChoice): Promise<TriedOut>
 }
 

@@ -5,7 +5,7 @@ import { ask } from '../../checks/questions.ts'
 import type { ColumnInfo } from '../../connectors/catalog.ts'
 import type { Connection } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
-import { apiError, invalidField } from '../../server/errors.ts'
+import { apiError, hasCode, invalidField } from '../../server/errors.ts'
 import type { CheckRequest, Configured, Loaded } from './api.ts'
 
 /** Checks what a user asks for against the check type, the table's catalog entry and the engine. */
@@ -26,6 +26,12 @@ export async function configure(
   assertSuited(server, type, loaded, column, request)
   const { nullIsValid, groupBy = [] } = request
   for (const name of groupBy) known(loaded, name, 'group_by_columns')
+  const hidden = groupBy.find(name => catalog.personalColumns(loaded.table).has(name))
+  if (hidden !== undefined)
+    throw invalidField(
+      'group_by_columns',
+      `${hidden} is tagged as personal data, and every group shows its value`,
+    )
   const check: Configured['check'] = {
     type,
     config,
@@ -65,9 +71,9 @@ async function refusedByEngine(
   const question = (connection: Connection) =>
     ask(check.type, context, select => connection.query(select, options)).catch(blamed)
   try {
-    return await catalog.withConnection(source, question, ASK_MS)
+    return await catalog.withConnection(source, question, { timeoutMs: ASK_MS })
   } catch (error) {
-    if (error instanceof ConnectorError) return null
+    if (error instanceof ConnectorError || hasCode(error, 'UNAVAILABLE')) return null
     throw error
   }
 }

@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { rows, type Transaction } from '../../server/database.ts'
 import { claimDue } from '../../server/due.ts'
-import { hasErrorData } from '../../server/errors.ts'
+import { hasCode } from '../../server/errors.ts'
 import type { Job } from '../../server/jobs.ts'
 import type { Feature } from './api.ts'
 
@@ -11,8 +11,12 @@ interface TableJob {
   table_id: string
 }
 
-/** The most sessions that a source can be given, each its own tier. */
-const TIERS = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [String(index + 1), index + 1]))
+/** Scans at once in one process. */
+const WORKERS = 8
+/** Scans at once of one source, over all processes: its sessions, and never more than leave workers to others. */
+const TIERS = Object.fromEntries(
+  Array.from({ length: 20 }, (_, index) => [String(index + 1), Math.min(index + 1, WORKERS / 2)]),
+)
 
 /** Scans one table for every feature's due checks. */
 export const scanJob: Job<TableJob> = {
@@ -20,13 +24,13 @@ export const scanJob: Job<TableJob> = {
   data: Joi.object({ company_id: Joi.string().guid().required(), table_id: Joi.string().guid().required() }),
   queue: { expireSeconds: 3_900 },
   // By source: a scan that would have to wait for a session there leaves its worker to other sources.
-  concurrency: { local: 4, perGroup: { default: 2, tiers: TIERS } },
+  concurrency: { local: WORKERS, perGroup: { default: 2, tiers: TIERS } },
   async work(data, { server }) {
     try {
       return await server.plugins.scans.runTable(data.company_id, data.table_id, 'claimed')
     } catch (error) {
       // Removed since the sweep, with all its checks.
-      if (hasErrorData(error) && error.data?.code === 'ASSET_NOT_FOUND') return { checks: 0, statements: 0 }
+      if (hasCode(error, 'ASSET_NOT_FOUND')) return { checks: 0, statements: 0 }
       throw error
     }
   },

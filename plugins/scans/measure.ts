@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import type { Check, Outcome } from '../../checks/check.ts'
 import { scan } from '../../checks/scan.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
-import type { Loaded, ScanChoice } from './api.ts'
+import type { Loaded, ScanChoice, Unmeasurable } from './api.ts'
 
 /** What a scan found, before anything is judged. */
 export interface Measurement {
@@ -14,46 +14,54 @@ export interface Measurement {
   unreachable: ConnectorError | null
 }
 
-/** Measures checks of a table in one scan; whatever keeps it from running is the outcome of each of them. */
+/**
+ * Measures checks of a table in one scan; whatever keeps it from running is the outcome of each of them.
+ * @throws 503 `UNAVAILABLE` while all sessions of the source are in use
+ */
 export async function measure(
   server: Server,
   loaded: Loaded,
   checks: readonly Check[],
-  { sampleLimit = 0 }: ScanChoice,
+  { sampleLimit = 0, canWait }: Pick<ScanChoice, 'sampleLimit'> & { canWait?: boolean },
 ): Promise<Measurement> {
   const { source, table } = loaded
   const { catalog } = server.plugins
-  const refusal = checks.length === 0 ? null : refuse(loaded)
-  if (checks.length === 0 || refusal) {
-    const outcomes = refusal ? checks.map(failed(refusal.kind, refusal.message)) : []
-    return { outcomes, statements: 0, reached: false, unreachable: null }
-  }
+  const refusal = refuse(loaded)
+  const masked = catalog.personalColumns(table)
+  const refusals = checks.flatMap(check => {
+    const found = refusal ?? refuseGroups(check, masked)
+    return found ? [failed(found.kind, found.message)(check)] : []
+  })
+  const asked = checks.filter(({ id }) => !refusals.some(refused => refused.id === id))
+  if (asked.length === 0) return { outcomes: refusals, statements: 0, reached: false, unreachable: null }
+  const limit = source.queryAccessLevel === 'full' ? sampleLimit : 0
+  const hidesSelects = limit > 0 && (await catalog.hasPersonalData(source))
+  const timeoutMs = catalog.statementTimeoutMs(source)
+  const options = { timeoutMs, sampleLimit: limit, masked, hidesSelects }
   try {
-    const timeoutMs = catalog.statementTimeoutMs(source)
-    const options = {
-      timeoutMs,
-      sampleLimit: source.queryAccessLevel === 'full' ? sampleLimit : 0,
-      masked: catalog.personalColumns(table),
-    }
     const scanned = await catalog.withConnection(
       source,
-      connection => scan(connection, catalog.connectorOf(source), catalog.tableInfo(table), checks, options),
-      timeoutMs,
+      connection => scan(connection, catalog.connectorOf(source), catalog.tableInfo(table), asked, options),
+      { timeoutMs, canWait },
     )
-    return { ...scanned, reached: true, unreachable: null }
+    return { ...scanned, outcomes: [...refusals, ...scanned.outcomes], reached: true, unreachable: null }
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error
-    return {
-      outcomes: checks.map(failed(error.kind, error.message)),
-      statements: 0,
-      reached: false,
-      unreachable: error,
-    }
+    const outcomes = [...refusals, ...asked.map(failed(error.kind, error.message))]
+    return { outcomes, statements: 0, reached: false, unreachable: error }
   }
 }
 
-/** What is known without asking the source. */
-function refuse({ source, table }: Loaded): { kind: string; message: string } | null {
+/** A group shows the value that it stands for, which may have been tagged since the metric was made. */
+function refuseGroups({ groupBy = [] }: Check, masked: ReadonlySet<string>): Unmeasurable | null {
+  const hidden = groupBy.find(name => masked.has(name))
+  if (hidden === undefined) return null
+  const message = `${hidden} is tagged as personal data, and every group would show its value: group by another column`
+  return { kind: 'permission', message }
+}
+
+/** Why a table is not to be asked, known without asking its source. */
+export function refuse({ source, table }: Loaded): Unmeasurable | null {
   if (!table.isActive) {
     const message = `The table ${table.qualifiedName} is no longer in the source: the last discovery did not find it`
     return { kind: 'missing-object', message }

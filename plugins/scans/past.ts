@@ -1,12 +1,14 @@
 import type { Server } from '@hapi/hapi'
 import type { Outcome } from '../../checks/check.ts'
+import { discreet } from '../../checks/discretion.ts'
 import { historyOf, timestampColumn, type HistoryPoint } from '../../checks/history.ts'
 import { explain } from '../../checks/scan.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { INTERVAL_SECONDS } from '../../server/due.ts'
 import { invalidField } from '../../server/errors.ts'
 import type { Backfill, Configured, Past, PastChoice, TriedOut } from './api.ts'
-import { measure } from './measure.ts'
+import { measure, refuse } from './measure.ts'
+import { switchedOff } from './run.ts'
 
 const DAY_SECONDS = 86_400
 
@@ -25,6 +27,10 @@ async function pastOf(
     const message = `${table.qualifiedName} has no timestamp column, such as created_at, that tells when its rows came`
     return { message, isFinal: true }
   }
+  const refusal = source.isActive
+    ? refuse({ source, table })?.message
+    : switchedOff({ source, table }).message
+  if (refusal) return { message: refusal, isFinal: false }
   const seconds = INTERVAL_SECONDS[interval]
   const count = Math.floor((days * DAY_SECONDS) / seconds)
   const from = new Date(Date.now() - (count + 1) * seconds * 1_000)
@@ -40,7 +46,7 @@ async function pastOf(
           { ...check, id: ID },
           { column: column.name, periods: { from, seconds, count }, timeoutMs },
         ),
-      timeoutMs,
+      { timeoutMs, canWait: true },
     )
     if ('none' in history) return { message: history.none, isFinal: true }
     return {
@@ -49,7 +55,7 @@ async function pastOf(
     }
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error
-    return { message: error.message, isFinal: false }
+    return { message: discreet(error, false).message, isFinal: false }
   }
 }
 
@@ -76,13 +82,14 @@ export async function backfill(
   return { points: [], told: { points: 0, timestamp_column: null, message } }
 }
 
-/** Measures a check now, and its past, and stores nothing. */
+/** Measures a check now, and its past, and stores nothing. @throws 409 `CONFLICT` when its source is switched off */
 export async function tryOut(server: Server, configured: Configured, choice: PastChoice): Promise<TriedOut> {
   const { catalog } = server.plugins
   const { source, table } = configured
+  if (!source.isActive) throw switchedOff(configured)
   const check = { ...configured.check, id: ID }
   const statements = await explain(catalog.connectorOf(source), catalog.tableInfo(table), [check])
-  const { outcomes } = await measure(server, configured, [check], {})
+  const { outcomes } = await measure(server, configured, [check], { canWait: true })
   const [outcome] = outcomes
   if (!outcome) throw new Error('A check was measured and has no outcome')
   const at = new Date()

@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import type { Check, Outcome } from '../../checks/check.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { isSameSlot } from '../../server/due.ts'
-import { apiError } from '../../server/errors.ts'
+import { apiError, hasCode } from '../../server/errors.ts'
 import type { Feature, Loaded, ScanChoice, Scheduled, Unmeasurable, Wanted } from './api.ts'
 import { measure, type Measurement } from './measure.ts'
 
@@ -48,10 +48,19 @@ export async function runScan(
     return { checks: 0, statements: 0, results: [] }
   }
   const checks = asked.flatMap(({ check }) => ('status' in check ? [] : [check]))
-  const measured = await measure(server, table, checks, choice)
+  const measured = await measure(server, table, checks, choice).catch(async error => {
+    if (which === 'asked' || !hasCode(error, 'UNAVAILABLE')) throw error
+    // All sessions of the source are in use: the next sweep claims it again.
+    await server.db.company(companyId, trx => handBack(trx, asked))
+    return null
+  })
+  if (!measured) return { checks: 0, statements: 0, results: [] }
   const results = await server.db.company(companyId, async trx => {
     // A source that is being removed takes its rows away first: without this lock, each would wait for the other.
-    const kept = await rows(trx, 'select 1 from sources where id = ? for key share', [table.source.id])
+    const kept = await rows(trx, 'select 1 from sources where company_id = ? and id = ? for key share', [
+      companyId,
+      table.source.id,
+    ])
     if (kept.length === 0) return []
     const recorded = await record(trx, { table, asked, which, at: choice.at, measured })
     // Only a scan that failed on the source, or that reached it after a failure, has news of it.
@@ -91,13 +100,14 @@ function resolve(server: Server, id: string, wanted: Wanted | Unmeasurable): Che
   return { id, status: 'error', kind: 'unsupported', message, durationMs: 0 }
 }
 
-function switchedOff({ source }: Loaded): Error {
+/** 409: a source that is switched off is not asked. */
+export function switchedOff({ source }: Loaded): Error {
   return apiError('CONFLICT', `The source ${source.name} is switched off: set its is_active to true first`, {
     asset_id: source.id,
   })
 }
 
-/** What was claimed of a source that is off is due again when it is switched on. */
+/** What was claimed and cannot be asked now is due again: at once, or when its source is switched on. */
 async function handBack(trx: Transaction, asked: readonly Asked[]): Promise<void> {
   for (const [feature, own] of byFeature(asked)) {
     await feature.model

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { advance, STATE_VERSION, type DetectorState } from '../../checks/detector.ts'
 import { tablePath } from '../../connectors/catalog.ts'
-import { rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { judgeRule, startState, type Judged } from './judge.ts'
 import { ValidityResult, type ValidityRule } from './models.ts'
 import { scheduleOf } from './rules.ts'
@@ -53,7 +53,7 @@ interface Judgement {
 async function stateOf(server: Server, trx: Transaction, rule: ValidityRule): Promise<DetectorState | null> {
   if (rule.detectionMode === 'manual') return null
   if (rule.detectorState?.version === STATE_VERSION) return rule.detectorState
-  const nothing = startState(rule, await scheduleOf(server, trx, rule))
+  const nothing = startState(rule, await scheduleOf(server, trx, rule, { lock: false }))
   const history = await ValidityResult.query(trx)
     .where('validityRuleId', rule.id)
     .whereNot('status', 'error')
@@ -79,9 +79,9 @@ async function learn(trx: Transaction, judgements: readonly Judgement[]): Promis
   await rows(
     trx,
     `update validity_rules r set latest_status = l.status, detector_state = l.state
-     from jsonb_to_recordset(cast(? as jsonb)) as l(id bigint, status text, state jsonb)
-     where r.id = l.id`,
-    [JSON.stringify(learned)],
+     from jsonb_to_recordset(cast(:learned as jsonb)) as l(id bigint, status text, state jsonb)
+     where r.company_id = :companyId and r.id = l.id`,
+    { learned: JSON.stringify(learned), companyId: companyOf(trx) },
   )
 }
 

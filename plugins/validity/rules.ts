@@ -45,22 +45,27 @@ type Periods = Pick<ValidityRule, 'operatingPeriodMode' | 'operatingScheduleId'>
 
 /**
  * The hours that a rule is judged by; undefined in other modes than `schedule`.
+ * @param options `lock: false` for who has locked the rule
  * @throws 404 `SCHEDULE_NOT_FOUND`, also of one that is named and not used
  */
 export async function scheduleOf(
   server: Server,
   trx: Transaction,
   { operatingPeriodMode: mode, operatingScheduleId: id }: Periods,
+  options?: { lock: boolean },
 ): Promise<Schedule | undefined> {
   if (id === null) {
     if (mode !== 'schedule') return undefined
     throw invalidField('operating_schedule_id', 'is required when operating_period_mode is schedule')
   }
-  const { schedule } = await server.plugins.operatingSchedules.find(trx, id)
+  const { schedule } = await server.plugins.operatingSchedules.find(trx, id, options)
   return mode === 'schedule' ? schedule : undefined
 }
 
-/** Changes what is given; what the baseline depends on makes it be read from history again. */
+/**
+ * Changes what is given; what the baseline depends on makes it be read from history again. A rule that is switched
+ * off closes its alert, and what is being measured for it is not recorded.
+ */
 export async function patchRule(
   server: Server,
   trx: Transaction,
@@ -72,12 +77,12 @@ export async function patchRule(
     operatingScheduleId:
       patch.operating_schedule_id === undefined ? rule.operatingScheduleId : patch.operating_schedule_id,
   }
-  await scheduleOf(server, trx, periods)
+  const hasPeriods = patch.operating_period_mode !== undefined || patch.operating_schedule_id !== undefined
+  if (hasPeriods) await scheduleOf(server, trx, periods)
   const relearns =
     patch.detection_mode !== undefined ||
     patch.check_interval !== undefined ||
-    patch.operating_period_mode !== undefined ||
-    patch.operating_schedule_id !== undefined ||
+    hasPeriods ||
     patch.treat_null_as_valid !== undefined
   const given = {
     isActive: patch.is_active,
@@ -87,7 +92,7 @@ export async function patchRule(
     alertThresholdPercent: patch.alert_threshold_percent,
     detectionMode: patch.detection_mode,
     sensitivity: patch.sensitivity,
-    ...periods,
+    ...(hasPeriods && periods),
     treatNullAsValid: patch.treat_null_as_valid,
     checkInterval: patch.check_interval,
   }
@@ -96,9 +101,12 @@ export async function patchRule(
     .patch({
       ...given,
       ...(relearns && { detectorState: null }),
+      ...(patch.is_active === false && { runningSlot: null }),
       ...(patch.check_interval && { nextRunAt: sooner(patch.check_interval) }),
       updatedAt: new Date(),
     })
+  if (patch.is_active === false)
+    await server.plugins.alerts.resolve(trx, 'validity_failure', `v_${rule.uuid}`)
   return named(trx).findById(rule.id).throwIfNotFound()
 }
 

@@ -57,6 +57,8 @@ t.test('a metric made with backfill_days has its history, and judges its first c
   t.match(await app.query(`select kind, occurrences from alerts where kind = 'metric_anomaly'`), [
     { kind: 'metric_anomaly', occurrences: 1 },
   ])
+  await tenant.ask('PATCH', base, { is_active: false })
+  t.match(await app.query('select status from alerts'), [{ status: 'resolved' }], 'switched off')
 })
 
 t.test('an auto rule made with backfill_days fails its first bad check', async t => {
@@ -193,4 +195,30 @@ t.test('a dry run refuses what creating would refuse', async t => {
     (await dryRun('validity', { rule_type: 'UNIQUE', column_name: 'id', backfill_days: 5 })).status,
     400,
   )
+})
+
+t.test('the past of a source is read no further than its switch and its access level say', async t => {
+  const { metric, dryRun, tenant, asset, app } = await eventsWorld(t)
+  const change = (body: object) => tenant.ask('PATCH', `/api/v1/sdk/assets/${asset.id}`, body)
+  const body = { metric_type: 'row_count' }
+  await change({ query_access_level: 'schema_only' })
+  const made = await metric({ ...body, backfill_days: 30 })
+  t.match(
+    [made.status, made.body.data.backfill],
+    [201, { points: 0, message: /could not be read: .*schema_only: checks need aggregates or full/ }],
+  )
+  t.match((await dryRun('metrics', body)).body.data, {
+    status: 'ERROR',
+    value: null,
+    error_message: /schema_only/,
+    history: { points: 0 },
+  })
+  await change({ query_access_level: 'full', is_active: false })
+  const off = await metric({ ...body, backfill_days: 30 })
+  t.match([off.status, off.body.data.backfill], [201, { points: 0, message: /switched off/ }])
+  t.match(await dryRun('metrics', body), {
+    status: 409,
+    body: { error: { code: 'CONFLICT', message: /switched off.*is_active/ } },
+  })
+  t.same(await app.query('select from metric_snapshots'), [])
 })

@@ -232,6 +232,15 @@ t.test('a schedule that a rule names cannot be removed', async t => {
       },
     },
   })
+  const before = await tenant.ask('GET', `/api/v1/sdk/validity/${asset.id}`)
+  const uuid = before.body.data.items[0].uuid as string
+  await tenant.ask('PATCH', `/api/v1/sdk/validity/${asset.id}/${uuid}`, { detection_mode: 'auto' })
+  await app.server.db.company(tenant.companyId, async trx => {
+    // As a change of its hours does, before it comes to the rules.
+    await trx.raw('select 1 from operating_schedules where id = ? for update', [id])
+    const checked = await tenant.ask('POST', `/api/v1/sdk/validity/${asset.id}/${uuid}/check`)
+    t.match([checked.status, checked.body.data?.status], [200, 'pass'], 'a check does not wait for it')
+  })
   await app.query(`update validity_rules set detector_state = '{}'`)
   await tenant.ask('PATCH', `${BASE}/${id}`, { timezone: 'UTC' })
   t.same(

@@ -434,7 +434,7 @@ t.test(
 )
 
 t.test('the summary counts checks by how the active ones did last', async t => {
-  const { tenant, base, made, execute, change, asset, source } = await shop(t)
+  const { app, tenant, base, made, execute, change, asset, source } = await shop(t)
   const summary = async (of = base) => (await tenant.ask('GET', `${of}/summary`)).body.data
   const none = { total_checks: 0, active_checks: 0, passing_checks: 0, failing_checks: 0, error: 0 }
   t.same(await summary(), { ...none, last_check_at: null })
@@ -450,6 +450,9 @@ t.test('the summary counts checks by how the active ones did last', async t => {
   t.same(await summary(), { ...counts, last_check_at: checkedAt })
   t.match((await tenant.ask('GET', `/api/v1/assets/${asset.id}`)).body, { data_quality_status: 'failing' })
   await change(failing, { is_active: false })
+  t.match(await app.query(`select status from alerts where kind = 'referential_failure'`), [
+    { status: 'resolved' },
+  ])
   t.match(await summary(), { total_checks: 3, active_checks: 2, failing_checks: 0 })
   t.match((await tenant.ask('GET', `/api/v1/assets/${asset.id}`)).body, { data_quality_status: 'error' })
   t.match(await summary(`/api/v1/sdk/referential/shop.${source.name}.public.visits`), {

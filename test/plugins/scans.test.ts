@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
+import { withPlace } from '../../plugins/catalog/places.ts'
+import { checkJob } from '../../plugins/freshness/jobs.ts'
 import { scanJob } from '../../plugins/scans/jobs.ts'
 import { running } from '../helpers/source.ts'
 import { discover, makeWorld } from '../helpers/world.ts'
@@ -7,9 +9,12 @@ import { discover, makeWorld } from '../helpers/world.ts'
 const ORDERS = [
   `create table orders (id int primary key, email text, total int)`,
   `insert into orders values (1, 'ann@x.org', 10), (2, null, -5), (3, 'bad', 20)`,
+  `create view visits as select timestamptz '2025-01-01' as updated_at`,
   // Each row takes a while, so that a scan is there to be seen.
   `create view slow as select o.*, pg_sleep(0.2) is null as waited from orders o`,
 ]
+
+const IMPATIENT = { patienceMs: 0, leaves: 0 } as const
 
 async function ordersWorld(t: Parameters<typeof makeWorld>[0]) {
   const world = await makeWorld(t, ORDERS)
@@ -94,6 +99,96 @@ t.test('a source that is switched off is not asked, and what was missed runs onc
   t.equal((await recorded()).length, 2)
 })
 
+t.test('while all sessions of a source are in use, what is due waits and nothing is lost', async t => {
+  const { make, check, app, asset, tenant } = await ordersWorld(t)
+  const rule = await make({ check_interval: 'weekly' })
+  await tenant.ask('POST', '/api/v1/sdk/freshness/schedules', {
+    asset_id: asset.id,
+    table_path: 'visits',
+    check_interval: '1w',
+  })
+  const [{ table_id: tableId } = {}] = await app.query('select table_id from validity_rules')
+  const slot = new Date(Date.now() - 3_600_000)
+  const next = `next_run_at = cast($1 as timestamptz) + interval '7 days'`
+  await app.query(`update validity_rules set running_slot = $1, ${next}`, [slot])
+  await app.query(`update freshness_schedules set claimed_at = now(), ${next}`, [slot])
+  await app.query(
+    `insert into source_sessions select $1, $2, n, gen_random_uuid(), now() + interval '10 min'
+     from generate_series(1, 2) n`,
+    [tenant.companyId, asset.id],
+  )
+  const { server } = app
+  const ids = { company_id: tenant.companyId, source_id: asset.id }
+  const context = { server, log: server.pino, attempt: 1, signal: new AbortController().signal, id: 'x' }
+  const [refused, untested, made] = await Promise.all([
+    check(rule),
+    tenant.ask('POST', `/api/v1/sdk/assets/${asset.id}/test-connection`),
+    make({ rule_type: 'REGEX', rule_config: { pattern: '@' }, name: 'made meanwhile' }),
+    server.plugins.scans.runTable(tenant.companyId, String(tableId), 'claimed'),
+    checkJob.work(ids, context),
+  ])
+  t.match(refused, {
+    status: 503,
+    headers: { 'retry-after': '5' },
+    body: { error: { code: 'UNAVAILABLE', message: /All 2 sessions of shop are in use.*max_concurrency/ } },
+  })
+  t.match(untested, { status: 503, body: { error: { code: 'UNAVAILABLE' } } }, 'a test is a session too')
+  t.same(await app.query('select from validity_results'), [], 'it says nothing of the table')
+  t.match(made, /^v_/, 'what the engine was to be asked is found out at the first check')
+  await app.query(`delete from validity_rules where name = 'made meanwhile'`)
+  const due = { claimed: null, next_run_at: slot }
+  t.same(await app.query('select running_slot as claimed, next_run_at from validity_rules'), [due])
+  t.same(await app.query('select claimed_at as claimed, next_run_at from freshness_schedules'), [due])
+})
+
+t.test('a source whose max_concurrency was lowered opens none before enough have ended', async t => {
+  const { change, app, asset, tenant } = await ordersWorld(t)
+  await change({ max_concurrency: 3 })
+  await app.query(
+    `insert into source_sessions select $1, $2, n, gen_random_uuid(), now() + interval '10 min'
+     from generate_series(2, 3) n`,
+    [tenant.companyId, asset.id],
+  )
+  await change({ max_concurrency: 2 })
+  const { server } = app
+  const { source } = await server.db.company(tenant.companyId, trx =>
+    server.plugins.catalog.findAsset(trx, asset.id),
+  )
+  await t.rejects(
+    withPlace(server, source, async () => t.fail('a third session'), IMPATIENT),
+    /All 2 sessions/,
+  )
+  await app.query('delete from source_sessions where place = 3')
+  t.equal(await withPlace(server, source, async () => 'done', IMPATIENT), 'done')
+})
+
+t.test(
+  'a rule that is switched off closes its alert, and what is being measured is not recorded',
+  async t => {
+    const { make, check, rules, app, source, tenant } = await ordersWorld(t)
+    const kept = await make({ table_path: 'slow', column_name: 'waited' })
+    const rule = await make({ table_path: 'slow' })
+    t.match((await check(rule)).body.data, { status: 'fail' })
+    await app.query('update validity_rules set running_slot = next_run_at, next_run_at = now() + $1', [
+      '1 day',
+    ])
+    const [{ table_id: tableId } = {}] = await app.query('select table_id from validity_rules')
+    const scanned = app.server.plugins.scans.runTable(tenant.companyId, String(tableId), 'claimed')
+    while ((await running(source)) === 0) await wait(10)
+    await tenant.ask('PATCH', `${rules}/${rule}`, { is_active: false })
+    t.match(await app.query('select status from alerts'), [{ status: 'resolved' }])
+    await scanned
+    const recorded = await app.query(
+      `select 'v_' || uuid as rule from validity_results join validity_rules r on r.id = validity_rule_id
+     where scheduled_for is not null`,
+    )
+    t.same(recorded, [{ rule: kept }])
+    t.match(await app.query('select status, occurrences from alerts'), [
+      { status: 'resolved', occurrences: 1 },
+    ])
+  },
+)
+
 t.test('what was missed while nobody ran comes once, and the interval keeps its grid', async t => {
   const { make, app } = await ordersWorld(t)
   await make({ check_interval: 'hourly' })
@@ -143,7 +238,7 @@ t.test('three processes run every due check once a slot, however they meet', asy
 })
 
 t.test('a source lets itself be asked no more than its access level says', async t => {
-  const { make, check, change } = await ordersWorld(t)
+  const { make, check, change, tenant, asset, app } = await ordersWorld(t)
   const rule = await make({})
   t.match((await check(rule)).body.data.invalid_samples.samples, [{ row_id: 2 }])
   t.match((await change({ query_access_level: 'aggregates' })).body.data, {
@@ -157,6 +252,11 @@ t.test('a source lets itself be asked no more than its access level says', async
     error_message: /schema_only.*aggregates or full/,
   })
   t.equal((await change({ query_access_level: 'all' })).status, 400)
+  const schedule = { asset_id: asset.id, table_path: 'visits', freshness_column: 'updated_at' }
+  t.equal((await tenant.ask('POST', '/api/v1/sdk/freshness/schedules', schedule)).status, 201)
+  t.match(await app.query('select last_error, last_updated from freshness_schedules'), [
+    { last_error: /schema_only.*updated_at needs aggregates or full/, last_updated: null },
+  ])
 })
 
 t.test('a source has a statement timeout of its own, and the engine keeps it', async t => {
@@ -189,4 +289,73 @@ t.test('a table that vanished makes its checks an error with that sentence', asy
     status: 'error',
     error_message: /no longer in the source: the last discovery did not find it/,
   })
+})
+
+t.test('work that can wait leaves the last session to others', async t => {
+  const { app, tenant, asset } = await ordersWorld(t)
+  const { server } = app
+  const { source } = await server.db.company(tenant.companyId, trx =>
+    server.plugins.catalog.findAsset(trx, asset.id),
+  )
+  const waits = { patienceMs: 0, leaves: 1 } as const
+  await withPlace(
+    server,
+    source,
+    async () => {
+      await t.rejects(
+        withPlace(server, source, async () => t.fail('the last session'), waits),
+        /in use/,
+      )
+      t.equal(await withPlace(server, source, async () => 'done', IMPATIENT), 'done')
+    },
+    waits,
+  )
+})
+
+t.test('whoever waits for a source that is removed is told so', async t => {
+  const { app, tenant, asset } = await ordersWorld(t)
+  const { server } = app
+  const { source } = await server.db.company(tenant.companyId, trx =>
+    server.plugins.catalog.findAsset(trx, asset.id),
+  )
+  await tenant.ask('DELETE', `/api/v1/sdk/assets/${asset.id}`)
+  await t.rejects(
+    withPlace(server, source, async () => t.fail('a session'), { patienceMs: 60_000, leaves: 0 }),
+    /removed/,
+  )
+})
+
+t.test('columns tagged as personal data are in no sample, no group and no SELECT of the source', async t => {
+  const { make, check, app, source, tenant, asset } = await ordersWorld(t)
+  await source.query(`create table cards (id int primary key, order_id int)`)
+  await source.query(`insert into cards values (1, 1)`)
+  await discover({ app, tenant, asset })
+  const plain = await make({ rule_type: 'REGEX', rule_config: { pattern: '^never$' } })
+  const select = await make({
+    table_path: 'cards',
+    column_name: undefined,
+    rule_type: 'CUSTOM_SQL',
+    rule_config: { sql_expression: 'select email as x from orders' },
+  })
+  const metrics = `/api/v1/sdk/metrics/${asset.id}`
+  const grouped = { metric_type: 'row_count', table_path: 'orders', group_by_columns: ['email'] }
+  const metric = await tenant.ask('POST', metrics, grouped)
+  t.match(JSON.stringify((await check(select)).body), /ann@x\.org/, 'before it is tagged')
+  await app.query(`update tables set column_tags = '{"email": ["pii.email"]}' where name = 'orders'`)
+
+  const samples = async (rule: string) => (await check(rule)).body.data.invalid_samples.samples
+  t.same(await samples(plain), [
+    { row_id: 1, value: '***' },
+    { row_id: 2, value: '***' },
+    { row_id: 3, value: '***' },
+  ])
+  t.match(await samples(select), [{ value: '***' }, { value: '***' }, { value: '***' }])
+  t.match(await tenant.ask('POST', metrics, grouped), {
+    status: 400,
+    body: { error: { details: { field: 'group_by_columns', error: /personal data/ } } },
+  })
+  const captured = await tenant.ask('POST', `${metrics}/${metric.body.data.id}/capture`)
+  t.match(captured.body.data.snapshots, [
+    { status: 'ERROR', error_message: /email is tagged as personal data/ },
+  ])
 })

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { scanJob } from '../../plugins/scans/jobs.ts'
 import { startProxy } from '../helpers/proxy.ts'
@@ -282,4 +283,25 @@ t.test('a read-only key reads rules and may not change or check them', async t =
   const other = await app.signUp('Other')
   t.match(await other.ask('GET', base), { status: 404, body: { error: { code: 'ASSET_NOT_FOUND' } } })
   t.equal((await tenant.ask('DELETE', `${base}/${made.body.data.uuid}`)).body.data.success, true)
+})
+
+t.test('a change of a rule leaves alone what another change of it does meanwhile', async t => {
+  const { app, tenant, base, make } = await ordersWorld(t)
+  const path = `${base}/${(await make({ rule_type: 'NOT_NULL', column_name: 'email' })).body.data.uuid}`
+  const changed = await app.server.db.company(tenant.companyId, async trx => {
+    await trx.raw(`update validity_rules set operating_period_mode = 'auto', severity = 'critical'`)
+    const asked = tenant.ask('PATCH', path, { name: 'meanwhile' })
+    for (let waits = false; !waits; await wait(20)) {
+      const found = await app.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      waits = found.length > 0
+    }
+    return { asked }
+  })
+  t.match((await changed.asked).body.data, {
+    name: 'meanwhile',
+    operating_period_mode: 'auto',
+    severity: 'critical',
+  })
 })
