@@ -78,7 +78,17 @@ async function measureEngine(engine: BenchEngine, t: Teardown): Promise<void> {
   const source = await engine.start(t)
   if (typeof source === 'string') return console.log(`${engine.label}: skipped, ${source}`)
   console.log(`\n${engine.label}: ${rows.toLocaleString('en')} rows, medians of ${rounds} rounds`)
-  const heads = ['columns', 'checks', 'statements', 'product ms', 'hand ms', 'ratio', 'fastest', 'singly ms', 'ratio']
+  const heads = [
+    'columns',
+    'checks',
+    'statements',
+    'product ms',
+    'hand ms',
+    'ratio',
+    'fastest',
+    'singly ms',
+    'ratio',
+  ]
   console.log(heads.map(pad).join(''))
   for (const size of sizes) {
     await within(async own => {
@@ -233,7 +243,12 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 function print({ columns, checks, statements, ...measured }: Measured): void {
   const { productMs, handMs, ratio, fastest, singlyMs } = measured
   const cells = [columns, checks, statements, productMs.toFixed(0), handMs.toFixed(0)]
-  const ratios = [ratio.toFixed(3), fastest.toFixed(3), singlyMs.toFixed(0), (singlyMs / productMs).toFixed(1)]
+  const ratios = [
+    ratio.toFixed(3),
+    fastest.toFixed(3),
+    singlyMs.toFixed(0),
+    (singlyMs / productMs).toFixed(1),
+  ]
   console.log([...cells, ...ratios].map(pad).join(''))
 }
 
