@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { referential, type ReferentialConfig } from '../../checks/referential.ts'
 import type { CheckType } from '../../checks/check.ts'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, insertAll, rows, type Transaction } from '../../server/database.ts'
 import { named } from './checks.ts'
 import { breaches, judge, limitsOf, type Judged } from './judge.ts'
 import { ReferentialResult, type NamedCheck, type ReferentialCheck } from './models.ts'
@@ -42,7 +42,7 @@ export async function record(
   at: Date,
 ): Promise<ReferentialResult[]> {
   const judgements = taken.map(item => ({ ...item, judged: judge(item.row, item.outcome) }))
-  const stored = await ReferentialResult.query(trx).insert(
+  const stored = await insertAll(
     judgements.map(({ row, judged, slot, outcome }) => ({
       referentialCheckId: row.id,
       ...judged,
@@ -50,6 +50,7 @@ export async function record(
       scheduledFor: slot,
       checkedAt: at,
     })),
+    chunk => ReferentialResult.query(trx).insert(chunk),
   )
   const latest = judgements.map(({ row, judged }) => ({ id: row.id, status: judged.status }))
   await rows(

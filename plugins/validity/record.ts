@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { advance, STATE_VERSION, type DetectorState } from '../../checks/detector.ts'
 import { tablePath } from '../../connectors/catalog.ts'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, insertAll, rows, type Transaction } from '../../server/database.ts'
 import { judgeRule, startState, type Judged } from './judge.ts'
 import { ValidityResult, type ValidityRule } from './models.ts'
 import { scheduleOf } from './rules.ts'
@@ -27,7 +27,7 @@ export async function record(
     const state = await stateOf(server, trx, rule)
     judgements.push({ rule, slot, ms: outcome.durationMs, ...judgeRule(rule, outcome, at, state) })
   }
-  const stored = await ValidityResult.query(trx).insert(
+  const stored = await insertAll(
     judgements.map(({ rule, judged, slot, ms }) => ({
       validityRuleId: rule.id,
       ...judged,
@@ -35,6 +35,7 @@ export async function record(
       scheduledFor: slot,
       checkedAt: at,
     })),
+    chunk => ValidityResult.query(trx).insert(chunk),
   )
   await learn(trx, judgements)
   for (const { rule, judged } of judgements) await alert(server, trx, loaded, rule, judged)
