@@ -40,11 +40,13 @@ export async function dryRun(server: Server, companyId: string, body: DryRun): P
           group => judgeValue(metric, group, at, isGrouped ? startState(metric) : state).captured,
         )
       : [failedCapture(outcome)]
-  const [only] = captured
+  // Of groups there is no one value to tell.
+  const [only] = isGrouped ? [] : captured
+  const status = overall(metric, captured)
   return {
     sql: statements,
-    status: overall(metric, captured) === 'WARNING' ? 'PASS' : overall(metric, captured),
-    value: isGrouped ? null : (only?.value ?? null),
+    status: status === 'WARNING' ? 'PASS' : status,
+    value: only?.value ?? null,
     ...(isGrouped && {
       groups: captured.map(({ groupValues, value, totalRows }) => ({
         group_values: groupValues,
@@ -52,12 +54,12 @@ export async function dryRun(server: Server, companyId: string, body: DryRun): P
         total_rows: totalRows,
       })),
     }),
-    total_rows: isGrouped ? null : (only?.totalRows ?? null),
+    total_rows: only?.totalRows ?? null,
     is_anomaly: captured.some(({ isAnomaly }) => isAnomaly),
-    z_score: isGrouped ? 0 : (only?.zScore ?? 0),
-    expected_value: isGrouped ? null : (only?.expectedValue ?? null),
-    expected_range_low: isGrouped ? null : (only?.expectedRangeLow ?? null),
-    expected_range_high: isGrouped ? null : (only?.expectedRangeHigh ?? null),
+    z_score: only?.zScore ?? 0,
+    expected_value: only?.expectedValue ?? null,
+    expected_range_low: only?.expectedRangeLow ?? null,
+    expected_range_high: only?.expectedRangeHigh ?? null,
     learning: captured.every(({ isLearning }) => isLearning),
     error_message: only?.errorMessage ?? null,
     history: {

@@ -32,7 +32,8 @@ export async function measure(
     const found = refusal ?? refuseGroups(check, masked)
     return found ? [failed(found.kind, found.message)(check)] : []
   })
-  const asked = checks.filter(({ id }) => !refusals.some(refused => refused.id === id))
+  const refused = new Set(refusals.map(({ id }) => id))
+  const asked = checks.filter(({ id }) => !refused.has(id))
   if (asked.length === 0) return { outcomes: refusals, statements: 0, reached: false, unreachable: null }
   const limit = source.queryAccessLevel === 'full' ? sampleLimit : 0
   const hidesSelects = limit > 0 && (await catalog.hasPersonalData(source))
@@ -52,8 +53,14 @@ export async function measure(
   }
 }
 
-/** A group shows the value that it stands for, which may have been tagged since the metric was made. */
-function refuseGroups({ groupBy = [] }: Check, masked: ReadonlySet<string>): Unmeasurable | null {
+/**
+ * Why a check may not group as it does: a group shows the value that it stands for. Asked when a metric is made, and
+ * at each scan, since columns may have been tagged meanwhile.
+ */
+export function refuseGroups(
+  { groupBy = [] }: Pick<Check, 'groupBy'>,
+  masked: ReadonlySet<string>,
+): Unmeasurable | null {
   const hidden = groupBy.find(name => masked.has(name))
   if (hidden === undefined) return null
   const message = `${hidden} is tagged as personal data, and every group would show its value: group by another column`
