@@ -5,13 +5,16 @@
  * draws a random number, and no verdict uses a later point.
  */
 import { feedBank, startBank, type BankState } from './detector/bank.ts'
-import { isAnomalous, type Band, type Direction } from './detector/band.ts'
+import { isAnomalous, type Band, type Basis, type Direction } from './detector/band.ts'
 import type { Interval } from './detector/calendar.ts'
 import { bankFor } from './detector/designs.ts'
+import { judgeConfirmed, noteConfirmed, type Confirmed } from './detector/feedback.ts'
 import { judgeByBank } from './detector/opinion.ts'
 import { feedOperating, judgeOperating, startOperating } from './detector/operating.ts'
 import type { Operating, OperatingState } from './detector/operating.ts'
+import { domainOf } from './detector/scales.ts'
 
+export type { Basis } from './detector/band.ts'
 export type { Operating } from './detector/operating.ts'
 export type { Schedule, ScheduleRule } from './detector/schedule.ts'
 export { isActive } from './detector/schedule.ts'
@@ -24,6 +27,10 @@ export interface Point {
   value: number
   /** The rows behind a percentage, where they are known. */
   total?: number | null
+  /** Somebody confirmed the value as expected: it becomes part of the baseline, however far off it was. */
+  confirmed?: boolean
+  /** Whether the table was meant to operate then, by the schedule of that time; the schedule is asked when absent. */
+  active?: boolean | null
 }
 
 export interface DetectorOptions {
@@ -49,6 +56,8 @@ export interface Verdict {
   isAnomaly: boolean
   /** Fewer than 7 earlier points (of the same operating period): too early to alert. */
   learning: boolean
+  /** What the value was compared with; null without a band. */
+  basis: Basis | null
 }
 
 /** What has been learned of a series, as plain JSON; made and read by this file only. */
@@ -57,11 +66,12 @@ export interface DetectorState {
   version: number
   options: Omit<DetectorOptions, 'sensitivity'>
   count: number
+  confirmed: Confirmed[]
   learned: { by: 'bank'; bank: BankState } | { by: 'rates'; rates: OperatingState } | null
 }
 
 /** The version of the states that this code reads. */
-export const STATE_VERSION = 1
+export const STATE_VERSION = 2
 /** Earlier points below which a verdict is marked as learning. */
 export const LEARNING_POINTS = 7
 
@@ -72,6 +82,7 @@ export function start(options: Omit<DetectorOptions, 'sensitivity'>): DetectorSt
     version: STATE_VERSION,
     options: operating ? { series, interval, direction, operating } : { series, interval, direction },
     count: 0,
+    confirmed: [],
     learned: null,
   }
 }
@@ -82,11 +93,12 @@ export function advance(state: DetectorState, point: Point): DetectorState {
   const { interval } = state.options
   const learned = (state.learned ??= begin(state.options, point))
   if (learned.by === 'bank') {
-    feedBank(bankFor(state.options.series, interval), learned.bank, point.at, point.value)
+    feedBank(bankFor(state.options.series, interval), learned.bank, point.at, point.value, point.confirmed)
   } else {
     const operating = operatingOf(state.options)
-    feedOperating(operating, interval, learned.rates, point.at, point.value, point.total)
+    feedOperating(operating, interval, learned.rates, point.at, point.value, point.total, point.active)
   }
+  state.confirmed = noteConfirmed(state.confirmed, point.value, point.confirmed ?? false)
   state.count++
   return state
 }
@@ -97,7 +109,8 @@ export function verdict(state: DetectorState, point: Point, sensitivity: number)
   const isValidity = state.options.series === 'invalid_percent'
   const learning = state.count < LEARNING_POINTS
   const band = isValidity && learning ? null : bandFor(state, point, sensitivity)
-  if (!band) return { expected: null, low: null, high: null, zScore: 0, isAnomaly: false, learning: true }
+  if (!band)
+    return { expected: null, low: null, high: null, zScore: 0, isAnomaly: false, learning: true, basis: null }
   const isAnomaly = isAnomalous(band.zScore, sensitivity, state.options.direction)
   return { ...band, isAnomaly, learning }
 }
@@ -141,11 +154,21 @@ function operatingOf(options: DetectorState['options']): Operating {
 const BAND_FROM = 3
 
 function bandFor(state: DetectorState, point: Point, sensitivity: number): Band | null {
+  const usual = usualBandFor(state, point, sensitivity)
+  const { confirmed, options } = state
+  if (!usual || confirmed.length === 0) return usual
+  const judge = (value: number) => usualBandFor(state, { ...point, value }, sensitivity) ?? usual
+  const isProportional = ['rows', 'count'].includes(domainOf(options.series))
+  return judgeConfirmed(confirmed, judge, isProportional, point.value, sensitivity, options.direction)
+}
+
+function usualBandFor(state: DetectorState, point: Point, sensitivity: number): Band | null {
   const { series, interval, direction } = state.options
   if (!state.learned || state.count < BAND_FROM) return null
   const { at, value, total } = point
   if (state.learned.by === 'bank')
     return judgeByBank(bankFor(series, interval), state.learned.bank, at, value, sensitivity, direction)
   const operating = operatingOf(state.options)
-  return judgeOperating(operating, interval, state.learned.rates, at, value, total, sensitivity, direction)
+  const { rates } = state.learned
+  return judgeOperating(operating, interval, rates, at, value, total, sensitivity, direction, point.active)
 }

@@ -15,6 +15,7 @@ import * as freshnessTables from '../migrations/0004_freshness.ts'
 import * as alertTables from '../migrations/0005_alerts.ts'
 import * as referentialTables from '../migrations/0006_referential.ts'
 import * as scanTables from '../migrations/0007_scans.ts'
+import * as feedbackColumns from '../migrations/0008_feedback.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { catalog } from '../plugins/catalog/index.ts'
@@ -57,6 +58,7 @@ export const manifest = {
     migration('0005_alerts', alertTables),
     migration('0006_referential', referentialTables),
     migration('0007_scans', scanTables),
+    migration('0008_feedback', feedbackColumns),
   ],
 }
 

@@ -1,5 +1,7 @@
 /** What a judgement says of one value, and the contract that every judgement keeps. */
 
+import type { Cycle } from './calendar.ts'
+
 /** What is expected of a value, and how far off the value is. */
 export interface Band {
   expected: number
@@ -7,6 +9,21 @@ export interface Band {
   high: number
   /** Normal-equivalent score, finite, within ±99. */
   zScore: number
+  basis: Basis
+}
+
+/** What a value was compared with, for a sentence that explains the verdict. */
+export interface Basis {
+  /**
+   * `level`: all values so far; `recent`: the last ones; `slot`: those of the same slot of a cycle; `step`: the
+   * changes from value to value; `dormant`: next to nothing, as of a table at rest.
+   */
+  kind: 'level' | 'recent' | 'slot' | 'step' | 'dormant'
+  /** Of a slot: its cycle and its number there, as `slotsAt` counts; a step may have one too. */
+  cycle: Cycle | null
+  slot: number | null
+  /** Earlier values that were compared: of the slot, or all. */
+  sightings: number
 }
 
 export type Direction = 'both' | 'high'
@@ -21,7 +38,7 @@ export function isAnomalous(zScore: number, sensitivity: number, direction: Dire
  * band exactly when it is anomalous (above it, when one-sided), and low ≤ expected ≤ high.
  */
 export function reconcile(band: Band, value: number, sensitivity: number, direction: Direction): Band {
-  const { expected, zScore } = band
+  const { expected, zScore, basis } = band
   let low = Math.min(band.low, expected)
   let high = Math.max(band.high, expected)
   const anomalous = isAnomalous(zScore, sensitivity, direction)
@@ -33,7 +50,7 @@ export function reconcile(band: Band, value: number, sensitivity: number, direct
   } else if (zScore < 0 && low <= value) {
     low = Math.min(expected, justInside(value, expected))
   }
-  return { expected, low, high, zScore }
+  return { expected, low, high, zScore, basis }
 }
 
 /** The nearest number to `value` on the way to `target` that differs from it. */

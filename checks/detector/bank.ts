@@ -32,8 +32,11 @@ export function startBank(bank: Bank): BankState {
   }
 }
 
-/** Learns one value; changes `state` in place. */
-export function feedBank(bank: Bank, state: BankState, at: number, value: number): void {
+/**
+ * Learns one value; changes `state` in place.
+ * @param confirmed somebody called the value expected: it is learned in full, however far off it is
+ */
+export function feedBank(bank: Bank, state: BankState, at: number, value: number, confirmed = false): void {
   const { facts } = state
   noteKind(facts, value)
   const slots = slotsAt(at)
@@ -51,7 +54,7 @@ export function feedBank(bank: Bank, state: BankState, at: number, value: number
     if (shared?.scale !== design.scale)
       shared = scaled(bank, state, design.scale, value, state.facts.last, elapsed)
     const use = predictor.anchor ? closerStep(bank, state, predictor, design, slots, value, elapsed) : shared
-    const size = learn(predictor, design, slots, use.x, use.floor, use.logJacobian, scored)
+    const size = learn(predictor, design, slots, use.x, use.floor, use.logJacobian, scored, confirmed)
     if (design.scale.ofStep) keepAnchor(predictor, state.facts.last, size)
   })
   noteSeen(bank, state, slots)

@@ -56,7 +56,10 @@ export function startOperating(operating: Operating, interval: Interval): Operat
   }
 }
 
-/** Learns one result; changes `state` in place. */
+/**
+ * Learns one result; changes `state` in place.
+ * @param wasActive what the schedule of that time said; null asks the schedule of today
+ */
 export function feedOperating(
   operating: Operating,
   interval: Interval,
@@ -64,13 +67,14 @@ export function feedOperating(
   at: number,
   percent: number,
   total: number | null | undefined,
+  wasActive: boolean | null = null,
 ): void {
   const tally = tallyOf(percent, total)
   feedRates(interval, state.all, at, tally)
   if (!state.periods) return
   const working = percent > 100 * DORMANT_FLOOR
   learnCalendar(state, interval, at, working)
-  const active = whetherActive(operating, interval, state, at) ?? working
+  const active = whetherActive(operating, interval, state, at, wasActive) ?? working
   feedRates(interval, active ? state.periods.active : state.periods.dormant, at, tally)
 }
 
@@ -88,7 +92,9 @@ function whetherActive(
   interval: Interval,
   state: OperatingState,
   at: number,
+  scheduled: boolean | null,
 ): boolean | null {
+  if (operating.mode === 'schedule' && scheduled !== null) return scheduled
   if (operating.mode === 'schedule' && operating.schedule) return isActive(operating.schedule, at)
   const cycle = CALENDAR_CYCLE[interval]
   if (!state.calendar || !cycle || state.all.count < 14 || !isClearCut(state.calendar)) return null
@@ -136,6 +142,7 @@ export function judgeOperating(
   total: number | null | undefined,
   sensitivity: number,
   direction: Direction,
+  scheduled: boolean | null = null,
 ): Band | null {
   const tally = tallyOf(percent, total)
   const byAll = () => judgeByRates(interval, state.all, at, tally, sensitivity, direction)
@@ -143,7 +150,7 @@ export function judgeOperating(
   const { active, dormant } = state.periods
   const byActive = () => judgeByRates(interval, active, at, tally, sensitivity, direction)
   const isWarm = active.count >= ACTIVE_PRIOR
-  const operates = whetherActive(operating, interval, state, at)
+  const operates = whetherActive(operating, interval, state, at, scheduled)
   if (operates === true && isWarm) return byActive()
   if (operates === true && operating.mode === 'schedule') return null
   if (operates === false && dormant.count >= DORMANT_PRIOR)

@@ -3,7 +3,7 @@
  * density (prequential selection, Dawid 1984), says how far off a value is. A level shift needs no rule: the score
  * of the static predictors collapses and one that follows takes over within 2 to 4 points.
  */
-import { reconcile, type Band, type Direction } from './band.ts'
+import { reconcile, type Band, type Basis, type Direction } from './band.ts'
 import { closerStep, intervalsSince, isSecondLook, SEEN_CYCLES, type BankState } from './bank.ts'
 import { DAY, slotsAt, WEEK, type Cycle, type Slots } from './calendar.ts'
 import type { Bank } from './designs.ts'
@@ -75,6 +75,7 @@ interface Opinion {
   expected: number
   tail: Tail
   zScore: number
+  basis: Basis
 }
 
 /** The best predictor's opinion, unless one that is as good finds the value less surprising. */
@@ -159,7 +160,17 @@ function opinionOf(bank: Bank, state: BankState, i: number, question: Question):
     expected: scale.ofStep ? from + question.elapsed * amount : amount,
     tail,
     zScore: clampScore(tail.score((x - prediction.mean) / stretch)),
+    basis: basisOf(predictor, design, question.slots),
   }
+}
+
+function basisOf({ season, points }: Predictor, design: Design, slots: Slots): Basis {
+  const kind = design.weight > 0 ? 'recent' : 'level'
+  if (!season || !design.season)
+    return { kind: design.scale.ofStep ? 'step' : kind, cycle: null, slot: null, sightings: points }
+  const { cycle } = design.season
+  const slot = slots[cycle]
+  return { kind: design.scale.ofStep ? 'step' : 'slot', cycle, slot, sightings: season.sightings[slot]! }
 }
 
 function tailOf(
@@ -200,6 +211,7 @@ function bandOf(bank: Bank, state: BankState, opinion: Opinion, question: Questi
     low: within(back(opinion.mean - reach)),
     high: within(back(opinion.mean + reach)),
     zScore: opinion.zScore,
+    basis: opinion.basis,
   }
 }
 

@@ -137,7 +137,10 @@ export function relativeNoise(p: Predictor, hour: number): number {
   return Math.max(0.2, Math.min(5, own / overall))
 }
 
-/** Learns a value of the working scale and answers the size of the error it makes, in sd. */
+/**
+ * Learns a value of the working scale and answers the size of the error it makes, in sd.
+ * @param confirmed the level follows the whole error
+ */
 export function learn(
   p: Predictor,
   design: Design,
@@ -146,6 +149,7 @@ export function learn(
   floor: number,
   logJacobian: number,
   scored: boolean,
+  confirmed: boolean,
 ): number {
   if (p.points === 0) {
     learnFirst(p, design, slots, x)
@@ -159,7 +163,7 @@ export function learn(
   learnNoise(p, slots.hour, u, sd)
   learnVariance(p, u, sd)
   learnTail(p.tail, u, p.variance, floor)
-  learnLevel(p, design, error, sd * stretch)
+  learnLevel(p, design, error, confirmed ? Infinity : sd * stretch)
   learnSeasons(p, design, slots, x)
   return u / sd
 }
@@ -212,7 +216,7 @@ function youngVariance(errors: readonly number[]): number {
   return 0.5 * robust + 0.5 * 1.25 * ((squares - largest * largest) / (n - 1))
 }
 
-/** The level follows the clipped error, and not at all an error beyond 6 sd. */
+/** The level follows the clipped error, and not at all an error beyond 6 sd; an infinite sd clips nothing. */
 function learnLevel(p: Predictor, design: Design, error: number, sd: number): void {
   p.points++
   const weight = Math.max(design.weight, 1 / p.points)

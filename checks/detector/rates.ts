@@ -2,7 +2,7 @@
  * Judges a percentage of counted rows: baseline rates, overall and by slot, run over the series, and the one that
  * has predicted it best so far gives the verdict.
  */
-import { reconcile, type Band, type Direction } from './band.ts'
+import { reconcile, type Band, type Basis, type Direction } from './band.ts'
 import { DAY, slotsAt, WEEK, type Cycle, type Interval, type Slots } from './calendar.ts'
 import { hitsAt, learnResult, outlook, scoreOf, startRate } from './rate.ts'
 import type { Outlook, RateDesign, RateState, Tally } from './rate.ts'
@@ -88,7 +88,7 @@ export function judgeByRates(
   sensitivity: number,
   direction: Direction,
 ): Band {
-  const { view, score } = mildestOpinion(interval, state, at, tally)
+  const { view, score, basis } = mildestOpinion(interval, state, at, tally)
   let zScore = score
   let high = hitsAt(view, sensitivity)
   let low = hitsAt(view, -sensitivity)
@@ -101,7 +101,7 @@ export function judgeByRates(
     low = Math.max(0, Math.min(low, (view.probability - sensitivity * sd) * tally.rows))
   }
   const percent = (hits: number) => (100 * hits) / tally.rows
-  const band = { expected: 100 * view.probability, low: percent(low), high: percent(high), zScore }
+  const band = { expected: 100 * view.probability, low: percent(low), high: percent(high), zScore, basis }
   return reconcile(band, percent(tally.hits), sensitivity, direction)
 }
 
@@ -128,6 +128,7 @@ export function judgeAgainstFloor(
     low: 0,
     high: percent(hitsAt(view, sensitivity)),
     zScore: Math.max(0, scoreOf(view, tally.hits)),
+    basis: { kind: 'dormant' as const, cycle: null, slot: null, sightings: state.count },
   }
   return reconcile(band, percent(tally.hits), sensitivity, 'high')
 }
@@ -135,6 +136,7 @@ export function judgeAgainstFloor(
 interface Opinion {
   view: Outlook
   score: number
+  basis: Basis
 }
 
 /** The best rate's opinion, unless one that is as good finds the result less surprising. */
@@ -151,11 +153,17 @@ function mildestOpinion(interval: Interval, state: RatesState, at: number, tally
     const hasSeenSlot = design.cycle !== null && rate.sightings[slots[design.cycle]]! > 0
     if (!asGood && !(firstCycles && hasSeenSlot)) continue
     const view = outlook(rate, design, slots, tally.rows)
-    const opinion = { view, score: scoreOf(view, tally.hits) }
+    const opinion = { view, score: scoreOf(view, tally.hits), basis: basisOf(state, rate, design, slots) }
     if (mildest && !asGood && !isMuchCloser(view, mildest.view, tally)) continue
     if (!mildest || Math.abs(opinion.score) < Math.abs(mildest.score)) mildest = opinion
   }
   return mildest!
+}
+
+function basisOf(state: RatesState, rate: RateState, { cycle, memory }: RateDesign, slots: Slots): Basis {
+  const sightings = cycle ? rate.sightings[slots[cycle]]! : 0
+  if (cycle && sightings > 0) return { kind: 'slot', cycle, slot: slots[cycle], sightings }
+  return { kind: memory < 1 ? 'recent' : 'level', cycle: null, slot: null, sightings: state.count }
 }
 
 function isMuchCloser(view: Outlook, than: Outlook, tally: Tally): boolean {

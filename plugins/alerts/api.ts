@@ -34,6 +34,9 @@ export interface Event {
   isNews?: true
 }
 
+/** Makes what an alert spoke of part of what is expected. */
+export type Learn = (trx: Transaction, alert: { id: string; cause: string }) => Promise<void>
+
 /** What other features may ask of alerts, as `server.plugins.alerts`. Both act inside the caller's transaction. */
 export interface AlertsApi {
   /**
@@ -43,6 +46,13 @@ export interface AlertsApi {
   raise(trx: Transaction, event: Event): Promise<{ alertId: string; isNew: boolean }>
   /** Resolves the open alert of a cause, if there is one, and sends `alert.resolved`. */
   resolve(trx: Transaction, type: EventType, cause: string): Promise<boolean>
+  /**
+   * Hears of alerts of a type that somebody dismisses as expected. Called with the alert in the transaction of the
+   * dismissal, before its row is locked: whoever records results locks their rule first and the alert after it.
+   */
+  onExpected(type: EventType, learn: Learn): void
+  /** Lets the feature that raised an alert learn that it was expected. */
+  expected(trx: Transaction, alert: { id: string; kind: EventType; cause: string }): Promise<void>
 }
 
 declare module '@hapi/hapi' {

@@ -23,11 +23,18 @@ export interface Move {
   until?: Date
 }
 
+/** The reason of a dismissal that makes what the alert spoke of part of what is expected. */
+const EXPECTED = 'expected'
+
 /** Moves an alert. @throws 404 `ALERT_NOT_FOUND`, 409 `CONFLICT` when its status does not lead there */
 export async function moveAlert(server: Server, trx: Transaction, id: string, move: Move): Promise<Alert> {
+  const { to, actor, reason } = move
+  if (to === 'dismissed' && reason?.toLowerCase() === EXPECTED) {
+    const known = await Alert.query(trx).findById(id)
+    if (known) await server.plugins.alerts.expected(trx, known)
+  }
   const alert = await Alert.query(trx).findById(id).forUpdate()
   if (!alert) throw noAlert(id)
-  const { to, actor, reason } = move
   const open = MOVES[alert.status]
   if (!open.includes(to)) {
     const message =

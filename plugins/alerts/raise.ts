@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
-import type { AlertsApi, Event, Severity } from './api.ts'
+import type { AlertsApi, Event, EventType, Learn, Severity } from './api.ts'
 import { startDelivery } from './delivery.ts'
 import { messageBody } from './message.ts'
 import { Alert, AlertMove, type MessageType, type Status, type StoredEvent } from './models.ts'
@@ -13,6 +13,7 @@ const OPEN: readonly Status[] = ['triggered', 'acknowledged', 'snoozed']
 
 /** `server.plugins.alerts` of a server. */
 export function makeAlertsApi(server: Server): AlertsApi {
+  const learners = new Map<EventType, Learn>()
   return {
     async raise(trx, event) {
       if (!event.isNews) await supersede(trx, event)
@@ -38,6 +39,8 @@ export function makeAlertsApi(server: Server): AlertsApi {
       await close(server, trx, alert, { actor: 'system', reason: 'It recovered' })
       return true
     },
+    onExpected: (type, learn) => void learners.set(type, learn),
+    expected: async (trx, { id, kind, cause }) => learners.get(kind)?.(trx, { id, cause }),
   }
 }
 

@@ -55,6 +55,10 @@ export class Snapshot extends CompanyRow {
   declare scheduledFor: Date | null
   /** Computed from the table's own timestamps when the metric was made. */
   declare isBackfilled: boolean
+  /** The alert that it raised or counted on. */
+  declare alertId: string | null
+  /** Somebody called it expected: it is learned in full. */
+  declare isConfirmed: boolean
   declare capturedAt: Date
 }
 
@@ -67,4 +71,8 @@ export class MetricState extends CompanyRow {
   declare metricId: string
   declare groupValues: Record<string, unknown>
   declare state: DetectorState
+  /** Captures in a row that had the group; 0 once it is missing. */
+  declare run: number
+  /** The last capture that had the group. */
+  declare lastSeenAt: Date | null
 }

@@ -62,5 +62,11 @@ export class ValidityResult extends CompanyRow {
   declare scheduledFor: Date | null
   /** Computed from the table's own timestamps when the rule was made. */
   declare isBackfilled: boolean
+  /** The alert that it raised or counted on. */
+  declare alertId: string | null
+  /** Somebody called it expected: it is learned in full. */
+  declare isConfirmed: boolean
+  /** Whether the operating schedule of that time called the moment active; null of other modes. */
+  declare wasActive: boolean | null
   declare checkedAt: Date
 }

@@ -218,7 +218,7 @@ t.test('a metric says nothing before 3 points, and is learning before 7', async 
 
 t.test('validity is silent before 7 results and has a band from the 8th on', async t => {
   const said = replay(series([1, 1.2, 0.9, 1.1, 1, 90, 1, 40], 1000), validity())
-  t.same(said[6], { expected: null, low: null, high: null, zScore: 0, isAnomaly: false, learning: true })
+  t.match(said[6], { expected: null, low: null, high: null, zScore: 0, isAnomaly: false, learning: true })
   t.equal(said[7]!.isAnomaly, true)
   t.equal(said[7]!.learning, false)
 })
@@ -476,4 +476,50 @@ t.test('a second look at the same interval is no step of its own, and does not s
     'the band stays a band',
   )
   t.end()
+})
+
+t.test('a value that somebody confirmed is expected again', async t => {
+  const usual = made(40, (_, random) => Math.round(10_000 + 200 * random()))
+  const point = (i: number, value: number, confirmed = false): Point => ({
+    at: MONDAY + i * DAY,
+    value,
+    confirmed,
+  })
+  const history = usual.map((value, i) => point(i, value))
+  const judged = (past: Point[], value: number) => judge(past, point(past.length, value), metric('row_count'))
+
+  t.equal(judged(history, 30_000).isAnomaly, true)
+  const unconfirmed = [...history, point(40, 30_000)]
+  t.equal(judged(unconfirmed, 30_100).isAnomaly, true, 'news, as long as nobody says otherwise')
+  const confirmed = [...history, point(40, 30_000, true)]
+  const again = judged(confirmed, 30_100)
+  t.equal(again.isAnomaly, false, 'the same again is no news')
+  t.ok(again.high! >= 30_100 && again.low! < 10_000, 'and the band says so')
+  t.equal(judged(confirmed, 60_000).isAnomaly, true, 'more of it is')
+  t.equal(judged(confirmed, 3_000).isAnomaly, true, 'the other side is as before')
+  t.same(judged(confirmed, 10_050).isAnomaly, false)
+
+  const later = [
+    ...confirmed,
+    ...usual.map((value, i) => point(41 + i, value)),
+    ...history.map(({ value }, i) => point(81 + i, value)),
+  ]
+  t.equal(judged(later, 30_000).isAnomaly, true, 'what does not come again is news again')
+})
+
+t.test('what somebody confirmed makes no other value news', async t => {
+  fc.assert(
+    fc.property(anySeries, fc.nat(), (made, pick) => {
+      const { points, options } = made
+      const before = points.slice(0, -2)
+      const probe = points[points.length - 1]!
+      const off = points[points.length - 2]!
+      if (before.length < 7) return
+      const state = () => before.reduce(advance, start(options))
+      const usual = verdict(state(), probe, 1 + (pick % 4))
+      const wider = verdict({ ...state(), confirmed: [{ value: off.value, left: 5 }] }, probe, 1 + (pick % 4))
+      t.ok(Math.abs(wider.zScore) <= Math.abs(usual.zScore) + 1e-9)
+      if (usual.low !== null) t.ok(wider.low! <= usual.low + 1e-9 && wider.high! >= usual.high! - 1e-9)
+    }),
+  )
 })
