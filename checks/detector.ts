@@ -15,6 +15,7 @@ import type { Operating, OperatingState } from './detector/operating.ts'
 import { domainOf } from './detector/scales.ts'
 
 export type { Basis } from './detector/band.ts'
+export type { Interval } from './detector/calendar.ts'
 export type { Operating } from './detector/operating.ts'
 export type { Schedule, ScheduleRule } from './detector/schedule.ts'
 export { isActive } from './detector/schedule.ts'

@@ -1,0 +1,102 @@
+/** Says in words what a verdict means: what was measured, what it was compared with, and what is usual there. */
+import type { Basis, Interval, Point, Verdict } from './detector.ts'
+import { slotsAt } from './detector/calendar.ts'
+
+/** Comparable values that an explanation comes with. */
+const MOST = 14
+
+/**
+ * One sentence, as "2,140 rows; Mondays usually bring 9,800 to 10,400; 14 Mondays seen".
+ * @param series the metric type, or `invalid_percent`
+ */
+export function explanation(series: string, point: Point, said: Verdict, interval: Interval): string {
+  const { basis, low, high } = said
+  const found = foundOf(series, point)
+  if (!basis || low === null || high === null) return `${found}; too few earlier values to compare with`
+  const unit = series.endsWith('percent') ? ' %' : ''
+  const [least, most] = rangeOf(point.value, low, high)
+  const hasOne = least === most || basis.kind === 'dormant'
+  const range = hasOne ? `${most}${unit}` : `${least} to ${most}${unit}`
+  return `${found}; ${comparedWith(basis, range, interval)}`
+}
+
+/**
+ * The earlier values that a verdict rests on, oldest first: those of the same slot, else the last ones.
+ * @param history oldest first
+ * @param at the moment of the verdict, epoch seconds
+ */
+export function comparable(
+  history: readonly Point[],
+  basis: Basis | null,
+  at: number,
+  most: number = MOST,
+): Point[] {
+  const earlier = history.filter(point => point.at < at)
+  if (!basis?.cycle) return earlier.slice(-most)
+  const { cycle, slot } = basis
+  return earlier.filter(point => slotsAt(point.at)[cycle] === slot).slice(-most)
+}
+
+const NOUNS: Record<string, string> = {
+  row_count: 'rows',
+  distinct_count: 'distinct values',
+  duplicate_count: 'duplicates',
+}
+
+function foundOf(series: string, { value, total }: Point): string {
+  if (series === 'null_percent') return `${number(value)} % null`
+  if (series === 'invalid_percent') {
+    const rows = total == null ? 'the rows' : `${number(total)} rows`
+    return `${number(value)} % of ${rows} invalid`
+  }
+  const noun = NOUNS[series]
+  return noun ? `${number(value)} ${noun}` : `${series} ${number(value)}`
+}
+
+const STEPS: Record<Interval, string> = { hourly: 'hour', daily: 'day', weekly: 'week' }
+
+function comparedWith(basis: Basis, range: string, interval: Interval): string {
+  const { kind, sightings } = basis
+  if (kind === 'slot') {
+    const slot = slotName(basis)
+    return `${slot} usually bring ${range}; ${sightings} ${sightings === 1 ? 'such value' : slot} seen`
+  }
+  const seen = `${sightings} earlier ${sightings === 1 ? 'value' : 'values'} seen`
+  if (kind === 'step') {
+    const step = STEPS[interval]
+    return `going by its changes from ${step} to ${step}, ${range} was expected; ${seen}`
+  }
+  if (kind === 'dormant') return `the table usually rests then, with at most ${range}; ${seen}`
+  return kind === 'recent' ? `its last values led to expect ${range}; ${seen}` : `usually ${range}; ${seen}`
+}
+
+const WEEKDAYS = ['Sundays', 'Mondays', 'Tuesdays', 'Wednesdays', 'Thursdays', 'Fridays', 'Saturdays']
+const WEEK_PARTS = ['working days', 'weekend days']
+const MONTH_PARTS = ['days within a month', 'first days of a month', 'last days of a month']
+
+/** What the values of a slot are called, in the plural; hours are hours of UTC. */
+function slotName({ cycle, slot }: Basis): string {
+  const n = slot ?? 0
+  if (cycle === 'weekday') return WEEKDAYS[n]!
+  if (cycle === 'weekend') return WEEK_PARTS[n]!
+  if (cycle === 'monthEdge') return MONTH_PARTS[n]!
+  const hour = `hours from ${String(n % 24).padStart(2, '0')}:00 UTC`
+  return cycle === 'hourOfWeekend' ? `${hour} of ${WEEK_PARTS[n < 24 ? 0 : 1]!}` : hour
+}
+
+/** The band in as few digits as still show on which side of it the value lies. */
+function rangeOf(value: number, low: number, high: number): [string, string] {
+  for (let digits = 3; digits < 15; digits++) {
+    const least = Number(low.toPrecision(digits))
+    const most = Number(high.toPrecision(digits))
+    const isTrue = value > most === value > high && value < least === value < low
+    if (isTrue && (least < most || low === high)) return [number(least), number(most)]
+  }
+  return [number(low), number(high)]
+}
+
+/** Counts whole; anything else in as many digits as a person reads. */
+function number(value: number): string {
+  const digits = Number.isInteger(value) ? {} : { maximumSignificantDigits: 6 }
+  return value.toLocaleString('en-US', digits)
+}

@@ -1,0 +1,114 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { judge, type Basis, type DetectorOptions, type Point, type Verdict } from '../../checks/detector.ts'
+import { comparable, explanation } from '../../checks/explanation.ts'
+
+const DAY = 86_400
+/** Monday, 2023-11-20, 00:00 UTC. */
+const MONDAY = 1_700_438_400
+
+const verdict = (basis: Partial<Basis>, low: number, high: number): Verdict => ({
+  expected: (low + high) / 2,
+  low,
+  high,
+  zScore: -9,
+  isAnomaly: true,
+  learning: false,
+  basis: { kind: 'level', cycle: null, slot: null, sightings: 40, ...basis },
+})
+const point = (value: number, total: number | null = null): Point => ({ at: MONDAY, value, total })
+
+t.test('says what was found, what is usual, and how much has been seen', async t => {
+  const says = (series: string, at: Point, said: Verdict, interval: 'hourly' | 'daily' = 'daily') =>
+    explanation(series, at, said, interval)
+  const mondays = verdict({ kind: 'slot', cycle: 'weekday', slot: 1, sightings: 14 }, 9_800.2, 10_402.9)
+  t.equal(
+    says('row_count', point(2_140), mondays),
+    '2,140 rows; Mondays usually bring 9,800 to 10,400; 14 Mondays seen',
+  )
+  const ends = verdict({ kind: 'slot', cycle: 'weekend', slot: 1, sightings: 1 }, 10, 20)
+  t.equal(
+    says('distinct_count', point(99), ends),
+    '99 distinct values; weekend days usually bring 10 to 20; 1 such value seen',
+  )
+  const nights = verdict({ kind: 'slot', cycle: 'hourOfWeekend', slot: 27, sightings: 8 }, 1, 2)
+  t.equal(
+    says('mean', point(7.25), nights, 'hourly'),
+    'mean 7.25; hours from 03:00 UTC of weekend days usually bring 1 to 2; 8 hours from 03:00 UTC of weekend days seen',
+  )
+  t.equal(
+    says('null_percent', point(12.5, 400), verdict({}, 0.51, 1.2)),
+    '12.5 % null; usually 0.51 to 1.2 %; 40 earlier values seen',
+  )
+  t.equal(
+    says('row_count', point(5), verdict({ kind: 'step' }, 900, 1_100)),
+    '5 rows; going by its changes from day to day, 900 to 1,100 was expected; 40 earlier values seen',
+  )
+  t.equal(
+    says('invalid_percent', point(30, 1_000), verdict({ kind: 'dormant', sightings: 9 }, 0, 0.61)),
+    '30 % of 1,000 rows invalid; the table usually rests then, with at most 0.61 %; 9 earlier values seen',
+  )
+})
+
+t.test('says so when there is nothing to compare with', async t => {
+  const cold = judge([], point(5), {
+    series: 'row_count',
+    interval: 'daily',
+    direction: 'both',
+    sensitivity: 3,
+  })
+  t.equal(explanation('row_count', point(5), cold, 'daily'), '5 rows; too few earlier values to compare with')
+})
+
+t.test('a rounded band never tells that an anomaly was inside it', async t => {
+  const amounts = fc.double({ min: -1e9, max: 1e9, noNaN: true })
+  fc.assert(
+    fc.property(amounts, amounts, amounts, (value, a, b) => {
+      const [low, high] = [Math.min(a, b), Math.max(a, b)]
+      fc.pre(value < low || value > high)
+      const words = explanation('mean', point(value), verdict({ kind: 'level' }, low, high), 'daily')
+      const [, least, most] = /usually (\S+)(?: to (\S+))?;/.exec(words)!
+      const read = (text: string) => Number(text.replaceAll(',', ''))
+      const shown = read(/^mean (\S+);/.exec(words)![1]!)
+      const tolerance = 1e-5 * Math.abs(value)
+      if (value > high) t.ok(shown + tolerance >= read(most ?? least!), words)
+      else t.ok(shown - tolerance <= read(least!), words)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+t.test('comes with the values of the same slot, else with the last ones', async t => {
+  const history = Array.from({ length: 60 }, (_, i): Point => ({ at: MONDAY + i * DAY, value: i }))
+  const at = MONDAY + 60 * DAY
+  const mondays = comparable(history, { kind: 'slot', cycle: 'weekday', slot: 1, sightings: 9 }, at, 3)
+  t.same(
+    mondays.map(({ value }) => value),
+    [42, 49, 56],
+  )
+  t.same(
+    comparable(history, { kind: 'level', cycle: null, slot: null, sightings: 60 }, at, 2).map(p => p.value),
+    [58, 59],
+  )
+  t.same(comparable(history, null, MONDAY), [], 'nothing later than the verdict')
+})
+
+t.test('a real Monday is compared with Mondays', async t => {
+  const options: DetectorOptions = {
+    series: 'row_count',
+    interval: 'daily',
+    direction: 'both',
+    sensitivity: 3,
+  }
+  const weekly = Array.from({ length: 98 }, (_, i): Point => {
+    const isMonday = i % 7 === 0
+    return { at: MONDAY + i * DAY, value: (isMonday ? 10_000 : 3_000) + ((i * 37) % 200) }
+  })
+  const today: Point = { at: MONDAY + 98 * DAY, value: 2_140 }
+  const said = judge(weekly, today, options)
+  t.equal(said.isAnomaly, true)
+  t.match(
+    explanation('row_count', today, said, 'daily'),
+    /^2,140 rows; Mondays usually bring .* 14 Mondays seen$/,
+  )
+})
