@@ -92,14 +92,15 @@ export function start(options: Omit<DetectorOptions, 'sensitivity'>): DetectorSt
 export function advance(state: DetectorState, point: Point): DetectorState {
   assertCurrent(state)
   const { interval } = state.options
+  const value = measurable(point.value)
   const learned = (state.learned ??= begin(state.options, point))
   if (learned.by === 'bank') {
-    feedBank(bankFor(state.options.series, interval), learned.bank, point.at, point.value, point.confirmed)
+    feedBank(bankFor(state.options.series, interval), learned.bank, point.at, value, point.confirmed)
   } else {
     const operating = operatingOf(state.options)
-    feedOperating(operating, interval, learned.rates, point.at, point.value, point.total, point.active)
+    feedOperating(operating, interval, learned.rates, point.at, value, point.total, point.active)
   }
-  state.confirmed = noteConfirmed(state.confirmed, point.value, point.confirmed ?? false)
+  state.confirmed = noteConfirmed(state.confirmed, value, point.confirmed ?? false)
   state.count++
   return state
 }
@@ -139,6 +140,15 @@ function assertCurrent(state: DetectorState): void {
     )
 }
 
+/** Beyond this size squares and logarithms overflow; below its inverse they vanish. */
+const LARGEST_SIZE = 1e100
+
+/** The value in the range that can be reckoned with: larger ones count as the largest, tinier ones as zero. */
+function measurable(value: number): number {
+  if (Math.abs(value) < 1 / LARGEST_SIZE) return 0
+  return Math.max(-LARGEST_SIZE, Math.min(LARGEST_SIZE, value))
+}
+
 /** The first point decides how a series is judged: a percentage that comes with its rows, by counting. */
 function begin(options: DetectorState['options'], point: Point): NonNullable<DetectorState['learned']> {
   const { series, interval } = options
@@ -160,13 +170,21 @@ function bandFor(state: DetectorState, point: Point, sensitivity: number): Band 
   if (!usual || confirmed.length === 0) return usual
   const judge = (value: number) => usualBandFor(state, { ...point, value }, sensitivity) ?? usual
   const isProportional = ['rows', 'count'].includes(domainOf(options.series))
-  return judgeConfirmed(confirmed, judge, isProportional, point.value, sensitivity, options.direction)
+  return judgeConfirmed(
+    confirmed,
+    judge,
+    isProportional,
+    measurable(point.value),
+    sensitivity,
+    options.direction,
+  )
 }
 
 function usualBandFor(state: DetectorState, point: Point, sensitivity: number): Band | null {
   const { series, interval, direction } = state.options
   if (!state.learned || state.count < BAND_FROM) return null
-  const { at, value, total } = point
+  const { at, total } = point
+  const value = measurable(point.value)
   if (state.learned.by === 'bank')
     return judgeByBank(bankFor(series, interval), state.learned.bank, at, value, sensitivity, direction)
   const operating = operatingOf(state.options)

@@ -3,13 +3,20 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { ROLES, SCOPES, type Role, type Scope } from './access.ts'
+import { answerRequests, detect, INTERVALS, METRICS, type DetectOptions } from './detect.ts'
 import { ConfigError, describeSettings, packageRoot, PLANS, readConfig, type Plan } from './config.ts'
+import { LineError } from './lines.ts'
 import { makeLog } from './log.ts'
-import { ExtensionError } from './extensions.ts'
-import { openProcess, serve, StartError, type OpenProcess } from './start.ts'
+import type { OpenProcess } from './start.ts'
 
 /** How commands end: what went wrong can be told from the number. */
 const EXIT = { fine: 0, failed: 1, usage: 2, notFound: 3 }
+
+/** Errors whose message is a sentence for the operator. */
+const SPOKEN = ['ConfigError', 'StartError', 'ExtensionError', 'LineError']
+
+/** The service itself, loaded by the commands that need it only: the others start in half the time. */
+const service = () => import('./start.ts')
 
 type Server = OpenProcess['server']
 
@@ -34,13 +41,9 @@ export async function runCommand(words: readonly string[], terminal: Terminal): 
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.fine : EXIT.usage
     const { message, stack } = error as Error
     const status = (error as { output?: { statusCode?: number } }).output?.statusCode
-    const isOurs =
-      error instanceof ConfigError ||
-      error instanceof StartError ||
-      error instanceof ExtensionError ||
-      (status !== undefined && status < 500)
+    const isOurs = SPOKEN.includes((error as Error).name) || (status !== undefined && status < 500)
     terminal.err(isOurs ? message : (stack ?? message))
-    if (error instanceof ConfigError || status === 400) return EXIT.usage
+    if (error instanceof ConfigError || error instanceof LineError || status === 400) return EXIT.usage
     return status === 404 ? EXIT.notFound : EXIT.failed
   }
 }
@@ -63,6 +66,7 @@ function program(terminal: Terminal): Command {
     .description('serve until Ctrl-C; the settings are environment variables')
     .action(async () => {
       const config = readConfig()
+      const { serve } = await service()
       await serve(config, makeLog(config), terminal.out, terminal.signal)
     })
   json(command.command('migrate').description('bring the database up to date, without serving')).action(
@@ -84,6 +88,7 @@ function program(terminal: Terminal): Command {
   companies(command.command('companies').description('companies and their plans'), terminal)
   users(command.command('users').description('users of a company'), terminal)
   keys(command.command('keys').description('API keys of a company'), terminal)
+  detection(command.command('detect'), terminal)
   return command
 }
 
@@ -195,6 +200,43 @@ function keyLine({ id, display_key: key, scope, is_active: isActive, name }: Key
   return `${id}  ${key}  ${scope.padEnd(10)}  ${isActive ? 'active ' : 'ended  '}  ${name}`
 }
 
+function detection(command: Command, terminal: Terminal): void {
+  const streams = { input: process.stdin, output: process.stdout, notes: process.stderr }
+  json(command)
+    .description(
+      'judge a series: reads {"timestamp", "value", "total"?} on each line of standard input, oldest first, and ' +
+        'prints each with what was expected and whether it is an anomaly',
+    )
+    .addOption(
+      new Option('--interval <interval>', 'how often values come').choices(INTERVALS).default('daily'),
+    )
+    .addOption(
+      new Option('--sensitivity <z>', 'the score beyond which a value is an anomaly, 0.1 to 10')
+        .argParser(numberFrom(0.1, 10))
+        .default(3),
+    )
+    .option('--one-sided', 'only values that are too high are anomalies')
+    .addOption(
+      new Option('--warmup <points>', 'how many points to learn before the first verdict')
+        .argParser(wholeNumber)
+        .default(0),
+    )
+    .addOption(
+      new Option(
+        '--metric <type>',
+        'what the values are; without it percentages, when they have a total',
+      ).choices(METRICS),
+    )
+    .addOption(
+      new Option('--requests', 'answer requests of the benchmark protocol instead').conflicts([
+        ...['interval', 'sensitivity', 'oneSided', 'warmup', 'metric'],
+      ]),
+    )
+    .action((options: DetectOptions & { requests?: true }) =>
+      options.requests ? answerRequests(streams, terminal.signal) : detect(streams, options, terminal.signal),
+    )
+}
+
 function json(command: Command): Command {
   return command.option('--json', 'print JSON')
 }
@@ -207,6 +249,7 @@ function ofCompany(command: Command): Command {
 async function withServer(terminal: Terminal, work: (server: Server) => Promise<void>): Promise<void> {
   const config = readConfig()
   const quiet = config.logLevel === 'info' ? 'warn' : config.logLevel
+  const { openProcess } = await service()
   const { server, stop } = await openProcess(config, makeLog({ ...config, logLevel: quiet }), terminal.signal)
   try {
     await work(server)
@@ -225,6 +268,20 @@ function oneOf<T extends string>(allowed: readonly T[], given: string): T {
   if (found === undefined)
     throw new ConfigError(`${JSON.stringify(given)} is not one of ${allowed.join(', ')}`)
   return found
+}
+
+function numberFrom(least: number, most: number): (text: string) => number {
+  return text => {
+    const number = text.trim() === '' ? NaN : Number(text)
+    if (!(number >= least && number <= most))
+      throw new InvalidArgumentError(`Give a number from ${least} to ${most}.`)
+    return number
+  }
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Give a whole number, 0 or more.')
+  return Number(text)
 }
 
 function futureTime(text: string): Date {

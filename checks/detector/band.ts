@@ -38,7 +38,8 @@ export function isAnomalous(zScore: number, sensitivity: number, direction: Dire
  * band exactly when it is anomalous (above it, when one-sided), and low ≤ expected ≤ high.
  */
 export function reconcile(band: Band, value: number, sensitivity: number, direction: Direction): Band {
-  const { expected, zScore, basis } = band
+  const { expected, basis } = band
+  const zScore = value === expected ? 0 : band.zScore
   let low = Math.min(band.low, expected)
   let high = Math.max(band.high, expected)
   const anomalous = isAnomalous(zScore, sensitivity, direction)

@@ -74,7 +74,11 @@ export const alertRoutes: ServerRoute[] = [
   },
   move('acknowledge', 'acknowledged', 'Take an alert on'),
   move('resolve', 'resolved', 'Resolve an alert'),
-  move('dismiss', 'dismissed', 'Dismiss an alert'),
+  move(
+    'dismiss',
+    'dismissed',
+    'Dismiss an alert; with the reason "expected", the values it spoke of become part of what is expected',
+  ),
   move('snooze', 'snoozed', 'Silence an alert for a while', schemas.snooze),
 ]
 

@@ -3,7 +3,6 @@ import t from 'tap'
 import { learnCadence } from '../../checks/cadence.ts'
 import { advance, isActive, judge, replay, start, verdict } from '../../checks/detector.ts'
 import type { DetectorOptions, DetectorState, Point, Verdict } from '../../checks/detector.ts'
-import { answer } from '../../checks/detector/protocol.ts'
 
 const DAY = 86_400
 const HOUR = 3600
@@ -415,41 +414,6 @@ t.test('a table that rests at night is not late at night, and late soon by day',
   t.ok(noon.deadline < updates[updates.length - 33]! + HOUR)
 })
 
-t.test('the line protocol answers both forms alike, and says what is wrong with a request', async t => {
-  const rows = made(30, (i, random) => (i === 29 ? 500 : 100 + random())).map((y, i) => [
-    MONDAY + i * DAY,
-    y,
-    null,
-  ])
-  const head = {
-    id: 'a',
-    kind: 'metric',
-    metric_type: 'mean',
-    interval: 'daily',
-    direction: 'both',
-    sensitivity: 3,
-  }
-  const point = answer({ ...head, history: rows.slice(0, -1), point: rows[29] }) as Record<string, unknown>
-  t.match(point, { id: 'a', is_anomaly: true, expected: Number, low: Number, high: Number, z: Number })
-  const { verdicts } = answer({ ...head, mode: 'series', points: rows, indexes: [0, 29] }) as {
-    verdicts: object[]
-  }
-  t.match(verdicts[0], { status: 'cold_start', is_anomaly: false })
-  t.same({ id: 'a', ...verdicts[1] }, point)
-  const times = rows.map(([at]) => [at, 0, null])
-  const fresh = answer({
-    ...head,
-    kind: 'freshness',
-    interval: 'event',
-    history: times,
-    point: [MONDAY + 32 * DAY, 0],
-  })
-  t.match(fresh, { is_anomaly: true, deadline: Number, expected_next: MONDAY + 30 * DAY })
-  t.match(answer({ ...head, history: 'x', point: rows[0] }), { id: 'a', error: /Point form needs/ })
-  t.match(answer({ ...head, mode: 'series', points: rows, indexes: [99] }), { error: /Series form needs/ })
-  t.match(answer(null), { id: null, error: /JSON object/ })
-})
-
 t.test('a second look at the same interval is no step of its own, and does not spoil the next', t => {
   const day = 86_400
   const points: Point[] = []
@@ -521,5 +485,22 @@ t.test('what somebody confirmed makes no other value news', async t => {
       t.ok(Math.abs(wider.zScore) <= Math.abs(usual.zScore) + 1e-9)
       if (usual.low !== null) t.ok(wider.low! <= usual.low + 1e-9 && wider.high! >= usual.high! - 1e-9)
     }),
+  )
+})
+
+t.test('values of any size have finite verdicts', async t => {
+  const sizes = fc.constantFrom(1e-308, 1e-200, 1e-150, 1e-50, 1e50, 1e150, 1e200, 1e300)
+  fc.assert(
+    fc.property(sizes, seeds, kinds, (size, seed, kind) => {
+      if (kind.endsWith('percent')) return
+      const random = noise(seed)
+      const points = series(Array.from({ length: 40 }, () => size * (1 + 0.1 * random())))
+      for (const { expected, low, high, zScore } of replay(points, metric(kind))) {
+        t.ok(Number.isFinite(zScore))
+        if (expected !== null)
+          t.ok([expected, low, high].every(Number.isFinite) && low! <= expected && expected <= high!)
+      }
+    }),
+    { numRuns: 60 },
   )
 })

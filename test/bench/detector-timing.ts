@@ -1,0 +1,115 @@
+/** What the detector costs: a verdict as each capture brings one, a replay of a year, and the state that is kept. */
+import { performance } from 'node:perf_hooks'
+import {
+  advance,
+  replay,
+  start,
+  verdict,
+  type DetectorOptions,
+  type DetectorState,
+  type Operating,
+  type Point,
+} from '../../checks/detector.ts'
+import { both, hourPattern, isWeekend, weekdayPattern } from './detector-draft.ts'
+import { randomOf } from './detector-random.ts'
+
+/** Points of the history that a verdict rests on. */
+const HISTORY = 365
+const DAY = 86400
+
+/** Milliseconds are medians. */
+export interface Cost {
+  series: string
+  interval: string
+  operating: string
+  /** A verdict and an advance, from a state at hand. */
+  incrementalMs: number
+  /** The same from a state that was just parsed from JSON, and the parsing. */
+  firstMs: number
+  parseMs: number
+  replayMs: number
+  stateBytes: number
+}
+
+const schedule = {
+  timezone: 'UTC',
+  rules: [{ days: [1, 2, 3, 4, 5], start: '08:00', end: '18:00' }],
+}
+
+/** Operating periods matter to percentages with their row counts only. */
+const MODES: Record<string, Operating[]> = {
+  row_count: [{ mode: 'off' }],
+  mean: [{ mode: 'off' }],
+  null_percent: [{ mode: 'off' }, { mode: 'schedule', schedule }, { mode: 'auto' }],
+  invalid_percent: [{ mode: 'off' }, { mode: 'schedule', schedule }, { mode: 'auto' }],
+}
+
+export function measureCosts(rounds: number): Cost[] {
+  return Object.entries(MODES).flatMap(([series, modes]) =>
+    (['hourly', 'daily'] as const).flatMap(interval =>
+      modes.map(operating => measureCost(series, interval, operating, rounds)),
+    ),
+  )
+}
+
+function measureCost(
+  series: string,
+  interval: 'hourly' | 'daily',
+  operating: Operating,
+  rounds: number,
+): Cost {
+  const direction = series === 'invalid_percent' ? 'high' : 'both'
+  const options: DetectorOptions = { series, interval, direction, sensitivity: 3, operating }
+  const points = pointsOf(series, interval, HISTORY + 4 * rounds)
+  const history = points.slice(0, HISTORY)
+  const later = points.slice(HISTORY)
+  // The first rounds are not yet compiled and do not count.
+  replay(history, options)
+  replay(history, options)
+  const replays = Array.from({ length: rounds }, () => timed(() => replay(history, options)))
+  let state = history.reduce(advance, start(options))
+  const json = JSON.stringify(state)
+  const step = (from: DetectorState, point: Point) => {
+    verdict(from, point, options.sensitivity)
+    state = advance(from, point)
+  }
+  const incremental = later.map(point => timed(() => step(state, point)))
+  const parsed: DetectorState[] = []
+  const parse = later.map(() => timed(() => parsed.push(JSON.parse(json) as DetectorState)))
+  const first = parsed.map(from => timed(() => step(from, later[0]!)))
+  return {
+    series,
+    interval,
+    operating: operating.mode,
+    incrementalMs: median(incremental),
+    firstMs: median(first),
+    parseMs: median(parse),
+    replayMs: median(replays),
+    stateBytes: Buffer.byteLength(json),
+  }
+}
+
+/** A series with a cycle, of the kind that its name says. */
+function pointsOf(series: string, interval: 'hourly' | 'daily', length: number): Point[] {
+  const r = randomOf(`${series}/${interval}`)
+  const week = weekdayPattern(r)
+  const pattern = interval === 'hourly' ? both(hourPattern(r), week) : week
+  const first = Date.UTC(2024, 0, 1) / 1000
+  return Array.from({ length }, (_, i): Point => {
+    const at = first + i * (interval === 'hourly' ? 3600 : DAY) + r.integer(0, 100)
+    if (series === 'mean') return { at, value: 50 * pattern(at) + r.normal() }
+    if (series === 'row_count') return { at, value: r.poisson(4000 * pattern(at)) }
+    const total = r.poisson(2000)
+    return { at, value: (100 * r.binomial(total, isWeekend(at) ? 0 : 0.04)) / total, total }
+  })
+}
+
+function timed(work: () => unknown): number {
+  const before = performance.now()
+  work()
+  return performance.now() - before
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
+}
