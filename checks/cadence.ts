@@ -1,6 +1,7 @@
 /** When the next update of a table is due, learned from the times of its updates. */
-import { DAY, slotsAt, type Slots } from './detector/calendar.ts'
-import { median, quantile } from './detector/robust.ts'
+import { DAY, HOUR, slotsAt, WEEK } from './detector/calendar.ts'
+import { median } from './detector/robust.ts'
+import { learnPace, momentOnClock, secondsOnClock, SHORTEST_GAP, slotOf, type Pace } from './pace.ts'
 
 export interface Cadence {
   /** When the next update usually comes, epoch seconds. */
@@ -13,33 +14,51 @@ export interface Cadence {
 
 /** Updates needed before anything is expected. */
 const LEAST_UPDATES = 7
-const HOUR = 3600
-/** A table whose typical gap is at most this lives in its working hours. */
-const FREQUENT = 45 * 60
 /** A table whose typical gap is shorter follows the hour of the day. */
-const SUB_DAILY = 6 * HOUR
+const SUB_DAILY = 12 * HOUR
 /** A table whose typical gap is shorter follows the weekday. */
 const SUB_WEEKLY = 3 * DAY
-/** The standard normal's 90 % quantile: turns a half-spread into a standard deviation. */
-const NORMAL_P90 = 1.2816
 
 /**
- * Learns the cadence from update times (epoch seconds, oldest first): the median of comparable gaps, and
- * `sensitivity` (default 3) times their upper half-spread beyond it. Null with fewer than 7 updates.
+ * Learns the cadence from update times (epoch seconds): the median of comparable gaps, and `sensitivity` (default 3)
+ * times their spread beyond it. Times in any order, or twice, are put in order. Null with fewer than 7 updates.
  */
 export function learnCadence(updateTimes: readonly number[], sensitivity = 3): Cadence | null {
-  if (updateTimes.length < LEAST_UPDATES) return null
-  const gaps = updateTimes.slice(1).map((at, i) => at - updateTimes[i]!)
-  const typicalGapSeconds = median(gaps)
-  const last = updateTimes[updateTimes.length - 1]!
-  const due = orAsSlowAsBefore(
-    dueByWorkingHours(updateTimes, typicalGapSeconds, sensitivity) ??
-      dueByComparables(updateTimes, gaps, typicalGapSeconds, sensitivity),
-    updateTimes,
-    gaps,
-    typicalGapSeconds,
-  )
-  return { expectedNext: last + due.usual, deadline: last + due.latest, typicalGapSeconds }
+  const times = inOrder(updateTimes)
+  if (times.length < LEAST_UPDATES) return null
+  const all = updatesAt(times)
+  const { last, typicalGap: typicalGapSeconds } = all
+  const lately = times.filter(at => at > last - LATELY)
+  const isSubDaily = typicalGapSeconds < SUB_DAILY && lately.length >= LEAST_UPDATES
+  const { usual, latest } = isSubDaily
+    ? dueByClock(updatesAt(lately), sensitivity)
+    : dueByWeekday(all, sensitivity)
+  return { expectedNext: last + usual, deadline: last + latest, typicalGapSeconds }
+}
+
+/** What the hours of a table are learned from: its last twelve weeks. */
+const LATELY = 12 * WEEK
+
+/** The moments that a date can stand for, in seconds from 1970. */
+const LAST_MOMENT = 8.64e12
+
+function inOrder(times: readonly number[]): readonly number[] {
+  const isMoment = (at: number) => Math.abs(at) <= LAST_MOMENT
+  const isInOrder = times.every((at, i) => isMoment(at) && (i === 0 || at > times[i - 1]!))
+  return isInOrder ? times : [...new Set(times.filter(isMoment))].sort((a, b) => a - b)
+}
+
+interface Updates {
+  /** Epoch seconds, each later than the one before. */
+  times: readonly number[]
+  gaps: readonly number[]
+  typicalGap: number
+  last: number
+}
+
+function updatesAt(times: readonly number[]): Updates {
+  const gaps = times.slice(1).map((at, i) => at - times[i]!)
+  return { times, gaps, typicalGap: median(gaps), last: times[times.length - 1]! }
 }
 
 /** Seconds after the last update. */
@@ -48,160 +67,113 @@ interface Due {
   latest: number
 }
 
-/** Median, and beyond it `sensitivity` sd by the upper half-spread; at least 7 % of the median and 100 s a sd. */
-function dueAfter(gaps: readonly number[], sensitivity: number): Due {
-  const usual = median(gaps)
-  const sd = Math.max((quantile(gaps, 0.9) - usual) / NORMAL_P90, 0.07 * usual, 100)
-  return { usual, latest: usual + sensitivity * sd }
-}
-
-/** For a frequent table that rests in some hours: gaps in working time; null where that does not apply. */
-function dueByWorkingHours(times: readonly number[], typicalGap: number, sensitivity: number): Due | null {
-  const first = times[0]!
-  const last = times[times.length - 1]!
-  if (typicalGap > FREQUENT || times.length < 21 || last - first <= 2 * DAY) return null
-  const isWorking = learnWorkingHours(times)
-  if (isWorking.filter(Boolean).length >= 0.97 * isWorking.length) return null
-  const gaps = times.slice(-80).map((at, i, recent) => workingSeconds(isWorking, recent[i - 1] ?? at, at))
-  const { usual, latest } = dueAfter(
-    gaps.slice(1).map(gap => Math.max(60, gap)),
-    sensitivity,
-  )
-  return {
-    usual: afterWorking(isWorking, last, usual) - last,
-    latest: afterWorking(isWorking, last, latest) - last,
-  }
-}
-
-/** For each hour of a working day and of a weekend day, whether updates came on at least a third of such days. */
-function learnWorkingHours(times: readonly number[]): boolean[] {
-  const days = [new Set<number>(), new Set<number>()]
-  const firstDay = Math.floor(times[0]! / DAY)
-  const lastDay = Math.floor(times[times.length - 1]! / DAY)
-  for (let day = firstDay; day <= lastDay; day++) days[slotsAt(day * DAY).weekend]!.add(day)
-  const busy = Array.from({ length: 48 }, () => new Set<number>())
-  for (const at of times) busy[slotsAt(at).hourOfWeekend]!.add(Math.floor(at / DAY))
-  return busy.map((seen, slot) => {
-    const possible = days[slot >= 24 ? 1 : 0]!.size
-    return possible < 2 || seen.size >= 0.34 * possible
-  })
-}
-
-/** Working seconds between two moments. */
-function workingSeconds(isWorking: readonly boolean[], from: number, to: number): number {
-  let seconds = 0
-  for (let at = from; at < to;) {
-    const next = Math.min(to, endOfHour(at))
-    if (isWorking[slotsAt(at).hourOfWeekend]) seconds += next - at
-    at = next
-  }
-  return seconds
-}
-
-/** The moment at which `seconds` of working time have passed since `from`; looks at most 12 weeks ahead. */
-function afterWorking(isWorking: readonly boolean[], from: number, seconds: number): number {
-  let at = from
-  let left = seconds
-  for (let hours = 0; left > 0 && hours < 2016; hours++) {
-    const next = endOfHour(at)
-    if (isWorking[slotsAt(at).hourOfWeekend]) {
-      if (left <= next - at) return at + left
-      left -= next - at
-    }
-    at = next
-  }
-  return at
-}
-
-function endOfHour(at: number): number {
-  return (Math.floor(at / HOUR) + 1) * HOUR
-}
-
-/** By the gaps that began at a comparable time, where there are enough of them. */
-function dueByComparables(
-  times: readonly number[],
-  gaps: readonly number[],
-  typicalGap: number,
-  sensitivity: number,
-): Due {
-  const slots = times.map(slotsAt)
-  const now = slots[slots.length - 1]!
-  const isSubDaily = typicalGap < SUB_DAILY
-  const alike = isSubDaily ? bestLikeness(slots, gaps) : typicalGap < SUB_WEEKLY ? sameWeekday : always
-  const like = gaps.filter((_, i) => alike(slots[i]!, now)).slice(-RECENT)
-  if (like.length >= (isSubDaily ? 6 : 3)) return dueAfter(like, sensitivity)
-  const all = gaps.slice(-RECENT)
-  const due = dueAfter(all, sensitivity)
-  if (like.length > 0) return { usual: median(like), latest: Math.max(due.latest, 1.15 * Math.max(...like)) }
-  return isSubDaily ? due : { ...due, latest: Math.max(due.latest, 1.1 * Math.max(...all)) }
-}
-
 /** The gaps that a deadline is learned from. */
-const RECENT = 60
+const RECENT = 120
+/** The least sd of a gap: relative to the usual one, and seconds. */
+const LEAST_VARIATION = 0.07
+const LEAST_SD = 100
 
-/** Whether gaps that begin in these slots are comparable. */
-type Likeness = (a: Slots, b: Slots) => boolean
-
-const always: Likeness = () => true
-const sameWeekday: Likeness = (a, b) => a.weekday === b.weekday
-const sameHour: Likeness = (a, b) => a.hour === b.hour
-const nearHour: Likeness = (a, b) => a.weekend === b.weekend && hoursApart(a, b) <= 1
-const timeOfDay: Likeness = (a, b) => hoursApart(a, b) <= 2
-
-function hoursApart(a: Slots, b: Slots): number {
-  const apart = Math.abs(a.hour - b.hour)
-  return Math.min(apart, 24 - apart)
-}
-
-/** The likeness that explains the recent gaps best, each by the median of the others like it. */
-function bestLikeness(slots: readonly Slots[], gaps: readonly number[]): Likeness {
-  let best = always
-  let least = Infinity
-  for (const alike of [always, timeOfDay, nearHour, sameHour]) {
-    const error = errorOf(alike, slots, gaps) * (alike === always ? 1 : EARN)
-    if (error >= least) continue
-    best = alike
-    least = error
-  }
-  return best
-}
-
-/** A finer likeness has to be better by 5 %. */
-const EARN = 1.05
-
-/** Mean absolute log ratio of the recent gaps to the median of the others like them. */
-function errorOf(alike: Likeness, slots: readonly Slots[], gaps: readonly number[]): number {
-  const from = Math.max(0, gaps.length - 80)
-  const overall = median(gaps)
-  let sum = 0
-  for (let i = from; i < gaps.length; i++) {
-    const others = gaps.filter((_, j) => j !== i && alike(slots[j]!, slots[i]!))
-    const usual = others.length >= 3 ? median(others) : overall
-    sum += Math.abs(Math.log((gaps[i]! + 60) / (usual + 60)))
-  }
-  return sum / (gaps.length - from)
+/**
+ * Median, and beyond it `sensitivity` sd. Taken of square roots, on which scale both regular gaps and those between
+ * random events (gamma, exponential) have nearly normal tails; few gaps know their sd less well.
+ * @param doubt variance of the logarithm of the pace
+ */
+function dueAfter(gaps: readonly number[], sensitivity: number, doubt = 0): Due {
+  const roots = gaps.map(Math.sqrt)
+  const usual = median(roots)
+  // The root's sd is that of the gap over twice the root.
+  const least = Math.max(LEAST_VARIATION * usual, LEAST_SD / usual) / 2
+  const sd = Math.max(least, spreadAround(usual, roots) * (1 + 2 / roots.length))
+  const beyond = sensitivity * Math.hypot(sd, (usual * Math.sqrt(doubt)) / 2)
+  const middle = median(gaps)
+  return { usual: middle, latest: Math.max(middle, (usual + beyond) ** 2) }
 }
 
 /**
- * A frequent table in an hour of the day it has hardly been seen in may be in a slow spell or a rest. After a gap
- * that was too long, one and a half times that gap is not too long; nor is a gap as on an earlier day.
+ * The sd that late updates among the values do not widen: the one at which the mean squared standardised deviation,
+ * each square counted up to a bound, is what it is for the normal (proposal 2 of Huber 1964). By bisection.
  */
-function orAsSlowAsBefore(
-  due: Due,
-  times: readonly number[],
-  gaps: readonly number[],
-  typicalGap: number,
-): Due {
-  if (typicalGap >= SUB_DAILY) return due
-  const slots = times.map(slotsAt)
-  const now = slots[slots.length - 1]!
-  const known = gaps.filter((_, i) => sameHour(slots[i]!, now)).length
-  if (known >= KNOWN_HOUR) return due
-  const newest = gaps[gaps.length - 1]!
-  const last = times[times.length - 1]!
-  const earlier = gaps.filter((_, i) => hoursApart(slots[i]!, now) <= 1 && last - times[i]! > DAY / 2)
-  const latest = Math.max(due.latest, newest > due.latest ? 1.5 * newest : 0, 1.15 * Math.max(0, ...earlier))
-  return { ...due, latest }
+function spreadAround(centre: number, values: readonly number[]): number {
+  const squares = values.map(value => (value - centre) ** 2)
+  let low = 0
+  let high = Math.max(...squares)
+  for (let i = 0; i < FIT_STEPS; i++) {
+    const middle = (low + high) / 2
+    let sum = 0
+    for (const square of squares) sum += Math.min(LARGEST_SQUARE, square / middle)
+    if (sum > EXPECTED_SQUARE * squares.length) low = middle
+    else high = middle
+  }
+  return Math.sqrt(high)
 }
-/** Gaps that began in an hour of the day before its pace is known. */
-const KNOWN_HOUR = 6
+const FIT_STEPS = 30
+const LARGEST_SQUARE = 2.706
+const EXPECTED_SQUARE = 0.8313
+
+/** The slowest pace at which a gap is assumed to go on. */
+const SLOWEST = 0.05
+
+/** By the gaps on a clock that runs as fast as the table lives in each hour. */
+function dueByClock(updates: Updates, sensitivity: number): Due {
+  const { times, gaps, typicalGap, last } = updates
+  const pace = learnPace(times, gaps, typicalGap)
+  const recent = times.slice(-RECENT - 1)
+  const passed = recent
+    .slice(1)
+    .map((at, i) => Math.max(SHORTEST_GAP, secondsOnClock(pace.speeds, recent[i]!, at)))
+  const slot = slotOf(last)
+  const { usual, latest } = dueAfter(passed, sensitivity, pace.doubts[slot])
+  // A gap that began at a slow pace may well end at it.
+  const atThisPace = latest / Math.max(SLOWEST, pace.speeds[slot]!)
+  const due = {
+    usual: momentOnClock(pace.speeds, last, usual) - last,
+    latest: Math.max(atThisPace, momentOnClock(pace.speeds, last, latest) - last),
+  }
+  return { usual: due.usual, latest: Math.max(due.latest, latestWhileUnknown(updates, pace, due)) }
+}
+
+/** A table whose typical gap is at most this may rest every night. */
+const FREQUENT = 45 * 60
+/** Updates, a working day of them at a half-hourly pace, by which a table without a rest is taken to have none. */
+const WORKING_DAY = 30
+/** An hour of the day is known after it was lived through twice, or this many gaps began in it. */
+const KNOWN_DAYS = 2
+const KNOWN_GAPS = 6
+/** How much longer than a long gap in an unknown hour the next may be; how much longer than on an earlier day. */
+const AFTER_LONG = 2
+const AS_EARLIER = 1.4
+
+/**
+ * The latest time in an hour of the day that is not known yet: after a gap that was too long, twice that gap is not
+ * too long; nor is a gap about as on an earlier day. On its first day a frequent table may rest from any moment on.
+ */
+function latestWhileUnknown({ times, gaps, typicalGap, last }: Updates, pace: Pace, due: Due): number {
+  const isFirstDay = last - times[0]! < DAY
+  if (isFirstDay && typicalGap <= FREQUENT && times.length < WORKING_DAY) return DAY
+  const hour = slotOf(last) % 24
+  const hours = gaps.map((_, i) => slotOf(times[i]!) % 24)
+  if (pace.days[hour]! >= KNOWN_DAYS || hours.filter(other => other === hour).length >= KNOWN_GAPS) return 0
+  const newest = gaps[gaps.length - 1]!
+  const earlier = gaps.filter((_, i) => hoursApart(hours[i]!, hour) <= 1 && last - times[i]! > DAY / 2)
+  return Math.max(newest > due.latest ? AFTER_LONG * newest : 0, AS_EARLIER * Math.max(0, ...earlier))
+}
+
+function hoursApart(a: number, b: number): number {
+  const apart = Math.abs(a - b)
+  return Math.min(apart, 24 - apart)
+}
+
+/** Gaps that began on the same weekday before they are compared among themselves. */
+const ENOUGH_ALIKE = 3
+
+/** By the gaps that began on the same weekday, where there are enough of them and the table is not a weekly one. */
+function dueByWeekday({ times, gaps, typicalGap, last }: Updates, sensitivity: number): Due {
+  const today = slotsAt(last).weekday
+  const isAlike = (i: number) => typicalGap >= SUB_WEEKLY || slotsAt(times[i]!).weekday === today
+  const alike = gaps.filter((_, i) => isAlike(i)).slice(-RECENT)
+  if (alike.length >= ENOUGH_ALIKE) return dueAfter(alike, sensitivity)
+  const all = gaps.slice(-RECENT)
+  const due = dueAfter(all, sensitivity)
+  if (alike.length === 0) return { ...due, latest: Math.max(due.latest, 1.1 * Math.max(...all)) }
+  return { usual: median(alike), latest: Math.max(due.latest, 1.15 * Math.max(...alike)) }
+}

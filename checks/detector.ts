@@ -9,7 +9,7 @@ import { isAnomalous, type Band, type Basis, type Direction } from './detector/b
 import type { Interval } from './detector/calendar.ts'
 import { bankFor } from './detector/designs.ts'
 import { judgeConfirmed, noteConfirmed, type Confirmed } from './detector/feedback.ts'
-import { judgeByBank } from './detector/opinion.ts'
+import { judgeByBank, noteSurprise } from './detector/opinion.ts'
 import { feedOperating, judgeOperating, startOperating } from './detector/operating.ts'
 import type { Operating, OperatingState } from './detector/operating.ts'
 import { domainOf } from './detector/scales.ts'
@@ -72,7 +72,7 @@ export interface DetectorState {
 }
 
 /** The version of the states that this code reads. */
-export const STATE_VERSION = 2
+export const STATE_VERSION = 3
 /** Earlier points below which a verdict is marked as learning. */
 export const LEARNING_POINTS = 7
 
@@ -95,10 +95,13 @@ export function advance(state: DetectorState, point: Point): DetectorState {
   const value = measurable(point.value)
   const learned = (state.learned ??= begin(state.options, point))
   if (learned.by === 'bank') {
-    feedBank(bankFor(state.options.series, interval), learned.bank, point.at, value, point.confirmed)
+    const bank = bankFor(state.options.series, interval)
+    noteSurprise(bank, learned.bank, point.at, value)
+    feedBank(bank, learned.bank, point.at, value, point.confirmed)
   } else {
     const operating = operatingOf(state.options)
-    feedOperating(operating, interval, learned.rates, point.at, value, point.total, point.active)
+    const { at, total, active, confirmed } = point
+    feedOperating(operating, interval, learned.rates, at, value, total, active, confirmed)
   }
   state.confirmed = noteConfirmed(state.confirmed, value, point.confirmed ?? false)
   state.count++

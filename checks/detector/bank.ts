@@ -13,14 +13,19 @@ export interface BankState {
   facts: Facts
   firstAt: number
   lastAt: number
-  /** Which slots have been seen (1), of the cycles that matter to the interval. */
+  /** How often each slot has been seen, of the cycles that matter to the interval. */
   seen: Partial<Record<Cycle, number[]>>
-  /** In the order of the bank's designs. */
-  predictors: Predictor[]
+  /** What was expected instead of the last surprising values, and how many points ago. */
+  surprises: { expected: number; age: number }[]
+  /** In the order of the bank's designs; null is one that is out of the race for good. */
+  predictors: (Predictor | null)[]
 }
 
 /** Points before a predictor's hits count: the first ones are luck. */
 const SCORED_FROM = 3
+/** Points before predictors may be given up, and the nats behind the best at which they are. */
+const RACE = 50
+const HOPELESS = 40
 
 export function startBank(bank: Bank): BankState {
   return {
@@ -28,6 +33,7 @@ export function startBank(bank: Bank): BankState {
     firstAt: 0,
     lastAt: 0,
     seen: {},
+    surprises: [],
     predictors: bank.designs.map(startPredictor),
   }
 }
@@ -41,14 +47,14 @@ export function feedBank(bank: Bank, state: BankState, at: number, value: number
   noteKind(facts, value)
   const slots = slotsAt(at)
   const elapsed = intervalsSince(bank, state, at)
-  const scored = state.facts.count >= SCORED_FROM
   const isSecond = isSecondLook(bank, state, at)
+  const scored = state.facts.count >= SCORED_FROM && !isSecond
   let shared: ScaledValue | null = null
   bank.designs.forEach((design, i) => {
-    const predictor = state.predictors[i]!
-    if (design.scale.ofStep && (state.facts.count === 0 || isSecond)) return
+    const predictor = state.predictors[i]
+    if (!predictor || (design.scale.ofStep && (state.facts.count === 0 || isSecond))) return
     if (isHopeless(facts, design.scale)) {
-      if (predictor.points > 0) state.predictors[i] = startPredictor(design)
+      state.predictors[i] = null
       return
     }
     if (shared?.scale !== design.scale)
@@ -57,23 +63,33 @@ export function feedBank(bank: Bank, state: BankState, at: number, value: number
     const size = learn(predictor, design, slots, use.x, use.floor, use.logJacobian, scored, confirmed)
     if (design.scale.ofStep) keepAnchor(predictor, state.facts.last, size)
   })
+  if (facts.count >= RACE) giveUp(state)
   noteSeen(bank, state, slots)
   if (facts.count === 0) state.firstAt = at
   state.lastAt = at
   noteSize(facts, value)
 }
 
+/** Gives up predictors so far behind that no change of the series would bring them back before a better one. */
+function giveUp(state: BankState): void {
+  let best = -Infinity
+  for (const predictor of state.predictors) if (predictor?.points) best = Math.max(best, predictor.score)
+  state.predictors.forEach((predictor, i) => {
+    if (predictor?.points && predictor.score < best - HOPELESS) state.predictors[i] = null
+  })
+}
+
 function noteSeen(bank: Bank, state: BankState, slots: Slots): void {
   for (const cycle of SEEN_CYCLES[bank.interval]) {
     const seen = (state.seen[cycle] ??= Array<number>(CYCLE_SLOTS[cycle]).fill(0))
-    seen[slots[cycle]] = 1
+    seen[slots[cycle]]!++
   }
 }
 
-/** The cycles in which a slot that was never seen makes a verdict less sure. */
+/** The cycles whose slots are counted. */
 export const SEEN_CYCLES: Record<Interval, readonly Cycle[]> = {
   hourly: ['hour'],
-  daily: ['weekday', 'monthEdge'],
+  daily: ['weekday', 'weekend', 'monthEdge'],
   weekly: [],
 }
 
@@ -139,9 +155,9 @@ export function closerStep(
 /** Keeps the value before a step beyond 5 sd for as long as such steps follow, four at most. */
 function keepAnchor(predictor: Predictor, before: number, size: number): void {
   if (Math.abs(size) <= 5) {
-    predictor.anchor = null
+    predictor.anchor = undefined
     return
   }
   predictor.anchor ??= { value: before, age: 0 }
-  if (++predictor.anchor.age > 3) predictor.anchor = null
+  if (++predictor.anchor.age > 3) predictor.anchor = undefined
 }

@@ -2,7 +2,7 @@
 
 export type Interval = 'hourly' | 'daily' | 'weekly'
 
-const HOUR = 3600
+export const HOUR = 3600
 export const DAY = 86_400
 export const WEEK = 7 * DAY
 

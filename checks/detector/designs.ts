@@ -1,8 +1,7 @@
 /** Which predictors run over a series: every scale its domain allows, with every structure its interval has. */
-import type { Interval } from './calendar.ts'
-import { SEASON_MEMORY, type Design } from './predictor.ts'
-import { domainOf, SCALES, type Domain } from './scales.ts'
-import type { SeasonHabit } from './season.ts'
+import type { Cycle, Interval } from './calendar.ts'
+import type { Design } from './predictor.ts'
+import { domainOf, SCALES, type Domain, type Scale } from './scales.ts'
 
 /** What a bank is told once: it decides the designs and is not part of the state. */
 export interface Bank {
@@ -16,11 +15,11 @@ export function bankFor(series: string, interval: Interval): Bank {
   return BANKS[domainOf(series)][interval]
 }
 
-/** Every scale with every structure that suits the interval. */
+/** Every scale with every structure that suits the interval and is worth its while there. */
 function designsFor(domain: Domain, interval: Interval): Design[] {
   return SCALES[domain].flatMap(scale =>
     structuresFor(interval)
-      .filter(({ weight }) => !(scale.ofStep && weight === 1))
+      .filter(structure => structure.weight === 0 || mayFollow(scale, structure))
       .map(({ weight, season, overlay }) => ({
         scale,
         weight,
@@ -34,6 +33,15 @@ function designsFor(domain: Domain, interval: Interval): Design[] {
 
 type Structure = Pick<Design, 'weight' | 'season' | 'overlay'>
 
+/**
+ * Whether a level that follows the last values can earn its place: a step follows by itself, between months the
+ * level moves on anyway, and with seasons the root lies between the raw and the log scale, which both follow.
+ */
+function mayFollow(scale: Scale, { season }: Structure): boolean {
+  if (scale.ofStep) return false
+  return season === null || (season !== 'monthEdge' && scale.name !== 'root')
+}
+
 function structuresFor(interval: Interval): Structure[] {
   const flat: Structure[] = ([0, 0.3, 1] as const).map(weight => ({ weight, season: null, overlay: null }))
   const seasonal = SEASONS[interval].flatMap(([season, overlay]) =>
@@ -42,18 +50,15 @@ function structuresFor(interval: Interval): Structure[] {
   return [...flat, ...seasonal]
 }
 
-const habit = (cycle: SeasonHabit['cycle']): SeasonHabit => ({ cycle, memory: SEASON_MEMORY, shrinkage: 0.3 })
-const weekdayOverlay: SeasonHabit = { cycle: 'weekday', memory: 48, shrinkage: 2 }
-
-const SEASONS: Record<Interval, [SeasonHabit, SeasonHabit | null][]> = {
+const SEASONS: Record<Interval, [Cycle, Cycle | null][]> = {
   hourly: [
-    [habit('hour'), null],
-    [habit('hour'), weekdayOverlay],
+    ['hour', null],
+    ['hour', 'weekday'],
   ],
   daily: [
-    [habit('monthEdge'), null],
-    [habit('weekend'), null],
-    [habit('weekday'), null],
+    ['monthEdge', null],
+    ['weekend', null],
+    ['weekday', null],
   ],
   weekly: [],
 }

@@ -73,13 +73,13 @@ function wallace(df: number): number {
   return (8 * df + 1) / (8 * df + 3)
 }
 
-/** ln of the density of Student's t at `t`, for whole degrees of freedom up to 10. */
+/** ln of the density of Student's t at `t`, for whole degrees of freedom up to 20. */
 export function logStudent(t: number, df: number): number {
   return LOG_STUDENT_PEAK[df]! - 0.5 * (df + 1) * Math.log(1 + (t * t) / df)
 }
 
 /** ln Γ((df+1)/2) − ln Γ(df/2) − ½ ln(df π), by the recurrence Γ(x+1) = x Γ(x). */
-const LOG_STUDENT_PEAK = Array.from({ length: 11 }, (_, df) => logStudentPeak(df))
+const LOG_STUDENT_PEAK = Array.from({ length: 21 }, (_, df) => logStudentPeak(df))
 
 function logStudentPeak(df: number): number {
   if (df === 0) return -Infinity

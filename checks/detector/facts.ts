@@ -12,6 +12,7 @@ export interface Facts {
   negatives: number
   zeros: number
   positives: number
+  increases: number
   decreases: number
   fractions: number
 }
@@ -28,6 +29,7 @@ export function startFacts(): Facts {
     negatives: 0,
     zeros: 0,
     positives: 0,
+    increases: 0,
     decreases: 0,
     fractions: 0,
   }
@@ -38,6 +40,7 @@ export function noteKind(facts: Facts, value: number): void {
   if (value < 0) facts.negatives++
   else if (value > 0) facts.positives++
   else facts.zeros++
+  if (facts.count > 0 && value > facts.last) facts.increases++
   if (facts.count > 0 && value < facts.last) facts.decreases++
   if (!Number.isInteger(value)) facts.fractions++
 }
@@ -80,6 +83,11 @@ export function isHopeless(facts: Facts, { needs }: Scale): boolean {
   if (needs === 'nonNegative') return facts.negatives > 0
   if (needs === 'positive') return facts.negatives + facts.zeros > 0
   return needs === 'growing' && facts.count >= 20 && facts.decreases > 0.2 * facts.count
+}
+
+/** Whether a table (almost) only grows, and mostly does: where nothing changes, any change is of another kind. */
+export function isGrowing({ count, increases, decreases }: Facts): boolean {
+  return decreases <= 0.05 * count && increases >= 0.5 * count
 }
 
 /** The values a domain allows. */

@@ -4,6 +4,7 @@
  */
 import type { Band, Direction } from './band.ts'
 import { CYCLE_SLOTS, slotsAt, type Cycle, type Interval } from './calendar.ts'
+import { rounded } from './rate.ts'
 import { feedRates, judgeAgainstFloor, judgeByRates, startRates, tallyOf } from './rates.ts'
 import type { RatesState } from './rates.ts'
 import { isActive, type Schedule } from './schedule.ts'
@@ -22,7 +23,8 @@ interface CalendarState {
 
 /** What has been learned, as plain JSON. */
 export interface OperatingState {
-  all: RatesState
+  /** The one baseline of all results; null in mode `schedule`, which always knows the period. */
+  all: RatesState | null
   /** The baselines of the periods; null in mode `off`. */
   periods: { active: RatesState; dormant: RatesState } | null
   /** Null but in mode `auto`. */
@@ -46,9 +48,11 @@ const CALENDAR_CYCLE: Record<Interval, Cycle | null> = {
 export function startOperating(operating: Operating, interval: Interval): OperatingState {
   const cycle = operating.mode === 'auto' ? CALENDAR_CYCLE[interval] : null
   return {
-    all: startRates(interval),
+    all: operating.mode === 'schedule' ? null : startRates(interval),
     periods:
-      operating.mode === 'off' ? null : { active: startRates(interval), dormant: startRates(interval) },
+      operating.mode === 'off'
+        ? null
+        : { active: startRates(interval), dormant: startRates(interval, false) },
     calendar: cycle && {
       active: Array<number>(CYCLE_SLOTS[cycle]).fill(0),
       total: Array<number>(CYCLE_SLOTS[cycle]).fill(0),
@@ -57,7 +61,7 @@ export function startOperating(operating: Operating, interval: Interval): Operat
 }
 
 /**
- * Learns one result; changes `state` in place.
+ * Learns one result, in full if it is confirmed; changes `state` in place.
  * @param wasActive what the schedule of that time said; null asks the schedule of today
  */
 export function feedOperating(
@@ -68,22 +72,28 @@ export function feedOperating(
   percent: number,
   total: number | null | undefined,
   wasActive: boolean | null = null,
+  confirmed = false,
 ): void {
   const tally = tallyOf(percent, total)
-  feedRates(interval, state.all, at, tally)
+  if (state.all) feedRates(interval, state.all, at, tally, confirmed)
   if (!state.periods) return
-  const working = percent > 100 * DORMANT_FLOOR
+  const working = isWorking(percent)
   learnCalendar(state, interval, at, working)
   const active = whetherActive(operating, interval, state, at, wasActive) ?? working
-  feedRates(interval, active ? state.periods.active : state.periods.dormant, at, tally)
+  feedRates(interval, active ? state.periods.active : state.periods.dormant, at, tally, confirmed)
+}
+
+function isWorking(percent: number): boolean {
+  return percent > 100 * DORMANT_FLOOR
 }
 
 function learnCalendar(state: OperatingState, interval: Interval, at: number, working: boolean): void {
   const cycle = CALENDAR_CYCLE[interval]
   if (!state.calendar || !cycle) return
   const slot = slotsAt(at)[cycle]
-  state.calendar.active[slot] = state.calendar.active[slot]! * CALENDAR_MEMORY + (working ? 1 : 0)
-  state.calendar.total[slot] = state.calendar.total[slot]! * CALENDAR_MEMORY + 1
+  const { active, total } = state.calendar
+  active[slot] = rounded(active[slot]! * CALENDAR_MEMORY + (working ? 1 : 0))
+  total[slot] = rounded(total[slot]! * CALENDAR_MEMORY + 1)
 }
 
 /** Whether the table operates at a moment; null while that is not known, and in mode `off`. */
@@ -94,45 +104,52 @@ function whetherActive(
   at: number,
   scheduled: boolean | null,
 ): boolean | null {
-  if (operating.mode === 'schedule' && scheduled !== null) return scheduled
-  if (operating.mode === 'schedule' && operating.schedule) return isActive(operating.schedule, at)
+  if (operating.mode === 'schedule')
+    return scheduled ?? (operating.schedule ? isActive(operating.schedule, at) : true)
   const cycle = CALENDAR_CYCLE[interval]
-  if (!state.calendar || !cycle || state.all.count < 14 || !isClearCut(state.calendar)) return null
+  if (!state.calendar || !cycle || state.all!.count < 14 || !isClearCut(state.calendar)) return null
   return slotActive(state.calendar, slotsAt(at)[cycle])
 }
 
-/** The verdict on one slot; null before it has been seen about twice. */
-function slotActive({ active, total }: CalendarState, slot: number): boolean | null {
-  return total[slot]! < SEEN_TWICE ? null : active[slot]! > 0.5 * total[slot]!
+/** The verdict on one slot; null before it has been seen about twice, or once and the same as its twin twice. */
+function slotActive(calendar: CalendarState, slot: number): boolean | null {
+  const { active, total } = calendar
+  const verdict = active[slot]! > 0.5 * total[slot]!
+  if (total[slot]! >= SEEN_TWICE) return verdict
+  const twin = twinOf(calendar, slot)
+  if (total[slot] === 0 || twin === null || total[twin]! < SEEN_TWICE) return null
+  return active[twin]! > 0.5 * total[twin]! === verdict ? verdict : null
 }
 /** 1 + CALENDAR_MEMORY, and a little less. */
 const SEEN_TWICE = 1.8
 
-/**
- * Whether it is too early to know a slot of `auto` mode. Nothing in the other slots says nothing about this one,
- * so that activity in it is compared with activity only.
- */
-function isNewSlot({ calendar }: OperatingState, interval: Interval, at: number): boolean {
-  const cycle = CALENDAR_CYCLE[interval]
-  return calendar !== null && cycle !== null && calendar.total[slotsAt(at)[cycle]]! < SEEN_TWICE
+/** The slot of the same hour of the other days, working days or weekend; null among weekdays. */
+function twinOf({ total }: CalendarState, slot: number): number | null {
+  const hours = CYCLE_SLOTS.hour
+  return total.length === 2 * hours ? (slot + hours) % (2 * hours) : null
 }
 
 /** Whether both kinds of slot exist and 90 % of the results agree with the verdict on their slot. */
 function isClearCut(calendar: CalendarState): boolean {
   let agreeing = 0
   let known = 0
-  const kinds = new Set<boolean>()
+  let isAnyActive = false
+  let isAnyDormant = false
   calendar.total.forEach((total, slot) => {
     const kind = slotActive(calendar, slot)
     if (kind === null) return
-    kinds.add(kind)
+    if (kind) isAnyActive = true
+    else isAnyDormant = true
     known += total
     agreeing += Math.max(calendar.active[slot]!, total - calendar.active[slot]!)
   })
-  return kinds.size === 2 && agreeing >= 0.9 * known
+  return isAnyActive && isAnyDormant && agreeing >= 0.9 * known
 }
 
-/** Judges a result that has not been learned; null with too few active results to compare an active one with. */
+/**
+ * Judges a result that has not been learned; null where too few results of its period are known to compare it with:
+ * an active one is never compared with dormant ones, nor a dormant one with active ones.
+ */
 export function judgeOperating(
   operating: Operating,
   interval: Interval,
@@ -145,17 +162,25 @@ export function judgeOperating(
   scheduled: boolean | null = null,
 ): Band | null {
   const tally = tallyOf(percent, total)
-  const byAll = () => judgeByRates(interval, state.all, at, tally, sensitivity, direction)
-  if (!state.periods) return byAll()
+  const by = (rates: RatesState) => judgeByRates(interval, rates, at, tally, sensitivity, direction)
+  if (!state.periods) return by(state.all!)
   const { active, dormant } = state.periods
-  const byActive = () => judgeByRates(interval, active, at, tally, sensitivity, direction)
-  const isWarm = active.count >= ACTIVE_PRIOR
+  const byActive = () => (active.count >= ACTIVE_PRIOR ? by(active) : null)
+  const byFloor = () => judgeAgainstFloor(interval, dormant, at, tally, sensitivity, DORMANT_FLOOR)
+  const isDormantKnown = dormant.count >= DORMANT_PRIOR
   const operates = whetherActive(operating, interval, state, at, scheduled)
-  if (operates === true && isWarm) return byActive()
-  if (operates === true && operating.mode === 'schedule') return null
-  if (operates === false && dormant.count >= DORMANT_PRIOR)
-    return judgeAgainstFloor(interval, dormant, at, tally, sensitivity, DORMANT_FLOOR)
-  const working = percent > 100 * DORMANT_FLOOR
-  if (operates === null && working && isNewSlot(state, interval, at)) return isWarm ? byActive() : null
-  return byAll()
+  if (operates === true) return byActive()
+  if (operates === false && (isDormantKnown || !state.all)) return isDormantKnown ? byFloor() : null
+  // Nothing in the other slots says nothing about a new one: activity in it is compared with activity only.
+  const working = isWorking(percent)
+  if (operates === null && working && isNewSlot(state, interval, at)) return byActive()
+  // What counts as no activity is no news in a table that is at rest now and then.
+  if (operates === null && !working && isDormantKnown && active.count > 0) return byFloor()
+  return by(state.all!)
+}
+
+/** Whether it is too early to know a slot of `auto` mode. */
+function isNewSlot({ calendar }: OperatingState, interval: Interval, at: number): boolean {
+  const cycle = CALENDAR_CYCLE[interval]
+  return calendar !== null && cycle !== null && calendar.total[slotsAt(at)[cycle]]! < SEEN_TWICE
 }

@@ -8,8 +8,10 @@ import { closerStep, intervalsSince, isSecondLook, SEEN_CYCLES, type BankState }
 import { DAY, slotsAt, WEEK, type Cycle, type Slots } from './calendar.ts'
 import type { Bank } from './designs.ts'
 import { clampScore } from './distributions.ts'
-import { floorAt, hasBothSigns, isHopeless, limitsOf, typicalSize, unitOf } from './facts.ts'
-import { predict, type Design, type Predictor } from './predictor.ts'
+import { floorAt, hasBothSigns, isGrowing, isHopeless, limitsOf, typicalSize, unitOf } from './facts.ts'
+import { errorsOf, predict, type Design, type Predictor } from './predictor.ts'
+import type { Scale } from './scales.ts'
+import { sightingsOf } from './season.ts'
 import { fitTail, type Tail } from './tail.ts'
 
 /** Points before seasonal predictors may speak. */
@@ -18,20 +20,40 @@ const SEASONAL_FROM = 10
 const AS_GOOD = 1
 /** Relative sd that a metric is expected to have before there is evidence. */
 const PRIOR_VARIATION = 0.06
-/** Band of a slot that was never seen, relative to the usual one. */
-const UNSEEN: Record<Cycle, number> = { hour: 4, hourOfWeekend: 1, weekday: 1.5, weekend: 1, monthEdge: 2 }
+
+/** What a slot that was never seen does to the band. */
+interface Unseen {
+  /** Factor on the usual band. */
+  widening: number
+  /**
+   * Sd of what may be special about the slot, upwards and downwards, relative to the size of the values: nobody knows
+   * the course of a day or what a month begins with before having seen it. A month begins or ends with more than
+   * usual; that less comes, or nothing, is news. The steps of a growing table are steadier.
+   */
+  rise: number
+  fall: number
+}
+
+const UNSEEN: Record<Cycle, Unseen> = {
+  hour: { widening: 4, rise: 0.5, fall: 0.5 },
+  hourOfWeekend: { widening: 1, rise: 0, fall: 0 },
+  weekday: { widening: 1.5, rise: 0, fall: 0 },
+  weekend: { widening: 1, rise: 0, fall: 0 },
+  monthEdge: { widening: 2, rise: 0.5, fall: 0 },
+}
+
+/** A score beyond this is a surprise, which is kept for so many points. */
+const SURPRISE = 2.5
+const SURPRISE_POINTS = 3
 
 /** What the next verdict is asked about. */
 interface Question {
   at: number
   value: number
-  sensitivity: number
-  direction: Direction
   slots: Slots
   elapsed: number
   isSecond: boolean
-  /** Widening for a time of day or week that was never seen. */
-  unseen: number
+  unseen: Unseen
 }
 
 /** Judges a value that has not been learned; null with fewer than 3 points. */
@@ -44,33 +66,56 @@ export function judgeByBank(
   direction: Direction,
 ): Band | null {
   if (state.facts.count < 3) return null
+  const question = questionOf(bank, state, at, value)
+  const opinion = mildestOpinion(bank, state, question)
+  return (
+    opinion && reconcile(bandOf(bank, state, opinion, question, sensitivity), value, sensitivity, direction)
+  )
+}
+
+/** Remembers what was expected instead of a surprising value; to be called before the value is learned. */
+export function noteSurprise(bank: Bank, state: BankState, at: number, value: number): void {
+  for (const surprise of state.surprises) surprise.age++
+  if ((state.surprises[0]?.age ?? 0) > SURPRISE_POINTS) state.surprises.shift()
+  if (state.facts.count < 3) return
+  const said = mildestOpinion(bank, state, questionOf(bank, state, at, value), SURPRISE)
+  if (said && Math.abs(said.zScore) > SURPRISE) state.surprises.push({ expected: said.expected, age: 1 })
+}
+
+function questionOf(bank: Bank, state: BankState, at: number, value: number): Question {
   const slots = slotsAt(at)
-  const question: Question = {
+  return {
     at,
     value,
-    sensitivity,
-    direction,
     slots,
     elapsed: intervalsSince(bank, state, at),
     isSecond: isSecondLook(bank, state, at),
-    unseen: wideningFor(bank, state, slots),
+    unseen: unseenOf(bank, state, slots),
   }
-  const opinion = mildestOpinion(bank, state, question)
-  return opinion && reconcile(bandOf(bank, state, opinion, question), value, sensitivity, direction)
 }
 
-function wideningFor(bank: Bank, state: BankState, slots: Slots): number {
-  let widening = 1
-  for (const cycle of SEEN_CYCLES[bank.interval])
-    if (!state.seen[cycle]?.[slots[cycle]]) widening = Math.max(widening, UNSEEN[cycle])
-  return widening
+function unseenOf(bank: Bank, state: BankState, slots: Slots): Unseen {
+  const unseen = { widening: 1, rise: 0, fall: 0 }
+  for (const cycle of SEEN_CYCLES[bank.interval]) {
+    if (state.seen[cycle]?.[slots[cycle]]) continue
+    unseen.widening = Math.max(unseen.widening, UNSEEN[cycle].widening)
+    unseen.rise = Math.max(unseen.rise, UNSEEN[cycle].rise)
+    unseen.fall = Math.max(unseen.fall, UNSEEN[cycle].fall)
+  }
+  return unseen
+}
+
+/** Factors on the noise above and below the mean. */
+interface Stretch {
+  high: number
+  low: number
 }
 
 /** One predictor's view of a value. */
 interface Opinion {
   design: Design
   mean: number
-  stretch: number
+  stretch: Stretch
   from: number
   expected: number
   tail: Tail
@@ -78,24 +123,71 @@ interface Opinion {
   basis: Basis
 }
 
-/** The best predictor's opinion, unless one that is as good finds the value less surprising. */
-function mildestOpinion(bank: Bank, state: BankState, question: Question): Opinion | null {
-  const best = bestPredictor(bank, state, question)
-  if (best === null) return null
+/** A predictor that may speak, and how well it has done. */
+interface Candidate {
+  design: Design
+  predictor: Predictor
+  rank: number
+}
+
+function candidatesFor(bank: Bank, state: BankState, question: Question): Candidate[] {
+  const candidates: Candidate[] = []
+  bank.designs.forEach((design, i) => {
+    const predictor = state.predictors[i]
+    if (!predictor || errorsOf(predictor) < 2 || !suits(state, design, question)) return
+    if (!hasSeen(predictor, design, question.slots)) return
+    candidates.push({
+      design,
+      predictor,
+      rank: predictor.score - design.handicap,
+    })
+  })
+  return candidates
+}
+
+/** A seasonal predictor knows nothing of a slot that it has never seen. */
+function hasSeen({ season }: Predictor, design: Design, slots: Slots): boolean {
+  return !season || !design.season || sightingsOf(season, slots[design.season]) > 0
+}
+
+/** The best predictor's opinion, unless it is surprised (by `least`) and one as good finds the value less surprising. */
+function mildestOpinion(bank: Bank, state: BankState, question: Question, least = 1): Opinion | null {
+  const candidates = candidatesFor(bank, state, question)
+  if (candidates.length === 0) return null
+  const best = candidates.reduce((one, other) => (other.rank > one.rank ? other : one))
   const first = opinionOf(bank, state, best, question)
-  if (Math.abs(first.zScore) < 1) return first
-  const bestScore = rank(bank, state, best)
+  if (Math.abs(first.zScore) < least) return first
   const age = question.at - state.firstAt
   let mildest = first
-  bank.designs.forEach((design, i) => {
-    if (i === best || !suits(state, design, question) || state.predictors[i]!.errors < 2) return
-    const asGood = rank(bank, state, i) >= bestScore - AS_GOOD
-    if (!asGood && !knowsSlot(state.predictors[i]!, design, question.slots, age)) return
-    const opinion = opinionOf(bank, state, i, question)
-    if (!asGood && !isMuchCloser(opinion, first, question.value)) return
+  for (const candidate of candidates) {
+    if (candidate === best) continue
+    const asGood = candidate.rank >= best.rank - AS_GOOD
+    if (!asGood && !knowsSlot(candidate, question.slots, age)) continue
+    const opinion = opinionOf(bank, state, candidate, question)
+    if (!asGood && !isMuchCloser(opinion, first, question.value)) continue
     if (Math.abs(opinion.zScore) < Math.abs(mildest.zScore)) mildest = opinion
-  })
+  }
+  return milderAfterSurprise(state, mildest, question)
+}
+
+/** Going back to what was expected before a surprise is no news: that expectation may speak for the value, too. */
+function milderAfterSurprise(state: BankState, opinion: Opinion, question: Question): Opinion {
+  let mildest = opinion
+  for (const { expected } of state.surprises) {
+    const earlier = expecting(opinion, expected, question)
+    if (Math.abs(earlier.zScore) < Math.abs(mildest.zScore)) mildest = earlier
+  }
   return mildest
+}
+
+/** The same opinion around another expected value. */
+function expecting(opinion: Opinion, expected: number, { value, elapsed }: Question): Opinion {
+  const { scale } = opinion.design
+  const from = scale.ofStep ? opinion.from + expected - opinion.expected : opinion.from
+  const mean = scale.ofStep ? opinion.mean : scale.forward(expected)
+  const x = scale.forward(scale.ofStep ? (value - from) / elapsed : value)
+  const zScore = scoreOf(x - mean, opinion.tail, opinion.stretch)
+  return { ...opinion, from, mean, expected, zScore }
 }
 
 /** In the first two turns of a cycle, a level that its slot has already shown is a second opinion, in seconds. */
@@ -107,70 +199,80 @@ const FIRST_TURNS: Record<Cycle, number> = {
   monthEdge: 62 * DAY,
 }
 
-function knowsSlot(predictor: Predictor, design: Design, slots: Slots, age: number): boolean {
-  if (!predictor.season || !design.season || design.weight !== 0) return false
-  const { cycle } = design.season
+function knowsSlot({ design, predictor }: Candidate, slots: Slots, age: number): boolean {
+  const cycle = design.season
+  if (!predictor.season || !cycle || design.weight !== 0) return false
   if (design.scale.ofStep || (cycle === 'monthEdge' && slots.monthEdge === 0)) return false
-  return age < FIRST_TURNS[cycle] && predictor.season.sightings[slots[cycle]]! > 0
+  return age < FIRST_TURNS[cycle] && sightingsOf(predictor.season, slots[cycle]) > 0
 }
 
 function isMuchCloser(opinion: Opinion, than: Opinion, value: number): boolean {
   return Math.abs(value - opinion.expected) <= 0.6 * Math.abs(value - than.expected)
 }
 
-function bestPredictor(bank: Bank, state: BankState, question: Question): number | null {
-  let best: number | null = null
-  let bestScore = -Infinity
-  bank.designs.forEach((design, i) => {
-    if (state.predictors[i]!.errors < 2 || !suits(state, design, question)) return
-    const score = rank(bank, state, i)
-    if (best !== null && score <= bestScore) return
-    best = i
-    bestScore = score
-  })
-  return best
-}
-
-function rank(bank: Bank, state: BankState, i: number): number {
-  return state.predictors[i]!.score - bank.designs[i]!.handicap
-}
-
-function opinionOf(bank: Bank, state: BankState, i: number, question: Question): Opinion {
-  const design = bank.designs[i]!
-  const predictor = state.predictors[i]!
+function opinionOf(
+  bank: Bank,
+  state: BankState,
+  { design, predictor }: Candidate,
+  question: Question,
+): Opinion {
   const { scale } = design
-  const { x, from } = closerStep(
-    bank,
-    state,
-    predictor,
-    design,
-    question.slots,
-    question.value,
-    question.elapsed,
-  )
-  const prediction = predict(predictor, design, question.slots)
-  const stretch = prediction.stretch * question.unseen
+  const { slots, value, elapsed } = question
+  const { x, from } = closerStep(bank, state, predictor, design, slots, value, elapsed)
+  const prediction = predict(predictor, design, slots)
   const amount = scale.back(prediction.mean)
-  const tail = tailOf(bank, state, predictor, design, question.slots, amount)
+  const tail = tailOf(bank, state, predictor, design, slots, amount)
+  const stretch = stretched(prediction.stretch, state, scale, tail, question)
   return {
     design,
     mean: prediction.mean,
     stretch,
     from,
-    expected: scale.ofStep ? from + question.elapsed * amount : amount,
+    expected: scale.ofStep ? from + elapsed * amount : amount,
     tail,
-    zScore: clampScore(tail.score((x - prediction.mean) / stretch)),
-    basis: basisOf(predictor, design, question.slots),
+    zScore: scoreOf(x - prediction.mean, tail, stretch),
+    basis: basisOf(state, predictor, design, slots),
   }
 }
 
-function basisOf({ season, points }: Predictor, design: Design, slots: Slots): Basis {
+function scoreOf(error: number, tail: Tail, { high, low }: Stretch): number {
+  return clampScore(tail.score(error / (error > 0 ? high : low)))
+}
+
+/** The stretch with regard to a slot never seen: wider by a factor, and by what such a slot may be about. */
+function stretched(
+  usual: number,
+  { facts }: BankState,
+  scale: Scale,
+  tail: Tail,
+  { unseen: { widening, rise, fall } }: Question,
+): Stretch {
+  const wide = usual * widening
+  const sd = tail.reach(1)
+  if (sd === 0 || scale.ofStep) return { high: wide, low: wide }
+  const size = typicalSize(facts)
+  const spread = (size * scale.slope(size)) / sd
+  return { high: Math.hypot(wide, rise * spread), low: Math.hypot(wide, fall * spread) }
+}
+
+function basisOf(state: BankState, { season, points }: Predictor, design: Design, slots: Slots): Basis {
   const kind = design.weight > 0 ? 'recent' : 'level'
-  if (!season || !design.season)
-    return { kind: design.scale.ofStep ? 'step' : kind, cycle: null, slot: null, sightings: points }
-  const { cycle } = design.season
+  const cycle = design.season
+  if (!season || !cycle)
+    return {
+      kind: design.scale.ofStep ? 'step' : kind,
+      cycle: null,
+      slot: null,
+      sightings: points,
+    }
   const slot = slots[cycle]
-  return { kind: design.scale.ofStep ? 'step' : 'slot', cycle, slot, sightings: season.sightings[slot]! }
+  const sightings = state.seen[cycle]?.[slot] ?? sightingsOf(season, slot)
+  return {
+    kind: design.scale.ofStep ? 'step' : 'slot',
+    cycle,
+    slot,
+    sightings,
+  }
 }
 
 function tailOf(
@@ -185,7 +287,7 @@ function tailOf(
   const level = Math.abs(amount)
   const slope = scale.slope(level)
   const sightings =
-    predictor.season && design.season ? predictor.season.sightings[slots[design.season.cycle]]! : Infinity
+    predictor.season && design.season ? sightingsOf(predictor.season, slots[design.season]) : Infinity
   return fitTail(predictor.tail, predictor.variance, {
     floor: floorAt(bank.domain, state.facts, scale, amount),
     unit: unitOf(bank.domain, state.facts) * slope,
@@ -193,14 +295,21 @@ function tailOf(
       scale.ofStep || hasBothSigns(state.facts)
         ? 0
         : PRIOR_VARIATION * (scale.name === 'log' ? 1 : level * slope),
-    maxFreedom: 1 + 1.5 * sightings,
+    maxFreedom: 2 + 3 * sightings,
   })
 }
 
 /** The values that lie within the sensitivity, mapped back from the working scale, within the domain. */
-function bandOf(bank: Bank, state: BankState, opinion: Opinion, question: Question): Band {
-  const { scale } = opinion.design
-  const reach = opinion.tail.reach(question.sensitivity) * opinion.stretch
+function bandOf(
+  bank: Bank,
+  state: BankState,
+  opinion: Opinion,
+  question: Question,
+  sensitivity: number,
+): Band {
+  const { design, stretch } = opinion
+  const { scale } = design
+  const reach = opinion.tail.reach(sensitivity)
   const back = (x: number) => (scale.ofStep ? opinion.from + question.elapsed * scale.back(x) : scale.back(x))
   const limit =
     1e6 * (unitOf(bank.domain, state.facts) + typicalSize(state.facts)) + Math.abs(opinion.expected)
@@ -208,8 +317,8 @@ function bandOf(bank: Bank, state: BankState, opinion: Opinion, question: Questi
   const within = (v: number) => Math.max(least, Math.min(most, Math.max(-limit, Math.min(limit, v))))
   return {
     expected: within(opinion.expected),
-    low: within(back(opinion.mean - reach)),
-    high: within(back(opinion.mean + reach)),
+    low: within(back(opinion.mean - reach * stretch.low)),
+    high: within(back(opinion.mean + reach * stretch.high)),
     zScore: opinion.zScore,
     basis: opinion.basis,
   }
@@ -221,6 +330,6 @@ function suits({ facts }: BankState, design: Design, { isSecond }: Question): bo
   if (design.season && facts.count < SEASONAL_FROM) return false
   const { name, needs } = design.scale
   if ((name === 'log' || name === 'logStep') && facts.fractions === 0 && typicalSize(facts) < 4) return false
-  if (needs === 'growing' && facts.decreases > 0.05 * facts.count) return false
+  if (needs === 'growing' && !isGrowing(facts)) return false
   return !isHopeless(facts, design.scale)
 }

@@ -2,54 +2,63 @@
  * One robust one-step-ahead predictor: a level (exponential smoothing, Gardner 2006), on some of them the effect
  * of a slot, and the scale of its own errors. The state after a point depends on the points up to it only.
  */
-import type { Slots } from './calendar.ts'
+import type { Cycle, Slots } from './calendar.ts'
+import { short, shorten } from './digits.ts'
 import { logStudent } from './distributions.ts'
 import { median } from './robust.ts'
 import type { Scale } from './scales.ts'
 import { learnTail, startTail, type TailState } from './tail.ts'
-import { effectSpread, learnEffect, startSeason, type Season, type SeasonHabit } from './season.ts'
+import {
+  effectVariance,
+  learnEffect,
+  learnOverlay,
+  overlayVariance,
+  sightingsOf,
+  startOverlay,
+  startSeason,
+  type Overlay,
+  type Season,
+} from './season.ts'
 
 /** What distinguishes one predictor from another; not part of its state. */
 export interface Design {
   scale: Scale
   /** Weight of the newest value in the level: 0 is the running mean, 1 the last value. */
   weight: 0 | 0.3 | 1
-  season: SeasonHabit | null
+  season: Cycle | null
   /** Effects of a second cycle, added to those of the first. */
-  overlay: SeasonHabit | null
+  overlay: Cycle | null
   /** Whether the noise is allowed to differ by hour. */
   hourlyNoise: boolean
   /** Penalty on the log score. */
   handicap: number
 }
 
-/** Everything a predictor has learned, as plain JSON. */
+/** Everything a predictor has learned, as plain JSON, with short numbers where the size of the number allows it. */
 export interface Predictor {
   level: number
   /** Points that went into the level; 0 before the first. */
   points: number
-  season: Season | null
-  overlay: Season | null
-  noise: HourlyNoise | null
-  /** One-step errors seen. */
-  errors: number
   /** Variance of the standardised errors. */
   variance: number
-  /** The absolute values of the first standardised errors. */
-  firstErrors: number[]
-  tail: TailState
   /** Discounted sum of log predictive densities: how well this predictor has done on this very series. */
   score: number
-  /** The last value before a gross step outlier and how long it is kept; null when there was none. */
-  anchor: { value: number; age: number } | null
+  tail: TailState
+  season?: Season
+  overlay?: Overlay
+  noise?: HourlyNoise
+  /** The absolute values of the first standardised errors, while there are few. */
+  firstErrors?: number[]
+  /** The last value before a gross step outlier and how long it is kept. */
+  anchor?: { value: number; age: number }
 }
 
-/** Mean absolute error by hour, discounted. */
+/** Discounted sums of absolute errors, by hour and of all. */
 interface HourlyNoise {
   sum: number[]
-  weight: number[]
-  totalSum: number
-  totalWeight: number
+  /** Errors seen, by hour. */
+  errors: number[]
+  total: number
 }
 
 export interface Prediction {
@@ -70,25 +79,43 @@ const SCALE_WEIGHT = 0.025
 const SCORE_MEMORY = 0.985
 /** No single point can ruin a predictor's score. */
 const WORST_LOG_DENSITY = -20
+/** Floor of the first value after nothing but zeros, which is its own measure. */
+const OWN_FLOOR = 0.3
 /** Errors before a predictor's scale is taken for known. */
 const YOUNG = 12
+
+/** Past errors by hour count less by this factor with each error of the hour; the overall ones, with each error. */
+const HOUR_MEMORY = 0.97
+const NOISE_MEMORY = 0.99
+/** What n errors count together, each later one discounting those before: 1 + m + m² + … */
+const weights = (memory: number) =>
+  Array.from({ length: 2000 }, (_, errors) => (1 - memory ** errors) / (1 - memory))
+const HOUR_WEIGHTS = weights(HOUR_MEMORY)
+const NOISE_WEIGHTS = weights(NOISE_MEMORY)
 
 export function startPredictor(design: Design): Predictor {
   return {
     level: 0,
     points: 0,
-    season: design.season && startSeason(design.season),
-    overlay: design.overlay && startSeason(design.overlay),
-    noise: design.hourlyNoise
-      ? { sum: Array<number>(24).fill(0), weight: Array<number>(24).fill(0), totalSum: 0, totalWeight: 0 }
-      : null,
-    errors: 0,
     variance: 0,
-    firstErrors: [],
-    tail: startTail(),
     score: 0,
-    anchor: null,
+    tail: startTail(),
+    season: design.season ? startSeason(design.season) : undefined,
+    overlay: design.overlay ? startOverlay(design.overlay) : undefined,
+    noise: design.hourlyNoise ? startNoise() : undefined,
+    firstErrors: [],
+    anchor: undefined,
   }
+}
+
+function startNoise(): HourlyNoise {
+  const none = Array<number>(24).fill(0)
+  return { sum: none, errors: [...none], total: 0 }
+}
+
+/** One-step errors seen: every value but the first makes one. */
+export function errorsOf(p: Predictor): number {
+  return Math.max(0, p.points - 1)
 }
 
 /** Predicts the next value on the working scale; only once the predictor has seen a point. */
@@ -96,20 +123,17 @@ export function predict(p: Predictor, design: Design, slots: Slots): Prediction 
   let mean = p.level
   let uncertainty = levelUncertainty(p, design)
   if (p.season && design.season) {
-    const slot = slots[design.season.cycle]
+    const slot = slots[design.season]
     mean += p.season.effect[slot]!
-    uncertainty += seasonUncertainty(p, p.season, slot)
+    uncertainty += effectVariance(p.season, slot, p.variance)
   }
   if (p.overlay && design.overlay) {
-    const slot = slots[design.overlay.cycle]
-    const sightings = p.overlay.sightings[slot]!
+    const slot = slots[design.overlay]
     mean += p.overlay.effect[slot]!
-    uncertainty += sightings ? 1 / (Math.min(sightings, design.overlay.memory) + SIGHTING_OFFSET) : 0.5
+    uncertainty += overlayVariance(p.overlay, slot)
   }
   return { mean, stretch: Math.sqrt(1 + uncertainty) * relativeNoise(p, slots.hour) }
 }
-
-const SIGHTING_OFFSET = 0.7
 
 /** Variance of the level in units of the noise: 1/n of a mean; (2 − w)/w points make a smoothed one. */
 function levelUncertainty(p: Predictor, design: Design): number {
@@ -118,23 +142,19 @@ function levelUncertainty(p: Predictor, design: Design): number {
   return 1 / Math.max(1, Math.min(p.points, reach))
 }
 
-/** Variance of a slot's effect in units of the noise; of a slot never seen, the spread of the other slots. */
-function seasonUncertainty(p: Predictor, season: Season, slot: number): number {
-  const sightings = season.sightings[slot]!
-  if (sightings > 0) return 1 / (Math.min(sightings, SEASON_MEMORY) + SIGHTING_OFFSET)
-  const spread = effectSpread(season)
-  return spread === null ? 1 : Math.max(1, Math.min(50, spread / (p.variance || 1e-12)))
-}
-export const SEASON_MEMORY = 10
-
 /** Noise of an hour relative to the whole, shrunk towards 1 by 8 pseudo-errors, within 0.2 and 5. */
 export function relativeNoise(p: Predictor, hour: number): number {
-  const noise = p.noise
-  if (!noise || noise.totalWeight < 24) return 1
-  const overall = noise.totalSum / noise.totalWeight
-  if (!(overall > 0)) return 1
-  const own = (noise.sum[hour]! + 8 * overall) / (noise.weight[hour]! + 8)
+  const { noise } = p
+  if (!noise) return 1
+  const weight = weightOf(errorsOf(p), NOISE_WEIGHTS)
+  if (weight < 24 || !(noise.total > 0)) return 1
+  const overall = noise.total / weight
+  const own = (noise.sum[hour]! + 8 * overall) / (weightOf(noise.errors[hour]!, HOUR_WEIGHTS) + 8)
   return Math.max(0.2, Math.min(5, own / overall))
+}
+
+function weightOf(errors: number, weights: readonly number[]): number {
+  return weights[Math.min(errors, weights.length - 1)]!
 }
 
 /**
@@ -159,26 +179,28 @@ export function learn(
   const error = x - mean
   const u = error / stretch
   const sd = Math.sqrt(Math.max(p.variance, floor * floor))
-  if (scored) learnScore(p, u / sd, sd * stretch, logJacobian)
+  if (scored && sd > 0) learnScore(p, u / sd, sd * stretch, logJacobian)
   learnNoise(p, slots.hour, u, sd)
+  p.points++
   learnVariance(p, u, sd)
-  learnTail(p.tail, u, p.variance, floor)
+  learnTail(p.tail, u, p.variance, floor > 0 ? floor : OWN_FLOOR * Math.abs(u))
+  shortenTail(p.tail)
   learnLevel(p, design, error, confirmed ? Infinity : sd * stretch)
-  learnSeasons(p, design, slots, x)
+  learnSeasons(p, design, slots, x, confirmed ? Infinity : CLIP * sd * stretch)
   return u / sd
 }
 
 function learnFirst(p: Predictor, design: Design, slots: Slots, x: number): void {
   p.level = x
   p.points = 1
-  if (p.season && design.season) learnEffect(p.season, design.season, slots[design.season.cycle], 0)
+  if (p.season && design.season) learnEffect(p.season, slots[design.season], 0)
 }
 
 /** Log of the t density of the error, floored, on the raw scale by the Jacobian; the past is discounted. */
 function learnScore(p: Predictor, r: number, sd: number, logJacobian: number): void {
-  const df = Math.max(1, Math.min(5, p.errors - 1))
+  const df = Math.max(1, Math.min(5, errorsOf(p) - 1))
   const density = Math.max(WORST_LOG_DENSITY, logStudent(r, df)) - Math.log(sd) + logJacobian
-  p.score = p.score * SCORE_MEMORY + density
+  p.score = short(p.score * SCORE_MEMORY + density)
 }
 
 function learnNoise(p: Predictor, hour: number, u: number, sd: number): void {
@@ -186,23 +208,22 @@ function learnNoise(p: Predictor, hour: number, u: number, sd: number): void {
   if (!noise) return
   const own = relativeNoise(p, hour)
   const size = Math.min(Math.abs(u) * own, CLIP * sd * Math.max(1, own))
-  noise.sum[hour] = noise.sum[hour]! * 0.97 + size
-  noise.weight[hour] = noise.weight[hour]! * 0.97 + 1
-  noise.totalSum = noise.totalSum * 0.99 + size
-  noise.totalWeight = noise.totalWeight * 0.99 + 1
+  noise.sum[hour] = short(noise.sum[hour]! * HOUR_MEMORY + size)
+  noise.errors[hour]!++
+  noise.total = short(noise.total * NOISE_MEMORY + size)
 }
 
 /** The first errors by robust statistics of all of them, later ones as an exponentially weighted clipped square. */
 function learnVariance(p: Predictor, u: number, sd: number): void {
-  p.errors++
-  if (p.firstErrors.length < YOUNG) {
+  if (p.firstErrors) {
     p.firstErrors.push(Math.abs(u))
     p.variance = youngVariance(p.firstErrors)
+    if (p.firstErrors.length === YOUNG) p.firstErrors = undefined
     return
   }
   const clipped = Math.min(Math.abs(u), CLIP * sd)
-  const weight = Math.max(SCALE_WEIGHT, 1 / (p.errors + 1))
-  p.variance += weight * (CLIP_CORRECTION * clipped * clipped - p.variance)
+  const weight = Math.max(SCALE_WEIGHT, 1 / (errorsOf(p) + 1))
+  p.variance = short(p.variance + weight * (CLIP_CORRECTION * clipped * clipped - p.variance))
 }
 
 /** Up to three errors: their mean square. Then the median absolute error, at first halved with the mean square of all but the largest. */
@@ -218,9 +239,8 @@ function youngVariance(errors: readonly number[]): number {
 
 /** The level follows the clipped error, and not at all an error beyond 6 sd; an infinite sd clips nothing. */
 function learnLevel(p: Predictor, design: Design, error: number, sd: number): void {
-  p.points++
   const weight = Math.max(design.weight, 1 / p.points)
-  p.level += weight * tamed(error, sd, p.errors < 6)
+  p.level += weight * tamed(error, sd, errorsOf(p) < 6)
 }
 
 function tamed(error: number, sd: number, young: boolean): number {
@@ -229,17 +249,25 @@ function tamed(error: number, sd: number, young: boolean): number {
   return Math.max(-CLIP * sd, Math.min(CLIP * sd, error))
 }
 
-function learnSeasons(p: Predictor, design: Design, slots: Slots, x: number): void {
+function learnSeasons(p: Predictor, design: Design, slots: Slots, x: number, most: number): void {
   if (!p.season || !design.season) return
-  const slot = slots[design.season.cycle]
+  const slot = slots[design.season]
   if (!p.overlay || !design.overlay) {
-    learnEffect(p.season, design.season, slot, x - p.level)
+    learnEffect(p.season, slot, x - p.level)
     return
   }
-  const overlaySlot = slots[design.overlay.cycle]
+  const overlaySlot = slots[design.overlay]
   const before = p.overlay.effect[overlaySlot]!
-  if (p.season.sightings[slot]! > 0) {
-    learnEffect(p.overlay, design.overlay, overlaySlot, x - p.level - p.season.effect[slot]!)
-  }
-  learnEffect(p.season, design.season, slot, x - p.level - before)
+  if (sightingsOf(p.season, slot) > 0)
+    learnOverlay(p.overlay, overlaySlot, x - p.level - p.season.effect[slot]!, most)
+  learnEffect(p.season, slot, x - p.level - before)
+}
+
+function shortenTail(tail: TailState): void {
+  tail.weight = short(tail.weight)
+  tail.moves = short(tail.moves)
+  tail.unrest = short(tail.unrest)
+  tail.leastSquare = short(tail.leastSquare)
+  shorten(tail.variance)
+  shorten(tail.likelihood)
 }

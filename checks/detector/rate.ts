@@ -4,7 +4,8 @@
  * 0.2 % of a million is.
  */
 import { CYCLE_SLOTS, slotsAt, type Cycle, type Slots } from './calendar.ts'
-import { binomialScore, clampScore, logStudent, normalToStudent, studentToNormal } from './distributions.ts'
+import { logStudent } from './distributions.ts'
+import { hitsAt, scoreOf, type Outlook } from './outlook.ts'
 
 /** Rows with a property, of all rows. */
 export interface Tally {
@@ -26,15 +27,15 @@ export interface RateState {
   hits: number
   trials: number
   results: number
-  /** The last results of each slot, in effective trials. */
-  recent: Tally[][]
+  /** The last results of each slot as hits and rows in turn, in effective trials. */
+  recent: number[][]
   sightings: number[]
   /** Overdispersion: the correlation of rows within one result. */
   rho: number
   /** Mean of 1/rows: the variance that counting alone explains. */
   countingVariance: number
-  /** The last squared deviations over p(1 − p), each with the variance that counting explains. */
-  deviations: [squared: number, counting: number][]
+  /** The last squared deviations over p(1 − p), each followed by the variance that counting explains. */
+  deviations: number[]
   judged: number
   score: number
   /** Outliers in a row on the same side, waiting to be taken for a new level. */
@@ -44,13 +45,14 @@ export interface RateState {
 
 /** Hits and misses seen before any row is. */
 const PSEUDO = 0.3
-/** A slot's rate is shrunk to the overall one by this share of a typical result. */
+/** A slot's rate is shrunk to the overall one by this share of a typical result of the slot. */
 const SHRINKAGE = 0.2
 /** Relative sd of the rate expected before there is evidence, and the results that belief is worth. */
 const PRIOR_VARIATION = 0.08
 const PRIOR_RESULTS = 4
-/** Deviations kept for the overdispersion. */
-const WINDOW = 80
+/** Deviations kept for the overdispersion, and results of a slot. */
+const WINDOW = 40
+const SLOT_WINDOW = 5
 /** A result beyond this score stays out of the baseline; one beyond the lower score enters cut to it. */
 const OUTLIER = 4
 const CLIP = 3
@@ -82,17 +84,8 @@ export function startRate(design: RateDesign): RateState {
 export interface Result extends Tally {
   at: number
   slots: Slots
-}
-
-/** The distribution of the next result's hits. */
-export interface Outlook {
-  probability: number
-  rows: number
-  /** Effective trials behind the expected rate. */
-  trials: number
-  /** Independent rows that would be as informative as the result and its baseline are. */
-  effective: number
-  freedom: number
+  /** Somebody confirmed it as expected: it counts in full, however far off it is. */
+  confirmed: boolean
 }
 
 /** The rate expected in a slot, and the effective trials behind it. */
@@ -103,30 +96,39 @@ function baseline(
 ): { probability: number; trials: number } {
   const overall = (rate.hits + PSEUDO) / (rate.trials + 2 * PSEUDO)
   if (!design.cycle) return { probability: overall, trials: rate.trials }
-  const typical = rate.results ? rate.trials / rate.results : 1
   const recent = rate.recent[slots[design.cycle]]!
-  if (recent.length === 0) return { probability: overall, trials: typical }
-  const { hits, rows } = pool(trimmed(recent))
-  const shrinkage = SHRINKAGE * typical
+  if (recent.length === 0)
+    return { probability: overall, trials: rate.results ? rate.trials / rate.results : 1 }
+  const { hits, rows, results } = trimmedPool(recent)
+  const shrinkage = (SHRINKAGE * rows) / results
   return { probability: (hits + shrinkage * overall) / (rows + shrinkage), trials: rows + shrinkage / 2 }
 }
 
-/** A slot's results without the highest of three, or the highest and the lowest quarter of more. */
-function trimmed(recent: readonly Tally[]): readonly Tally[] {
-  if (recent.length < 3) return recent
-  const sorted = [...recent].sort((a, b) => a.hits / a.rows - b.hits / b.rows)
-  const cut = Math.max(1, recent.length >> 2)
-  return sorted.slice(recent.length >= 4 ? cut : 0, -cut)
+/** A slot's results together, without the highest share of three, the highest and the lowest of more. */
+function trimmedPool(recent: readonly number[]): Pool {
+  const pool = { hits: 0, rows: 0, results: recent.length / 2 }
+  let highest = 0
+  let lowest = 0
+  for (let i = 0; i < recent.length; i += 2) {
+    pool.hits += recent[i]!
+    pool.rows += recent[i + 1]!
+    const share = recent[i]! / recent[i + 1]!
+    if (share > recent[highest]! / recent[highest + 1]!) highest = i
+    if (share <= recent[lowest]! / recent[lowest + 1]!) lowest = i
+  }
+  if (recent.length >= 2 * 3) drop(pool, recent, highest)
+  if (recent.length >= 2 * 4) drop(pool, recent, lowest)
+  return pool
 }
 
-function pool(tallies: readonly Tally[]): Tally {
-  let hits = 0
-  let rows = 0
-  for (const tally of tallies) {
-    hits += tally.hits
-    rows += tally.rows
-  }
-  return { hits, rows }
+interface Pool extends Tally {
+  results: number
+}
+
+function drop(pool: Pool, recent: readonly number[], i: number): void {
+  pool.hits -= recent[i]!
+  pool.rows -= recent[i + 1]!
+  pool.results--
 }
 
 /**
@@ -157,34 +159,6 @@ function dispersion(rate: RateState, p: number): number {
   return Math.exp(mixed / (n + PRIOR_RESULTS)) - counting
 }
 
-/** Score of a count of hits: the tail "that many or more" above the expected rate, "or fewer" below. */
-export function scoreOf(view: Outlook, hits: number): number {
-  const scale = view.effective / view.rows
-  const above = hits / view.rows >= view.probability
-  const boundary = hits * scale + (above ? -0.5 : 0.5) * scale
-  const score = binomialScore(boundary, view.effective, view.probability)
-  const onItsSide = above ? Math.max(0, score) : Math.min(0, score)
-  return clampScore(studentToNormal(onItsSide, view.freedom))
-}
-
-/** The hits at which the score reaches `score`, by bisection. */
-export function hitsAt(view: Outlook, score: number): number {
-  const target = normalToStudent(score, view.freedom)
-  const scale = view.effective / view.rows
-  const half = (score < 0 ? 0.5 : -0.5) * scale
-  const reached = (hits: number) => binomialScore(hits * scale + half, view.effective, view.probability)
-  if (score < 0 && reached(0) >= target) return 0
-  if (score >= 0 && reached(view.rows) <= target) return view.rows
-  let low = 0
-  let high = view.rows
-  for (let i = 0; i < 40; i++) {
-    const middle = (low + high) / 2
-    if (reached(middle) < target) low = middle
-    else high = middle
-  }
-  return score < 0 ? high : low
-}
-
 export function learnResult(
   rate: RateState,
   design: RateDesign,
@@ -200,13 +174,14 @@ export function learnResult(
   if (scored) learnScore(rate, view, result)
   const young = rate.judged < YOUNG
   const score = scoreOf(view, result.hits)
-  if (!young && Math.abs(score) > OUTLIER) {
+  const mayBeOff = !young && !result.confirmed
+  if (mayBeOff && Math.abs(score) > OUTLIER) {
     learnOutlier(rate, design, patience, result, Math.sign(score))
     return
   }
   rate.outliers = []
   learnDispersion(rate, view, result)
-  const counted = !young && score > CLIP ? Math.min(result.hits, hitsAt(view, CLIP)) : result.hits
+  const counted = mayBeOff && score > CLIP ? Math.min(result.hits, hitsAt(view, CLIP)) : result.hits
   absorb(rate, design, result, counted)
 }
 
@@ -225,7 +200,11 @@ function absorb(rate: RateState, design: RateDesign, result: Result, hits: numbe
   remember(rate, design, result, share)
 }
 
-function effectiveRows(rate: RateState, design: RateDesign, result: Result): number {
+function effectiveRows(
+  rate: RateState,
+  design: RateDesign,
+  result: Pick<Result, 'hits' | 'rows' | 'slots'>,
+): number {
   const p = rate.results ? baseline(rate, design, result.slots).probability : result.hits / result.rows
   const rho = rate.judged ? dispersion(rate, Math.min(0.999, Math.max(1e-9, p))) : 0
   return result.rows / (1 + (result.rows - 1) * rho)
@@ -241,8 +220,8 @@ function remember(rate: RateState, design: RateDesign, result: Result, share: nu
   if (!design.cycle) return
   const slot = result.slots[design.cycle]
   const recent = rate.recent[slot]!
-  recent.push({ hits: result.hits * share, rows: result.rows * share })
-  if (recent.length > (design.memory === 1 ? 10 : 5)) recent.shift()
+  recent.push(rounded(result.hits * share), rounded(result.rows * share))
+  if (recent.length > 2 * SLOT_WINDOW) recent.splice(0, 2)
   rate.sightings[slot]!++
 }
 
@@ -263,17 +242,22 @@ function learnOutlier(
 
 /** Moves everything learned by the ratio of the outliers to what was expected of them, on the weight of four results. */
 function acceptLevel(rate: RateState, design: RateDesign): void {
-  const seen = pool(rate.outliers)
+  let hits = 0
+  let rows = 0
   let expected = 0
-  for (const outlier of rate.outliers)
+  for (const outlier of rate.outliers) {
+    hits += outlier.hits
+    rows += outlier.rows
     expected += baseline(rate, design, slotsAt(outlier.at)).probability * outlier.rows
-  const ratio = seen.hits / Math.max(1e-12 * seen.rows, expected)
+  }
+  const ratio = hits / Math.max(1e-12 * rows, expected)
   const keep = Math.min(1, 4 / rate.results)
   rate.hits = Math.min(rate.hits * ratio, rate.trials * 0.999) * keep
   rate.trials *= keep
   rate.results *= keep
-  for (const tallies of rate.recent)
-    for (const tally of tallies) tally.hits = Math.min(tally.hits * ratio, tally.rows * 0.999)
+  for (const recent of rate.recent)
+    for (let i = 0; i < recent.length; i += 2)
+      recent[i] = rounded(Math.min(recent[i]! * ratio, recent[i + 1]! * 0.999))
   for (const outlier of rate.outliers) {
     const slots = slotsAt(outlier.at)
     const share = effectiveRows(rate, design, { ...outlier, slots }) / outlier.rows
@@ -285,7 +269,9 @@ function acceptLevel(rate: RateState, design: RateDesign): void {
 function learnDispersion(rate: RateState, view: Outlook, result: Result): void {
   const p = view.probability
   const deviation = (result.hits / result.rows - p) ** 2 / (p * (1 - p))
-  rate.deviations[rate.judged % WINDOW] = [deviation, 1 / result.rows + 1 / Math.max(view.trials, 1)]
+  const i = 2 * (rate.judged % WINDOW)
+  rate.deviations[i] = rounded(deviation, 3)
+  rate.deviations[i + 1] = rounded(1 / result.rows + 1 / Math.max(view.trials, 1), 3)
   rate.judged++
   if (rate.judged < 12 || rate.judged % 4 === 0) fitDispersion(rate)
 }
@@ -295,10 +281,9 @@ function learnDispersion(rate: RateState, view: Outlook, result: Result): void {
  * counted up to a bound (proposal 2 of Huber 1964): E[min(x², 2.706)] = 0.8313. By bisection.
  */
 function fitDispersion(rate: RateState): void {
-  const n = rate.deviations.length
   let counting = 0
-  for (const deviation of rate.deviations) counting += deviation[1]
-  rate.countingVariance = counting / n
+  for (let i = 1; i < rate.deviations.length; i += 2) counting += rate.deviations[i]!
+  rate.countingVariance = (2 * counting) / rate.deviations.length
   if (excess(rate.deviations, 0) <= 0) {
     rate.rho = 0
     return
@@ -318,9 +303,19 @@ const EXPECTED_SQUARE = 0.8313
 
 function excess(deviations: RateState['deviations'], rho: number): number {
   let sum = 0
-  for (let i = 0; i < deviations.length; i++) {
-    const deviation = deviations[i]!
-    sum += Math.min(LARGEST_SQUARE, deviation[0] / (deviation[1] + rho))
-  }
-  return sum / deviations.length - EXPECTED_SQUARE
+  for (let i = 0; i < deviations.length; i += 2)
+    sum += Math.min(LARGEST_SQUARE, deviations[i]! / (deviations[i + 1]! + rho))
+  return (2 * sum) / deviations.length - EXPECTED_SQUARE
 }
+
+/**
+ * A number of 0 or more to some significant digits, so that a state stays small. Dividing by a power of ten, and never
+ * multiplying by a fraction, keeps the decimal form short.
+ */
+export function rounded(value: number, significant = 4): number {
+  if (!(value > SMALLEST)) return 0
+  const digits = significant - 1 - Math.floor(Math.log10(value))
+  if (digits < 0) return Math.round(value / 10 ** -digits) * 10 ** -digits
+  return Math.round(value * 10 ** digits) / 10 ** digits
+}
+const SMALLEST = 1e-12

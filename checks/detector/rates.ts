@@ -4,8 +4,8 @@
  */
 import { reconcile, type Band, type Basis, type Direction } from './band.ts'
 import { DAY, slotsAt, WEEK, type Cycle, type Interval, type Slots } from './calendar.ts'
-import { hitsAt, learnResult, outlook, scoreOf, startRate } from './rate.ts'
-import type { Outlook, RateDesign, RateState, Tally } from './rate.ts'
+import { hitsAt, scoreOf, type Outlook } from './outlook.ts'
+import { learnResult, outlook, startRate, type RateDesign, type RateState, type Tally } from './rate.ts'
 
 /** What a bank of rates has learned, as plain JSON. */
 export interface RatesState {
@@ -13,7 +13,7 @@ export interface RatesState {
   firstAt: number
   /** How often each slot of the interval has been seen. */
   seen: number[]
-  /** In the order of `DESIGNS`. */
+  /** In the order of `DESIGNS`, in which overall rates come first. */
   rates: RateState[]
 }
 
@@ -21,6 +21,9 @@ export interface RatesState {
 const ASSUMED_ROWS = 1000
 /** Outliers in a row that make a new level. */
 const NEW_LEVEL: Record<Interval, number> = { hourly: 4, daily: 3, weekly: 3 }
+
+/** What the past counts after each result, where it is to be forgotten. */
+const RECENT_MEMORY = 0.93
 
 const cycles: Record<Interval, (Cycle | null)[]> = {
   hourly: [null, 'hour', 'hourOfWeekend'],
@@ -34,12 +37,19 @@ const DESIGNS: Record<Interval, readonly RateDesign[]> = {
   weekly: cycles.weekly.flatMap(withMemories),
 }
 
+/** A slot forgets what is five turns of its cycle old; an overall rate may remember everything. */
 function withMemories(cycle: Cycle | null): RateDesign[] {
-  return [1, 0.93].map(memory => ({ cycle, memory, handicap: (cycle ? 1 : 0) + (memory < 1 ? 0.5 : 0) }))
+  if (cycle) return [{ cycle, memory: RECENT_MEMORY, handicap: 1.5 }]
+  return [
+    { cycle, memory: 1, handicap: 0 },
+    { cycle, memory: RECENT_MEMORY, handicap: 0.5 },
+  ]
 }
 
-export function startRates(interval: Interval): RatesState {
-  return { count: 0, firstAt: 0, seen: [], rates: DESIGNS[interval].map(startRate) }
+/** @param isSeasonal whether slots may differ; a bank that must not has overall rates only */
+export function startRates(interval: Interval, isSeasonal = true): RatesState {
+  const designs = DESIGNS[interval].filter(design => isSeasonal || !design.cycle)
+  return { count: 0, firstAt: 0, seen: [], rates: designs.map(startRate) }
 }
 
 /** The rows behind a percentage. */
@@ -48,11 +58,18 @@ export function tallyOf(percent: number, total: number | null | undefined): Tall
   return { hits: (percent / 100) * rows, rows }
 }
 
-/** Learns one result; changes `state` in place. */
-export function feedRates(interval: Interval, state: RatesState, at: number, tally: Tally): void {
+/** Learns one result, in full if it is confirmed; changes `state` in place. */
+export function feedRates(
+  interval: Interval,
+  state: RatesState,
+  at: number,
+  tally: Tally,
+  confirmed = false,
+): void {
   const slots = slotsAt(at)
-  DESIGNS[interval].forEach((design, i) =>
-    learnResult(state.rates[i]!, design, NEW_LEVEL[interval], { at, slots, ...tally }, state.count >= 3),
+  const result = { at, slots, hits: tally.hits, rows: tally.rows, confirmed }
+  state.rates.forEach((rate, i) =>
+    learnResult(rate, DESIGNS[interval][i]!, NEW_LEVEL[interval], result, state.count >= 3),
   )
   if (state.count === 0) state.firstAt = at
   state.count++
@@ -174,8 +191,10 @@ function isMuchCloser(view: Outlook, than: Outlook, tally: Tally): boolean {
 /** The rates that may speak, the best first. */
 function ranked(interval: Interval, state: RatesState, at: number): { i: number; score: number }[] {
   const seasonal = at - state.firstAt >= SEASONAL_AFTER[interval]
-  return DESIGNS[interval]
-    .map((design, i) => ({ i, design, score: state.rates[i]!.score - design.handicap }))
-    .filter(({ design }) => seasonal || !design.cycle)
-    .sort((a, b) => b.score - a.score)
+  const candidates: { i: number; score: number }[] = []
+  state.rates.forEach((rate, i) => {
+    const { cycle, handicap } = DESIGNS[interval][i]!
+    if (seasonal || !cycle) candidates.push({ i, score: rate.score - handicap })
+  })
+  return candidates.sort((a, b) => b.score - a.score)
 }

@@ -14,7 +14,7 @@ const DOMAINS: Record<string, Domain> = {
 
 /** The domain of a metric type; a type this file does not know is a continuous quantity. */
 export function domainOf(series: string): Domain {
-  return DOMAINS[series] ?? 'continuous'
+  return Object.hasOwn(DOMAINS, series) ? DOMAINS[series]! : 'continuous'
 }
 
 export interface Scale {

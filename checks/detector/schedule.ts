@@ -1,6 +1,6 @@
 /** Operating schedules: when a table is meant to be active, in the wall-clock time of its own zone. */
 import { IANAZone } from 'luxon'
-import { DAY, slotsAt } from './calendar.ts'
+import { DAY, slotsAt, WEEK } from './calendar.ts'
 
 export interface ScheduleRule {
   /** 1 = Monday .. 7 = Sunday: the days on which the period starts. */
@@ -20,24 +20,57 @@ export interface Schedule {
 
 /** Whether the schedule calls the moment `at` (epoch seconds) active. Throws on a zone or time it cannot read. */
 export function isActive(schedule: Schedule, at: number): boolean {
+  const plan = planOf(schedule)
+  const local = at + 60 * offsetAt(plan, at)
+  const minute = Math.floor((local - DAY * Math.floor(local / DAY)) / 60)
+  const today = slotsAt(local).weekday || 7
+  const yesterday = today === 1 ? 7 : today - 1
+  return plan.rules.some(({ days, start, end }) => {
+    if (start < end) return days.includes(today) && minute >= start && minute < end
+    return (days.includes(today) && minute >= start) || (days.includes(yesterday) && minute < end)
+  })
+}
+
+/** A schedule that has been read. */
+interface Plan {
+  zone: IANAZone
+  /** Start and end in minutes from midnight. */
+  rules: { days: readonly number[]; start: number; end: number }[]
+  /** Minutes east of UTC from one moment to another: asking the zone costs more than all the rest. */
+  offset: { minutes: number; from: number; to: number }
+}
+
+/** Plans live as long as their schedules do. */
+const plans = new WeakMap<Schedule, Plan>()
+
+function planOf(schedule: Schedule): Plan {
+  const known = plans.get(schedule)
+  if (known) return known
   const zone = IANAZone.create(schedule.timezone)
   if (!zone.isValid) {
     throw new Error(`Unknown time zone "${schedule.timezone}": give an IANA name such as "Europe/Berlin".`)
   }
-  const local = at + 60 * zone.offset(1000 * at)
-  const minute = Math.floor((local - DAY * Math.floor(local / DAY)) / 60)
-  const today = slotsAt(local).weekday || 7
-  const yesterday = today === 1 ? 7 : today - 1
-  return schedule.rules.some(rule => {
-    const start = minuteOf(rule.start)
-    const end = minuteOf(rule.end)
-    if (start < end) return rule.days.includes(today) && minute >= start && minute < end
-    return (rule.days.includes(today) && minute >= start) || (rule.days.includes(yesterday) && minute < end)
-  })
+  const rules = schedule.rules.map(({ days, start, end }) => ({
+    days,
+    start: minuteOf(start),
+    end: minuteOf(end),
+  }))
+  const plan = { zone, rules, offset: { minutes: 0, from: 0, to: 0 } }
+  plans.set(schedule, plan)
+  return plan
+}
+
+/** No zone changes its clocks twice within a week: where both ends of one agree, so does all between. */
+function offsetAt(plan: Plan, at: number): number {
+  const { minutes, from, to } = plan.offset
+  if (at >= from && at < to) return minutes
+  const now = plan.zone.offset(1000 * at)
+  if (plan.zone.offset(1000 * (at + WEEK)) === now) plan.offset = { minutes: now, from: at, to: at + WEEK }
+  return now
 }
 
 function minuteOf(time: string): number {
-  const match = /^(\d{1,2}):(\d{2})$/.exec(time)
+  const match = /^(\d{1,2}):([0-5]\d)$/.exec(time)
   const minute = match ? Number(match[1]) * 60 + Number(match[2]) : NaN
   if (!(minute <= 24 * 60)) throw new Error(`Unreadable time "${time}": write it as HH:MM, 00:00 to 24:00.`)
   return minute

@@ -1,50 +1,84 @@
-/** What is special about a slot of a cycle (a weekday, an hour), learned robustly from its last deviations. */
+/** What is special about a slot of a cycle (a weekday, an hour), learned robustly from deviations from the level. */
 import { CYCLE_SLOTS, type Cycle } from './calendar.ts'
+import { short } from './digits.ts'
 import { trimmedMean } from './robust.ts'
 
 /** The effects of one cycle, a plain value: everything is indexed by slot. */
 export interface Season {
   effect: number[]
-  sightings: number[]
   /** The last deviations from the level, oldest first. */
   recent: number[][]
 }
 
-/** How a season learns. */
-export interface SeasonHabit {
-  cycle: Cycle
-  /** Deviations remembered in each slot. */
-  memory: number
-  /** Deviations worth of belief that a slot is not special. */
-  shrinkage: number
+/** The effects of a second cycle on top: smaller ones, of which every slot gets many deviations. */
+export interface Overlay {
+  effect: number[]
+  /** Deviations learned, at most those remembered. */
+  sightings: number[]
 }
 
-export function startSeason(habit: SeasonHabit): Season {
-  const slots = CYCLE_SLOTS[habit.cycle]
-  return {
-    effect: Array<number>(slots).fill(0),
-    sightings: Array<number>(slots).fill(0),
-    recent: Array.from({ length: slots }, () => []),
-  }
+/** Deviations that an effect remembers. */
+const SEASON_MEMORY = 10
+const OVERLAY_MEMORY = 48
+/** Deviations worth of belief that a slot is not special. */
+const SEASON_SHRINKAGE = 0.3
+const OVERLAY_SHRINKAGE = 4
+/** What a sighting more would be worth: a trimmed mean of n varies like a mean of fewer. */
+const SIGHTING_OFFSET = 0.7
+
+export function startSeason(cycle: Cycle): Season {
+  const slots = CYCLE_SLOTS[cycle]
+  return { effect: Array<number>(slots).fill(0), recent: Array.from({ length: slots }, () => []) }
+}
+
+export function startOverlay(cycle: Cycle): Overlay {
+  const none = Array<number>(CYCLE_SLOTS[cycle]).fill(0)
+  return { effect: none, sightings: [...none] }
 }
 
 /** Learns a deviation: one outlier in a slot has no pull, two that agree have. */
-export function learnEffect(season: Season, habit: SeasonHabit, slot: number, deviation: number): void {
+export function learnEffect(season: Season, slot: number, deviation: number): void {
   const recent = season.recent[slot]!
-  recent.push(deviation)
-  if (recent.length > habit.memory) recent.shift()
+  recent.push(short(deviation))
+  if (recent.length > SEASON_MEMORY) recent.shift()
   const n = recent.length
   const cut = n >= 3 ? Math.max(1, n >> 2) : 0
-  season.effect[slot] = (trimmedMean(recent, cut) * n) / (n + habit.shrinkage)
-  season.sightings[slot]!++
+  season.effect[slot] = short((trimmedMean(recent, cut) * n) / (n + SEASON_SHRINKAGE))
+}
+
+/** Learns a deviation of the second cycle as a running mean that no error beyond `most` pulls any further. */
+export function learnOverlay(overlay: Overlay, slot: number, deviation: number, most: number): void {
+  const before = overlay.sightings[slot]!
+  const n = Math.min(OVERLAY_MEMORY, before + 1)
+  const mean = (overlay.effect[slot]! * (before + OVERLAY_SHRINKAGE)) / Math.max(1, before)
+  const error = Math.max(-most, Math.min(most, deviation - mean))
+  overlay.effect[slot] = short(((mean + error / n) * n) / (n + OVERLAY_SHRINKAGE))
+  overlay.sightings[slot] = n
+}
+
+/** Deviations that the effect of a slot rests on. */
+export function sightingsOf(season: Season, slot: number): number {
+  return season.recent[slot]!.length
+}
+
+/** Variance of a slot's effect in units of the noise; of a slot never seen, the spread of the other slots. */
+export function effectVariance(season: Season, slot: number, noise: number): number {
+  const sightings = sightingsOf(season, slot)
+  if (sightings > 0) return 1 / (sightings + SIGHTING_OFFSET)
+  const spread = effectSpread(season)
+  return spread === null ? 1 : Math.max(1, Math.min(50, spread / (noise || 1e-12)))
+}
+
+export function overlayVariance({ sightings }: Overlay, slot: number): number {
+  return sightings[slot] ? 1 / (sightings[slot] + SIGHTING_OFFSET) : 0.5
 }
 
 /** Mean square of the effects known so far; null when none is. */
-export function effectSpread(season: Season): number | null {
+function effectSpread(season: Season): number | null {
   let sum = 0
   let known = 0
   for (let slot = 0; slot < season.effect.length; slot++) {
-    if (season.sightings[slot] === 0) continue
+    if (sightingsOf(season, slot) === 0) continue
     sum += season.effect[slot]! ** 2
     known++
   }

@@ -15,6 +15,8 @@ export interface TailState {
   /** Squared scale of the moves and discounted log likelihood, by candidate. */
   variance: number[]
   likelihood: number[]
+  /** Mean square of the last scores: 1 while the noise is as usual, more when it is volatile. */
+  unrest: number
   /** Surprising moves in a row, and the square of the least of them. */
   run: number
   leastSquare: number
@@ -40,13 +42,17 @@ export interface Grain {
   maxFreedom: number
 }
 
-/** Student's t, heavy and light, each with a steady scale and with one that follows volatile noise. */
-const CANDIDATES = [
-  { df: 4, weight: 1 / 60 },
-  { df: 10, weight: 1 / 60 },
-  { df: 4, weight: 1 / 14 },
-  { df: 10, weight: 1 / 14 },
-]
+/** Degrees of freedom of the candidates: heavy, medium and nearly normal. */
+const CANDIDATES = [4, 8, 20]
+/** Weight of the newest move in the scale: slow, so that a calm spell does not narrow the band. */
+const SCALE_WEIGHT = 1 / 50
+/** No move counts for more than this in the scale, in variances: it is the size of the usual ones (Huber 1964). */
+const MOST_OF_A_MOVE = 4
+/** Weight of the newest score in the unrest, and how much one squared score counts at most. */
+const UNREST_WEIGHT = 0.2
+const UNREST_LIMIT = 9
+/** A score beyond this is an incident, and says nothing about the noise. */
+const INCIDENT = 5
 /** What earlier errors count after each new one. */
 const MEMORY = 0.985
 /** Errors before the candidates go their own ways. */
@@ -61,17 +67,28 @@ const STILL_FREEDOM = 5
 
 export function startTail(): TailState {
   const none = CANDIDATES.map(() => 0)
-  return { errors: 0, weight: 0, moves: 0, variance: none, likelihood: [...none], run: 0, leastSquare: 0 }
+  const start = { errors: 0, weight: 0, moves: 0, unrest: 1, run: 0, leastSquare: 0 }
+  return { ...start, variance: none, likelihood: [...none] }
 }
 
 /** Learns a standardised error; `variance` is the predictor's own estimate, from which young candidates start. */
 export function learnTail(tail: TailState, error: number, variance: number, floor: number): void {
   const moved = Math.abs(error) > floor / FLOOR_OF_HALF
+  if (tail.errors >= YOUNG) learnUnrest(tail, error, floor)
   tail.errors++
   tail.weight = tail.weight * MEMORY + 1
   tail.moves = tail.moves * MEMORY + (moved ? 1 : 0)
   if (tail.errors <= YOUNG) tail.variance.fill((variance * tail.weight) / Math.max(1, tail.moves))
   else if (moved) learnMove(tail, error * error, floor * floor)
+}
+
+/** Noise comes in spells (Engle 1982): how much the last errors differ from what the steady scale makes of them. */
+function learnUnrest(tail: TailState, error: number, floor: number): void {
+  const i = likeliest(tail)
+  const sd = Math.max(Math.sqrt(tail.variance[i]!), floor)
+  const score = sd > 0 ? studentToNormal(error / sd, CANDIDATES[i]!) : 0
+  if (Math.abs(score) > INCIDENT) return
+  tail.unrest += UNREST_WEIGHT * (Math.min(UNREST_LIMIT, score * score) - tail.unrest)
 }
 
 /** The floor is 0.3 of a unit: the share of half a unit. */
@@ -84,14 +101,15 @@ const FLOOR_OF_HALF = 0.6
 function learnMove(tail: TailState, square: number, least: number): void {
   const lifted = scaleOfRun(tail, square)
   for (let i = 0; i < CANDIDATES.length; i++) {
-    const { df, weight } = CANDIDATES[i]!
+    const df = CANDIDATES[i]!
     const known = Math.max(tail.variance[i]!, lifted)
     const variance = Math.max(known, least)
     const squared = square / variance
     const density = logStudent(Math.sqrt(Math.min(25, squared)), df) - 0.5 * Math.log(variance)
     tail.likelihood[i] = tail.likelihood[i]! * MEMORY + density
-    const step = Math.max(weight, 1 / (tail.errors + 1))
-    tail.variance[i] = known + step * (((df + 1) / (df + squared)) * square - known)
+    const step = Math.max(SCALE_WEIGHT, 1 / (tail.errors + 1))
+    const counted = Math.min(((df + 1) / (df + squared)) * square, MOST_OF_A_MOVE * variance)
+    tail.variance[i] = known + step * (counted - known)
   }
 }
 
@@ -113,9 +131,11 @@ export function fitTail(tail: TailState, variance: number, grain: Grain): Tail {
   if (hardlyMoves(tail)) return movingTail(share, grain.unit, STILL_FREEDOM, half)
   const young = tail.errors < YOUNG
   const i = likeliest(tail)
-  const sd = Math.sqrt(pooled(tail.errors, young ? variance : tail.variance[i]!, grain))
+  const sd = Math.sqrt(
+    pooled(tail.errors, young ? variance : tail.variance[i]! * Math.max(1, tail.unrest), grain),
+  )
   const evidence = Math.max(1, tail.errors - 1 + (grain.prior > 0 ? PRIOR_WEIGHT : 0))
-  const df = Math.max(1, Math.min(young ? 10 : CANDIDATES[i]!.df, evidence, grain.maxFreedom))
+  const df = Math.max(1, Math.min(young ? 10 : CANDIDATES[i]!, evidence, grain.maxFreedom))
   return share > 0.98 || young ? studentTail(sd, df) : movingTail(share, sd, df, half)
 }
 

@@ -504,3 +504,26 @@ t.test('values of any size have finite verdicts', async t => {
     { numRuns: 60 },
   )
 })
+
+t.test('a table that empties is news on any day, a first month start included', async t => {
+  for (const noise of [0, 0.05]) {
+    const values = made(80, (_, random) => Math.round(1_000 * (1 + noise * random())))
+    const points = series(values)
+    for (let day = 7; day < 80; day++) {
+      const said = judge(points.slice(0, day), { ...points[day]!, value: 0 }, metric('row_count'))
+      t.ok(said.zScore < -3, `on day ${day}, noise ${noise}: ${said.zScore}`)
+    }
+  }
+})
+
+t.test('a metric type may be called anything', async t => {
+  for (const name of ['constructor', '__proto__', 'toString'])
+    t.equal(judge(series(repeat(9, 5)), { at: MONDAY + 9 * DAY, value: 5 }, metric(name)).isAnomaly, false)
+})
+
+t.test('what comes after a surprise may be as before it', async t => {
+  const usual = made(40, (_, random) => Math.round(1_000 * (1 + 0.02 * random())))
+  const points = series([...usual, 2_000, 2_010, 1_990])
+  const said = judge(points, { at: MONDAY + 43 * DAY, value: 1_000 }, metric('row_count'))
+  t.equal(said.isAnomaly, false, 'an incident that ends is no second one')
+})

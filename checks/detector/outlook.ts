@@ -1,0 +1,68 @@
+/**
+ * How far off a count of hits is: a binomial tail on an effective number of trials, so that 1 bad row of 5 is no news
+ * and 0.2 % of a million is.
+ */
+import { binomialScore, clampScore, normalToStudent, studentToNormal } from './distributions.ts'
+
+/** The distribution of the next result's hits. */
+export interface Outlook {
+  probability: number
+  rows: number
+  /** Effective trials behind the expected rate. */
+  trials: number
+  /** Independent rows that would be as informative as the result and its baseline are. */
+  effective: number
+  freedom: number
+}
+
+/** Score of a count of hits: the tail "that many or more" above the expected rate, "or fewer" below. */
+export function scoreOf(view: Outlook, hits: number): number {
+  const scale = view.effective / view.rows
+  const above = hits / view.rows >= view.probability
+  const boundary = hits * scale + (above ? -0.5 : 0.5) * scale
+  const score = binomialScore(boundary, view.effective, view.probability)
+  const onItsSide = above ? Math.max(0, score) : Math.min(0, score)
+  return clampScore(studentToNormal(onItsSide, view.freedom))
+}
+
+/** The hits at which the score reaches `score`, within a millionth. */
+export function hitsAt(view: Outlook, score: number): number {
+  const { probability, effective, rows, freedom } = view
+  const target = normalToStudent(score, freedom)
+  const scale = effective / rows
+  const half = (score < 0 ? 0.5 : -0.5) * scale
+  const beyond = (hits: number) => binomialScore(hits * scale + half, effective, probability) - target
+  const sd = rows * Math.sqrt((probability * (1 - probability)) / effective)
+  const [side, limit] = score < 0 ? [-1, 0] : [1, rows]
+  if (side * beyond(limit) <= 0) return limit
+  let near = probability * rows
+  if (score >= 0 && near < 1) {
+    if (beyond(1) > 0) return crossing(beyond, near, 1)
+    near = 1
+  }
+  for (let steps = Math.abs(target) + 1; ; steps *= 2) {
+    const far = near + side * steps * sd
+    if (side * (far - limit) >= 0) return crossing(beyond, near, limit)
+    if (side * beyond(far) > 0) return crossing(beyond, near, far)
+    near = far
+  }
+}
+
+/** Where an increasing function is 0 between two points (`from` when it is on one side of 0), by false position (Illinois: Dowell & Jarratt 1971). */
+function crossing(f: (x: number) => number, from: number, to: number): number {
+  let [a, b] = [from, to]
+  let [fa, fb] = [f(a), f(b)]
+  if (fa * fb > 0) return from
+  for (let i = 0; i < MOST_STEPS && Math.abs(b - a) > CLOSE * Math.max(a, b); i++) {
+    const x = fa === fb ? (a + b) / 2 : (a * fb - b * fa) / (fb - fa)
+    const fx = f(x)
+    if (fx === 0) return x
+    if (Math.sign(fx) === Math.sign(fb)) fa /= 2
+    else [a, fa] = [b, fb]
+    b = x
+    fb = fx
+  }
+  return b
+}
+const MOST_STEPS = 40
+const CLOSE = 1e-6
