@@ -16,15 +16,14 @@ export interface OperatingSchedulesApi {
   /**
    * A schedule of the company, in the form that the detector takes. It cannot be changed or deleted before the
    * transaction ends.
-   * @param options `lock: false` leaves it free to be changed: for who has locked a record that names it, which a
-   * change of hours comes to after the schedule, so that each would wait for the other
    * @throws 404 `SCHEDULE_NOT_FOUND`, also for a malformed id
    */
-  find(
-    trx: Transaction,
-    scheduleId: string,
-    options?: { lock?: boolean },
-  ): Promise<{ id: string; schedule: Schedule }>
+  find(trx: Transaction, scheduleId: string): Promise<{ id: string; schedule: Schedule }>
+  /**
+   * The hours of schedules by id, those of now and free to be changed: for who has locked the records that name them,
+   * which a change of hours comes to after the schedule, so that each would wait for the other.
+   */
+  hours(trx: Transaction, scheduleIds: readonly string[]): Promise<ReadonlyMap<string, Schedule>>
   /** Adds a feature that is asked before a schedule is deleted, and told when one changes. */
   usedBy(user: ScheduleUser): void
 }

@@ -1,7 +1,7 @@
 import type { Plugin } from '@hapi/hapi'
 import type { OperatingSchedulesApi, ScheduleUser } from './api.ts'
 import { routes } from './routes.ts'
-import { find } from './schedules.ts'
+import { find, hours } from './schedules.ts'
 
 /** When tables are meant to be active, for whoever judges by it. */
 export const operatingSchedules: Plugin<undefined> = {
@@ -10,6 +10,6 @@ export const operatingSchedules: Plugin<undefined> = {
   register(server) {
     const users: ScheduleUser[] = []
     server.route(routes(users))
-    server.expose({ find, usedBy: user => void users.push(user) } satisfies OperatingSchedulesApi)
+    server.expose({ find, hours, usedBy: user => void users.push(user) } satisfies OperatingSchedulesApi)
   },
 }

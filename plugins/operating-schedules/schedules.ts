@@ -33,9 +33,16 @@ export async function findSchedule(
 }
 
 /** `find` of what other features may ask. */
-export const find: OperatingSchedulesApi['find'] = async (trx, scheduleId, { lock = true } = {}) => {
-  const { id, timezone, rules } = await findSchedule(trx, scheduleId, lock ? 'for key share' : undefined)
-  return { id, schedule: { timezone, rules } }
+export const find: OperatingSchedulesApi['find'] = async (trx, scheduleId) => {
+  const found = await findSchedule(trx, scheduleId, 'for key share')
+  return { id: found.id, schedule: hoursOf(found) }
+}
+
+/** `hours` of what other features may ask, by one statement, and by none where no schedule is asked for. */
+export const hours: OperatingSchedulesApi['hours'] = async (trx, scheduleIds) => {
+  if (scheduleIds.length === 0) return new Map()
+  const found = await OperatingSchedule.query(trx).findByIds([...new Set(scheduleIds)])
+  return new Map(found.map(schedule => [schedule.id, hoursOf(schedule)]))
 }
 
 /** One page of the company's schedules, newest first, and how many there are. */
@@ -70,13 +77,13 @@ export async function patchSchedule(
     ...patch,
     updatedAt: new Date(),
   })
-  if (!isDeepStrictEqual(hours(before), hours(after))) {
+  if (!isDeepStrictEqual(hoursOf(before), hoursOf(after))) {
     for (const user of users) await user.changed(trx, before.id)
   }
   return after
 }
 
-function hours({ timezone, rules }: OperatingSchedule): Schedule {
+function hoursOf({ timezone, rules }: OperatingSchedule): Schedule {
   return { timezone, rules }
 }
 

@@ -115,7 +115,8 @@ export interface TriedOut {
   statements: { text: string; values: unknown[] }[]
   outcome: Outcome
   at: Date
-  past: Past
+  /** Null when it was not asked for. */
+  past: Past | null
 }
 
 export interface ScanChoice {
@@ -157,8 +158,11 @@ export interface ScansApi {
    * @throws 400 `VALIDATION_ERROR` on `backfill_days` when this check has no past that could be known
    */
   backfill(configured: Configured, choice: PastChoice): Promise<Backfill>
-  /** Measures a check now, and its past, and stores nothing. @throws 409 `CONFLICT` when its source is switched off */
-  tryOut(configured: Configured, choice: PastChoice): Promise<TriedOut>
+  /**
+   * Measures a check now, and its past unless `choice` is null, and stores nothing.
+   * @throws 409 `CONFLICT` when its source is switched off
+   */
+  tryOut(configured: Configured, choice: PastChoice | null): Promise<TriedOut>
 }
 
 declare module '@hapi/hapi' {

@@ -82,8 +82,15 @@ export async function backfill(
   return { points: [], told: { points: 0, timestamp_column: null, message } }
 }
 
-/** Measures a check now, and its past, and stores nothing. @throws 409 `CONFLICT` when its source is switched off */
-export async function tryOut(server: Server, configured: Configured, choice: PastChoice): Promise<TriedOut> {
+/**
+ * Measures a check now, and its past unless `choice` is null, and stores nothing.
+ * @throws 409 `CONFLICT` when its source is switched off
+ */
+export async function tryOut(
+  server: Server,
+  configured: Configured,
+  choice: PastChoice | null,
+): Promise<TriedOut> {
   const { catalog } = server.plugins
   const { source, table } = configured
   if (!source.isActive) throw switchedOff(configured)
@@ -93,10 +100,21 @@ export async function tryOut(server: Server, configured: Configured, choice: Pas
   const [outcome] = outcomes
   if (!outcome) throw new Error('A check was measured and has no outcome')
   const at = new Date()
-  // Where the check itself cannot run, its past would only say so again.
-  const past: Past =
-    outcome.status === 'error'
-      ? { message: outcome.message, isFinal: true }
-      : await pastOf(server, configured, choice)
-  return { statements: statements.map(({ text, values }) => ({ text, values })), outcome, at, past }
+  return {
+    statements: statements.map(({ text, values }) => ({ text, values })),
+    outcome,
+    at,
+    past: choice && (await pastBeside(server, configured, outcome, choice)),
+  }
+}
+
+/** Where the check itself cannot run, its past would only say so again. */
+async function pastBeside(
+  server: Server,
+  configured: Configured,
+  outcome: Outcome,
+  choice: PastChoice,
+): Promise<Past> {
+  if (outcome.status === 'error') return { message: outcome.message, isFinal: true }
+  return pastOf(server, configured, choice)
 }

@@ -1,9 +1,10 @@
 import type { Server } from '@hapi/hapi'
 import { v4 } from 'uuid'
+import type { Schedule } from '../../checks/detector.ts'
 import { insertAll, type Transaction } from '../../server/database.ts'
 import { invalidField } from '../../server/errors.ts'
-import { judgeRule, startState } from './judge.ts'
-import { ValidityResult, ValidityRule, type NamedRule } from './models.ts'
+import { activeAt, judgeRule, startState } from './judge.ts'
+import { ValidityResult, ValidityRule, ValidityState, type NamedRule } from './models.ts'
 import { asked, named, scheduleOf } from './rules.ts'
 
 /** The body of a new rule, validated. */
@@ -65,7 +66,7 @@ export async function createRule(
     const schedule = await scheduleOf(server, trx, asked(body))
     const rule = await insertRule(trx, configured, body)
     if (!past) return { rule }
-    await learnPast(trx, rule, past, startState(rule, schedule))
+    await learnPast(trx, rule, past, schedule)
     return { rule, backfill: past.told }
   })
 }
@@ -105,15 +106,16 @@ async function learnPast(
   trx: Transaction,
   rule: NamedRule,
   { points }: Backfill,
-  start: ReturnType<typeof startState>,
+  schedule: Schedule | undefined,
 ): Promise<void> {
-  let state = start
+  let state = startState(rule)
   const results = points.map(({ at, outcome }) => {
-    const said = judgeRule(rule, outcome, at, state)
+    const wasActive = activeAt(schedule, at)
+    const said = judgeRule(rule, outcome, { at, wasActive }, state)
     state = said.state
     const stored = { validityRuleId: rule.id, executionDurationMs: 0, checkedAt: at, isBackfilled: true }
-    return { ...stored, ...said.judged }
+    return { ...stored, ...said.judged, wasActive }
   })
   await insertAll(results, chunk => ValidityResult.query(trx).insert(chunk))
-  await ValidityRule.query(trx).findById(rule.id).patch({ detectorState: state })
+  if (state) await ValidityState.query(trx).insert({ ruleId: rule.id, state })
 }

@@ -1,6 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { configureRule, type NewRule } from './create.ts'
-import { judgeRule, startState } from './judge.ts'
+import { activeAt, judgeRule } from './judge.ts'
+import { replay, storedPast, type PastOutcome, type Replayed } from './replay.ts'
 import { asked, scheduleOf } from './rules.ts'
 
 /** The body of a dry run, validated. */
@@ -9,34 +10,32 @@ export interface DryRun extends NewRule {
   lookback_days: number
 }
 
-/** Measures what a rule of this body would, judges it as that rule would, and stores nothing. */
+type TriedOut = Awaited<ReturnType<Server['plugins']['scans']['tryOut']>>
+
+/**
+ * Measures what a rule of this body would, judges it as that rule would, and stores nothing. Its past are the results
+ * of a rule that measures the same; where there are none, what the table's timestamps tell.
+ */
 export async function dryRun(server: Server, companyId: string, body: DryRun): Promise<object> {
   const configured = await configureRule(server, companyId, body.asset_id, body)
-  const schedule = await server.db.company(companyId, trx => scheduleOf(server, trx, asked(body)))
-  const { statements, outcome, at, past } = await server.plugins.scans.tryOut(configured, {
-    days: body.lookback_days,
-    interval: body.check_interval,
-  })
-  const rule = {
+  const { schedule, stored } = await server.db.company(companyId, async trx => ({
+    schedule: await scheduleOf(server, trx, asked(body)),
+    stored: await storedPast(trx, configured, body, body.lookback_days),
+  }))
+  const { statements, outcome, at, past } = await server.plugins.scans.tryOut(
+    configured,
+    stored.length > 0 ? null : { days: body.lookback_days, interval: body.check_interval },
+  )
+  const settings = {
+    detectionMode: body.detection_mode,
+    checkInterval: body.check_interval,
+    operatingPeriodMode: body.operating_period_mode,
     alertThresholdPercent: body.alert_threshold_percent ?? null,
     sensitivity: body.sensitivity,
   }
-  let state = startState(
-    {
-      detectionMode: body.detection_mode,
-      checkInterval: body.check_interval,
-      operatingPeriodMode: body.operating_period_mode,
-    },
-    schedule,
-  )
-  let failing = 0
-  const points = 'points' in past ? past.points : []
-  for (const point of points) {
-    const said = judgeRule(rule, point.outcome, point.at, state)
-    state = said.state
-    if (said.judged.status === 'fail') failing += 1
-  }
-  const { judged } = judgeRule(rule, outcome, at, state)
+  const known = knownPast(stored, past)
+  const replayed = replay(settings, known.points, schedule)
+  const { judged } = judgeRule(settings, outcome, { at, wasActive: activeAt(schedule, at) }, replayed.state)
   return {
     sql: statements,
     status: judged.status,
@@ -48,15 +47,42 @@ export async function dryRun(server: Server, companyId: string, body: DryRun): P
     expected_range_high: judged.expectedRangeHigh,
     learning: judged.isLearning,
     error_message: judged.errorMessage,
-    history: {
-      lookback_days: body.lookback_days,
-      timestamp_column: 'column' in past ? past.column : null,
-      points: points.length,
-      failing,
-      message:
-        'message' in past
-          ? `Its past is not known: ${past.message}`
-          : `Of ${points.length} ${body.check_interval} checks in the last ${body.lookback_days} days, ${failing} would have failed`,
-    },
+    history: presentHistory(body, known, replayed),
+  }
+}
+
+/** A past, where it comes from, or why there is none. */
+interface KnownPast {
+  source: 'results' | 'timestamps' | null
+  /** Of a past by timestamps. */
+  column: string | null
+  points: readonly PastOutcome[]
+  /** Why there is none. */
+  message?: string
+}
+
+function knownPast(stored: readonly PastOutcome[], past: TriedOut['past']): KnownPast {
+  if (!past) return { source: 'results', column: null, points: stored }
+  if ('points' in past) return { source: 'timestamps', column: past.column, points: past.points }
+  return { source: null, column: null, points: [], message: past.message }
+}
+
+function presentHistory(
+  { lookback_days: days, check_interval: interval }: DryRun,
+  { source, column, points, message }: KnownPast,
+  { failing, alerts, bySensitivity }: Replayed,
+): object {
+  return {
+    lookback_days: days,
+    source,
+    timestamp_column: column,
+    points: points.length,
+    failing,
+    alerts,
+    ...(bySensitivity && { by_sensitivity: bySensitivity }),
+    message:
+      message === undefined
+        ? `Of ${points.length} ${interval} checks in the last ${days} days, ${failing} would have failed and raised ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}`
+        : `Its past is not known: ${message}`,
   }
 }

@@ -1,4 +1,5 @@
 import type { Plugin } from '@hapi/hapi'
+import { learnExpected } from './feedback.ts'
 import { ValidityRule, type ValidityResult } from './models.ts'
 import { record } from './record.ts'
 import { scheduleUser, summarize, wanted } from './rules.ts'
@@ -16,6 +17,7 @@ export const validity: Plugin<undefined> = {
       record: (trx, table, taken, at) => record(server, trx, table, taken, at),
       tally: (trx, source) => summarize(trx, source.companyId, { source }),
     })
+    server.plugins.alerts.onExpected('validity_failure', learnExpected)
     server.plugins.operatingSchedules.usedBy(scheduleUser)
     server.route(routes(server, checkNow))
   },

@@ -1,7 +1,10 @@
 import type { Outcome } from '../../checks/check.ts'
-import { advance, start, verdict } from '../../checks/detector.ts'
-import type { DetectorState, Point, Schedule } from '../../checks/detector.ts'
+import { advance, isActive, start, verdict } from '../../checks/detector.ts'
+import type { DetectorState, Point, Schedule, Verdict } from '../../checks/detector.ts'
 import type { ValidityRule } from './models.ts'
+
+/** What a rule's values are called among the series of the detector. */
+export const SERIES = 'invalid_percent'
 
 /** What is judged of a rule's outcome; the fields are those of a stored result. */
 export interface Judged {
@@ -18,6 +21,24 @@ export interface Judged {
   errorMessage: string | null
 }
 
+/** When an outcome was taken, and what is known of that moment besides. */
+export interface Moment {
+  at: Date
+  /** Whether the operating schedule called it active; null of rules without one. */
+  wasActive: boolean | null
+  /** Somebody called what was found expected. */
+  isConfirmed?: boolean
+}
+
+/** An outcome of a rule, judged. */
+export interface Judgement {
+  judged: Judged
+  /** With the point learned; null in manual mode. */
+  state: DetectorState | null
+  /** What the detector said, of which point; null in manual mode and of an error. */
+  said: { point: Point; verdict: Verdict } | null
+}
+
 const NO_BAND = {
   expectedValue: null,
   expectedRangeLow: null,
@@ -26,31 +47,39 @@ const NO_BAND = {
   isLearning: false,
 }
 
+/** Whether a schedule calls a moment active; null without a schedule. */
+export function activeAt(schedule: Schedule | undefined, at: Date): boolean | null {
+  return schedule ? isActive(schedule, secondsOf(at)) : null
+}
+
+/** Epoch seconds. */
+export function secondsOf(at: Date): number {
+  return at.getTime() / 1_000
+}
+
 /**
- * The state of a rule that has learned nothing; null of a manual one, which never does.
- * @param schedule the hours of a rule in mode `schedule`
+ * The state of a rule that has learned nothing; null of a manual one, which never does. It holds no schedule: every
+ * point says whether it was active, so that no state can go by hours that have changed since.
  */
 export function startState(
   rule: Pick<ValidityRule, 'detectionMode' | 'checkInterval' | 'operatingPeriodMode'>,
-  schedule?: Schedule,
 ): DetectorState | null {
   if (rule.detectionMode === 'manual') return null
-  const operating = { mode: rule.operatingPeriodMode, ...(schedule && { schedule }) }
-  return start({ series: 'invalid_percent', interval: rule.checkInterval, direction: 'high', operating })
+  const operating = { mode: rule.operatingPeriodMode }
+  return start({ series: SERIES, interval: rule.checkInterval, direction: 'high', operating })
 }
 
 /**
  * Judges a rule's outcome. Manual mode fails above the threshold; auto mode fails above the learned band,
  * and only with 7 results behind it. A failed measure is an error, never a pass, and is not learned.
  * @param state null in manual mode, which learns nothing: a rule that becomes automatic reads its results again
- * @returns the judgement, and the state that has learned the point
  */
 export function judgeRule(
   rule: Pick<ValidityRule, 'alertThresholdPercent' | 'sensitivity'>,
   outcome: Outcome,
-  at: Date,
+  { at, wasActive, isConfirmed = false }: Moment,
   state: DetectorState | null,
-): { judged: Judged; state: DetectorState | null } {
+): Judgement {
   if (outcome.status !== 'counted') {
     const errorMessage = outcome.status === 'error' ? outcome.message : 'The rule gave no count'
     const judged: Judged = {
@@ -61,7 +90,7 @@ export function judgeRule(
       ...NO_BAND,
       errorMessage,
     }
-    return { judged, state }
+    return { judged, state, said: null }
   }
   const { total, invalid } = outcome
   // A SELECT of invalid rows may give more rows than the table has.
@@ -69,9 +98,15 @@ export function judgeRule(
   const counts = { totalRows: total, invalidCount: invalid, invalidPercent, errorMessage: null }
   if (!state) {
     const status = invalidPercent > (rule.alertThresholdPercent ?? 0) ? 'fail' : 'pass'
-    return { judged: { status, ...counts, ...NO_BAND }, state }
+    return { judged: { status, ...counts, ...NO_BAND }, state, said: null }
   }
-  const point: Point = { at: at.getTime() / 1_000, value: invalidPercent, total }
+  const point: Point = {
+    at: secondsOf(at),
+    value: invalidPercent,
+    total,
+    active: wasActive,
+    confirmed: isConfirmed,
+  }
   const said = verdict(state, point, rule.sensitivity)
   const judged: Judged = {
     status: said.isAnomaly && !said.learning ? 'fail' : 'pass',
@@ -82,5 +117,5 @@ export function judgeRule(
     zScore: said.zScore,
     isLearning: said.learning,
   }
-  return { judged, state: advance(state, point) }
+  return { judged, state: advance(state, point), said: { point, verdict: said } }
 }

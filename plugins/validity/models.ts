@@ -4,7 +4,7 @@ import type { DetectorState } from '../../checks/detector.ts'
 /** A rule on a table, usually on one of its columns. */
 export class ValidityRule extends CompanyRow {
   static override tableName = 'validity_rules'
-  static override jsonAttributes = ['ruleConfig', 'detectorState']
+  static override jsonAttributes = ['ruleConfig']
 
   declare id: string
   declare uuid: string
@@ -26,8 +26,8 @@ export class ValidityRule extends CompanyRow {
   declare operatingScheduleId: string | null
   declare errorMessage: string | null
   declare latestStatus: 'pass' | 'fail' | 'error' | null
-  /** What was learned of the results so far; null means that it is to be read from them again. */
-  declare detectorState: DetectorState | null
+  /** The id of the last result that is no part of the baseline: up to it, something else was measured. */
+  declare baselineAfter: string
   declare nextRunAt: Date
   /** The due time that was claimed and is not recorded yet. */
   declare runningSlot: Date | null
@@ -69,4 +69,14 @@ export class ValidityResult extends CompanyRow {
   /** Whether the operating schedule of that time called the moment active; null of other modes. */
   declare wasActive: boolean | null
   declare checkedAt: Date
+}
+
+/** What was learned of a rule's results; a rule without it is learned again from them. */
+export class ValidityState extends CompanyRow {
+  static override tableName = 'validity_states'
+  static override idColumn = 'ruleId'
+  static override jsonAttributes = ['state']
+
+  declare ruleId: string
+  declare state: DetectorState
 }

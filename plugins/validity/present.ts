@@ -52,6 +52,8 @@ export function presentResult(result: ValidityResult, samples?: readonly Sample[
     expected_range_high: result.expectedRangeHigh,
     learning: result.isLearning,
     is_backfilled: result.isBackfilled ?? false,
+    is_confirmed: result.isConfirmed ?? false,
+    was_active: result.wasActive ?? null,
     error_message: result.errorMessage,
   }
 }

@@ -1,9 +1,11 @@
 import type { Server } from '@hapi/hapi'
+import { raw } from 'objection'
 import type { Schedule } from '../../checks/detector.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { sooner } from '../../server/due.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import type { Page } from '../../server/page.ts'
+import { relearn } from './baseline.ts'
 import type { NewRule } from './create.ts'
 import { NamedRule, ValidityRule } from './models.ts'
 
@@ -45,20 +47,18 @@ type Periods = Pick<ValidityRule, 'operatingPeriodMode' | 'operatingScheduleId'>
 
 /**
  * The hours that a rule is judged by; undefined in other modes than `schedule`.
- * @param options `lock: false` for who has locked the rule
  * @throws 404 `SCHEDULE_NOT_FOUND`, also of one that is named and not used
  */
 export async function scheduleOf(
   server: Server,
   trx: Transaction,
   { operatingPeriodMode: mode, operatingScheduleId: id }: Periods,
-  options?: { lock: boolean },
 ): Promise<Schedule | undefined> {
   if (id === null) {
     if (mode !== 'schedule') return undefined
     throw invalidField('operating_schedule_id', 'is required when operating_period_mode is schedule')
   }
-  const { schedule } = await server.plugins.operatingSchedules.find(trx, id, options)
+  const { schedule } = await server.plugins.operatingSchedules.find(trx, id)
   return mode === 'schedule' ? schedule : undefined
 }
 
@@ -79,11 +79,9 @@ export async function patchRule(
   }
   const hasPeriods = patch.operating_period_mode !== undefined || patch.operating_schedule_id !== undefined
   if (hasPeriods) await scheduleOf(server, trx, periods)
-  const relearns =
-    patch.detection_mode !== undefined ||
-    patch.check_interval !== undefined ||
-    hasPeriods ||
-    patch.treat_null_as_valid !== undefined
+  // Once it is locked, a scan of it has been recorded, or will be by what is changed here.
+  const before = await ValidityRule.query(trx).findById(rule.id).forUpdate()
+  if (!before) throw noRule(`v_${rule.uuid}`)
   const given = {
     isActive: patch.is_active,
     name: patch.name,
@@ -100,14 +98,42 @@ export async function patchRule(
     .findById(rule.id)
     .patch({
       ...given,
-      ...(relearns && { detectorState: null }),
-      ...(patch.is_active === false && { runningSlot: null }),
       ...(patch.check_interval && { nextRunAt: sooner(patch.check_interval) }),
+      ...(measuresAnew(before, patch) && anew(before)),
+      ...(patch.is_active === false && { runningSlot: null }),
       updatedAt: new Date(),
     })
+  if (measuresAnew(before, patch) || rereads(patch)) await relearn(trx, [rule])
   if (patch.is_active === false)
     await server.plugins.alerts.resolve(trx, 'validity_failure', `v_${rule.uuid}`)
   return named(trx).findById(rule.id).throwIfNotFound()
+}
+
+/**
+ * Whether a patch makes a rule measure another thing, whose rate says nothing of the one before: where NULL becomes
+ * valid, or ceases to be. NOT_NULL has no such policy.
+ */
+function measuresAnew(rule: ValidityRule, { treat_null_as_valid: nullIsValid }: RulePatch): boolean {
+  return nullIsValid !== undefined && nullIsValid !== rule.treatNullAsValid && rule.ruleType !== 'NOT_NULL'
+}
+
+/** The baseline starts without the results so far; what is being measured is not recorded but due again. */
+function anew(rule: ValidityRule) {
+  return {
+    baselineAfter: raw(`(select coalesce(max(r.id), 0) from validity_results r
+      where r.company_id = validity_rules.company_id and r.validity_rule_id = validity_rules.id)`),
+    ...(rule.runningSlot && { nextRunAt: raw('least(next_run_at, running_slot)'), runningSlot: null }),
+  }
+}
+
+/** Whether a patch makes the same results be read in another way. */
+function rereads(patch: RulePatch): boolean {
+  return [
+    patch.detection_mode,
+    patch.check_interval,
+    patch.operating_period_mode,
+    patch.operating_schedule_id,
+  ].some(value => value !== undefined)
 }
 
 const FORM = /^v_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i
@@ -187,12 +213,15 @@ export function named(trx: Transaction) {
     .select('validityRules.*', 'tables.catalogName', 'tables.schemaName', 'tables.name as ofTable')
 }
 
-/** Rules as users of operating schedules: one whose hours change is judged by them from its whole history again. */
+/**
+ * Rules as users of operating schedules. Results keep the segment that they were stored with when its hours change;
+ * those without one are judged by the new hours, so that the baseline is read again.
+ */
 export const scheduleUser = {
   name: 'rules',
   count: (trx: Transaction, id: string) =>
     ValidityRule.query(trx).where('operatingScheduleId', id).resultSize(),
   async changed(trx: Transaction, id: string): Promise<void> {
-    await ValidityRule.query(trx).where('operatingScheduleId', id).patch({ detectorState: null })
+    await relearn(trx, await ValidityRule.query(trx).where('operatingScheduleId', id).forUpdate())
   },
 }

@@ -195,6 +195,28 @@ t.test('who uses a schedule is told when it means other hours, and keeps it from
   t.equal((await tenant.ask('DELETE', `${BASE}/${id}`)).status, 200)
 })
 
+t.test('the hours of many schedules are read at once, also while one is being changed', async t => {
+  const { app, tenant, make } = await office(t)
+  const { operatingSchedules } = app.server.plugins
+  const [first, second] = [(await make()).body.id, (await make({ timezone: 'UTC' })).body.id]
+  const read = (ids: string[], companyId = tenant.companyId) =>
+    app.server.db.company(companyId, trx => operatingSchedules.hours(trx, ids))
+  const { rules, timezone } = OFFICE
+  const expected = new Map([
+    [first, { timezone, rules }],
+    [second, { timezone: 'UTC', rules }],
+  ])
+  t.same(await read([first, second, first]), expected)
+  t.same(await read([UNKNOWN]), new Map())
+  t.same(await read([]), new Map())
+  await app.server.db.company(tenant.companyId, async trx => {
+    await trx.raw('select 1 from operating_schedules for update')
+    t.same(await read([first, second]), expected)
+  })
+  const other = await app.signUp('Other')
+  t.same(await read([first], other.companyId), new Map())
+})
+
 t.test('a change that its user refuses is not made', async t => {
   const { app, tenant, make } = await office(t)
   const { id } = (await make()).body
@@ -241,13 +263,8 @@ t.test('a schedule that a rule names cannot be removed', async t => {
     const checked = await tenant.ask('POST', `/api/v1/sdk/validity/${asset.id}/${uuid}/check`)
     t.match([checked.status, checked.body.data?.status], [200, 'pass'], 'a check does not wait for it')
   })
-  await app.query(`update validity_rules set detector_state = '{}'`)
   await tenant.ask('PATCH', `${BASE}/${id}`, { timezone: 'UTC' })
-  t.same(
-    await app.query('select detector_state from validity_rules'),
-    [{ detector_state: null }, { detector_state: null }],
-    'what was learned of other hours is forgotten',
-  )
+  t.same(await app.query('select * from validity_states'), [], 'what was learned of other hours is forgotten')
   await t.rejects(app.query('update validity_rules set operating_schedule_id = $1', [UNKNOWN]), {
     code: '23503',
   })

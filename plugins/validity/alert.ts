@@ -1,0 +1,95 @@
+import type { Server } from '@hapi/hapi'
+import type { Point } from '../../checks/detector.ts'
+import { comparable, explanation } from '../../checks/explanation.ts'
+import { tablePath } from '../../connectors/catalog.ts'
+import type { Transaction } from '../../server/database.ts'
+import { pastPoints, type Timed } from './baseline.ts'
+import { SERIES, type Judgement } from './judge.ts'
+
+type Feature = Parameters<Server['plugins']['scans']['contribute']>[0]
+type Loaded = Parameters<Feature['record']>[1]
+/** A rule that was judged. */
+type JudgedRule = Timed & Judgement
+
+/**
+ * Raises the alerts of rules that fail, and resolves those of rules that pass again. Earlier results are read only
+ * where there is a learned band to explain.
+ * @returns the alert of each rule that fails, by rule
+ */
+export async function alert(
+  server: Server,
+  trx: Transaction,
+  loaded: Loaded,
+  all: readonly JudgedRule[],
+): Promise<Map<string, string>> {
+  const { alerts } = server.plugins
+  const pasts = await pastPoints(
+    trx,
+    all.filter(({ judged, said }) => judged.status === 'fail' && said !== null),
+  )
+  const raised = new Map<string, string>()
+  for (const item of all) {
+    const { rule, judged } = item
+    if (judged.status === 'pass' && rule.latestStatus !== 'pass')
+      await alerts.resolve(trx, 'validity_failure', causeOf(rule))
+    if (judged.status !== 'fail') continue
+    const { alertId } = await alerts.raise(trx, eventOf(loaded, item, pasts.get(rule.id) ?? []))
+    raised.set(rule.id, alertId)
+  }
+  return raised
+}
+
+/** What alerts call a rule. */
+export function causeOf({ uuid }: { uuid: string }): string {
+  return `v_${uuid}`
+}
+
+function eventOf({ source, table }: Loaded, item: JudgedRule, past: readonly Point[]) {
+  const { rule, judged } = item
+  const path = tablePath({ catalog: table.catalogName, schema: table.schemaName, name: table.name })
+  const found = `${judged.invalidCount} of ${judged.totalRows} rows are invalid (${round(judged.invalidPercent ?? 0)} %)`
+  return {
+    type: 'validity_failure' as const,
+    cause: causeOf(rule),
+    severity: rule.severity,
+    sourceId: source.id,
+    asset: { id: table.id, qualifiedName: table.qualifiedName, assetType: table.kind, tags: table.tags },
+    ruleName: rule.name,
+    title: rule.errorMessage ?? `${rule.name} on ${path}: ${found}`,
+    details: {
+      rule_id: causeOf(rule),
+      rule_type: rule.ruleType,
+      table_path: path,
+      column_name: rule.columnName,
+      invalid_count: judged.invalidCount,
+      invalid_percent: judged.invalidPercent,
+      total_rows: judged.totalRows,
+      ...limitOf(item, past),
+    },
+  }
+}
+
+/** What the rate was to stay below: the threshold, or the learned band with what it was learned from. */
+function limitOf({ rule, judged, said }: JudgedRule, past: readonly Point[]): object {
+  if (!said) return { threshold: rule.alertThresholdPercent ?? 0 }
+  const { point, verdict } = said
+  // Active results are compared with active ones only.
+  const alike = past.filter(({ active }) => active === point.active)
+  return {
+    band: {
+      expected: judged.expectedValue,
+      low: judged.expectedRangeLow,
+      high: judged.expectedRangeHigh,
+    },
+    explanation: explanation(SERIES, point, verdict, rule.checkInterval),
+    history: comparable(alike, verdict.basis, point.at).map(({ at, value, total }) => ({
+      checked_at: new Date(1_000 * at),
+      value,
+      total_rows: total,
+    })),
+  }
+}
+
+function round(value: number): number {
+  return Number(value.toPrecision(3))
+}

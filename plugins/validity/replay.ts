@@ -1,0 +1,131 @@
+import type { Server } from '@hapi/hapi'
+import type { Outcome } from '../../checks/check.ts'
+import type { DetectorState, Schedule } from '../../checks/detector.ts'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import type { NewRule } from './create.ts'
+import { activeAt, judgeRule, startState } from './judge.ts'
+
+type Configured = Awaited<ReturnType<Server['plugins']['scans']['configure']>>
+
+/** What was found of a rule at a moment of the past. */
+export interface PastOutcome {
+  at: Date
+  outcome: Outcome
+  /** Somebody called it expected. */
+  isConfirmed?: boolean
+}
+
+/** The sensitivities that a rule may have. */
+const SENSITIVITIES = [1, 2, 3, 4] as const
+
+/** What would have come of a past: checks that fail, and alerts, of which failures in a row are one. */
+interface Count {
+  failing: number
+  alerts: number
+}
+
+/** A past that was judged from its beginning. */
+export interface Replayed extends Count {
+  /** Of auto mode: the same at each sensitivity. */
+  bySensitivity: ({ sensitivity: number } & Count)[] | null
+  /** With all of the past learned; null in manual mode. */
+  state: DetectorState | null
+}
+
+/** What judging goes by, of a rule that need not exist. */
+export type Settings = Parameters<typeof startState>[0] & Parameters<typeof judgeRule>[0]
+
+/**
+ * Judges a past as a rule would have that was there from its first outcome on. One replay tells all sensitivities: what
+ * is learned does not depend on them, and a check fails exactly when its score is beyond.
+ * @param schedule the hours of mode `schedule`, those that are asked about: trying them out is what this is for
+ */
+export function replay(
+  settings: Settings,
+  past: readonly PastOutcome[],
+  schedule: Schedule | undefined,
+): Replayed {
+  let state = startState(settings)
+  const judged = past.map(({ at, outcome, isConfirmed = false }) => {
+    const said = judgeRule(settings, outcome, { at, wasActive: activeAt(schedule, at), isConfirmed }, state)
+    state = said.state
+    return said.judged
+  })
+  const at = (sensitivity: number) =>
+    count(judged.map(({ isLearning, zScore }) => !isLearning && (zScore ?? 0) > sensitivity))
+  return {
+    ...count(judged.map(({ status }) => status === 'fail')),
+    bySensitivity: state && SENSITIVITIES.map(sensitivity => ({ sensitivity, ...at(sensitivity) })),
+    state,
+  }
+}
+
+function count(fails: readonly boolean[]): Count {
+  return {
+    failing: fails.filter(Boolean).length,
+    alerts: fails.filter((isFailing, index) => isFailing && !fails[index - 1]).length,
+  }
+}
+
+/** Results of a replay at most: hourly ones of 90 days. */
+const MOST = 2_160
+
+/**
+ * The results of the last days that a rule has which measures the same at the same interval, oldest first; of several
+ * such rules the one with the most. None when there is no such rule.
+ */
+export async function storedPast(
+  trx: Transaction,
+  { table, check }: Configured,
+  { check_interval: interval, treat_null_as_valid: nullIsValid }: NewRule,
+  days: number,
+): Promise<PastOutcome[]> {
+  const results = await rows<StoredResult>(
+    trx,
+    `with kept as (
+       select r.id, r.validity_rule_id, r.checked_at, r.total_rows, r.invalid_count, r.is_confirmed
+       from validity_rules rule join validity_results r
+         on r.company_id = rule.company_id and r.validity_rule_id = rule.id and r.status <> 'error'
+           and r.checked_at > now() - make_interval(days => :days)
+           and r.id > rule.baseline_after
+       where rule.company_id = :companyId and rule.table_id = :tableId and rule.rule_type = :type
+         and rule.column_name is not distinct from :column
+         and coalesce(rule.rule_config, '{}') = cast(:config as jsonb)
+         and (rule.rule_type = 'NOT_NULL' or rule.treat_null_as_valid = :nullIsValid)
+         and rule.check_interval = :interval)
+     select checked_at, total_rows, invalid_count, is_confirmed from kept
+     where validity_rule_id =
+       (select validity_rule_id from kept group by 1 order by count(*) desc, 1 desc limit 1)
+     order by checked_at desc, id desc limit ${MOST}`,
+    {
+      companyId: companyOf(trx),
+      tableId: table.id,
+      type: check.type.name,
+      column: check.column ?? null,
+      config: JSON.stringify(check.config),
+      nullIsValid,
+      interval,
+      days,
+    },
+  )
+  return results.toReversed().map(({ checkedAt, totalRows, invalidCount, isConfirmed }) => ({
+    at: checkedAt,
+    outcome: {
+      id: '',
+      durationMs: 0,
+      status: 'counted',
+      total: Number(totalRows),
+      invalid: Number(invalidCount),
+      samples: [],
+      measured: {},
+    },
+    isConfirmed,
+  }))
+}
+
+interface StoredResult {
+  checkedAt: Date
+  totalRows: string
+  invalidCount: string
+  isConfirmed: boolean
+}

@@ -1,0 +1,201 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { replay } from '../../plugins/validity/replay.ts'
+import { pastRules, type Remembered } from './validity-past.ts'
+import { discover } from '../helpers/world.ts'
+
+const DAY = 86_400_000
+const AUTO = { detection_mode: 'auto', sensitivity: 3 }
+
+/** So many daily results until now, of five to six percent, but those of the days that are named. */
+const past = (count: number, spoiled: Record<number, number> = {}): Remembered[] =>
+  Array.from({ length: count }, (_, index) => ({
+    at: Date.now() - (count - index) * DAY + DAY / 4,
+    invalid: spoiled[index] ?? 50 + ((index * 7) % 11),
+  }))
+
+async function trying(t: Parameters<typeof pastRules>[0]) {
+  const world = await pastRules(t)
+  const { tenant, asset } = world
+  return {
+    ...world,
+    async dryRun(body: object) {
+      const rule = { rule_type: 'NOT_NULL', table_path: 'orders', column_name: 'email', ...body }
+      const path = '/api/v1/sdk/validity/dry-run'
+      const { status, body: reply } = await tenant.ask('POST', path, { asset_id: asset.id, ...rule })
+      if (status !== 200) throw new Error(JSON.stringify(reply))
+      return reply.data
+    },
+  }
+}
+
+t.test('a dry run judges the results of a rule that measures the same', async t => {
+  const { make, remember, dryRun, spoil, app, results, learned } = await trying(t)
+  const rule = await make({ detection_mode: 'manual', alert_threshold_percent: 90 })
+  await remember(rule, past(30, { 20: 300, 21: 310, 25: 400 }))
+  await spoil(55)
+  const before = [await results(rule), await learned(rule)]
+  const { status, expected_value: expected, learning, history } = await dryRun(AUTO)
+  t.match({ status, learning }, { status: 'pass', learning: false })
+  t.ok(expected > 4 && expected < 7)
+  t.match(history, {
+    lookback_days: 30,
+    source: 'results',
+    timestamp_column: null,
+    points: 30,
+    failing: 3,
+    alerts: 2,
+    message: 'Of 30 daily checks in the last 30 days, 3 would have failed and raised 2 alerts',
+  })
+  t.same([await results(rule), await learned(rule)], before, 'and stores nothing')
+  t.equal((await app.query('select from validity_rules')).length, 1)
+  t.same(await app.query(`select from alerts where kind = 'validity_failure'`), [])
+
+  const short = (await dryRun({ ...AUTO, lookback_days: 7 })).history
+  t.match(short, { points: 7, failing: 0, alerts: 0 }, 'what lies further back is not looked at')
+})
+
+t.test('one replay tells every sensitivity what that sensitivity alone would tell', async t => {
+  const { make, remember, dryRun } = await trying(t)
+  const rule = await make({})
+  // From a little to far off.
+  await remember(rule, past(60, { 30: 62, 36: 66, 42: 72, 48: 80, 54: 300 }))
+  const body = { ...AUTO, lookback_days: 90 }
+  const { history } = await dryRun(body)
+  const bySensitivity = history.by_sensitivity as { sensitivity: number; failing: number; alerts: number }[]
+  t.same(
+    bySensitivity.map(({ sensitivity }) => sensitivity),
+    [1, 2, 3, 4],
+  )
+  for (const { sensitivity, failing, alerts } of bySensitivity)
+    t.match((await dryRun({ ...body, sensitivity })).history, { points: 60, failing, alerts })
+  const counts = bySensitivity.map(({ failing }) => failing)
+  t.same(
+    counts,
+    counts.toSorted((a, b) => b - a),
+  )
+  t.ok(counts[0]! > counts[3]! && counts[3]! >= 1, JSON.stringify(counts))
+})
+
+t.test('a threshold has no sensitivities, and failures in a row are one alert', async t => {
+  const { make, remember, dryRun } = await trying(t)
+  const rule = await make(AUTO)
+  await remember(rule, past(10, { 2: 300, 3: 300, 5: 300, 9: 300 }))
+  const { history } = await dryRun({ alert_threshold_percent: 20 })
+  t.match(history, { source: 'results', points: 10, failing: 4, alerts: 3 })
+  t.notOk('by_sensitivity' in history)
+})
+
+t.test('what was measured otherwise is no past of a rule', async t => {
+  const { make, remember, dryRun, patch, check } = await trying(t)
+  const none = async (body: object) => {
+    const { history } = await dryRun({ ...AUTO, ...body })
+    t.match(history, { source: null, points: 0, failing: 0, alerts: 0 }, JSON.stringify(body))
+    t.match(history.message, /Its past is not known: .*timestamp column/)
+  }
+  const pattern = { rule_type: 'REGEX', rule_config: { pattern: '@' } }
+  const rule = await make(pattern)
+  await remember(rule, past(10))
+  t.match((await dryRun({ ...AUTO, ...pattern })).history, { source: 'results', points: 10 })
+  await none({})
+  await none({ ...pattern, rule_config: { pattern: 'x' } })
+  await none({ ...pattern, column_name: 'status' })
+  await none({ ...pattern, treat_null_as_valid: true })
+  await none({ ...pattern, check_interval: 'weekly' })
+
+  await patch(rule, { treat_null_as_valid: true })
+  await none({ ...pattern, treat_null_as_valid: true })
+  await check(rule)
+  t.match((await dryRun({ ...AUTO, ...pattern, treat_null_as_valid: true })).history, { points: 1 })
+})
+
+t.test('of rules that measure the same, the one with the longest past is looked at', async t => {
+  const { make, remember, dryRun, app } = await trying(t)
+  const [short, long] = [await make({}), await make(AUTO)]
+  await remember(short, past(3))
+  await remember(long, past(20))
+  t.match((await dryRun(AUTO)).history, { points: 20 })
+  await app.query(`update validity_results set status = 'error', invalid_percent = null where id % 2 = 0`)
+  t.match((await dryRun(AUTO)).history, { points: 10 }, 'errors are none of it')
+})
+
+t.test('where no rule measures the same, the timestamps of the table tell the past', async t => {
+  const world = await trying(t)
+  const { make, remember, dryRun, source } = world
+  await source.query('alter table orders add column created_at timestamptz')
+  await source.query(`update orders set created_at = now() - interval '1 hour' - (id % 40) * interval '1 day',
+    email = case when id % 5 > 0 then email end`)
+  await discover(world)
+  const { history } = await dryRun(AUTO)
+  t.match(history, {
+    source: 'timestamps',
+    timestamp_column: 'created_at',
+    points: 30,
+    failing: 0,
+    alerts: 0,
+  })
+  t.equal(history.by_sensitivity.length, 4)
+  await remember(await make(AUTO), past(3))
+  t.match((await dryRun(AUTO)).history, { source: 'results', timestamp_column: null, points: 3 })
+})
+
+t.test('of any past, each sensitivity is told what a rule of that sensitivity would have found', t => {
+  const hour = 3_600_000
+  const pasts = fc.array(
+    fc.record({ invalid: fc.integer({ min: 0, max: 1000 }), isConfirmed: fc.boolean() }),
+    { maxLength: 40 },
+  )
+  const modes = fc.constantFrom('off' as const, 'schedule' as const, 'auto' as const)
+  const schedule = { timezone: 'UTC', rules: [{ days: [1, 2, 3, 4, 5], start: '06:00', end: '18:00' }] }
+  fc.assert(
+    fc.property(pasts, modes, (found, mode) => {
+      const replayed = (sensitivity: number) =>
+        replay(
+          {
+            detectionMode: 'auto',
+            checkInterval: 'hourly',
+            operatingPeriodMode: mode,
+            alertThresholdPercent: null,
+            sensitivity,
+          },
+          found.map(({ invalid, isConfirmed }, index) => ({
+            at: new Date(Date.UTC(2024, 5, 3) + index * hour),
+            outcome: {
+              ...{ id: '', durationMs: 0, samples: [], measured: {} },
+              ...{ status: 'counted', total: 1000, invalid },
+            },
+            isConfirmed,
+          })),
+          mode === 'schedule' ? schedule : undefined,
+        )
+      for (const { sensitivity, failing, alerts } of replayed(2).bySensitivity ?? []) {
+        const alone = replayed(sensitivity)
+        if (alone.failing !== failing || alone.alerts !== alerts || alerts > failing) return false
+      }
+      return true
+    }),
+    { numRuns: 30 },
+  )
+  t.end()
+})
+
+t.test('a dry run tries out the schedule that it names on the results of another', async t => {
+  const { make, remember, dryRun, schedule } = await trying(t)
+  const hours = (name: string, start: string, end: string) =>
+    schedule({ name, timezone: 'UTC', rules: [{ days: [1, 2, 3, 4, 5, 6, 7], start, end }] })
+  const [early, late] = [await hours('early', '06:00', '12:00'), await hours('late', '12:00', '18:00')]
+  const scheduled = { ...AUTO, check_interval: 'hourly', operating_period_mode: 'schedule' }
+  const rule = await make({ ...scheduled, operating_schedule_id: early })
+  const midnight = Math.floor(Date.now() / DAY) * DAY
+  const isEarly = (at: number) => [6, 7, 8, 9, 10, 11].includes(new Date(at).getUTCHours())
+  await remember(
+    rule,
+    Array.from({ length: 10 * 24 }, (_, index) => midnight - (10 * 24 - index) * 3_600_000).map(
+      (at, index) => ({ at, invalid: isEarly(at) ? 200 + (index % 9) : 0, was_active: isEarly(at) }),
+    ),
+  )
+  const failing = async (id: string) =>
+    (await dryRun({ ...scheduled, operating_schedule_id: id })).history.failing as number
+  t.equal(await failing(early), 0)
+  t.ok((await failing(late)) > 0, 'the mornings would be dormant')
+})
