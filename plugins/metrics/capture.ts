@@ -1,10 +1,14 @@
 import type { GroupValue, Outcome } from '../../checks/check.ts'
-import { advance, start, verdict, type DetectorState } from '../../checks/detector.ts'
+import { advance, start, verdict } from '../../checks/detector.ts'
+import type { DetectorState, Point, Verdict } from '../../checks/detector.ts'
 import type { Metric } from './models.ts'
+
+/** The column values of a group, by column name; {} of a metric without groups. */
+export type Group = Record<string, unknown>
 
 /** A judged value of one group; the fields are those of a stored snapshot. */
 export interface Captured {
-  groupValues: Record<string, unknown>
+  groupValues: Group
   value: number | null
   totalRows: number | null
   status: 'PASS' | 'FAIL' | 'ERROR'
@@ -15,6 +19,18 @@ export interface Captured {
   expectedRangeLow: number | null
   expectedRangeHigh: number | null
   errorMessage: string | null
+}
+
+/** What the detector said, of which point. */
+export interface Said {
+  point: Point
+  verdict: Verdict
+}
+
+/** A capture of one group, and what the detector said; null of an error and of no value. */
+export interface Judged {
+  captured: Captured
+  said: Said | null
 }
 
 const UNJUDGED = {
@@ -38,39 +54,37 @@ export function groupsOf(outcome: Outcome): GroupValue[] {
 }
 
 /** What is stored of a capture that could not run: an error, never a value. */
-export function failedCapture(outcome: Outcome): Captured {
+export function failedCapture(outcome: Outcome): Judged {
   const errorMessage = outcome.status === 'error' ? outcome.message : 'The metric gave no value'
-  return { groupValues: {}, value: null, totalRows: null, status: 'ERROR', ...UNJUDGED, errorMessage }
+  const captured: Captured = {
+    groupValues: {},
+    value: null,
+    totalRows: null,
+    status: 'ERROR',
+    ...UNJUDGED,
+    errorMessage,
+  }
+  return { captured, said: null }
 }
 
 /**
  * Judges one group's value against what its history led one to expect: an anomaly when |z| exceeds the
  * metric's sensitivity. A value that does not exist (the mean of no rows) is stored, passes, and is not learned.
+ * @returns the judgement, and the state that has learned the value
  */
 export function judgeValue(
   metric: Pick<Metric, 'sensitivity'>,
   measured: GroupValue,
   at: Date,
   state: DetectorState,
-): { captured: Captured; state: DetectorState } {
-  const { group: groupValues, value, total } = measured
-  if (value === null) {
-    const captured: Captured = {
-      groupValues,
-      value,
-      totalRows: total,
-      status: 'PASS',
-      ...UNJUDGED,
-      errorMessage: null,
-    }
-    return { captured, state }
-  }
-  const point = { at: at.getTime() / 1_000, value, total }
+): Judged & { state: DetectorState } {
+  const { group: groupValues, value, total: totalRows } = measured
+  const taken = { groupValues, value, totalRows, errorMessage: null }
+  if (value === null) return { captured: { ...taken, status: 'PASS', ...UNJUDGED }, said: null, state }
+  const point = { at: secondsOf(at), value, total: totalRows }
   const said = verdict(state, point, metric.sensitivity)
   const captured: Captured = {
-    groupValues,
-    value,
-    totalRows: total,
+    ...taken,
     status: said.isAnomaly ? 'FAIL' : 'PASS',
     isAnomaly: said.isAnomaly,
     isLearning: said.learning,
@@ -78,9 +92,13 @@ export function judgeValue(
     expectedValue: said.expected,
     expectedRangeLow: said.low,
     expectedRangeHigh: said.high,
-    errorMessage: null,
   }
-  return { captured, state: advance(state, point) }
+  return { captured, said: { point, verdict: said }, state: advance(state, point) }
+}
+
+/** Epoch seconds. */
+export function secondsOf(at: Date): number {
+  return at.getTime() / 1_000
 }
 
 /** Share of the band from which a value that still passes is near its edge. */
@@ -89,11 +107,11 @@ const NEAR_EDGE = 0.8
 /** How a metric did as a whole: its worst group; `WARNING` between 80 % and 100 % of the band. */
 export function overall(
   metric: Pick<Metric, 'sensitivity'>,
-  captured: readonly Captured[],
+  judged: readonly Judged[],
 ): NonNullable<Metric['lastStatus']> {
-  if (captured.some(({ status }) => status === 'ERROR')) return 'ERROR'
-  if (captured.some(({ status }) => status === 'FAIL')) return 'FAIL'
-  return captured.some(({ zScore }) => Math.abs(zScore) >= NEAR_EDGE * metric.sensitivity)
+  if (judged.some(({ captured }) => captured.status === 'ERROR')) return 'ERROR'
+  if (judged.some(({ captured }) => captured.status === 'FAIL')) return 'FAIL'
+  return judged.some(({ captured }) => Math.abs(captured.zScore) >= NEAR_EDGE * metric.sensitivity)
     ? 'WARNING'
     : 'PASS'
 }

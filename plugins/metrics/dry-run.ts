@@ -1,7 +1,17 @@
 import type { Server } from '@hapi/hapi'
-import { failedCapture, groupsOf, judgeValue, overall, startState } from './capture.ts'
+import type { DetectorState } from '../../checks/detector.ts'
+import {
+  failedCapture,
+  groupsOf,
+  judgeValue,
+  overall,
+  secondsOf,
+  startState,
+  type Judged,
+} from './capture.ts'
 import { configureMetric, type NewMetric } from './create.ts'
-import type { Metric } from './models.ts'
+import { replay, tally, type Replayed } from './replay.ts'
+import { judgeByMetric, storedPast } from './stored-past.ts'
 
 /** The body of a dry run, validated; what is not named here belongs to the metric type. */
 export interface DryRun extends NewMetric {
@@ -9,68 +19,134 @@ export interface DryRun extends NewMetric {
   lookback_days: number
 }
 
+type TriedOut = Awaited<ReturnType<Server['plugins']['scans']['tryOut']>>
+
+/** What the past says, and how it makes the values of now judged. */
+interface Past {
+  replayed: Replayed[]
+  judged: Judged[]
+  told: {
+    /** Where the values come from: a metric's snapshots, or the table's own timestamps. */
+    source: 'snapshots' | 'timestamps' | null
+    timestamp_column: string | null
+    groups?: number
+    groups_replayed?: number
+  }
+  /** Why it is not known. */
+  unknown?: string
+}
+
+const DAY_MS = 86_400_000
+
 /** Takes the value that a metric of this body would, judges it as that metric would, and stores nothing. */
 export async function dryRun(server: Server, companyId: string, body: DryRun): Promise<object> {
   const { asset_id: assetId, lookback_days: days, ...metricBody } = body
   const configured = await configureMetric(server, companyId, assetId, metricBody as NewMetric)
-  const { statements, outcome, at, past } = await server.plugins.scans.tryOut(configured, {
-    days,
-    interval: body.capture_interval,
-  })
-  const metric: Pick<Metric, 'sensitivity' | 'metricType' | 'checkInterval'> = {
-    sensitivity: body.sensitivity,
-    metricType: configured.check.type.name,
-    checkInterval: body.capture_interval,
-  }
-  let state = startState(metric)
-  let anomalies = 0
-  const points = 'points' in past ? past.points : []
-  for (const point of points) {
-    for (const group of groupsOf(point.outcome)) {
-      const said = judgeValue(metric, group, point.at, state)
-      state = said.state
-      if (said.captured.isAnomaly) anomalies += 1
-    }
-  }
-  const isGrouped = outcome.status === 'grouped'
-  const captured =
-    outcome.status === 'measured' || isGrouped
-      ? // Each group is a series of its own, whose past is not known.
-        groupsOf(outcome).map(
-          group => judgeValue(metric, group, at, isGrouped ? startState(metric) : state).captured,
-        )
-      : [failedCapture(outcome)]
-  // Of groups there is no one value to tell.
-  const [only] = isGrouped ? [] : captured
-  const status = overall(metric, captured)
+  const interval = body.capture_interval
+  const since = new Date(Date.now() - days * DAY_MS)
+  const stored = await storedPast(server, companyId, configured, { interval, since })
+  // Only a past that is not stored has to be asked of the source.
+  const tried = await server.plugins.scans.tryOut(configured, stored ? null : { days, interval })
+  const { statements, outcome, at } = tried
+  const past: Past = stored
+    ? {
+        replayed: stored.replayed,
+        judged: await judgeByMetric(
+          server,
+          { companyId, metric: stored.metric, sensitivity: body.sensitivity },
+          groupsOf(outcome),
+          at,
+        ),
+        told: {
+          source: 'snapshots',
+          timestamp_column: null,
+          ...(body.group_by_columns.length > 0 && {
+            groups: stored.groups.all,
+            groups_replayed: stored.groups.replayed,
+          }),
+        },
+      }
+    : computedPast(configured.check.type.name, body, tried)
   return {
     sql: statements,
+    ...presentNow(body, tried, past.judged),
+    history: { lookback_days: days, ...past.told, ...presentPast(body, past) },
+  }
+}
+
+/** The past as the table's timestamps tell it. Each group is a series of its own, whose past they do not tell. */
+function computedPast(metricType: string, body: DryRun, { outcome, at, past }: TriedOut): Past {
+  const nothing = () => startState({ metricType, checkInterval: body.capture_interval })
+  const judge = (state: () => DetectorState) =>
+    groupsOf(outcome).map(group => judgeValue(body, group, at, state()))
+  if (!past || 'message' in past) {
+    const told = { source: null, timestamp_column: null }
+    return { replayed: [], judged: judge(nothing), told, unknown: past?.message ?? 'it was not asked for' }
+  }
+  const points = past.points.flatMap(point =>
+    groupsOf(point.outcome).flatMap(({ value, total }) =>
+      value === null ? [] : { at: secondsOf(point.at), value, total },
+    ),
+  )
+  const { state, replayed } = replay(nothing(), points)
+  return {
+    replayed,
+    judged: judge(outcome.status === 'grouped' ? nothing : () => state),
+    told: { source: 'timestamps', timestamp_column: past.column },
+  }
+}
+
+/** What is measured now, and what would be said of it; of groups there is no one value to tell. */
+function presentNow(body: DryRun, { outcome }: TriedOut, judged: readonly Judged[]): object {
+  const isGrouped = outcome.status === 'grouped'
+  const all = isGrouped || outcome.status === 'measured' ? judged : [failedCapture(outcome)]
+  const only = isGrouped ? undefined : all[0]?.captured
+  const status = overall(body, all)
+  return {
     status: status === 'WARNING' ? 'PASS' : status,
     value: only?.value ?? null,
-    ...(isGrouped && {
-      groups: captured.map(({ groupValues, value, totalRows }) => ({
-        group_values: groupValues,
-        value,
-        total_rows: totalRows,
-      })),
-    }),
+    ...(isGrouped && { groups: all.map(presentGroup) }),
     total_rows: only?.totalRows ?? null,
-    is_anomaly: captured.some(({ isAnomaly }) => isAnomaly),
+    is_anomaly: all.some(({ captured }) => captured.isAnomaly),
     z_score: only?.zScore ?? 0,
     expected_value: only?.expectedValue ?? null,
     expected_range_low: only?.expectedRangeLow ?? null,
     expected_range_high: only?.expectedRangeHigh ?? null,
-    learning: captured.every(({ isLearning }) => isLearning),
+    learning: all.every(({ captured }) => captured.isLearning),
     error_message: only?.errorMessage ?? null,
-    history: {
-      lookback_days: days,
-      timestamp_column: 'column' in past ? past.column : null,
-      points: points.length,
-      anomalies,
-      message:
-        'message' in past
-          ? `Its past is not known: ${past.message}`
-          : `Of ${points.length} ${body.capture_interval} values in the last ${days} days, ${anomalies} would have been anomalies at sensitivity ${body.sensitivity}`,
-    },
+  }
+}
+
+function presentGroup({ captured }: Judged): object {
+  return {
+    group_values: captured.groupValues,
+    value: captured.value,
+    total_rows: captured.totalRows,
+    is_anomaly: captured.isAnomaly,
+    z_score: captured.zScore,
+    expected_value: captured.expectedValue,
+    expected_range_low: captured.expectedRangeLow,
+    expected_range_high: captured.expectedRangeHigh,
+    learning: captured.isLearning,
+  }
+}
+
+/** Sensitivities that a dry run counts for, beside the one that was chosen. */
+const SENSITIVITIES = [1, 2, 3, 4]
+
+const SOURCES = { snapshots: 'stored', timestamps: 'computed' }
+
+function presentPast(body: DryRun, { replayed, told, unknown }: Past): object {
+  const { lookback_days: days, capture_interval: interval, sensitivity } = body
+  const { anomalies, alerts } = tally(replayed, sensitivity)
+  const counts = `${anomalies} would have been anomalies at sensitivity ${sensitivity}, in ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}`
+  return {
+    points: replayed.length,
+    anomalies,
+    alerts,
+    by_sensitivity: SENSITIVITIES.map(each => tally(replayed, each)),
+    message: told.source
+      ? `Of ${replayed.length} ${interval} values in the last ${days} days, ${SOURCES[told.source]}, ${counts}`
+      : `Its past is not known: ${unknown}`,
   }
 }

@@ -1,4 +1,5 @@
 import type { Plugin } from '@hapi/hapi'
+import { learnExpected } from './feedback.ts'
 import { summarize, wanted } from './metrics.ts'
 import { Metric, type Snapshot } from './models.ts'
 import { record } from './record.ts'
@@ -16,6 +17,7 @@ export const metrics: Plugin<undefined> = {
       record: (trx, table, taken, at) => record(server, trx, table, taken, at),
       tally: (trx, source) => summarize(trx, source.companyId, { source }),
     })
+    server.plugins.alerts.onExpected('metric_anomaly', learnExpected)
     server.route(routes(server, captureNow))
   },
 }

@@ -3,7 +3,10 @@ import { rows, type Transaction } from '../../server/database.ts'
 import { sooner } from '../../server/due.ts'
 import { apiError } from '../../server/errors.ts'
 import type { Page } from '../../server/page.ts'
+import { causeOf } from './alert.ts'
+import { closeGroups } from './groups.ts'
 import { Metric, NamedMetric, Snapshot } from './models.ts'
+import { relearn } from './states.ts'
 
 type Asset = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>
 
@@ -43,14 +46,22 @@ export async function patchMetric(
       ...(patch.capture_interval && { nextRunAt: sooner(patch.capture_interval) }),
       updatedAt: new Date(),
     })
-  if (patch.capture_interval !== undefined) {
-    await rows(trx, 'delete from metric_states where company_id = ? and metric_id = ?', [
-      metric.companyId,
-      metric.internalId,
-    ])
-  }
-  if (patch.is_active === false) await server.plugins.alerts.resolve(trx, 'metric_anomaly', `m_${metric.id}`)
+  if (patch.capture_interval !== undefined) await relearn(trx, metric)
+  if (patch.is_active === false) await closeAlerts(server, trx, metric)
   return named(trx).findById(metric.internalId).throwIfNotFound()
+}
+
+/** Removes a metric with all that was captured of it, and closes its alerts. */
+export async function removeMetric(server: Server, trx: Transaction, metric: Metric): Promise<void> {
+  // First its row, then its alerts: as whoever records its captures does.
+  await Metric.query(trx).findById(metric.internalId).forUpdate()
+  await closeAlerts(server, trx, metric)
+  await Metric.query(trx).deleteById(metric.internalId)
+}
+
+async function closeAlerts(server: Server, trx: Transaction, metric: Metric): Promise<void> {
+  await server.plugins.alerts.resolve(trx, 'metric_anomaly', causeOf(metric))
+  await closeGroups(server, trx, metric)
 }
 
 const FORM = /^m_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i

@@ -71,7 +71,7 @@ export class MetricState extends CompanyRow {
   declare metricId: string
   declare groupValues: Record<string, unknown>
   declare state: DetectorState
-  /** Captures in a row that had the group; 0 once it is missing. */
+  /** Captures in a row that had the group; 0 once it is missing, below 0 when an alert tells that it is. */
   declare run: number
   /** The last capture that had the group. */
   declare lastSeenAt: Date | null

@@ -36,6 +36,7 @@ export function presentSnapshot(snapshot: Snapshot): object {
     expected_range_high: snapshot.expectedRangeHigh,
     learning: snapshot.isLearning,
     is_backfilled: snapshot.isBackfilled ?? false,
+    is_confirmed: snapshot.isConfirmed ?? false,
     error_message: snapshot.errorMessage,
   }
 }

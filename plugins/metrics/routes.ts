@@ -11,10 +11,11 @@ import {
   listSnapshots,
   noMetric,
   patchMetric,
+  removeMetric,
   summarize,
   type MetricPatch,
 } from './metrics.ts'
-import { Metric, type Snapshot } from './models.ts'
+import type { Metric, Snapshot } from './models.ts'
 import { presentMetric, presentSnapshot } from './present.ts'
 import * as schemas from './schemas.ts'
 
@@ -150,8 +151,7 @@ export function routes(server: Server, captureNow: CaptureNow): ServerRoute[] {
       handler: request =>
         inCompany(request, async trx => {
           const metric = await metricOf(trx, request)
-          await Metric.query(trx).deleteById(metric.internalId)
-          await server.plugins.alerts.resolve(trx, 'metric_anomaly', `m_${metric.id}`)
+          await removeMetric(server, trx, metric)
           return { data: { success: true, message: `Metric m_${metric.id} was removed` } }
         }),
     },

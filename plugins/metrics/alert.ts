@@ -1,0 +1,129 @@
+import type { Server } from '@hapi/hapi'
+import type { Point } from '../../checks/detector.ts'
+import { comparable, explanation } from '../../checks/explanation.ts'
+import { tablePath } from '../../connectors/catalog.ts'
+import type { Transaction } from '../../server/database.ts'
+import { severityOf, type Group, type Judged, type Said } from './capture.ts'
+import type { Metric } from './models.ts'
+import { inChunks, pastPoints } from './points.ts'
+
+type Feature = Parameters<Server['plugins']['scans']['contribute']>[0]
+type Loaded = Parameters<Feature['record']>[1]
+
+/** A metric with all that one capture made of it. */
+interface Capture {
+  metric: Metric
+  judged: readonly Judged[]
+}
+
+/** A metric with anomalies, and the worst of them. */
+interface Trouble {
+  metric: Metric
+  anomalies: Judged[]
+  worst: Judged & { said: Said }
+}
+
+/**
+ * Raises the alerts of metrics with anomalies, and resolves those of metrics whose groups all pass again. Earlier
+ * values are read only where there is something to alert of.
+ * @returns the alert of each anomaly
+ */
+export async function alert(
+  server: Server,
+  trx: Transaction,
+  loaded: Loaded,
+  captures: readonly Capture[],
+): Promise<Map<Judged, string>> {
+  const { alerts } = server.plugins
+  const raised = new Map<Judged, string>()
+  const troubles = captures.flatMap(capture => troubleOf(capture) ?? [])
+  const troubled = new Set(troubles.map(({ metric }) => metric))
+  for (const { metric, judged } of captures) {
+    if (troubled.has(metric) || metric.lastStatus === 'PASS') continue
+    if (judged.every(({ captured }) => captured.status === 'PASS'))
+      await alerts.resolve(trx, 'metric_anomaly', causeOf(metric))
+  }
+  for (const chunk of inChunks(troubles)) {
+    const pasts = await pastPoints(
+      trx,
+      chunk.map(({ metric, worst }) => ({ metric, group: worst.captured.groupValues })),
+    )
+    for (const [place, trouble] of chunk.entries()) {
+      const { alertId } = await alerts.raise(trx, eventOf(loaded, trouble, pasts[place]!))
+      for (const anomaly of trouble.anomalies) raised.set(anomaly, alertId)
+    }
+  }
+  return raised
+}
+
+/** What there is to alert of: anomalies of groups that are not learning any more. */
+function troubleOf({ metric, judged }: Capture): Trouble | null {
+  const anomalies = judged.filter(({ captured }) => captured.isAnomaly && !captured.isLearning)
+  const [worst] = anomalies.toSorted((a, b) => Math.abs(b.captured.zScore) - Math.abs(a.captured.zScore))
+  return worst?.said ? { metric, anomalies, worst: { ...worst, said: worst.said } } : null
+}
+
+/** What alerts call a metric. */
+export function causeOf({ id }: Pick<Metric, 'id'>): string {
+  return `m_${id}`
+}
+
+/** What all events of a metric carry alike. */
+export function subjectOf({ source, table }: Loaded, metric: Metric) {
+  const path = tablePath({ catalog: table.catalogName, schema: table.schemaName, name: table.name })
+  const what = [metric.metricType, metric.columnName].filter(Boolean).join(' of ')
+  return {
+    title: `${what} on ${path}`,
+    event: {
+      type: 'metric_anomaly' as const,
+      sourceId: source.id,
+      asset: { id: table.id, qualifiedName: table.qualifiedName, assetType: table.kind, tags: table.tags },
+      ruleName: `${what} on ${table.name}`,
+    },
+    details: {
+      metric_id: causeOf(metric),
+      metric_type: metric.metricType,
+      table_path: path,
+      column_name: metric.columnName,
+    },
+  }
+}
+
+function eventOf(loaded: Loaded, { metric, anomalies, worst }: Trouble, past: readonly Point[]) {
+  const { captured, said } = worst
+  const { title, event, details } = subjectOf(loaded, metric)
+  const isGrouped = metric.groupByColumns.length > 0
+  const place = isGrouped ? `${title}, ${nameOf(captured.groupValues)}` : title
+  const sentence = explanation(metric.metricType, said.point, said.verdict, metric.checkInterval)
+  return {
+    ...event,
+    cause: causeOf(metric),
+    severity: severityOf(captured.zScore),
+    title: `${place}: ${sentence}`,
+    details: {
+      ...details,
+      ...(isGrouped && { group_values: captured.groupValues, anomalous_groups: anomalies.length }),
+      value: captured.value,
+      expected_value: captured.expectedValue,
+      range: { low: captured.expectedRangeLow, high: captured.expectedRangeHigh },
+      z_score: captured.zScore,
+      explanation: sentence,
+      history: comparable(past, said.verdict.basis, said.point.at).map(({ at, value }) => ({
+        captured_at: new Date(1_000 * at),
+        value,
+      })),
+    },
+  }
+}
+
+/** Characters of a group's value that a title shows. */
+const SHOWN = 40
+
+/** A group as a title names it: `north`, or `region north, kind new` where there are several columns. */
+export function nameOf(group: Group): string {
+  const parts = Object.entries(group).map(([column, value]) => {
+    const text = String(value)
+    return [column, text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text] as const
+  })
+  return parts.length === 1 ? parts[0]![1] : parts.map(part => part.join(' ')).join(', ')
+}

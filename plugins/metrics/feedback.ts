@@ -1,0 +1,17 @@
+import type { Transaction } from '../../server/database.ts'
+import { Metric } from './models.ts'
+import { confirm } from './states.ts'
+
+const OF_METRIC = /^m_([0-9a-f-]{36})$/
+
+/**
+ * Makes the values that an alert spoke of part of what its metric expects: the snapshots that counted on it are
+ * confirmed, and the baselines of their groups are read again with them. The metric is locked, as whoever records
+ * its captures does, before the alert is. An alert of groups that came or went has no values: it is dismissed, and
+ * nothing is learned, since groups are judged by the last captures alone.
+ */
+export async function learnExpected(trx: Transaction, alert: { id: string; cause: string }): Promise<void> {
+  const id = OF_METRIC.exec(alert.cause)?.[1]
+  const metric = id && (await Metric.query(trx).findOne({ id }).forUpdate())
+  if (metric) await confirm(trx, metric, alert.id)
+}

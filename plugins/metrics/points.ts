@@ -1,0 +1,73 @@
+import type { Point } from '../../checks/detector.ts'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { secondsOf, type Group } from './capture.ts'
+import type { Metric, Snapshot } from './models.ts'
+
+/** Snapshots of a group that a baseline is rebuilt from. */
+export const HISTORY = 400
+
+/** Series that are read, judged or written at once: the state of one takes tens of KB or more. */
+export const CHUNK = 50
+
+/** One group of a metric; a metric without groups has the one group {}. */
+export interface Series<M extends Pick<Metric, 'internalId'> = Metric> {
+  metric: M
+  group: Group
+}
+
+/** Cuts a list into pieces of at most so many. */
+export function* inChunks<Item>(all: readonly Item[], size = CHUNK): Generator<Item[]> {
+  for (let from = 0; from < all.length; from += size) yield all.slice(from, from + size)
+}
+
+/** The series as a statement takes them, by their place in the list. */
+export function asRecords(series: readonly Series<Pick<Metric, 'internalId'>>[]): string {
+  return JSON.stringify(
+    series.map(({ metric, group }, place) => ({ place, metric_id: metric.internalId, group_values: group })),
+  )
+}
+
+type Past = Pick<Snapshot, 'totalRows' | 'capturedAt' | 'isConfirmed'> & { place: number; value: number }
+
+/**
+ * The last snapshots with a value of each series, oldest first, in the order of the series. One statement.
+ * @param most of each series
+ */
+export async function pastPoints(
+  trx: Transaction,
+  series: readonly Series<Pick<Metric, 'internalId'>>[],
+  most = HISTORY,
+): Promise<Point[][]> {
+  if (series.length === 0) return []
+  const found = await rows<Past>(
+    trx,
+    // By lists: joined to each series, the snapshots of all groups would be gone through for every one of them
+    // as long as nothing is known of how the table is filled.
+    `select g.place, past.* from (
+       select s.metric_id, s.group_values, s.value, s.total_rows, s.captured_at, s.is_confirmed, s.id,
+         row_number() over (partition by s.metric_id, s.group_values order by s.captured_at desc, s.id desc) as age
+       from metric_snapshots s
+       where s.company_id = :companyId and s.metric_id = any(cast(:metrics as bigint[]))
+         and s.group_values = any(cast(:groups as jsonb[])) and s.value is not null
+     ) past
+     join jsonb_to_recordset(cast(:series as jsonb)) as g(place integer, metric_id bigint, group_values jsonb)
+       on g.metric_id = past.metric_id and g.group_values = past.group_values
+     where past.age <= :most
+     order by past.captured_at, past.id`,
+    {
+      metrics: [...new Set(series.map(({ metric }) => metric.internalId))],
+      groups: [...new Set(series.map(({ group }) => JSON.stringify(group)))],
+      series: asRecords(series),
+      companyId: companyOf(trx),
+      most,
+    },
+  )
+  const points = series.map((): Point[] => [])
+  for (const past of found) points[past.place]?.push(pointOf(past))
+  return points
+}
+
+function pointOf({ capturedAt, value, totalRows, isConfirmed }: Past): Point {
+  const total = totalRows === null ? null : Number(totalRows)
+  return { at: secondsOf(capturedAt), value, total, confirmed: isConfirmed }
+}

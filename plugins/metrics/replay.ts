@@ -1,0 +1,61 @@
+/** Replays what a metric gave in the past, and counts what it would have alerted of at a sensitivity. */
+import { advance, verdict, type DetectorState, type Point } from '../../checks/detector.ts'
+
+/** What would have been said of one value of one group. */
+export interface Replayed {
+  /** Epoch seconds; equal for the groups of one capture. */
+  at: number
+  /** It does not depend on the sensitivity. */
+  zScore: number
+  isLearning: boolean
+}
+
+/** What a sensitivity would have made of the past. */
+export interface Tally {
+  sensitivity: number
+  /** Values beyond it. */
+  anomalies: number
+  /** Alerts opened: an anomaly that is not learning opens one, and the first capture without any closes it. */
+  alerts: number
+}
+
+/** Any sensitivity would do: a score does not depend on it. */
+const ANY = 1
+
+/**
+ * Judges the points of one group, oldest first, each by the state that has learned those before it.
+ * @param from epoch seconds; earlier points are only learned
+ * @returns the state that has learned all of them
+ */
+export function replay(
+  start: DetectorState,
+  points: readonly Point[],
+  from = -Infinity,
+): { state: DetectorState; replayed: Replayed[] } {
+  let state = start
+  const replayed: Replayed[] = []
+  for (const point of points) {
+    if (point.at >= from) {
+      const { zScore, learning } = verdict(state, point, ANY)
+      replayed.push({ at: point.at, zScore, isLearning: learning })
+    }
+    state = advance(state, point)
+  }
+  return { state, replayed }
+}
+
+/** Counts anomalies, |z| > sensitivity, and the alerts that the groups of a metric share. */
+export function tally(replayed: readonly Replayed[], sensitivity: number): Tally {
+  let anomalies = 0
+  let alerts = 0
+  let isOpen = false
+  const captures = Map.groupBy(replayed, ({ at }) => at)
+  for (const at of [...captures.keys()].sort((a, b) => a - b)) {
+    const beyond = captures.get(at)!.filter(({ zScore }) => Math.abs(zScore) > sensitivity)
+    const isAlerting = beyond.some(({ isLearning }) => !isLearning)
+    anomalies += beyond.length
+    if (isAlerting && !isOpen) alerts += 1
+    isOpen = isAlerting || (isOpen && beyond.length > 0)
+  }
+  return { sensitivity, anomalies, alerts }
+}

@@ -1,0 +1,117 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Server } from '@hapi/hapi'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import type { GroupValue } from '../../checks/check.ts'
+import { judgeValue, startState, type Group, type Judged } from './capture.ts'
+import { Metric } from './models.ts'
+import { HISTORY, inChunks, pastPoints } from './points.ts'
+import { replay, type Replayed } from './replay.ts'
+import { knownOf } from './states.ts'
+
+type Configured = Awaited<ReturnType<Server['plugins']['scans']['configure']>>
+
+/** The snapshots of a metric that was made with the same definition. */
+export interface StoredPast {
+  metric: Metric
+  replayed: Replayed[]
+  /** Groups that were replayed, and all that have snapshots. */
+  groups: { replayed: number; all: number }
+}
+
+/** Values that one request replays: a second or two of computing. */
+const MOST_REPLAYED = 20_000
+
+/**
+ * Replays the snapshots since a moment of a metric of this definition, with what it had learned before; null where
+ * there is none. Of very many groups, those with the most rows.
+ */
+export async function storedPast(
+  server: Server,
+  companyId: string,
+  configured: Configured,
+  { interval, since }: { interval: Metric['checkInterval']; since: Date },
+): Promise<StoredPast | null> {
+  const found = await server.db.company(companyId, async trx => {
+    const metric = await twinOf(trx, configured, interval, since)
+    return metric && { metric, groups: await groupsSince(trx, metric, since) }
+  })
+  if (!found) return null
+  const { metric, groups } = found
+  const replayed: Replayed[] = []
+  let count = 0
+  for (const chunk of inChunks(groups)) {
+    if (replayed.length >= MOST_REPLAYED) break
+    const most = HISTORY + Math.max(...chunk.map(({ points }) => points))
+    const series = chunk.map(({ groupValues: group }) => ({ metric, group }))
+    const pasts = await server.db.company(companyId, trx => pastPoints(trx, series, most))
+    for (const past of pasts) {
+      replayed.push(...replay(startState(metric), past, since.getTime() / 1_000).replayed)
+      // Others wait for this process.
+      await setImmediate()
+    }
+    count += chunk.length
+  }
+  return { metric, replayed, groups: { replayed: count, all: groups.length } }
+}
+
+/** Judges values of now as a metric would that has learned what this one has. */
+export async function judgeByMetric(
+  server: Server,
+  { companyId, metric, sensitivity }: { companyId: string; metric: Metric; sensitivity: number },
+  values: readonly GroupValue[],
+  at: Date,
+): Promise<Judged[]> {
+  const judged: Judged[] = []
+  for (const chunk of inChunks(values)) {
+    const series = chunk.map(({ group }) => ({ metric, group }))
+    const known = await server.db.company(companyId, trx => knownOf(trx, series))
+    for (const [place, value] of chunk.entries())
+      judged.push(judgeValue({ sensitivity }, value, at, known[place]!.state))
+  }
+  return judged
+}
+
+/** The oldest metric of the same table, type, column, config, groups and interval with a value since a moment. */
+async function twinOf(
+  trx: Transaction,
+  { table, check }: Configured,
+  interval: Metric['checkInterval'],
+  since: Date,
+): Promise<Metric | undefined> {
+  const columns = [...(check.groupBy ?? [])]
+  return Metric.query(trx)
+    .where({
+      tableId: table.id,
+      metricType: check.type.name,
+      columnName: check.column ?? null,
+      checkInterval: interval,
+    })
+    .whereRaw('config = cast(? as jsonb)', [JSON.stringify(check.config)])
+    .whereRaw(
+      'group_by_columns @> cast(:columns as text[]) and group_by_columns <@ cast(:columns as text[])',
+      {
+        columns,
+      },
+    )
+    .whereRaw(
+      `exists (select 1 from metric_snapshots s where s.company_id = metrics.company_id
+         and s.metric_id = metrics.internal_id and s.value is not null and s.captured_at >= ?)`,
+      [since],
+    )
+    .orderBy('internalId')
+    .first()
+}
+
+async function groupsSince(
+  trx: Transaction,
+  metric: Metric,
+  since: Date,
+): Promise<{ groupValues: Group; points: number }[]> {
+  return rows(
+    trx,
+    `select group_values, count(*)::int as points from metric_snapshots
+     where company_id = :companyId and metric_id = :metricId and value is not null and captured_at >= :since
+     group by group_values order by max(total_rows) desc nulls last, group_values`,
+    { companyId: companyOf(trx), metricId: metric.internalId, since },
+  )
+}

@@ -1,0 +1,146 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { replay as verdictsOf, start } from '../../checks/detector.ts'
+import { replay, tally } from '../../plugins/metrics/replay.ts'
+import { metricWorld, type MetricWorld } from './metric-world.ts'
+
+const SALES = [`create table sales (id int, region text, created_at timestamptz)`]
+const DAY_MS = 86_400_000
+
+/** Twenty days of row counts around ten, three times out of line: one day, two days running, one day. */
+const COUNTS = [10, 11, 10, 12, 11, 10, 11, 12, 10, 11, 40, 11, 10, 60, 61, 11, 12, 10, 90, 11]
+
+/** Captures the counts, the last a day before now. */
+async function captured(world: MetricWorld): Promise<void> {
+  const now = Date.now()
+  for (const [index, count] of COUNTS.entries()) {
+    await world.source.query('truncate sales')
+    await world.source.query(
+      `insert into sales select n, case when n % 5 = 0 then 'south' else 'north' end, now()
+       from generate_series(1, ${count}) n`,
+    )
+    await world.captureAt(new Date(now - (COUNTS.length - index) * DAY_MS))
+  }
+}
+
+const dryRun = async ({ tenant, asset }: MetricWorld, body: object) => {
+  const asked = { asset_id: asset.id, table_path: 'sales', metric_type: 'row_count', sensitivity: 3, ...body }
+  const said = await tenant.ask('POST', '/api/v1/sdk/metrics/dry-run', asked)
+  if (said.status !== 200) throw new Error(JSON.stringify(said.body))
+  return said.body.data
+}
+
+t.test('a dry run replays the snapshots of a metric of the same definition', async t => {
+  const world = await metricWorld(t, SALES, { metric_type: 'row_count', sensitivity: 3 })
+  await captured(world)
+  const { history, ...now } = await dryRun(world, {})
+  const [stored] = await world.app.query(
+    'select count(*) filter (where is_anomaly)::int as anomalies, count(distinct alert_id)::int as alerts from metric_snapshots',
+  )
+  t.match(history, { source: 'snapshots', points: 20, timestamp_column: null, ...stored })
+  t.ok(history.anomalies >= 3 && history.alerts >= 2)
+  t.match(
+    history.message,
+    /Of 20 daily values in the last 30 days, stored, \d would have been anomalies at sensitivity 3, in \d alerts?/,
+  )
+  t.same(
+    history.by_sensitivity.map(({ sensitivity }: { sensitivity: number }) => sensitivity),
+    [1, 2, 3, 4],
+  )
+  t.match(history.by_sensitivity[2], stored)
+  t.match(now, { value: 11, learning: false, is_anomaly: false })
+
+  const looser = (await dryRun(world, { sensitivity: 1 })).history
+  t.match(looser, {
+    anomalies: history.by_sensitivity[0].anomalies,
+    alerts: history.by_sensitivity[0].alerts,
+  })
+  const short = (await dryRun(world, { lookback_days: 3 })).history
+  t.match(short, { points: 2, anomalies: 1, alerts: 1 }, 'judged by what was learned before')
+  t.same(await world.app.query('select count(*)::int as count from metric_snapshots'), [{ count: 20 }])
+})
+
+t.test('another definition has the past that the timestamps tell', async t => {
+  const world = await metricWorld(t, SALES, { metric_type: 'row_count', sensitivity: 3 })
+  await captured(world)
+  for (const other of [
+    { metric_type: 'distinct_count', column_name: 'region' },
+    { capture_interval: 'weekly' },
+  ])
+    t.match((await dryRun(world, other)).history, { source: 'timestamps', timestamp_column: 'created_at' })
+  const grouped = await dryRun(world, { group_by_columns: ['region'] })
+  t.match(grouped.history, { source: null, points: 0, anomalies: 0, alerts: 0, message: /not known/ })
+  t.ok(grouped.learning)
+})
+
+t.test('groups are replayed apart, their alerts counted together', async t => {
+  const world = await metricWorld(t, SALES, {
+    metric_type: 'row_count',
+    sensitivity: 3,
+    group_by_columns: ['region'],
+  })
+  await captured(world)
+  const said = await dryRun(world, { group_by_columns: ['region'] })
+  const [stored] = await world.app.query(
+    'select count(*) filter (where is_anomaly)::int as anomalies, count(distinct alert_id)::int as alerts from metric_snapshots',
+  )
+  t.match(said.history, { source: 'snapshots', points: 40, groups: 2, groups_replayed: 2, ...stored })
+  t.ok(said.history.anomalies > said.history.alerts)
+  t.match(said, {
+    learning: false,
+    value: null,
+    groups: [
+      { learning: false, is_anomaly: false },
+      { learning: false, is_anomaly: false },
+    ],
+  })
+  await world.source.query(`delete from sales where region = 'south'`)
+  await world.source.query(`insert into sales select n, 'south', now() from generate_series(1, 500) n`)
+  const odd = await dryRun(world, { group_by_columns: ['region'] })
+  t.match(odd, { status: 'FAIL', is_anomaly: true })
+  const flags = odd.groups.map((group: { group_values: { region: string }; is_anomaly: boolean }) => [
+    group.group_values.region,
+    group.is_anomaly,
+  ])
+  t.same(Object.fromEntries(flags), { north: false, south: true })
+})
+
+const series = fc
+  .array(fc.integer({ min: 0, max: 60 }), { minLength: 1, maxLength: 40 })
+  .map(values =>
+    values.map((value, n) => ({ at: 86_400 * n, value: value < 50 ? 100 + value : 20 * value, total: 500 })),
+  )
+const sensitivity = fc.double({ min: 0.1, max: 10, noNaN: true })
+const options = fc.constantFrom('row_count', 'null_percent', 'mean').map(name => ({
+  series: name,
+  interval: 'daily' as const,
+  direction: 'both' as const,
+}))
+
+t.test('one replay counts for every sensitivity what the detector says at that one', async t => {
+  fc.assert(
+    fc.property(series, options, sensitivity, (points, chosen, limit) => {
+      const { replayed } = replay(start(chosen), points)
+      const said = verdictsOf(points, { ...chosen, sensitivity: limit })
+      return tally(replayed, limit).anomalies === said.filter(({ isAnomaly }) => isAnomaly).length
+    }),
+    { numRuns: 30 },
+  )
+})
+
+t.test(
+  'an alert lasts until the first capture without an anomaly, and none opens while learning',
+  async t => {
+    const at = (moment: number, zScore: number, isLearning = false) => ({ at: moment, zScore, isLearning })
+    const counted = (...values: ReturnType<typeof at>[]) => {
+      const { anomalies, alerts } = tally(values, 3)
+      return [anomalies, alerts]
+    }
+    t.same(counted(), [0, 0])
+    t.same(counted(at(1, 3), at(2, -3)), [0, 0], 'the sensitivity itself is not beyond')
+    t.same(counted(at(1, 4), at(2, -5), at(3, 0), at(4, 4)), [3, 2])
+    t.same(counted(at(1, 4, true), at(2, 4, true)), [2, 0])
+    t.same(counted(at(1, 4), at(2, 4, true), at(3, 4)), [3, 1], 'an anomaly that is learning closes nothing')
+    t.same(counted(at(1, 4), at(2, 0), at(1, 0), at(2, 4), at(3, 0)), [2, 1], 'groups share an alert')
+  },
+)

@@ -1,0 +1,120 @@
+import pg from 'pg'
+import { discover, makeWorld, type World } from '../helpers/world.ts'
+
+interface Teardown {
+  teardown(down: () => unknown): unknown
+}
+
+/** The moment of a day's capture. */
+export const momentOf = (day: number) => new Date(Date.UTC(2024, 5, 1, 6) + day * 86_400_000)
+
+/** A metric of a table `sales`, and what its captures made of it. */
+export interface MetricWorld extends World {
+  /** The path of the metric. */
+  path: string
+  /** The record of the metric, as making it answered. */
+  metric: { id: string; internal_id: number }
+  /** Captures all active metrics of the table as of a day; day 0 is a Saturday, the first of June 2024. */
+  capture(day: number): Promise<void>
+  captureAt(at: Date): Promise<void>
+  /** Repeats the last capture, of a day, every day up to another, as far as the database tells. */
+  repeat(from: number, to: number): Promise<void>
+  /** Alerts of the metric's kind, oldest first, as the database has them. */
+  alerts(): Promise<AlertRow[]>
+  /** Makes another metric of the table. */
+  make(body: object): Promise<MetricWorld['metric']>
+}
+
+export interface AlertRow {
+  id: string
+  status: string
+  severity: string
+  cause: string
+  title: string
+  change: string | null
+  occurrences: number
+  // A test knows the details that it expects.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  details: any
+}
+
+/** Makes a source with a table `sales`, and a metric of it. */
+export async function metricWorld(
+  t: Teardown,
+  statements: readonly string[],
+  body: object,
+): Promise<MetricWorld> {
+  const world = await makeWorld(t, statements)
+  await discover(world)
+  const { app, tenant, asset } = world
+  const base = `/api/v1/sdk/metrics/${asset.id}`
+  const make = async (definition: object) => {
+    const made = await tenant.ask('POST', base, { table_path: 'sales', ...definition })
+    if (made.status !== 201) throw new Error(`the metric was refused: ${JSON.stringify(made.body)}`)
+    return made.body.data as MetricWorld['metric']
+  }
+  const metric = await make(body)
+  const [row] = await app.query('select table_id from metrics')
+  const captureAt = async (at: Date) => {
+    await app.server.plugins.scans.runTable(tenant.companyId, String(row?.table_id), 'active', { at })
+  }
+  return {
+    ...world,
+    metric,
+    path: `${base}/${metric.id}`,
+    make,
+    capture: day => captureAt(momentOf(day)),
+    captureAt,
+    async repeat(from, to) {
+      await app.query(
+        `insert into metric_snapshots (company_id, metric_id, group_values, value, total_rows, status, captured_at)
+         select company_id, metric_id, group_values, value, total_rows, status, captured_at + make_interval(days => n)
+         from metric_snapshots, generate_series(1, $2) n where captured_at = $1`,
+        [momentOf(from), to - from],
+      )
+      // What was learned is of one capture, so it has to be read again.
+      await app.query(
+        `update metric_states set run = run + $2, last_seen_at = $3, state = '{"version": 0}'
+         where last_seen_at = $1`,
+        [momentOf(from), to - from, momentOf(to)],
+      )
+    },
+    async alerts() {
+      const found = await app.query(
+        `select id, status, severity, cause, title, event ->> 'change_type' as change, occurrences,
+           event -> 'details' as details
+         from alerts where kind = 'metric_anomaly' order by created_at, id`,
+      )
+      return found as unknown as AlertRow[]
+    },
+  }
+}
+
+/** A statement that this process sent. */
+export interface Sent {
+  text: string
+  /** Characters of its longest parameter. */
+  longest: number
+}
+
+let written: Sent[] | null = null
+
+// A connection keeps the method that it finds when it is opened, so that it is replaced before there is any.
+const { query } = pg.Client.prototype
+pg.Client.prototype.query = function (this: pg.Client, ...input: unknown[]) {
+  const [first, second] = input as [string | { text?: string; values?: unknown[] }, unknown[]?]
+  const text = typeof first === 'string' ? first : (first.text ?? '')
+  const values = (typeof first === 'string' ? second : (first.values ?? second)) ?? []
+  const lengths = Array.isArray(values) ? values.map(value => String(value).length) : []
+  written?.push({ text, longest: Math.max(0, ...lengths) })
+  return (query as (...all: unknown[]) => unknown).apply(this, input)
+} as typeof query
+
+/** Writes down the statements that this process sends to PostgreSQL while something is done. */
+export async function sentDuring(work: () => Promise<unknown>): Promise<Sent[]> {
+  const sent: Sent[] = []
+  written = sent
+  await work()
+  written = null
+  return sent
+}
