@@ -98,7 +98,14 @@ function isPersonal(tags: readonly string[] = []): boolean {
 /** The columns of a table that are tagged as personal data; all of a table that is tagged so itself. */
 export function personalColumns({ columns, columnTags, tags }: Table): ReadonlySet<string> {
   const all = isPersonal(tags)
-  return new Set(columns.flatMap(({ name }) => (all || isPersonal(columnTags[name]) ? [name] : [])))
+  return new Set(
+    columns.flatMap(({ name }) => (all || isPersonal(tagsOf({ columnTags }, name)) ? [name] : [])),
+  )
+}
+
+/** The tags of a column, which may be called anything, `constructor` too. */
+export function tagsOf({ columnTags }: Pick<Table, 'columnTags'>, column: string): readonly string[] {
+  return Object.hasOwn(columnTags, column) ? (columnTags[column] ?? []) : []
 }
 
 /** Whether any table of a source holds columns that are tagged as personal data. */

@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { formatName, tablePath } from '../../connectors/catalog.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import type { Run, SchemaChange, Source, Table } from './models.ts'
-import { tableInfo } from './assets.ts'
+import { tableInfo, tagsOf } from './assets.ts'
 
 /** What other features know of assets, merged into their records. */
 export interface AssetFacts {
@@ -152,7 +152,7 @@ export function presentTable(source: Source, table: Table, facts: object, withCo
         data_type: column.type,
         nullable: column.nullable,
         description: column.comment,
-        tags: table.columnTags[column.name] ?? [],
+        tags: tagsOf(table, column.name),
       })),
     }),
     tags: table.tags,

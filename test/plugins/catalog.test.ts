@@ -212,3 +212,35 @@ t.test('another company sees nothing of it', async t => {
   t.equal((await other.ask('GET', '/api/v1/assets')).body.pagination.total, 0)
   t.equal((await other.ask('DELETE', `/api/v1/sdk/assets/${asset.id}`)).status, 404)
 })
+
+t.test('a column may be called anything that its engine allows', async t => {
+  const columns = ['constructor', '__proto__', 'toString', `a'b"c$1`]
+  const quoted = columns.map(name => `"${name.replaceAll('"', '""')}" int`)
+  const world = await makeWorld(t, [
+    `create table odd (${quoted.join(', ')})`,
+    'insert into odd values (1, 2, 3, 4)',
+  ])
+  await discover(world)
+  const { tenant, asset } = world
+  const table = await tenant.ask('GET', `/api/v1/assets/shop.${world.source.name}.public.odd`)
+  t.same(
+    table.body.columns.map(({ name, tags }: { name: string; tags: string[] }) => [name, tags]),
+    columns.map(name => [name, []]),
+  )
+  const metric = { metric_type: 'row_count', table_path: 'odd', group_by_columns: columns.slice(0, 3) }
+  const made = await tenant.ask('POST', `/api/v1/sdk/metrics/${asset.id}`, metric)
+  t.equal(made.status, 201)
+  const captured = await tenant.ask('POST', `/api/v1/sdk/metrics/${asset.id}/${made.body.data.id}/capture`)
+  t.equal(captured.status, 200)
+  const { items } = (
+    await tenant.ask('GET', `/api/v1/sdk/metrics/${asset.id}/${made.body.data.id}/snapshots`)
+  ).body.data
+  t.same(
+    new Map(Object.entries(items[0].group_values as object)),
+    new Map([
+      ['constructor', 1],
+      ['__proto__', 2],
+      ['toString', 3],
+    ]),
+  )
+})
