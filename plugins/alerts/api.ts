@@ -37,7 +37,7 @@ export interface Event {
 /** Makes what an alert spoke of part of what is expected. */
 export type Learn = (trx: Transaction, alert: { id: string; cause: string }) => Promise<void>
 
-/** What other features may ask of alerts, as `server.plugins.alerts`. Both act inside the caller's transaction. */
+/** What other features may ask of alerts, as `server.plugins.alerts`. All act inside the caller's transaction. */
 export interface AlertsApi {
   /**
    * Opens an alert, or counts on the open one of the same cause; one that got worse is opened anew. Deliveries

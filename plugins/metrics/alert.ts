@@ -39,7 +39,8 @@ export async function alert(
   const troubles = captures.flatMap(capture => troubleOf(capture) ?? [])
   const troubled = new Set(troubles.map(({ metric }) => metric))
   for (const { metric, judged } of captures) {
-    if (troubled.has(metric) || metric.lastStatus === 'PASS') continue
+    // After any other status no alert is open.
+    if (troubled.has(metric) || (metric.lastStatus !== 'FAIL' && metric.lastStatus !== 'ERROR')) continue
     if (judged.every(({ captured }) => captured.status === 'PASS'))
       await alerts.resolve(trx, 'metric_anomaly', causeOf(metric))
   }
@@ -56,8 +57,12 @@ export async function alert(
   return raised
 }
 
-/** What there is to alert of: anomalies of groups that are not learning any more. */
+/**
+ * What there is to alert of: anomalies of groups that are not learning any more. Of a metric that is switched off,
+ * nobody would close the alert.
+ */
 function troubleOf({ metric, judged }: Capture): Trouble | null {
+  if (!metric.isActive) return null
   const anomalies = judged.filter(({ captured }) => captured.isAnomaly && !captured.isLearning)
   const [worst] = anomalies.toSorted((a, b) => Math.abs(b.captured.zScore) - Math.abs(a.captured.zScore))
   return worst?.said ? { metric, anomalies, worst: { ...worst, said: worst.said } } : null
@@ -121,9 +126,13 @@ const SHOWN = 40
 
 /** A group as a title names it: `north`, or `region north, kind new` where there are several columns. */
 export function nameOf(group: Group): string {
-  const parts = Object.entries(group).map(([column, value]) => {
-    const text = String(value)
-    return [column, text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text] as const
-  })
+  const parts = Object.entries(group).map(([column, value]) => [column, shown(value)] as const)
   return parts.length === 1 ? parts[0]![1] : parts.map(part => part.join(' ')).join(', ')
+}
+
+function shown(value: unknown): string {
+  const isText = typeof value === 'string' && value.trim() !== ''
+  const text = isText ? value : JSON.stringify(value)
+  // PostgreSQL stores no JSON with half a character in it.
+  return text.length > SHOWN ? `${text.slice(0, SHOWN).toWellFormed()}…` : text
 }

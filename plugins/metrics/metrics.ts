@@ -36,6 +36,8 @@ export async function patchMetric(
   metric: Metric,
   patch: MetricPatch,
 ): Promise<NamedMetric> {
+  // Once it is locked, a scan of it has been recorded, or will be by what is changed here.
+  if (!(await Metric.query(trx).findById(metric.internalId).forUpdate())) throw noMetric(`m_${metric.id}`)
   await Metric.query(trx)
     .findById(metric.internalId)
     .patch({

@@ -37,7 +37,7 @@ export async function record(
   const captures = await judgeAll(trx, taken, at)
   const raised = await alert(server, trx, loaded, captures)
   for (const { metric, sightings } of captures)
-    if (sightings) await tellGroups(server, trx, loaded, { metric, sightings, at })
+    if (sightings && metric.isActive) await tellGroups(server, trx, loaded, { metric, sightings, at })
   const stored = await insertAll(
     captures.flatMap(({ metric, slot, judged }) =>
       judged.map(item => ({

@@ -18,8 +18,8 @@ export interface StoredPast {
   groups: { replayed: number; all: number }
 }
 
-/** Values that one request replays: a second or two of computing. */
-const MOST_REPLAYED = 20_000
+/** Values that one request learns, those before the moment included: a second or two of computing. */
+const MOST_LEARNED = 20_000
 
 /**
  * Replays the snapshots since a moment of a metric of this definition, with what it had learned before; null where
@@ -39,13 +39,15 @@ export async function storedPast(
   const { metric, groups } = found
   const replayed: Replayed[] = []
   let count = 0
+  let learned = 0
   for (const chunk of inChunks(groups)) {
-    if (replayed.length >= MOST_REPLAYED) break
+    if (learned >= MOST_LEARNED) break
     const most = HISTORY + Math.max(...chunk.map(({ points }) => points))
     const series = chunk.map(({ groupValues: group }) => ({ metric, group }))
     const pasts = await server.db.company(companyId, trx => pastPoints(trx, series, most))
     for (const past of pasts) {
       replayed.push(...replay(startState(metric), past, since.getTime() / 1_000).replayed)
+      learned += past.length
       // Others wait for this process.
       await setImmediate()
     }

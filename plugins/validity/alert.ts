@@ -30,9 +30,11 @@ export async function alert(
   const raised = new Map<string, string>()
   for (const item of all) {
     const { rule, judged } = item
-    if (judged.status === 'pass' && rule.latestStatus !== 'pass')
+    // After a pass, and before the first result, no alert is open.
+    if (judged.status === 'pass' && rule.latestStatus !== 'pass' && rule.latestStatus !== null)
       await alerts.resolve(trx, 'validity_failure', causeOf(rule))
-    if (judged.status !== 'fail') continue
+    // Of a rule that is switched off, nobody would close the alert.
+    if (judged.status !== 'fail' || !rule.isActive) continue
     const { alertId } = await alerts.raise(trx, eventOf(loaded, item, pasts.get(rule.id) ?? []))
     raised.set(rule.id, alertId)
   }

@@ -6,7 +6,7 @@ import { activeAt, secondsOf, startState } from './judge.ts'
 import { ValidityState, type ValidityRule } from './models.ts'
 
 /** Results that a baseline is rebuilt from: the last ones of a rule. */
-const HISTORY = 400
+export const HISTORY = 400
 
 /** A rule, and the hours of now of the schedule that it is judged by. */
 export interface Timed {

@@ -69,20 +69,20 @@ function knownPast(stored: readonly PastOutcome[], past: TriedOut['past']): Know
 
 function presentHistory(
   { lookback_days: days, check_interval: interval }: DryRun,
-  { source, column, points, message }: KnownPast,
-  { failing, alerts, bySensitivity }: Replayed,
+  { source, column, message }: KnownPast,
+  { points, failing, alerts, bySensitivity }: Replayed,
 ): object {
   return {
     lookback_days: days,
     source,
     timestamp_column: column,
-    points: points.length,
+    points,
     failing,
     alerts,
     ...(bySensitivity && { by_sensitivity: bySensitivity }),
     message:
       message === undefined
-        ? `Of ${points.length} ${interval} checks in the last ${days} days, ${failing} would have failed and raised ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}`
+        ? `Of ${points} ${interval} checks in the last ${days} days, ${failing} would have failed and raised ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}`
         : `Its past is not known: ${message}`,
   }
 }

@@ -2,6 +2,7 @@ import type { Server } from '@hapi/hapi'
 import type { Outcome } from '../../checks/check.ts'
 import type { DetectorState, Schedule } from '../../checks/detector.ts'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { HISTORY } from './baseline.ts'
 import type { NewRule } from './create.ts'
 import { activeAt, judgeRule, startState } from './judge.ts'
 
@@ -13,6 +14,8 @@ export interface PastOutcome {
   outcome: Outcome
   /** Somebody called it expected. */
   isConfirmed?: boolean
+  /** It lies before what is asked about: it is learned, and not counted. */
+  isBefore?: boolean
 }
 
 /** The sensitivities that a rule may have. */
@@ -26,6 +29,8 @@ interface Count {
 
 /** A past that was judged from its beginning. */
 export interface Replayed extends Count {
+  /** Outcomes that were judged. */
+  points: number
   /** Of auto mode: the same at each sensitivity. */
   bySensitivity: ({ sensitivity: number } & Count)[] | null
   /** With all of the past learned; null in manual mode. */
@@ -38,6 +43,7 @@ export type Settings = Parameters<typeof startState>[0] & Parameters<typeof judg
 /**
  * Judges a past as a rule would have that was there from its first outcome on. One replay tells all sensitivities: what
  * is learned does not depend on them, and a check fails exactly when its score is beyond.
+ * @param past oldest first
  * @param schedule the hours of mode `schedule`, those that are asked about: trying them out is what this is for
  */
 export function replay(
@@ -46,14 +52,15 @@ export function replay(
   schedule: Schedule | undefined,
 ): Replayed {
   let state = startState(settings)
-  const judged = past.map(({ at, outcome, isConfirmed = false }) => {
+  const judged = past.flatMap(({ at, outcome, isConfirmed = false, isBefore = false }) => {
     const said = judgeRule(settings, outcome, { at, wasActive: activeAt(schedule, at), isConfirmed }, state)
     state = said.state
-    return said.judged
+    return isBefore ? [] : [said.judged]
   })
   const at = (sensitivity: number) =>
     count(judged.map(({ isLearning, zScore }) => !isLearning && (zScore ?? 0) > sensitivity))
   return {
+    points: judged.length,
     ...count(judged.map(({ status }) => status === 'fail')),
     bySensitivity: state && SENSITIVITIES.map(sensitivity => ({ sensitivity, ...at(sensitivity) })),
     state,
@@ -67,12 +74,12 @@ function count(fails: readonly boolean[]): Count {
   }
 }
 
-/** Results of a replay at most: hourly ones of 90 days. */
+/** Results that are judged at most: hourly ones of 90 days. */
 const MOST = 2_160
 
 /**
- * The results of the last days that a rule has which measures the same at the same interval, oldest first; of several
- * such rules the one with the most. None when there is no such rule.
+ * The results of the last days that a rule has which measures the same at the same interval, oldest first, with those
+ * before that its baseline rested on; of several such rules the one with the most. None when there is no such rule.
  */
 export async function storedPast(
   trx: Transaction,
@@ -82,21 +89,28 @@ export async function storedPast(
 ): Promise<PastOutcome[]> {
   const results = await rows<StoredResult>(
     trx,
-    `with kept as (
-       select r.id, r.validity_rule_id, r.checked_at, r.total_rows, r.invalid_count, r.is_confirmed
-       from validity_rules rule join validity_results r
+    `with asked as (select now() - make_interval(days => :days) as since),
+     twin as (
+       select rule.company_id, rule.id, rule.baseline_after
+       from validity_rules rule cross join asked join validity_results r
          on r.company_id = rule.company_id and r.validity_rule_id = rule.id and r.status <> 'error'
-           and r.checked_at > now() - make_interval(days => :days)
-           and r.id > rule.baseline_after
+           and r.checked_at > asked.since and r.id > rule.baseline_after
        where rule.company_id = :companyId and rule.table_id = :tableId and rule.rule_type = :type
          and rule.column_name is not distinct from :column
          and coalesce(rule.rule_config, '{}') = cast(:config as jsonb)
          and (rule.rule_type = 'NOT_NULL' or rule.treat_null_as_valid = :nullIsValid)
-         and rule.check_interval = :interval)
-     select checked_at, total_rows, invalid_count, is_confirmed from kept
-     where validity_rule_id =
-       (select validity_rule_id from kept group by 1 order by count(*) desc, 1 desc limit 1)
-     order by checked_at desc, id desc limit ${MOST}`,
+         and rule.check_interval = :interval
+       group by rule.id order by count(*) desc, rule.id desc limit 1
+     ), past as (
+       select r.checked_at, r.total_rows, r.invalid_count, r.is_confirmed, r.id,
+         r.checked_at <= asked.since as is_before,
+         row_number() over (partition by r.checked_at <= asked.since order by r.checked_at desc, r.id desc) as age
+       from twin cross join asked join validity_results r
+         on r.company_id = twin.company_id and r.validity_rule_id = twin.id and r.status <> 'error'
+           and r.id > twin.baseline_after
+     )
+     select * from past where age <= case when is_before then ${HISTORY} else ${MOST} end
+     order by checked_at, id`,
     {
       companyId: companyOf(trx),
       tableId: table.id,
@@ -108,7 +122,7 @@ export async function storedPast(
       days,
     },
   )
-  return results.toReversed().map(({ checkedAt, totalRows, invalidCount, isConfirmed }) => ({
+  return results.map(({ checkedAt, totalRows, invalidCount, isConfirmed, isBefore }) => ({
     at: checkedAt,
     outcome: {
       id: '',
@@ -120,6 +134,7 @@ export async function storedPast(
       measured: {},
     },
     isConfirmed,
+    isBefore,
   }))
 }
 
@@ -128,4 +143,5 @@ interface StoredResult {
   totalRows: string
   invalidCount: string
   isConfirmed: boolean
+  isBefore: boolean
 }

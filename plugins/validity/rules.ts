@@ -222,6 +222,10 @@ export const scheduleUser = {
   count: (trx: Transaction, id: string) =>
     ValidityRule.query(trx).where('operatingScheduleId', id).resultSize(),
   async changed(trx: Transaction, id: string): Promise<void> {
-    await relearn(trx, await ValidityRule.query(trx).where('operatingScheduleId', id).forUpdate())
+    // In the order in which scans lock rules: in any other, each would wait for the other.
+    await relearn(
+      trx,
+      await ValidityRule.query(trx).where('operatingScheduleId', id).orderBy('id').forUpdate(),
+    )
   },
 }

@@ -105,6 +105,22 @@ t.test('groups are replayed apart, their alerts counted together', async t => {
   t.same(Object.fromEntries(flags), { north: false, south: true })
 })
 
+t.test('of very many long pasts, those of the groups with the most rows are replayed', async t => {
+  const world = await metricWorld(t, SALES, {
+    metric_type: 'row_count',
+    sensitivity: 3,
+    group_by_columns: ['region'],
+  })
+  await world.app.query(
+    `insert into metric_snapshots (company_id, metric_id, group_values, value, total_rows, status, captured_at)
+     select company_id, internal_id, jsonb_build_object('region', 'r' || g), g, g, 'PASS',
+       now() - make_interval(days => n, hours => -1)
+     from metrics, generate_series(1, 120) g, generate_series(1, 401) n`,
+  )
+  const { history } = await dryRun(world, { group_by_columns: ['region'], lookback_days: 1 })
+  t.match(history, { points: 50, groups: 120, groups_replayed: 50 })
+})
+
 const series = fc
   .array(fc.integer({ min: 0, max: 60 }), { minLength: 1, maxLength: 40 })
   .map(values =>

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { untilWaiting } from './lock-waits.ts'
 import { metricWorld, type MetricWorld } from './metric-world.ts'
 
 const SALES = [
@@ -92,6 +93,24 @@ t.test('any other reason leaves what is expected as it was', async t => {
   t.match(await world.alerts(), [{ status: 'dismissed' }, { status: 'triggered' }])
 })
 
+t.test('nothing is learned of an alert that is over, or that is another company’s', async t => {
+  const world = await learned(t)
+  await jump(world)
+  await world.capture(15)
+  const before = await states(world)
+  const [alert] = await world.alerts()
+  const other = await world.app.signUp('Other')
+  const stranger = await other.ask('POST', `/api/v1/sdk/alerts/${alert!.id}/dismiss`, { reason: 'expected' })
+  t.match(stranger, { status: 404, body: { error: { code: 'ALERT_NOT_FOUND' } } })
+  await world.tenant.ask('POST', `/api/v1/sdk/alerts/${alert!.id}/resolve`)
+  t.match(await dismiss(world, alert!.id, ' EXPECTED '), {
+    status: 409,
+    body: { error: { code: 'CONFLICT' } },
+  })
+  t.same(await states(world), before)
+  t.match(await snapshots(world, 1), [{ is_confirmed: false }])
+})
+
 t.test('only the groups that an alert spoke of are read again, and they stay known', async t => {
   const world = await learned(t, { group_by_columns: ['region'] })
   await world.source.query(`update sales set amount = id * 40 where region = 'north'`)
@@ -123,9 +142,9 @@ t.test('a dismissal and a scan of the same metric wait for each other in one ord
   await app.query('begin')
   await app.query('select 1 from alerts where id = $1 for update', [alert!.id])
   const scan = world.capture(16)
-  await untilWaiting(world, 1)
+  await untilWaiting(app, 1)
   const dismissal = dismiss(world, alert!.id, 'expected')
-  await untilWaiting(world, 2)
+  await untilWaiting(app, 2)
   await app.query('commit')
   await scan
   t.match(await dismissal, { status: 200, body: { data: { status: 'dismissed', occurrences: 2 } } })
@@ -143,6 +162,25 @@ t.test('an alert of a metric that is gone can be dismissed as expected', async t
   t.equal((await dismiss(world, alert!.id, 'expected')).status, 200)
 })
 
+t.test('a change of a metric that is removed meanwhile finds none', async t => {
+  const { app, tenant, path } = await learned(t)
+  await app.query('begin')
+  await app.query('delete from metrics')
+  const change = tenant.ask('PATCH', path, { capture_interval: 'weekly' })
+  await untilWaiting(app, 1)
+  await app.query('commit')
+  t.match(await change, { status: 404, body: { error: { code: 'METRIC_NOT_FOUND' } } })
+})
+
+t.test('a metric that is switched off can be captured, and opens no alert', async t => {
+  const world = await learned(t)
+  const capture = async () => (await world.tenant.ask('POST', `${world.path}/capture`)).body.data.snapshots
+  await world.tenant.ask('PATCH', world.path, { is_active: false })
+  await jump(world)
+  t.match(await capture(), [{ value: 220, is_anomaly: true, status: 'FAIL' }])
+  t.same(await world.alerts(), [])
+})
+
 t.test('another sensitivity needs no history, another interval reads it again', async t => {
   const world = await learned(t)
   const { app, tenant, path } = world
@@ -158,17 +196,3 @@ t.test('another sensitivity needs no history, another interval reads it again', 
   )
   t.match(await snapshots(world, 1), [{ learning: false }])
 })
-
-/** Waits until so many sessions of the product's database wait for a lock. */
-async function untilWaiting({ app }: MetricWorld, count: number): Promise<void> {
-  for (;;) {
-    // A transaction sees one state of this view unless it says otherwise.
-    await app.query('select pg_stat_clear_snapshot()')
-    const [row] = await app.query(
-      `select count(*)::int as waiting from pg_stat_activity
-       where datname = current_database() and wait_event_type = 'Lock'`,
-    )
-    if (row?.waiting === count) return
-    await new Promise(resolve => setTimeout(resolve, 10))
-  }
-}

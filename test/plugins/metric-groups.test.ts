@@ -1,21 +1,31 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { metricWorld, momentOf, type MetricWorld } from './metric-world.ts'
+import { nameOf } from '../../plugins/metrics/alert.ts'
+import { discover, makeWorld } from '../helpers/world.ts'
+import { metricOf, momentOf, type MetricWorld } from './metric-world.ts'
 
 /** The part of a test that asserts. */
 type Asserts = Pick<typeof t, 'ok' | 'notOk' | 'equal'>
 
 const BY_REGION = { metric_type: 'row_count', sensitivity: 10, group_by_columns: ['shop_region'] }
-const SALES = [`create table sales (id int, shop_region text, placed date)`]
+/** One server for all tests of this file, which have a table each. */
+const shared = await makeWorld(
+  t,
+  Array.from({ length: 20 }, (_, n) => `create table sales_${n} (id int, shop_region text, placed date)`),
+)
+await discover(shared)
+let used = 0
 
-/** A metric by region, and a way to say which regions the table has. */
-async function regions(t: Parameters<typeof metricWorld>[0], body: object = BY_REGION) {
-  const world = await metricWorld(t, SALES, body)
+/** A metric by region of a table of its own, and a way to say which regions the table has. */
+async function regions(body: object = BY_REGION) {
+  const table = `sales_${used++}`
+  const world = await metricOf(shared, table, body)
   const capture = async (day: number, present: readonly string[]) => {
-    await world.source.query('truncate sales')
-    const rows = present.map(region => `(1, '${region}'), (2, '${region}')`)
-    if (rows.length > 0)
-      await world.source.query(`insert into sales (id, shop_region) values ${rows.join(', ')}`)
+    await world.source.query(`truncate ${table}`)
+    await world.source.query(
+      `insert into ${table} (id, shop_region) select n, region from unnest($1::text[]) region, generate_series(1, 2) n`,
+      [present],
+    )
     await world.capture(day)
   }
   /** Every day from the one up to and with the other, the first of them captured. */
@@ -23,7 +33,13 @@ async function regions(t: Parameters<typeof metricWorld>[0], body: object = BY_R
     await capture(from, present)
     await world.repeat(from, to)
   }
-  return { ...world, capture, captureDays }
+  /** What is known of its groups. */
+  const states = () =>
+    world.app.query(
+      `select group_values ->> 'shop_region' as name, state, run from metric_states where metric_id = $1 order by 1`,
+      [world.metric.internal_id],
+    )
+  return { ...world, table, captureAsIs: world.capture, capture, captureDays, states }
 }
 
 /** Alerts as far as these tests look at them. */
@@ -35,7 +51,7 @@ const told = async (world: Pick<MetricWorld, 'alerts'>) =>
   }))
 
 t.test('a group that vanishes from a stable set is told once, and its return resolves that', async t => {
-  const world = await regions(t)
+  const world = await regions()
   await world.captureDays(1, 7, ['north', 'south', 'west'])
   await world.capture(8, ['north', 'west'])
   t.match(await world.alerts(), [
@@ -43,7 +59,7 @@ t.test('a group that vanishes from a stable set is told once, and its return res
       status: 'triggered',
       severity: 'warning',
       change: 'group_vanished',
-      title: /public\.sales: the group south is missing; it was there in the last 7 captures$/,
+      title: /public\.sales_\d+: the group south is missing; it was there in the last 7 captures$/,
       details: {
         metric_id: world.metric.id,
         metric_type: 'row_count',
@@ -61,7 +77,7 @@ t.test('a group that vanishes from a stable set is told once, and its return res
 })
 
 t.test('a new group in a stable set is news, told once', async t => {
-  const world = await regions(t)
+  const world = await regions()
   await world.captureDays(1, 7, ['north', 'south'])
   await world.captureDays(8, 9, ['east', 'north', 'south'])
   t.match(await world.alerts(), [
@@ -77,8 +93,30 @@ t.test('a new group in a stable set is news, told once', async t => {
   t.match(listed.body.data.data, [{ event_type: 'metric_anomaly', event: { change_type: 'group_new' } }])
 })
 
+t.test('a group is told whatever its value is', async t => {
+  const world = await regions()
+  const odd = `${'x'.repeat(39)}😀 "<!channel>" \\ \n ${'y'.repeat(900)}`
+  await world.captureDays(1, 7, ['north', 'south'])
+  await world.capture(8, ['north', 'south', odd])
+  t.match(await world.alerts(), [{ details: { groups: [{ shop_region: odd }] } }])
+})
+
+t.test('a group is named in well-formed text of bounded length', async t => {
+  const value = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.jsonValue({ maxDepth: 1 }))
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), value, { minKeys: 1, maxKeys: 1 }), group => {
+      const name = nameOf(group)
+      return name.isWellFormed() && name.length > 0 && name.length <= 42
+    }),
+  )
+  t.equal(nameOf({ flags: { a: 1 } }), '{"a":1}')
+  t.equal(nameOf({ region: null }), 'null')
+  t.equal(nameOf({ region: '' }), '""')
+  t.equal(nameOf({ region: 'north', kind: '' }), 'region north, kind ""')
+})
+
 t.test('a renamed group is told as both', async t => {
-  const world = await regions(t)
+  const world = await regions()
   await world.captureDays(1, 8, ['north', 'south'])
   await world.captureDays(9, 11, ['North', 'south'])
   t.same(
@@ -91,7 +129,7 @@ t.test('a renamed group is told as both', async t => {
 })
 
 t.test('groups that vanish at different times are told apart; those of one time return together', async t => {
-  const world = await regions(t)
+  const world = await regions()
   await world.captureDays(1, 7, ['a', 'b', 'c', 'd'])
   await world.capture(8, ['c', 'd'])
   await world.capture(9, ['c'])
@@ -106,7 +144,7 @@ t.test('groups that vanish at different times are told apart; those of one time 
 })
 
 t.test('the first captures tell nothing', async t => {
-  const world = await regions(t)
+  const world = await regions()
   await world.captureDays(1, 6, ['north', 'south'])
   await world.capture(7, ['north', 'east'])
   await world.captureDays(8, 10, ['east', 'north'])
@@ -114,12 +152,12 @@ t.test('the first captures tell nothing', async t => {
 })
 
 t.test('a capture that could not run tells nothing, and breaks no run', async t => {
-  const world = await regions(t)
+  const world = await regions()
   await world.captureDays(1, 5, ['north', 'south'])
-  await world.source.query('alter table sales rename column shop_region to hidden')
-  await world.capture(6, []).catch(() => undefined)
-  await world.source.query('alter table sales rename column hidden to shop_region')
-  t.match(await world.app.query(`select last_status from metrics`), [{ last_status: 'ERROR' }])
+  await world.source.query(`alter table ${world.table} rename column shop_region to hidden`)
+  await world.captureAsIs(6)
+  await world.source.query(`alter table ${world.table} rename column hidden to shop_region`)
+  t.match((await world.tenant.ask('GET', world.path)).body.data, { last_status: 'ERROR' })
   await world.captureDays(7, 8, ['north', 'south'])
   t.same(await told(world), [])
   await world.capture(9, ['north'])
@@ -127,7 +165,7 @@ t.test('a capture that could not run tells nothing, and breaks no run', async t 
 })
 
 t.test('a table that lost all its rows has lost all its groups', async t => {
-  const world = await regions(t)
+  const world = await regions()
   await world.captureDays(1, 7, ['north', 'south'])
   await world.capture(8, [])
   t.match(await world.alerts(), [
@@ -136,26 +174,26 @@ t.test('a table that lost all its rows has lost all its groups', async t => {
 })
 
 t.test('groups of working days come and go with the week', async t => {
-  const world = await regions(t)
+  const world = await regions()
   for (let day = 0; day < 24; day++) await world.capture(day, day % 7 < 2 ? ['shop'] : ['office', 'shop'])
   t.same(await told(world), [])
 })
 
 t.test('groups by date tell nothing, neither as they come nor as they leave', async t => {
-  const world = await metricWorld(t, SALES, { ...BY_REGION, group_by_columns: ['placed'] })
+  const world = await regions({ ...BY_REGION, group_by_columns: ['placed'] })
   for (let day = 1; day <= 16; day++) {
-    await world.source.query('truncate sales')
+    await world.source.query(`truncate ${world.table}`)
     await world.source.query(
-      `insert into sales (id, placed)
+      `insert into ${world.table} (id, placed)
        select 1, date '2024-06-01' + n from generate_series(greatest(${day} - 7, 1), ${day}) n`,
     )
-    await world.capture(day)
+    await world.captureAsIs(day)
   }
   t.same(await world.alerts(), [])
 })
 
 t.test('a group that was missing before has to be there for longer until it is missed again', async t => {
-  const world = await regions(t)
+  const world = await regions()
   await world.captureDays(1, 7, ['north', 'south'])
   await world.capture(8, ['north'])
   await world.captureDays(9, 16, ['north', 'south'])
@@ -167,12 +205,13 @@ t.test('a group that was missing before has to be there for longer until it is m
 })
 
 t.test('whatever comes and goes, a message keeps what it promises', async t => {
-  const world = await regions(t)
+  const world = await regions()
+  let { metric } = world
   const presence = fc.array(fc.constantFrom(...PATTERNS), { minLength: 3, maxLength: 5 })
   await fc.assert(
     fc.asyncProperty(presence, async patterns => {
-      await world.app.query('delete from metrics')
-      const metric = await world.make(BY_REGION)
+      await world.app.query('delete from metrics where internal_id = $1', [metric.internal_id])
+      metric = await world.make(BY_REGION)
       const life = [() => true, ...patterns].map((isThere, group) => ({ name: `g${group}`, isThere }))
       for (let day = 1; day <= DAYS; day++) {
         const present = life.filter(({ isThere }) => isThere(day))
@@ -228,17 +267,16 @@ const PATTERNS: readonly IsThere[] = [
 ]
 
 t.test('the alert of groups can be dismissed as expected, which changes no baseline', async t => {
-  const world = await regions(t)
+  const world = await regions()
   await world.captureDays(1, 7, ['north', 'south'])
   await world.capture(8, ['north'])
-  const states = () => world.app.query('select group_values, state, run from metric_states order by 1')
-  const before = await states()
+  const before = await world.states()
   const [alert] = await world.alerts()
   const said = await world.tenant.ask('POST', `/api/v1/sdk/alerts/${alert!.id}/dismiss`, {
     reason: 'expected',
   })
   t.match([said.status, said.body.data.status], [200, 'dismissed'])
-  t.same(await states(), before)
+  t.same(await world.states(), before)
   await world.capture(9, ['north'])
   t.match(await told(world), [{ status: 'dismissed' }], 'it is not told again')
   await world.capture(10, ['north', 'south'])
@@ -246,7 +284,7 @@ t.test('the alert of groups can be dismissed as expected, which changes no basel
 })
 
 t.test('a metric that is switched off or removed closes what was told of its groups', async t => {
-  const world = await regions(t)
+  const world = await regions()
   await world.captureDays(1, 7, ['north', 'south'])
   await world.capture(8, ['north'])
   await world.tenant.ask('PATCH', world.path, { is_active: false })
@@ -262,15 +300,13 @@ t.test('a metric that is switched off or removed closes what was told of its gro
 })
 
 t.test('what was learned of groups that have long been gone is removed', async t => {
-  const world = await regions(t)
+  const world = await regions()
   await world.captureDays(1, 7, ['north', 'south'])
   await world.capture(8, ['north'])
-  const known = () =>
-    world.app.query(`select group_values ->> 'shop_region' as name from metric_states order by 1`)
   await world.capture(96, ['north'])
-  t.match(await known(), [{ name: 'north' }, { name: 'south' }])
+  t.match(await world.states(), [{ name: 'north' }, { name: 'south' }])
   await world.capture(98, ['north'])
-  t.match(await known(), [{ name: 'north' }])
+  t.match(await world.states(), [{ name: 'north' }])
   t.match(await told(world), [{ status: 'resolved' }], 'that it is gone is no news any more')
   await world.capture(99, ['north', 'south'])
   t.equal((await told(world)).length, 1, 'a group that was there long ago is not new')

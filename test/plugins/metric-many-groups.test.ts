@@ -10,7 +10,12 @@ t.test('a thousand groups are learned some at a time, and told in a few words', 
     ],
     { metric_type: 'row_count', sensitivity: 10, group_by_columns: ['region'] },
   )
-  await world.capture(1)
+  const first = await sentDuring(() => world.capture(1))
+  t.same(
+    first.filter(({ text }) => text.includes('from "alerts"')),
+    [],
+    'no alert is looked for where there can be none',
+  )
   await world.repeat(1, 20)
   const sent = await sentDuring(() => world.capture(21))
   const ofStates = sent.filter(({ text }) => text.includes('metric_states'))

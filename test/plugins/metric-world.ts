@@ -8,7 +8,7 @@ interface Teardown {
 /** The moment of a day's capture. */
 export const momentOf = (day: number) => new Date(Date.UTC(2024, 5, 1, 6) + day * 86_400_000)
 
-/** A metric of a table `sales`, and what its captures made of it. */
+/** A metric of a table, `sales` unless told, and what its captures made of it. */
 export interface MetricWorld extends World {
   /** The path of the metric. */
   path: string
@@ -19,7 +19,7 @@ export interface MetricWorld extends World {
   captureAt(at: Date): Promise<void>
   /** Repeats the last capture, of a day, every day up to another, as far as the database tells. */
   repeat(from: number, to: number): Promise<void>
-  /** Alerts of the metric's kind, oldest first, as the database has them. */
+  /** Alerts of the table's metrics, oldest first, as the database has them. */
   alerts(): Promise<AlertRow[]>
   /** Makes another metric of the table. */
   make(body: object): Promise<MetricWorld['metric']>
@@ -46,18 +46,25 @@ export async function metricWorld(
 ): Promise<MetricWorld> {
   const world = await makeWorld(t, statements)
   await discover(world)
+  return metricOf(world, 'sales', body)
+}
+
+/** Makes a metric of a discovered table; a table that others have metrics of is captured for them as well. */
+export async function metricOf(world: World, table: string, body: object): Promise<MetricWorld> {
   const { app, tenant, asset } = world
   const base = `/api/v1/sdk/metrics/${asset.id}`
   const make = async (definition: object) => {
-    const made = await tenant.ask('POST', base, { table_path: 'sales', ...definition })
+    const made = await tenant.ask('POST', base, { table_path: table, ...definition })
     if (made.status !== 201) throw new Error(`the metric was refused: ${JSON.stringify(made.body)}`)
     return made.body.data as MetricWorld['metric']
   }
   const metric = await make(body)
-  const [row] = await app.query('select table_id from metrics')
+  const [row] = await app.query('select table_id from metrics where internal_id = $1', [metric.internal_id])
+  const tableId = String(row?.table_id)
   const captureAt = async (at: Date) => {
-    await app.server.plugins.scans.runTable(tenant.companyId, String(row?.table_id), 'active', { at })
+    await app.server.plugins.scans.runTable(tenant.companyId, tableId, 'active', { at })
   }
+  const own = `metric_id in (select internal_id from metrics where table_id = $1)`
   return {
     ...world,
     metric,
@@ -69,21 +76,22 @@ export async function metricWorld(
       await app.query(
         `insert into metric_snapshots (company_id, metric_id, group_values, value, total_rows, status, captured_at)
          select company_id, metric_id, group_values, value, total_rows, status, captured_at + make_interval(days => n)
-         from metric_snapshots, generate_series(1, $2) n where captured_at = $1`,
-        [momentOf(from), to - from],
+         from metric_snapshots, generate_series(1, $3) n where ${own} and captured_at = $2`,
+        [tableId, momentOf(from), to - from],
       )
       // What was learned is of one capture, so it has to be read again.
       await app.query(
-        `update metric_states set run = run + $2, last_seen_at = $3, state = '{"version": 0}'
-         where last_seen_at = $1`,
-        [momentOf(from), to - from, momentOf(to)],
+        `update metric_states set run = run + $3, last_seen_at = $4, state = '{"version": 0}'
+         where ${own} and last_seen_at = $2`,
+        [tableId, momentOf(from), to - from, momentOf(to)],
       )
     },
     async alerts() {
       const found = await app.query(
         `select id, status, severity, cause, title, event ->> 'change_type' as change, occurrences,
            event -> 'details' as details
-         from alerts where kind = 'metric_anomaly' order by created_at, id`,
+         from alerts where kind = 'metric_anomaly' and asset_id = $1 order by created_at, id`,
+        [tableId],
       )
       return found as unknown as AlertRow[]
     },

@@ -2,6 +2,7 @@ import t from 'tap'
 import { isActive } from '../../checks/detector.ts'
 import { startServer } from '../helpers/server.ts'
 import { discover, makeWorld } from '../helpers/world.ts'
+import { untilWaiting } from './lock-waits.ts'
 
 const BASE = '/api/v1/operating-schedules'
 const OFFICE = {
@@ -271,6 +272,36 @@ t.test('a schedule that a rule names cannot be removed', async t => {
   t.equal((await tenant.ask('DELETE', `/api/v1/sdk/assets/${asset.id}`)).status, 200)
   t.equal((await tenant.ask('DELETE', `${BASE}/${id}`)).status, 200, 'the rule went with its source')
 })
+
+t.test(
+  'a change of hours waits for a scan of its rules in the order in which the scan takes them',
+  async t => {
+    const world = await makeWorld(t, ['create table orders (email text)'])
+    await discover(world)
+    const { app, tenant, asset } = world
+    const { id } = (await tenant.ask('POST', BASE, OFFICE)).body
+    const rule = {
+      ...{ rule_type: 'NOT_NULL', table_path: 'orders', column_name: 'email', detection_mode: 'auto' },
+      ...{ operating_period_mode: 'schedule', operating_schedule_id: id },
+    }
+    const make = async () =>
+      (await tenant.ask('POST', `/api/v1/sdk/validity/${asset.id}`, rule)).body.data.id as number
+    const [first, second] = [await make(), await make()]
+    const lock = (rule: number) => app.query('select id from validity_rules where id = $1 for update', [rule])
+    // Its row now lies behind the other, where whoever does not ask for an order comes to it last.
+    await app.query(
+      'update validity_rules set next_run_at = next_run_at + make_interval(days => 1) where id = $1',
+      [first],
+    )
+    await app.query('begin')
+    await lock(first)
+    const change = tenant.ask('PATCH', `${BASE}/${id}`, { timezone: 'UTC' })
+    await untilWaiting(app, 1)
+    t.match(await lock(second), [{ id: String(second) }])
+    await app.query('commit')
+    t.equal((await change).status, 200)
+  },
+)
 
 t.test(
   'schedules are read with any credential, changed with write scope, and never seen by others',

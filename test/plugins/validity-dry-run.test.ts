@@ -51,8 +51,12 @@ t.test('a dry run judges the results of a rule that measures the same', async t 
   t.equal((await app.query('select from validity_rules')).length, 1)
   t.same(await app.query(`select from alerts where kind = 'validity_failure'`), [])
 
-  const short = (await dryRun({ ...AUTO, lookback_days: 7 })).history
-  t.match(short, { points: 7, failing: 0, alerts: 0 }, 'what lies further back is not looked at')
+  const { learning: isShort, history: short } = await dryRun({ ...AUTO, lookback_days: 7 })
+  t.match(short, { points: 7, failing: 1, alerts: 1 }, 'judged by what was learned before')
+  t.notOk(isShort)
+  t.match((await dryRun({ ...AUTO, lookback_days: 2 })).history, { points: 2, failing: 0 })
+  const manual = (await dryRun({ alert_threshold_percent: 20, lookback_days: 7 })).history
+  t.match(manual, { points: 7, failing: 1, alerts: 1 })
 })
 
 t.test('one replay tells every sensitivity what that sensitivity alone would tell', async t => {

@@ -147,6 +147,18 @@ t.test('an alert of an active check shows active checks only', async t => {
   t.ok(history.length >= 1 && history.every(({ value }) => value >= 20), JSON.stringify(history))
 })
 
+t.test('a rule that is switched off can be checked, and opens no alert', async t => {
+  const { make, patch, spoil, check, alerts } = await pastRules(t)
+  const rule = await make({})
+  await patch(rule, { is_active: false })
+  await spoil(5)
+  t.match(await check(rule), { status: 'fail', invalid_count: 5 })
+  t.same(await alerts(), [])
+  await patch(rule, { is_active: true })
+  await check(rule)
+  t.match(await alerts(), [{ status: 'triggered' }])
+})
+
 t.test('an alert of a threshold has none of that', async t => {
   const manual = { detection_mode: 'manual', alert_threshold_percent: 10 }
   const said = await (await failing(t, manual)).details()
