@@ -5,11 +5,11 @@
  * draws a random number, and no verdict uses a later point.
  */
 import { feedBank, startBank, type BankState } from './detector/bank.ts'
-import { isAnomalous, type Band, type Basis, type Direction } from './detector/band.ts'
+import { isAnomalous, reconcile, type Band, type Basis, type Direction } from './detector/band.ts'
 import type { Interval } from './detector/calendar.ts'
 import { bankFor } from './detector/designs.ts'
 import { judgeConfirmed, noteConfirmed, type Confirmed } from './detector/feedback.ts'
-import { judgeByBank, noteSurprise } from './detector/opinion.ts'
+import { judgeByBank, noteSurprise } from './detector/judgement.ts'
 import { feedOperating, judgeOperating, startOperating } from './detector/operating.ts'
 import type { Operating, OperatingState } from './detector/operating.ts'
 import { domainOf } from './detector/scales.ts'
@@ -74,7 +74,7 @@ export interface DetectorState {
 /** The version of the states that this code reads. */
 export const STATE_VERSION = 3
 /** Earlier points below which a verdict is marked as learning. */
-export const LEARNING_POINTS = 7
+const LEARNING_POINTS = 7
 
 /** The state before the first point. The sensitivity is no part of it: changing it needs no history. */
 export function start(options: Omit<DetectorOptions, 'sensitivity'>): DetectorState {
@@ -116,8 +116,9 @@ export function verdict(state: DetectorState, point: Point, sensitivity: number)
   const band = isValidity && learning ? null : bandFor(state, point, sensitivity)
   if (!band)
     return { expected: null, low: null, high: null, zScore: 0, isAnomaly: false, learning: true, basis: null }
-  const isAnomaly = isAnomalous(band.zScore, sensitivity, state.options.direction)
-  return { ...band, isAnomaly, learning }
+  const { direction } = state.options
+  const said = reconcile(band, point.value, sensitivity, direction)
+  return { ...said, isAnomaly: isAnomalous(said.zScore, sensitivity, direction), learning }
 }
 
 /** Judges a point by the history before it, oldest first. */
@@ -168,29 +169,21 @@ function operatingOf(options: DetectorState['options']): Operating {
 const BAND_FROM = 3
 
 function bandFor(state: DetectorState, point: Point, sensitivity: number): Band | null {
-  const usual = usualBandFor(state, point, sensitivity)
+  const value = measurable(point.value)
+  const usual = usualBandFor(state, point, value, sensitivity)
   const { confirmed, options } = state
   if (!usual || confirmed.length === 0) return usual
-  const judge = (value: number) => usualBandFor(state, { ...point, value }, sensitivity) ?? usual
-  const isProportional = ['rows', 'count'].includes(domainOf(options.series))
-  return judgeConfirmed(
-    confirmed,
-    judge,
-    isProportional,
-    measurable(point.value),
-    sensitivity,
-    options.direction,
-  )
+  const judge = (other: number) => usualBandFor(state, point, other, sensitivity) ?? usual
+  return judgeConfirmed(confirmed, judge, usual, value, domainOf(options.series))
 }
 
-function usualBandFor(state: DetectorState, point: Point, sensitivity: number): Band | null {
-  const { series, interval, direction } = state.options
+/** The band at the time of a point for a value there, without regard to confirmed ones. */
+function usualBandFor(state: DetectorState, point: Point, value: number, sensitivity: number): Band | null {
+  const { series, interval } = state.options
   if (!state.learned || state.count < BAND_FROM) return null
-  const { at, total } = point
-  const value = measurable(point.value)
+  const { at, total, active } = point
   if (state.learned.by === 'bank')
-    return judgeByBank(bankFor(series, interval), state.learned.bank, at, value, sensitivity, direction)
+    return judgeByBank(bankFor(series, interval), state.learned.bank, at, value, sensitivity)
   const operating = operatingOf(state.options)
-  const { rates } = state.learned
-  return judgeOperating(operating, interval, rates, at, value, total, sensitivity, direction, point.active)
+  return judgeOperating(operating, interval, state.learned.rates, at, value, total, sensitivity, active)
 }

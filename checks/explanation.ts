@@ -95,8 +95,11 @@ function rangeOf(value: number, low: number, high: number): [string, string] {
   return [number(low), number(high)]
 }
 
-/** Counts whole; anything else in as many digits as a person reads. */
+/** Counts whole; anything else in as many digits as a person reads, and not in rows of zeros. */
 function number(value: number): string {
+  const size = Math.abs(value)
+  if (size >= 1e15 || (size > 0 && size < 1e-6)) return Number(value.toPrecision(6)).toExponential()
   const digits = Number.isInteger(value) ? {} : { maximumSignificantDigits: 6 }
-  return value.toLocaleString('en-US', digits)
+  // A zero has no sign.
+  return (value + 0).toLocaleString('en-US', digits)
 }

@@ -1,5 +1,4 @@
 /** What a judgement says of one value, and the contract that every judgement keeps. */
-
 import type { Cycle } from './calendar.ts'
 
 /** What is expected of a value, and how far off the value is. */
@@ -38,7 +37,7 @@ export function isAnomalous(zScore: number, sensitivity: number, direction: Dire
  * band exactly when it is anomalous (above it, when one-sided), and low ≤ expected ≤ high.
  */
 export function reconcile(band: Band, value: number, sensitivity: number, direction: Direction): Band {
-  const { expected, basis } = band
+  const { expected } = band
   const zScore = value === expected ? 0 : band.zScore
   let low = Math.min(band.low, expected)
   let high = Math.max(band.high, expected)
@@ -51,7 +50,12 @@ export function reconcile(band: Band, value: number, sensitivity: number, direct
   } else if (zScore < 0 && low <= value) {
     low = Math.min(expected, justInside(value, expected))
   }
-  return { expected, low, high, zScore, basis }
+  return { ...band, low, high, zScore }
+}
+
+/** Whether a value lies much closer to one expected value than to another: what makes a second opinion worth hearing. */
+export function isMuchCloser(value: number, expected: number, other: number): boolean {
+  return Math.abs(value - expected) <= 0.6 * Math.abs(value - other)
 }
 
 /** The nearest number to `value` on the way to `target` that differs from it. */

@@ -1,20 +1,20 @@
 /** Numbers no longer than they mean something: what a detector has learned is stored after every capture. */
 
-/** Digits that are kept, or one more: far beyond what an estimate from some hundred values knows. */
+/** Digits that are usually kept: far beyond what an estimate from some hundred values knows. */
 const DIGITS = 7
 /** The powers of ten that are exact. */
 const TENS = Array.from({ length: 23 }, (_, i) => 10 ** i)
 /** Decimal digits in a binary one: log10(2). */
 const DECIMALS = 0.30103
 
-/** The number with 7 or 8 significant digits, so that its decimal form is short; the same number through JSON. */
-export function short(value: number): number {
+/** The number with so many significant digits, or one more, so that its decimal form is short. */
+export function short(value: number, digits = DIGITS): number {
   if (value === 0) return 0
-  const places = DIGITS - Math.ceil(binaryExponent(value) * DECIMALS)
+  const places = digits - Math.ceil(binaryExponent(value) * DECIMALS)
   if (places >= 0)
     return places <= 22
       ? Math.round(value * TENS[places]!) / TENS[places]!
-      : Number(value.toPrecision(DIGITS))
+      : Number(value.toPrecision(digits))
   return places < -22 ? value : Math.round(value / TENS[-places]!) * TENS[-places]!
 }
 

@@ -1,7 +1,7 @@
 /** The probability behind a verdict: closed forms for the normal, Student's t and the binomial distribution. */
 
 /** The largest score a verdict carries; beyond it every value is equally out of the question. */
-export const LARGEST_SCORE = 99
+const LARGEST_SCORE = 99
 
 /** Keeps a score finite and within ±99. */
 export function clampScore(z: number): number {

@@ -71,12 +71,12 @@ export function hasBothSigns(facts: Facts): boolean {
   return facts.negatives > 0 && facts.positives > 0
 }
 
-/** The least sd on a scale: what a third of a unit is worth there. */
+/** The least sd on a scale: what a third of a unit is worth there; of large numbers, a small share of them. */
 export function floorAt(domain: Domain, facts: Facts, scale: Scale, amount: number): number {
   const resolution = RESOLUTION * unitOf(domain, facts)
-  const smallest = scale.name === 'log' ? 1e-4 : scale.name === 'logStep' ? 1e-3 : 0
-  return Math.max(smallest, resolution * scale.slope(Math.abs(amount) + resolution))
+  return Math.max(SMALLEST_SHARE[scale.name], resolution * scale.slope(Math.abs(amount) + resolution))
 }
+const SMALLEST_SHARE: Record<Scale['name'], number> = { raw: 0, root: 0, log: 1e-4, step: 0, logStep: 1e-3 }
 
 /** Whether the values so far rule a scale out, so that its predictors need not learn any more. */
 export function isHopeless(facts: Facts, { needs }: Scale): boolean {

@@ -2,7 +2,8 @@
  * Values that somebody confirmed as expected. What is expected is then no longer one value but everything from it to
  * the confirmed one, for a while: the same again is no news, more of it still is.
  */
-import { reconcile, type Band, type Direction } from './band.ts'
+import type { Band } from './band.ts'
+import type { Domain } from './scales.ts'
 
 /** A confirmed value that was off, as plain JSON. */
 export interface Confirmed {
@@ -33,30 +34,46 @@ export function noteConfirmed(
  * the confirmed one it is that of a value as far beyond the expected one: by factor where sizes are proportional
  * (counts), else by difference.
  * @param judge the band for a value, without regard to confirmed ones
+ * @param usual what it says of `value`
  */
 export function judgeConfirmed(
   confirmed: readonly Confirmed[],
   judge: (value: number) => Band,
-  isProportional: boolean,
+  usual: Band,
   value: number,
-  sensitivity: number,
-  direction: Direction,
+  domain: Domain,
 ): Band {
-  const usual = judge(value)
+  const { expected } = usual
   const values = confirmed.map(({ value: known }) => known)
-  const most = Math.max(usual.expected, ...values)
-  const least = Math.min(usual.expected, ...values)
-  const edge = value > usual.expected ? most : least
-  const high = carried(usual.high, usual.expected, most, isProportional)
-  const low = direction === 'high' ? usual.low : carried(usual.low, usual.expected, least, isProportional)
-  if (edge === usual.expected) return reconcile({ ...usual, low, high }, value, sensitivity, direction)
-  const isBetween = value > usual.expected ? value <= edge : value >= edge
-  const zScore = isBetween ? 0 : judge(carried(value, edge, usual.expected, isProportional)).zScore
-  return reconcile({ ...usual, low, high, zScore }, value, sensitivity, direction)
+  const [least, most] = [Math.min(expected, ...values), Math.max(expected, ...values)]
+  const carried = domain === 'rows' || domain === 'count' ? carriedByFactor : carriedByDifference
+  const [floor, ceiling] = rangeOf(domain, usual)
+  const low = Math.max(floor, carried(usual.low, expected, least))
+  const high = Math.min(ceiling, carried(usual.high, expected, most))
+  const edge = value > expected ? most : least
+  const isBetween = least <= value && value <= most
+  const zScore = isBetween ? 0 : judge(carried(value, edge, expected)).zScore
+  return { ...usual, low, high, zScore: between(0, zScore, usual.zScore) }
+}
+
+/** The value, or the nearer of the two ends: what somebody confirmed makes nothing more of a surprise. */
+function between(one: number, value: number, other: number): number {
+  return Math.max(Math.min(one, other), Math.min(Math.max(one, other), value))
 }
 
 /** The value that lies from `to` as `value` lies from `from`. */
-function carried(value: number, from: number, to: number, isProportional: boolean): number {
-  if (from === to) return value
-  return isProportional && from > 0 && to > 0 ? value * (to / from) : value + (to - from)
+function carriedByDifference(value: number, from: number, to: number): number {
+  return from === to ? value : value + (to - from)
+}
+
+/** The same in proportion, where there is one: nothing stays nothing. */
+function carriedByFactor(value: number, from: number, to: number): number {
+  const hasFactor = value >= 0 && from > 0 && to > 0
+  return hasFactor && from !== to ? value * (to / from) : carriedByDifference(value, from, to)
+}
+
+/** Where a band may reach: a count is not below zero, unless it was before, and a percentage between 0 and 100. */
+function rangeOf(domain: Domain, usual: Band): [number, number] {
+  if (domain === 'continuous') return [-Infinity, Infinity]
+  return [Math.min(0, usual.low), domain === 'percent' ? 100 : Infinity]
 }

@@ -2,9 +2,9 @@
  * Judges a percentage with regard to when its table operates: active results are compared with active ones only,
  * dormant ones alert on activity only.
  */
-import type { Band, Direction } from './band.ts'
+import type { Band } from './band.ts'
 import { CYCLE_SLOTS, slotsAt, type Cycle, type Interval } from './calendar.ts'
-import { rounded } from './rate.ts'
+import { short } from './digits.ts'
 import { feedRates, judgeAgainstFloor, judgeByRates, startRates, tallyOf } from './rates.ts'
 import type { RatesState } from './rates.ts'
 import { isActive, type Schedule } from './schedule.ts'
@@ -32,10 +32,14 @@ export interface OperatingState {
 }
 
 /** The share of rows that counts as no activity: 0.5 %. */
-export const DORMANT_FLOOR = 0.005
-/** Active results needed before an active one is judged. */
+const DORMANT_FLOOR = 0.005
+/** Active results needed before an active one is judged, and dormant ones before a dormant one is. */
 const ACTIVE_PRIOR = 7
 const DORMANT_PRIOR = 3
+/** Digits that are kept of the discounted results of a slot. */
+const DIGITS = 4
+/** Results before a calendar is believed. */
+const CALENDAR_FROM = 14
 /** What earlier results of a slot count after each new one. */
 const CALENDAR_MEMORY = 0.9
 
@@ -92,8 +96,8 @@ function learnCalendar(state: OperatingState, interval: Interval, at: number, wo
   if (!state.calendar || !cycle) return
   const slot = slotsAt(at)[cycle]
   const { active, total } = state.calendar
-  active[slot] = rounded(active[slot]! * CALENDAR_MEMORY + (working ? 1 : 0))
-  total[slot] = rounded(total[slot]! * CALENDAR_MEMORY + 1)
+  active[slot] = short(active[slot]! * CALENDAR_MEMORY + (working ? 1 : 0), DIGITS)
+  total[slot] = short(total[slot]! * CALENDAR_MEMORY + 1, DIGITS)
 }
 
 /** Whether the table operates at a moment; null while that is not known, and in mode `off`. */
@@ -107,7 +111,8 @@ function whetherActive(
   if (operating.mode === 'schedule')
     return scheduled ?? (operating.schedule ? isActive(operating.schedule, at) : true)
   const cycle = CALENDAR_CYCLE[interval]
-  if (!state.calendar || !cycle || state.all!.count < 14 || !isClearCut(state.calendar)) return null
+  if (!state.calendar || !cycle || state.all!.count < CALENDAR_FROM || !isClearCut(state.calendar))
+    return null
   return slotActive(state.calendar, slotsAt(at)[cycle])
 }
 
@@ -158,11 +163,10 @@ export function judgeOperating(
   percent: number,
   total: number | null | undefined,
   sensitivity: number,
-  direction: Direction,
   scheduled: boolean | null = null,
 ): Band | null {
   const tally = tallyOf(percent, total)
-  const by = (rates: RatesState) => judgeByRates(interval, rates, at, tally, sensitivity, direction)
+  const by = (rates: RatesState) => judgeByRates(interval, rates, at, tally, sensitivity)
   if (!state.periods) return by(state.all!)
   const { active, dormant } = state.periods
   const byActive = () => (active.count >= ACTIVE_PRIOR ? by(active) : null)

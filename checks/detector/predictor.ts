@@ -143,7 +143,7 @@ function levelUncertainty(p: Predictor, design: Design): number {
 }
 
 /** Noise of an hour relative to the whole, shrunk towards 1 by 8 pseudo-errors, within 0.2 and 5. */
-export function relativeNoise(p: Predictor, hour: number): number {
+function relativeNoise(p: Predictor, hour: number): number {
   const { noise } = p
   if (!noise) return 1
   const weight = weightOf(errorsOf(p), NOISE_WEIGHTS)

@@ -4,6 +4,7 @@
  * 0.2 % of a million is.
  */
 import { CYCLE_SLOTS, slotsAt, type Cycle, type Slots } from './calendar.ts'
+import { short } from './digits.ts'
 import { logStudent } from './distributions.ts'
 import { hitsAt, scoreOf, type Outlook } from './outlook.ts'
 
@@ -53,6 +54,9 @@ const PRIOR_RESULTS = 4
 /** Deviations kept for the overdispersion, and results of a slot. */
 const WINDOW = 40
 const SLOT_WINDOW = 5
+/** Digits that are kept of a slot's results, and of deviations: there are many of them in a state. */
+const DIGITS = 4
+const DEVIATION_DIGITS = 3
 /** A result beyond this score stays out of the baseline; one beyond the lower score enters cut to it. */
 const OUTLIER = 4
 const CLIP = 3
@@ -220,7 +224,7 @@ function remember(rate: RateState, design: RateDesign, result: Result, share: nu
   if (!design.cycle) return
   const slot = result.slots[design.cycle]
   const recent = rate.recent[slot]!
-  recent.push(rounded(result.hits * share), rounded(result.rows * share))
+  recent.push(short(result.hits * share, DIGITS), short(result.rows * share, DIGITS))
   if (recent.length > 2 * SLOT_WINDOW) recent.splice(0, 2)
   rate.sightings[slot]!++
 }
@@ -257,7 +261,7 @@ function acceptLevel(rate: RateState, design: RateDesign): void {
   rate.results *= keep
   for (const recent of rate.recent)
     for (let i = 0; i < recent.length; i += 2)
-      recent[i] = rounded(Math.min(recent[i]! * ratio, recent[i + 1]! * 0.999))
+      recent[i] = short(Math.min(recent[i]! * ratio, recent[i + 1]! * 0.999), DIGITS)
   for (const outlier of rate.outliers) {
     const slots = slotsAt(outlier.at)
     const share = effectiveRows(rate, design, { ...outlier, slots }) / outlier.rows
@@ -270,8 +274,8 @@ function learnDispersion(rate: RateState, view: Outlook, result: Result): void {
   const p = view.probability
   const deviation = (result.hits / result.rows - p) ** 2 / (p * (1 - p))
   const i = 2 * (rate.judged % WINDOW)
-  rate.deviations[i] = rounded(deviation, 3)
-  rate.deviations[i + 1] = rounded(1 / result.rows + 1 / Math.max(view.trials, 1), 3)
+  rate.deviations[i] = short(deviation, DEVIATION_DIGITS)
+  rate.deviations[i + 1] = short(1 / result.rows + 1 / Math.max(view.trials, 1), DEVIATION_DIGITS)
   rate.judged++
   if (rate.judged < 12 || rate.judged % 4 === 0) fitDispersion(rate)
 }
@@ -307,15 +311,3 @@ function excess(deviations: RateState['deviations'], rho: number): number {
     sum += Math.min(LARGEST_SQUARE, deviations[i]! / (deviations[i + 1]! + rho))
   return (2 * sum) / deviations.length - EXPECTED_SQUARE
 }
-
-/**
- * A number of 0 or more to some significant digits, so that a state stays small. Dividing by a power of ten, and never
- * multiplying by a fraction, keeps the decimal form short.
- */
-export function rounded(value: number, significant = 4): number {
-  if (!(value > SMALLEST)) return 0
-  const digits = significant - 1 - Math.floor(Math.log10(value))
-  if (digits < 0) return Math.round(value / 10 ** -digits) * 10 ** -digits
-  return Math.round(value * 10 ** digits) / 10 ** digits
-}
-const SMALLEST = 1e-12

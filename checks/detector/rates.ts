@@ -2,7 +2,7 @@
  * Judges a percentage of counted rows: baseline rates, overall and by slot, run over the series, and the one that
  * has predicted it best so far gives the verdict.
  */
-import { reconcile, type Band, type Basis, type Direction } from './band.ts'
+import { isMuchCloser, type Band, type Basis } from './band.ts'
 import { DAY, slotsAt, WEEK, type Cycle, type Interval, type Slots } from './calendar.ts'
 import { hitsAt, scoreOf, type Outlook } from './outlook.ts'
 import { learnResult, outlook, startRate, type RateDesign, type RateState, type Tally } from './rate.ts'
@@ -103,7 +103,6 @@ export function judgeByRates(
   at: number,
   tally: Tally,
   sensitivity: number,
-  direction: Direction,
 ): Band {
   const { view, score, basis } = mildestOpinion(interval, state, at, tally)
   let zScore = score
@@ -118,8 +117,7 @@ export function judgeByRates(
     low = Math.max(0, Math.min(low, (view.probability - sensitivity * sd) * tally.rows))
   }
   const percent = (hits: number) => (100 * hits) / tally.rows
-  const band = { expected: 100 * view.probability, low: percent(low), high: percent(high), zScore, basis }
-  return reconcile(band, percent(tally.hits), sensitivity, direction)
+  return { expected: 100 * view.probability, low: percent(low), high: percent(high), zScore, basis }
 }
 
 function unseenSpread(interval: Interval, probability: number): number {
@@ -140,14 +138,13 @@ export function judgeAgainstFloor(
   const learned = outlook(state.rates[best.i]!, DESIGNS[interval][best.i]!, slotsAt(at), tally.rows)
   const view = { ...learned, probability: Math.max(floor, learned.probability) }
   const percent = (hits: number) => (100 * hits) / tally.rows
-  const band = {
+  return {
     expected: 100 * learned.probability,
     low: 0,
     high: percent(hitsAt(view, sensitivity)),
     zScore: Math.max(0, scoreOf(view, tally.hits)),
-    basis: { kind: 'dormant' as const, cycle: null, slot: null, sightings: state.count },
+    basis: { kind: 'dormant', cycle: null, slot: null, sightings: state.count },
   }
-  return reconcile(band, percent(tally.hits), sensitivity, 'high')
 }
 
 interface Opinion {
@@ -162,6 +159,7 @@ function mildestOpinion(interval: Interval, state: RatesState, at: number, tally
   const candidates = ranked(interval, state, at)
   const bestScore = candidates[0]!.score
   const firstCycles = at - state.firstAt < FIRST_CYCLES[interval]
+  const found = tally.hits / tally.rows
   let mildest: Opinion | null = null
   for (const { i, score } of candidates) {
     const design = DESIGNS[interval][i]!
@@ -171,7 +169,7 @@ function mildestOpinion(interval: Interval, state: RatesState, at: number, tally
     if (!asGood && !(firstCycles && hasSeenSlot)) continue
     const view = outlook(rate, design, slots, tally.rows)
     const opinion = { view, score: scoreOf(view, tally.hits), basis: basisOf(state, rate, design, slots) }
-    if (mildest && !asGood && !isMuchCloser(view, mildest.view, tally)) continue
+    if (mildest && !asGood && !isMuchCloser(found, view.probability, mildest.view.probability)) continue
     if (!mildest || Math.abs(opinion.score) < Math.abs(mildest.score)) mildest = opinion
   }
   return mildest!
@@ -181,11 +179,6 @@ function basisOf(state: RatesState, rate: RateState, { cycle, memory }: RateDesi
   const sightings = cycle ? rate.sightings[slots[cycle]]! : 0
   if (cycle && sightings > 0) return { kind: 'slot', cycle, slot: slots[cycle], sightings }
   return { kind: memory < 1 ? 'recent' : 'level', cycle: null, slot: null, sightings: state.count }
-}
-
-function isMuchCloser(view: Outlook, than: Outlook, tally: Tally): boolean {
-  const rate = tally.hits / tally.rows
-  return Math.abs(rate - view.probability) <= 0.6 * Math.abs(rate - than.probability)
 }
 
 /** The rates that may speak, the best first. */

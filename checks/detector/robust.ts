@@ -1,18 +1,12 @@
 /** Centres that a single wild value cannot move. */
 
-/** The median; 0 of nothing. */
+/** The middle value, or half-way between the middle two; 0 of nothing. */
 export function median(values: readonly number[]): number {
-  return quantile(values, 0.5)
-}
-
-/** The `share` quantile, interpolated between neighbours (Hyndman & Fan 1996, type 7); 0 of nothing. */
-export function quantile(values: readonly number[], share: number): number {
   if (values.length === 0) return 0
   const sorted = Float64Array.from(values).sort()
-  const position = (sorted.length - 1) * share
-  const below = Math.floor(position)
-  const lower = sorted[below]!
-  return lower + ((sorted[below + 1] ?? lower) - lower) * (position - below)
+  const last = sorted.length - 1
+  const [lower, upper] = [sorted[Math.floor(last / 2)]!, sorted[Math.ceil(last / 2)]!]
+  return lower + (upper - lower) / 2
 }
 
 /** The mean without the `cut` highest and the `cut` lowest values. */

@@ -139,7 +139,7 @@ export function fitTail(tail: TailState, variance: number, grain: Grain): Tail {
   return share > 0.98 || young ? studentTail(sd, df) : movingTail(share, sd, df, half)
 }
 
-/** So few moves that their size says nothing: two, or 3 % of the errors. */
+/** So few moves, in a series that mostly stays where it is, that their size says nothing: two, or 3 % of the errors. */
 function hardlyMoves({ errors, moves, weight }: TailState): boolean {
   return errors >= 3 && moves <= 0.5 * weight && moves <= Math.max(2, 0.03 * weight)
 }

@@ -50,6 +50,14 @@ t.test('says what was found, what is usual, and how much has been seen', async t
   )
 })
 
+t.test('writes numbers that a person reads, whatever their size', async t => {
+  const says = (value: number, low: number, high: number) =>
+    explanation('mean', point(value), verdict({}, low, high), 'daily')
+  t.equal(says(-0, 1, 2), 'mean 0; usually 1 to 2; 40 earlier values seen')
+  t.equal(says(2.5e-9, 1e-9, 2e-9), 'mean 2.5e-9; usually 1e-9 to 2e-9; 40 earlier values seen')
+  t.equal(says(3e60, 1e20, 1.5e20), 'mean 3e+60; usually 1e+20 to 1.5e+20; 40 earlier values seen')
+})
+
 t.test('says so when there is nothing to compare with', async t => {
   const cold = judge([], point(5), {
     series: 'row_count',

@@ -281,7 +281,7 @@ for (const mode of ['off', 'schedule', 'auto'] as const) {
         feedOperating(operating, 'hourly', state, at, value, total, null, false)
       feedOperating(operating, 'hourly', state, later(10, 60).at, 60, 1000, null, confirmed)
       const next = later(11, 60)
-      return judgeOperating(operating, 'hourly', state, next.at, 60, 1000, 3, 'high')!
+      return judgeOperating(operating, 'hourly', state, next.at, 60, 1000, 3)!
     }
     const [held, learned] = [expectedAfter(false), expectedAfter(true)]
     t.ok(learned.expected > held.expected && learned.high > held.high)

@@ -1,0 +1,64 @@
+/** Which predictors may speak on a value, and how well each of them has done. */
+import type { BankState } from './bank.ts'
+import { DAY, WEEK, type Cycle, type Slots } from './calendar.ts'
+import type { Bank } from './designs.ts'
+import { isGrowing, isHopeless, typicalSize } from './facts.ts'
+import { errorsOf, type Design, type Predictor } from './predictor.ts'
+import type { Question } from './question.ts'
+import { sightingsOf } from './season.ts'
+
+/** A predictor that may speak. */
+export interface Candidate {
+  design: Design
+  predictor: Predictor
+  /** How well it has done, in nats, less its handicap. */
+  rank: number
+}
+
+/** Errors that a predictor has to have made, and points before seasonal ones may speak. */
+const LEAST_ERRORS = 2
+const SEASONAL_FROM = 10
+
+/** The candidates in the order of the bank's designs. */
+export function candidatesFor(bank: Bank, state: BankState, question: Question): Candidate[] {
+  const candidates: Candidate[] = []
+  bank.designs.forEach((design, i) => {
+    const predictor = state.predictors[i]
+    if (!predictor || errorsOf(predictor) < LEAST_ERRORS) return
+    if (!suits(state, design, question) || !hasSeen(predictor, design, question.slots)) return
+    candidates.push({ design, predictor, rank: predictor.score - design.handicap })
+  })
+  return candidates
+}
+
+/** Whether the values so far suit a design. */
+function suits({ facts }: BankState, design: Design, { isSecond }: Question): boolean {
+  if (isSecond && design.scale.ofStep) return false
+  if (design.season && facts.count < SEASONAL_FROM) return false
+  const { name, needs } = design.scale
+  if ((name === 'log' || name === 'logStep') && facts.fractions === 0 && typicalSize(facts) < 4) return false
+  if (needs === 'growing' && !isGrowing(facts)) return false
+  return !isHopeless(facts, design.scale)
+}
+
+/** A seasonal predictor knows nothing of a slot that it has never seen. */
+function hasSeen({ season }: Predictor, design: Design, slots: Slots): boolean {
+  return !season || !design.season || sightingsOf(season, slots[design.season]) > 0
+}
+
+/** In the first two turns of a cycle, a level that its slot has already shown is a second opinion, in seconds. */
+const FIRST_TURNS: Record<Cycle, number> = {
+  hour: 2 * DAY,
+  hourOfWeekend: 2 * WEEK,
+  weekday: 2 * WEEK,
+  weekend: 2 * WEEK,
+  monthEdge: 62 * DAY,
+}
+
+/** @param age seconds since the first point */
+export function knowsSlot({ design, predictor }: Candidate, slots: Slots, age: number): boolean {
+  const cycle = design.season
+  if (!predictor.season || !cycle || design.weight !== 0) return false
+  if (design.scale.ofStep || (cycle === 'monthEdge' && slots.monthEdge === 0)) return false
+  return age < FIRST_TURNS[cycle] && sightingsOf(predictor.season, slots[cycle]) > 0
+}

@@ -1,0 +1,59 @@
+/** What the next verdict is asked about: a value, its moment, and what is new about that moment to the series. */
+import { intervalsSince, isSecondLook, SEEN_CYCLES, type BankState } from './bank.ts'
+import { slotsAt, type Cycle, type Slots } from './calendar.ts'
+import type { Bank } from './designs.ts'
+
+export interface Question {
+  at: number
+  value: number
+  slots: Slots
+  /** Intervals since the last point. */
+  elapsed: number
+  /** Whether it comes too soon after the last point to be a step of its own. */
+  isSecond: boolean
+  unseen: Unseen
+}
+
+/** What a slot that was never seen does to the band. */
+interface Unseen {
+  /** Factor on the usual band. */
+  widening: number
+  /**
+   * Sd of what may be special about the slot, upwards and downwards, relative to the size of the values: nobody knows
+   * the course of a day or what a month begins with before having seen it. A month begins or ends with more than
+   * usual; that less comes, or nothing, is news. The steps of a growing table are steadier.
+   */
+  rise: number
+  fall: number
+}
+
+const UNSEEN: Record<Cycle, Unseen> = {
+  hour: { widening: 4, rise: 0.5, fall: 0.5 },
+  hourOfWeekend: { widening: 1, rise: 0, fall: 0 },
+  weekday: { widening: 1.5, rise: 0, fall: 0 },
+  weekend: { widening: 1, rise: 0, fall: 0 },
+  monthEdge: { widening: 2, rise: 0.5, fall: 0 },
+}
+
+export function questionOf(bank: Bank, state: BankState, at: number, value: number): Question {
+  const slots = slotsAt(at)
+  return {
+    at,
+    value,
+    slots,
+    elapsed: intervalsSince(bank, state, at),
+    isSecond: isSecondLook(bank, state, at),
+    unseen: unseenOf(bank, state, slots),
+  }
+}
+
+function unseenOf(bank: Bank, state: BankState, slots: Slots): Unseen {
+  const unseen = { widening: 1, rise: 0, fall: 0 }
+  for (const cycle of SEEN_CYCLES[bank.interval]) {
+    if (state.seen[cycle]?.[slots[cycle]]) continue
+    unseen.widening = Math.max(unseen.widening, UNSEEN[cycle].widening)
+    unseen.rise = Math.max(unseen.rise, UNSEEN[cycle].rise)
+    unseen.fall = Math.max(unseen.fall, UNSEEN[cycle].fall)
+  }
+  return unseen
+}
