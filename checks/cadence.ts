@@ -113,6 +113,9 @@ const EXPECTED_SQUARE = 0.8313
 /** The slowest pace at which a gap is assumed to go on. */
 const SLOWEST = 0.05
 
+/** A gap beyond this score was too long, whatever sensitivity is asked for. */
+const TOO_LONG = 3
+
 /** By the gaps on a clock that runs as fast as the table lives in each hour. */
 function dueByClock(updates: Updates, sensitivity: number): Due {
   const { times, gaps, typicalGap, last } = updates
@@ -122,14 +125,17 @@ function dueByClock(updates: Updates, sensitivity: number): Due {
     .slice(1)
     .map((at, i) => Math.max(SHORTEST_GAP, secondsOnClock(pace.speeds, recent[i]!, at)))
   const slot = slotOf(last)
-  const { usual, latest } = dueAfter(passed, sensitivity, pace.doubts[slot])
-  // A gap that began at a slow pace may well end at it.
-  const atThisPace = latest / Math.max(SLOWEST, pace.speeds[slot]!)
-  const due = {
-    usual: momentOnClock(pace.speeds, last, usual) - last,
-    latest: Math.max(atThisPace, momentOnClock(pace.speeds, last, latest) - last),
+  const dueAt = (score: number): Due => {
+    const { usual, latest } = dueAfter(passed, score, pace.doubts[slot])
+    // A gap that began at a slow pace may well end at it.
+    const atThisPace = latest / Math.max(SLOWEST, pace.speeds[slot]!)
+    return {
+      usual: momentOnClock(pace.speeds, last, usual) - last,
+      latest: Math.max(atThisPace, momentOnClock(pace.speeds, last, latest) - last),
+    }
   }
-  return { usual: due.usual, latest: Math.max(due.latest, latestWhileUnknown(updates, pace, due)) }
+  const { usual, latest } = dueAt(sensitivity)
+  return { usual, latest: Math.max(latest, latestWhileUnknown(updates, pace, dueAt(TOO_LONG))) }
 }
 
 /** A table whose typical gap is at most this may rest every night. */

@@ -14,7 +14,10 @@ export function explanation(series: string, point: Point, said: Verdict, interva
   const found = foundOf(series, point)
   if (!basis || low === null || high === null) return `${found}; too few earlier values to compare with`
   const unit = series.endsWith('percent') ? ' %' : ''
-  const [least, most] = rangeOf(point.value, low, high)
+  const [least, most] = rangeOf(
+    point.value,
+    ...(nounOf(series) ? wholeWithin(low, high) : ([low, high] as const)),
+  )
   const hasOne = least === most || basis.kind === 'dormant'
   const range = hasOne ? `${most}${unit}` : `${least} to ${most}${unit}`
   return `${found}; ${comparedWith(basis, range, interval)}`
@@ -32,7 +35,8 @@ export function comparable(
   most: number = MOST,
 ): Point[] {
   const earlier = history.filter(point => point.at < at)
-  if (!basis?.cycle) return earlier.slice(-most)
+  // A step is seen in values that follow each other.
+  if (!basis?.cycle || basis.kind === 'step') return earlier.slice(-most)
   const { cycle, slot } = basis
   return earlier.filter(point => slotsAt(point.at)[cycle] === slot).slice(-most)
 }
@@ -46,11 +50,16 @@ const NOUNS: Record<string, string> = {
 function foundOf(series: string, { value, total }: Point): string {
   if (series === 'null_percent') return `${number(value)} % null`
   if (series === 'invalid_percent') {
-    const rows = total == null ? 'the rows' : `${number(total)} rows`
+    const rows = total == null ? 'the rows' : total === 1 ? 'one row' : `${number(total)} rows`
     return `${number(value)} % of ${rows} invalid`
   }
-  const noun = NOUNS[series]
+  const noun = nounOf(series)
   return noun ? `${number(value)} ${noun}` : `${series} ${number(value)}`
+}
+
+/** What a count counts; nothing of another series. */
+function nounOf(series: string): string | undefined {
+  return Object.hasOwn(NOUNS, series) ? NOUNS[series] : undefined
 }
 
 const STEPS: Record<Interval, string> = { hourly: 'hour', daily: 'day', weekly: 'week' }
@@ -82,6 +91,12 @@ function slotName({ cycle, slot }: Basis): string {
   if (cycle === 'monthEdge') return MONTH_PARTS[n]!
   const hour = `hours from ${String(n % 24).padStart(2, '0')}:00 UTC`
   return cycle === 'hourOfWeekend' ? `${hour} of ${WEEK_PARTS[n < 24 ? 0 : 1]!}` : hour
+}
+
+/** Counts are whole: the first and the last that lie within a band, where there are any. */
+function wholeWithin(low: number, high: number): [number, number] {
+  const [least, most] = [Math.ceil(low), Math.floor(high)]
+  return least <= most ? [least, most] : [low, high]
 }
 
 /** The band in as few digits as still show on which side of it the value lies. */

@@ -8,11 +8,19 @@ import { floorAt, isHopeless, noteKind, noteSize, startFacts, type Facts } from 
 import { learn, predict, startPredictor, type Design, type Predictor } from './predictor.ts'
 import type { Scale } from './scales.ts'
 
+/** A value and its moment. */
+export interface Measured {
+  at: number
+  value: number
+}
+
 /** What a bank has learned, as plain JSON. */
 export interface BankState {
   facts: Facts
   firstAt: number
   lastAt: number
+  /** The last value of an interval before the last value's own. */
+  before: Measured | null
   /** How often each slot has been seen, of the cycles that matter to the interval. */
   seen: Partial<Record<Cycle, number[]>>
   /** What was expected instead of the last surprising values, and how many points ago. */
@@ -32,6 +40,7 @@ export function startBank(bank: Bank): BankState {
     facts: startFacts(),
     firstAt: 0,
     lastAt: 0,
+    before: null,
     seen: {},
     surprises: [],
     predictors: bank.designs.map(startPredictor),
@@ -46,7 +55,7 @@ export function feedBank(bank: Bank, state: BankState, at: number, value: number
   const { facts } = state
   noteKind(facts, value)
   const slots = slotsAt(at)
-  const elapsed = intervalsSince(bank, state, at)
+  const elapsed = intervalsBetween(bank, state.lastAt, at)
   const isSecond = isSecondLook(bank, state, at)
   const scored = state.facts.count >= SCORED_FROM && !isSecond
   let shared: ScaledValue | null = null
@@ -59,12 +68,15 @@ export function feedBank(bank: Bank, state: BankState, at: number, value: number
     }
     if (shared?.scale !== design.scale)
       shared = scaled(bank, state, design.scale, value, state.facts.last, elapsed)
-    const use = predictor.anchor ? closerStep(bank, state, predictor, design, slots, value, elapsed) : shared
+    const use = predictor.anchor
+      ? closerStep(bank, state, predictor, design, slots, value, facts.last, elapsed)
+      : shared
     const size = learn(predictor, design, slots, use.x, use.floor, use.logJacobian, scored, confirmed)
     if (design.scale.ofStep) keepAnchor(predictor, state.facts.last, size)
   })
   if (facts.count >= RACE) giveUp(state)
   noteSeen(bank, state, slots)
+  if (facts.count > 0 && !isSecond) state.before = { at: state.lastAt, value: facts.last }
   if (facts.count === 0) state.firstAt = at
   state.lastAt = at
   noteSize(facts, value)
@@ -93,15 +105,14 @@ export const SEEN_CYCLES: Record<Interval, readonly Cycle[]> = {
   weekly: [],
 }
 
-/** Intervals since the last point, at least one: missing captures spread a step over the time it took. */
-export function intervalsSince(bank: Bank, state: BankState, at: number): number {
-  if (state.facts.count === 0) return 1
-  return Math.max(1, Math.round((at - state.lastAt) / INTERVAL_SECONDS[bank.interval]))
+/** Intervals between two moments, at least one: missing captures spread a step over the time it took. */
+export function intervalsBetween(bank: Bank, from: number, to: number): number {
+  return Math.max(1, Math.round((to - from) / INTERVAL_SECONDS[bank.interval]))
 }
 
 /**
- * Whether a value comes less than half an interval after the one before, as when somebody measures by hand. It
- * says nothing of the steps from interval to interval: they neither judge it nor learn from it.
+ * Whether a value comes less than half an interval after the one before, as when somebody measures by hand. It is
+ * judged as the one before was, by the interval before theirs, and teaches nothing of the steps between intervals.
  */
 export function isSecondLook(bank: Bank, state: BankState, at: number): boolean {
   return state.facts.count > 0 && at - state.lastAt < INTERVAL_SECONDS[bank.interval] / 2
@@ -143,9 +154,10 @@ export function closerStep(
   design: Design,
   slots: Slots,
   value: number,
+  from: number,
   elapsed: number,
 ): ScaledValue {
-  const usual = scaled(bank, state, design.scale, value, state.facts.last, elapsed)
+  const usual = scaled(bank, state, design.scale, value, from, elapsed)
   if (!predictor.anchor || predictor.points === 0) return usual
   const anchored = scaled(bank, state, design.scale, value, predictor.anchor.value, elapsed)
   const { mean } = predict(predictor, design, slots)

@@ -32,8 +32,9 @@ export function candidatesFor(bank: Bank, state: BankState, question: Question):
 }
 
 /** Whether the values so far suit a design. */
-function suits({ facts }: BankState, design: Design, { isSecond }: Question): boolean {
-  if (isSecond && design.scale.ofStep) return false
+function suits({ facts, before }: BankState, design: Design, { isSecond }: Question): boolean {
+  // The last value is of the same interval: to be like it says nothing.
+  if (isSecond && (design.weight === 1 || (design.scale.ofStep && !before))) return false
   if (design.season && facts.count < SEASONAL_FROM) return false
   const { name, needs } = design.scale
   if ((name === 'log' || name === 'logStep') && facts.fractions === 0 && typicalSize(facts) < 4) return false

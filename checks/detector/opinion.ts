@@ -43,7 +43,7 @@ export function opinionOf(
 ): Opinion {
   const { scale } = design
   const { slots, value, elapsed } = question
-  const { x, from } = closerStep(bank, state, predictor, design, slots, value, elapsed)
+  const { x, from } = closerStep(bank, state, predictor, design, slots, value, question.from, elapsed)
   const prediction = predict(predictor, design, slots)
   const amount = scale.back(prediction.mean)
   const tail = tailOf(bank, state, predictor, design, slots, amount)

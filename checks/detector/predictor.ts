@@ -269,5 +269,6 @@ function shortenTail(tail: TailState): void {
   tail.unrest = short(tail.unrest)
   tail.leastSquare = short(tail.leastSquare)
   shorten(tail.variance)
+  shorten(tail.kept)
   shorten(tail.likelihood)
 }

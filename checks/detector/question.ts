@@ -1,5 +1,5 @@
 /** What the next verdict is asked about: a value, its moment, and what is new about that moment to the series. */
-import { intervalsSince, isSecondLook, SEEN_CYCLES, type BankState } from './bank.ts'
+import { intervalsBetween, isSecondLook, SEEN_CYCLES, type BankState } from './bank.ts'
 import { slotsAt, type Cycle, type Slots } from './calendar.ts'
 import type { Bank } from './designs.ts'
 
@@ -7,9 +7,10 @@ export interface Question {
   at: number
   value: number
   slots: Slots
-  /** Intervals since the last point. */
+  /** The value that a step is measured from, and the intervals since then. */
+  from: number
   elapsed: number
-  /** Whether it comes too soon after the last point to be a step of its own. */
+  /** Whether it comes so soon after the last point that both are of one interval. */
   isSecond: boolean
   unseen: Unseen
 }
@@ -37,12 +38,16 @@ const UNSEEN: Record<Cycle, Unseen> = {
 
 export function questionOf(bank: Bank, state: BankState, at: number, value: number): Question {
   const slots = slotsAt(at)
+  const isSecond = isSecondLook(bank, state, at)
+  const last = { at: state.lastAt, value: state.facts.last }
+  const from = isSecond && state.before ? state.before : last
   return {
     at,
     value,
     slots,
-    elapsed: intervalsSince(bank, state, at),
-    isSecond: isSecondLook(bank, state, at),
+    from: from.value,
+    elapsed: intervalsBetween(bank, from.at, at),
+    isSecond,
     unseen: unseenOf(bank, state, slots),
   }
 }

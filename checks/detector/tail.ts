@@ -20,6 +20,10 @@ export interface TailState {
   /** Surprising moves in a row, and the square of the least of them. */
   run: number
   leastSquare: number
+  /** The squared scales before a run lifted them, as long as they may come back. */
+  kept: number[]
+  /** Calm errors since then; below 0, the errors until scales are kept again. */
+  calm: number
 }
 
 /** A symmetric distribution around zero, by its normal-equivalent scores. */
@@ -67,8 +71,8 @@ const STILL_FREEDOM = 5
 
 export function startTail(): TailState {
   const none = CANDIDATES.map(() => 0)
-  const start = { errors: 0, weight: 0, moves: 0, unrest: 1, run: 0, leastSquare: 0 }
-  return { ...start, variance: none, likelihood: [...none] }
+  const start = { errors: 0, weight: 0, moves: 0, unrest: 1, run: 0, leastSquare: 0, calm: 0 }
+  return { ...start, variance: none, likelihood: [...none], kept: [] }
 }
 
 /** Learns a standardised error; `variance` is the predictor's own estimate, from which young candidates start. */
@@ -79,7 +83,10 @@ export function learnTail(tail: TailState, error: number, variance: number, floo
   tail.weight = tail.weight * MEMORY + 1
   tail.moves = tail.moves * MEMORY + (moved ? 1 : 0)
   if (tail.errors <= YOUNG) tail.variance.fill((variance * tail.weight) / Math.max(1, tail.moves))
-  else if (moved) learnMove(tail, error * error, floor * floor)
+  else if (moved) {
+    learnMove(tail, error * error, floor * floor)
+    learnCalm(tail, error * error)
+  }
 }
 
 /** Noise comes in spells (Engle 1982): how much the last errors differ from what the steady scale makes of them. */
@@ -100,6 +107,7 @@ const FLOOR_OF_HALF = 0.6
  */
 function learnMove(tail: TailState, square: number, least: number): void {
   const lifted = scaleOfRun(tail, square)
+  if (lifted > 0 && tail.kept.length === 0 && tail.calm >= 0) tail.kept = [...tail.variance]
   for (let i = 0; i < CANDIDATES.length; i++) {
     const df = CANDIDATES[i]!
     const known = Math.max(tail.variance[i]!, lifted)
@@ -111,6 +119,25 @@ function learnMove(tail: TailState, square: number, least: number): void {
     const counted = Math.min(((df + 1) / (df + squared)) * square, MOST_OF_A_MOVE * variance)
     tail.variance[i] = known + step * (counted - known)
   }
+}
+
+/** An error within 2 sd (squared) of the scale before a run is calm, and this many in a row bring that scale back. */
+const CALM = 4
+const OLD_SCALE = 20
+/** Errors after that in which another run is a new scale for good: noise that comes in spells keeps its band. */
+const BELIEVED = 60
+
+/** A run that was an incident, and no new scale, leaves the scale as it was. */
+function learnCalm(tail: TailState, square: number): void {
+  if (tail.kept.length === 0) {
+    if (tail.calm < 0) tail.calm++
+    return
+  }
+  tail.calm = square < CALM * tail.kept[0]! ? tail.calm + 1 : 0
+  if (tail.calm < OLD_SCALE) return
+  tail.variance = tail.kept
+  tail.kept = []
+  tail.calm = -BELIEVED
 }
 
 /** The squared scale that a run of surprises calls for, that of its least one; 0 without a run. */

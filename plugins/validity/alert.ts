@@ -49,7 +49,6 @@ export function causeOf({ uuid }: { uuid: string }): string {
 function eventOf({ source, table }: Loaded, item: JudgedRule, past: readonly Point[]) {
   const { rule, judged } = item
   const path = tablePath({ catalog: table.catalogName, schema: table.schemaName, name: table.name })
-  const found = `${judged.invalidCount} of ${judged.totalRows} rows are invalid (${round(judged.invalidPercent ?? 0)} %)`
   return {
     type: 'validity_failure' as const,
     cause: causeOf(rule),
@@ -57,7 +56,7 @@ function eventOf({ source, table }: Loaded, item: JudgedRule, past: readonly Poi
     sourceId: source.id,
     asset: { id: table.id, qualifiedName: table.qualifiedName, assetType: table.kind, tags: table.tags },
     ruleName: rule.name,
-    title: rule.errorMessage ?? `${rule.name} on ${path}: ${found}`,
+    title: rule.errorMessage ?? `${rule.name} on ${path}: ${wordsOf(item)}`,
     details: {
       rule_id: causeOf(rule),
       rule_type: rule.ruleType,
@@ -69,6 +68,12 @@ function eventOf({ source, table }: Loaded, item: JudgedRule, past: readonly Poi
       ...limitOf(item, past),
     },
   }
+}
+
+/** What was found, of a learned band with what is usual. */
+function wordsOf({ rule, judged, said }: Pick<JudgedRule, 'rule' | 'judged' | 'said'>): string {
+  if (said) return explanation(SERIES, said.point, said.verdict, rule.checkInterval)
+  return `${judged.invalidCount} of ${judged.totalRows} rows are invalid (${round(judged.invalidPercent ?? 0)} %)`
 }
 
 /** What the rate was to stay below: the threshold, or the learned band with what it was learned from. */
@@ -83,7 +88,7 @@ function limitOf({ rule, judged, said }: JudgedRule, past: readonly Point[]): ob
       low: judged.expectedRangeLow,
       high: judged.expectedRangeHigh,
     },
-    explanation: explanation(SERIES, point, verdict, rule.checkInterval),
+    explanation: wordsOf({ rule, judged, said }),
     history: comparable(alike, verdict.basis, point.at).map(({ at, value, total }) => ({
       checked_at: new Date(1_000 * at),
       value,

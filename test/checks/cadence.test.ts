@@ -139,3 +139,17 @@ t.test('late updates in the past do not make the next one wait longer', async t 
     forgiving.deadline - sometimesLate[sometimesLate.length - 1]! < 1.2 * (usual.deadline - punctual[199]!),
   )
 })
+
+t.test('a larger sensitivity never brings a deadline forward', async t => {
+  const gaps = Array.from({ length: 40 }, (_, i) => (i % 4 === 3 ? 7_192 : 3_600))
+  for (let length = 8; length <= gaps.length; length++) {
+    let at = 1_700_438_400
+    const times = [at, ...gaps.slice(0, length).map(gap => (at += gap))]
+    const deadlines = [1, 3, 7.3, 12.3].map(sensitivity => learnCadence(times, sensitivity)!.deadline)
+    t.same(
+      deadlines,
+      deadlines.toSorted((a, b) => a - b),
+      `after ${length} gaps`,
+    )
+  }
+})

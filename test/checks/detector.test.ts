@@ -543,3 +543,29 @@ t.test('what comes after a surprise may be as before it', async t => {
   const said = judge(points, { at: MONDAY + 43 * DAY, value: 1_000 }, metric('row_count'))
   t.equal(said.isAnomaly, false, 'an incident that ends is no second one')
 })
+
+t.test('three wild days in a row do not blind a metric', async t => {
+  for (const wild of [
+    [0, 0, 0],
+    [1_900, 2_600, 2_250],
+    [0, 2_000, 0],
+  ]) {
+    const calm = made(90, (_, random) => Math.round(1_000 + 12 * random()))
+    const points = series([...calm.slice(0, 45), ...wild, ...calm.slice(45)])
+    const later = points.slice(0, 45 + 3 + 35)
+    for (const value of [500, 2_000]) {
+      const said = judge(later, { at: MONDAY + later.length * DAY, value }, metric('row_count'))
+      t.equal(said.isAnomaly, true, `${value} after ${wild.join(', ')}`)
+    }
+  }
+})
+
+t.test('a value measured again at once is judged as the first time', async t => {
+  const points = series(made(40, i => 300 + 9 * i + ((i * 7) % 4)))
+  const { at, value } = points[39]!
+  const jump = { at: at + DAY, value: value + 90 }
+  const [first, again] = replay([...points, jump, { ...jump, at: jump.at + 35 }], metric('row_count')).slice(
+    -2,
+  )
+  t.same([first!.isAnomaly, again!.isAnomaly], [true, true], 'an anomaly does not pass by being looked at')
+})
