@@ -73,8 +73,9 @@ function stretched(
   { unseen: { widening, rise, fall } }: Question,
 ): Stretch {
   const wide = usual * widening
-  const sd = tail.reach(1)
-  if (sd === 0 || scale.ofStep) return { high: wide, low: wide }
+  const isKnown = rise === 0 && fall === 0
+  const sd = isKnown || scale.ofStep ? 0 : tail.reach(1)
+  if (sd === 0) return { high: wide, low: wide }
   const size = typicalSize(facts)
   const spread = (size * scale.slope(size)) / sd
   return { high: Math.hypot(wide, rise * spread), low: Math.hypot(wide, fall * spread) }

@@ -107,7 +107,7 @@ const FLOOR_OF_HALF = 0.6
  */
 function learnMove(tail: TailState, square: number, least: number): void {
   const lifted = scaleOfRun(tail, square)
-  if (lifted > 0 && tail.kept.length === 0 && tail.calm >= 0) tail.kept = [...tail.variance]
+  if (lifted > 0 && tail.kept.length === 0 && tail.calm === 0) tail.kept = [...tail.variance]
   for (let i = 0; i < CANDIDATES.length; i++) {
     const df = CANDIDATES[i]!
     const known = Math.max(tail.variance[i]!, lifted)
