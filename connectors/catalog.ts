@@ -1,3 +1,5 @@
+import type { ConnectorError } from './errors.ts'
+
 /**
  * What a column can be used for. Engines have hundreds of type names; checks ask only for these.
  */
@@ -62,6 +64,8 @@ export interface TableInfo extends TableRef {
   identity?: string
   /** Row count from the engine's statistics, where it has them. */
   estimatedRows?: number
+  /** Why its columns could not be read, of an object that is there all the same: a view over a dropped table. */
+  unread?: ConnectorError
 }
 
 const NEEDS_QUOTES = /[."\s]|^$/

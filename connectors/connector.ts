@@ -2,6 +2,7 @@ import type Joi from 'joi'
 import type { TableInfo, TableRef } from './catalog.ts'
 import type { Dialect } from './dialect.ts'
 import type { DriverPackage } from './driver.ts'
+import type { ConnectorError } from './errors.ts'
 import type { Sql } from './sql.ts'
 
 /** What an engine can do, false unless claimed. The conformance kit tests what is claimed. */
@@ -45,7 +46,7 @@ export interface Stage {
   latencyMs: number
   message: string
   /** Why it failed, for a failed stage. */
-  error?: import('./errors.ts').ConnectorError
+  error?: ConnectorError
 }
 
 /** Decides what a source may reach. Connectors ask it before they dial or open anything. */
@@ -92,15 +93,22 @@ export interface QueryOptions {
   signal?: AbortSignal
 }
 
-/** Limits what `introspect` reads; absent means everything outside the engine's system schemas. */
+/** Limits what `introspect` reads. */
 export interface IntrospectScope {
+  /** Absent means everything outside the engine's system schemas. */
   tables?: TableRef[]
+  signal?: AbortSignal
 }
 
 /** An open session with a monitored database. Calls may overlap; the session runs them one by one. */
 export interface Connection {
   /** Reads tables, columns and constraints with a fixed number of catalog queries, sorted, views as views. */
   introspect(scope?: IntrospectScope): Promise<TableInfo[]>
+  /**
+   * Of tables that `introspect` no longer shows, those that may still be there and why they cannot be read, by
+   * `tablePath`. Present where the engine's catalog hides what the role may not read.
+   */
+  hidden?(tables: TableRef[]): Promise<Map<string, ConnectorError>>
   /** Runs one statement. Rejects with ConnectorError; the connection stays usable or is closed, never hung. */
   query(statement: Sql, options: QueryOptions): Promise<Row[]>
   /** When tables were last modified, by `tablePath`; present if and only if `lastModified` is claimed. */

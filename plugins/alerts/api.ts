@@ -34,6 +34,13 @@ export interface Event {
   isNews?: true
 }
 
+/** What became of an event. */
+export interface Raised {
+  alertId: string
+  /** Whether an alert was opened for it; else it counts on one that is open. */
+  isNew: boolean
+}
+
 /** Makes what an alert spoke of part of what is expected. */
 export type Learn = (trx: Transaction, alert: { id: string; cause: string }) => Promise<void>
 
@@ -43,9 +50,17 @@ export interface AlertsApi {
    * Opens an alert, or counts on the open one of the same cause; one that got worse is opened anew. Deliveries
    * and their jobs commit with it.
    */
-  raise(trx: Transaction, event: Event): Promise<{ alertId: string; isNew: boolean }>
+  raise(trx: Transaction, event: Event): Promise<Raised>
+  /** The same for many events, each of another cause, in a number of statements that does not grow with them. */
+  raiseAll(trx: Transaction, events: readonly Event[]): Promise<Raised[]>
   /** Resolves the open alert of a cause, if there is one, and sends `alert.resolved`. */
   resolve(trx: Transaction, type: EventType, cause: string): Promise<boolean>
+  /**
+   * The same for many causes, in a number of statements that does not grow with them.
+   * @param reason one short sentence for the alert's history; that it recovered, unless told
+   * @returns how many were open
+   */
+  resolveAll(trx: Transaction, type: EventType, causes: readonly string[], reason?: string): Promise<number>
   /**
    * Hears of alerts of a type that somebody dismisses as expected. Called with the alert in the transaction of the
    * dismissal, before its row is locked: whoever records results locks their rule first and the alert after it.

@@ -39,6 +39,17 @@ export function makeAlertsApi(server: Server): AlertsApi {
       await close(server, trx, alert, { actor: 'system', reason: 'It recovered' })
       return true
     },
+    // Replaced by statements for all of them.
+    async raiseAll(trx, events) {
+      const raised = []
+      for (const event of events) raised.push(await this.raise(trx, event))
+      return raised
+    },
+    async resolveAll(trx, type, causes) {
+      let count = 0
+      for (const cause of causes) if (await this.resolve(trx, type, cause)) count += 1
+      return count
+    },
     onExpected: (type, learn) => void learners.set(type, learn),
     expected: async (trx, { id, kind, cause }) => learners.get(kind)?.(trx, { id, cause }),
   }

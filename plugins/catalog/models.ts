@@ -1,10 +1,10 @@
-import type { ColumnInfo, ConstraintInfo, TableKind } from '../../connectors/catalog.ts'
+import type { ColumnInfo, ConstraintInfo, TableInfo, TableKind } from '../../connectors/catalog.ts'
 import { CompanyRow } from '../../server/database.ts'
 
 /** A connection to a monitored database. */
 export class Source extends CompanyRow {
   static override tableName = 'sources'
-  static override jsonAttributes = ['config', 'connectionError']
+  static override jsonAttributes = ['config', 'connectionError', 'readPatterns']
 
   declare id: string
   declare internalId: string
@@ -30,14 +30,45 @@ export class Source extends CompanyRow {
   declare testedAt: Date | null
   declare discoveryState: 'never' | 'queued' | 'running' | 'completed' | 'failed'
   declare lastDiscoveryAt: Date | null
+  /** Globs over `schema.table` that name what is read; empty means everything. */
+  declare includePatterns: string[]
+  /** Globs that name what is not, even if included. */
+  declare excludePatterns: string[]
+  /** The patterns of the last discovery. */
+  declare readPatterns: Patterns | null
+  /** Discoveries that failed since the last one that did not. */
+  declare failedDiscoveries: number
+  /** When a discovery that failed is tried again. */
+  declare retryAt: Date | null
+  declare tableCount: number
+  declare columnCount: number
+  declare schemaCount: number
+  declare catalogCount: number
+  /** Tables that the last discovery could not read. */
+  declare unreadCount: number
+  /** The tags of the source itself. */
+  declare tags: string[]
+  /** Whether discoveries tag columns by their names and types. */
+  declare autoTagEnabled: boolean
+  /** Whether the last connection test spoke TLS; null before one. */
+  declare isEncrypted: boolean | null
   declare createdAt: Date
   declare updatedAt: Date
 }
 
+/** Which tables of a source are read. */
+export interface Patterns {
+  include: string[]
+  exclude: string[]
+}
+
+/** What drift looks at of a table. */
+export type Definition = Pick<TableInfo, 'kind' | 'columns' | 'constraints' | 'identity'>
+
 /** A table, view or materialized view found in a source. */
 export class Table extends CompanyRow {
   static override tableName = 'tables'
-  static override jsonAttributes = ['columns', 'constraints', 'columnTags']
+  static override jsonAttributes = ['columns', 'constraints', 'columnTags', 'baseline', 'readError']
 
   declare id: string
   declare sourceId: string
@@ -52,10 +83,19 @@ export class Table extends CompanyRow {
   declare columns: ColumnInfo[]
   declare constraints: ConstraintInfo[]
   declare fingerprint: string
+  /** The tags in force, its own. */
   declare tags: string[]
+  /** The tags in force, of its columns. */
   declare columnTags: Record<string, string[]>
+  declare columnCount: number
+  /** Null unless what was accepted differs from what is there. */
+  declare baseline: Definition | { absent: true } | null
   declare estimatedRows: string | null
   declare isActive: boolean
+  /** Why an inactive table is one. */
+  declare absence: 'removed' | 'excluded' | null
+  /** Why the last discovery could not read it; the columns are those known before. */
+  declare readError: { code: string; message: string } | null
   declare createdAt: Date
   declare updatedAt: Date
 }
@@ -94,6 +134,42 @@ export class SchemaChange extends CompanyRow {
   declare newValue: object | null
   declare impact: 'low' | 'medium' | 'high'
   declare isAcknowledged: boolean
+  declare acknowledgedAt: Date | null
+  /** A user or key, or `reverted`. */
+  declare acknowledgedBy: string | null
   declare discoveryId: string
   declare detectedAt: Date
+}
+
+/** Somebody's word that what a source, or a table of it, has become is right. */
+export class SchemaBaseline extends CompanyRow {
+  static override tableName = 'schema_baselines'
+
+  declare id: string
+  declare sourceId: string
+  /** Null when the whole source was accepted. */
+  declare tableId: string | null
+  declare description: string | null
+  declare tableCount: number
+  declare columnCount: number
+  declare capturedBy: string
+  declare capturedAt: Date
+}
+
+/** A tag on a source, a table or a column. */
+export class Tag extends CompanyRow {
+  static override tableName = 'tags'
+
+  declare id: string
+  declare sourceId: string
+  /** Null when it is the source's. */
+  declare tableId: string | null
+  declare columnName: string | null
+  declare name: string
+  declare category: 'business' | 'technical' | 'governance'
+  declare description: string | null
+  declare origin: 'manual' | 'automatic'
+  /** An automatic tag that somebody took away, and that must not come back. */
+  declare isRefused: boolean
+  declare createdAt: Date
 }
