@@ -78,6 +78,11 @@ interface CheckBase<Config> {
   /** Never in a statement with others: its SQL is the user's own. */
   alone?: true
   /**
+   * Whether its number is a value that a row has, or lies between two: `always`, as the least one is, or `alone`, where
+   * it is of one row only, as a mean. Refused of columns of personal data: the one wholly, the other in groups.
+   */
+  showsValue?: 'always' | 'alone'
+  /**
    * What only the column's catalog entry or a parser can tell of a config: a sentence naming what is wrong,
    * or null. Awaited when a check is made and again before every scan, always before its SQL is written.
    */
@@ -147,6 +152,8 @@ export interface Check {
   nullIsValid?: boolean
   /** Up to 3 columns; metrics only. */
   groupBy?: readonly string[]
+  /** Columns that its samples do not show, beside those that none of the scan may. */
+  masked?: readonly string[]
 }
 
 /** An invalid row kept as evidence: its primary key, or its number in the sample, and the value. */

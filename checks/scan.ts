@@ -264,7 +264,8 @@ async function withSamples(
   if (outcome.status !== 'counted' || outcome.invalid <= 0 || limit <= 0) return outcome
   const startedAt = session.now()
   try {
-    const samples = await takeSamples(sampleQuery(item, limit, { masked, hidesSelects }), session.run)
+    const hidden = new Set([...masked, ...(item.check.masked ?? [])])
+    const samples = await takeSamples(sampleQuery(item, limit, { masked: hidden, hidesSelects }), session.run)
     return { ...outcome, samples, durationMs: outcome.durationMs + Math.round(session.now() - startedAt) }
   } catch (thrown) {
     blameable(thrown)

@@ -66,6 +66,8 @@ export interface TableInfo extends TableRef {
   estimatedRows?: number
   /** Why its columns could not be read, of an object that is there all the same: a view over a dropped table. */
   unread?: ConnectorError
+  /** Why its constraints could not be read, where its columns could: those that it had are then not known to be gone. */
+  unreadConstraints?: ConnectorError
 }
 
 const NEEDS_QUOTES = /[."\s]|^$/

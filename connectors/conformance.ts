@@ -25,6 +25,7 @@ import { dialectGroups } from './conformance/dialect.ts'
 import type { Fixture } from './conformance/fixture.ts'
 import { makeKit, type Group, type Kit, type KitTest } from './conformance/kit.ts'
 import { namesGroups } from './conformance/names.ts'
+import { partialGroups } from './conformance/partial.ts'
 import type { GroupReport } from './conformance/report.ts'
 import { rowsGroups } from './conformance/rows.ts'
 import { sessionGroups } from './conformance/session.ts'
@@ -33,7 +34,7 @@ import { valuesGroups } from './conformance/values.ts'
 
 export { conformanceTable } from './conformance/report.ts'
 export type { Fixture, GroupReport, KitTest }
-export type { AwkwardName, FixtureTypes, OptionalType, Revoked } from './conformance/fixture.ts'
+export type { AwkwardName, FixtureTypes, Hidden, OptionalType, Revoked } from './conformance/fixture.ts'
 
 /** What `testConnector` takes. */
 export interface ConformanceOptions<Config> {
@@ -65,6 +66,7 @@ const GROUPS: readonly Group[] = [
   ...rowsGroups,
   ...statementGroups,
   ...catalogGroups,
+  ...partialGroups,
   ...namesGroups,
   ...dialectGroups,
 ]

@@ -97,6 +97,7 @@ export interface QueryOptions {
 export interface IntrospectScope {
   /** Absent means everything outside the engine's system schemas. */
   tables?: TableRef[]
+  /** Ends the statement of the catalog that runs, as that of `query`; what was read until then is given up. */
   signal?: AbortSignal
 }
 
@@ -106,7 +107,9 @@ export interface Connection {
   introspect(scope?: IntrospectScope): Promise<TableInfo[]>
   /**
    * Of tables that `introspect` no longer shows, those that may still be there and why they cannot be read, by
-   * `tablePath`. Present where the engine's catalog hides what the role may not read.
+   * `tablePath`; the others are gone, or outside of what the configuration means. Present where the engine's catalog
+   * hides what the role may not read and the engine can tell that from what was dropped. Rejects with ConnectorError
+   * when nothing can be told.
    */
   hidden?(tables: TableRef[]): Promise<Map<string, ConnectorError>>
   /** Runs one statement. Rejects with ConnectorError; the connection stays usable or is closed, never hung. */
@@ -125,11 +128,17 @@ export interface Connector<Config = Record<string, unknown>> {
   name: string
   /** Shown to people: `PostgreSQL`. */
   label: string
-  /** The `connection_config`. Secrets are marked `.meta({ secret: true })`: encrypted and never echoed. */
+  /**
+   * The `connection_config`. Secrets are marked `.meta({ secret: true })`: encrypted and never echoed. What decides whose
+   * server receives them is marked `.meta({ address: true })`: a host, an account. Whoever changes it must give the
+   * secrets again, so that nobody has them sent to a server of their own.
+   */
   config: Joi.ObjectSchema<Config>
   driver?: DriverPackage
   dialect: Dialect
   capabilities: Capabilities
+  /** Every session speaks TLS, whatever the config says; absent where the config or the server decides. */
+  encrypted?: true
   /** Opens a session. Rejects with ConnectorError. */
   connect(config: Config, options: ConnectOptions): Promise<Connection>
   /** Tries the connection stage by stage; never rejects for a failure of the database. */

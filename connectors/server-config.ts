@@ -10,6 +10,7 @@ export const serverFields = {
     .pattern(/^[^/\s@]+$/, 'host name')
     .required()
     .messages({ 'string.pattern.name': 'host must be a host name or an address, not a path or URL' })
+    .meta({ address: true })
     .description('Host name or address of the server.'),
   port: Joi.number().integer().min(1).max(65535),
   /** A NUL ends a text of the sign-in packet: what follows would be read as a setting, or as another database. */

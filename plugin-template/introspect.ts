@@ -5,8 +5,6 @@ import {
   type ColumnInfo,
   type ConnectorError,
   type ConstraintInfo,
-  type IntrospectScope,
-  type Log,
   type Row,
   type Sql,
   type TableInfo,
@@ -47,10 +45,10 @@ interface ForeignKeyRow {
 const refOf = (name: string): TableRef => ({ catalog: 'main', schema: 'main', name })
 
 /** Everything but SQLite's own tables and the shadow tables in which virtual tables keep their data. */
-function chosen(scope: IntrospectScope | undefined): Sql {
+function chosen(tables: readonly TableRef[] | undefined): Sql {
   const own = sql`t.schema = 'main' and t.type <> 'shadow' and lower(substr(t.name, 1, 7)) <> 'sqlite_'`
-  if (!scope?.tables) return own
-  const names = scope.tables
+  if (!tables) return own
+  const names = tables
     .filter(table => table.catalog === 'main' && table.schema === 'main')
     .map(table => table.name)
   return sql`${own} and t.name in (select value from json_each(${JSON.stringify(names)}))`
@@ -71,9 +69,9 @@ const FOREIGN_KEYS = raw(`select t.name as table_name, f.id, f."from" as column_
   from pragma_table_list t join pragma_foreign_key_list(t.name, 'main') f`)
 
 /** Reads tables, columns and keys in three statements, however many tables there are. */
-export async function introspect(run: Run, log: Log, scope?: IntrospectScope): Promise<TableInfo[]> {
-  const where = chosen(scope)
-  const columns = await readColumns(run, log, where)
+export async function introspect(run: Run, wanted?: readonly TableRef[]): Promise<TableInfo[]> {
+  const where = chosen(wanted)
+  const { columns, unread } = await readColumns(run, where)
   const indexes =
     await run(sql`${INDEXES} where ${where} and t.type = 'table' and i."unique" and not i.partial
     order by t.name, i.seq, c.seqno`)
@@ -82,19 +80,24 @@ export async function introspect(run: Run, log: Log, scope?: IntrospectScope): P
   )
   const indexesOf = groupBy(indexes as unknown as IndexRow[], row => row.table_name)
   const foreignKeysOf = groupBy(foreignKeys as unknown as ForeignKeyRow[], row => row.table_name)
-  const tables = [...groupBy(columns, row => row.table_name)].map(([name, rows]) =>
-    describeTable(name, rows, indexesOf.get(name) ?? [], foreignKeysOf.get(name) ?? []),
-  )
+  const tables = [...groupBy(columns, row => row.table_name)].map(([name, rows]): TableInfo => {
+    const table = describeTable(name, rows, indexesOf.get(name) ?? [], foreignKeysOf.get(name) ?? [])
+    const error = unread.get(name)
+    return error ? { ...table, unread: error } : table
+  })
   return sortTables(tables)
 }
 
 /** One statement; only where a view is broken, or a module is missing, one more per table, to find which it is. */
-async function readColumns(run: Run, log: Log, where: Sql): Promise<ColumnRow[]> {
+async function readColumns(
+  run: Run,
+  where: Sql,
+): Promise<{ columns: ColumnRow[]; unread: Map<string, ConnectorError> }> {
+  const unread = new Map<string, ConnectorError>()
   try {
-    return (await run(sql`${COLUMNS} where ${where}`)) as unknown as ColumnRow[]
+    return { columns: (await run(sql`${COLUMNS} where ${where}`)) as unknown as ColumnRow[], unread }
   } catch (error) {
-    const { kind } = error as ConnectorError
-    if (kind !== 'missing-object' && kind !== 'invalid-query') throw error
+    if (!isOfObject(error as ConnectorError)) throw error
   }
   const tables = await run(sql`select t.name as table_name, t.type as table_type, null as name
     from pragma_table_list t where ${where}`)
@@ -104,11 +107,17 @@ async function readColumns(run: Run, log: Log, where: Sql): Promise<ColumnRow[]>
       const rows = await run(sql`${COLUMNS} where ${where} and t.name = ${table.table_name}`)
       found.push(...(rows as unknown as ColumnRow[]))
     } catch (error) {
-      log.warn({ table: table.table_name, err: error }, 'the columns of a table cannot be read')
+      if (!isOfObject(error as ConnectorError)) throw error
+      unread.set(table.table_name, error as ConnectorError)
       found.push(table)
     }
   }
-  return found
+  return { columns: found, unread }
+}
+
+/** A view over what is gone, or a virtual table whose module is missing. */
+function isOfObject({ kind }: ConnectorError): boolean {
+  return kind === 'missing-object' || kind === 'invalid-query'
 }
 
 function describeTable(

@@ -49,8 +49,8 @@ export async function openSession(
 
   return {
     query: (statement, limits) => session.run(statement, limits),
-    introspect: scope =>
-      introspect(statement => session.run(statement, { timeoutMs: CATALOG_TIMEOUT }), options.log, scope),
+    introspect: ({ tables, signal } = {}) =>
+      introspect(statement => session.run(statement, { timeoutMs: CATALOG_TIMEOUT, signal }), tables),
     close: () => session.close(),
   }
 }

@@ -74,6 +74,11 @@ export function caller(request: Request): Caller {
   return request.auth.credentials as unknown as Caller
 }
 
+/** How histories name a caller: `user:<id>` or `key:<id>`. */
+export function actorOf(who: Caller): string {
+  return who.kind === 'session' ? `user:${who.userId}` : `key:${who.keyId}`
+}
+
 /** Runs work in a transaction of the caller's company. */
 export function inCompany<T>(request: Request, work: (trx: Transaction) => Promise<T>): Promise<T> {
   return request.server.db.company(caller(request).companyId, work)

@@ -1,8 +1,9 @@
 import type Joi from 'joi'
+import { v7 } from 'uuid'
 import { PgBoss, fromKnex, type JobResult, type JobWithMetadata } from 'pg-boss'
 import type { Logger } from 'pino'
 import type { Server } from '@hapi/hapi'
-import type { Transaction } from './database.ts'
+import { insertAll, type Transaction } from './database.ts'
 import { Registry } from './registry.ts'
 
 /** What a job's work gets beside its data. */
@@ -45,11 +46,26 @@ export interface SendOptions {
   group?: string | { id: string; tier: string }
 }
 
+/** One of many jobs of a kind. */
+export interface Item<Data extends object> extends Omit<SendOptions, 'trx'> {
+  data: Data
+}
+
 export interface Jobs {
   add(...jobs: Job[]): void
   names(): string[]
   /** @returns the id of the job */
   send<Data extends object>(job: Job<Data>, data: Data, options?: SendOptions): Promise<string>
+  /**
+   * The same for any number of jobs, a thousand a statement. With a transaction always: of several statements
+   * without one, some could be kept and others lost.
+   * @returns the ids of the jobs, in the order of the items
+   */
+  sendAll<Data extends object>(
+    job: Job<Data>,
+    items: readonly Item<Data>[],
+    options: { trx: Transaction },
+  ): Promise<string[]>
   /** Resolves when a job of this kind whose data fits was completed, or a try of it has failed; for tests. */
   settled<Data extends object>(job: Job<Data>, fits: (data: Data) => boolean): Promise<'completed' | 'failed'>
   /** Makes the engine's schema and the queues. Needs the owner's role. */
@@ -117,6 +133,8 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
       localConcurrency: job.concurrency?.local ?? 2,
       ...(job.concurrency?.perGroup && { groupConcurrency: job.concurrency.perGroup }),
     } as const
+    // Before the first job: what a spy has not seen end, `settled` would wait for without end.
+    if (options.spies) boss.getSpy(job.name)
     let workers: string[] = []
     await boss.work(job.name, settings, async records => {
       const results = await Promise.all(
@@ -136,11 +154,24 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
     async send(job, data, { trx, after, group } = {}) {
       const id = await boss.send(job.name, checked(job, data), {
         ...(trx && { db: fromKnex(trx) }),
-        ...(after !== undefined && { startAfter: after }),
-        ...(group !== undefined && { group: typeof group === 'string' ? { id: group } : group }),
+        ...timing({ after, group }),
       })
       if (!id) throw new Error(`Job ${job.name} was not accepted`)
       return id
+    },
+    async sendAll(job, items, { trx }) {
+      // The engine gives ids back in any order, so they are made here.
+      const all = items.map(({ data, ...when }) => ({
+        id: v7(),
+        data: checked(job, data),
+        ...timing(when),
+      }))
+      const options = { db: fromKnex(trx), returnId: true }
+      const stored = await insertAll(all, async chunk => (await boss.insert(job.name, chunk, options)) ?? [])
+      if (stored.length < all.length) {
+        throw new Error(`${all.length - stored.length} jobs ${job.name} of ${all.length} were not accepted`)
+      }
+      return all.map(({ id }) => id)
     },
     async settled(job, fits) {
       const spy = boss.getSpy(job.name)
@@ -183,6 +214,14 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
     async stop() {
       await boss.stop({ graceful: true, timeout: 4_000 })
     },
+  }
+}
+
+/** When a job may start and what it counts to, as pg-boss takes it for one job and for many. */
+function timing({ after, group }: Pick<SendOptions, 'after' | 'group'>) {
+  return {
+    ...(after !== undefined && { startAfter: after }),
+    ...(group !== undefined && { group: typeof group === 'string' ? { id: group } : group }),
   }
 }
 

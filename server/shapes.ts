@@ -76,6 +76,7 @@ export const connectorShape = Joi.object({
       'any.only': '{{#label}} must be true; a capability that the engine lacks is left out',
       'object.unknown': `{{#label}} is no capability; there are ${Object.keys(CAPABILITIES).join(', ')}`,
     }),
+  encrypted: Joi.valid(true),
   connect: Joi.function().required(),
   test: Joi.function().required(),
 })
@@ -97,6 +98,7 @@ export const checkShape = Joi.object({
   kinds: Joi.array().items(Joi.valid(...Object.keys(KINDS))),
   needs: Joi.array().items(capability),
   asks: Joi.function(),
+  showsValue: Joi.valid('always', 'alone'),
   grows: Joi.object().pattern(
     Joi.string(),
     Joi.valid('count', 'sum', 'least', 'greatest', 'mean', 'distinct', 'repeated'),

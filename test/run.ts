@@ -18,7 +18,12 @@ const cluster = await testCluster()
 const installed = join(root, 'node_modules', '.bin')
 // tap starts the tests with the `node` it finds first; the pinned one is beside it.
 const path = `${installed}${delimiter}${process.env.PATH}`
-const environment = { ...process.env, PATH: path }
+// Each file is a process that loads the whole service, and some start more: what one has compiled serves the others.
+const environment = {
+  ...process.env,
+  PATH: path,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(root, '.tap/compile-cache'),
+}
 buildTap()
 const tap = spawn(join(installed, process.platform === 'win32' ? 'tap.cmd' : 'tap'), [...given, ...files], {
   cwd: root,

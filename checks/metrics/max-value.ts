@@ -14,6 +14,7 @@ export const maxValue: AggregateMetric = {
   config: Joi.object({}),
   column: 'required',
   kinds: NUMERIC_KINDS,
+  showsValue: 'always',
   grows: { value: 'greatest' },
   measure: ({ column, dialect }) => sql`max(${dialect.asNumber(column)})`,
 }

@@ -14,6 +14,7 @@ export const mean: AggregateMetric = {
   config: Joi.object({}),
   column: 'required',
   kinds: NUMERIC_KINDS,
+  showsValue: 'alone',
   grows: { value: 'mean' },
   measure: ({ column, dialect }) => sql`avg(${dialect.asNumber(column)})`,
 }

@@ -14,6 +14,7 @@ export const minValue: AggregateMetric = {
   config: Joi.object({}),
   column: 'required',
   kinds: NUMERIC_KINDS,
+  showsValue: 'always',
   grows: { value: 'least' },
   measure: ({ column, dialect }) => sql`min(${dialect.asNumber(column)})`,
 }

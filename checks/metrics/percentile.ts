@@ -14,6 +14,7 @@ export const percentile: AggregateMetric<{ percentile_value: number }> = {
   config: Joi.object({ percentile_value: Joi.number().min(0).max(100).required() }),
   column: 'required',
   kinds: NUMERIC_KINDS,
+  showsValue: 'always',
   needs: ['percentile'],
   measure: ({ column, config, dialect, from }) =>
     dialect.percentile(column, config.percentile_value / 100, from),

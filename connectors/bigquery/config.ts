@@ -25,7 +25,7 @@ const SMALLEST_KEY_BITS = 2048
 
 /**
  * `connection_config`. Of `credentials_json` only what signs requests is kept: no address in it is ever asked, so
- * that what a user sends cannot direct a request.
+ * that what a user sends cannot direct a request. Hence no field is marked as an address: requests go to Google alone.
  */
 export const bigqueryConfig = Joi.object<BigqueryConfig>({
   project_id: Joi.string()

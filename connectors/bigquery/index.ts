@@ -5,6 +5,7 @@ import { countQuery } from './catalog-query.ts'
 import { bigqueryConfig, type BigqueryConfig } from './config.ts'
 import { bigqueryDialect } from './dialect.ts'
 import { bigqueryError, ENGINE } from './errors.ts'
+import { findHidden } from './hidden.ts'
 import { introspect, readSizes, type CatalogReader } from './introspect.ts'
 import { openSession, type ProjectSession } from './session.ts'
 import { prepare } from './statements.ts'
@@ -24,6 +25,7 @@ export function makeBigquery({ port = 443 }: { port?: number } = {}): Connector<
   return {
     name: ENGINE,
     label: 'BigQuery',
+    encrypted: true,
     config: bigqueryConfig,
     dialect: bigqueryDialect,
     // No readOnly: that writes are refused under the scope of our tokens is not documented, and what we refuse
@@ -40,7 +42,7 @@ export function makeBigquery({ port = 443 }: { port?: number } = {}): Connector<
       cancel: true,
     },
     async connect(config, options) {
-      return connection(await openSession(port, config, options), config, options)
+      return connection(await openSession(port, config, options), config)
     },
     test: (config, options) =>
       testStages(bigqueryError, async step => {
@@ -76,17 +78,18 @@ async function readCatalog(
   return `The catalog has ${Number(row?.tables)} tables and views in ${within}.`
 }
 
-function connection(session: ProjectSession, config: BigqueryConfig, { log }: ConnectOptions): Connection {
-  const reader: CatalogReader = {
+function connection(session: ProjectSession, config: BigqueryConfig): Connection {
+  const readerUntil = (signal?: AbortSignal): CatalogReader => ({
     project: config.project_id,
     dataset: config.dataset,
-    log,
-    datasets: () => session.datasets(),
+    datasets: () => session.datasets(signal),
     read: async (statement, location) =>
-      session.run(prepare(statement, location), { timeoutMs: CATALOG_TIMEOUT_MS }),
-  }
+      session.run(prepare(statement, location), { timeoutMs: CATALOG_TIMEOUT_MS, signal }),
+  })
+  const reader = readerUntil()
   return {
-    introspect: scope => introspect(reader, scope?.tables),
+    introspect: ({ tables, signal } = {}) => introspect(readerUntil(signal), tables),
+    hidden: tables => findHidden(session, reader, tables),
     query: async (statement: Sql, options: QueryOptions) =>
       session.run(prepare(statement, session.location), options),
     lastModified: tables =>

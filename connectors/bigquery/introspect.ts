@@ -6,7 +6,7 @@ import {
   type TableKind,
   type TableRef,
 } from '../catalog.ts'
-import type { Log, Row } from '../connector.ts'
+import type { Row } from '../connector.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../errors.ts'
 import type { Sql } from '../sql.ts'
 import { catalogQuery, keysQuery, sizesQuery, type Reach } from './catalog-query.ts'
@@ -19,7 +19,6 @@ export interface CatalogReader {
   project: string
   /** Only this dataset, by its own views. */
   dataset?: string
-  log: Log
   /** The datasets that are meant. */
   datasets(): Promise<Dataset[]>
   /** Runs one statement of the catalog in a location. */
@@ -61,8 +60,11 @@ export async function introspect(reader: CatalogReader, tables?: readonly TableR
   for (const { location, datasets, wanted } of await locate(reader, tables)) {
     const reach = reachOf(reader, location, wanted)
     const entries = (await reader.read(catalogQuery(reach), location)) as unknown as Entry[]
-    const keys = await readKeys(reader, location, datasets)
-    for (const table of describe(reader.project, entries, keys)) found.set(tablePath(table), table)
+    const { keys, unread } = await readKeys(reader, location, datasets)
+    for (const table of describe(reader.project, entries, keys)) {
+      const error = unread.get(table.schema)
+      found.set(tablePath(table), error ? { ...table, unreadConstraints: error } : table)
+    }
   }
   const paths = tables && new Set(tables.map(tablePath))
   return sortTables([...found.values()].filter(table => !paths || paths.has(tablePath(table))))
@@ -110,23 +112,28 @@ async function locate(reader: CatalogReader, tables?: readonly TableRef[]): Prom
 }
 
 /** Where one dataset's keys cannot be read for a reason that stays, the others' are read without it. */
-async function readKeys(reader: CatalogReader, location: string, datasets: string[]): Promise<Entry[]> {
-  const entries: Entry[] = []
+async function readKeys(
+  reader: CatalogReader,
+  location: string,
+  datasets: string[],
+): Promise<{ keys: Entry[]; unread: Map<string, ConnectorError> }> {
+  const keys: Entry[] = []
+  const unread = new Map<string, ConnectorError>()
   const read = async (some: string[]): Promise<void> => {
     try {
       for (const row of await reader.read(keysQuery(reader.project, some), location))
-        entries.push(row as unknown as Entry)
+        keys.push(row as unknown as Entry)
     } catch (error) {
       if (!(error instanceof ConnectorError && LASTING.includes(error.kind))) throw error
       const middle = Math.ceil(some.length / 2)
-      if (some.length === 1)
-        reader.log.warn({ err: error, dataset: some[0] }, 'keys of a dataset cannot be read')
+      const [first] = some
+      if (some.length === 1 && first !== undefined) unread.set(first, error)
       else for (const half of [some.slice(0, middle), some.slice(middle)]) await read(half)
     }
   }
   for (let from = 0; from < datasets.length; from += DATASETS)
     await read(datasets.slice(from, from + DATASETS))
-  return entries
+  return { keys, unread }
 }
 
 function describe(project: string, entries: Entry[], keys: Entry[]): TableInfo[] {

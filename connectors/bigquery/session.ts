@@ -1,5 +1,6 @@
 import type { ConnectOptions } from '../connector.ts'
 import { opening } from '../dial.ts'
+import { aborted } from '../errors.ts'
 import { RestFailure } from '../rest/errors.ts'
 import { openHttp, type Http } from '../rest/http.ts'
 import { runStatement } from '../rest/statements.ts'
@@ -22,7 +23,13 @@ export interface Dataset {
 /** A session with a project. There is none in BigQuery: each statement stands alone. */
 export interface ProjectSession extends Session<Statement> {
   /** The datasets that the configuration means and the account may see; asked again each time, for free. */
-  datasets(): Promise<Dataset[]>
+  datasets(signal?: AbortSignal): Promise<Dataset[]>
+  /**
+   * Asks for a dataset or for a table in it, for free.
+   * @returns whether the configuration means the dataset; true of a table
+   * @throws ConnectorError with code `notFound` where there is none
+   */
+  look(dataset: string, table?: string): Promise<boolean>
   /** Where statements run that do not say it; undefined leaves it to BigQuery. */
   location?: string
 }
@@ -69,12 +76,24 @@ export async function openSession(
       return {
         ...session,
         location: config.location ?? (config.dataset === undefined ? undefined : known[0]?.location),
-        async datasets() {
+        async look(dataset, table) {
+          const path = `${projectPath(config)}/datasets/${encodeURIComponent(dataset)}`
           try {
-            const all = await readDatasets(http, config, PAGE)
-            return all.filter(({ location }) => isWithin(config, location))
+            if (table === undefined) return isWithin(config, await locationOf(http, path))
+            const query = { view: 'BASIC', selectedFields: 'tableReference' }
+            const at = `${path}/tables/${encodeURIComponent(table)}`
+            await http.send({ method: 'GET', path: at, query, isRepeatable: true })
+            return true
           } catch (error) {
             throw bigqueryError(error)
+          }
+        },
+        async datasets(signal) {
+          try {
+            const all = await readDatasets(http, config, PAGE, signal)
+            return all.filter(({ location }) => isWithin(config, location))
+          } catch (error) {
+            throw signal?.aborted ? aborted(ENGINE, error) : bigqueryError(error)
           }
         },
       }
@@ -89,6 +108,10 @@ export async function openSession(
 
 function isWithin({ location: wanted }: BigqueryConfig, location: string): boolean {
   return wanted === undefined || wanted.toLowerCase() === location.toLowerCase()
+}
+
+async function locationOf(http: Http, path: string): Promise<string> {
+  return readDataset((await http.send({ method: 'GET', path, isRepeatable: true })).body).location
 }
 
 /** The dataset of the configuration, or the first page or all of those that the account may see. */

@@ -5,7 +5,7 @@ import { rejectsWith, settled, type Group, type Kit } from './kit.ts'
 
 /** A key of a Joi schema as `describe` tells it. */
 interface KeyDescription {
-  metas?: { secret?: boolean }[]
+  metas?: { secret?: boolean; address?: boolean }[]
 }
 
 /** What some drivers take for a host, and would then open or ask without being told to. */
@@ -20,6 +20,9 @@ const NO_HOSTS = [
 
 const HOST_NAMES = /^(host|hostname|server|server_hostname|endpoint)$/
 
+/** Keys that say whose server secrets are sent to. */
+const ADDRESSES = /^(host|hostname|server|server_hostname|endpoint|ur[il]|account|proxy\w*)$/
+
 /** What a configuration may hold and what is said of one that does not work. */
 export const configGroups: readonly Group[] = [
   {
@@ -33,6 +36,23 @@ export const configGroups: readonly Group[] = [
           assert.ok(isSecret(key), `${name} is marked .meta({ secret: true })`)
         }
       })
+      const hasSecrets = Object.values(keys).some(isSecret)
+      await kit.holds(
+        t,
+        'what decides who gets the secrets is marked as an address',
+        async () => {
+          const marked = Object.keys(keys).filter(name => isAddress(keys[name]))
+          for (const name of Object.keys(keys)) {
+            if (ADDRESSES.test(name))
+              assert.ok(marked.includes(name), `${name} is marked .meta({ address: true })`)
+          }
+          assert.ok(
+            marked.length > 0 || kit.fixture.hasFixedAddress,
+            'something is marked .meta({ address: true })',
+          )
+        },
+        hasSecrets ? undefined : 'the configuration has no secrets',
+      )
       await kit.holds(t, 'an unknown key is refused, so that no driver option slips in', async () => {
         const { error } = kit.connector.config.validate({ ...kit.rawConfig, no_such_option: true })
         assert.ok(error, 'refused')
@@ -109,6 +129,10 @@ function keysOf({ connector }: Kit): Record<string, KeyDescription> {
 
 function isSecret({ metas }: KeyDescription): boolean {
   return metas?.some(meta => meta.secret) ?? false
+}
+
+function isAddress(key: KeyDescription | undefined): boolean {
+  return key?.metas?.some(meta => meta.address) ?? false
 }
 
 /** A sentence of its own, beside the engine's name and code, which programs read. */

@@ -1,3 +1,4 @@
+import type { TableRef } from '../catalog.ts'
 import type { ConnectorErrorKind } from '../errors.ts'
 import type { Sql } from '../sql.ts'
 
@@ -141,6 +142,13 @@ export interface Fixture {
    * it where that is another one than the kit's; when given, the refusal must be of kind `permission`.
    */
   revoked?(): Promise<Revoked> | Revoked
+  /**
+   * Makes a table and takes from the account every right on it, or gives a `connection_config` of one that has none;
+   * when given, `hidden` must tell that the table may be there.
+   */
+  hides?(): Promise<Hidden> | Hidden
+  /** Secrets are always sent to one and the same service, whatever the configuration says. */
+  hasFixedAddress?: true
   /** Schemas that `introspect` must omit. */
   systemSchemas?: readonly string[]
   types?: Partial<FixtureTypes>
@@ -161,6 +169,12 @@ export interface Fixture {
 /** A statement that is refused for want of a right. */
 export interface Revoked {
   statement: Sql
+  config?: Record<string, unknown>
+}
+
+/** A table that is there and is not shown. */
+export interface Hidden {
+  table: TableRef
   config?: Record<string, unknown>
 }
 

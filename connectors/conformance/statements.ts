@@ -122,7 +122,7 @@ export const statementGroups: readonly Group[] = [
 ]
 
 /** After a statement was ended, the session answers or says that it is closed. */
-async function goesOnOrIsClosed(connection: Connection): Promise<void> {
+export async function goesOnOrIsClosed(connection: Connection): Promise<void> {
   const answer = connection.query(sql`select 1 as one`, QUICK).then(
     rows => Number(only(rows)),
     (error: unknown) => error,

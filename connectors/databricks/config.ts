@@ -26,6 +26,7 @@ export const databricksConfig = Joi.object<DatabricksConfig>({
       'string.pattern.name':
         "host must be the workspace's host name, as in adb-1234567890.12.azuredatabricks.net, without https:// and without a path",
     })
+    .meta({ address: true })
     .description("The workspace's host name (Server hostname in the warehouse's connection details)."),
   http_path: Joi.string()
     .max(200)

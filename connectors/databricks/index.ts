@@ -6,6 +6,7 @@ import { countQuery } from './catalog-query.ts'
 import { databricksConfig, type DatabricksConfig } from './config.ts'
 import { databricksDialect } from './dialect.ts'
 import { databricksError } from './errors.ts'
+import { findHidden } from './hidden.ts'
 import { introspect } from './introspect.ts'
 import { ENGINE, openSession } from './session.ts'
 import { prepare, type Statement } from './statements.ts'
@@ -15,6 +16,8 @@ export type { DatabricksConfig }
 /** Milliseconds that a statement of the catalog may take, with the warehouse to start before it. */
 const CATALOG_TIMEOUT_MS = 600_000
 const TEST_TIMEOUT_MS = 60_000
+/** Milliseconds that asking after one table may take; no rows are read. */
+const PROBE_TIMEOUT_MS = 30_000
 
 /**
  * Databricks SQL warehouses with Unity Catalog, by the Statement Execution API over HTTPS, without a driver.
@@ -24,6 +27,7 @@ export function makeDatabricks({ port = 443 }: { port?: number } = {}): Connecto
   return {
     name: ENGINE,
     label: 'Databricks',
+    encrypted: true,
     config: databricksConfig,
     dialect: databricksDialect,
     // No lastModified: last_altered is that of the definition, not of the rows. No estimates: the catalog has
@@ -63,9 +67,11 @@ export const databricks: Connector<DatabricksConfig> = makeDatabricks()
 function connection(session: Session<Statement>, { default_catalog: catalog }: DatabricksConfig): Connection {
   const run = async (statement: Sql, options: QueryOptions) =>
     session.run(prepare(ENGINE, statement), options)
-  const read = (statement: Sql) => run(statement, { timeoutMs: CATALOG_TIMEOUT_MS })
   return {
-    introspect: scope => introspect(read, { catalog, tables: scope?.tables }),
+    introspect: ({ tables, signal } = {}) =>
+      introspect(statement => run(statement, { timeoutMs: CATALOG_TIMEOUT_MS, signal }), { catalog, tables }),
+    hidden: tables =>
+      findHidden(statement => run(statement, { timeoutMs: PROBE_TIMEOUT_MS }), catalog, tables),
     query: run,
     close: () => session.close(),
   }

@@ -169,6 +169,23 @@ const ADVICE: Partial<Record<ConnectorErrorKind, string>> = {
     'run a discovery if it was renamed or dropped; texts stand in single quotes, double quotes hold names',
 }
 
+/**
+ * Classifies what a statement of an open session threw: that a sign-in is refused is then said of the owner of a view
+ * (by MariaDB, of one who does not exist), and not of us.
+ */
+export function statementError(engine: string, thrown: unknown): ConnectorError {
+  const error = mysqlError(engine, thrown)
+  if (error.code !== '1045') return error
+  return new ConnectorError({
+    kind: 'invalid-query',
+    engine,
+    code: error.code,
+    message:
+      'The statement reads a view whose owner (its definer) does not exist: make the view anew with one that does.',
+    cause: thrown,
+  })
+}
+
 /** Classifies what mysql2 or a socket threw. */
 export function mysqlError(engine: string, thrown: unknown): ConnectorError {
   if (thrown instanceof ConnectorError) return thrown

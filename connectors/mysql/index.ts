@@ -3,6 +3,7 @@ import type { Sql } from '../sql.ts'
 import { mysqlConfig, type MysqlConfig } from './config.ts'
 import { mysql2 } from './dial.ts'
 import { mysqlDialect } from './dialect.ts'
+import { findHidden } from './hidden.ts'
 import { introspect, readEstimates, type Read } from './introspect.ts'
 import { ENGINE, openSession, type MysqlSession } from './session.ts'
 import { testConnection } from './stages.ts'
@@ -11,6 +12,8 @@ export type { MysqlConfig }
 
 /** Milliseconds that a query of the catalog may take. */
 const CATALOG_TIMEOUT_MS = 120_000
+/** Milliseconds that asking after one table may take; no rows are read. */
+const PROBE_TIMEOUT_MS = 10_000
 
 /**
  * MySQL 8, MariaDB 10.6, and newer ones. `lastModified` is not claimed: InnoDB keeps `update_time` in memory, and
@@ -33,18 +36,30 @@ export const mysql: Connector<MysqlConfig> = {
     cancel: true,
   },
   async connect(settings: MysqlConfig, options: ConnectOptions) {
-    return connection(await openSession(settings, options, CATALOG_TIMEOUT_MS))
+    return connection(await openSession(settings, options, CATALOG_TIMEOUT_MS), settings.database)
   },
   test: testConnection,
 }
 
-function connection(session: MysqlSession): Connection {
+function connection(session: MysqlSession, database: string): Connection {
   const run = (statement: Sql, options: QueryOptions): Promise<Row[]> =>
     session.run(mysqlDialect.render(statement), options)
-  const read: Read = (statement, take) =>
-    session.run({ ...mysqlDialect.render(statement), take }, { timeoutMs: CATALOG_TIMEOUT_MS })
+  const readUntil =
+    (signal?: AbortSignal): Read =>
+    (statement, take) =>
+      session.run({ ...mysqlDialect.render(statement), take }, { timeoutMs: CATALOG_TIMEOUT_MS, signal })
+  const read = readUntil()
   return {
-    introspect: scope => introspect(read, session.isMariadb, scope?.tables),
+    introspect: ({ tables, signal } = {}) => introspect(readUntil(signal), session.isMariadb, tables),
+    hidden: tables =>
+      findHidden(
+        {
+          database,
+          run: statement => run(statement, { timeoutMs: PROBE_TIMEOUT_MS }),
+          introspect: some => introspect(read, session.isMariadb, some),
+        },
+        tables,
+      ),
     query: run,
     estimates: tables => readEstimates(read, tables),
     close: () => session.close(),

@@ -7,8 +7,10 @@ import {
   type TableRef,
 } from '../catalog.ts'
 import type { Row } from '../connector.ts'
+import type { ConnectorError } from '../errors.ts'
 import type { Sql } from '../sql.ts'
 import { catalogQuery, estimatesQuery, type CatalogRow } from './catalog-query.ts'
+import { mysqlError } from './errors.ts'
 import { canonicalDefault, canonicalType, columnKind } from './types.ts'
 
 /** Runs one statement of the catalog. With `take`, which gets each row as it arrives, no rows are kept. */
@@ -27,6 +29,7 @@ export async function introspect(
 ): Promise<TableInfo[]> {
   if (scope?.length === 0) return []
   const found = new Map<string, TableInfo>()
+  const broken = new Map<string, ConnectorError>()
   const wanted = scope && new Set(scope.map(tablePath))
   const describe = typesOf()
   // Columns of what is not known yet; the server tells tables first, but does not promise it.
@@ -42,7 +45,10 @@ export async function introspect(
     if (entry.part === 'table') {
       const table = toTable(entry)
       // Names are compared without case by the catalog, and by nobody else.
-      if (!wanted || wanted.has(tablePath(table))) found.set(entry.tbl, table)
+      if (wanted && !wanted.has(tablePath(table))) return
+      found.set(entry.tbl, table)
+      const error = brokenBy(entry)
+      if (error) broken.set(entry.tbl, error)
     } else if (entry.part === 'column') {
       if (!addColumn(entry)) late.push(entry)
     } else {
@@ -59,6 +65,10 @@ export async function introspect(
     const [{ part, tbl }] = parts as [CatalogRow]
     const constraint = part === 'index' ? toKey(parts) : toForeignKey(parts)
     if (constraint) found.get(tbl)?.constraints.push(constraint)
+  }
+  for (const [name, table] of found) {
+    const unread = broken.get(name) ?? (table.columns.length === 0 ? notShown(table) : undefined)
+    if (unread) table.unread = unread
   }
   return sortTables([...found.values()])
 }
@@ -82,12 +92,26 @@ function toTable({ tbl, name: schema, a: type, b: comment, c: rows, d: engine }:
     schema,
     name: tbl,
     kind: isView ? 'view' : EXTERNAL.test(engine ?? '') ? 'external_table' : 'table',
-    // Of a view it is the word VIEW, or what is wrong with it.
-    comment: isView || !comment ? null : comment,
+    // Of a view, and of a table that cannot be opened, it is none.
+    comment: isView || engine === null || !comment ? null : comment,
     columns: [],
     constraints: [],
     ...(isView || rows === null ? {} : { estimatedRows: Number(rows) }),
   }
+}
+
+/** What is wrong with a view or a table that cannot be opened: the servers say it in place of the comment. */
+function brokenBy({ a: type, b: words, d: engine }: CatalogRow): ConnectorError | undefined {
+  if (!words || words === 'VIEW' || (type !== 'VIEW' && engine !== null)) return undefined
+  return type === 'VIEW'
+    ? mysqlError('mysql', { errno: 1356, sqlState: 'HY000', message: words })
+    : mysqlError('mysql', { message: words })
+}
+
+/** There are no tables without columns, but there are rights on a table that are none on its columns. */
+function notShown({ name }: TableInfo): ConnectorError {
+  const message = `The catalog shows no columns of ${name}`
+  return mysqlError('mysql', { errno: 1143, sqlState: '42000', message })
 }
 
 /** Describes types, each text once: a thousand columns have a few types. */

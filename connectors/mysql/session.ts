@@ -4,7 +4,7 @@ import { aborted, closed, ConnectorError, silent } from '../errors.ts'
 import { assertFits, clampTimeout, makeSession, type Limits, type Session } from '../session.ts'
 import type { MysqlConfig } from './config.ts'
 import { dial, importMysql2, requestCancel, type Driver, type Line, type Step, type Target } from './dial.ts'
-import { mysqlError } from './errors.ts'
+import { mysqlError, statementError } from './errors.ts'
 import { encode, rowReader, type Field } from './values.ts'
 
 export const ENGINE = 'mysql'
@@ -109,7 +109,7 @@ function startSession(line: Line, target: Target, startMs: number): MysqlSession
     try {
       return await doing()
     } catch (error) {
-      throw cutFor ?? mysqlError(ENGINE, error)
+      throw cutFor ?? statementError(ENGINE, error)
     } finally {
       clearTimeout(late)
     }

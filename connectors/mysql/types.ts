@@ -42,7 +42,8 @@ const DISPLAY_WIDTH = /^(tinyint|smallint|mediumint|int|bigint|year)\(\d+\)/
  * drivers and reporting tools take it; unsigned it is a number, which no BOOLEAN ever was.
  */
 export function canonicalType(rawType: string): string {
-  const type = rawType.toLowerCase()
+  // Not the values of an enumeration, of which A and a are two.
+  const type = rawType.replace(/^[^']*/, words => words.toLowerCase())
   if (type === 'tinyint(1)') return 'boolean'
   return type.replace(DISPLAY_WIDTH, '$1')
 }

@@ -63,11 +63,15 @@ function connection(session: Session<Statement>, database: string): Connection {
     const { text, values } = postgresqlDialect.render(statement)
     return session.run(prepare(profile.engine, text, values, options), options)
   }
-  const read: Read = (statement, take) => run(statement, { timeoutMs: CATALOG_TIMEOUT_MS, take })
+  const readUntil =
+    (signal?: AbortSignal): Read =>
+    (statement, take) =>
+      run(statement, { timeoutMs: CATALOG_TIMEOUT_MS, take, signal })
   return {
-    introspect: scope => introspect(read, database, scope?.tables),
+    // No `hidden`: the catalog tells everybody of everything, whatever may be read.
+    introspect: ({ tables, signal } = {}) => introspect(readUntil(signal), database, tables),
     query: (statement, { timeoutMs, maxRows, signal }) => run(statement, { timeoutMs, maxRows, signal }),
-    estimates: tables => readEstimates(read, database, tables),
+    estimates: tables => readEstimates(readUntil(), database, tables),
     close: () => session.close(),
   }
 }

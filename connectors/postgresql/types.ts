@@ -13,7 +13,8 @@ const SYNONYMS: readonly (readonly [RegExp, string])[] = [
 
 /** The canonical type for what `format_type` printed: `character varying(20)[]` is `varchar(20)[]`. */
 export function canonicalType(rawType: string): string {
-  const type = rawType.toLowerCase()
+  // Six digits of a second is what there is unless told.
+  const type = rawType.toLowerCase().replace(/^(timestamp|time|interval)\(6\)/, '$1')
   const [pattern, short] = SYNONYMS.find(([long]) => long.test(type)) ?? []
   return pattern ? type.replace(pattern, short ?? '') : type
 }

@@ -78,6 +78,19 @@ export function lateBindingQuery(scope: readonly TableRef[] | undefined): Sql {
     where true ${inScope(scope, raw('view_schema'), raw('view_name'))}`
 }
 
+/**
+ * Of schemas, those that are there, have nothing of the catalog's own and may not be used: `schema`. That an external
+ * schema is one is itself told only to who may use it; it never has anything in pg_class.
+ */
+export function closedSchemasQuery(schemas: readonly string[]): Sql {
+  return sql`
+    select n.nspname as schema
+    from pg_namespace n
+    where n.nspname in (${join(schemas.map(schema => sql`${schema}`))})
+      and not has_schema_privilege(cast(n.nspname as varchar(127)), 'usage')
+      and not exists (select 1 from pg_class c where c.relnamespace = n.oid)`
+}
+
 /** Columns of external (Spectrum) tables, which are listed for other databases as well: `schema`, `table`, `name`, `type`, `number`, `nullable` (a text). */
 export function externalQuery(scope: readonly TableRef[] | undefined, database: string): Sql {
   return sql`

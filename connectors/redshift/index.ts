@@ -8,7 +8,7 @@ import { sql, type Sql } from '../sql.ts'
 import { countQuery } from './catalog-query.ts'
 import { redshiftDialect } from './dialect.ts'
 import { redshiftErrors } from './errors.ts'
-import { introspect, readEstimates } from './introspect.ts'
+import { findHidden, introspect, readEstimates } from './introspect.ts'
 import { encodeForRedshift } from './values.ts'
 
 export type RedshiftConfig = PostgresqlConfig
@@ -45,7 +45,9 @@ const probe: CatalogProbe = {
 
 /**
  * Amazon Redshift, clusters and Serverless. No `readOnly`: it takes START TRANSACTION READ ONLY without keeping
- * to it. No `lastModified`: it knows only when a table was created.
+ * to it. No `lastModified`: it knows only when a table was created. Where an administrator has set `metadata_security`,
+ * the catalog hides what the user has no right on and says nothing of it: tables of which the user loses all rights
+ * then look as if they were dropped, unless the role has ACCESS CATALOG.
  */
 export const redshift: Connector<RedshiftConfig> = {
   name: 'redshift',
@@ -78,11 +80,13 @@ function connection(session: Session<Statement>, database: string): Connection {
     })
     return session.run(prepared, options)
   }
-  const read = (statement: Sql) => run(statement, { timeoutMs: CATALOG_TIMEOUT_MS })
+  const readUntil = (signal?: AbortSignal) => (statement: Sql) =>
+    run(statement, { timeoutMs: CATALOG_TIMEOUT_MS, signal })
   return {
-    introspect: scope => introspect(read, database, scope?.tables),
+    introspect: ({ tables, signal } = {}) => introspect(readUntil(signal), database, tables),
+    hidden: tables => findHidden(readUntil(), database, tables),
     query: run,
-    estimates: tables => readEstimates(read, database, tables),
+    estimates: tables => readEstimates(readUntil(), database, tables),
     close: () => session.close(),
   }
 }

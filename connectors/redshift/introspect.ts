@@ -7,8 +7,10 @@ import {
   type TableRef,
 } from '../catalog.ts'
 import type { Row } from '../connector.ts'
+import { ConnectorError } from '../errors.ts'
 import type { Sql } from '../sql.ts'
 import {
+  closedSchemasQuery,
   columnsQuery,
   constraintsQuery,
   externalQuery,
@@ -120,6 +122,7 @@ export async function introspect(
     table.columns.push(describeNamedColumn(row))
   }
   const told = [...paths.values()].filter(table => table.kind !== 'table' || table.columns.length > 0)
+  for (const table of told) if (table.columns.length === 0) table.unread = withoutColumns(table)
   return sortTables(told)
 }
 
@@ -142,6 +145,29 @@ export async function readEstimates(
   )
 }
 
+/**
+ * Of tables that the catalog no longer shows, those that may still be there, with one statement: external tables, which
+ * are shown only to who may use their schema. All others are shown to everybody.
+ */
+export async function findHidden(
+  read: Read,
+  catalog: string,
+  tables: readonly TableRef[],
+): Promise<Map<string, ConnectorError>> {
+  const own = tables.filter(table => table.catalog === catalog)
+  if (own.length === 0) return new Map()
+  const rows = await read(closedSchemasQuery([...new Set(own.map(({ schema }) => schema))]))
+  const closed = new Set(rows.map(row => String(row.schema)))
+  return new Map(
+    own.filter(({ schema }) => closed.has(schema)).map(table => [tablePath(table), closedSchema(table)]),
+  )
+}
+
+function closedSchema({ schema }: TableRef): ConnectorError {
+  const message = `permission denied for schema ${schema}: grant the user USAGE on it.`
+  return new ConnectorError({ kind: 'permission', code: '42501', engine: 'redshift', message })
+}
+
 function describeTable(catalog: string, row: TableRow): TableInfo {
   const isView = row.kind === 'v' && row.materialized !== true
   const isTable = row.kind === 'r'
@@ -158,6 +184,12 @@ function describeTable(catalog: string, row: TableRow): TableInfo {
     identity: String(row.oid),
     ...(isKnown ? { estimatedRows: Math.round(row.rows) } : {}),
   }
+}
+
+/** Of a view without schema binding whose tables have gone, or may not be read, the columns are not told, nor why. */
+function withoutColumns({ schema, name }: TableRef): ConnectorError {
+  const message = `The catalog has no columns of ${schema}.${name}: see whether what the view reads is there, and make the view anew.`
+  return new ConnectorError({ kind: 'invalid-query', engine: 'redshift', message })
 }
 
 function typed(rawType: string): Pick<ColumnInfo, 'type' | 'rawType' | 'kind'> {

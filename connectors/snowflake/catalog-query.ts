@@ -19,7 +19,7 @@ export function inScope({ database, schema, tables }: CatalogScope): readonly Ta
   return tables?.filter(table => table.catalog === database && (schema ?? table.schema) === table.schema)
 }
 
-function view(database: string, name: 'tables' | 'columns'): Sql {
+function view(database: string, name: 'schemata' | 'tables' | 'columns' | 'table_constraints'): Sql {
   return sql`${quote(database)}.information_schema.${raw(name)}`
 }
 
@@ -51,6 +51,11 @@ export function columnsQuery(scope: CatalogScope): Sql {
     where ${conditions(scope)}`
 }
 
+/** `name` of each schema that the role sees. */
+export function schemataQuery(database: string): Sql {
+  return sql`select schema_name as "name" from ${view(database, 'schemata')}`
+}
+
 /** `schema`, `name`, `rows` of tables whose rows Snowflake counts. */
 export function estimatesQuery(scope: CatalogScope): Sql {
   return sql`
@@ -75,11 +80,27 @@ export function countQuery(scope: CatalogScope): Sql {
 
 export type KeyKind = 'PRIMARY' | 'UNIQUE' | 'IMPORTED'
 
+const KEY_TYPES: Readonly<Record<KeyKind, string>> = {
+  PRIMARY: 'PRIMARY KEY',
+  UNIQUE: 'UNIQUE',
+  IMPORTED: 'FOREIGN KEY',
+}
+
+/** `table` and `name` of the keys of one kind in a schema; their columns are not told here. */
+export function keyTablesQuery(kind: KeyKind, database: string, schema: string): Sql {
+  return sql`
+    select table_name as "table", constraint_name as "name"
+    from ${view(database, 'table_constraints')}
+    where table_schema = ${schema} and constraint_type = ${KEY_TYPES[kind]}`
+}
+
 /**
- * The keys of a database or of one of its schemas. `information_schema` tells constraints without their columns;
+ * The keys of a database, of one of its schemas or of one table. `information_schema` tells constraints without their columns;
  * SHOW tells them, a row each.
  */
-export function keysQuery(kind: KeyKind, database: string, schema?: string): Sql {
-  if (schema === undefined) return sql`show ${raw(kind.toLowerCase())} keys in database ${quote(database)}`
-  return sql`show ${raw(kind.toLowerCase())} keys in schema ${quote(database)}.${quote(schema)}`
+export function keysQuery(kind: KeyKind, database: string, schema?: string, table?: string): Sql {
+  const keys = sql`show ${raw(kind.toLowerCase())} keys in`
+  if (schema === undefined) return sql`${keys} database ${quote(database)}`
+  if (table === undefined) return sql`${keys} schema ${quote(database)}.${quote(schema)}`
+  return sql`${keys} table ${quote(database)}.${quote(schema)}.${quote(table)}`
 }

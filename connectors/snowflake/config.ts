@@ -30,6 +30,8 @@ export const snowflakeConfig: Joi.ObjectSchema<SnowflakeConfig> = Joi.object<Sno
       'account.form':
         'account must be the account identifier, such as myorg-account1 or xy12345.eu-central-1, not a URL',
     })
+    // The host is made of it.
+    .meta({ address: true })
     .description(
       'Account identifier: organization-account, or the locator with its region and cloud (xy12345.us-east-2.aws).',
     ),

@@ -6,6 +6,7 @@ import { countQuery } from './catalog-query.ts'
 import { snowflakeConfig, type SnowflakeConfig } from './config.ts'
 import { snowflakeDialect } from './dialect.ts'
 import { snowflakeErrors } from './errors.ts'
+import { findHidden } from './hidden.ts'
 import { introspect, readEstimates, readModified } from './introspect.ts'
 import { openSession, type SnowflakeSession } from './session.ts'
 
@@ -23,6 +24,7 @@ export function makeSnowflake({ port = 443 }: { port?: number } = {}): Connector
   return {
     name: 'snowflake',
     label: 'Snowflake',
+    encrypted: true,
     config: snowflakeConfig,
     dialect: snowflakeDialect,
     // No readOnly: Snowflake has nothing of the kind, so that the role must have only SELECT.
@@ -63,10 +65,13 @@ export const snowflake: Connector<SnowflakeConfig> = makeSnowflake()
 function connection(session: SnowflakeSession, { database, schema }: SnowflakeConfig): Connection {
   const run = (statement: Sql, options: QueryOptions) =>
     session.run(snowflakeDialect.render(statement), options)
-  const read = (statement: Sql) => run(statement, { timeoutMs: CATALOG_TIMEOUT_MS })
+  const readUntil = (signal?: AbortSignal) => (statement: Sql) =>
+    run(statement, { timeoutMs: CATALOG_TIMEOUT_MS, signal })
+  const read = readUntil()
   const of = (tables?: readonly TableRef[]) => ({ database, schema, tables })
   return {
-    introspect: scope => introspect(read, of(scope?.tables)),
+    introspect: ({ tables, signal } = {}) => introspect(readUntil(signal), of(tables)),
+    hidden: tables => findHidden(read, of(tables)),
     query: run,
     lastModified: tables => readModified(read, of(tables)),
     estimates: tables => readEstimates(read, of(tables)),

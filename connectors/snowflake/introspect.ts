@@ -1,23 +1,16 @@
-import {
-  sortTables,
-  tablePath,
-  type ConstraintInfo,
-  type TableInfo,
-  type TableKind,
-  type TableRef,
-} from '../catalog.ts'
+import { sortTables, tablePath, type TableInfo, type TableKind, type TableRef } from '../catalog.ts'
 import type { Row } from '../connector.ts'
+import { ConnectorError } from '../errors.ts'
 import type { Sql } from '../sql.ts'
 import {
   columnsQuery,
   estimatesQuery,
   inScope,
-  keysQuery,
   modifiedQuery,
   tablesQuery,
   type CatalogScope,
-  type KeyKind,
 } from './catalog-query.ts'
+import { readKeys } from './keys.ts'
 import { columnKind, spelledType } from './types.ts'
 
 /** Runs one statement of the catalog. */
@@ -29,12 +22,9 @@ const TABLE_KINDS: Readonly<Record<string, TableKind>> = {
   'EXTERNAL TABLE': 'external_table',
 }
 
-/** SHOW tells no more rows than this, and not that there were more. */
-const MOST_SHOWN = 10_000
-
 /**
  * Reads the catalog of a database with five statements: tables, columns, and three kinds of keys. Only where a
- * database has more keys than SHOW tells at once are they asked for schema by schema.
+ * database has more keys than SHOW tells at once are there more.
  */
 export async function introspect(read: Read, scope: CatalogScope): Promise<TableInfo[]> {
   if (inScope(scope)?.length === 0) return []
@@ -49,15 +39,33 @@ export async function introspect(read: Read, scope: CatalogScope): Promise<Table
     if (!String(row.type).includes('TEMPORARY') && (wanted?.has(path) ?? true)) found.set(path, table)
   }
   for (const row of await read(columnsQuery(scope))) at(row.schema, row.table)?.columns.push(columnOf(row))
-  // Dropped between the two statements: it has gone, and not lost its columns.
-  for (const [path, table] of found) if (table.columns.length === 0) found.delete(path)
+  await lookAgain(read, scope, found)
 
-  const schemas = [...new Set([...found.values()].map(table => table.schema))]
   for (const kind of ['PRIMARY', 'UNIQUE', 'IMPORTED'] as const) {
-    for (const { schema, table, constraint } of keysOf(kind, await readKeys(read, scope, kind, schemas)))
+    for (const { schema, table, constraint } of await readKeys(read, scope, kind, [...found.values()]))
       at(schema, table)?.constraints.push(constraint)
   }
   return sortTables([...found.values()])
+}
+
+/** Tables without columns were dropped between the two statements, or are there and not told of. */
+async function lookAgain(read: Read, scope: CatalogScope, found: Map<string, TableInfo>): Promise<void> {
+  const bare = [...found.values()].filter(table => table.columns.length === 0)
+  if (bare.length === 0) return
+  const rows = await read(tablesQuery({ ...scope, tables: bare }))
+  const there = new Set(rows.map(row => tablePath(tableOf(scope.database, row))))
+  for (const table of bare) {
+    if (there.has(tablePath(table))) table.unread = withoutColumns(table)
+    else found.delete(tablePath(table))
+  }
+}
+
+function withoutColumns({ schema, name }: TableRef): ConnectorError {
+  return new ConnectorError({
+    kind: 'invalid-query',
+    engine: 'snowflake',
+    message: `The catalog has no columns of ${schema}.${name}: see whether it can be read in Snowflake, and make it anew.`,
+  })
 }
 
 /** Row counts as Snowflake keeps them, by `tablePath`, with one statement. */
@@ -150,63 +158,4 @@ function textOrNull(value: Row[string] | undefined): string | null {
 
 function numberOrNull(value: Row[string] | undefined): number | null {
   return value === null || value === undefined ? null : Number(value)
-}
-
-async function readKeys(
-  read: Read,
-  { database, schema }: CatalogScope,
-  kind: KeyKind,
-  schemas: readonly string[],
-): Promise<Row[]> {
-  if (schemas.length === 0) return []
-  const only = schema ?? (schemas.length === 1 ? schemas[0] : undefined)
-  const rows = await read(keysQuery(kind, database, only))
-  if (rows.length < MOST_SHOWN || only !== undefined) return rows
-  const parts: Row[] = []
-  for (const one of schemas) parts.push(...(await read(keysQuery(kind, database, one))))
-  return parts
-}
-
-interface Key {
-  schema: string
-  table: string
-  constraint: ConstraintInfo
-}
-
-const CONSTRAINT_TYPES: Readonly<Record<KeyKind, ConstraintInfo['type']>> = {
-  PRIMARY: 'primary_key',
-  UNIQUE: 'unique',
-  IMPORTED: 'foreign_key',
-}
-
-/** Puts the rows of SHOW … KEYS together, a row for each column of a key. */
-function keysOf(kind: KeyKind, rows: readonly Row[]): Key[] {
-  const isImported = kind === 'IMPORTED'
-  const own = isImported ? 'fk_' : ''
-  const name = isImported ? 'fk_name' : 'constraint_name'
-  const keys = Map.groupBy(rows, row =>
-    JSON.stringify([row[`${own}schema_name`], row[`${own}table_name`], row[name]]),
-  )
-  const type = CONSTRAINT_TYPES[kind]
-  return [...keys.values()]
-    .map((parts): Key => {
-      const ordered = parts.toSorted((a, b) => Number(a.key_sequence) - Number(b.key_sequence))
-      const [first = {}] = ordered
-      const columns = (prefix: string) => ordered.map(row => String(row[`${prefix}column_name`]))
-      const references = {
-        table: refOf(String(first.pk_database_name), first.pk_schema_name, first.pk_table_name),
-        columns: columns('pk_'),
-      }
-      return {
-        schema: String(first[`${own}schema_name`]),
-        table: String(first[`${own}table_name`]),
-        constraint: {
-          name: String(first[name]),
-          type,
-          columns: columns(own),
-          ...(isImported && { references }),
-        },
-      }
-    })
-    .sort((a, b) => (a.constraint.name < b.constraint.name ? -1 : 1))
 }

@@ -41,8 +41,8 @@ export interface Raised {
   isNew: boolean
 }
 
-/** Makes what an alert spoke of part of what is expected. */
-export type Learn = (trx: Transaction, alert: { id: string; cause: string }) => Promise<void>
+/** Makes what an alert spoke of part of what is expected; `actor` dismissed it. */
+export type Learn = (trx: Transaction, alert: { id: string; cause: string; actor: string }) => Promise<void>
 
 /** What other features may ask of alerts, as `server.plugins.alerts`. All act inside the caller's transaction. */
 export interface AlertsApi {
@@ -51,12 +51,16 @@ export interface AlertsApi {
    * and their jobs commit with it.
    */
   raise(trx: Transaction, event: Event): Promise<Raised>
-  /** The same for many events, each of another cause, in a number of statements that does not grow with them. */
+  /**
+   * The same for many events, in a number of statements that grows by a few with every thousand.
+   * @param events each of another type or cause: two of the same are a mistake of the caller's, and throw
+   * @returns what became of each, in their order
+   */
   raiseAll(trx: Transaction, events: readonly Event[]): Promise<Raised[]>
   /** Resolves the open alert of a cause, if there is one, and sends `alert.resolved`. */
   resolve(trx: Transaction, type: EventType, cause: string): Promise<boolean>
   /**
-   * The same for many causes, in a number of statements that does not grow with them.
+   * The same for many causes, in a number of statements that grows by a few with every thousand.
    * @param reason one short sentence for the alert's history; that it recovered, unless told
    * @returns how many were open
    */
@@ -67,7 +71,10 @@ export interface AlertsApi {
    */
   onExpected(type: EventType, learn: Learn): void
   /** Lets the feature that raised an alert learn that it was expected. */
-  expected(trx: Transaction, alert: { id: string; kind: EventType; cause: string }): Promise<void>
+  expected(
+    trx: Transaction,
+    alert: { id: string; kind: EventType; cause: string; actor: string },
+  ): Promise<void>
 }
 
 declare module '@hapi/hapi' {

@@ -2,8 +2,8 @@ import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { raw } from 'objection'
 import { v7 } from 'uuid'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
-import type { Job, JobContext } from '../../server/jobs.ts'
+import { companyOf, insertAll, rows, type Transaction } from '../../server/database.ts'
+import type { Item, Job, JobContext } from '../../server/jobs.ts'
 import type { Outcome } from './destination.ts'
 import { Alert, Delivery, DeliveryAttempt, Destination, type MessageType } from './models.ts'
 import { sendTo } from './send.ts'
@@ -47,28 +47,30 @@ const CLAIM_SECONDS = 60
 /** Milliseconds within which receivers are asked to answer. */
 const SLOW_MS = 5_000
 
-/** Stores a message for one destination and the job of its first attempt. */
-export async function startDelivery(
+/** What one destination is to be told of one alert. */
+export interface Message {
+  alertId: string
+  destinationId: string
+  ruleIds: string[]
+  eventType: MessageType
+  body: string
+}
+
+/** Stores messages and the jobs of their first attempts, each message for one destination. */
+export async function startDeliveries(
   server: Server,
   trx: Transaction,
-  message: {
-    alertId: string
-    destinationId: string
-    ruleIds: string[]
-    eventType: MessageType
-    body: string
-  },
+  messages: readonly Message[],
 ): Promise<void> {
-  const id = v7()
   const [delay = 0] = server.config.webhookDelays
-  const jobId = await sendAttempt(server, trx, { id, destinationId: message.destinationId }, 1, delay)
-  await Delivery.query(trx).insert({
-    ...message,
-    id,
-    messageId: message.alertId,
-    jobId,
-    nextAttemptAt: inSeconds(delay) as unknown as Date,
-  })
+  const deliveries = messages.map(message => ({ ...message, id: v7(), messageId: message.alertId }))
+  const items = deliveries.map(delivery => attemptItem(trx, delivery, 1, delay))
+  const jobIds = await server.jobs.sendAll(deliver, items, { trx })
+  const nextAttemptAt = inSeconds(delay) as unknown as Date
+  await insertAll(
+    deliveries.map((delivery, place) => ({ ...delivery, jobId: jobIds[place]!, nextAttemptAt })),
+    chunk => Delivery.query(trx).insert(chunk),
+  )
 }
 
 /** Sends the job of an attempt; the queue depends on whether it is a first one. @returns the job's id */
@@ -79,20 +81,25 @@ export async function sendAttempt(
   n: number,
   after = 0,
 ): Promise<string> {
-  const attemptData = { company_id: companyOf(trx), delivery_id: delivery.id, n }
-  // One destination's backlog must not delay another's, so the group is the destination.
-  return server.jobs.send(n === 1 ? deliver : retry, attemptData, {
-    trx,
-    after,
-    group: delivery.destinationId,
-  })
+  const { data: attemptData, ...when } = attemptItem(trx, delivery, n, after)
+  return server.jobs.send(n === 1 ? deliver : retry, attemptData, { trx, ...when })
+}
+
+/** What to send for an attempt. One destination's backlog must not delay another's, so the group is the destination. */
+function attemptItem(
+  trx: Transaction,
+  { id, destinationId }: Pick<Delivery, 'id' | 'destinationId'>,
+  n: number,
+  after: number,
+): Item<AttemptData> {
+  return { data: { company_id: companyOf(trx), delivery_id: id, n }, after, group: destinationId }
 }
 
 /** Makes a finished delivery pending again for one attempt that a person asked for. */
 export async function redeliver(server: Server, trx: Transaction, delivery: Delivery): Promise<Delivery> {
   const n = delivery.attempt + 1
-  const attemptData = { company_id: companyOf(trx), delivery_id: delivery.id, n }
-  const jobId = await server.jobs.send(deliver, attemptData, { trx, group: delivery.destinationId })
+  const { data: attemptData, ...when } = attemptItem(trx, delivery, n, 0)
+  const jobId = await server.jobs.send(deliver, attemptData, { trx, ...when })
   const [pending] = await Delivery.query(trx)
     .where({ id: delivery.id })
     .patch({

@@ -4,6 +4,12 @@ import type { EventType, Severity } from './api.ts'
 export const STATUSES = ['triggered', 'acknowledged', 'snoozed', 'resolved', 'dismissed'] as const
 export type Status = (typeof STATUSES)[number]
 
+/**
+ * Whether an alert is open, so that a repeat counts on it instead of opening another. The words of the index
+ * `alerts_open`, which says that a cause has one open alert.
+ */
+export const OPEN = `status in ('triggered', 'acknowledged', 'snoozed')`
+
 /** What happened, as it is stored, matched against rules and sent. */
 export interface StoredEvent {
   type: EventType

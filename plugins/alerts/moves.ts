@@ -3,7 +3,7 @@ import { raw } from 'objection'
 import { apiError } from '../../server/errors.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { Alert, AlertMove, type Status } from './models.ts'
-import { close } from './raise.ts'
+import { close } from './resolve.ts'
 
 /** Where each status leads; what leads nowhere is final. */
 const MOVES: Record<Status, readonly Status[]> = {
@@ -31,7 +31,10 @@ export async function moveAlert(server: Server, trx: Transaction, id: string, mo
   const { to, actor, reason } = move
   if (to === 'dismissed' && reason?.toLowerCase() === EXPECTED) {
     const known = await Alert.query(trx).findById(id)
-    if (known) await server.plugins.alerts.expected(trx, known)
+    if (known) {
+      const { kind, cause } = known
+      await server.plugins.alerts.expected(trx, { id, kind, cause, actor })
+    }
   }
   const alert = await Alert.query(trx).findById(id).forUpdate()
   if (!alert) throw noAlert(id)
@@ -43,7 +46,10 @@ export async function moveAlert(server: Server, trx: Transaction, id: string, mo
         : `The alert is ${alert.status}: from there it can be ${open.join(', ')}`
     throw apiError('CONFLICT', message, { status: alert.status, requested: to })
   }
-  if (to === 'resolved') return close(server, trx, alert, { actor, reason })
+  if (to === 'resolved') {
+    const [resolved] = await close(server, trx, [alert], { actor, reason })
+    return resolved ?? alert
+  }
   const [moved] = await Alert.query(trx)
     .where({ id })
     .patch({
@@ -56,13 +62,19 @@ export async function moveAlert(server: Server, trx: Transaction, id: string, mo
   return moved ?? alert
 }
 
-/** Brings alerts whose snooze is over back to `triggered`, in all companies. @returns how many */
+/**
+ * Brings alerts whose snooze is over back to `triggered`, in all companies. One that another transaction holds waits
+ * for the next sweep: these rows are locked in no order.
+ * @returns how many
+ */
 export async function wakeSnoozed(trx: Transaction): Promise<number> {
   const woken = await rows(
     trx,
     `with woken as (
        update alerts set status = 'triggered', snoozed_until = null
-        where status = 'snoozed' and snoozed_until <= now() returning id, company_id)
+        where id in (
+          select id from alerts where status = 'snoozed' and snoozed_until <= now() for update skip locked)
+        returning id, company_id)
      insert into alert_history (company_id, alert_id, from_status, to_status, reason, actor)
      select company_id, id, 'snoozed', 'triggered', 'The snooze is over', 'system' from woken returning id`,
   )

@@ -1,135 +1,120 @@
+import assert from 'node:assert'
 import type { Server } from '@hapi/hapi'
-import { raw } from 'objection'
 import { v7 } from 'uuid'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
-import type { AlertsApi, Event, EventType, Learn, Severity } from './api.ts'
-import { startDelivery } from './delivery.ts'
-import { messageBody } from './message.ts'
-import { Alert, AlertMove, type MessageType, type Status, type StoredEvent } from './models.ts'
-import { recipients } from './recipients.ts'
-
-/** The statuses in which a repeat counts on the alert instead of opening another. */
-const OPEN: readonly Status[] = ['triggered', 'acknowledged', 'snoozed']
+import { companyOf, insertAll, rows, type Transaction } from '../../server/database.ts'
+import type { AlertsApi, Event, EventType, Learn, Raised, Severity } from './api.ts'
+import { Alert, AlertMove, OPEN, type Status, type StoredEvent } from './models.ts'
+import { markResolved, resolveAll } from './resolve.ts'
+import { tell } from './tell.ts'
 
 /** `server.plugins.alerts` of a server. */
 export function makeAlertsApi(server: Server): AlertsApi {
   const learners = new Map<EventType, Learn>()
   return {
     async raise(trx, event) {
-      if (!event.isNews) await supersede(trx, event)
-      const { id, isNew } = await store(trx, event)
-      if (isNew) {
-        const alert = await Alert.query(trx).findById(id).throwIfNotFound()
-        await AlertMove.query(trx).insert({
-          alertId: id,
-          fromStatus: null,
-          toStatus: alert.status,
-          actor: 'system',
-        })
-        await tell(server, trx, alert, 'alert.triggered')
-      }
-      return { alertId: id, isNew }
+      const [raised] = await raiseAll(server, trx, [event])
+      return raised!
     },
-    async resolve(trx, type, cause) {
-      const alert = await Alert.query(trx)
-        .findOne({ kind: type, cause })
-        .whereIn('status', [...OPEN])
-        .forUpdate()
-      if (!alert) return false
-      await close(server, trx, alert, { actor: 'system', reason: 'It recovered' })
-      return true
-    },
-    // Replaced by statements for all of them.
-    async raiseAll(trx, events) {
-      const raised = []
-      for (const event of events) raised.push(await this.raise(trx, event))
-      return raised
-    },
-    async resolveAll(trx, type, causes) {
-      let count = 0
-      for (const cause of causes) if (await this.resolve(trx, type, cause)) count += 1
-      return count
-    },
+    raiseAll: (trx, events) => raiseAll(server, trx, events),
+    resolve: async (trx, type, cause) => (await resolveAll(server, trx, type, [cause])) > 0,
+    resolveAll: (trx, type, causes, reason) => resolveAll(server, trx, type, causes, reason),
     onExpected: (type, learn) => void learners.set(type, learn),
-    expected: async (trx, { id, kind, cause }) => learners.get(kind)?.(trx, { id, cause }),
+    expected: async (trx, { id, kind, cause, actor }) => learners.get(kind)?.(trx, { id, cause, actor }),
   }
 }
 
-const RANK: Record<Severity, number> = { info: 0, warning: 1, critical: 2 }
+/** Severities in the order in which they get worse. */
+const SEVERITIES: readonly Severity[] = ['info', 'warning', 'critical']
+
+const isWorse = (one: Severity, other: Severity) => SEVERITIES.indexOf(one) > SEVERITIES.indexOf(other)
+
+/** An event with the id of the alert that is opened if none of its cause is open. */
+interface Numbered {
+  id: string
+  event: Event
+}
+
+/** The alert of an event: opened for it, or open before. */
+interface Kept {
+  id: string
+  kind: EventType
+  cause: string
+  severity: Severity
+  status: Status
+  isNew: boolean
+}
+
+async function raiseAll(server: Server, trx: Transaction, events: readonly Event[]): Promise<Raised[]> {
+  const numbered = events.map(event => ({ id: v7(), event }))
+  const kept = await store(trx, numbered)
+  const worse = numbered.filter(({ event }) => gotWorse(kept.get(keyOf(event)), event))
+  await supersede(trx, worse, kept)
+  for (const [key, alert] of await store(trx, worse)) kept.set(key, alert)
+  const raised = events.map(event => kept.get(keyOf(event))!)
+  const fresh = raised.filter(({ isNew }) => isNew)
+  await announce(server, trx, fresh)
+  return raised.map(({ id, isNew }) => ({ alertId: id, isNew }))
+}
+
+function keyOf({ type, cause }: Pick<Event, 'type' | 'cause'>): string {
+  return `${type} ${cause}`
+}
 
 /**
- * Closes the open alert of a cause that has got worse, so that a new one is opened and told. It has to be a new
- * one: receivers take a second message with the same alert id for a duplicate. Nobody is told `alert.resolved`.
+ * Inserts alerts, or counts on the open ones of their causes: the unique index on open alerts decides which. One that
+ * its event finds worse than it was is only locked. Rows are locked in the order of kind and cause, whether they are
+ * there or not, so that no two transactions wait for each other.
+ * @returns the alerts by the keys of their events
  */
-async function supersede(trx: Transaction, event: Event): Promise<void> {
-  const open = await Alert.query(trx)
-    .findOne({ kind: event.type, cause: event.cause })
-    .whereIn('status', [...OPEN])
-    .forUpdate()
-  if (!open || RANK[event.severity] <= RANK[open.severity]) return
-  await markResolved(trx, open, { actor: 'system', reason: `It got worse: ${event.severity}` })
-}
-
-/** Resolves an open alert whose row the caller holds, and sends `alert.resolved`. */
-export async function close(
-  server: Server,
-  trx: Transaction,
-  alert: Alert,
-  move: { actor: string; reason: string | null },
-): Promise<Alert> {
-  const resolved = await markResolved(trx, alert, move)
-  await tell(server, trx, resolved, 'alert.resolved')
-  return resolved
-}
-
-async function markResolved(
-  trx: Transaction,
-  alert: Alert,
-  move: { actor: string; reason: string | null },
-): Promise<Alert> {
-  const [resolved] = await Alert.query(trx)
-    .where({ id: alert.id })
-    .patch({ status: 'resolved', resolvedAt: raw('now()'), snoozedUntil: null })
-    .returning('*')
-  if (!resolved) throw new Error(`Alert ${alert.id} vanished under its lock`)
-  await AlertMove.query(trx).insert({
-    alertId: alert.id,
-    fromStatus: alert.status,
-    toStatus: 'resolved',
-    ...move,
-  })
-  return resolved
-}
-
-/** Inserts the alert, or counts on the open one of its cause: the unique index on open alerts decides which. */
-async function store(trx: Transaction, event: Event): Promise<{ id: string; isNew: boolean }> {
-  const [row] = await rows<{ id: string; isNew: boolean }>(
-    trx,
-    `insert into alerts
-       (id, company_id, source_id, asset_id, kind, cause, severity, status, rule_name, title, event, context_data, resolved_at)
-     values
-       (:id, :companyId, :sourceId, :assetId, :kind, :cause, :severity, :status, :ruleName, :title,
-        cast(:event as jsonb), cast(:contextData as jsonb), case when :status = 'resolved' then now() end)
-     on conflict (company_id, kind, cause) where status in ('triggered', 'acknowledged', 'snoozed')
-     do update set occurrences = alerts.occurrences + 1, last_seen_at = now()
-     returning id, xmax = 0 as is_new`,
-    {
-      id: v7(),
-      companyId: companyOf(trx),
-      sourceId: event.sourceId,
-      assetId: event.asset.id,
-      kind: event.type,
-      cause: event.cause,
-      severity: event.severity,
-      status: event.isNews ? 'resolved' : 'triggered',
-      ruleName: event.ruleName,
-      title: event.title,
-      event: JSON.stringify(storedEvent(event)),
-      contextData: JSON.stringify(event.contextData ?? {}),
-    },
+async function store(trx: Transaction, numbered: readonly Numbered[]): Promise<Map<string, Kept>> {
+  const ordered = numbered
+    .map(item => ({ ...item, place: Buffer.from(keyOf(item.event)) }))
+    .sort((a, b) => Buffer.compare(a.place, b.place))
+  for (const [at, { event, place }] of ordered.entries())
+    assert(!ordered[at + 1]?.place.equals(place), `Two events of ${keyOf(event)} are raised in one call`)
+  const kept = await insertAll(ordered, chunk =>
+    rows<Kept>(
+      trx,
+      `insert into alerts
+         (id, company_id, source_id, asset_id, kind, cause, severity, status, rule_name, title, event, context_data, resolved_at)
+       select id, :companyId, source_id, asset_id, kind, cause, severity, status, rule_name, title, event, context_data,
+              case when status = 'resolved' then now() end
+         from unnest(
+           cast(:ids as uuid[]), cast(:sourceIds as uuid[]), cast(:assetIds as uuid[]), cast(:kinds as text[]),
+           cast(:causes as text[]), cast(:severities as text[]), cast(:statuses as text[]), cast(:ruleNames as text[]),
+           cast(:titles as text[]), cast(:events as jsonb[]), cast(:contexts as jsonb[])) with ordinality
+           as raised (id, source_id, asset_id, kind, cause, severity, status, rule_name, title, event, context_data, place)
+        order by place
+       on conflict (company_id, kind, cause) where ${OPEN}
+       do update set
+         occurrences = alerts.occurrences + case when ${WORSE} then 0 else 1 end,
+         last_seen_at = case when ${WORSE} then alerts.last_seen_at else now() end
+       returning id, kind, cause, severity, status, xmax = 0 as is_new`,
+      { companyId: companyOf(trx), order: SEVERITIES, ...columns(chunk) },
+    ),
   )
-  if (!row) throw new Error('An alert was neither stored nor counted')
-  return row
+  return new Map(kept.map(alert => [keyOf({ type: alert.kind, cause: alert.cause }), alert]))
+}
+
+/** `isWorse` of a repeat and the alert that is open. */
+const WORSE = `array_position(cast(:order as text[]), excluded.severity) > array_position(cast(:order as text[]), alerts.severity)`
+
+/** What is stored of events, a list a column. */
+function columns(numbered: readonly Numbered[]): Record<string, unknown[]> {
+  const list = (of: (item: Numbered) => unknown) => numbered.map(of)
+  return {
+    ids: list(({ id }) => id),
+    sourceIds: list(({ event }) => event.sourceId),
+    assetIds: list(({ event }) => event.asset.id),
+    kinds: list(({ event }) => event.type),
+    causes: list(({ event }) => event.cause),
+    severities: list(({ event }) => event.severity),
+    statuses: list(({ event }) => (event.isNews ? 'resolved' : 'triggered')),
+    ruleNames: list(({ event }) => event.ruleName),
+    titles: list(({ event }) => event.title),
+    events: list(({ event }) => JSON.stringify(storedEvent(event))),
+    contexts: list(({ event }) => JSON.stringify(event.contextData ?? {})),
+  }
 }
 
 function storedEvent(event: Event): StoredEvent {
@@ -147,17 +132,35 @@ function storedEvent(event: Event): StoredEvent {
   }
 }
 
-async function tell(server: Server, trx: Transaction, alert: Alert, type: MessageType): Promise<void> {
-  const told = await recipients(trx, alert, type)
-  if (told.length === 0) return
-  const body = messageBody(alert, type, server.config.baseUrl)
-  for (const { destination, ruleIds } of told) {
-    await startDelivery(server, trx, {
-      alertId: alert.id,
-      destinationId: destination.id,
-      ruleIds,
-      eventType: type,
-      body,
-    })
-  }
+function gotWorse(kept: Kept | undefined, event: Event): boolean {
+  return kept !== undefined && !kept.isNew && isWorse(event.severity, kept.severity)
+}
+
+/**
+ * Closes the open alerts of causes that have got worse, so that new ones are opened and told. They have to be new:
+ * receivers take a second message with the same alert id for a duplicate. Nobody is told `alert.resolved`.
+ */
+async function supersede(
+  trx: Transaction,
+  worse: readonly Numbered[],
+  kept: ReadonlyMap<string, Kept>,
+): Promise<void> {
+  const superseded = worse.map(({ event }) => ({ ...kept.get(keyOf(event))!, to: event.severity }))
+  await markResolved(trx, superseded, ({ to }) => ({ actor: 'system', reason: `It got worse: ${to}` }))
+}
+
+/** Notes that alerts were opened, and tells whom they concern. */
+async function announce(server: Server, trx: Transaction, fresh: readonly Kept[]): Promise<void> {
+  if (fresh.length === 0) return
+  const moves = fresh.map(({ id, status }) => ({
+    alertId: id,
+    fromStatus: null,
+    toStatus: status,
+    actor: 'system',
+  }))
+  await insertAll(moves, chunk => AlertMove.query(trx).insert(chunk))
+  const alerts = await Alert.query(trx)
+    .whereRaw('id = any(cast(? as uuid[]))', [fresh.map(({ id }) => id)])
+    .orderBy('id')
+  await tell(server, trx, alerts, 'alert.triggered')
 }

@@ -1,4 +1,4 @@
-import { rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { Destination, AlertRule, type Alert, type MessageType } from './models.ts'
 
 /** A destination that should hear of an alert, with the rules that say so. */
@@ -8,25 +8,34 @@ export interface Recipient {
 }
 
 /**
- * Whom to tell. Without a rule in the company, every active destination hears of warnings and critical alerts.
- * A rule in its cooldown for this cause asks for no `alert.triggered`; `alert.resolved` it always asks for.
+ * Whom to tell of each alert, in the order of the alerts. Without a rule in the company, every active destination
+ * hears of warnings and critical alerts. A rule in its cooldown for a cause asks for no `alert.triggered` of it;
+ * `alert.resolved` it always asks for.
  */
-export async function recipients(trx: Transaction, alert: Alert, type: MessageType): Promise<Recipient[]> {
+export async function recipients(
+  trx: Transaction,
+  alerts: readonly Alert[],
+  type: MessageType,
+): Promise<Recipient[][]> {
+  if (alerts.length === 0) return []
   const active = await Destination.query(trx).where({ isActive: true }).whereNull('deletedAt').orderBy('id')
   if (active.length === 0) return []
   const rules = await AlertRule.query(trx)
   if (rules.length === 0) {
-    return alert.severity === 'info' ? [] : active.map(destination => ({ destination, ruleIds: [] }))
+    const all = active.map(destination => ({ destination, ruleIds: [] }))
+    return alerts.map(({ severity }) => (severity === 'info' ? [] : all))
   }
-  const matching = rules.filter(rule => matches(rule, alert))
-  const quiet = type === 'alert.triggered' ? await coolingDown(trx, matching, alert) : new Set<string>()
-  const asking = matching.filter(rule => !quiet.has(rule.id))
-  return active
-    .map(destination => ({
-      destination,
-      ruleIds: asking.filter(rule => rule.destinationIds.includes(destination.id)).map(rule => rule.id),
-    }))
-    .filter(({ ruleIds }) => ruleIds.length > 0)
+  const asked = alerts.map(alert => ({ alert, rules: rules.filter(rule => matches(rule, alert)) }))
+  const isQuiet = type === 'alert.triggered' ? await coolingDown(trx, asked) : () => false
+  return asked.map(({ alert, rules: matching }) => {
+    const asking = matching.filter(rule => !isQuiet(rule, alert))
+    return active
+      .map(destination => ({
+        destination,
+        ruleIds: asking.filter(rule => rule.destinationIds.includes(destination.id)).map(rule => rule.id),
+      }))
+      .filter(({ ruleIds }) => ruleIds.length > 0)
+  })
 }
 
 /** Whether a rule asks for an alert: every filter that it has lets the alert through. */
@@ -60,18 +69,35 @@ function matchesTags(
     : wanted.some(tag => tags.includes(tag))
 }
 
-async function coolingDown(trx: Transaction, rules: AlertRule[], alert: Alert): Promise<Set<string>> {
-  const cooled = rules.filter(rule => rule.cooldownMinutes > 0)
-  if (cooled.length === 0) return new Set()
-  const found = await rows<{ id: string }>(
+/**
+ * Which rules have told of which causes less than their cooldown ago. A first message is stored with its alert, so
+ * that an alert older than the longest cooldown need not be looked at.
+ */
+async function coolingDown(
+  trx: Transaction,
+  asked: readonly { alert: Alert; rules: readonly AlertRule[] }[],
+): Promise<(rule: AlertRule, alert: Alert) => boolean> {
+  const cooled = asked.filter(({ rules }) => rules.some(rule => rule.cooldownMinutes > 0))
+  if (cooled.length === 0) return () => false
+  const key = (ruleId: string, { kind, cause }: Pick<Alert, 'kind' | 'cause'>) => `${ruleId} ${kind} ${cause}`
+  const rules = new Set(cooled.flatMap(item => item.rules))
+  const found = await rows<Pick<Alert, 'kind' | 'cause'> & { ruleId: string }>(
     trx,
-    `select r.id from alert_rules r
-      where r.company_id = :companyId and r.id = any(:ids) and exists (
-        select 1 from deliveries d join alerts a on a.id = d.alert_id
-         where a.company_id = r.company_id and a.kind = :kind and a.cause = :cause
-           and d.event_type = 'alert.triggered' and r.id = any(d.rule_ids)
-           and d.created_at > now() - make_interval(mins => r.cooldown_minutes))`,
-    { companyId: alert.companyId, ids: cooled.map(rule => rule.id), kind: alert.kind, cause: alert.cause },
+    `select distinct r.id as rule_id, a.kind, a.cause
+       from unnest(cast(:kinds as text[]), cast(:causes as text[])) as raised (kind, cause)
+       join alerts a on a.company_id = :companyId and a.kind = raised.kind and a.cause = raised.cause
+       join deliveries d on d.company_id = :companyId and d.alert_id = a.id and d.event_type = 'alert.triggered'
+       join alert_rules r on r.company_id = :companyId and r.id = any(d.rule_ids) and r.id = any(cast(:ids as uuid[]))
+      where a.created_at > now() - make_interval(mins => :longest)
+        and d.created_at > now() - make_interval(mins => r.cooldown_minutes)`,
+    {
+      companyId: companyOf(trx),
+      kinds: cooled.map(({ alert }) => alert.kind),
+      causes: cooled.map(({ alert }) => alert.cause),
+      ids: [...rules].map(({ id }) => id),
+      longest: Math.max(...[...rules].map(({ cooldownMinutes }) => cooldownMinutes)),
+    },
   )
-  return new Set(found.map(({ id }) => id))
+  const quiet = new Set(found.map(({ ruleId, ...cause }) => key(ruleId, cause)))
+  return (rule, alert) => quiet.has(key(rule.id, alert))
 }

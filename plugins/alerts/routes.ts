@@ -1,6 +1,6 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import type { QueryBuilderType } from 'objection'
-import { access, caller, inCompany, type Caller } from '../../server/access.ts'
+import { access, actorOf, caller, inCompany } from '../../server/access.ts'
 import { rows } from '../../server/database.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import type { EventType, Severity } from './api.ts'
@@ -102,10 +102,6 @@ function move(verb: string, to: Move['to'], description: string, payload = schem
       return { data: presentAlert(alert, server.config.baseUrl) }
     },
   }
-}
-
-function actorOf(who: Caller): string {
-  return who.kind === 'session' ? `user:${who.userId}` : `key:${who.keyId}`
 }
 
 async function list(request: Request, statuses?: Status[]) {

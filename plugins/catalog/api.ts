@@ -26,9 +26,15 @@ export interface CatalogApi {
   ): Promise<T>
   /** Milliseconds after which a statement at a source is ended there. */
   statementTimeoutMs(source: Source): number
-  /** The columns of a table that are tagged as personal data. */
-  personalColumns(table: Table): ReadonlySet<string>
-  /** Whether any table of a source has such columns. */
+  /** The columns of a table that are tagged as personal data, by themselves, with the table, or with the source. */
+  personalColumns(of: { source: Source; table: Table }): ReadonlySet<string>
+  /** The tags that concern some columns of a table, or none: theirs, the table's and the source's. */
+  tagsOf(
+    source: Pick<Source, 'tags'>,
+    table: Pick<Table, 'tags' | 'columnTags'>,
+    columns?: readonly (string | null | undefined)[],
+  ): string[]
+  /** Whether a source, or any of its tables, is or has such. */
   hasPersonalData(source: Source): Promise<boolean>
   /** The table as checks and connectors see it. */
   tableInfo(table: Table): TableInfo

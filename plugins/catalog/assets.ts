@@ -95,12 +95,26 @@ function isPersonal(tags: readonly string[] = []): boolean {
   return tags.some(tag => PERSONAL.test(tag))
 }
 
-/** The columns of a table that are tagged as personal data; all of a table that is tagged so itself. */
-export function personalColumns({ columns, columnTags, tags }: Table): ReadonlySet<string> {
-  const all = isPersonal(tags)
-  return new Set(
-    columns.flatMap(({ name }) => (all || isPersonal(tagsOf({ columnTags }, name)) ? [name] : [])),
-  )
+/** The columns of a table that are tagged as personal data; all of it where the table, or its source, is tagged so. */
+export function personalColumns({ source, table }: Tagged): ReadonlySet<string> {
+  const all = isPersonal([...source.tags, ...table.tags])
+  return new Set(table.columns.flatMap(({ name }) => (all || isPersonal(tagsOf(table, name)) ? [name] : [])))
+}
+
+/** A table with its source, as far as tags go. */
+interface Tagged {
+  source: Pick<Source, 'tags'>
+  table: Pick<Table, 'tags' | 'columnTags' | 'columns'>
+}
+
+/** The tags that concern some columns of a table, or none of them: theirs, the table's and the source's, sorted. */
+export function tagsAbout(
+  source: Pick<Source, 'tags'>,
+  table: Pick<Table, 'tags' | 'columnTags'>,
+  columns: readonly (string | null | undefined)[] = [],
+): string[] {
+  const theirs = columns.flatMap(name => (name == null ? [] : tagsOf(table, name)))
+  return [...new Set([...source.tags, ...table.tags, ...theirs])].sort()
 }
 
 /** The tags of a column, which may be called anything, `constructor` too. */
@@ -108,15 +122,14 @@ export function tagsOf({ columnTags }: Pick<Table, 'columnTags'>, column: string
   return Object.hasOwn(columnTags, column) ? (columnTags[column] ?? []) : []
 }
 
-/** Whether any table of a source holds columns that are tagged as personal data. */
+/** Whether a source, or any of its tables, holds what is tagged as personal data. */
 export async function hasPersonalData(trx: Transaction, source: Source): Promise<boolean> {
-  const tagged = await rows<Pick<Table, 'tags' | 'columnTags'>>(
+  const names = await rows<{ name: string }>(
     trx,
-    `select tags, column_tags from tables
-     where company_id = ? and source_id = ? and (tags <> '{}' or column_tags <> '{}')`,
+    'select distinct name from tags where company_id = ? and source_id = ? and not is_refused',
     [source.companyId, source.id],
   )
-  return tagged.some(({ tags, columnTags }) => isPersonal([tags, ...Object.values(columnTags)].flat()))
+  return isPersonal(names.map(({ name }) => name))
 }
 
 /** A stored table as connectors and checks see it. */

@@ -29,7 +29,7 @@ export function splitSecrets(
   connector: Connector,
   config: Record<string, unknown>,
 ): { open: Record<string, unknown>; secret: Record<string, unknown> } {
-  const names = secretNames(connector)
+  const names = new Set(namesOf(connector, 'secret'))
   const entries = Object.entries(config)
   return {
     open: Object.fromEntries(entries.filter(([name]) => !names.has(name))),
@@ -37,10 +37,13 @@ export function splitSecrets(
   }
 }
 
-function secretNames(connector: Connector): Set<string> {
-  const { keys } = connector.config.describe() as { keys?: Record<string, { metas?: { secret?: true }[] }> }
-  return new Set(
-    Object.entries(keys ?? {}).flatMap(([name, key]) => (key.metas?.some(meta => meta.secret) ? [name] : [])),
+/** The fields of a connector's config that its schema marks as secrets, or as where secrets are sent. */
+export function namesOf(connector: Connector, mark: 'secret' | 'address'): string[] {
+  const { keys } = connector.config.describe() as {
+    keys?: Record<string, { metas?: { secret?: true; address?: true }[] }>
+  }
+  return Object.entries(keys ?? {}).flatMap(([name, key]) =>
+    key.metas?.some(meta => meta[mark]) ? [name] : [],
   )
 }
 

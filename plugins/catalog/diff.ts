@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { tablePath, type ColumnInfo, type ConstraintInfo, type TableInfo } from '../../connectors/catalog.ts'
 
@@ -28,31 +28,62 @@ export interface Change {
   impact: Impact
 }
 
-/** Everything of a table that drift looks at; equal fingerprints mean that nothing changed. */
-export function fingerprint(table: TableInfo): string {
-  const { kind, comment, columns, constraints, identity } = table
-  return createHash('sha256')
-    .update(JSON.stringify({ kind, comment, columns, constraints, identity }))
-    .digest('base64url')
+/**
+ * Everything of a table that is stored and may drift; equal fingerprints mean that nothing changed. Lists instead of
+ * objects: half the time over 100,000 columns, and the same for a definition that has been stored as JSON.
+ */
+export function fingerprint({ kind, comment, columns, constraints, identity }: TableInfo): string {
+  const all = [
+    kind,
+    comment,
+    identity,
+    columns.map(column => [
+      column.name,
+      column.ordinal,
+      column.type,
+      column.rawType,
+      column.kind,
+      column.nullable,
+      column.default,
+      column.comment,
+      column.identity,
+    ]),
+    constraints.map(({ name, type, columns, references }) => [
+      name,
+      type,
+      columns,
+      references && [tablePath(references.table), references.columns],
+    ]),
+  ]
+  return hash('sha256', JSON.stringify(all), 'base64url')
 }
 
 /**
- * The differences between what was known and what was found. Tables are matched by name; columns by their
+ * The differences between what was known and what was found. Tables are matched by name and kind; columns by their
  * identity where the engine has one, else by name.
+ *
+ * Tables that did not change may be left out of both lists: who refers to what was renamed has changed as well.
  */
 export function diff(before: readonly TableInfo[], after: readonly TableInfo[]): Change[] {
   const known = new Map(before.map(table => [tablePath(table), table]))
   const found = new Map(after.map(table => [tablePath(table), table]))
-  const removed = before.filter(table => !found.has(tablePath(table)))
-  const added = after.filter(table => !known.has(tablePath(table)))
+  // A view in place of a table is another thing under its name, of which no column says anything.
+  const stays = ({ kind }: TableInfo, other: TableInfo | undefined) => other?.kind === kind
+  const removed = before.filter(table => !stays(table, found.get(tablePath(table))))
+  const added = after.filter(table => !stays(table, known.get(tablePath(table))))
+  const stayed = before.flatMap((old): [TableInfo, TableInfo][] => {
+    const now = found.get(tablePath(old))
+    return now && stays(old, now) ? [[old, now]] : []
+  })
   const moved = renamedTables(removed, added)
-  const pairs = [...pairsByName(known, found), ...moved]
-  const matches = pairs.map(([old, now]) => ({ old, now, match: matchColumns(old, now) }))
+  const matches = [...stayed, ...moved].map(([old, now]) => ({ old, now, match: matchColumns(old, now) }))
   const matched = new Map(matches.map(matching => [tablePath(matching.old), matching]))
-  const follow: Follow = (path, column) => matched.get(path)?.match.renames.get(column) ?? column
-  const followTable = (path: string) => {
-    const now = matched.get(path)?.now
-    return now ? tablePath(now) : path
+  const follow: Follow = {
+    table: path => {
+      const now = matched.get(path)?.now
+      return now ? tablePath(now) : path
+    },
+    column: (path, column) => matched.get(path)?.match.renames.get(column) ?? column,
   }
 
   return [
@@ -61,18 +92,29 @@ export function diff(before: readonly TableInfo[], after: readonly TableInfo[]):
     ...matches.flatMap(({ old, now, match }) => {
       const changes = columnChanges(now, match)
       // A renamed table is told as one that left and one that came; of its columns only renames are news.
-      if (tablePath(old) !== tablePath(now))
+      if (tablePath(old) !== tablePath(now)) {
         return changes.filter(change => change.changeType === 'column_renamed')
-      return [...changes, ...constraintChanges(old, now, follow, followTable)]
+      }
+      return [...changes, ...constraintChanges(old, now, follow)]
     }),
   ]
 }
 
-function pairsByName(known: Map<string, TableInfo>, found: Map<string, TableInfo>): [TableInfo, TableInfo][] {
-  return [...known].flatMap(([path, old]): [TableInfo, TableInfo][] => {
-    const now = found.get(path)
-    return now ? [[old, now]] : []
-  })
+/**
+ * The keys of what a change is about: of a column its names before and after, of a constraint its name and type, of a
+ * table itself. Changes of one object, found at different times, share a key; of an object renamed in between, each
+ * shares one with the next.
+ */
+export function keysOf(change: Omit<Change, 'impact'>): string[] {
+  const { path, changeType, objectName, objectType, oldValue, newValue } = change
+  const values = [oldValue, newValue] as ({ name?: string; type?: string } | null)[]
+  const names =
+    changeType === 'constraint_changed'
+      ? values.flatMap(value => (value ? [['constraint', value.type, value.name]] : []))
+      : objectType === 'table'
+        ? [['table']]
+        : [objectName, ...values.map(value => value?.name ?? objectName)].map(name => ['column', name])
+  return [...new Set(names.map(name => JSON.stringify([path, ...name])))]
 }
 
 /** Tables that left under one name and came under another, by the engine's identity. */
@@ -80,7 +122,7 @@ function renamedTables(removed: readonly TableInfo[], added: readonly TableInfo[
   const came = new Map(added.flatMap(table => (table.identity ? [[table.identity, table]] : [])))
   return removed.flatMap((old): [TableInfo, TableInfo][] => {
     const now = old.identity === undefined ? undefined : came.get(old.identity)
-    return now ? [[old, now]] : []
+    return now && now.kind === old.kind ? [[old, now]] : []
   })
 }
 
@@ -92,11 +134,16 @@ interface Match {
   renames: Map<string, string>
 }
 
-type Follow = (path: string, column: string) => string
+/** What is called how now. */
+interface Follow {
+  table(path: string): string
+  column(path: string, column: string): string
+}
 
 function matchColumns(old: TableInfo, now: TableInfo): Match {
-  const sameRelation = old.identity !== undefined && old.identity === now.identity
-  const byIdentity = sameRelation ? pair(old.columns, now.columns, column => column.identity) : none(old, now)
+  const byIdentity = isSameRelation(old, now)
+    ? pair(old.columns, now.columns, column => column.identity)
+    : { pairs: [], removed: old.columns, added: now.columns }
   // A column dropped and made anew under its name has another identity and is still the same to its readers.
   const byName = pair(byIdentity.removed, byIdentity.added, column => column.name)
   const pairs = [...byIdentity.pairs, ...byName.pairs]
@@ -108,8 +155,16 @@ function matchColumns(old: TableInfo, now: TableInfo): Match {
   return { pairs, removed: left.removed, added: left.added, renames }
 }
 
-function none(old: TableInfo, now: TableInfo): Omit<Match, 'renames'> {
-  return { pairs: [], removed: old.columns, added: now.columns }
+/**
+ * Whether the columns of two tables can be matched by identity. Columns are numbered upwards and no number is given
+ * twice. So one that came with a number below the last one known is in another relation, which by chance got the same
+ * identity, as after a restore from a dump.
+ */
+function isSameRelation(old: TableInfo, now: TableInfo): boolean {
+  if (old.identity === undefined || old.identity !== now.identity) return false
+  const known = new Set(old.columns.map(column => column.identity))
+  const last = old.columns.reduce((most, { identity }) => Math.max(most, Number(identity)), 0)
+  return !now.columns.some(({ identity }) => !known.has(identity) && Number(identity) < last)
 }
 
 function pair(
@@ -162,7 +217,7 @@ function columnChanges(now: TableInfo, match: Match): Change[] {
   return [
     ...match.pairs.flatMap(([a, b]) => [
       ...(a.name === b.name ? [] : [change('column_renamed', a.name, columnValue(a), columnValue(b))]),
-      ...(a.type === b.type && a.nullable === b.nullable && a.default === b.default
+      ...(a.type === b.type && a.nullable === b.nullable && isSameDefault(a, b, match.renames)
         ? []
         : [
             change(
@@ -182,6 +237,25 @@ function columnValue(column: ColumnInfo): object {
   return { name: column.name, data_type: column.type, nullable: column.nullable }
 }
 
+/** Whether a default is the same; a generated column's names other columns, whose renames the engine follows. */
+function isSameDefault(old: ColumnInfo, now: ColumnInfo, renames: ReadonlyMap<string, string>): boolean {
+  if (old.default === now.default) return true
+  if (old.default === null || now.default === null || renames.size === 0) return false
+  return isDeepStrictEqual(words(old.default, renames), words(now.default))
+}
+
+const TEXT_OR_NAME = /('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|[\p{L}_][\p{L}\p{N}_$]*)/u
+
+/** An expression in pieces, each name without its quotes and as it is called now. */
+function words(expression: string, renames?: ReadonlyMap<string, string>): string[] {
+  return expression.split(TEXT_OR_NAME).map((piece, index) => {
+    if (index % 2 === 0 || piece.startsWith("'")) return piece
+    const [quote = ''] = /^["`]/.exec(piece) ?? []
+    const name = quote ? piece.slice(1, -1).replaceAll(quote + quote, quote) : piece
+    return renames?.get(name) ?? name
+  })
+}
+
 function tableChange(changeType: 'table_added' | 'table_removed', table: TableInfo): Change {
   const value = { name: table.name, type: table.kind, columns: table.columns.length }
   return {
@@ -195,56 +269,53 @@ function tableChange(changeType: 'table_added' | 'table_removed', table: TableIn
   }
 }
 
-function constraintChanges(
-  old: TableInfo,
-  now: TableInfo,
-  follow: Follow,
-  followTable: (path: string) => string,
-): Change[] {
-  const before = new Map(
-    old.constraints.map(constraint => [
-      constraint.name,
-      constraintValue(constraint, tablePath(old), follow, followTable),
-    ]),
-  )
-  const keep: Follow = (_, column) => column
-  const after = new Map(
-    now.constraints.map(constraint => [
-      constraint.name,
-      constraintValue(constraint, tablePath(now), keep, path => path),
-    ]),
-  )
-  return [...new Set([...before.keys(), ...after.keys()])].flatMap(name => {
-    const [oldValue, newValue] = [before.get(name) ?? null, after.get(name) ?? null]
-    if (isDeepStrictEqual(oldValue, newValue)) return []
+function constraintChanges(old: TableInfo, now: TableInfo, follow: Follow): Change[] {
+  const path = tablePath(now)
+  return pairConstraints(old.constraints, now.constraints).flatMap(([a, b]) => {
+    if (a && b && isDeepStrictEqual(constraintValue(a, path, follow), constraintValue(b, path))) return []
     return {
-      path: tablePath(now),
+      path,
       changeType: 'constraint_changed' as const,
       objectName: now.name,
       objectType: 'table' as const,
-      oldValue,
-      newValue,
+      oldValue: a ? constraintValue(a, path) : null,
+      newValue: b ? constraintValue(b, path) : null,
       impact: IMPACTS.constraint_changed,
     }
   })
 }
 
-/** A constraint as it is told; names of renamed columns and tables are followed, as the engine does itself. */
+type Side = ConstraintInfo | undefined
+
+/** By name and type, as a unique index may be called what a foreign key is; what is left, by name alone. */
+function pairConstraints(old: readonly ConstraintInfo[], now: readonly ConstraintInfo[]): [Side, Side][] {
+  const left = new Set(now)
+  const take = (fits: (constraint: ConstraintInfo) => boolean) => {
+    const found = [...left].find(fits)
+    if (found) left.delete(found)
+    return found
+  }
+  const same = old.map(a => [a, take(b => b.name === a.name && b.type === a.type)] as const)
+  const pairs = same.map(([a, b]): [Side, Side] => [a, b ?? take(({ name }) => name === a.name)])
+  return [...pairs, ...[...left].map((b): [Side, Side] => [undefined, b])]
+}
+
+const AS_IT_WAS: Follow = { table: path => path, column: (_, column) => column }
+
+/** A constraint as it is told: in the names of its time, or, to compare it, in those that `follow` knows. */
 function constraintValue(
-  constraint: ConstraintInfo,
+  { name, type, columns, references }: ConstraintInfo,
   path: string,
-  follow: Follow,
-  followTable: (path: string) => string,
+  follow = AS_IT_WAS,
 ): object {
-  const { name, type, columns, references } = constraint
-  const value = { name, type, columns: columns.map(column => follow(path, column)) }
+  const value = { name, type, columns: columns.map(column => follow.column(path, column)) }
   if (!references) return value
   const target = tablePath(references.table)
   return {
     ...value,
     references: {
-      table: followTable(target),
-      columns: references.columns.map(column => follow(target, column)),
+      table: follow.table(target),
+      columns: references.columns.map(column => follow.column(target, column)),
     },
   }
 }

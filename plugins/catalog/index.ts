@@ -1,13 +1,17 @@
 import type { Plugin } from '@hapi/hapi'
-import { findAsset, findTable, hasPersonalData, personalColumns, tableInfo } from './assets.ts'
+import { findAsset, findTable, hasPersonalData, personalColumns, tableInfo, tagsAbout } from './assets.ts'
 import type { CatalogApi } from './api.ts'
+import { learnExpected } from './baseline.ts'
 import { statementTimeoutMs, withConnection } from './connections.ts'
 import { discoverJob, dispatchDiscoveries } from './jobs.ts'
 import type { AssetFacts } from './present.ts'
+import { pruneJob } from './prune.ts'
 import { routes } from './routes.ts'
+import { schemaRoutes } from './schema-routes.ts'
 import { sourceRoutes } from './source-routes.ts'
 import { finishRun, loadTable, startRun } from './runs.ts'
 import { noteConnection } from './sources.ts'
+import { tagRoutes } from './tag-routes.ts'
 
 /** Sources, what is in them, and how it changes. */
 export const catalog: Plugin<undefined> = {
@@ -15,8 +19,9 @@ export const catalog: Plugin<undefined> = {
   dependencies: ['auth', 'alerts'],
   register(server) {
     const facts: AssetFacts[] = []
-    server.jobs.add(discoverJob, dispatchDiscoveries)
-    server.route([...routes(facts), ...sourceRoutes(facts)])
+    server.jobs.add(discoverJob, dispatchDiscoveries, pruneJob)
+    server.plugins.alerts.onExpected('schema_change', learnExpected)
+    server.route([...routes(facts), ...sourceRoutes(facts), ...schemaRoutes, ...tagRoutes])
     server.expose({
       findAsset,
       findTable,
@@ -26,6 +31,7 @@ export const catalog: Plugin<undefined> = {
       statementTimeoutMs: source => statementTimeoutMs(server, source),
       tableInfo,
       personalColumns,
+      tagsOf: tagsAbout,
       hasPersonalData: source => server.db.company(source.companyId, trx => hasPersonalData(trx, source)),
       noteConnection: (trx, source, error) => noteConnection(server, trx, source, error),
       startRun,

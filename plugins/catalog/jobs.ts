@@ -13,9 +13,9 @@ export const discoverJob: Job<{ company_id: string; run_id: string }> = {
   name: 'catalog.discover',
   data: Joi.object({ company_id: Joi.string().guid().required(), run_id: Joi.string().guid().required() }),
   queue: { expireSeconds: 3_600, retries: RETRIES },
-  async work({ company_id: companyId, run_id: runId }, { server, attempt }) {
+  async work({ company_id: companyId, run_id: runId }, { server, attempt, signal }) {
     try {
-      return (await discover(server, companyId, runId)) ?? { status: 'failed' }
+      return await summaryOf(discover(server, companyId, runId, signal))
     } catch (error) {
       if (attempt > RETRIES) await abandon(server, companyId, runId)
       throw error
@@ -34,6 +34,7 @@ export const dispatchDiscoveries: Job = {
   async work(_data, { server }) {
     const due = await server.db.system(async trx => {
       await claimDue(trx, 'sources', { interval: 'discovery_interval', source: 'id' })
+      await claimRetries(trx)
       await loseRuns(trx)
       return rows<{ id: string; companyId: string }>(
         trx,
@@ -50,6 +51,22 @@ export const dispatchDiscoveries: Job = {
     }
     return { requested: due.length }
   },
+}
+
+/** What an operator sees of a discovery in its queue; which tables could not be read is with the run. */
+async function summaryOf(discovering: ReturnType<typeof discover>): Promise<object> {
+  const discovered = await discovering
+  if (!discovered) return { status: 'not completed' }
+  const { unread: _unread, ...counts } = discovered
+  return { status: 'completed', ...counts }
+}
+
+/** Discoveries that failed and whose time to be tried again has come. */
+async function claimRetries(trx: Transaction): Promise<void> {
+  await trx.raw(
+    `update sources set running_slot = coalesce(running_slot, retry_at), retry_at = null
+     where is_active and retry_at <= now()`,
+  )
 }
 
 /** A job that dies with its process each time leaves a run that nobody ends, and no other could start. */

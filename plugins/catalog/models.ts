@@ -135,7 +135,7 @@ export class SchemaChange extends CompanyRow {
   declare impact: 'low' | 'medium' | 'high'
   declare isAcknowledged: boolean
   declare acknowledgedAt: Date | null
-  /** A user or key, or `reverted`. */
+  /** `user:<id>` or `key:<id>`; `reverted` when it was taken back, `excluded` when its table left the patterns. */
   declare acknowledgedBy: string | null
   declare discoveryId: string
   declare detectedAt: Date

@@ -1,28 +1,23 @@
 import type { Server } from '@hapi/hapi'
 import { formatName, tablePath } from '../../connectors/catalog.ts'
-import { rows, type Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database.ts'
+import { tagsOf } from './assets.ts'
 import type { Run, SchemaChange, Source, Table } from './models.ts'
-import { tableInfo, tagsOf } from './assets.ts'
+import {
+  openChangesOf,
+  openChangesOfTables,
+  tagCountsOf,
+  type OpenChanges,
+  type TagCounts,
+} from './standing.ts'
 
 /** What other features know of assets, merged into their records. */
 export interface AssetFacts {
-  /** Fields of representation A, for one source. */
-  source?(trx: Transaction, source: Source): Promise<object>
+  /** Fields of representation A, by source id. */
+  sources?(trx: Transaction, sources: readonly Source[]): Promise<Map<string, object>>
   /** Fields of representation B, by table id. */
   tables?(trx: Transaction, tableIds: readonly string[]): Promise<Map<string, object>>
 }
-
-interface Counts {
-  tableCount: number
-  columnCount: number
-  schemaCount: number
-  catalogCount: number
-  tagged: number
-  openChanges: number
-  worst: number | null
-}
-
-const IMPACT_NAMES = ['low', 'medium', 'high'] as const
 
 /** Representation A, the record of a source. */
 export async function presentSource(
@@ -31,11 +26,33 @@ export async function presentSource(
   source: Source,
   facts: readonly AssetFacts[],
 ): Promise<object> {
-  const counts = await countsOf(trx, source)
-  const worst = counts.worst === null ? 'none' : (IMPACT_NAMES[counts.worst] ?? 'none')
-  const { host, port, database, username, sslmode, default_catalog, http_path, ...extra } = source.config
-  const known: object[] = []
-  for (const { source: of } of facts) known.push((await of?.(trx, source)) ?? {})
+  const [record] = await presentSources(server, trx, [source], facts)
+  return record ?? {}
+}
+
+/** Representation A of several sources, by as many statements as of one. */
+export async function presentSources(
+  server: Server,
+  trx: Transaction,
+  sources: readonly Source[],
+  facts: readonly AssetFacts[],
+): Promise<object[]> {
+  if (sources.length === 0) return []
+  const ids = sources.map(({ id }) => id)
+  const open = await openChangesOf(trx, ids)
+  const tagged = await tagCountsOf(trx, ids)
+  const known: ReadonlyMap<string, object>[] = []
+  for (const { sources: of } of facts) known.push((await of?.(trx, sources)) ?? new Map())
+  return sources.map(source => ({
+    ...recordOf(server, source),
+    ...schemaStatus(source, open.get(source.id)),
+    ...tagStatus(source, tagged.get(source.id)),
+    ...Object.assign({}, ...known.map(map => map.get(source.id))),
+  }))
+}
+
+function recordOf(server: Server, source: Source): object {
+  const { host, port, database, username, default_catalog, http_path, ...extra } = source.config
   return {
     id: source.id,
     name: source.name,
@@ -47,88 +64,119 @@ export async function presentSource(
     last_refresh_at: source.lastDiscoveryAt,
     description: source.description,
     connection_status: source.connectionStatus,
+    connection_message: connectionMessage(source),
     discovery_state: source.discoveryState,
     discovery_interval: source.discoveryInterval,
-    table_count: counts.tableCount,
-    column_count: counts.columnCount,
-    schema_count: counts.schemaCount,
-    catalog_count: counts.catalogCount,
+    next_discovery_at: nextDiscovery(source),
+    failed_discoveries: source.failedDiscoveries,
+    include_patterns: source.includePatterns,
+    exclude_patterns: source.excludePatterns,
+    table_count: source.tableCount,
+    column_count: source.columnCount,
+    schema_count: source.schemaCount,
+    catalog_count: source.catalogCount,
+    unread_count: source.unreadCount,
     host: host ?? null,
     port: port ?? null,
     database_name: database ?? null,
     username: username ?? null,
     default_catalog: default_catalog ?? null,
     http_path: http_path ?? null,
-    ssl_enabled: sslmode !== undefined && sslmode !== 'disable',
-    extra_params: { ...extra, ...(sslmode === undefined ? {} : { sslmode }) },
-    ...schemaStatus(source, counts, worst),
+    ssl_enabled: isEncrypted(server, source),
+    extra_params: extra,
     freshness_status: 'not_configured',
     freshness_message: 'No table has a freshness schedule: POST /api/v1/sdk/freshness/schedules makes one',
     freshness_summary: '',
     lineage_status: 'none',
     lineage_message: 'No lineage is recorded',
-    tags_status: counts.tagged > 0 ? 'ready' : 'none',
-    tags_message: counts.tagged > 0 ? `${counts.tagged} tables carry tags` : 'No table carries a tag',
-    tags_counts: { tables: counts.tagged },
     intelligence_status: 'disabled',
     intelligence_message: 'Not part of this version',
     data_quality_status: 'none',
     data_quality_message: 'No rule, metric or referential check watches this source',
     query_access_level: source.queryAccessLevel,
-    tags_mode: 'manual',
     intelligence_mode: 'off',
     effective_access_level: source.queryAccessLevel,
     max_concurrency: source.maxConcurrency,
     statement_timeout_seconds: source.statementTimeoutSeconds,
-    auto_tag_enabled: false,
     // An engine whose extension was taken away has no features, and its sources stay readable.
     features: server.connectors.has(source.sourceType)
       ? { ...server.connectors.get(source.sourceType).capabilities }
       : {},
-    ...Object.assign({}, ...known),
   }
 }
 
-function schemaStatus(source: Source, counts: Counts, worst: string): object {
-  const failed = source.connectionError
-  const changed = counts.openChanges > 0
+function connectionMessage({ id, connectionStatus, connectionError }: Source): string {
+  if (connectionStatus === 'connected') return 'The last connection went through'
+  if (connectionStatus === 'failed')
+    return connectionError?.message ?? 'The last connection failed: test it to learn why'
+  return `Not tried yet: POST /api/v1/sdk/assets/${id}/test-connection`
+}
+
+/** When a source is read next by itself: on schedule, or again after a discovery that failed. */
+function nextDiscovery({ isActive, nextRunAt, retryAt }: Source): Date | null {
+  if (!isActive) return null
+  const times = [nextRunAt, retryAt].filter(at => at !== null).map(Number)
+  return times.length === 0 ? null : new Date(Math.min(...times))
+}
+
+/** The modes of TLS under which there is no session without it; `prefer` may go either way. */
+const ENFORCED = new Set<unknown>(['require', 'verify-ca', 'verify-full'])
+
+/** Whether sessions speak TLS: as the last connection test saw, else as far as the engine or the config promises. */
+function isEncrypted(server: Server, { sourceType, isEncrypted: seen, config }: Source): boolean {
+  if (server.connectors.has(sourceType) && server.connectors.get(sourceType).encrypted) return true
+  return seen ?? ENFORCED.has(config.sslmode ?? config.ssl)
+}
+
+function schemaStatus(source: Source, open: OpenChanges | undefined): object {
+  const changes = `${open?.count ?? 0} schema ${open?.count === 1 ? 'change is' : 'changes are'} not acknowledged`
   return {
-    schema_status: failed
-      ? 'error'
-      : source.lastDiscoveryAt === null
-        ? 'unknown'
-        : changed
-          ? 'changed'
-          : 'ok',
-    schema_message:
-      failed?.message ??
-      (source.lastDiscoveryAt === null
-        ? 'Not discovered yet: POST /api/v1/sdk/assets/{id}/discover'
-        : `${counts.tableCount} tables and ${counts.columnCount} columns are known`),
-    schema_change_status: changed ? worst : 'none',
-    schema_change_message: changed
-      ? `${counts.openChanges} schema changes are not acknowledged; the worst has ${worst} impact`
+    ...schemaState(source, open !== undefined),
+    schema_change_status: open?.worst ?? 'none',
+    schema_change_message: open
+      ? `${changes}; the worst has ${open.worst} impact: GET /api/v1/assets/${source.id}/schema-changes`
       : 'No schema change is open',
-    schema_change_summary: `${counts.openChanges} open`,
+    schema_change_summary: `${open?.count ?? 0} open`,
   }
 }
 
-async function countsOf(trx: Transaction, source: Source): Promise<Counts> {
-  const [counts] = await rows<Counts>(
-    trx,
-    `select t.*, c.* from (
-       select count(*)::int as table_count, coalesce(sum(jsonb_array_length(columns)), 0)::int as column_count,
-         count(distinct (catalog_name, schema_name))::int as schema_count,
-         count(distinct catalog_name)::int as catalog_count,
-         count(*) filter (where tags <> '{}' or column_tags <> '{}')::int as tagged
-       from tables where company_id = :companyId and source_id = :sourceId and is_active) t,
-     (select count(*)::int as open_changes,
-         max(case impact when 'high' then 2 when 'medium' then 1 else 0 end) as worst
-       from schema_changes where company_id = :companyId and source_id = :sourceId and not is_acknowledged) c`,
-    { companyId: source.companyId, sourceId: source.id },
+/** How well the catalog is known; what stands in the way comes before what has changed. */
+function schemaState(source: Source, isChanged: boolean): { schema_status: string; schema_message: string } {
+  const said = (status: string, message: string) => ({ schema_status: status, schema_message: message })
+  if (source.connectionError) return said('error', source.connectionError.message)
+  if (source.discoveryState === 'failed')
+    return said(
+      'error',
+      `The last discovery failed: POST /api/v1/sdk/assets/${source.id}/discover tries again`,
+    )
+  if (source.lastDiscoveryAt === null)
+    return said('unknown', `Not discovered yet: POST /api/v1/sdk/assets/${source.id}/discover`)
+  if (source.unreadCount > 0)
+    return said(
+      'error',
+      `The last discovery could not read ${counted(source.unreadCount, 'table')}: GET /api/v1/sdk/jobs/{job_id} of it tells which and why`,
+    )
+  return said(
+    isChanged ? 'changed' : 'ok',
+    `${counted(source.tableCount, 'table')} and ${counted(source.columnCount, 'column')} are known`,
   )
-  if (!counts) throw new Error('Counting gave no row')
-  return counts
+}
+
+function tagStatus(source: Source, tagged: TagCounts | undefined): object {
+  return {
+    tags: source.tags,
+    tags_status: tagged || source.tags.length > 0 ? 'ready' : 'none',
+    tags_message: tagged
+      ? `${counted(tagged.tables, 'table')} and ${counted(tagged.columns, 'column')} carry tags`
+      : 'Nothing carries a tag: POST /api/v1/sdk/tags makes one',
+    tags_counts: tagged ?? { tables: 0, columns: 0, by_tag: {} },
+    tags_mode: source.autoTagEnabled ? 'auto' : 'manual',
+    auto_tag_enabled: source.autoTagEnabled,
+  }
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
 /** Representation B, the record of a table; without `columns` in lists. */
@@ -141,10 +189,16 @@ export function presentTable(source: Source, table: Table, facts: object, withCo
     database: table.catalogName,
     schema: table.schemaName,
     name: table.name,
-    table_path: tablePath(tableInfo(table)),
+    table_path: tablePath({ catalog: table.catalogName, schema: table.schemaName, name: table.name }),
     description: table.description ?? table.comment,
     is_active: table.isActive,
+    absence: table.absence,
+    read_error: table.readError,
+    column_count: table.columnCount,
+    estimated_rows: table.estimatedRows === null ? null : Number(table.estimatedRows),
+    primary_key: table.constraints.find(({ type }) => type === 'primary_key')?.columns ?? [],
     freshness: { status: 'unknown', last_updated: null, sla_threshold: null, checked_at: null },
+    quality: { status: 'none', passing: 0, failing: 0, error: 0 },
     ...facts,
     ...(withColumns && {
       columns: table.columns.map(column => ({
@@ -161,15 +215,25 @@ export function presentTable(source: Source, table: Table, facts: object, withCo
   }
 }
 
-/** What features know of some tables, merged by table. */
+/** What is known of some tables beside their rows, by features too, merged by table. */
 export async function factsOf(
   trx: Transaction,
   facts: readonly AssetFacts[],
   tableIds: readonly string[],
 ): Promise<Map<string, object>> {
+  if (tableIds.length === 0) return new Map()
+  const open = await openChangesOfTables(trx, tableIds)
   const known: ReadonlyMap<string, object>[] = []
   for (const { tables } of facts) known.push((await tables?.(trx, tableIds)) ?? new Map())
-  return new Map(tableIds.map(id => [id, Object.assign({}, ...known.map(map => map.get(id)))]))
+  return new Map(
+    tableIds.map(id => [
+      id,
+      Object.assign(
+        { schema_change_status: open.get(id)?.worst ?? 'none' },
+        ...known.map(map => map.get(id)),
+      ) as object,
+    ]),
+  )
 }
 
 export function presentChange(change: SchemaChange): object {

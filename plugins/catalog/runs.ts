@@ -3,6 +3,9 @@ import type { Transaction } from '../../server/database.ts'
 import { failureOf } from './connections.ts'
 import { Run, Source, Table } from './models.ts'
 
+/** The statuses of a run that may still come to something. */
+export const UNFINISHED: Run['status'][] = ['pending', 'running']
+
 /** Makes the record of asynchronous work that a client can follow. */
 export async function startRun(
   trx: Transaction,
@@ -19,7 +22,7 @@ export async function finishRun(
 ): Promise<void> {
   await Run.query(trx)
     .findById(runId)
-    .whereIn('status', ['pending', 'running'])
+    .whereIn('status', UNFINISHED)
     .patch({
       completedAt: new Date(),
       ...('result' in end

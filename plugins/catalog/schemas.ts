@@ -1,15 +1,19 @@
 import Joi from 'joi'
 import { pageQuery, queryBoolean, queryInteger } from '../../server/page.ts'
 import { IMPACTS } from './diff.ts'
+import { patternList } from './patterns.ts'
 
 const DISCOVERY_INTERVALS = ['off', 'hourly', 'every_4_hours', 'daily', 'weekly']
 
 export const assetParams = Joi.object({ asset_id: Joi.string().max(1_000).required() })
 
-const limits = {
+const treatment = {
   query_access_level: Joi.string().valid('schema_only', 'aggregates', 'full'),
   max_concurrency: Joi.number().strict().integer().min(1).max(20),
   statement_timeout_seconds: Joi.number().strict().integer().min(1).max(3_600).allow(null),
+  include_patterns: patternList,
+  exclude_patterns: patternList,
+  auto_tag_enabled: Joi.boolean().strict(),
 }
 
 export const newSource = Joi.object({
@@ -20,7 +24,7 @@ export const newSource = Joi.object({
   discovery_interval: Joi.string()
     .valid(...DISCOVERY_INTERVALS)
     .default('off'),
-  ...limits,
+  ...treatment,
 }).required()
 
 export const sourcePatch = Joi.object({
@@ -29,16 +33,32 @@ export const sourcePatch = Joi.object({
   connection_config: Joi.object().unknown(),
   is_active: Joi.boolean().strict(),
   discovery_interval: Joi.string().valid(...DISCOVERY_INTERVALS),
-  ...limits,
+  ...treatment,
 })
   .min(1)
   .required()
+
+/** Several names, separated by commas, of which any will do. */
+const names = (description: string) =>
+  Joi.string()
+    .max(2_000)
+    .normalize('NFC')
+    .custom((text: string, helpers) => {
+      const given = text.split(',').map(name => name.trim())
+      return given.includes('') ? helpers.error('names.empty') : [...new Set(given)]
+    })
+    .messages({ 'names.empty': '{{#label}} must be names separated by commas, none of them empty' })
+    .description(description)
 
 export const assetList = Joi.object({
   ...pageQuery(),
   source: Joi.string().max(200),
   asset_type: Joi.string().valid('source', 'table', 'view', 'materialized_view', 'external_table'),
-  search: Joi.string().max(200),
+  search: Joi.string().max(200).description('A part of the name, in any case; there are no wildcards.'),
+  schema: names('Schemas, separated by commas; tables of any of them are listed.'),
+  tag: names(
+    'Tags, separated by commas: of the asset; for a table also those of its source and its columns.',
+  ),
 })
 
 export const assetQuery = Joi.object({ include_columns: queryBoolean.default(true) })

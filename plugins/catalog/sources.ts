@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import type { Connector, Stage } from '../../connectors/connector.ts'
@@ -5,27 +6,34 @@ import { ConnectorError } from '../../connectors/errors.ts'
 import { formatName } from '../../connectors/catalog.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
-import { failureOf, openConfig, sealPlace, splitSecrets, testConnection } from './connections.ts'
+import { failureOf, namesOf, openConfig, sealPlace, splitSecrets, testConnection } from './connections.ts'
 import { Run, Source } from './models.ts'
 import { discoverJob } from './jobs.ts'
+import { classifyAll, forgetAutomatic } from './tags.ts'
 
-/** What a source lets itself be asked; as in the columns of the same names. */
-interface SourceLimits {
+/** How a source is to be treated; as in the columns of the same names. */
+interface Treatment {
   query_access_level?: Source['queryAccessLevel']
   max_concurrency?: number
   statement_timeout_seconds?: number | null
+  include_patterns?: string[]
+  exclude_patterns?: string[]
+  auto_tag_enabled?: boolean
 }
 
-function limitsOf(body: SourceLimits): Partial<Source> {
+function treatmentOf(body: Treatment): Partial<Source> {
   return {
     queryAccessLevel: body.query_access_level,
     maxConcurrency: body.max_concurrency,
     statementTimeoutSeconds: body.statement_timeout_seconds,
+    includePatterns: body.include_patterns,
+    excludePatterns: body.exclude_patterns,
+    autoTagEnabled: body.auto_tag_enabled,
   }
 }
 
 /** The body of `POST /sdk/assets`, validated. */
-export interface NewSource extends SourceLimits {
+export interface NewSource extends Treatment {
   name: string
   source_type: string
   connection_config: Record<string, unknown>
@@ -51,13 +59,13 @@ export async function createSource(
     description: body.description ?? null,
     discoveryInterval: body.discovery_interval,
     nextRunAt: body.discovery_interval === 'off' ? null : new Date(),
-    ...limitsOf(body),
+    ...treatmentOf(body),
     ...sealed(server, connector, { companyId, id }, config),
   })
 }
 
 /** The body of `PATCH /sdk/assets/{id}`, validated. */
-export interface SourcePatch extends SourceLimits {
+export interface SourcePatch extends Treatment {
   name?: string
   description?: string | null
   connection_config?: Record<string, unknown>
@@ -75,15 +83,13 @@ export async function patchSource(
   if (patch.name !== undefined && patch.name !== source.name) await assertFreeName(trx, patch.name)
   const { name: formerName } = source
   const connector = server.connectors.get(source.sourceType)
-  const config =
-    patch.connection_config &&
-    validConfig(connector, { ...openConfig(server, source), ...patch.connection_config })
+  const config = patch.connection_config && mergedConfig(server, connector, source, patch.connection_config)
   const { discovery_interval: interval } = patch
   const changed = await Source.query(trx).patchAndFetchById(source.id, {
     ...(patch.name !== undefined && { name: patch.name }),
     ...(patch.description !== undefined && { description: patch.description }),
     ...(patch.is_active !== undefined && { isActive: patch.is_active }),
-    ...limitsOf(patch),
+    ...treatmentOf(patch),
     ...(interval !== undefined && {
       discoveryInterval: interval,
       nextRunAt: interval === 'off' ? null : new Date(),
@@ -92,11 +98,43 @@ export async function patchSource(
       ...sealed(server, connector, source, config),
       connectionStatus: 'untested' as const,
       connectionError: null,
+      isEncrypted: null,
+      // Tables of another database are neither added nor removed.
+      readPatterns: null,
+      failedDiscoveries: 0,
+      retryAt: null,
     }),
     updatedAt: new Date(),
   })
   if (changed.name !== formerName) await renameTables(trx, changed, formerName)
+  if (changed.autoTagEnabled !== source.autoTagEnabled)
+    await (changed.autoTagEnabled ? classifyAll(trx, changed) : forgetAutomatic(trx, changed))
   return changed
+}
+
+/**
+ * A config with what a patch changes. A secret left out is kept, but only for the place it was given for: who may
+ * change a source may not have its password sent to a server of their own.
+ * @throws 400 `VALIDATION_ERROR` on the secrets that have to be given again
+ */
+function mergedConfig(
+  server: Server,
+  connector: Connector,
+  source: Source,
+  patch: Record<string, unknown>,
+): Record<string, unknown> {
+  const former = openConfig(server, source)
+  const config = validConfig(connector, { ...former, ...patch })
+  const moved = namesOf(connector, 'address').filter(name => !isDeepStrictEqual(config[name], former[name]))
+  const kept = namesOf(connector, 'secret').filter(
+    name => former[name] !== undefined && former[name] !== '' && !Object.hasOwn(patch, name),
+  )
+  const [secret] = kept
+  if (moved.length === 0 || secret === undefined) return config
+  throw invalidField(
+    `connection_config.${secret}`,
+    `has to be given again with another ${moved.join(', ')}: a stored secret is only sent where it was meant for`,
+  )
 }
 
 /** Qualified names start with the source's name. */
@@ -162,7 +200,15 @@ export async function testSource(server: Server, source: Source): Promise<Tested
   const stages = await testConnection(server, source)
   const failed = stages.find(stage => stage.status === 'failed')
   const error = failed ? (failed.error ?? unknownFailure(source, failed)) : null
-  await server.db.company(source.companyId, trx => noteConnection(server, trx, source, error))
+  await server.db.company(source.companyId, async trx => {
+    const tls = stages.find(({ name, status }) => name === 'tls' && status !== 'failed')
+    // Skipped after an earlier stage failed, it tells nothing.
+    if (tls && !failed)
+      await Source.query(trx)
+        .findById(source.id)
+        .patch({ isEncrypted: tls.status === 'passed' })
+    await noteConnection(server, trx, source, error)
+  })
   const failure = error && failureOf(error)
   return {
     success: !failed,
@@ -225,7 +271,7 @@ export async function requestDiscovery(server: Server, trx: Transaction, source:
     { id, companyId: source.companyId, sourceId: source.id },
   )
   if (made.length > 0) {
-    await Source.query(trx).findById(source.id).patch({ discoveryState: 'queued' })
+    await Source.query(trx).findById(source.id).patch({ discoveryState: 'queued', retryAt: null })
     await server.jobs.send(
       discoverJob,
       { company_id: source.companyId, run_id: id },

@@ -8,6 +8,10 @@ interface Alert {
   title: string
 }
 
+interface Tags {
+  data: { pagination: { total: number } }
+}
+
 /** Alerts that the summary names; the rest is a request away. */
 const SHOWN = 12
 
@@ -21,6 +25,7 @@ export async function summarize(server: Server, { key, sourceId }: Credentials):
   const rules = await get<{ data: Record<string, number> }>(`/sdk/validity/${sourceId}/summary`)
   const metrics = await get<{ data: Record<string, number> }>(`/sdk/metrics/${sourceId}/summary`)
   const references = await get<{ data: Record<string, number> }>(`/sdk/referential/${sourceId}/summary`)
+  const tags = await get<Tags>(`/sdk/tags?asset_id=${sourceId}&origin=automatic&limit=1`)
   const alerts = await get<{ data: { data: Alert[]; pagination: { total: number } } }>('/sdk/alerts?limit=50')
   const open = alerts.data.data.filter(
     ({ status, severity }) => status === 'triggered' && severity !== 'info',
@@ -33,6 +38,7 @@ export async function summarize(server: Server, { key, sourceId }: Credentials):
     `Found in ${asset.name}:`,
     ...table([
       ['catalog', `${asset.table_count} tables, ${asset.column_count} columns`],
+      ['tags', `${tags.data.pagination.total} columns of personal data, told by their names and types`],
       ['drift', `${changes.data.total} schema changes, the worst of ${asset.schema_change_status} impact`],
       ['freshness', counts(freshness.data.summary)],
       ['rules', counts(rules.data)],

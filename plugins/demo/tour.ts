@@ -40,6 +40,7 @@ export async function makeSource(server: Server, { key, companyId }: Credentials
       source_type: 'sqlite',
       connection_config: { path },
       description: 'A small shop with four weeks of history, and a bad last day',
+      auto_tag_enabled: true,
     })
     const sourceId = String(source.data.id)
     // The sweep would mix checks of this moment among those of the days that are lived again.

@@ -32,6 +32,9 @@ export interface Watched extends Pick<
   qualifiedName: string
   kind: string
   tags: string[]
+  columnTags: Record<string, string[]>
+  /** Of the source itself. */
+  sourceTags: string[]
   isKnown: boolean
   /** The timestamp column; all columns while none is chosen. */
   columns: ColumnInfo[] | null
@@ -93,14 +96,15 @@ async function load(
     trx,
     `select f.id, f.table_id, f.timestamp_column, f.monitoring_mode, f.sla_threshold, f.learned_sla_seconds,
        f.expected_next, f.alert_severity, f.last_updated,
-       t.catalog_name, t.schema_name, t.name as table_name, t.qualified_name, t.kind, t.tags, t.is_active as is_known,
+       t.catalog_name, t.schema_name, t.name as table_name, t.qualified_name, t.kind, t.tags, t.column_tags,
+       s.tags as source_tags, t.is_active as is_known,
        case when f.timestamp_column is null then t.columns else
          (select jsonb_agg(c) from jsonb_array_elements(t.columns) c where c ->> 'name' = f.timestamp_column)
        end as columns,
        (select least(c.last_updated, c.checked_at) from freshness_checks c
          where c.company_id = f.company_id and c.schedule_id = f.id and c.is_update
          order by c.checked_at desc, c.id desc limit 1) as last_update
-     from freshness_schedules f join tables t on t.id = f.table_id
+     from freshness_schedules f join tables t on t.id = f.table_id join sources s on s.id = f.source_id
      where f.company_id = :companyId and f.source_id = :sourceId ${which}
      order by t.qualified_name`,
     { companyId, sourceId, ids: scheduleIds ?? [] },

@@ -58,9 +58,13 @@ export async function countReadiness(
     .select(trx.raw(`${READINESS_SQL} as readiness, count(*)::int as count`))
     .groupByRaw('1')
     .castTo<{ readiness: Readiness; count: number }[]>()
-  const counts = Object.fromEntries(READINESS.map(readiness => [readiness, 0])) as Record<Readiness, number>
+  const counts = noneReady()
   for (const { readiness, count } of counted) counts[readiness] = count
   return counts
+}
+
+function noneReady(): Record<Readiness, number> {
+  return Object.fromEntries(READINESS.map(readiness => [readiness, 0])) as Record<Readiness, number>
 }
 
 /** Counts over all monitored tables, for `GET /sdk/freshness/summary`. */
@@ -84,23 +88,39 @@ export async function summarize(trx: Transaction, scope: Scope): Promise<object>
   }
 }
 
+function ofSource({ ready, not_ready: stale, unknown, error }: Record<Readiness, number>): object {
+  const total = ready + stale + unknown + error
+  const message =
+    stale > 0
+      ? `${stale} of ${total} monitored tables are stale`
+      : ready > 0
+        ? `${ready} of ${total} monitored tables are fresh, none is stale`
+        : 'Nothing is known of the monitored tables yet'
+  return {
+    freshness_status: stale > 0 ? 'stale' : ready > 0 ? 'fresh' : 'unknown',
+    freshness_message: message,
+    freshness_summary: `${ready} ready, ${stale} not ready, ${unknown} unknown, ${error} error`,
+  }
+}
+
 /** What the records of assets say of freshness. */
 export const assetFacts: Parameters<Server['plugins']['catalog']['describeAssets']>[0] = {
-  async source(trx, source) {
-    const { ready, not_ready: stale, unknown, error } = await countReadiness(trx, { sourceId: source.id }, {})
-    const total = ready + stale + unknown + error
-    if (total === 0) return {}
-    const message =
-      stale > 0
-        ? `${stale} of ${total} monitored tables are stale`
-        : ready > 0
-          ? `${ready} of ${total} monitored tables are fresh, none is stale`
-          : 'Nothing is known of the monitored tables yet'
-    return {
-      freshness_status: stale > 0 ? 'stale' : ready > 0 ? 'fresh' : 'unknown',
-      freshness_message: message,
-      freshness_summary: `${ready} ready, ${stale} not ready, ${unknown} unknown, ${error} error`,
+  async sources(trx, sources) {
+    const ids = sources.map(({ id }) => id)
+    const counted = await Schedule.query(trx)
+      .whereIn('freshness_schedules.sourceId', ids)
+      .select(
+        'freshness_schedules.sourceId as id',
+        trx.raw(`${READINESS_SQL} as readiness, count(*)::int as count`),
+      )
+      .groupByRaw('1, 2')
+      .castTo<{ id: string; readiness: Readiness; count: number }[]>()
+    const counts = new Map<string, Record<Readiness, number>>()
+    for (const { id, readiness, count } of counted) {
+      const known = counts.get(id) ?? noneReady()
+      counts.set(id, { ...known, [readiness]: count })
     }
+    return new Map([...counts].map(([id, known]) => [id, ofSource(known)]))
   },
   async tables(trx, tableIds) {
     const schedules = await Schedule.query(trx).whereIn('tableId', [...tableIds])
@@ -127,6 +147,10 @@ interface Conditions {
   whereRaw(condition: string, bindings: readonly unknown[]): unknown
 }
 
+/** A tag of the table itself, or of any of its columns. */
+const HAS_TAG = `t.id in (select g.table_id from tags g where g.company_id = freshness_schedules.company_id
+  and g.name = any(cast(? as text[])) and not g.is_refused and g.table_id is not null)`
+
 function filtered<Query extends Conditions>(
   query: Query,
   { sourceId, tableId }: Scope,
@@ -135,7 +159,7 @@ function filtered<Query extends Conditions>(
   if (sourceId !== undefined) query.where('freshness_schedules.sourceId', sourceId)
   if (tableId !== undefined) query.where('freshness_schedules.tableId', tableId)
   if (filters.schema) query.whereIn('t.schemaName', filters.schema)
-  if (filters.tag) query.whereRaw('t.tags && cast(? as text[])', [filters.tag])
+  if (filters.tag) query.whereRaw(HAS_TAG, [filters.tag])
   if (filters.search !== undefined)
     query.whereRaw('position(lower(?) in lower(t.name)) > 0', [filters.search])
   return query

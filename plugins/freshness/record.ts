@@ -105,7 +105,7 @@ function severityOf({ watched, judgement }: Finding): 'warning' | 'critical' | n
 /** A violation, or the warning before it, opens an alert; a table in time again closes it. Not knowing does neither. */
 async function alert(server: Server, trx: Transaction, sourceId: string, finding: Finding): Promise<void> {
   const { watched, judgement } = finding
-  const { alerts } = server.plugins
+  const { alerts, catalog } = server.plugins
   const severity = severityOf(finding)
   const isOver = watched.alertSeverity !== null && severity === null
   if (isOver) await alerts.resolve(trx, 'freshness_violation', watched.id)
@@ -122,7 +122,7 @@ async function alert(server: Server, trx: Transaction, sourceId: string, finding
       id: watched.tableId,
       qualifiedName: watched.qualifiedName,
       assetType: watched.kind,
-      tags: watched.tags,
+      tags: catalog.tagsOf({ tags: watched.sourceTags }, watched, [finding.timestampColumn]),
     },
     ruleName: `Freshness of ${path}`,
     title:

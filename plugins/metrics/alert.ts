@@ -50,7 +50,7 @@ export async function alert(
       chunk.map(({ metric, worst }) => ({ metric, group: worst.captured.groupValues })),
     )
     for (const [place, trouble] of chunk.entries()) {
-      const { alertId } = await alerts.raise(trx, eventOf(loaded, trouble, pasts[place]!))
+      const { alertId } = await alerts.raise(trx, eventOf(server, loaded, trouble, pasts[place]!))
       for (const anomaly of trouble.anomalies) raised.set(anomaly, alertId)
     }
   }
@@ -74,15 +74,16 @@ export function causeOf({ id }: Pick<Metric, 'id'>): string {
 }
 
 /** What all events of a metric carry alike. */
-export function subjectOf({ source, table }: Loaded, metric: Metric) {
+export function subjectOf(server: Server, { source, table }: Loaded, metric: Metric) {
   const path = tablePath({ catalog: table.catalogName, schema: table.schemaName, name: table.name })
+  const tags = server.plugins.catalog.tagsOf(source, table, [metric.columnName, ...metric.groupByColumns])
   const what = [metric.metricType, metric.columnName].filter(Boolean).join(' of ')
   return {
     title: `${what} on ${path}`,
     event: {
       type: 'metric_anomaly' as const,
       sourceId: source.id,
-      asset: { id: table.id, qualifiedName: table.qualifiedName, assetType: table.kind, tags: table.tags },
+      asset: { id: table.id, qualifiedName: table.qualifiedName, assetType: table.kind, tags },
       ruleName: `${what} on ${table.name}`,
     },
     details: {
@@ -94,9 +95,14 @@ export function subjectOf({ source, table }: Loaded, metric: Metric) {
   }
 }
 
-function eventOf(loaded: Loaded, { metric, anomalies, worst }: Trouble, past: readonly Point[]) {
+function eventOf(
+  server: Server,
+  loaded: Loaded,
+  { metric, anomalies, worst }: Trouble,
+  past: readonly Point[],
+) {
   const { captured, said } = worst
-  const { title, event, details } = subjectOf(loaded, metric)
+  const { title, event, details } = subjectOf(server, loaded, metric)
   const isGrouped = metric.groupByColumns.length > 0
   const place = isGrouped ? `${title}, ${nameOf(captured.groupValues)}` : title
   const sentence = explanation(metric.metricType, said.point, said.verdict, metric.checkInterval)

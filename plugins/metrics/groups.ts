@@ -103,7 +103,7 @@ async function tellVanished(
   )
   const { lastSeenAt } = vanished[0]!
   const least = Math.min(...vanished.map(({ run }) => run))
-  const { title, event, details } = subjectOf(loaded, metric)
+  const { title, event, details } = subjectOf(server, loaded, metric)
   const sentence =
     groups.length === 1
       ? `the group ${listed(groups)} is missing; it was there in the last ${least} captures`
@@ -124,7 +124,7 @@ async function tellNew(
   loaded: Loaded,
   { metric, came, at }: { metric: Metric; came: readonly Group[]; at: Date },
 ): Promise<void> {
-  const { title, event, details } = subjectOf(loaded, metric)
+  const { title, event, details } = subjectOf(server, loaded, metric)
   const one = came.length === 1
   const sentence = `${one ? 'a group is new' : `${came.length} groups are new`}: ${listed(came)}`
   await server.plugins.alerts.raise(trx, {

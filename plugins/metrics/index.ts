@@ -1,6 +1,6 @@
 import type { Plugin } from '@hapi/hapi'
 import { learnExpected } from './feedback.ts'
-import { summarize, wanted } from './metrics.ts'
+import { wanted } from './metrics.ts'
 import { Metric, type Snapshot } from './models.ts'
 import { record } from './record.ts'
 import { routes } from './routes.ts'
@@ -15,7 +15,7 @@ export const metrics: Plugin<undefined> = {
       model: Metric,
       check: wanted,
       record: (trx, table, taken, at) => record(server, trx, table, taken, at),
-      tally: (trx, source) => summarize(trx, source.companyId, { source }),
+      lastStatus: 'lastStatus',
     })
     server.plugins.alerts.onExpected('metric_anomaly', learnExpected)
     server.route(routes(server, captureNow))

@@ -1,5 +1,4 @@
 import type { Plugin } from '@hapi/hapi'
-import { summarize } from './checks.ts'
 import { ReferentialCheck, type ReferentialResult } from './models.ts'
 import { record, wanted } from './record.ts'
 import { routes } from './routes.ts'
@@ -14,7 +13,7 @@ export const referential: Plugin<undefined> = {
       model: ReferentialCheck,
       check: (check, _table, trx) => wanted(server, check, trx),
       record: (trx, table, taken, at) => record(server, trx, table, taken, at),
-      tally: (trx, source) => summarize(trx, source.companyId, { source }),
+      lastStatus: 'latestStatus',
     })
     server.route(routes(server, checkNow))
   },

@@ -30,7 +30,14 @@ export async function wanted(server: Server, check: ReferentialCheck, trx: Trans
     minChildren: minChildCount,
     maxChildren: maxChildCount,
   }
-  return { type: referential as unknown as CheckType, column: check.childColumnName, config: { ...config } }
+  // Orphans are values of the parent's kind: an email that no customer has is one all the same.
+  const isPersonal = catalog.personalColumns(parent).has(check.parentColumnName)
+  return {
+    type: referential as unknown as CheckType,
+    column: check.childColumnName,
+    config: { ...config },
+    ...(isPersonal && { masked: [check.childColumnName] }),
+  }
 }
 
 /** Judges outcomes and stores results and alerts. */
@@ -74,7 +81,7 @@ async function alert(
   { source, table }: Loaded,
   { check, before, judged }: { check: NamedCheck; before: ReferentialCheck['latestStatus']; judged: Judged },
 ): Promise<void> {
-  const { alerts } = server.plugins
+  const { alerts, catalog } = server.plugins
   if (judged.status === 'pass' && before !== 'pass')
     await alerts.resolve(trx, 'referential_failure', check.id)
   if (judged.status !== 'fail') return
@@ -83,7 +90,12 @@ async function alert(
     cause: check.id,
     severity: check.severity,
     sourceId: source.id,
-    asset: { id: table.id, qualifiedName: table.qualifiedName, assetType: table.kind, tags: table.tags },
+    asset: {
+      id: table.id,
+      qualifiedName: table.qualifiedName,
+      assetType: table.kind,
+      tags: catalog.tagsOf(source, table, [check.childColumnName]),
+    },
     ruleName: check.name,
     title: `${check.name}: ${whatFailed(check, judged)}`,
     details: {

@@ -46,8 +46,8 @@ export interface Feature<Row extends Scheduled = Scheduled, Result = unknown> {
    * @returns what was made of each, in the same order
    */
   record(trx: Transaction, table: Loaded, taken: readonly Taken<Row>[], at: Date): Promise<Result[]>
-  /** How the active checks of a source did last. */
-  tally(trx: Transaction, source: Loaded['source']): Promise<Tally>
+  /** The property of a row that tells how its check did last: pass, fail, error or, in any case, WARNING. */
+  lastStatus: keyof Row & string
 }
 
 /**
@@ -60,7 +60,7 @@ export type CheckNow<Row, Result> = (
   choice?: ScanChoice,
 ) => Promise<{ result: Result; outcome: Outcome } | undefined>
 
-/** Checks by how they did last; those that have not run are in none. */
+/** Active checks by how they did last; those that have not run are in none. A warning is no failure. */
 export interface Tally {
   passing: number
   failing: number

@@ -7,7 +7,7 @@ import type { Connection } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { apiError, hasCode, invalidField } from '../../server/errors.ts'
 import type { CheckRequest, Configured, Loaded } from './api.ts'
-import { refuseGroups } from './measure.ts'
+import { refuseShown } from './measure.ts'
 
 /** Checks what a user asks for against the check type, the table's catalog entry and the engine. */
 export async function configure(
@@ -27,8 +27,8 @@ export async function configure(
   assertSuited(server, type, loaded, column, request)
   const { nullIsValid, groupBy = [] } = request
   for (const name of groupBy) known(loaded, name, 'group_by_columns')
-  const hidden = refuseGroups({ groupBy }, catalog.personalColumns(loaded.table))
-  if (hidden) throw invalidField('group_by_columns', hidden.message)
+  const hidden = refuseShown({ type, column: column?.name, groupBy }, catalog.personalColumns(loaded))
+  if (hidden) throw invalidField(hidden.field, hidden.message)
   const check: Configured['check'] = {
     type,
     config,

@@ -3,7 +3,7 @@ import type { Feature, ScansApi } from './api.ts'
 import { configure } from './configure.ts'
 import { dispatch, dispatchJob, scanJob } from './jobs.ts'
 import { backfill, tryOut } from './past.ts'
-import { quality } from './quality.ts'
+import { qualityFacts } from './quality.ts'
 import { runRow, runTable } from './select.ts'
 
 /** One pass over a table for every check that is due on it, whoever owns the check. */
@@ -12,7 +12,7 @@ export const scans: Plugin<undefined> = {
   dependencies: ['catalog'],
   register(server) {
     const features: Feature[] = []
-    server.plugins.catalog.describeAssets({ source: (trx, source) => quality(trx, source, features) })
+    server.plugins.catalog.describeAssets(qualityFacts(features))
     server.jobs.add(scanJob, dispatchJob)
     server.expose({
       contribute(feature) {

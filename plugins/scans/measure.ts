@@ -27,9 +27,9 @@ export async function measure(
   const { source, table } = loaded
   const { catalog } = server.plugins
   const refusal = refuse(loaded)
-  const masked = catalog.personalColumns(table)
+  const masked = catalog.personalColumns(loaded)
   const refusals = checks.flatMap(check => {
-    const found = refusal ?? refuseGroups(check, masked)
+    const found = refusal ?? refuseShown(check, masked)
     return found ? [failed(found.kind, found.message)(check)] : []
   })
   const refused = new Set(refusals.map(({ id }) => id))
@@ -54,17 +54,30 @@ export async function measure(
 }
 
 /**
- * Why a check may not group as it does: a group shows the value that it stands for. Asked when a metric is made, and
- * at each scan, since columns may have been tagged meanwhile.
+ * Why a check would show what a column of personal data holds, and the field of its body to blame. Asked when a metric
+ * is made, and at each scan, since columns may have been tagged meanwhile.
  */
-export function refuseGroups(
-  { groupBy = [] }: Pick<Check, 'groupBy'>,
+export function refuseShown(
+  { type, column, groupBy = [] }: Pick<Check, 'type' | 'column' | 'groupBy'>,
   masked: ReadonlySet<string>,
-): Unmeasurable | null {
+): (Unmeasurable & { field: 'column_name' | 'group_by_columns' }) | null {
+  const refusal = (field: 'column_name' | 'group_by_columns', message: string) => ({
+    kind: 'permission',
+    field,
+    message,
+  })
   const hidden = groupBy.find(name => masked.has(name))
-  if (hidden === undefined) return null
-  const message = `${hidden} is tagged as personal data, and every group would show its value: group by another column`
-  return { kind: 'permission', message }
+  if (hidden !== undefined) {
+    const what = `${hidden} is tagged as personal data, and every group would show its value`
+    return refusal('group_by_columns', `${what}: group by another column`)
+  }
+  if (column === undefined || !masked.has(column)) return null
+  const what = `${column} is tagged as personal data, and ${type.name} would show`
+  if (type.showsValue === 'always')
+    return refusal('column_name', `${what} one of its values: choose a type that counts, or take the tag off`)
+  if (type.showsValue === 'alone' && groupBy.length > 0)
+    return refusal('group_by_columns', `${what} its value of every group of one row: leave the groups out`)
+  return null
 }
 
 /** Why a table is not to be asked, known without asking its source. */

@@ -35,7 +35,7 @@ export async function alert(
       await alerts.resolve(trx, 'validity_failure', causeOf(rule))
     // Of a rule that is switched off, nobody would close the alert.
     if (judged.status !== 'fail' || !rule.isActive) continue
-    const { alertId } = await alerts.raise(trx, eventOf(loaded, item, pasts.get(rule.id) ?? []))
+    const { alertId } = await alerts.raise(trx, eventOf(server, loaded, item, pasts.get(rule.id) ?? []))
     raised.set(rule.id, alertId)
   }
   return raised
@@ -46,15 +46,16 @@ export function causeOf({ uuid }: { uuid: string }): string {
   return `v_${uuid}`
 }
 
-function eventOf({ source, table }: Loaded, item: JudgedRule, past: readonly Point[]) {
+function eventOf(server: Server, { source, table }: Loaded, item: JudgedRule, past: readonly Point[]) {
   const { rule, judged } = item
+  const tags = server.plugins.catalog.tagsOf(source, table, [rule.columnName])
   const path = tablePath({ catalog: table.catalogName, schema: table.schemaName, name: table.name })
   return {
     type: 'validity_failure' as const,
     cause: causeOf(rule),
     severity: rule.severity,
     sourceId: source.id,
-    asset: { id: table.id, qualifiedName: table.qualifiedName, assetType: table.kind, tags: table.tags },
+    asset: { id: table.id, qualifiedName: table.qualifiedName, assetType: table.kind, tags },
     ruleName: rule.name,
     title: rule.errorMessage ?? `${rule.name} on ${path}: ${wordsOf(item)}`,
     details: {

@@ -2,7 +2,7 @@ import type { Plugin } from '@hapi/hapi'
 import { learnExpected } from './feedback.ts'
 import { ValidityRule, type ValidityResult } from './models.ts'
 import { record } from './record.ts'
-import { scheduleUser, summarize, wanted } from './rules.ts'
+import { scheduleUser, wanted } from './rules.ts'
 import { routes } from './routes.ts'
 
 /** Rules that say which values are valid, checked on schedule and on demand. */
@@ -15,7 +15,7 @@ export const validity: Plugin<undefined> = {
       model: ValidityRule,
       check: wanted,
       record: (trx, table, taken, at) => record(server, trx, table, taken, at),
-      tally: (trx, source) => summarize(trx, source.companyId, { source }),
+      lastStatus: 'latestStatus',
     })
     server.plugins.alerts.onExpected('validity_failure', learnExpected)
     server.plugins.operatingSchedules.usedBy(scheduleUser)

@@ -27,7 +27,8 @@ export interface BenchEngine {
   start(t: { teardown(down: () => unknown): unknown }): Promise<BenchDatabase | string>
 }
 
-const POSTGRESQL_PLAIN = [
+/** Plain queries of PostgreSQL's catalog, as a person would write them. */
+export const POSTGRESQL_PLAIN = [
   `select n.nspname, c.relname, c.relkind, c.reltuples, d.description
   from pg_class c
   join pg_namespace n on n.oid = c.relnamespace

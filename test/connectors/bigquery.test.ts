@@ -106,6 +106,7 @@ t.test('it conforms', async t => {
       ],
       analyze: () => [],
       hasNoUnique: true,
+      hasFixedAddress: true,
     }),
   })
   t.match(result, { conforming: true, skipped: [] })
@@ -432,13 +433,58 @@ t.test('datasets whose keys cannot be read are told without', async t => {
   await fill(project)
   project.restrictKeys('shop')
   t.same(
-    (await connection.introspect()).map(({ name, constraints }) => [name, constraints]),
+    (await connection.introspect()).map(({ name, constraints, unreadConstraints: error }) => [
+      name,
+      constraints,
+      error?.kind,
+    ]),
     [
-      ['visits', []],
-      ['customers', []],
-      ['orders', []],
+      ['visits', [], undefined],
+      ['customers', [], 'permission'],
+      ['orders', [], 'permission'],
     ],
+    'and say so',
   )
+})
+
+t.test('what the account may not see is told from what was dropped', async t => {
+  const { project, connection } = await openSession(t)
+  await fill(project)
+  const ref = (name: string, schema = 'shop', catalog = project.project) => ({ catalog, schema, name })
+  const hidden = async (on: Connection, ...tables: ReturnType<typeof ref>[]) => {
+    const at = project.service.requests.length
+    const found = (await on.hidden?.(tables)) ?? new Map()
+    const codes = tables.map(table => found.get(tablePath(table))?.code ?? 'gone')
+    return [codes.join(' '), project.service.requests.length - at]
+  }
+  await project.execute('drop table `tide-pool-1234`.`shop`.`orders`')
+  const both = [ref('customers'), ref('orders')]
+  t.same(await hidden(connection, ref('orders')), ['gone', 2], 'the dataset, and a table that nobody has')
+  t.same(await hidden(connection, ref('orders', 'dropped')), ['gone', 1])
+  t.same(await hidden(connection, ref('orders', 'shop', 'another-project')), ['gone', 0], 'not meant')
+  project.restrict('customers')
+  project.narrow('shop')
+  t.same(await hidden(connection, ...both), ['accessDenied accessDenied', 4], 'which nobody can know')
+  project.closeDataset('abroad')
+  t.same(await hidden(connection, ref('visits', 'abroad'), ref('hits', 'abroad')), [
+    'accessDenied accessDenied',
+    1,
+  ])
+
+  const european = await project.connector.connect({ ...project.settings, location: 'EU' }, project.options)
+  t.same(await hidden(european, ...both), ['gone gone', 1], 'another location is not meant')
+  await european.close()
+  project.fail([401, 'authError'])
+  t.match(await failure(connection.hidden?.(both) ?? Promise.resolve()), { kind: 'credentials' })
+})
+
+t.test('an introspection that is given up ends with its request or its statement', async t => {
+  const { project, connection } = await openSession(t)
+  const giving = new AbortController()
+  const reading = failure(connection.introspect({ signal: giving.signal }))
+  giving.abort()
+  t.match(await reading, { kind: 'other', code: 'ABORTED' })
+  t.equal(project.statements(), 0)
 })
 
 t.test('a short statement is one request, and a passing failure is tried again', async t => {

@@ -1,7 +1,7 @@
 import tls from 'node:tls'
 import Joi from 'joi'
 import pg from 'pg'
-import type { ColumnInfo, TableInfo } from '../../connectors/catalog.ts'
+import { tablePath, type ColumnInfo, type TableInfo, type TableRef } from '../../connectors/catalog.ts'
 import type { Connection, Connector, QueryOptions, Row, Value } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { postgresql, type PostgresqlConfig } from '../../connectors/postgresql/index.ts'
@@ -28,6 +28,19 @@ const withDialect = (change: Partial<Connector['dialect']>) => () => ({
 })
 
 const withConfig = (config: Connector<PostgresqlConfig>['config']) => () => ({ ...postgresql, config })
+
+/** A connector that takes some tables for hidden. */
+const withHidden = (isHidden: (table: TableRef) => boolean) =>
+  withConnection(() => ({
+    hidden: async tables => {
+      const reason = new ConnectorError({
+        kind: 'permission',
+        engine: 'postgresql',
+        message: 'It may be there.',
+      })
+      return new Map(tables.filter(isHidden).map(table => [tablePath(table), reason]))
+    },
+  }))
 
 /** How a fault's connector and its sessions are made. */
 type Make = (source: Source) => Connector<PostgresqlConfig>
@@ -89,6 +102,7 @@ const withColumns = (change: (column: ColumnInfo) => Partial<ColumnInfo>): Make 
 export const FAULTS: [string, RegExp, Make][] = [
   ['config', /unknown key/, withConfig(postgresql.config.unknown())],
   ['config', /secrets are marked/, withConfig(postgresql.config.keys({ password: Joi.string().allow('') }))],
+  ['config', /marked as an address/, withConfig(postgresql.config.keys({ port: Joi.number() }))],
   [
     'connect',
     /closes twice/,
@@ -217,6 +231,29 @@ export const FAULTS: [string, RegExp, Make][] = [
       capabilities: { ...postgresql.capabilities, lastModified: true },
     }),
   ],
+  [
+    'partial catalogs',
+    /given up rejects/,
+    withConnection(({ introspect }) => ({ introspect: scope => introspect({ tables: scope?.tables }) })),
+  ],
+  [
+    'partial catalogs',
+    /given up rejects/,
+    withConnection(({ introspect }) => ({ introspect: scope => introspect(scope).catch(() => []) })),
+  ],
+  [
+    'partial catalogs',
+    /given up rejects/,
+    withConnection(({ introspect }) => ({
+      introspect: async scope => {
+        const tables = await introspect({ tables: scope?.tables })
+        scope?.signal?.throwIfAborted()
+        return tables
+      },
+    })),
+  ],
+  ['partial catalogs', /dropped is not hidden/, withHidden(() => true)],
+  ['partial catalogs', /dropped is not hidden/, withHidden(({ catalog }) => catalog === 'no_such_catalog')],
   [
     'constraints',
     /own order/,

@@ -14,8 +14,8 @@ interface Teardown {
 
 const GROUPS = [
   ...['config', 'refusals', 'connect', 'transactions', 'values', 'types', 'rows', 'statements', 'timeout'],
-  ...['cancel', 'readOnly', 'introspection', 'constraints', 'comments', 'estimates', 'renames', 'names'],
-  ...['dialect', 'seconds', 'regex', 'percentile', 'groupedPercentile', 'dateParsing'],
+  ...['cancel', 'readOnly', 'introspection', 'partial catalogs', 'constraints', 'comments', 'estimates'],
+  ...['renames', 'names', 'dialect', 'seconds', 'regex', 'percentile', 'groupedPercentile', 'dateParsing'],
 ]
 
 /** A test that only notes what failed. */
@@ -29,7 +29,15 @@ function recorder(failed: string[]): KitTest {
 }
 
 /** Groups that write beside the fixture, and so need one of their own. */
-const WRITES = ['readOnly', 'introspection', 'constraints', 'comments', 'estimates', 'renames']
+const WRITES = [
+  'readOnly',
+  'introspection',
+  'partial catalogs',
+  'constraints',
+  'comments',
+  'estimates',
+  'renames',
+]
 
 /** A database, behind a proxy that counts statements, with a reader who may not read everything. */
 async function prepare(t: Teardown & { equal(found: unknown, wanted: unknown, what: string): unknown }) {

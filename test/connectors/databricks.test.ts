@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { testConnector } from '../../connectors/conformance.ts'
+import { tablePath } from '../../connectors/catalog.ts'
 import type { Connection, ConnectOptions } from '../../connectors/connector.ts'
 import { databricks, type DatabricksConfig } from '../../connectors/databricks/index.ts'
 import { databricksDialect } from '../../connectors/databricks/dialect.ts'
@@ -219,6 +220,35 @@ t.test('which catalogs are read', async t => {
   t.same(await orders({}), ['archive.default.orders', 'shop.default.orders'], 'all, unless told')
   const error = await failure(orders({ default_catalog: 'nowhere' }))
   t.match(error, { kind: 'missing-object', message: /nowhere/ })
+})
+
+t.test('what the token may not see is told from what was dropped', async t => {
+  const { workspace, connection } = await openSession(t)
+  for (const name of ['kept', 'lost', 'dropped'])
+    await workspace.execute(`create table \`shop\`.\`default\`.\`${name}\` (\`id\` int)`)
+  const ref = (name: string, schema = 'default', catalog = 'shop') => ({ catalog, schema, name })
+  const hidden = async (...tables: ReturnType<typeof ref>[]) => {
+    const before = workspace.statements().length
+    const found = (await connection.hidden?.(tables)) ?? new Map()
+    const kinds = tables.map(table => found.get(tablePath(table))?.kind ?? 'gone')
+    return [kinds.join(' '), workspace.statements().length - before]
+  }
+  await workspace.execute('drop table `shop`.`default`.`dropped`')
+  workspace.revoke('"shop"."default"."lost"')
+  t.same(await hidden(ref('lost'), ref('dropped')), ['permission gone', 3])
+  t.same(await hidden(ref('lost', 'default', 'archive')), ['gone', 0], 'a catalog that is not read')
+  t.same(
+    await hidden(ref('lost', 'no_schema'), ref('kept', 'no_schema')).then(([kinds]) => kinds),
+    'gone gone',
+  )
+  workspace.revoke('"shop"."default"."')
+  t.same(
+    await hidden(ref('kept'), ref('dropped')),
+    ['permission permission', 1],
+    'a schema that may not be entered',
+  )
+  workspace.knobs.instead = () => ({ status: 401, body: { error_code: 'UNAUTHENTICATED', message: 'No.' } })
+  t.match(await failure(connection.hidden?.([ref('kept')]) ?? Promise.resolve()), { kind: 'credentials' })
 })
 
 t.test('columns and result columns may have any name', async t => {

@@ -65,6 +65,16 @@ t.test('it conforms', { skip }, async t => {
         `alter table ${table} modify ${column} varchar(200) comment '${comment.replaceAll("'", "''")}'`,
       ],
       analyze: table => [`analyze table ${table}`],
+      async hides() {
+        await shop.query('create table unseen (id int)')
+        await shop.query('create table seen (id int)')
+        const stranger = `${shop.name}_s`
+        await shop.query(`create user ${stranger} identified by 'stranger-1'`)
+        t.teardown(() => shop.query(`drop user ${stranger}`))
+        await shop.query(`grant select on ${shop.name}.seen to ${stranger}`)
+        const config = { ...shop.config, username: stranger, password: 'stranger-1' }
+        return { table: { catalog: shop.name, schema: shop.name, name: 'unseen' }, config }
+      },
     }),
   })
   t.match(result, { conforming: true, skipped: [] })

@@ -352,6 +352,39 @@ t.test('the catalog is the same whatever the search path of the role', async t =
   }
 })
 
+t.test('the catalog is the same whatever the role may read', async t => {
+  const source = await startSource(t)
+  const role = source.config.username
+  for (const statement of [
+    'create schema closed',
+    `create table closed.kept (id int primary key, label text default 'none', at timestamptz default now())`,
+    'create view closed.seen as select id from closed.kept',
+    'create table kept (id int references closed.kept, total numeric(10, 2) check (total > 0))',
+    `grant usage on schema closed to ${role}`,
+    `grant select on all tables in schema closed, public to ${role}`,
+  ]) {
+    await source.query(statement)
+  }
+  const read = () => withSession(source.config, connection => connection.introspect())
+  const before = await read()
+  t.equal(before.length, 3)
+  await source.query(`revoke pg_read_all_data from ${role}`)
+  await source.query(`revoke all on all tables in schema closed, public from ${role}, public`)
+  await source.query(`revoke all on schema closed, public from ${role}, public`)
+  t.match(
+    await failure(
+      withSession(source.config, connection => connection.query(sql`select * from closed.kept`, QUICK)),
+    ),
+    {
+      kind: 'permission',
+    },
+  )
+  t.same(await read(), before)
+  await withSession(source.config, async ({ hidden }) =>
+    t.equal(hidden, undefined, 'so that nothing is hidden'),
+  )
+})
+
 t.test('conditions', async t => {
   const source = await startSource(t)
   await source.query(`create type mood as enum ('sad', 'ok')`)

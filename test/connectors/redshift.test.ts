@@ -256,7 +256,15 @@ t.test('the catalog', async t => {
       find('late').columns.map(column => `${column.ordinal} ${column.name} ${column.type} ${column.kind}`),
       ['1 id integer integer', '2 label varchar(256) text', '3 at timestamp timestamp'],
     )
-    t.same(find('broken').columns, [], 'a view whose tables are gone has no columns')
+    t.match(
+      find('broken'),
+      {
+        kind: 'view',
+        columns: [],
+        unread: { kind: 'invalid-query', engine: 'redshift', message: /make the view anew/ },
+      },
+      'a view whose tables are gone says why it has no columns',
+    )
     t.same(
       find('clicks').columns.map(column => `${column.name} ${column.type} ${column.kind} ${column.nullable}`),
       [
@@ -297,6 +305,33 @@ t.test('the catalog', async t => {
     )
     t.same([...((await connection.estimates?.(tables)) ?? [])], [[tablePath(find('child')), 30]])
     t.same(await connection.introspect({ tables: [{ ...parent, catalog: 'another' }] }), [])
+  })
+  t.same(cluster.refused, [])
+})
+
+t.test('external tables of a schema that may not be used are told from what was dropped', async t => {
+  const cluster = await startRedshift(t)
+  for (const schema of ['lake', 'sales']) await cluster.query(`create schema ${schema}`)
+  await cluster.query(`revoke pg_read_all_data from ${cluster.config.username}`)
+  await cluster.query(`grant usage on schema lake to ${cluster.config.username}`)
+  await cluster.query('create table sales.orders (id int)')
+  await cluster.external('lake', 'clicks', ['id int'])
+  const ref = (schema: string, name: string) => ({ catalog: cluster.name, schema, name })
+  await withSession(cluster.config, async connection => {
+    const shown = async () => (await connection.introspect()).map(({ name }) => name)
+    const hidden = async (...tables: ReturnType<typeof ref>[]) => {
+      const found = (await connection.hidden?.(tables)) ?? new Map()
+      return tables.map(table => found.get(tablePath(table))?.kind ?? 'gone').join(' ')
+    }
+    t.same(await shown(), ['clicks', 'orders'], 'the tables of a schema that may not be used are shown')
+    t.equal(await hidden(ref('lake', 'dropped'), ref('sales', 'dropped')), 'gone gone')
+    await cluster.query(`revoke usage on schema lake from ${cluster.config.username}`)
+    t.same(await shown(), ['orders'])
+    const before = cluster.statements.length
+    const gone = [ref('sales', 'dropped'), ref('nothing', 'dropped')]
+    t.equal(await hidden(ref('lake', 'clicks'), ...gone), 'permission gone gone')
+    t.equal(cluster.statements.length - before, 1)
+    t.same(await connection.hidden?.([{ ...ref('lake', 'clicks'), catalog: 'another' }]), new Map())
   })
   t.same(cluster.refused, [])
 })

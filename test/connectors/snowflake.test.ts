@@ -6,7 +6,7 @@ import { conformanceTable, testConnector } from '../../connectors/conformance.ts
 import { hostOf } from '../../connectors/snowflake/config.ts'
 import { snowflakeErrors } from '../../connectors/snowflake/errors.ts'
 import { makeSnowflake } from '../../connectors/snowflake/index.ts'
-import { modifiedAt } from '../../connectors/snowflake/introspect.ts'
+import { introspect, modifiedAt } from '../../connectors/snowflake/introspect.ts'
 import { accountOfToken, fingerprint, makeSigner } from '../../connectors/snowflake/token.ts'
 import { columnKind, spelledType } from '../../connectors/snowflake/types.ts'
 import { bindings, readRows } from '../../connectors/snowflake/values.ts'
@@ -14,6 +14,8 @@ import { RestFailure } from '../../connectors/rest/errors.ts'
 import { raw, sql } from '../../connectors/sql.ts'
 import { failure } from '../helpers/source.ts'
 import { keyPair, startSnowflake, withSnowflake } from '../helpers/snowflake.ts'
+import { quoteName } from '../helpers/snowflake/tokens.ts'
+import { INFORMATION_SCHEMA } from '../helpers/snowflake/translate.ts'
 import { startService, type Answer } from '../helpers/warehouse.ts'
 
 const QUICK = { timeoutMs: 20_000 }
@@ -362,6 +364,89 @@ t.test('failures name their cause', async t => {
   t.equal(classify(new RestFailure(429, {})).kind, 'network')
   t.equal(classify(new RestFailure(408, { code: '1', message: 'x' })).kind, 'timeout')
 })
+
+t.test('a table without columns is dropped, or there and not told of', async t => {
+  const double = await startSnowflake(t)
+  const home = `"SHOP".${quoteName(INFORMATION_SCHEMA)}`
+  for (const name of ['blind', 'brief', 'plain'])
+    await double.execute(`create table "SHOP"."PUBLIC"."${name}" ("id" integer)`)
+  await double.warehouse.execute(`alter view ${home}.COLUMNS rename to EVERY_COLUMN`)
+  const told = `select * from ${home}.EVERY_COLUMN where TABLE_NAME <> 'blind'`
+  await double.warehouse.execute(`create view ${home}.COLUMNS as ${told}`)
+  const { connector } = double
+  await withSnowflake(double, async connection => {
+    const tables = await connection.introspect()
+    t.match(tables, [{ name: 'blind', columns: [] }, { name: 'brief' }, { name: 'plain' }])
+    t.match(tables[0]?.unread, {
+      kind: 'invalid-query',
+      engine: connector.name,
+      message: /no columns of PUBLIC\.blind/,
+    })
+    t.notOk(tables[1]?.unread)
+  })
+  const rows = (sql: { strings: readonly string[] }) => {
+    const text = sql.strings.join('')
+    const row = { schema: 'PUBLIC', name: 'brief', type: 'BASE TABLE', rows: 0, comment: null }
+    // Dropped after the first statement.
+    return Promise.resolve(text.includes('row_count') && asked++ === 0 ? [row] : [])
+  }
+  let asked = 0
+  t.same(await introspect(rows, { database: 'SHOP' }), [])
+  t.equal(asked, 2)
+})
+
+t.test('keys beyond the ten thousand that SHOW tells are read all the same', async t => {
+  const double = await startSnowflake(t)
+  const table = (name: string) => `"SHOP"."PUBLIC"."${name}"`
+  await double.execute(`create table ${table('a')} ("id" integer, primary key ("id"))`)
+  await double.execute(`create table ${table('n')} ("x" integer, "y" integer, primary key ("x", "y"))`)
+  await double.execute(
+    `create table ${table('z')} ("id" integer, "x" integer, "y" integer, primary key ("id"), foreign key ("x", "y") references ${table('n')} ("x", "y"))`,
+  )
+  // One key of a column each, by name between a and n, of which the second column is the first that is not told.
+  const keys = `"SHOP".${quoteName(INFORMATION_SCHEMA)}.keys`
+  const some = (kind: string, count: number) =>
+    double.warehouse.execute(
+      `insert into ${keys} select '${kind}', 'b' || i, 'KEY_' || i, 1, 'id', 'n', 'x', 'SHOP', 'PUBLIC' from range(${count}) r(i)`,
+    )
+  await some('PRIMARY', 9_998)
+  await some('IMPORTED', 10_000)
+  await withSnowflake(double, async connection => {
+    const keysOf = (tables: Awaited<ReturnType<typeof connection.introspect>>) =>
+      tables.flatMap(({ name, constraints }) =>
+        constraints.map(({ type, columns }) => `${name} ${type} ${columns.join(', ')}`),
+      )
+    const sent = double.statements()
+    t.same(keysOf(await connection.introspect()), [
+      'a primary_key id',
+      'n primary_key x, y',
+      'z foreign_key x, y',
+      'z primary_key id',
+    ])
+    t.equal(double.statements() - sent, 5 + 3 + 2, 'and asked for where they are missing')
+    const one = await connection.introspect({ tables: [{ catalog: 'SHOP', schema: 'PUBLIC', name: 'n' }] })
+    t.same(keysOf(one), ['n primary_key x, y'])
+  })
+})
+
+t.test(
+  'a schema that the role no longer sees may still be there; a table of one that it sees is gone',
+  async t => {
+    const double = await startSnowflake(t)
+    await double.execute('create table "SHOP"."PUBLIC"."kept" ("id" integer)')
+    await withSnowflake(double, async connection => {
+      const [kept] = await connection.introspect()
+      t.equal(kept?.name, 'kept')
+      const at = (schema: string, name: string) => ({ catalog: 'SHOP', schema, name })
+      const sent = double.statements()
+      const hidden = await connection.hidden?.([at('PUBLIC', 'gone'), at('LOST', 'a'), at('LOST', 'b')])
+      t.same([...(hidden?.keys() ?? [])], ['SHOP.LOST.a', 'SHOP.LOST.b'])
+      t.match(hidden?.get('SHOP.LOST.a'), { kind: 'permission', message: /USAGE.*exclude_patterns/ })
+      t.equal(double.statements() - sent, 1)
+      t.equal((await connection.hidden?.([{ ...at('LOST', 'a'), catalog: 'ELSEWHERE' }]))?.size, 0)
+    })
+  },
+)
 
 t.test('the catalog', async t => {
   const double = await startSnowflake(t)

@@ -36,6 +36,10 @@ export interface Bigquery {
   execute(text: string): Promise<void>
   /** Names a table that the account may not read. */
   restrict(table: string): void
+  /** Leaves of the rights on a dataset only those on its tables that are not restricted. */
+  narrow(dataset: string): void
+  /** Takes all rights on a dataset. */
+  closeDataset(dataset: string): void
   /** Takes the right on the keys of a dataset. */
   restrictKeys(dataset: string): void
   /** Takes the right on the catalog of whole regions, as where rights are granted on datasets only. */
@@ -108,6 +112,8 @@ export async function startBigquery(t: Teardown): Promise<Bigquery> {
     id: PROJECT,
     datasets: DATASETS,
     restricted: new Set(),
+    narrow: new Set(),
+    closed: new Set(),
     keyless: new Set(),
     hidesRegions: false,
     losesPages: false,
@@ -123,14 +129,18 @@ export async function startBigquery(t: Teardown): Promise<Bigquery> {
     const [, id, rest = ''] = /^projects\/([^/]+)\/(.*)$/.exec(path) ?? []
     if (id === undefined) throw new BigqueryFailure(404, 'notFound', 'Not Found')
     if (id !== PROJECT) throw new BigqueryFailure(404, 'notFound', `Not found: Project ${id}`)
-    const [name = '', item, action] = rest.split('/')
+    const [name = '', item, action, table] = rest.split('/')
     const call = [exchange.method, name, item === undefined ? '' : '*', action ?? ''].join(' ').trim()
     switch (call) {
       case 'GET datasets':
         return { body: listDatasets(exchange) }
       case 'GET datasets *':
         checkQuery(exchange, ['datasetView', 'accessPolicyVersion'])
+        if (project.closed.has(item ?? '')) throw denied(`Dataset ${PROJECT}:${item}`)
         return { body: getDataset(item ?? '') }
+      case 'GET datasets * tables':
+        checkQuery(exchange, ['view', 'selectedFields'])
+        return { body: await getTable(item ?? '', table ?? '') }
       case 'POST queries':
         checkQuery(exchange, [])
         statements += 1
@@ -144,6 +154,18 @@ export async function startBigquery(t: Teardown): Promise<Bigquery> {
       default:
         throw new BigqueryFailure(404, 'notFound', `Not Found: ${call}`)
     }
+  }
+
+  /** https://cloud.google.com/bigquery/docs/reference/rest/v2/tables/get */
+  async function getTable(dataset: string, table: string): Promise<object> {
+    getDataset(dataset)
+    const isThere = await catalog.has(dataset, table)
+    if (project.restricted.has(table) || (project.narrow.has(dataset) && !isThere))
+      throw denied(`Table ${PROJECT}:${dataset}.${table}`)
+    if (!isThere)
+      throw new BigqueryFailure(404, 'notFound', `Not found: Table ${PROJECT}:${dataset}.${table}`)
+    const tableReference = { projectId: PROJECT, datasetId: dataset, tableId: table }
+    return { kind: 'bigquery#table', tableReference }
   }
 
   const service = await startService(t, [HOST], async exchange => {
@@ -186,6 +208,8 @@ export async function startBigquery(t: Teardown): Promise<Bigquery> {
       for (const tokens of statementsOf(tokenize(text))) await write(warehouse, catalog, tokens)
     },
     restrict: table => void project.restricted.add(table),
+    narrow: dataset => void project.narrow.add(dataset),
+    closeDataset: dataset => void project.closed.add(dataset),
     restrictKeys: dataset => void project.keyless.add(dataset),
     hideRegions: () => void (project.hidesRegions = true),
     losePages: () => void (project.losesPages = true),
@@ -225,6 +249,14 @@ function getDataset(name: string): object {
   const found = DATASETS.find(dataset => dataset.name === name)
   if (!found) throw new BigqueryFailure(404, 'notFound', `Not found: Dataset ${PROJECT}:${name}`)
   return { ...describeDataset(found), etag: randomUUID(), creationTime: '1700000000000' }
+}
+
+function denied(what: string): BigqueryFailure {
+  return new BigqueryFailure(
+    403,
+    'accessDenied',
+    `Access Denied: ${what}: User does not have access, or perhaps it does not exist.`,
+  )
 }
 
 function describeDataset({ name, location }: DatasetSpec): object {

@@ -137,7 +137,10 @@ const EMULATION = [
   `create table pg_emulated.external_columns (redshift_database_name text, schemaname text, tablename text,
     columnname text, external_type text, columnnum int, part_key int, is_nullable text)`,
   `grant select on all tables in schema pg_emulated to public`,
-  `create view pg_catalog.svv_external_columns as select * from pg_emulated.external_columns`,
+  // Users see only metadata to which they have access; a schema that was not made is everybody's.
+  `create view pg_catalog.svv_external_columns as select * from pg_emulated.external_columns e
+    where not exists (select from pg_catalog.pg_namespace n where n.nspname = e.schemaname
+      and not pg_catalog.has_schema_privilege(n.oid, 'usage'))`,
   `grant select on pg_catalog.svv_external_columns to public`,
   `create function pg_catalog.pg_get_late_binding_view_cols() returns setof record language sql
     as 'select * from pg_emulated.late_binding'`,

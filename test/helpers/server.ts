@@ -58,7 +58,7 @@ export async function startServer(
   const admin = await connect(urlOf(cluster, 'postgres', cluster.user, cluster.password))
   const template = await ensureTemplate(admin, cluster)
   const name = `test_${randomUUID().replaceAll('-', '').slice(0, 12)}`
-  await admin.query(`create database ${name} template ${template} owner ${OWNER}`)
+  await admin.query(`create database ${name} template ${template} strategy file_copy owner ${OWNER}`)
   const ownerUrl = urlOf(cluster, name, OWNER, OWNER_PASSWORD)
   const server = await build({ ...buildOptions(ownerUrl, options.settings), ...options.build })
   await server.start()

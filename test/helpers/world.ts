@@ -6,13 +6,26 @@ interface Teardown {
   teardown(down: () => unknown): unknown
 }
 
-/** A server, a signed-in company, and its PostgreSQL source, not discovered yet. */
-export interface World {
-  source: Source
+/** A server and a company whose owner is signed in. */
+export interface Stage {
   app: TestServer
   tenant: Tenant
+}
+
+/** A stage with a PostgreSQL source of the company, not discovered yet. */
+export interface World extends Stage {
+  source: Source
   /** The source's record. */
   asset: { id: string; [field: string]: unknown }
+}
+
+/** Makes a stage of its own; starting a server is most of what a test takes, so that files share one where they can. */
+export async function makeStage(
+  t: Teardown,
+  options: Parameters<typeof startServer>[1] = {},
+): Promise<Stage> {
+  const app = await startServer(t, options)
+  return { app, tenant: await app.signUp() }
 }
 
 /** Makes a world whose source holds what the statements make. */
@@ -21,10 +34,31 @@ export async function makeWorld(
   statements: readonly string[],
   options: Parameters<typeof startServer>[1] = {},
 ): Promise<World> {
+  const source = await holding(t, statements)
+  return sourceOf(await makeStage(t, options), source)
+}
+
+/**
+ * Makes a world on a stage that other tests use before and after. Its source is removed at the end of the test, and
+ * with it all rules, metrics, results and alerts, so that no test finds those of another.
+ */
+export async function makeWorldOn(t: Teardown, stage: Stage, statements: readonly string[]): Promise<World> {
+  const source = await holding(t, statements)
+  const world = await sourceOf(stage, source)
+  t.teardown(async () => {
+    const removed = await stage.tenant.ask('DELETE', `/api/v1/sdk/assets/${world.asset.id}`)
+    if (![200, 404].includes(removed.status)) throw new Error(JSON.stringify(removed.body))
+  })
+  return world
+}
+
+async function holding(t: Teardown, statements: readonly string[]): Promise<Source> {
   const source = await startSource(t)
   for (const statement of statements) await source.query(statement)
-  const app = await startServer(t, options)
-  const tenant = await app.signUp()
+  return source
+}
+
+async function sourceOf({ app, tenant }: Stage, source: Source): Promise<World> {
   const made = await tenant.ask('POST', '/api/v1/sdk/assets', {
     name: 'shop',
     source_type: 'postgresql',

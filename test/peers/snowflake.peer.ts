@@ -123,6 +123,7 @@ async function startPeer(t: Teardown) {
 
 const SKIPPED_GROUPS: Record<string, string> = {
   introspection: 'its information_schema.tables tells no views',
+  'partial catalogs': 'it cannot end a statement: what is given up runs on',
   constraints: 'its SHOW IMPORTED KEYS tells neither the table nor the columns of a key of several',
   comments: 'it writes a comment with a quote into a text of its own as it is',
   estimates: 'its information_schema.tables tells no views, which the group looks for',

@@ -1,5 +1,8 @@
 import t from 'tap'
-import { discover, makeWorld } from '../helpers/world.ts'
+import { discover, makeStage, makeWorldOn } from '../helpers/world.ts'
+
+/** One server for all tests of this file, which have a source each. */
+const stage = await makeStage(t)
 
 /** Ten rows a day for sixty days and, of each day, one without a note; noon, so that no zone moves a day. */
 const EVENTS = [
@@ -10,8 +13,8 @@ const EVENTS = [
   `create table things (id int, label text)`,
 ]
 
-async function eventsWorld(t: Parameters<typeof makeWorld>[0]) {
-  const world = await makeWorld(t, EVENTS)
+async function eventsWorld(t: Parameters<typeof makeWorldOn>[0]) {
+  const world = await makeWorldOn(t, stage, EVENTS)
   await discover(world)
   const { tenant, asset } = world
   const post = (feature: string) => (body: object) =>

@@ -2,7 +2,11 @@ import fc from 'fast-check'
 import t from 'tap'
 import { replay as verdictsOf, start } from '../../checks/detector.ts'
 import { replay, tally } from '../../plugins/metrics/replay.ts'
+import { makeStage } from '../helpers/world.ts'
 import { metricWorld, type MetricWorld } from './metric-world.ts'
+
+/** One server for all tests of this file, which have a source each. */
+const stage = await makeStage(t)
 
 const SALES = [`create table sales (id int, region text, created_at timestamptz)`]
 const DAY_MS = 86_400_000
@@ -31,7 +35,7 @@ const dryRun = async ({ tenant, asset }: MetricWorld, body: object) => {
 }
 
 t.test('a dry run replays the snapshots of a metric of the same definition', async t => {
-  const world = await metricWorld(t, SALES, { metric_type: 'row_count', sensitivity: 3 })
+  const world = await metricWorld(t, stage, SALES, { metric_type: 'row_count', sensitivity: 3 })
   await captured(world)
   const { history, ...now } = await dryRun(world, {})
   const [stored] = await world.app.query(
@@ -61,7 +65,7 @@ t.test('a dry run replays the snapshots of a metric of the same definition', asy
 })
 
 t.test('another definition has the past that the timestamps tell', async t => {
-  const world = await metricWorld(t, SALES, { metric_type: 'row_count', sensitivity: 3 })
+  const world = await metricWorld(t, stage, SALES, { metric_type: 'row_count', sensitivity: 3 })
   await captured(world)
   for (const other of [
     { metric_type: 'distinct_count', column_name: 'region' },
@@ -74,7 +78,7 @@ t.test('another definition has the past that the timestamps tell', async t => {
 })
 
 t.test('groups are replayed apart, their alerts counted together', async t => {
-  const world = await metricWorld(t, SALES, {
+  const world = await metricWorld(t, stage, SALES, {
     metric_type: 'row_count',
     sensitivity: 3,
     group_by_columns: ['region'],
@@ -106,7 +110,7 @@ t.test('groups are replayed apart, their alerts counted together', async t => {
 })
 
 t.test('of very many long pasts, those of the groups with the most rows are replayed', async t => {
-  const world = await metricWorld(t, SALES, {
+  const world = await metricWorld(t, stage, SALES, {
     metric_type: 'row_count',
     sensitivity: 3,
     group_by_columns: ['region'],

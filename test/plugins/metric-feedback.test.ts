@@ -1,6 +1,10 @@
 import t from 'tap'
+import { makeStage } from '../helpers/world.ts'
 import { untilWaiting } from './lock-waits.ts'
 import { metricWorld, type MetricWorld } from './metric-world.ts'
+
+/** One server for all tests of this file, which have a source each. */
+const stage = await makeStage(t)
 
 const SALES = [
   `create table sales (id int, region text, amount numeric(12,2))`,
@@ -9,7 +13,7 @@ const SALES = [
 
 /** Fourteen days of a mean that hardly moves. */
 async function learned(t: Parameters<typeof metricWorld>[0], body: object = {}): Promise<MetricWorld> {
-  const world = await metricWorld(t, SALES, {
+  const world = await metricWorld(t, stage, SALES, {
     metric_type: 'mean',
     column_name: 'amount',
     sensitivity: 3,

@@ -1,9 +1,11 @@
 import t from 'tap'
+import { makeStage } from '../helpers/world.ts'
 import { metricWorld, sentDuring } from './metric-world.ts'
 
 t.test('a thousand groups are learned some at a time, and told in a few words', async t => {
   const world = await metricWorld(
     t,
+    await makeStage(t),
     [
       `create table sales (region text)`,
       `insert into sales select 'r' || n from generate_series(1000, 1999) n, generate_series(1, 3)`,

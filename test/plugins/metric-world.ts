@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { discover, makeWorld, type World } from '../helpers/world.ts'
+import { discover, makeWorldOn, type Stage, type World } from '../helpers/world.ts'
 
 interface Teardown {
   teardown(down: () => unknown): unknown
@@ -38,13 +38,14 @@ export interface AlertRow {
   details: any
 }
 
-/** Makes a source with a table `sales`, and a metric of it. */
+/** Makes a source with a table `sales`, and a metric of it, on a server that others use too. */
 export async function metricWorld(
   t: Teardown,
+  stage: Stage,
   statements: readonly string[],
   body: object,
 ): Promise<MetricWorld> {
-  const world = await makeWorld(t, statements)
+  const world = await makeWorldOn(t, stage, statements)
   await discover(world)
   return metricOf(world, 'sales', body)
 }

@@ -1,5 +1,8 @@
 import t from 'tap'
-import { discover, makeWorld } from '../helpers/world.ts'
+import { discover, makeStage, makeWorldOn } from '../helpers/world.ts'
+
+/** One server for all tests of this file, which have a source each. */
+const stage = await makeStage(t)
 
 const SALES = [
   `create table sales (id int primary key, region text, amount numeric(10,2), note text)`,
@@ -7,8 +10,8 @@ const SALES = [
      from generate_series(1, 10) n`,
 ]
 
-async function salesWorld(t: Parameters<typeof makeWorld>[0]) {
-  const world = await makeWorld(t, SALES)
+async function salesWorld(t: Parameters<typeof makeWorldOn>[0]) {
+  const world = await makeWorldOn(t, stage, SALES)
   await discover(world)
   const base = `/api/v1/sdk/metrics/${world.asset.id}`
   const make = (body: object) => world.tenant.ask('POST', base, { table_path: 'sales', ...body })

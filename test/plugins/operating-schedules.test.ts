@@ -1,8 +1,11 @@
 import t from 'tap'
 import { isActive } from '../../checks/detector.ts'
-import { startServer } from '../helpers/server.ts'
-import { discover, makeWorld } from '../helpers/world.ts'
+import { discover, makeStage, makeWorldOn } from '../helpers/world.ts'
 import { untilWaiting } from './lock-waits.ts'
+
+interface Teardown {
+  teardown(down: () => unknown): unknown
+}
 
 const BASE = '/api/v1/operating-schedules'
 const OFFICE = {
@@ -15,16 +18,24 @@ const OFFICE = {
 }
 const UNKNOWN = '11111111-1111-4111-8111-111111111111'
 
-/** A server with a signed-in company. */
-async function office(t: Parameters<typeof startServer>[0]) {
-  const app = await startServer(t)
-  const tenant = await app.signUp()
+/** One server and company for the tests of this file. */
+const stage = await makeStage(t)
+
+/** Removes at the end of a test the schedules that it has made. */
+function forgetting(t: Teardown, { app } = stage): void {
+  t.teardown(() => app.query('delete from operating_schedules'))
+}
+
+/** A company without schedules. */
+function office(t: Teardown, on = stage) {
+  const { app, tenant } = on
+  forgetting(t, on)
   const make = (changes: object = {}) => tenant.ask('POST', BASE, { ...OFFICE, ...changes })
   return { app, tenant, make }
 }
 
 t.test('a schedule is made, read, changed, listed and removed', async t => {
-  const { tenant, make } = await office(t)
+  const { tenant, make } = office(t)
   const made = await make({ name: '  office hours ' })
   t.equal(made.status, 201)
   const { id, created_at: createdAt, updated_at: updatedAt, ...rest } = made.body
@@ -61,7 +72,7 @@ t.test('a schedule is made, read, changed, listed and removed', async t => {
 })
 
 t.test('what cannot be a schedule is refused with 422, naming the place', async t => {
-  const { tenant, make } = await office(t)
+  const { tenant, make } = office(t)
   const [, night] = OFFICE.rules
   const withRule = (changes: object) => ({ rules: [OFFICE.rules[0], { ...night, ...changes }] })
   const refusals: [object, string[]][] = [
@@ -109,7 +120,7 @@ t.test('what cannot be a schedule is refused with 422, naming the place', async 
 })
 
 t.test('what is accepted is what the detector understands', async t => {
-  const { app, tenant, make } = await office(t)
+  const { app, tenant, make } = office(t)
   const { operatingSchedules } = app.server.plugins
   const activeAt = async (rules: object[], timezone: string, ...moments: string[]) => {
     const made = await make({ rules, timezone })
@@ -166,7 +177,7 @@ t.test('what is accepted is what the detector understands', async t => {
 })
 
 t.test('who uses a schedule is told when it means other hours, and keeps it from being removed', async t => {
-  const { app, tenant, make } = await office(t)
+  const { app, tenant, make } = office(t, await makeStage(t))
   const { id } = (await make()).body
   const told: string[] = []
   let reports = 2
@@ -197,7 +208,7 @@ t.test('who uses a schedule is told when it means other hours, and keeps it from
 })
 
 t.test('the hours of many schedules are read at once, also while one is being changed', async t => {
-  const { app, tenant, make } = await office(t)
+  const { app, tenant, make } = office(t)
   const { operatingSchedules } = app.server.plugins
   const [first, second] = [(await make()).body.id, (await make({ timezone: 'UTC' })).body.id]
   const read = (ids: string[], companyId = tenant.companyId) =>
@@ -219,7 +230,7 @@ t.test('the hours of many schedules are read at once, also while one is being ch
 })
 
 t.test('a change that its user refuses is not made', async t => {
-  const { app, tenant, make } = await office(t)
+  const { app, tenant, make } = office(t, await makeStage(t))
   const { id } = (await make()).body
   app.server.plugins.operatingSchedules.usedBy({
     name: 'reports',
@@ -231,7 +242,8 @@ t.test('a change that its user refuses is not made', async t => {
 })
 
 t.test('a schedule that a rule names cannot be removed', async t => {
-  const world = await makeWorld(t, ['create table orders (id int)'])
+  forgetting(t)
+  const world = await makeWorldOn(t, stage, ['create table orders (id int)'])
   const { app, tenant, asset } = world
   await discover(world)
   const { id } = (await tenant.ask('POST', BASE, OFFICE)).body
@@ -276,7 +288,8 @@ t.test('a schedule that a rule names cannot be removed', async t => {
 t.test(
   'a change of hours waits for a scan of its rules in the order in which the scan takes them',
   async t => {
-    const world = await makeWorld(t, ['create table orders (email text)'])
+    forgetting(t)
+    const world = await makeWorldOn(t, stage, ['create table orders (email text)'])
     await discover(world)
     const { app, tenant, asset } = world
     const { id } = (await tenant.ask('POST', BASE, OFFICE)).body
@@ -306,7 +319,7 @@ t.test(
 t.test(
   'schedules are read with any credential, changed with write scope, and never seen by others',
   async t => {
-    const { app, tenant, make } = await office(t)
+    const { app, tenant, make } = office(t)
     const { id } = (await make()).body
     const { body } = await tenant.ask('POST', '/api/v1/api-keys', { name: 'reader', scope: 'read-only' })
     const reader = body.data.key as string

@@ -4,7 +4,10 @@ import { withPlace } from '../../plugins/catalog/places.ts'
 import { checkJob } from '../../plugins/freshness/jobs.ts'
 import { scanJob } from '../../plugins/scans/jobs.ts'
 import { running } from '../helpers/source.ts'
-import { discover, makeWorld } from '../helpers/world.ts'
+import { discover, makeStage, makeWorldOn } from '../helpers/world.ts'
+
+/** One server for all tests of this file, which have a source each. */
+const stage = await makeStage(t)
 
 const ORDERS = [
   `create table orders (id int primary key, email text, total int)`,
@@ -16,14 +19,19 @@ const ORDERS = [
 
 const IMPATIENT = { patienceMs: 0, leaves: 0 } as const
 
-async function ordersWorld(t: Parameters<typeof makeWorld>[0]) {
-  const world = await makeWorld(t, ORDERS)
+async function ordersWorld(t: Parameters<typeof makeWorldOn>[0], on = stage) {
+  const world = await makeWorldOn(t, on, ORDERS)
   await discover(world)
   const { tenant, asset } = world
   const rules = `/api/v1/sdk/validity/${asset.id}`
   return {
     ...world,
     rules,
+    /** Waits for the first scan of the rules’ table by the clock, and gives how it ended. */
+    async scanned() {
+      const [row] = await world.app.query('select table_id from validity_rules')
+      return world.app.server.jobs.settled(scanJob, ({ table_id }) => table_id === row?.table_id)
+    },
     async make(body: object): Promise<string> {
       const made = await tenant.ask('POST', rules, {
         rule_type: 'NOT_NULL',
@@ -68,11 +76,11 @@ t.test('the place of a process that died is free when its lease has ended', asyn
 })
 
 t.test('a source that is switched off is not asked, and what was missed runs once it is on', async t => {
-  const { make, check, change, app } = await ordersWorld(t)
+  const { make, check, change, scanned, app } = await ordersWorld(t)
   const rule = await make({ check_interval: 'hourly' })
   const { scans } = app.server.plugins
   t.same(await scans.dispatch(), { tables: 1 })
-  t.equal(await app.server.jobs.settled(scanJob, () => true), 'completed')
+  t.equal(await scanned(), 'completed')
   await app.query(`update validity_rules set next_run_at = now() - interval '1 minute'`)
   await change({ is_active: false })
   t.same(await scans.dispatch(), { tables: 0 }, 'nothing is claimed')
@@ -190,7 +198,7 @@ t.test(
 )
 
 t.test('what was missed while nobody ran comes once, and the interval keeps its grid', async t => {
-  const { make, app } = await ordersWorld(t)
+  const { make, scanned, app } = await ordersWorld(t)
   await make({ check_interval: 'hourly' })
   await make({ check_interval: 'weekly', name: 'weekly' })
   await app.query(`update validity_rules set next_run_at = case check_interval
@@ -199,7 +207,7 @@ t.test('what was missed while nobody ran comes once, and the interval keeps its 
   const { scans } = app.server.plugins
   t.same(await scans.dispatch(), { tables: 1 })
   t.same(await scans.dispatch(), { tables: 0 })
-  t.equal(await app.server.jobs.settled(scanJob, () => true), 'completed')
+  t.equal(await scanned(), 'completed')
   t.equal((await app.query('select from validity_results')).length, 2, 'once each')
   const [grid] =
     await app.query(`select bool_and(next_run_at > now() and extract(minute from next_run_at) = 7) as kept,
@@ -209,7 +217,7 @@ t.test('what was missed while nobody ran comes once, and the interval keeps its 
 })
 
 t.test('three processes run every due check once a slot, however they meet', async t => {
-  const { make, app, source, asset, tenant } = await ordersWorld(t)
+  const { make, app, source, asset, tenant } = await ordersWorld(t, await makeStage(t))
   for (const n of [1, 2, 3, 4]) await source.query(`create table part${n} as select * from orders`)
   await discover({ app, tenant, asset })
   for (const n of [1, 2, 3, 4]) {
@@ -341,7 +349,8 @@ t.test('columns tagged as personal data are in no sample, no group and no SELECT
   const grouped = { metric_type: 'row_count', table_path: 'orders', group_by_columns: ['email'] }
   const metric = await tenant.ask('POST', metrics, grouped)
   t.match(JSON.stringify((await check(select)).body), /ann@x\.org/, 'before it is tagged')
-  await app.query(`update tables set column_tags = '{"email": ["pii.email"]}' where name = 'orders'`)
+  const tag = { asset_id: asset.id, name: 'pii.email', object_path: 'orders.email', object_type: 'column' }
+  t.equal((await tenant.ask('POST', '/api/v1/sdk/tags', tag)).status, 201)
 
   const samples = async (rule: string) => (await check(rule)).body.data.invalid_samples.samples
   t.same(await samples(plain), [

@@ -1,7 +1,10 @@
 import t from 'tap'
 import { isActive } from '../../checks/detector.ts'
-import { discover } from '../helpers/world.ts'
+import { discover, makeStage } from '../helpers/world.ts'
 import { pastRules } from './validity-past.ts'
+
+/** One server for all tests of this file, which have a source each. */
+const stage = await makeStage(t)
 
 const DAY = 86_400_000
 const HOUR = 3_600_000
@@ -19,7 +22,7 @@ const usual = (moments: readonly number[]) =>
 const AUTO = { detection_mode: 'auto', sensitivity: 3 }
 
 t.test('NULL rows are skipped or invalid, as the rule says, but those of NOT_NULL are always', async t => {
-  const { make, check, source } = await pastRules(t)
+  const { make, check, source } = await pastRules(t, stage)
   await source.query(`update orders set email = case when id <= 30 then null when id <= 50 then 'bad' end
     where id <= 50`)
   const invalid = async (body: object) => (await check(await make(body))).invalid_count
@@ -31,7 +34,7 @@ t.test('NULL rows are skipped or invalid, as the rule says, but those of NOT_NUL
 })
 
 t.test('auto mode passes the rate that a rule usually has, and fails one that is higher only', async t => {
-  const { make, remember, check, spoil, alerts } = await pastRules(t)
+  const { make, remember, check, spoil, alerts } = await pastRules(t, stage)
   const rule = await make(AUTO)
   await remember(rule, usual(daysBefore(Date.now(), 30)))
   await spoil(55)
@@ -47,7 +50,7 @@ t.test('auto mode passes the rate that a rule usually has, and fails one that is
 })
 
 t.test('auto mode says nothing with six results behind it, and judges with seven', async t => {
-  const { make, remember, check, spoil, alerts } = await pastRules(t)
+  const { make, remember, check, spoil, alerts } = await pastRules(t, stage)
   const rule = await make(AUTO)
   await remember(rule, usual(daysBefore(Date.now(), 6)))
   await spoil(900)
@@ -62,7 +65,7 @@ t.test('auto mode says nothing with six results behind it, and judges with seven
 })
 
 t.test('what is usual on a Sunday is no news on a Sunday, and on a Monday it is', async t => {
-  const { make, remember, checkAt, spoil } = await pastRules(t)
+  const { make, remember, checkAt, spoil } = await pastRules(t, stage)
   const rule = await make(AUTO)
   const past = daysBefore(MONDAY - DAY, 8 * 7)
   await remember(
@@ -75,7 +78,7 @@ t.test('what is usual on a Sunday is no news on a Sunday, and on a Monday it is'
 })
 
 t.test('without operating periods all checks are one baseline', async t => {
-  const { make, remember, checkAt, spoil } = await pastRules(t)
+  const { make, remember, checkAt, spoil } = await pastRules(t, stage)
   const rule = await make({ ...AUTO, check_interval: 'weekly' })
   const weeks = Array.from({ length: 20 }, (_, index) => MONDAY - (20 - index) * 7 * DAY)
   await remember(
@@ -109,7 +112,7 @@ const hoursBefore = (end: number, count: number) =>
 t.test(
   'by a schedule, active checks are compared with active ones, and dormant ones with a floor',
   async t => {
-    const { make, remember, checkAt, spoil, schedule } = await pastRules(t)
+    const { make, remember, checkAt, spoil, schedule } = await pastRules(t, stage)
     const hours = await schedule(OFFICE)
     const rule = await make({
       ...AUTO,
@@ -135,7 +138,7 @@ t.test(
 )
 
 t.test('a schedule takes effect once there are seven active results, and learns until then', async t => {
-  const { make, remember, checkAt, spoil, schedule } = await pastRules(t)
+  const { make, remember, checkAt, spoil, schedule } = await pastRules(t, stage)
   const rule = await make({
     ...AUTO,
     check_interval: 'hourly',
@@ -152,7 +155,7 @@ t.test('a schedule takes effect once there are seven active results, and learns 
 })
 
 t.test('in mode auto, the calendar is learned, and takes effect once it is known', async t => {
-  const { make, remember, checkAt, spoil } = await pastRules(t)
+  const { make, remember, checkAt, spoil } = await pastRules(t, stage)
   const isWorkday = (at: number) => ![0, 6].includes(new Date(at).getUTCDay())
   const workdays = (moments: readonly number[]) =>
     moments.map((at, index) => ({ at, invalid: isWorkday(at) ? 190 + ((index * 7) % 23) : 0 }))
@@ -177,7 +180,7 @@ t.test('in mode auto, the calendar is learned, and takes effect once it is known
 })
 
 t.test('results keep the segment of their time when the hours of a schedule change', async t => {
-  const { make, remember, checkAt, spoil, schedule, tenant, results, learned } = await pastRules(t)
+  const { make, remember, checkAt, spoil, schedule, tenant, results, learned } = await pastRules(t, stage)
   const hours = await schedule(OFFICE)
   const scheduled = {
     ...AUTO,
@@ -211,7 +214,7 @@ t.test('results keep the segment of their time when the hours of a schedule chan
 })
 
 t.test('a past that is computed has the segments of its schedule', async t => {
-  const world = await pastRules(t)
+  const world = await pastRules(t, stage)
   const { make, schedule, results, source } = world
   await source.query('alter table orders add column created_at timestamptz')
   await source.query(`update orders set created_at = now() - (id % 200) * interval '1 hour'`)

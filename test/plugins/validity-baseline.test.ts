@@ -2,7 +2,11 @@ import t from 'tap'
 import type { DetectorState } from '../../checks/detector.ts'
 import { ValidityRule } from '../../plugins/validity/models.ts'
 import { record } from '../../plugins/validity/record.ts'
+import { makeStage } from '../helpers/world.ts'
 import { pastRules } from './validity-past.ts'
+
+/** One server for all tests of this file, which have a source each. */
+const stage = await makeStage(t)
 
 const DAY = 86_400_000
 const AUTO = { detection_mode: 'auto', sensitivity: 3 }
@@ -22,7 +26,7 @@ async function count({ learned }: World, rule: string): Promise<number | undefin
 }
 
 t.test('a rule that becomes automatic judges at once by the results that it has', async t => {
-  const { make, remember, patch, check, spoil } = await pastRules(t)
+  const { make, remember, patch, check, spoil } = await pastRules(t, stage)
   const rule = await make({ alert_threshold_percent: 50 })
   await remember(rule, past(20))
   await spoil(300)
@@ -32,7 +36,7 @@ t.test('a rule that becomes automatic judges at once by the results that it has'
 })
 
 t.test('other settings of how a baseline is read make it be read again, and lose nothing of it', async t => {
-  const world = await pastRules(t)
+  const world = await pastRules(t, stage)
   const { make, remember, patch, check, spoil, schedule } = world
   const rule = await make(AUTO)
   await remember(rule, past(30))
@@ -65,7 +69,7 @@ t.test('other settings of how a baseline is read make it be read again, and lose
 })
 
 t.test('other settings keep what was learned', async t => {
-  const world = await pastRules(t)
+  const world = await pastRules(t, stage)
   const { make, remember, patch, check, spoil, learned } = world
   const rule = await make(AUTO)
   await remember(rule, past(30))
@@ -92,7 +96,7 @@ t.test('other settings keep what was learned', async t => {
 })
 
 t.test('another null policy measures another thing: its baseline starts anew', async t => {
-  const world = await pastRules(t)
+  const world = await pastRules(t, stage)
   const { make, remember, patch, check, source, alerts } = world
   const rule = await make({ ...AUTO, rule_type: 'REGEX', rule_config: { pattern: '@' } })
   await remember(rule, past(30))
@@ -116,7 +120,7 @@ t.test('another null policy measures another thing: its baseline starts anew', a
 })
 
 t.test('what is measured while the null policy changes is not recorded, but due again', async t => {
-  const { make, patch, results, app, tenant } = await pastRules(t)
+  const { make, patch, results, app, tenant } = await pastRules(t, stage)
   const rule = await make({ ...AUTO, rule_type: 'UNIQUE' })
   await app.query(
     `update validity_rules set running_slot = next_run_at, next_run_at = next_run_at + interval '1 day'`,
@@ -134,7 +138,7 @@ t.test('what is measured while the null policy changes is not recorded, but due 
 })
 
 t.test('NOT_NULL has no null policy, so that nothing starts anew', async t => {
-  const world = await pastRules(t)
+  const world = await pastRules(t, stage)
   const { make, remember, patch, check, spoil } = world
   const rule = await make(AUTO)
   await remember(rule, past(30))
@@ -145,7 +149,7 @@ t.test('NOT_NULL has no null policy, so that nothing starts anew', async t => {
 })
 
 t.test('a result that could not be had is no part of a baseline', async t => {
-  const world = await pastRules(t)
+  const world = await pastRules(t, stage)
   const { make, remember, check, spoil, source } = world
   const rule = await make(AUTO)
   await remember(rule, past(10))
@@ -159,7 +163,7 @@ t.test('a result that could not be had is no part of a baseline', async t => {
 })
 
 t.test('however many rules of a table are judged, their states and pasts are read together', async t => {
-  const { make, remember, app, tenant, schedule } = await pastRules(t)
+  const { make, remember, app, tenant, schedule } = await pastRules(t, stage)
   const hours = await schedule({
     name: 'always',
     timezone: 'UTC',

@@ -2,7 +2,10 @@ import fc from 'fast-check'
 import t from 'tap'
 import { replay } from '../../plugins/validity/replay.ts'
 import { pastRules, type Remembered } from './validity-past.ts'
-import { discover } from '../helpers/world.ts'
+import { discover, makeStage } from '../helpers/world.ts'
+
+/** One server for all tests of this file, which have a source each. */
+const stage = await makeStage(t)
 
 const DAY = 86_400_000
 const AUTO = { detection_mode: 'auto', sensitivity: 3 }
@@ -15,7 +18,7 @@ const past = (count: number, spoiled: Record<number, number> = {}): Remembered[]
   }))
 
 async function trying(t: Parameters<typeof pastRules>[0]) {
-  const world = await pastRules(t)
+  const world = await pastRules(t, stage)
   const { tenant, asset } = world
   return {
     ...world,

@@ -1,6 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
+import { makeStage } from '../helpers/world.ts'
 import { pastRules } from './validity-past.ts'
+
+/** One server for all tests of this file, which have a source each. */
+const stage = await makeStage(t)
 
 const DAY = 86_400_000
 
@@ -13,7 +17,7 @@ const usual = (count: number) =>
 
 /** An automatic rule with a month behind it, whose column is then spoiled. */
 async function failing(t: Parameters<typeof pastRules>[0], body: object = {}) {
-  const world = await pastRules(t)
+  const world = await pastRules(t, stage)
   const rule = await world.make({ detection_mode: 'auto', sensitivity: 3, ...body })
   await world.remember(rule, usual(30))
   await world.spoil(300)
@@ -124,7 +128,7 @@ t.test('an alert of a learned band says why, and shows the values that it rests 
 })
 
 t.test('an alert of an active check shows active checks only', async t => {
-  const world = await pastRules(t)
+  const world = await pastRules(t, stage)
   const { make, remember, spoil, schedule, checkAt } = world
   const monday = Date.UTC(2024, 5, 3)
   const rules = [{ days: [1, 2, 3, 4, 5], start: '08:00', end: '16:00' }]
@@ -148,7 +152,7 @@ t.test('an alert of an active check shows active checks only', async t => {
 })
 
 t.test('a rule that is switched off can be checked, and opens no alert', async t => {
-  const { make, patch, spoil, check, alerts } = await pastRules(t)
+  const { make, patch, spoil, check, alerts } = await pastRules(t, stage)
   const rule = await make({})
   await patch(rule, { is_active: false })
   await spoil(5)

@@ -1,4 +1,4 @@
-import { discover, makeWorld } from '../helpers/world.ts'
+import { discover, makeWorldOn, type Stage } from '../helpers/world.ts'
 
 /** An earlier result as it is stored: 1,000 rows, of which `invalid` are. */
 export interface Remembered {
@@ -8,9 +8,12 @@ export interface Remembered {
   was_active?: boolean
 }
 
-/** A discovered table of 1,000 orders, with ways to make rules on its emails and to give them a past. */
-export async function pastRules(t: Parameters<typeof makeWorld>[0]) {
-  const world = await makeWorld(t, [
+/**
+ * A discovered table of 1,000 orders, in a source of its own on a server that others use too, with ways to make rules
+ * on its emails and to give them a past.
+ */
+export async function pastRules(t: Parameters<typeof makeWorldOn>[0], stage: Stage) {
+  const world = await makeWorldOn(t, stage, [
     `create table orders as select n as id, 'a@x.org' as email, 'new' as status from generate_series(1, 1000) n`,
   ])
   await discover(world)

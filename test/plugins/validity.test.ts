@@ -2,7 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { scanJob } from '../../plugins/scans/jobs.ts'
 import { startProxy } from '../helpers/proxy.ts'
-import { discover, makeWorld } from '../helpers/world.ts'
+import { discover, makeStage, makeWorldOn } from '../helpers/world.ts'
+
+/** One server for all tests of this file, which have a source each. */
+const stage = await makeStage(t)
 
 const ORDERS = [
   `create table orders (id int primary key, email text, status text, total numeric(10,2), shipped text)`,
@@ -12,8 +15,8 @@ const ORDERS = [
 ]
 
 /** A discovered world with a way to make rules. */
-async function ordersWorld(t: Parameters<typeof makeWorld>[0]) {
-  const world = await makeWorld(t, ORDERS)
+async function ordersWorld(t: Parameters<typeof makeWorldOn>[0]) {
+  const world = await makeWorldOn(t, stage, ORDERS)
   await discover(world)
   const base = `/api/v1/sdk/validity/${world.asset.id}`
   const make = (body: object) => world.tenant.ask('POST', base, { table_path: 'orders', ...body })
@@ -181,8 +184,12 @@ t.test('checks of one table that fall due together are one statement, claimed on
     1,
     'two sweeps at once claim a slot once',
   )
-  t.equal(await app.server.jobs.settled(scanJob, () => true), 'completed')
-  const [job] = await app.query(`select output from pgboss.job where name = 'scans.run'`)
+  const [{ table_id: tableId } = {}] = await app.query('select table_id from validity_rules')
+  t.equal(await app.server.jobs.settled(scanJob, ({ table_id }) => table_id === tableId), 'completed')
+  const [job] = await app.query(
+    `select output from pgboss.job where name = 'scans.run' and data ->> 'table_id' = $1`,
+    [tableId],
+  )
   t.match(job?.output, { checks: 9, statements: 1 })
   const results = await app.query('select validity_rule_id, scheduled_for from validity_results')
   t.equal(results.length, 8)

@@ -26,7 +26,13 @@ async function folder(t: Test): Promise<string> {
 function run(t: Test, words: string[], settings: Record<string, string>) {
   const child = spawn(process.execPath, [main, ...words], {
     // Without the rest of the environment, by which tap would follow it.
-    env: { PATH: process.env.PATH, PORT: '0', DEMO_ENABLED: 'false', ...settings },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      PORT: '0',
+      DEMO_ENABLED: 'false',
+      ...settings,
+    },
     detached: true,
   })
   const text = { out: '', err: '' }

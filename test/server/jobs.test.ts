@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import Joi from 'joi'
+import pg from 'pg'
 import t from 'tap'
 import { pino } from 'pino'
 import { makeJobs, GiveUp } from '../../server/jobs.ts'
@@ -58,6 +59,122 @@ t.test('a job that is sent for later waits', async t => {
     [echo.name, id],
   )
   t.match(job, { state: 'created', start_after: at })
+})
+
+async function makeCompany(): Promise<string> {
+  return (await server.plugins.auth.createCompany({ name: randomUUID() })).id
+}
+
+/** All that is stored of a job, but for what no two have in common. */
+async function settingsOf(id: string) {
+  const [found] = await query(
+    `select to_jsonb(j) - array['id', 'data', 'created_on', 'start_after', 'keep_until'] as settings,
+            keep_until - start_after as kept_for, start_after - created_on as waits
+       from pgboss.job j where data ->> 'id' = $1`,
+    [id],
+  )
+  return found
+}
+
+t.test('of many jobs sent together each is stored as if it were sent alone', async t => {
+  const companyId = await makeCompany()
+  const at = new Date('2100-01-01T00:00:00Z')
+  const options = [
+    { after: at },
+    { after: at, group: companyId },
+    { after: 3_600, group: { id: companyId, tier: 'large' } },
+    { after: 3_600.25 },
+  ]
+  for (const job of [echo, flaky]) {
+    const [alone, together] = [options.map(() => randomUUID()), options.map(() => randomUUID())]
+    await db.company(companyId, async trx => {
+      for (const [place, option] of options.entries()) {
+        await jobs.send(job, { id: alone[place]! }, { trx, ...option })
+      }
+      const items = options.map((option, place) => ({ data: { id: together[place]! }, ...option }))
+      const sent = await jobs.sendAll(job, items, { trx })
+      const found = await trx('pgboss.job').whereIn('id', sent).select('id', 'data')
+      const dataOf = new Map(found.map(({ id, data }) => [id, data.id]))
+      t.strictSame(
+        sent.map(id => dataOf.get(id)),
+        together,
+        'ids are given in the order of the items',
+      )
+    })
+    for (const place of options.keys()) {
+      const [one, many] = [await settingsOf(alone[place]!), await settingsOf(together[place]!)]
+      t.strictSame(many, one, `${job.name} ${JSON.stringify(options[place])}`)
+    }
+    t.match(await settingsOf(together[2]!), {
+      settings: {
+        state: 'created',
+        dead_letter: 'jobs.dead',
+        heartbeat_seconds: 20,
+        retry_backoff: true,
+        retry_limit: job === flaky ? 2 : 3,
+        group_id: companyId,
+        group_tier: 'large',
+      },
+    })
+  }
+})
+
+/** Hears for which queues the engine wakes its workers. */
+async function listenToWakes(t: { teardown(down: () => unknown): unknown }) {
+  const client = new pg.Client({ connectionString: server.config.databaseUrl })
+  await client.connect()
+  t.teardown(() => client.end())
+  const woken: string[] = []
+  client.on('notification', ({ payload }) => void woken.push(payload ?? ''))
+  const found = await client.query(`select 'pgboss_' || left(encode(sha224('pgboss'), 'hex'), 24) as channel`)
+  await client.query(`listen ${String(found.rows[0]?.channel)}`)
+  return {
+    async take() {
+      // What was committed before comes before the answer.
+      await client.query('select 1')
+      return woken.splice(0).filter(queue => queue === echo.name)
+    },
+  }
+}
+
+t.test('many jobs commit or vanish together, and the workers are woken as for one', async t => {
+  const companyId = await makeCompany()
+  const wakes = await listenToWakes(t)
+  const items = Array.from({ length: 1_100 }, (_, place) => ({
+    data: { id: randomUUID() },
+    ...(place % 1_099 > 0 && { after: 3_600 }),
+  }))
+  const idOf = (place: number) => items.at(place)!.data.id
+  const all = items.map(({ data }) => data.id)
+  const count = async () =>
+    (await query(`select from pgboss.job where data ->> 'id' = any($1)`, [all])).length
+  await t.rejects(
+    db.company(companyId, async trx => {
+      await jobs.sendAll(echo, items, { trx })
+      throw new Error('changed my mind')
+    }),
+    { message: 'changed my mind' },
+  )
+  t.equal(await count(), 0)
+  await db.company(companyId, trx => jobs.sendAll(echo, items.slice(1, -1), { trx }))
+  t.strictSame(await wakes.take(), [], 'nobody, for later')
+  await db.company(companyId, trx => jobs.send(echo, { id: randomUUID() }, { trx }))
+  t.strictSame(await wakes.take(), [echo.name])
+  await db.company(companyId, trx => jobs.sendAll(echo, [items[0]!, items.at(-1)!], { trx }))
+  t.strictSame(await wakes.take(), [echo.name])
+  t.equal(await count(), 1_100)
+  for (const place of [0, -1]) t.equal(await jobs.settled(echo, named(idOf(place))), 'completed')
+})
+
+t.test('of many jobs one whose data does not fit keeps all from being sent, and none are fine', async t => {
+  const companyId = await makeCompany()
+  const id = randomUUID()
+  await db.company(companyId, async trx => {
+    const items = [{ data: { id } }, { data: { id: 1 } as unknown as Probe }]
+    await t.rejects(jobs.sendAll(echo, items, { trx }), { name: 'GiveUp', message: /"id" must be a string/ })
+    t.strictSame(await jobs.sendAll(echo, [], { trx }), [])
+  })
+  t.strictSame(await stored(echo.name, id), [])
 })
 
 t.test('data that does not fit the schema is refused when it is sent', async t => {

@@ -36,6 +36,8 @@ export interface Catalog {
     keys: DeclaredKey[],
   ): Promise<void>
   remove(dataset: string, table: string): Promise<void>
+  /** Whether there is such a table. */
+  has(dataset: string, table: string): Promise<boolean>
   /** The columns of a table's primary key, in their order. */
   primaryKey(dataset: string, table: string): Promise<string[]>
   /** A description, of the table or of one of its columns. */
@@ -174,6 +176,10 @@ export async function makeCatalog(
     async remove(dataset, table) {
       for (const name of ['tables', 'columns', 'keys', 'targets'])
         await run(`delete from ${meta(name)} where ${at(dataset, table)}`)
+    },
+    async has(dataset, table) {
+      const { rows } = await run(`select 1 from ${meta('tables')} where ${at(dataset, table)}`)
+      return rows.length > 0
     },
     primaryKey,
     async describe(dataset, table, column, description) {

@@ -14,6 +14,10 @@ export interface Project {
   datasets: readonly DatasetSpec[]
   /** Tables that the account may not read. */
   restricted: Set<string>
+  /** Datasets on which the account has rights on single tables only. */
+  narrow: Set<string>
+  /** Datasets on which it has none. */
+  closed: Set<string>
   /** Datasets whose keys the account may not read. */
   keyless: Set<string>
   /** Whether the account has rights on datasets only. */

@@ -25,6 +25,8 @@ export async function makeDatabase(warehouse: Warehouse, database: string, schem
     `create table ${home}.declared (tbl varchar, col varchar, type varchar, len bigint, prec bigint, scale bigint, fraction bigint)`,
     `create table ${home}.made (tbl varchar, created timestamptz, altered timestamptz, defined timestamptz)`,
     `create table ${home}.keys (kind varchar, tbl varchar, name varchar, seq bigint, col varchar, to_table varchar, to_col varchar, db varchar, sch varchar)`,
+    `create view ${home}.SCHEMATA as
+      select database_name as CATALOG_NAME, ${name('schema_name')} as SCHEMA_NAME from duckdb_schemas() where ${ours}`,
     `create view ${home}.TABLES as
       select database_name as TABLE_CATALOG, ${name('schema_name')} as TABLE_SCHEMA, ${name('table_name')} as TABLE_NAME,
         'BASE TABLE' as TABLE_TYPE, estimated_size as ROW_COUNT, comment as COMMENT, ${moments}
@@ -46,6 +48,12 @@ export async function makeDatabase(warehouse: Warehouse, database: string, schem
         d.fraction as DATETIME_PRECISION, comment as COMMENT
       from duckdb_columns() left join ${home}.declared d on d.tbl = table_name and d.col = column_name
       where ${ours}`,
+    // https://docs.snowflake.com/en/sql-reference/info-schema/table_constraints
+    `create view ${home}.TABLE_CONSTRAINTS as
+      select distinct db as CONSTRAINT_CATALOG, sch as CONSTRAINT_SCHEMA, name as CONSTRAINT_NAME,
+        db as TABLE_CATALOG, sch as TABLE_SCHEMA, tbl as TABLE_NAME,
+        case kind when 'PRIMARY' then 'PRIMARY KEY' when 'IMPORTED' then 'FOREIGN KEY' else kind end as CONSTRAINT_TYPE
+      from ${home}.keys`,
   ]) {
     await warehouse.execute(statement)
   }
@@ -99,11 +107,16 @@ export async function setMoments(
 export async function showKeys(warehouse: Warehouse, tokens: readonly Token[]): Promise<string | null> {
   const words = tokens.map(({ kind, text }) => (kind === 'word' ? text : kind))
   const shape = words.join(' ').replaceAll(' sign ', '.')
-  const match = /^SHOW (PRIMARY|UNIQUE|IMPORTED) KEYS IN (DATABASE quoted|SCHEMA quoted\.quoted)$/.exec(shape)
+  const match =
+    /^SHOW (PRIMARY|UNIQUE|IMPORTED) KEYS IN (DATABASE quoted|SCHEMA quoted\.quoted|TABLE quoted\.quoted\.quoted)$/.exec(
+      shape,
+    )
   if (!match) return null
-  const [database = '', schema] = tokens.flatMap(({ kind, text }) => (kind === 'quoted' ? [text] : []))
+  const [database = '', schema, table] = tokens.flatMap(({ kind, text }) => (kind === 'quoted' ? [text] : []))
   await refuseMissing(warehouse, database, schema)
-  const where = `kind = '${match[1]}'${schema === undefined ? '' : ` and sch = ${quoteText(schema)}`}`
+  const ofSchema = schema === undefined ? '' : ` and sch = ${quoteText(schema)}`
+  const ofTable = table === undefined ? '' : ` and tbl = ${quoteText(table)}`
+  const where = `kind = '${match[1]}'${ofSchema}${ofTable} order by sch, tbl, name, seq`
   const from = `from ${quoteName(database)}.${OWN}.keys where ${where} limit 10000`
   if (match[1] !== 'IMPORTED')
     return `select now() as "created_on", db as "database_name", sch as "schema_name", tbl as "table_name",

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Event } from '../../../plugins/alerts/api.ts'
+import type { Event, Raised } from '../../../plugins/alerts/api.ts'
 import type { Reply, TestServer } from '../../helpers/server.ts'
 
 export const ALERTS = '/api/v1/sdk/alerts'
@@ -11,8 +11,13 @@ export interface World {
   /** Asks with a key of scope admin. */
   ask(method: string, path: string, payload?: unknown): Promise<Reply>
   /** Raises in a transaction of its own, as a feature does in the one of what it found. */
-  raise(changes?: Partial<Event>): Promise<{ alertId: string; isNew: boolean }>
+  raise(changes?: Partial<Event>): Promise<Raised>
+  /** The same for many events in one call. */
+  raiseAll(changes: readonly Partial<Event>[]): Promise<Raised[]>
+  /** The event that is raised, but for the changes. */
+  event(changes?: Partial<Event>): Event
   recover(cause?: string): Promise<boolean>
+  recoverAll(causes: readonly string[], reason?: string): Promise<number>
   addDestination(config: object, more?: object): Promise<{ id: string; signing_secret: string }>
   deliveries(destinationId: string): Promise<Delivery[]>
 }
@@ -50,14 +55,19 @@ export async function makeWorld({ server, ask, query }: TestServer, name = 'Acme
     title: '3 of 100 values are invalid',
     details: { rule_id: 'v_1', invalid_count: 3 },
   }
+  const changed = (changes: Partial<Event> = {}): Event => ({ ...event, ...changes })
+  const { alerts } = server.plugins
   return {
     companyId,
     ask: askWithKey,
     sourceId,
-    raise: changes =>
-      server.db.company(companyId, trx => server.plugins.alerts.raise(trx, { ...event, ...changes })),
+    event: changed,
+    raise: changes => server.db.company(companyId, trx => alerts.raise(trx, changed(changes))),
+    raiseAll: all => server.db.company(companyId, trx => alerts.raiseAll(trx, all.map(changed))),
     recover: (cause = event.cause) =>
-      server.db.company(companyId, trx => server.plugins.alerts.resolve(trx, event.type, cause)),
+      server.db.company(companyId, trx => alerts.resolve(trx, event.type, cause)),
+    recoverAll: (causes, reason) =>
+      server.db.company(companyId, trx => alerts.resolveAll(trx, event.type, causes, reason)),
     async addDestination(config, more) {
       const payload = { name: 'Receiver', destination_type: 'webhook', config, ...more }
       const { status, body } = await askWithKey('POST', `${ALERTS}/destinations`, payload)

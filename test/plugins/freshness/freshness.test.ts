@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { explicit, startWorlds } from './worlds.ts'
 
-const { tenant, stranger, query, world } = await startWorlds(t)
+const { tenant, stranger, world } = await startWorlds(t)
 
 t.test('making a schedule detects the column, runs the first check and shows the record', async t => {
   const { watch, freshness, source, database } = await world(
@@ -113,10 +113,18 @@ t.test('every status, and many tables in one statement', async t => {
     t.equal((await list('&search=many%25')).total, 0, 'no wildcards')
     t.equal((await list('&schema=public,other')).total, 29)
     t.equal((await list('&schema=other')).total, 0)
-    await query(`update tables set tags = '{pii,gold}' where name = 'late' and company_id = $1`, [
-      tenant.companyId,
-    ])
-    t.same(names(await list('&tag=gold,silver')), ['late'])
+    const tag = (name: string, path: string, type: string) =>
+      tenant.ask('POST', '/api/v1/sdk/tags', {
+        asset_id: source.id,
+        name,
+        object_path: path,
+        object_type: type,
+      })
+    await tag('gold', 'late', 'table')
+    await tag('silver', 'stale.updated_at', 'column')
+    t.same(names(await list('&tag=gold')), ['late'])
+    t.same(names(await list('&tag=gold,silver')), ['late', 'stale'], 'of the table or any of its columns')
+    t.same(names(await list('&tag=bronze')), [])
     const page = (await tenant.ask('GET', `/api/v1/assets/${source.id}/freshness?limit=10&offset=20`)).body
       .data
     t.match(page, { total: 29, limit: 10, offset: 20, has_more: false })

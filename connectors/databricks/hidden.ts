@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto'
+import { tablePath, type TableRef } from '../catalog.ts'
+import type { Row } from '../connector.ts'
+import { type ConnectorError } from '../errors.ts'
+import { probeTables, refusal, unlisted } from '../hidden.ts'
+import { sql, type Sql } from '../sql.ts'
+import { databricksDialect } from './dialect.ts'
+import { ENGINE } from './session.ts'
+
+/** The error conditions of what there is not (https://docs.databricks.com/error-messages/error-classes.html). */
+const GONE = /^(TABLE_OR_VIEW|SCHEMA|CATALOG)_NOT_FOUND|^NO_SUCH_CATALOG/
+
+const isGone = (error: ConnectorError | null) => error !== null && GONE.test(error.code)
+
+/**
+ * Of tables that the catalog no longer shows, those that may still be there. The information schema tells only what
+ * the token may see, but a statement is refused for want of a right on what there is (INSUFFICIENT_PERMISSIONS), and
+ * otherwise on what there is not (TABLE_OR_VIEW_NOT_FOUND). One statement for each schema that cannot be entered, else
+ * one for each table.
+ * @param catalog the only one that is read, or undefined for all
+ */
+export async function findHidden(
+  run: (statement: Sql) => Promise<Row[]>,
+  catalog: string | undefined,
+  tables: readonly TableRef[],
+): Promise<Map<string, ConnectorError>> {
+  const ask = (table: TableRef) =>
+    refusal(run(sql`select 1 as one from ${databricksDialect.table(table)} limit 0`))
+  const own = tables.filter(table => catalog === undefined || table.catalog === catalog)
+  const found = new Map<string, ConnectorError>()
+  const open: TableRef[] = []
+  const schemas = Map.groupBy(own, table => JSON.stringify([table.catalog, table.schema]))
+  for (const group of schemas.values()) {
+    const [first] = group
+    if (!first) continue
+    const error = await ask({ ...first, name: `no_${randomUUID().replaceAll('-', '_')}` })
+    if (error?.kind === 'permission') for (const table of group) found.set(tablePath(table), error)
+    else if (!isGone(error) || error?.code.startsWith('TABLE')) open.push(...group)
+  }
+  const probed = await probeTables(ENGINE, open, async table => {
+    const error = await ask(table)
+    return isGone(error) ? null : (error ?? unlisted(ENGINE))
+  })
+  return new Map([...found, ...probed])
+}

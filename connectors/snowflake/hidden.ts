@@ -1,0 +1,31 @@
+import { tablePath, type TableRef } from '../catalog.ts'
+import type { Row } from '../connector.ts'
+import { ConnectorError } from '../errors.ts'
+import type { Sql } from '../sql.ts'
+import { inScope, schemataQuery, type CatalogScope } from './catalog-query.ts'
+
+/**
+ * Of tables that the catalog no longer shows, those that may still be there, with one statement. Of what the role may
+ * not see Snowflake says the same as of what there is not. A whole schema that is not seen any more is taken for one
+ * that the role lost: rights are mostly granted on schemas. A table that is not seen in a schema that is was dropped,
+ * or is no longer granted by itself, which cannot be told.
+ */
+export async function findHidden(
+  read: (statement: Sql) => Promise<Row[]>,
+  scope: CatalogScope,
+): Promise<Map<string, ConnectorError>> {
+  const tables = inScope(scope) ?? []
+  if (tables.length === 0) return new Map()
+  const seen = new Set((await read(schemataQuery(scope.database))).map(({ name }) => String(name)))
+  return new Map(
+    tables.filter(({ schema }) => !seen.has(schema)).map(table => [tablePath(table), unseen(table)]),
+  )
+}
+
+function unseen({ schema }: TableRef): ConnectorError {
+  return new ConnectorError({
+    kind: 'permission',
+    engine: 'snowflake',
+    message: `The role does not see the schema ${schema} any more: grant it USAGE again, or, if the schema was dropped, name it in exclude_patterns.`,
+  })
+}

@@ -1,0 +1,115 @@
+import type { ConstraintInfo, TableRef } from '../catalog.ts'
+import type { Row } from '../connector.ts'
+import type { Sql } from '../sql.ts'
+import { keysQuery, keyTablesQuery, type CatalogScope, type KeyKind } from './catalog-query.ts'
+
+/** Runs one statement of the catalog. */
+type Read = (statement: Sql) => Promise<Row[]>
+
+/** SHOW tells no more rows than this, and not that there were more. */
+const MOST_SHOWN = 10_000
+
+/** A key and the table that it is of. */
+export interface Key {
+  schema: string
+  table: string
+  constraint: ConstraintInfo
+}
+
+/**
+ * The keys of one kind of some tables, with one statement. Only where a database has more of them than SHOW tells at
+ * once they are asked for schema by schema, and where a schema has, what is missing of it table by table.
+ */
+export async function readKeys(
+  read: Read,
+  { database, schema }: CatalogScope,
+  kind: KeyKind,
+  tables: readonly TableRef[],
+): Promise<Key[]> {
+  const schemas = [...new Set(tables.map(table => table.schema))]
+  if (schemas.length === 0) return []
+  const only = schema ?? (schemas.length === 1 ? schemas[0] : undefined)
+  const whole = await read(keysQuery(kind, database, only))
+  if (whole.length < MOST_SHOWN) return keysOf(kind, whole)
+  const found: Key[] = []
+  for (const one of schemas) {
+    const rows = only === undefined ? await read(keysQuery(kind, database, one)) : whole
+    const ofSchema = tables.filter(table => table.schema === one)
+    found.push(
+      ...(rows.length < MOST_SHOWN ? keysOf(kind, rows) : await complete(read, kind, rows, ofSchema)),
+    )
+  }
+  return found
+}
+
+/**
+ * What SHOW told of a schema, and the rest of it. Keys that were not told are known by name, and those that may have
+ * been cut off by their columns; of their tables all is asked for again.
+ */
+async function complete(
+  read: Read,
+  kind: KeyKind,
+  rows: readonly Row[],
+  tables: readonly TableRef[],
+): Promise<Key[]> {
+  const [{ catalog: database, schema } = { catalog: '', schema: '' }] = tables
+  const told = keysOf(kind, rows)
+  const names = new Set(told.map(keyId))
+  const [last] = keysOf(kind, rows.slice(-1))
+  const again = new Set(last ? [last.table] : [])
+  for (const { table, name } of await read(keyTablesQuery(kind, database, schema))) {
+    if (!names.has(JSON.stringify([String(table), String(name)]))) again.add(String(table))
+  }
+  const found = told.filter(({ table }) => !again.has(table))
+  for (const table of tables) {
+    if (again.has(table.name))
+      found.push(...keysOf(kind, await read(keysQuery(kind, database, schema, table.name))))
+  }
+  return found
+}
+
+function keyId({ table, constraint }: Key): string {
+  return JSON.stringify([table, constraint.name])
+}
+
+const CONSTRAINT_TYPES: Readonly<Record<KeyKind, ConstraintInfo['type']>> = {
+  PRIMARY: 'primary_key',
+  UNIQUE: 'unique',
+  IMPORTED: 'foreign_key',
+}
+
+/** Puts the rows of SHOW … KEYS together, a row for each column of a key. */
+function keysOf(kind: KeyKind, rows: readonly Row[]): Key[] {
+  const isImported = kind === 'IMPORTED'
+  const own = isImported ? 'fk_' : ''
+  const name = isImported ? 'fk_name' : 'constraint_name'
+  const keys = Map.groupBy(rows, row =>
+    JSON.stringify([row[`${own}schema_name`], row[`${own}table_name`], row[name]]),
+  )
+  const type = CONSTRAINT_TYPES[kind]
+  return [...keys.values()]
+    .map((parts): Key => {
+      const ordered = parts.toSorted((a, b) => Number(a.key_sequence) - Number(b.key_sequence))
+      const [first = {}] = ordered
+      const columns = (prefix: string) => ordered.map(row => String(row[`${prefix}column_name`]))
+      const references = {
+        table: {
+          catalog: String(first.pk_database_name),
+          schema: String(first.pk_schema_name),
+          name: String(first.pk_table_name),
+        },
+        columns: columns('pk_'),
+      }
+      return {
+        schema: String(first[`${own}schema_name`]),
+        table: String(first[`${own}table_name`]),
+        constraint: {
+          name: String(first[name]),
+          type,
+          columns: columns(own),
+          ...(isImported && { references }),
+        },
+      }
+    })
+    .sort((a, b) => (a.constraint.name < b.constraint.name ? -1 : 1))
+}

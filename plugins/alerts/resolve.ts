@@ -1,0 +1,68 @@
+import type { Server } from '@hapi/hapi'
+import { raw } from 'objection'
+import { insertAll, type Transaction } from '../../server/database.ts'
+import type { EventType } from './api.ts'
+import { Alert, AlertMove, OPEN } from './models.ts'
+import { tell } from './tell.ts'
+
+/** Why an alert is resolved, and by whom: `system`, `user:<id>` or `key:<id>`. */
+export interface Closing {
+  actor: string
+  reason: string | null
+}
+
+/** Resolves the open alerts of some causes and sends `alert.resolved` for each. @returns how many were open */
+export async function resolveAll(
+  server: Server,
+  trx: Transaction,
+  type: EventType,
+  causes: readonly string[],
+  reason = 'It recovered',
+): Promise<number> {
+  if (causes.length === 0) return 0
+  const open = await Alert.query(trx)
+    .select('id', 'status')
+    .where({ kind: type })
+    .whereRaw('cause = any(cast(? as text[]))', [[...causes]])
+    .whereRaw(OPEN)
+    // In the order in which raising locks them.
+    .orderByRaw('cause collate "C"')
+    .forUpdate()
+  await close(server, trx, open, { actor: 'system', reason })
+  return open.length
+}
+
+/** Resolves open alerts whose rows the caller holds, and sends `alert.resolved` for each. @returns them as they are then */
+export async function close(
+  server: Server,
+  trx: Transaction,
+  alerts: readonly Pick<Alert, 'id' | 'status'>[],
+  closing: Closing,
+): Promise<Alert[]> {
+  const resolved = await markResolved(trx, alerts, () => closing)
+  await tell(server, trx, resolved, 'alert.resolved')
+  return resolved
+}
+
+/** Resolves open alerts whose rows the caller holds, and tells nobody. */
+export async function markResolved<Held extends Pick<Alert, 'id' | 'status'>>(
+  trx: Transaction,
+  alerts: readonly Held[],
+  closingOf: (alert: Held) => Closing,
+): Promise<Alert[]> {
+  if (alerts.length === 0) return []
+  const ids = alerts.map(({ id }) => id)
+  const resolved = await Alert.query(trx)
+    .whereRaw('id = any(cast(? as uuid[]))', [ids])
+    .patch({ status: 'resolved', resolvedAt: raw('now()') as unknown as Date, snoozedUntil: null })
+    .returning('*')
+  if (resolved.length < ids.length) throw new Error(`Of the alerts ${ids.join()} one vanished under its lock`)
+  const moves = alerts.map(alert => ({
+    alertId: alert.id,
+    fromStatus: alert.status,
+    toStatus: 'resolved' as const,
+    ...closingOf(alert),
+  }))
+  await insertAll(moves, chunk => AlertMove.query(trx).insert(chunk))
+  return resolved
+}

@@ -1,0 +1,204 @@
+import type { Server } from '@hapi/hapi'
+import { v7 } from 'uuid'
+import { insertAll, rows, type Transaction } from '../../server/database.ts'
+import { apiError } from '../../server/errors.ts'
+import type { Asset } from './assets.ts'
+import { SchemaBaseline, Source, Table } from './models.ts'
+
+/** Who accepts, and what for. */
+export interface Acceptance {
+  /** `user:<id>` or `key:<id>`. */
+  by: string
+  description?: string | null
+}
+
+/** Open changes to acknowledge: those of a source, of one table of it, or only some of these. */
+export interface ChosenChanges extends Asset {
+  changeIds?: readonly string[]
+}
+
+/** Why the alert of a table was resolved. */
+const ACCEPTED = 'What it has become was accepted'
+const ALL_ACKNOWLEDGED = 'All its changes were acknowledged'
+const DISMISSED = 'Its alert was dismissed as expected'
+
+/**
+ * Takes what a source, or one table of it, is now for right: nothing of it differs from its baseline any more, its
+ * open changes are acknowledged, and their alerts resolved.
+ * @throws 409 `CONFLICT` while nothing is known of the source
+ */
+export async function accept(
+  server: Server,
+  trx: Transaction,
+  asset: Asset,
+  { by, description = null }: Acceptance,
+): Promise<SchemaBaseline> {
+  const source = await lockSource(trx, asset.source.id)
+  if (source.lastDiscoveryAt === null) {
+    throw apiError(
+      'CONFLICT',
+      `${source.name} was never discovered, so there is nothing to accept: discover it first`,
+      {
+        asset_id: source.id,
+        suggestion: `POST /api/v1/sdk/assets/${source.id}/discover; what it finds is the first baseline`,
+      },
+    )
+  }
+  // Read again under the lock: a discovery may have changed it.
+  const table = asset.table && (await Table.query(trx).findById(asset.table.id).throwIfNotFound())
+  const settled = await settle(trx, { source, table }, by)
+  await server.plugins.alerts.resolveAll(trx, 'schema_change', settled, ACCEPTED)
+  return SchemaBaseline.query(trx).insertAndFetch({
+    id: v7(),
+    sourceId: source.id,
+    tableId: table?.id ?? null,
+    description,
+    ...(table ? countsOf(table) : { tableCount: source.tableCount, columnCount: source.columnCount }),
+    capturedBy: by,
+  })
+}
+
+/**
+ * Acknowledges open changes. A table of which none is open any more is accepted as it is.
+ * @returns how many were open; 0 when all were acknowledged before
+ */
+export async function acknowledge(
+  server: Server,
+  trx: Transaction,
+  { source, table, changeIds }: ChosenChanges,
+  by: string,
+): Promise<number> {
+  const { companyId, id: sourceId } = await lockSource(trx, source.id)
+  const touched = await rows<{ tableId: string; count: number }>(
+    trx,
+    `with done as (
+       update schema_changes set is_acknowledged = true, acknowledged_at = now(), acknowledged_by = :by
+       where company_id = :companyId and source_id = :sourceId and not is_acknowledged
+         and (cast(:tableId as uuid) is null or table_id = :tableId)
+         and (cast(:changeIds as uuid[]) is null or id = any(cast(:changeIds as uuid[])))
+       returning table_id)
+     select table_id, count(*)::int as count from done group by table_id`,
+    { by, companyId, sourceId, tableId: table?.id ?? null, changeIds: changeIds ?? null },
+  )
+  if (touched.length === 0) return 0
+  const accepted = await acceptSettled(
+    trx,
+    source,
+    touched.map(({ tableId }) => tableId),
+    by,
+  )
+  await server.plugins.alerts.resolveAll(trx, 'schema_change', accepted, ALL_ACKNOWLEDGED)
+  return touched.reduce((sum, { count }) => sum + count, 0)
+}
+
+/** Accepts the table that a dismissed alert spoke of. The alert itself is left to its dismissal. */
+export async function learnExpected(
+  trx: Transaction,
+  { cause, actor }: { cause: string; actor: string },
+): Promise<void> {
+  const known = await Table.query(trx).findById(cause)
+  if (!known) return
+  const source = await lockSource(trx, known.sourceId)
+  const table = await Table.query(trx).findById(cause).throwIfNotFound()
+  await settle(trx, { source, table }, actor)
+  await note(trx, [table], { by: actor, description: DISMISSED })
+}
+
+/**
+ * Accepts a source that nobody accepted yet, unless something of it is open: that is for people to look at. What
+ * was never discovered has its baseline in the first discovery to come.
+ */
+export async function acceptOnce(
+  server: Server,
+  trx: Transaction,
+  source: Source,
+  acceptance: Acceptance,
+): Promise<void> {
+  const { companyId, id: sourceId, lastDiscoveryAt } = await lockSource(trx, source.id)
+  if (lastDiscoveryAt === null) return
+  const [hindrance] = await rows(
+    trx,
+    `select from schema_baselines where company_id = :companyId and source_id = :sourceId and table_id is null
+     union all
+     select from schema_changes where company_id = :companyId and source_id = :sourceId and not is_acknowledged
+     union all
+     select from tables where company_id = :companyId and source_id = :sourceId and baseline is not null
+     limit 1`,
+    { companyId, sourceId },
+  )
+  if (!hindrance) await accept(server, trx, { source }, acceptance)
+}
+
+/** Discovery holds its source first as well, so that nothing is acknowledged that is being recorded. */
+async function lockSource(trx: Transaction, id: string): Promise<Source> {
+  const source = await Source.query(trx).findById(id).forUpdate()
+  if (source) return source
+  throw apiError('ASSET_NOT_FOUND', 'The source was removed', { asset_id: id })
+}
+
+/** Acknowledges all open changes, and makes what is stored what was accepted. @returns the tables that had drifted */
+async function settle(trx: Transaction, { source, table }: Asset, by: string): Promise<string[]> {
+  const settled = await rows<{ id: string }>(
+    trx,
+    `with acknowledged as (
+       update schema_changes set is_acknowledged = true, acknowledged_at = now(), acknowledged_by = :by
+       where company_id = :companyId and source_id = :sourceId and not is_acknowledged
+         and (cast(:tableId as uuid) is null or table_id = :tableId)
+       returning table_id),
+     accepted as (
+       update tables set baseline = null
+       where company_id = :companyId and source_id = :sourceId and baseline is not null
+         and (cast(:tableId as uuid) is null or id = :tableId)
+       returning id)
+     select table_id as id from acknowledged union select id from accepted`,
+    { by, companyId: source.companyId, sourceId: source.id, tableId: table?.id ?? null },
+  )
+  return settled.map(({ id }) => id)
+}
+
+/** Accepts those of some tables that have no open change left. @returns their ids */
+async function acceptSettled(
+  trx: Transaction,
+  { companyId, id: sourceId }: Source,
+  tableIds: readonly string[],
+  by: string,
+): Promise<string[]> {
+  const accepted = await rows<Accepted>(
+    trx,
+    `update tables t set baseline = null
+     where company_id = :companyId and source_id = :sourceId and id = any(cast(:tableIds as uuid[]))
+       and not exists (
+         select from schema_changes c
+         where c.company_id = :companyId and c.source_id = :sourceId and c.table_id = t.id and not c.is_acknowledged)
+     returning id, source_id, is_active, column_count`,
+    { companyId, sourceId, tableIds },
+  )
+  await note(trx, accepted, { by, description: ALL_ACKNOWLEDGED })
+  return accepted.map(({ id }) => id)
+}
+
+type Accepted = Pick<Table, 'id' | 'sourceId' | 'isActive' | 'columnCount'>
+
+/** Stores that tables were accepted one by one. */
+async function note(
+  trx: Transaction,
+  tables: readonly Accepted[],
+  { by, description }: Acceptance,
+): Promise<void> {
+  await insertAll(
+    tables.map(table => ({
+      id: v7(),
+      sourceId: table.sourceId,
+      tableId: table.id,
+      description,
+      ...countsOf(table),
+      capturedBy: by,
+    })),
+    chunk => SchemaBaseline.query(trx).insert(chunk),
+  )
+}
+
+/** A table that was accepted as gone counts as none. */
+function countsOf({ isActive, columnCount }: Accepted): { tableCount: number; columnCount: number } {
+  return isActive ? { tableCount: 1, columnCount } : { tableCount: 0, columnCount: 0 }
+}

@@ -1,0 +1,169 @@
+import type { Server } from '@hapi/hapi'
+import type { QueryBuilder } from 'objection'
+import { v7 } from 'uuid'
+import { formatName } from '../../connectors/catalog.ts'
+import { insertAll, type Transaction } from '../../server/database.ts'
+import type { Change, ChangeType, Impact } from './diff.ts'
+import type { Drift } from './drift.ts'
+import { SchemaChange, Table, type Source } from './models.ts'
+
+/** What a discovery found different, and where it is to be stored. */
+interface Drifted {
+  source: Source
+  runId: string
+  drifts: readonly Drift[]
+  /** The ids of tables by path. */
+  ids: ReadonlyMap<string, string>
+}
+
+/** Who acknowledges a change that was taken back, and one of a table that is no longer watched. */
+const REVERTED = 'reverted'
+const EXCLUDED = 'excluded'
+
+/**
+ * Stores changes, and raises one alert for each table that changed, at its worst change. What takes an earlier
+ * change back is stored too, acknowledges that one, and raises none; a table that is again what was accepted has its
+ * alert resolved.
+ * @returns how many changes were stored
+ */
+export async function recordDrift(server: Server, trx: Transaction, drifted: Drifted): Promise<number> {
+  const { drifts } = drifted
+  if (drifts.length === 0) return 0
+  await acknowledgeReverted(trx, drifted)
+  const stored = await storeChanges(trx, drifted)
+  const { alerts } = server.plugins
+  const reverted = drifts.filter(({ isReverted }) => isReverted)
+  const causes = reverted.map(({ path }) => idOf(drifted, path))
+  await alerts.resolveAll(trx, 'schema_change', causes, 'The schema is again what was accepted')
+  await alerts.raiseAll(trx, await eventsOf(server, trx, drifted))
+  return stored
+}
+
+function idOf({ ids }: Drifted, path: string): string {
+  const id = ids.get(path)
+  if (!id) throw new Error(`No table is stored for ${path}`)
+  return id
+}
+
+async function storeChanges(trx: Transaction, drifted: Drifted): Promise<number> {
+  const { source, runId, drifts } = drifted
+  const row = ({ path, ...change }: Change, isTakenBack: boolean) => ({
+    id: v7(),
+    ...change,
+    sourceId: source.id,
+    tableId: idOf(drifted, path),
+    tablePath: path,
+    discoveryId: runId,
+    isAcknowledged: isTakenBack,
+    acknowledgedAt: isTakenBack ? new Date() : null,
+    acknowledgedBy: isTakenBack ? REVERTED : null,
+  })
+  const all = drifts.flatMap(({ news, takenBack }) => [
+    ...news.map(change => row(change, false)),
+    ...takenBack.map(change => row(change, true)),
+  ])
+  await insertAll(all, chunk => SchemaChange.query(trx).insert(chunk))
+  return all.length
+}
+
+/** Acknowledges the open changes that are no longer a difference to what was accepted. */
+async function acknowledgeReverted(trx: Transaction, drifted: Drifted): Promise<void> {
+  const byTable = new Map(drifted.drifts.map(drift => [idOf(drifted, drift.path), drift]))
+  const open = await SchemaChange.query(trx)
+    .where({ isAcknowledged: false })
+    .whereRaw('table_id = any(?)', [[...byTable.keys()]])
+  const ids = open
+    .filter(change => !byTable.get(change.tableId)?.stands(changeOf(change)))
+    .map(({ id }) => id)
+  if (ids.length > 0) await acknowledgedBy(REVERTED, SchemaChange.query(trx).whereRaw('id = any(?)', [ids]))
+}
+
+/** Leaves nothing open of tables that the patterns of their source no longer name. */
+export async function closeExcluded(
+  server: Server,
+  trx: Transaction,
+  tableIds: readonly string[],
+): Promise<void> {
+  if (tableIds.length === 0) return
+  const open = SchemaChange.query(trx).where({ isAcknowledged: false })
+  await acknowledgedBy(EXCLUDED, open.whereRaw('table_id = any(?)', [[...tableIds]]))
+  await server.plugins.alerts.resolveAll(trx, 'schema_change', tableIds, 'It is no longer watched')
+}
+
+async function acknowledgedBy(by: string, changes: QueryBuilder<SchemaChange>): Promise<void> {
+  await changes.patch({ isAcknowledged: true, acknowledgedAt: new Date(), acknowledgedBy: by })
+}
+
+/** A stored change as the comparison made it. */
+export function changeOf(change: SchemaChange): Change {
+  const { tablePath: path, changeType, objectName, objectType, oldValue, newValue, impact } = change
+  return { path, changeType: changeType as ChangeType, objectName, objectType, oldValue, newValue, impact }
+}
+
+const RANK: Record<Impact, number> = { low: 0, medium: 1, high: 2 }
+/** How bad a change is, in the words of alerts. */
+export const SEVERITY = { low: 'info', medium: 'warning', high: 'critical' } as const
+
+type Event = Parameters<Server['plugins']['alerts']['raise']>[1]
+
+async function eventsOf(server: Server, trx: Transaction, drifted: Drifted): Promise<Event[]> {
+  const news = drifted.drifts.filter(drift => drift.news.length > 0)
+  if (news.length === 0) return []
+  const tables = await Table.query(trx)
+    .select('id', 'kind', 'tags', 'columnTags')
+    .whereRaw('id = any(?)', [news.map(({ path }) => idOf(drifted, path))])
+  const byId = new Map(tables.map(table => [table.id, table]))
+  const { source } = drifted
+  return news.map(({ path, news: changes }): Event => {
+    const worst = changes.reduce((a, b) => (RANK[b.impact] > RANK[a.impact] ? b : a))
+    const id = idOf(drifted, path)
+    const table = byId.get(id)
+    if (!table) throw new Error(`Table ${id} vanished under its source's lock`)
+    const columns = changes.flatMap(({ objectType, objectName }) =>
+      objectType === 'column' ? [objectName] : [],
+    )
+    return {
+      type: 'schema_change',
+      cause: id,
+      severity: SEVERITY[worst.impact],
+      sourceId: source.id,
+      asset: {
+        id,
+        qualifiedName: `${formatName([source.name])}.${path}`,
+        assetType: table.kind,
+        tags: server.plugins.catalog.tagsOf(source, table, columns),
+      },
+      ruleName: 'Schema drift',
+      title: sentence(path, changes, worst),
+      changeType: worst.changeType,
+      details: details(worst, path, changes),
+    }
+  })
+}
+
+function sentence(path: string, changes: readonly Change[], worst: Change): string {
+  const more = changes.length > 1 ? ` and ${changes.length - 1} more` : ''
+  return `${path}: ${worst.changeType.replaceAll('_', ' ')} (${worst.objectName})${more}`
+}
+
+/** Changes told in an alert. */
+const TOLD = 50
+
+function details(worst: Change, path: string, changes: readonly Change[]): object {
+  const value = (worst.newValue ?? worst.oldValue) as { data_type?: string } | null
+  const column =
+    worst.objectType === 'column' ? { column_name: worst.objectName, column_type: value?.data_type } : {}
+  return {
+    ...column,
+    table_path: path,
+    change_count: changes.length,
+    old_value: worst.oldValue,
+    new_value: worst.newValue,
+    changes: changes.slice(0, TOLD).map(({ changeType, objectName, objectType, impact }) => ({
+      change_type: changeType,
+      object_name: objectName,
+      object_type: objectType,
+      impact,
+    })),
+  }
+}

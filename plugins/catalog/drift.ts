@@ -1,0 +1,68 @@
+import { tablePath, type TableInfo } from '../../connectors/catalog.ts'
+import { diff, keysOf, type Change } from './diff.ts'
+
+/** A table that a discovery found changed, added or removed, in three states of it; null is absent. */
+export interface Touched {
+  path: string
+  /** As somebody accepted it last. */
+  accepted: TableInfo | null
+  /** As the discovery before found it. */
+  before: TableInfo | null
+  now: TableInfo | null
+}
+
+/** What became of a touched table. */
+export interface Drift {
+  path: string
+  /** What changed since the discovery before, and is now other than what was accepted. */
+  news: Change[]
+  /** What changed since the discovery before, back to what was accepted. */
+  takenBack: Change[]
+  /** Whether the table is again what was accepted. */
+  isReverted: boolean
+  /** Whether a change recorded earlier is still a difference to what was accepted. */
+  stands(change: Change): boolean
+}
+
+/**
+ * Tells what changed, and how much of it takes earlier changes back. What was accepted is the state before the first
+ * change that nobody accepted since.
+ * @returns one for each touched table that has a change
+ */
+export function driftOf(touched: readonly Touched[]): Drift[] {
+  const states = (which: 'accepted' | 'before' | 'now') =>
+    touched.flatMap(({ [which]: table }) => (table ? [table] : []))
+  const now = states('now')
+  const changes = Map.groupBy(diff(states('before'), now), ({ path }) => path)
+  // Where nothing was pending, what was accepted is what was there before.
+  const isPending = touched.some(({ accepted, before }) => accepted !== before)
+  const open = isPending ? Map.groupBy(diff(states('accepted'), now), ({ path }) => path) : changes
+  return touched.flatMap(({ path }) => {
+    const recent = changes.get(path)
+    return recent ? [compare(path, recent, open.get(path) ?? [])] : []
+  })
+}
+
+function compare(path: string, recent: Change[], open: readonly Change[]): Drift {
+  const keys = new Set(open.flatMap(keysOf))
+  const isWhole = open.some(isOfTable)
+  // One record stands for all of a table that came or left, so that what else changed in it has no other.
+  const stands = (change: Change) =>
+    open.length > 0 && (isWhole || isOfTable(change) || keysOf(change).some(key => keys.has(key)))
+  return {
+    path,
+    news: recent.filter(stands),
+    takenBack: recent.filter(change => !stands(change)),
+    isReverted: open.length === 0,
+    stands,
+  }
+}
+
+function isOfTable({ changeType }: Change): boolean {
+  return changeType === 'table_added' || changeType === 'table_removed'
+}
+
+/** The path of a table of the catalog as discovery and diff name it. */
+export function pathOf(table: { catalogName: string; schemaName: string; name: string }): string {
+  return tablePath({ catalog: table.catalogName, schema: table.schemaName, name: table.name })
+}

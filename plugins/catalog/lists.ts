@@ -1,0 +1,204 @@
+import { rows, type Transaction } from '../../server/database.ts'
+import type { Page } from '../../server/page.ts'
+import type { Asset } from './assets.ts'
+import { SchemaChange, Source, Table } from './models.ts'
+
+/** Which assets are listed; of several schemas or tags, any will do. */
+export interface ListQuery extends Page {
+  /** The name of a source: it and its tables. */
+  source?: string
+  asset_type?: string
+  search?: string
+  schema?: string[]
+  /** Tags of the asset; of a table also those of its source and of its columns. */
+  tag?: string[]
+}
+
+/** One page of a list: its records in order, and how many there are on all pages. */
+export interface Listed {
+  sources: Source[]
+  tables: { source: Source; table: Table }[]
+  total: number
+}
+
+/** What the record of a table in a list is made of: not its columns, which may be thousands. */
+const LISTED = [
+  ...[
+    'id',
+    'sourceId',
+    'catalogName',
+    'schemaName',
+    'name',
+    'qualifiedName',
+    'kind',
+    'comment',
+    'description',
+  ],
+  ...['constraints', 'tags', 'columnCount', 'estimatedRows', 'isActive', 'absence', 'readError'],
+  ...['createdAt', 'updatedAt'],
+]
+
+/** One page of sources and the tables in use, sources first, each newest first. */
+export async function listAssets(trx: Transaction, companyId: string, query: ListQuery): Promise<Listed> {
+  const { asset_type: kind, limit, offset } = query
+  const ofSources =
+    (kind === undefined || kind === 'source') && !query.schema
+      ? await pageOf(trx, 'sources', { companyId, query, conditions: sourceConditions(query) }, query)
+      : NOTHING
+  const rest = {
+    limit: limit - ofSources.ids.length,
+    offset: Math.max(0, offset - ofSources.total),
+  }
+  const ofTables =
+    kind === 'source' ? NOTHING : await pageOf(trx, 'tables', await tableFilter(trx, companyId, query), rest)
+  return {
+    ...(await recordsOf(trx, ofSources.ids, ofTables.ids)),
+    total: ofSources.total + ofTables.total,
+  }
+}
+
+interface IdPage {
+  ids: string[]
+  total: number
+}
+
+const NOTHING: IdPage = { ids: [], total: 0 }
+
+/** SQL conditions on rows called `a`, with what they name. */
+interface Filter {
+  companyId: string
+  query: Omit<ListQuery, keyof Page>
+  conditions: string[]
+  /** The only tables that can be meant, when that is known. */
+  rare?: string[] | null
+}
+
+/** Counts and pages in one statement, so that both are of one moment; each reads nothing but an index. */
+async function pageOf(
+  trx: Transaction,
+  from: 'sources' | 'tables',
+  { companyId, query, conditions, rare }: Filter,
+  { limit, offset }: Page,
+): Promise<IdPage> {
+  const matching = ['a.company_id = :companyId', ...conditions].join(' and ')
+  const [page] = await rows<IdPage>(
+    trx,
+    `select (select count(*)::int from ${from} a where ${matching}) as total,
+       array(select a.id from ${from} a where ${matching}
+         order by a.created_at desc, a.id desc limit :limit offset :offset) as ids`,
+    {
+      companyId,
+      source: query.source ?? null,
+      kind: query.asset_type ?? null,
+      search: query.search ?? null,
+      schemas: query.schema ?? null,
+      tags: query.tag ?? null,
+      rare: rare ?? null,
+      limit,
+      offset,
+    },
+  )
+  return page ?? NOTHING
+}
+
+function sourceConditions({ source, search, tag }: ListQuery): string[] {
+  return [
+    ...(source === undefined ? [] : ['a.name = :source']),
+    ...(search === undefined ? [] : ['strpos(lower(a.name), lower(:search)) > 0']),
+    ...(tag ? [`a.id in (select source_id from ${TAGGED} and table_id is null)`] : []),
+  ]
+}
+
+const TAGGED = 'tags where company_id = :companyId and not is_refused and name = any(:tags)'
+
+/** Tables that are looked at one by one; where a term is in more names, reading all of them is no slower. */
+const RARE = 500
+
+async function tableFilter(trx: Transaction, companyId: string, query: ListQuery): Promise<Filter> {
+  const { source, asset_type: kind, search, schema, tag } = query
+  const rare = search === undefined ? null : await rareTables(trx, search)
+  const conditions = [
+    'a.is_active',
+    ...(source === undefined
+      ? []
+      : ['a.source_id = (select id from sources where company_id = :companyId and name = :source)']),
+    ...(kind === undefined ? [] : ['a.kind = :kind']),
+    ...(schema ? ['a.schema_name = any(:schemas)'] : []),
+    ...(tag
+      ? [
+          `(a.id in (select table_id from ${TAGGED} and table_id is not null)
+            or a.source_id in (select source_id from ${TAGGED} and table_id is null))`,
+        ]
+      : []),
+    ...(search === undefined
+      ? []
+      : [rare ? 'a.id = any(:rare)' : 'strpos(a.lower_name, lower(:search)) > 0']),
+  ]
+  return { companyId, query, conditions, rare }
+}
+
+/** The tables whose names hold a term; null when they are many, or not known without reading all names. */
+async function rareTables(trx: Transaction, search: string): Promise<string[] | null> {
+  const [found] = await rows<{ ids: string[] | null }>(trx, 'select rare_tables(?, ?) as ids', [search, RARE])
+  return found?.ids ?? null
+}
+
+/** The rows of a page, in its order; what was removed since it was made is left out. */
+async function recordsOf(
+  trx: Transaction,
+  sourceIds: readonly string[],
+  tableIds: readonly string[],
+): Promise<Omit<Listed, 'total'>> {
+  const tables =
+    tableIds.length === 0
+      ? []
+      : await Table.query(trx)
+          .whereIn('id', [...tableIds])
+          .select(LISTED)
+  const needed = new Set([...sourceIds, ...tables.map(({ sourceId }) => sourceId)])
+  const sources = new Map(
+    (await Source.query(trx).whereIn('id', [...needed])).map(source => [source.id, source]),
+  )
+  const tableOf = new Map(tables.map(table => [table.id, table]))
+  return {
+    sources: sourceIds.flatMap(id => sources.get(id) ?? []),
+    tables: tableIds.flatMap(id => {
+      const table = tableOf.get(id)
+      const source = table && sources.get(table.sourceId)
+      return source && table ? [{ source, table }] : []
+    }),
+  }
+}
+
+/** One page of the changes of a source or a table in the last days, newest first. */
+export async function listChanges(
+  trx: Transaction,
+  { source, table }: Asset,
+  { days, type, limit, offset }: Page & { days: number; type?: string },
+): Promise<{ changes: SchemaChange[]; total: number }> {
+  const matching = `from schema_changes where company_id = :companyId
+    and ${table ? 'table_id' : 'source_id'} = :asset and detected_at >= now() - make_interval(days => :days)
+    ${type === undefined ? '' : 'and change_type = :type'}`
+  // The rows that are skipped are skipped in the index.
+  const [page = NOTHING] = await rows<IdPage>(
+    trx,
+    `select (select count(*)::int ${matching}) as total,
+       array(select id ${matching} order by detected_at desc, id desc limit :limit offset :offset) as ids`,
+    {
+      companyId: source.companyId,
+      asset: table?.id ?? source.id,
+      days,
+      type: type ?? null,
+      limit,
+      offset,
+    },
+  )
+  if (page.ids.length === 0) return { changes: [], total: page.total }
+  const changes = await SchemaChange.query(trx)
+    .whereIn('id', page.ids)
+    .orderBy([
+      { column: 'detectedAt', order: 'desc' },
+      { column: 'id', order: 'desc' },
+    ])
+  return { changes, total: page.total }
+}

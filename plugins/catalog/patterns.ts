@@ -1,0 +1,48 @@
+import Joi from 'joi'
+import { isMatch } from 'matcher'
+import { parseName, type TableRef } from '../../connectors/catalog.ts'
+import type { Patterns } from './models.ts'
+
+/**
+ * Whether a table is to be read: some include pattern names it, or there is none, and no exclude pattern does.
+ *
+ * A pattern is `table`, `schema.table` or `catalog.schema.table`, each part a glob of its own in which `*` stands
+ * for any characters; a part with a dot is double-quoted. Case does not count.
+ */
+export function inScope({ include, exclude }: Patterns, table: TableRef): boolean {
+  const names = [table.name, table.schema, table.catalog]
+  const fits = (pattern: string) => globsOf(pattern).every((glob, level) => isMatch(names[level] ?? '', glob))
+  return (include.length === 0 || include.some(fits)) && !exclude.some(fits)
+}
+
+/** Patterns are few and tables are many. */
+const parsed = new Map<string, string[]>()
+
+/** The parts of a pattern, the table's first. */
+function globsOf(pattern: string): string[] {
+  const known = parsed.get(pattern)
+  if (known) return known
+  // A leading ! would negate; here it is a character of a name.
+  const globs = (parseName(pattern) ?? []).map(part => part.replace(/^!/, '\\!')).toReversed()
+  if (parsed.size > 1_000) parsed.clear()
+  parsed.set(pattern, globs)
+  return globs
+}
+
+/** A list of patterns in a body. */
+export const patternList = Joi.array()
+  .items(
+    Joi.string()
+      .trim()
+      .min(1)
+      .max(400)
+      .custom((pattern: string, helpers) => {
+        const parts = parseName(pattern)
+        return parts && parts.length <= 3 ? pattern : helpers.error('pattern.parts')
+      })
+      .messages({
+        'pattern.parts':
+          '{{#label}} must be table, schema.table or catalog.schema.table, with * for any characters and parts that hold dots in double quotes',
+      }),
+  )
+  .max(200)

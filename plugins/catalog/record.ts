@@ -1,0 +1,208 @@
+import type { Server } from '@hapi/hapi'
+import { formatName, tablePath, type TableInfo } from '../../connectors/catalog.ts'
+import type { ConnectorError } from '../../connectors/errors.ts'
+import type { Transaction } from '../../server/database.ts'
+import { failureOf } from './connections.ts'
+import { compareCatalogs, keepConstraints, type Comparison } from './compare.ts'
+import { closeExcluded, recordDrift } from './changes.ts'
+import type { Found } from './discovery.ts'
+import { fingerprint } from './diff.ts'
+import { Run, Source } from './models.ts'
+import { noteConnection } from './sources.ts'
+import * as store from './store.ts'
+import { classify, inheritTags, moveTags } from './tags.ts'
+
+/** What a discovery did, as the run's result. */
+export interface Discovered {
+  table_count: number
+  column_count: number
+  changes_detected: number
+  /** Tables that are or may be there and could not be read, or not their keys; what was known of them stays. */
+  unread_count: number
+  /** The first of them. */
+  unread: Unread[]
+  duration_ms: number
+}
+
+interface Unread {
+  table_path: string
+  error_code: string
+  error_message: string
+}
+
+/** What was read, by whom, and since when. */
+export interface Reading {
+  sourceId: string
+  runId: string
+  found: Found
+  /** As `performance.now()` tells. */
+  startedAt: number
+}
+
+/** Objects that could not be read and are listed by name. */
+const LISTED = 100
+
+/**
+ * Records a catalog that was read: tables, changes, counts and alerts, in statements whose number does not grow with
+ * the tables. What did not change is neither read nor written.
+ * @returns null when the run was cancelled, or its source removed, meanwhile
+ */
+export async function record(
+  server: Server,
+  trx: Transaction,
+  { sourceId, runId, found, startedAt }: Reading,
+): Promise<Discovered | null> {
+  // Read again: while the source was being read, its name may have changed.
+  const source = await Source.query(trx).findById(sourceId).forUpdate()
+  const run = await Run.query(trx).findById(runId).forUpdate()
+  if (!source || run?.status !== 'running') return null
+  const isFirst = source.lastDiscoveryAt === null
+  await keepConstraints(trx, source, found.tables)
+  const prints = new Map(found.tables.map(table => [tablePath(table), fingerprint(table)]))
+  const compared = await compareCatalogs(trx, source, found, prints)
+  const ids = await write(trx, source, compared, prints)
+  await closeExcluded(server, trx, compared.excluded)
+  const changes = await recordDrift(server, trx, { source, runId, drifts: compared.drifts, ids })
+  const unread = [
+    ...[...found.unread].map(([path, error]) => unreadOf(path, error)),
+    ...found.tables.flatMap(table =>
+      table.unreadConstraints ? [unreadOf(tablePath(table), table.unreadConstraints)] : [],
+    ),
+  ]
+  const result: Discovered = {
+    table_count: found.tables.length,
+    column_count: found.tables.reduce((sum, table) => sum + table.columns.length, 0),
+    changes_detected: changes,
+    unread_count: unread.length,
+    unread: unread.slice(0, LISTED),
+    duration_ms: Math.round(performance.now() - startedAt),
+  }
+  if (isFirst || compared.isChanged) await store.countTables(trx, source)
+  await complete(trx, source, { runId, result })
+  await noteConnection(server, trx, source, null)
+  await tellUnread(server, trx, source, unread)
+  await server.plugins.alerts.raise(trx, {
+    type: 'discovery_complete',
+    cause: runId,
+    severity: 'info',
+    sourceId: source.id,
+    asset: {
+      id: source.id,
+      qualifiedName: formatName([source.name]),
+      assetType: 'source',
+      tags: source.tags,
+    },
+    ruleName: 'Discovery',
+    title: `Discovery of ${source.name} found ${result.table_count} tables and ${changes} changes`,
+    details: { job_id: runId, ...result },
+    isNews: true,
+  })
+  return result
+}
+
+function unreadOf(path: string, error: ConnectorError): Unread {
+  const { code, message } = failureOf(error)
+  return { table_path: path, error_code: code, error_message: message }
+}
+
+/** @returns the ids of all tables by path, removed ones too */
+async function write(
+  trx: Transaction,
+  source: Source,
+  compared: Comparison,
+  prints: ReadonlyMap<string, string>,
+): Promise<Map<string, string>> {
+  const { ids: known, fresh, baselines } = compared
+  // While the rows still hold what was there before.
+  await store.keepBaselines(trx, source, { stored: baselines.kept, absent: [] })
+  await store.retire(trx, source, compared.removed, 'removed')
+  await store.retire(trx, source, compared.excluded, 'excluded')
+  const stored = await store.storeTables(trx, source, fresh, prints)
+  const ids = new Map([...known, ...stored])
+  const idsOf = (paths: readonly string[]) => paths.flatMap(path => ids.get(path) ?? [])
+  await store.keepBaselines(trx, source, { stored: [], absent: idsOf(baselines.absent) })
+  await store.dropBaselines(trx, source, [...idsOf(baselines.dropped), ...compared.excluded])
+  await store.noteUnread(trx, source, compared.unread, compared.readAgain)
+  await store.storeEstimates(trx, source, compared.unchanged)
+  await inheritTags(trx, source, compared.removed)
+  await moveTags(trx, renamesOf(compared, ids))
+  await classify(trx, source, tablesWithIds(fresh, ids))
+  return ids
+}
+
+function tablesWithIds(
+  tables: readonly TableInfo[],
+  ids: ReadonlyMap<string, string>,
+): { id: string; columns: TableInfo['columns'] }[] {
+  return tables.flatMap(table => {
+    const id = ids.get(tablePath(table))
+    return id ? [{ id, columns: table.columns }] : []
+  })
+}
+
+/** Renamed columns, whose tags go with them. */
+function renamesOf(
+  { drifts }: Comparison,
+  ids: ReadonlyMap<string, string>,
+): { tableId: string; from: string; to: string }[] {
+  return drifts
+    .flatMap(({ news, takenBack }) => [...news, ...takenBack])
+    .flatMap(({ changeType, path, objectName: from, newValue }) => {
+      const tableId = ids.get(path)
+      if (changeType !== 'column_renamed' || !tableId) return []
+      return [{ tableId, from, to: (newValue as { name: string }).name }]
+    })
+}
+
+async function complete(
+  trx: Transaction,
+  source: Source,
+  { runId, result }: { runId: string; result: Discovered },
+): Promise<void> {
+  const now = new Date()
+  await Source.query(trx)
+    .findById(source.id)
+    .patch({
+      discoveryState: 'completed',
+      lastDiscoveryAt: now,
+      updatedAt: now,
+      failedDiscoveries: 0,
+      retryAt: null,
+      unreadCount: result.unread_count,
+      readPatterns: { include: source.includePatterns, exclude: source.excludePatterns },
+    })
+  await Run.query(trx).findById(runId).patch({ status: 'completed', progress: 100, result, completedAt: now })
+}
+
+/** Tables named in an alert. */
+const NAMED = 20
+
+/** A table that nobody can read any more is watched by nobody: told once, until all are read again. */
+async function tellUnread(
+  server: Server,
+  trx: Transaction,
+  source: Source,
+  unread: readonly Unread[],
+): Promise<void> {
+  const cause = `${source.id}:unread`
+  const [first] = unread
+  if (!first) {
+    if (source.unreadCount > 0) await server.plugins.alerts.resolve(trx, 'connection_failed', cause)
+    return
+  }
+  await server.plugins.alerts.raise(trx, {
+    type: 'connection_failed',
+    cause,
+    severity: 'warning',
+    sourceId: source.id,
+    asset: {
+      id: source.id,
+      qualifiedName: formatName([source.name]),
+      assetType: 'source',
+      tags: source.tags,
+    },
+    ruleName: 'Connection',
+    title: `${unread.length} tables of ${source.name} cannot be read: ${first.table_path}: ${first.error_message}`,
+    details: { unread_count: unread.length, unread: unread.slice(0, NAMED) },
+  })
+}

@@ -1,0 +1,306 @@
+import type { Request, ServerRoute } from '@hapi/hapi'
+import { access, actorOf, caller, inCompany } from '../../server/access.ts'
+import { rows, type Transaction } from '../../server/database.ts'
+import { apiError, invalidField } from '../../server/errors.ts'
+import { bodyOf, param, queryOf } from '../../server/input.ts'
+import { pagination, type Page } from '../../server/page.ts'
+import { findAsset, type Asset } from './assets.ts'
+import { accept, acceptOnce, acknowledge } from './baseline.ts'
+import { SEVERITY } from './changes.ts'
+import { SchemaChange, Source } from './models.ts'
+import { qualifiedName } from './present.ts'
+import { dryRun, type DryRun } from './schema-dry-run.ts'
+import * as schemas from './schema-schemas.ts'
+import {
+  baselineOf,
+  countChanges,
+  differencesOf,
+  monitoringOf,
+  presentBaseline,
+  presentChanges,
+  worstOf,
+} from './schema-status.ts'
+import { patchSource } from './sources.ts'
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Changes that an asset's status shows. */
+const RECENT = 20
+/** Days that they, and counts without a range, reach back: as long as changes are kept. */
+const ALL_DAYS = 400
+
+const BASE = '/api/v1/sdk/schema'
+const tags = ['api', 'schema']
+
+/** The routes of drift: what changed, who looked at it, what is accepted, and when it is looked for. */
+export const schemaRoutes: ServerRoute[] = [
+  {
+    method: 'GET',
+    path: `${BASE}/summary`,
+    options: {
+      ...access.read,
+      description: 'Count schema changes',
+      tags,
+      validate: { query: schemas.summaryQuery },
+    },
+    handler: request => inCompany(request, trx => summary(trx, request)),
+  },
+  {
+    method: 'GET',
+    path: `${BASE}/changes`,
+    options: {
+      ...access.read,
+      description: 'List schema changes, newest first',
+      tags,
+      validate: { query: schemas.changesQuery },
+    },
+    handler: request => inCompany(request, trx => list(trx, request)),
+  },
+  {
+    method: 'POST',
+    path: `${BASE}/changes/{change_id}/acknowledge`,
+    options: {
+      ...access.write,
+      description: 'Acknowledge a schema change; with its last open one a table is accepted as it is',
+      tags,
+      validate: { params: schemas.changeParams, payload: schemas.none.allow(null) },
+    },
+    handler: request => inCompany(request, trx => acknowledgeOne(trx, request)),
+  },
+  {
+    method: 'POST',
+    path: `${BASE}/dry-run`,
+    options: {
+      ...access.read,
+      description: 'Read the catalog now, and tell what a discovery would record; stores nothing',
+      tags,
+      validate: { payload: schemas.dryRun },
+    },
+    handler: async request => ({
+      data: await dryRun(request, caller(request).companyId, bodyOf<DryRun>(request)),
+    }),
+  },
+  {
+    method: 'GET',
+    path: `${BASE}/{asset_id}`,
+    options: {
+      ...access.read,
+      description: 'What is open of a source or table, and how it differs from its baseline',
+      tags,
+      validate: { params: schemas.assetParams, query: schemas.none },
+    },
+    handler: request => inCompany(request, trx => status(trx, request)),
+  },
+  {
+    method: 'POST',
+    path: `${BASE}/{asset_id}/acknowledge`,
+    options: {
+      ...access.write,
+      description: 'Acknowledge the open schema changes of a source or table, or some of them',
+      tags,
+      validate: { params: schemas.assetParams, payload: schemas.acknowledgement },
+    },
+    handler: request => inCompany(request, trx => acknowledgeMany(trx, request)),
+  },
+  {
+    method: 'POST',
+    path: `${BASE}/{asset_id}/baseline`,
+    options: {
+      ...access.write,
+      description: 'Accept a source or table as it is now',
+      tags,
+      validate: { params: schemas.assetParams, payload: schemas.baseline },
+    },
+    handler: async (request, h) => {
+      const { description = null } = bodyOf<{ description?: string | null } | null>(request) ?? {}
+      const data = await inCompany(request, async trx => {
+        const asset = await findAsset(trx, param(request, 'asset_id'))
+        const by = actorOf(caller(request))
+        return presentBaseline(await accept(request.server, trx, asset, { by, description }))
+      })
+      return h.response({ data }).code(201)
+    },
+  },
+  {
+    method: 'POST',
+    path: `${BASE}/{asset_id}/monitoring`,
+    options: {
+      ...access.write,
+      description: 'Discover a source by itself, from now on',
+      tags,
+      validate: { params: schemas.assetParams, payload: schemas.monitoring },
+    },
+    handler: request => inCompany(request, trx => startMonitoring(trx, request)),
+  },
+  {
+    method: 'DELETE',
+    path: `${BASE}/{asset_id}/monitoring`,
+    options: {
+      ...access.write,
+      description: 'Discover a source only when asked',
+      tags,
+      validate: { params: schemas.assetParams },
+    },
+    handler: request =>
+      inCompany(request, async trx => {
+        const source = await sourceOf(trx, request)
+        await patchSource(request.server, trx, source, { discovery_interval: 'off' })
+        const message = `${source.name} is discovered only when asked: POST /api/v1/sdk/assets/${source.id}/discover`
+        return { data: { success: true, message, asset_id: source.id, monitoring_enabled: false } }
+      }),
+  },
+]
+
+async function summary(trx: Transaction, request: Request): Promise<object> {
+  const { asset_id: assetId, days_back: days } = queryOf<{ asset_id?: string; days_back: number }>(request)
+  const { companyId } = caller(request)
+  const asset = assetId === undefined ? undefined : await findAsset(trx, assetId)
+  const counts = await countChanges(trx, companyId, asset, days)
+  const [last] = await rows<{ at: Date | null }>(
+    trx,
+    `select max(last_discovery_at) as at from sources
+     where company_id = :companyId and (cast(:sourceId as uuid) is null or id = :sourceId)`,
+    { companyId, sourceId: asset?.source.id ?? null },
+  )
+  return {
+    data: {
+      total_changes: counts.recent,
+      unacknowledged: counts.open,
+      critical_count: counts.high,
+      warning_count: counts.medium,
+      info_count: counts.low,
+      last_check: last?.at ?? null,
+    },
+  }
+}
+
+interface ChangesQuery extends Page {
+  asset_id?: string
+  severity?: 'critical' | 'warning' | 'info'
+  impact?: SchemaChange['impact']
+  change_type?: string
+  unacknowledged_only: boolean
+  days_back: number
+}
+
+async function list(trx: Transaction, request: Request): Promise<object> {
+  const query = queryOf<ChangesQuery>(request)
+  const asset = query.asset_id === undefined ? undefined : await findAsset(trx, query.asset_id)
+  const found = changesOf(trx, asset).whereRaw('detected_at >= now() - make_interval(days => ?)', [
+    query.days_back,
+  ])
+  const { severity } = query
+  if (severity) {
+    void found.whereIn(
+      'impact',
+      Object.entries(SEVERITY).flatMap(([impact, word]) => (word === severity ? [impact] : [])),
+    )
+  }
+  if (query.impact) void found.where('impact', query.impact)
+  if (query.change_type) void found.where('changeType', query.change_type)
+  if (query.unacknowledged_only) void found.where('isAcknowledged', false)
+  const { results, total } = await found.range(query.offset, query.offset + query.limit - 1)
+  return { data: { data: await presentChanges(trx, results), pagination: pagination(total, query) } }
+}
+
+/** The changes of an asset, or of all, newest first. */
+function changesOf(trx: Transaction, asset: Asset | undefined) {
+  const changes = SchemaChange.query(trx).orderBy([
+    { column: 'detectedAt', order: 'desc' },
+    { column: 'id', order: 'desc' },
+  ])
+  if (!asset) return changes
+  const { source, table } = asset
+  return changes.where(table ? { tableId: table.id } : { sourceId: source.id })
+}
+
+async function status(trx: Transaction, request: Request): Promise<object> {
+  const asset = await findAsset(trx, param(request, 'asset_id'))
+  const { source, table } = asset
+  const counts = await countChanges(trx, source.companyId, asset, ALL_DAYS)
+  const recent = await changesOf(trx, asset).limit(RECENT)
+  const drift = await differencesOf(trx, asset)
+  return {
+    data: {
+      asset_id: table?.id ?? source.id,
+      qualified_name: qualifiedName(asset),
+      schema_change_status: worstOf(counts),
+      total_unacknowledged: counts.open,
+      recent_changes: await presentChanges(trx, recent),
+      baseline: await baselineOf(trx, asset),
+      monitoring: await monitoring(trx, source),
+      drifted_tables: drift.tables,
+      drift: drift.changes,
+    },
+  }
+}
+
+async function monitoring(trx: Transaction, source: Source): Promise<object> {
+  const baseline = await baselineOf(trx, { source })
+  return {
+    ...monitoringOf(source),
+    baseline_id: baseline?.id ?? null,
+    baseline_captured_at: baseline?.captured_at ?? null,
+  }
+}
+
+async function acknowledgeOne(trx: Transaction, request: Request): Promise<object> {
+  const id = param(request, 'change_id')
+  const change = UUID.test(id) ? await SchemaChange.query(trx).findById(id) : undefined
+  if (!change) throw noChange(id)
+  const source = await Source.query(trx).findById(change.sourceId).throwIfNotFound()
+  const by = actorOf(caller(request))
+  await acknowledge(request.server, trx, { source, changeIds: [change.id] }, by)
+  const [data] = await presentChanges(trx, await SchemaChange.query(trx).where('id', change.id))
+  return { data }
+}
+
+async function acknowledgeMany(trx: Transaction, request: Request): Promise<object> {
+  const { change_ids: changeIds } = bodyOf<{ change_ids?: string[] } | null>(request) ?? {}
+  const asset = await findAsset(trx, param(request, 'asset_id'))
+  if (changeIds) await assertKnown(trx, asset, changeIds)
+  const by = actorOf(caller(request))
+  const acknowledged = await acknowledge(request.server, trx, { ...asset, changeIds }, by)
+  const { open: remaining } = await countChanges(trx, asset.source.companyId, asset, ALL_DAYS)
+  return { data: { acknowledged, remaining } }
+}
+
+async function assertKnown(trx: Transaction, asset: Asset, ids: readonly string[]): Promise<void> {
+  const valid = ids.filter(id => UUID.test(id))
+  const found = await changesOf(trx, asset).whereIn('id', valid).select('id')
+  const known = new Set(found.map(({ id }) => id))
+  const unknown = ids.find(id => !known.has(id.toLowerCase()))
+  if (unknown !== undefined) throw noChange(unknown)
+}
+
+function noChange(id: string) {
+  return apiError('CHANGE_NOT_FOUND', `There is no such schema change here: GET ${BASE}/changes lists them`, {
+    change_id: id,
+  })
+}
+
+async function startMonitoring(trx: Transaction, request: Request): Promise<object> {
+  const body = bodyOf<{ schedule_type: string; auto_create_baseline: boolean }>(request)
+  const source = await sourceOf(trx, request)
+  if (!source.isActive) {
+    throw apiError('CONFLICT', `${source.name} is paused: set its is_active to true first`, {
+      asset_id: source.id,
+      suggestion: `PATCH /api/v1/sdk/assets/${source.id}`,
+    })
+  }
+  if (body.auto_create_baseline) {
+    const by = actorOf(caller(request))
+    await acceptOnce(request.server, trx, source, { by, description: 'Captured when monitoring was started' })
+  }
+  const watched = await patchSource(request.server, trx, source, { discovery_interval: body.schedule_type })
+  return { data: await monitoring(trx, watched) }
+}
+
+/** The source of the path. @throws 400 for a table, naming its source */
+async function sourceOf(trx: Transaction, request: Request): Promise<Source> {
+  const { source, table } = await findAsset(trx, param(request, 'asset_id'))
+  if (!table) return source
+  throw invalidField('asset_id', `is a table: discovery is scheduled for its source, ${source.id}`, {
+    asset_id: source.id,
+  })
+}

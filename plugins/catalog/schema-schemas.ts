@@ -1,0 +1,49 @@
+import Joi from 'joi'
+import { pageQuery, queryBoolean, queryInteger } from '../../server/page.ts'
+import { IMPACTS } from './diff.ts'
+
+/** What `discovery_interval` can be, except `off`. */
+const SCHEDULES = ['hourly', 'every_4_hours', 'daily', 'weekly']
+
+const assetId = Joi.string().max(1_000)
+const daysBack = queryInteger(1, 365).default(30)
+const description = Joi.string().trim().allow('', null).max(2_000)
+
+export const assetParams = Joi.object({ asset_id: assetId.required() })
+
+export const changeParams = Joi.object({ change_id: Joi.string().max(100).required() })
+
+export const none = Joi.object({})
+
+export const summaryQuery = Joi.object({ asset_id: assetId, days_back: daysBack })
+
+export const changesQuery = Joi.object({
+  asset_id: assetId,
+  severity: Joi.string().valid('critical', 'warning', 'info'),
+  impact: Joi.string().valid('high', 'medium', 'low'),
+  change_type: Joi.string().valid(...Object.keys(IMPACTS)),
+  unacknowledged_only: queryBoolean.default(false),
+  days_back: daysBack,
+  ...pageQuery(),
+})
+
+export const acknowledgement = Joi.object({
+  change_ids: Joi.array().items(Joi.string().max(100)).min(1).max(1_000).unique(),
+}).allow(null)
+
+export const baseline = Joi.object({ description }).allow(null)
+
+export const monitoring = Joi.object({
+  schedule_type: Joi.string()
+    .valid(...SCHEDULES)
+    .default('daily'),
+  auto_create_baseline: Joi.boolean().strict().default(true),
+})
+  .empty(null)
+  .default()
+
+export const dryRun = Joi.object({
+  asset_id: assetId.required(),
+  table_path: Joi.string().max(1_000),
+  lookback_days: Joi.number().strict().integer().min(1).max(365).default(30),
+}).required()

@@ -1,0 +1,205 @@
+import { v7 } from 'uuid'
+import { formatName, tablePath, type TableInfo } from '../../connectors/catalog.ts'
+import type { ConnectorError } from '../../connectors/errors.ts'
+import { rows, type Transaction } from '../../server/database.ts'
+import { failureOf } from './connections.ts'
+import { pathOf } from './drift.ts'
+import type { Source } from './models.ts'
+
+/** What is asked of every stored table of a source, so that those that did not change are not read. */
+export interface Known {
+  id: string
+  catalogName: string
+  schemaName: string
+  name: string
+  fingerprint: string
+  isActive: boolean
+  absence: 'removed' | 'excluded' | null
+  hasReadError: boolean
+  estimatedRows: number | null
+}
+
+/** The stored tables of a source, removed ones too. */
+export function knownTables(trx: Transaction, source: Source): Promise<Known[]> {
+  return rows<Known>(
+    trx,
+    `select id, catalog_name, schema_name, name, fingerprint, is_active, absence, estimated_rows::float8,
+       read_error is not null as has_read_error
+     from tables where company_id = ? and source_id = ?`,
+    [source.companyId, source.id],
+  )
+}
+
+/** Tables in one statement: enough for few statements, few enough for the memory of the server. */
+const CHUNK = 1_000
+/** Columns in one statement; a table has up to some thousands. */
+const CHUNK_COLUMNS = 20_000
+
+/**
+ * Inserts tables, or brings them up to date and into use again.
+ * @param prints their fingerprints by path
+ * @returns their ids by path
+ */
+export async function storeTables(
+  trx: Transaction,
+  source: Source,
+  tables: readonly TableInfo[],
+  prints: ReadonlyMap<string, string>,
+): Promise<Map<string, string>> {
+  const ids = new Map<string, string>()
+  for (const chunk of chunks(tables)) {
+    const records = chunk.map(table => record(source, table, prints.get(tablePath(table)) ?? ''))
+    const written = await rows<Parameters<typeof pathOf>[0] & { id: string }>(
+      trx,
+      `insert into tables (id, company_id, source_id, catalog_name, schema_name, name, qualified_name, kind,
+         identity, comment, columns, constraints, column_count, fingerprint, estimated_rows)
+       select r.id, :companyId, :sourceId, r.catalog_name, r.schema_name, r.name, r.qualified_name, r.kind,
+         r.identity, r.comment, r.columns, r.constraints, r.column_count, r.fingerprint, r.estimated_rows
+       from jsonb_to_recordset(cast(:records as jsonb)) as r(id uuid, catalog_name text, schema_name text, name text,
+         qualified_name text, kind text, identity text, comment text, columns jsonb, constraints jsonb,
+         column_count integer, fingerprint text, estimated_rows bigint)
+       on conflict (source_id, catalog_name, schema_name, name) do update set
+         qualified_name = excluded.qualified_name, kind = excluded.kind, identity = excluded.identity,
+         comment = excluded.comment, columns = excluded.columns, constraints = excluded.constraints,
+         column_count = excluded.column_count, fingerprint = excluded.fingerprint,
+         estimated_rows = excluded.estimated_rows, is_active = true, absence = null, read_error = null,
+         updated_at = now()
+       returning id, catalog_name, schema_name, name`,
+      { companyId: source.companyId, sourceId: source.id, records: JSON.stringify(records) },
+    )
+    for (const table of written) ids.set(pathOf(table), table.id)
+  }
+  return ids
+}
+
+function* chunks(tables: readonly TableInfo[]): Generator<TableInfo[]> {
+  let chunk: TableInfo[] = []
+  let columns = 0
+  for (const table of tables) {
+    chunk.push(table)
+    columns += table.columns.length
+    if (chunk.length < CHUNK && columns < CHUNK_COLUMNS) continue
+    yield chunk
+    chunk = []
+    columns = 0
+  }
+  if (chunk.length > 0) yield chunk
+}
+
+function record(source: Source, table: TableInfo, fingerprint: string): object {
+  return {
+    id: v7(),
+    catalog_name: table.catalog,
+    schema_name: table.schema,
+    name: table.name,
+    qualified_name: formatName([source.name, table.catalog, table.schema, table.name]),
+    kind: table.kind,
+    identity: table.identity ?? null,
+    comment: table.comment,
+    columns: table.columns,
+    constraints: table.constraints,
+    column_count: table.columns.length,
+    fingerprint,
+    estimated_rows: table.estimatedRows ?? null,
+  }
+}
+
+/** Keeps what is stored of some tables as what was accepted; `absent` ones were not there when they were. */
+export async function keepBaselines(
+  trx: Transaction,
+  { companyId }: Source,
+  ids: { stored: readonly string[]; absent: readonly string[] },
+): Promise<void> {
+  if (ids.stored.length + ids.absent.length === 0) return
+  await trx.raw(
+    `update tables set baseline = case when id = any(:absent) then jsonb_build_object('absent', true)
+       else jsonb_strip_nulls(jsonb_build_object('kind', kind, 'identity', identity))
+         || jsonb_build_object('columns', columns, 'constraints', constraints) end
+     where company_id = :companyId and id = any(:all)`,
+    { companyId, absent: [...ids.absent], all: [...ids.stored, ...ids.absent] },
+  )
+}
+
+/** Forgets what was accepted of some tables: what they are is. */
+export async function dropBaselines(
+  trx: Transaction,
+  { companyId }: Source,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return
+  await trx.raw('update tables set baseline = null where company_id = ? and id = any(?)', [
+    companyId,
+    [...ids],
+  ])
+}
+
+/** Takes tables out of use; their records stay readable. */
+export async function retire(
+  trx: Transaction,
+  { companyId }: Source,
+  ids: readonly string[],
+  absence: 'removed' | 'excluded',
+): Promise<void> {
+  if (ids.length === 0) return
+  await trx.raw(
+    `update tables set is_active = false, absence = ?, read_error = null, updated_at = now()
+     where company_id = ? and id = any(?)`,
+    [absence, companyId, [...ids]],
+  )
+}
+
+/** Remembers which tables could not be read and why, and forgets it of those that could. */
+export async function noteUnread(
+  trx: Transaction,
+  { companyId }: Source,
+  unread: readonly { id: string; error: ConnectorError }[],
+  readAgain: readonly string[],
+): Promise<void> {
+  if (unread.length + readAgain.length === 0) return
+  await trx.raw(
+    `update tables t set read_error = e.error
+     from (select u.id, u.error from jsonb_to_recordset(cast(:unread as jsonb)) as u(id uuid, error jsonb)
+           union all select id, null from unnest(cast(:readAgain as uuid[])) as id) e
+     where t.company_id = :companyId and t.id = e.id and t.read_error is distinct from e.error`,
+    {
+      companyId,
+      unread: JSON.stringify(unread.map(({ id, error }) => ({ id, error: failureOf(error) }))),
+      readAgain: [...readAgain],
+    },
+  )
+}
+
+/** How much an estimate must be off to be written, since that is a write for every table that is written to. */
+const OFF_BY = 1.5
+
+/** Brings the row estimates of tables that did not change otherwise up to date. */
+export async function storeEstimates(
+  trx: Transaction,
+  { companyId }: Source,
+  pairs: readonly (readonly [Known, TableInfo])[],
+): Promise<void> {
+  const off = pairs.flatMap(([{ id, estimatedRows: stored }, { estimatedRows: now }]) => {
+    if (now === undefined) return []
+    const isClose = stored !== null && now <= OFF_BY * stored && stored <= OFF_BY * now
+    return isClose ? [] : [{ id, rows: now }]
+  })
+  if (off.length === 0) return
+  await trx.raw(
+    `update tables t set estimated_rows = e.rows
+     from jsonb_to_recordset(cast(? as jsonb)) as e(id uuid, rows bigint)
+     where t.company_id = ? and t.id = e.id`,
+    [JSON.stringify(off), companyId],
+  )
+}
+
+/** Counts what a source holds, once for all who will ask. */
+export async function countTables(trx: Transaction, { companyId, id }: Source): Promise<void> {
+  await trx.raw(
+    `update sources set (table_count, column_count, schema_count, catalog_count) = (
+       select count(*), coalesce(sum(column_count), 0), count(distinct (catalog_name, schema_name)),
+         count(distinct catalog_name)
+       from tables where company_id = :companyId and source_id = :id and is_active)
+     where company_id = :companyId and id = :id`,
+    { companyId, id },
+  )
+}

@@ -1,0 +1,249 @@
+import type { Request, ServerRoute } from '@hapi/hapi'
+import { formatName } from '../../connectors/catalog.ts'
+import { access, inCompany } from '../../server/access.ts'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { apiError, invalidField } from '../../server/errors.ts'
+import { bodyOf, param, queryOf } from '../../server/input.ts'
+import { pagination, type Page } from '../../server/page.ts'
+import { findAsset, type Asset } from './assets.ts'
+import { Tag } from './models.ts'
+import * as schemas from './tag-schemas.ts'
+import { subjectsAt, subjectsOf, type Named } from './tag-subjects.ts'
+import { putTags, takeOff, type AskedTag, type Said, type Subject } from './tags.ts'
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+const tags = ['api', 'tags']
+
+/** The routes of tags on sources, tables and columns. */
+export const tagRoutes: ServerRoute[] = [
+  {
+    method: 'POST',
+    path: '/api/v1/sdk/tags',
+    options: {
+      ...access.write,
+      description: 'Tag a source, a table or a column; 200 with the tag where it has it already',
+      tags,
+      validate: { payload: schemas.newTag },
+    },
+    handler: async (request, h) => {
+      const { data, isNew } = await inCompany(request, trx => create(trx, bodyOf<NewTag>(request)))
+      return h.response({ data }).code(isNew ? 201 : 200)
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/sdk/tags',
+    options: {
+      ...access.read,
+      description: 'List tags; those of a source with those of its tables and columns',
+      tags,
+      validate: { query: schemas.tagList },
+    },
+    handler: request =>
+      inCompany(request, async trx => ({ data: await list(trx, queryOf<ListQuery>(request)) })),
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/sdk/tags/apply',
+    options: {
+      ...access.write,
+      description: 'Put several tags on several tables or columns of an asset',
+      tags,
+      validate: { payload: schemas.applyTags },
+    },
+    handler: request =>
+      inCompany(request, async trx => ({ data: await apply(trx, bodyOf<Application>(request)) })),
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/sdk/tags/bulk-apply',
+    options: {
+      ...access.write,
+      description: 'Put a tag on several sources and tables',
+      tags,
+      validate: { payload: schemas.bulkApplyTag },
+    },
+    handler: request =>
+      inCompany(request, async trx => ({ data: await bulkApply(trx, bodyOf<BulkApplication>(request)) })),
+  },
+  {
+    method: 'DELETE',
+    path: '/api/v1/sdk/tags/{id}',
+    options: {
+      ...access.write,
+      description: 'Take a tag off; an automatic one does not come back',
+      tags,
+      validate: { params: schemas.tagParams },
+    },
+    handler: request => inCompany(request, async trx => ({ data: await remove(trx, request) })),
+  },
+]
+
+interface NewTag extends Said {
+  asset_id: string
+  name: string
+  object_path?: string
+  object_type: 'table' | 'column'
+}
+
+async function create(trx: Transaction, body: NewTag): Promise<{ data: object; isNew: boolean }> {
+  const { asset_id: assetId, name, object_path: path, object_type: type, category, description } = body
+  const asset = await findAsset(trx, assetId)
+  const [named] = path === undefined ? [whole(asset, type)] : await subjectsAt(trx, asset, [path], type)
+  if (!named || 'error' in named) throw invalidField('object_path', named?.error ?? 'names nothing')
+  const { ids, isNew } = await putTags(trx, [{ ...named, name }], {
+    category,
+    description: description || null,
+  })
+  const [tag] = await present(trx, ids)
+  if (!tag) throw new Error('A tag was put on and is not stored')
+  return { data: tag, isNew }
+}
+
+function whole({ source, table }: Asset, type: 'table' | 'column'): Subject {
+  if (type === 'table') return { sourceId: source.id, tableId: table?.id ?? null, columnName: null }
+  throw invalidField(
+    'object_path',
+    'is required for a column: its table and its name, as in schema.table.column',
+  )
+}
+
+interface Application {
+  asset_id: string
+  tag_names: string[]
+  object_paths: string[]
+  object_type?: 'table' | 'column'
+  category?: Tag['category']
+}
+
+/** What came of several tags: one that is there already counts as applied. */
+interface Applied {
+  applied: number
+  failed: number
+  total: number
+  errors: { object_path: string; name: string; error: string }[]
+}
+
+async function apply(trx: Transaction, body: Application): Promise<Applied> {
+  const asset = await findAsset(trx, body.asset_id)
+  const named = await subjectsAt(trx, asset, body.object_paths, body.object_type)
+  return putAll(trx, body.tag_names, body.object_paths, named, { category: body.category })
+}
+
+interface BulkApplication {
+  tag_name: string
+  asset_ids: string[]
+  category?: Tag['category']
+}
+
+async function bulkApply(trx: Transaction, body: BulkApplication): Promise<Applied> {
+  const named = await subjectsOf(trx, body.asset_ids)
+  return putAll(trx, [body.tag_name], body.asset_ids, named, { category: body.category })
+}
+
+/** Puts tags on what was named, and tells what could not be; the one is not lost for the other. */
+async function putAll(
+  trx: Transaction,
+  names: readonly string[],
+  paths: readonly string[],
+  subjects: readonly Named[],
+  said: Said,
+): Promise<Applied> {
+  const asked: AskedTag[] = []
+  const errors: Applied['errors'] = []
+  for (const [index, subject] of subjects.entries()) {
+    for (const name of names) {
+      if ('error' in subject) errors.push({ object_path: paths[index] ?? '', name, error: subject.error })
+      else asked.push({ ...subject, name })
+    }
+  }
+  await putTags(trx, asked, said)
+  return { applied: asked.length, failed: errors.length, total: asked.length + errors.length, errors }
+}
+
+interface ListQuery extends Page {
+  asset_id?: string
+  category?: Tag['category']
+  name?: string
+  origin?: Tag['origin']
+}
+
+/** Not of a table that was removed. */
+const LIVING = `(tags.table_id is null or tags.table_id in (
+  select id from tables t where t.company_id = tags.company_id and t.is_active))`
+
+async function list(trx: Transaction, query: ListQuery): Promise<object> {
+  const { asset_id: assetId, category, name, origin, limit, offset } = query
+  const asset = assetId === undefined ? undefined : await findAsset(trx, assetId)
+  const given = {
+    sourceId: asset?.source.id,
+    tableId: asset?.table?.id,
+    category,
+    name: name?.normalize('NFC'),
+    origin,
+  }
+  const found = Tag.query(trx)
+    .select('id')
+    .where({
+      isRefused: false,
+      ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    })
+    .orderBy([
+      { column: 'createdAt', order: 'desc' },
+      { column: 'id', order: 'desc' },
+    ])
+  // A table that was removed is asked for by itself.
+  if (!asset?.table) void found.whereRaw(LIVING)
+  const { results, total } = await found.range(offset, offset + limit - 1)
+  return {
+    tags: await present(
+      trx,
+      results.map(({ id }) => id),
+    ),
+    pagination: pagination(total, { limit, offset }),
+  }
+}
+
+async function remove(trx: Transaction, request: Request): Promise<object> {
+  const id = param(request, 'id')
+  const tag = UUID.test(id) ? await Tag.query(trx).findById(id).where('isRefused', false) : undefined
+  if (!tag) throw apiError('TAG_NOT_FOUND', 'There is no such tag, or it is not yours', { tag_id: id })
+  const isRefused = await takeOff(trx, tag)
+  const message = isRefused
+    ? `Tag ${tag.name} was taken off, and will not be put on again by itself`
+    : `Tag ${tag.name} was taken off`
+  return { success: true, message }
+}
+
+type Shown = Tag & Record<'catalogName' | 'schemaName' | 'tableName', string | null>
+
+/** The records of tags, in the order of their ids. */
+async function present(trx: Transaction, ids: readonly string[]): Promise<object[]> {
+  const found = await rows<Shown>(
+    trx,
+    `select g.*, t.catalog_name, t.schema_name, t.name as table_name
+     from tags g left join tables t on t.id = g.table_id and t.company_id = g.company_id
+     where g.company_id = :companyId and g.id = any(cast(:ids as uuid[]))
+     order by array_position(cast(:ids as uuid[]), g.id)`,
+    { companyId: companyOf(trx), ids },
+  )
+  return found.map(presentTag)
+}
+
+function presentTag(tag: Shown): object {
+  const { tableId, columnName, catalogName, schemaName, tableName } = tag
+  const path = [catalogName, schemaName, tableName, columnName].filter(part => part !== null)
+  return {
+    id: tag.id,
+    name: tag.name,
+    category: tag.category,
+    description: tag.description,
+    origin: tag.origin,
+    asset_id: tableId ?? tag.sourceId,
+    source_id: tag.sourceId,
+    object_path: tableId === null ? null : formatName(path),
+    object_type: tableId === null ? 'source' : columnName === null ? 'table' : 'column',
+    created_at: tag.createdAt,
+  }
+}

@@ -1,0 +1,327 @@
+/**
+ * Tags of sources, tables and columns. The rows of `tags` are the truth; `sources.tags`, `tables.tags` and
+ * `tables.column_tags` are derived from them by `settle`, in the same transaction. Whoever writes tags holds the row of
+ * their source, so that of two at once none derives without the other's.
+ */
+import { randomUUID } from 'node:crypto'
+import type { ColumnInfo } from '../../connectors/catalog.ts'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { tagsByName } from './classify.ts'
+import { Source, Table, type Tag } from './models.ts'
+
+/** What a tag is put on: a source, a table of it, or a column of that. */
+export interface Subject {
+  sourceId: string
+  tableId: string | null
+  columnName: string | null
+}
+
+/** A tag as it is asked for. */
+export type AskedTag = Subject & Pick<Tag, 'name'>
+
+/** A table with the columns that it has now. */
+export interface Classified {
+  id: string
+  columns: readonly Pick<ColumnInfo, 'name' | 'kind' | 'type'>[]
+}
+
+/** The unique index of the table. */
+const ONCE = `(source_id, coalesce(table_id, '00000000-0000-0000-0000-000000000000'), coalesce(column_name, ''), name)`
+
+/** Keeps other writers of the tags of these sources, discoveries too, waiting until the transaction ends. */
+export async function holdSources(trx: Transaction, ids: readonly string[]): Promise<void> {
+  await trx.raw(
+    'select 1 from sources where company_id = ? and id = any(cast(? as uuid[])) order by id for no key update',
+    [companyOf(trx), [...new Set(ids)]],
+  )
+}
+
+/** What somebody says of tags beside their names; what is left out stays as it was, or is `business` and nothing. */
+export interface Said {
+  category?: Tag['category']
+  description?: string | null
+}
+
+/**
+ * Puts tags on by hand, in one statement. One that is there already stays, with what is said of it anew; one that is
+ * automatic, or was refused, becomes manual and is in force.
+ * @returns their ids, and whether any of them was not in force before
+ */
+export async function putTags(
+  trx: Transaction,
+  asked: readonly AskedTag[],
+  { category, description }: Said = {},
+): Promise<{ ids: string[]; isNew: boolean }> {
+  if (asked.length === 0) return { ids: [], isNew: false }
+  await holdSources(
+    trx,
+    asked.map(({ sourceId }) => sourceId),
+  )
+  const put = await rows<Subject & { id: string; isNew: boolean }>(
+    trx,
+    `insert into tags (id, company_id, source_id, table_id, column_name, name, category, description, origin)
+     select r.id, :companyId, r.source_id, r.table_id, r.column_name, r.name,
+       coalesce(cast(:category as text), 'business'), :description, 'manual' from ${recordset('asked')}
+     on conflict ${ONCE} do update set origin = 'manual', is_refused = false,
+       category = coalesce(cast(:category as text), tags.category),
+       description = coalesce(excluded.description, case when tags.origin = 'manual' then tags.description end),
+       created_at = case when tags.is_refused then now() else tags.created_at end
+     returning id, source_id, table_id, column_name, created_at = now() as is_new`,
+    {
+      companyId: companyOf(trx),
+      asked: JSON.stringify(unique(asked).map(tag => toRecord({ ...tag, id: randomUUID() }))),
+      category: category ?? null,
+      description: description ?? null,
+    },
+  )
+  await settle(trx, put)
+  return { ids: put.map(({ id }) => id), isNew: put.some(({ isNew }) => isNew) }
+}
+
+/** Rows of tags as JSON, bound by name. */
+function recordset(binding: string): string {
+  return `jsonb_to_recordset(cast(:${binding} as jsonb)) as r(id uuid, source_id uuid, table_id uuid, column_name text,
+    name text, category text, description text, origin text, is_refused boolean, created_at timestamptz)`
+}
+
+function toRecord(tag: Partial<Tag>): object {
+  return {
+    id: tag.id,
+    source_id: tag.sourceId,
+    table_id: tag.tableId,
+    column_name: tag.columnName,
+    name: tag.name,
+    category: tag.category,
+    description: tag.description,
+    origin: tag.origin,
+    is_refused: tag.isRefused,
+    created_at: tag.createdAt,
+  }
+}
+
+function keyOf({ tableId, columnName, name }: Pick<Tag, 'tableId' | 'columnName' | 'name'>): string {
+  return JSON.stringify([tableId, columnName, name])
+}
+
+/** One statement cannot put the same tag on twice. */
+function unique(asked: readonly AskedTag[]): AskedTag[] {
+  return [...new Map(asked.map(tag => [tag.sourceId + keyOf(tag), tag])).values()]
+}
+
+/**
+ * Takes a tag off. One that the column's name alone would bring back is remembered as refused; so an automatic one
+ * always is.
+ * @returns whether it is remembered
+ */
+export async function takeOff(trx: Transaction, tag: Tag): Promise<boolean> {
+  await holdSources(trx, [tag.sourceId])
+  const where = { companyId: companyOf(trx), id: tag.id }
+  const isRefused = tag.origin === 'automatic' || (await comesBack(trx, tag))
+  await (isRefused
+    ? trx.raw(
+        `update tags set origin = 'automatic', is_refused = true where company_id = :companyId and id = :id`,
+        where,
+      )
+    : trx.raw('delete from tags where company_id = :companyId and id = :id', where))
+  await settle(trx, [tag])
+  return isRefused
+}
+
+async function comesBack(trx: Transaction, { sourceId, tableId, columnName, name }: Tag): Promise<boolean> {
+  if (tableId === null || columnName === null) return false
+  const source = await Source.query(trx).findById(sourceId)
+  const table = source?.autoTagEnabled && (await Table.query(trx).findById(tableId))
+  const column = table && table.columns.find(candidate => candidate.name === columnName)
+  return column !== undefined && column !== false && tagsByName(column).includes(name)
+}
+
+/** Derives what is in force on these sources and tables, in one statement a level. What did not change is not written. */
+export async function settle(
+  trx: Transaction,
+  touched: readonly Pick<Subject, 'sourceId' | 'tableId'>[],
+): Promise<void> {
+  const companyId = companyOf(trx)
+  const tableIds = [...new Set(touched.flatMap(({ tableId }) => tableId ?? []))]
+  const sourceIds = [
+    ...new Set(touched.flatMap(({ sourceId, tableId }) => (tableId === null ? sourceId : []))),
+  ]
+  if (tableIds.length > 0) {
+    await trx.raw(
+      `update tables t set tags = coalesce(d.own, '{}'), column_tags = coalesce(d.by_column, '{}'), updated_at = now()
+       from unnest(cast(:tableIds as uuid[])) as i(id) left join lateral (
+         select max(n.names) filter (where n.column_name is null) as own,
+           jsonb_object_agg(n.column_name, n.names) filter (where n.column_name is not null) as by_column
+         from (select g.column_name, array_agg(g.name order by g.name) as names from tags g
+           where g.company_id = :companyId and g.table_id = i.id and not g.is_refused group by g.column_name) n
+       ) d on true
+       where t.company_id = :companyId and t.id = i.id
+         and (t.tags, t.column_tags) is distinct from (coalesce(d.own, '{}'), coalesce(d.by_column, '{}'))`,
+      { companyId, tableIds },
+    )
+  }
+  if (sourceIds.length > 0) {
+    await trx.raw(
+      `update sources s set updated_at = now(), tags = coalesce((select array_agg(g.name order by g.name) from tags g
+         where g.company_id = :companyId and g.source_id = s.id and g.table_id is null and not g.is_refused), '{}')
+       where s.company_id = :companyId and s.id = any(cast(:sourceIds as uuid[]))`,
+      { companyId, sourceIds },
+    )
+  }
+}
+
+type Known = Pick<Tag, 'id' | 'tableId' | 'columnName' | 'name' | 'origin' | 'isRefused'>
+
+/**
+ * Brings the automatic tags of tables up to what their columns are called now, if the source has them on: at most
+ * five statements, and two where nothing changes. Manual and refused ones stay.
+ */
+export async function classify(
+  trx: Transaction,
+  source: Source,
+  tables: readonly Classified[],
+): Promise<void> {
+  if (source.autoTagEnabled && tables.length > 0) await tagByName(trx, source.id, tables)
+}
+
+async function tagByName(trx: Transaction, sourceId: string, tables: readonly Classified[]): Promise<void> {
+  const companyId = companyOf(trx)
+  await holdSources(trx, [sourceId])
+  const known = await rows<Known>(
+    trx,
+    `select id, table_id, column_name, name, origin, is_refused from tags
+     where company_id = :companyId and table_id = any(cast(:tableIds as uuid[])) and column_name is not null`,
+    { companyId, tableIds: tables.map(({ id }) => id) },
+  )
+  const wanted = tables.flatMap(({ id: tableId, columns }) =>
+    columns.flatMap(column =>
+      tagsByName(column).map(name => ({ sourceId, tableId, columnName: column.name, name })),
+    ),
+  )
+  const fitting = new Set(wanted.map(keyOf))
+  const present = new Set(known.map(keyOf))
+  const gone = known.filter(tag => tag.origin === 'automatic' && !tag.isRefused && !fitting.has(keyOf(tag)))
+  const fresh = wanted.filter(tag => !present.has(keyOf(tag)))
+  if (gone.length > 0) {
+    await trx.raw('delete from tags where company_id = ? and id = any(cast(? as uuid[]))', [
+      companyId,
+      gone.map(({ id }) => id),
+    ])
+  }
+  if (fresh.length > 0) {
+    await trx.raw(
+      `insert into tags (id, company_id, source_id, table_id, column_name, name, category, description, origin)
+       select r.id, :companyId, r.source_id, r.table_id, r.column_name, r.name, 'governance',
+         'By the name and type of the column', 'automatic' from ${recordset('fresh')} on conflict do nothing`,
+      { companyId, fresh: JSON.stringify(fresh.map(tag => toRecord({ ...tag, id: randomUUID() }))) },
+    )
+  }
+  await settle(
+    trx,
+    [...gone, ...fresh].map(({ tableId }) => ({ sourceId, tableId })),
+  )
+}
+
+/** Tables whose columns are read at once. */
+const CHUNK = 1_000
+
+/** Tags all columns of a source by their names, as when it is switched on: some statements for each 1,000 tables. */
+export async function classifyAll(trx: Transaction, source: Source): Promise<void> {
+  for (let after: string | null = null, isMore = true; isMore;) {
+    const tables: Classified[] = await rows<Classified>(
+      trx,
+      `select id, columns from tables where company_id = :companyId and source_id = :sourceId
+         and is_active and (cast(:after as uuid) is null or id > :after) order by id limit :limit`,
+      { companyId: companyOf(trx), sourceId: source.id, after, limit: CHUNK },
+    )
+    if (tables.length > 0) await tagByName(trx, source.id, tables)
+    after = tables.at(-1)?.id ?? null
+    isMore = tables.length === CHUNK
+  }
+}
+
+/** Takes the automatic tags of a source off, as when it is switched off. What was refused stays refused. */
+export async function forgetAutomatic(trx: Transaction, source: Source): Promise<void> {
+  await holdSources(trx, [source.id])
+  const gone = await rows<Pick<Subject, 'sourceId' | 'tableId'>>(
+    trx,
+    `delete from tags where company_id = :companyId and source_id = :sourceId and origin = 'automatic'
+       and not is_refused returning source_id, table_id`,
+    { companyId: companyOf(trx), sourceId: source.id },
+  )
+  await settle(trx, gone)
+}
+
+/**
+ * Gives tables that came under another name, as the engine's own identity tells, the tags of what they were: a rename
+ * must not show what was hidden. To be called in the transaction that stored them, with the tables it did not find.
+ */
+export async function inheritTags(
+  trx: Transaction,
+  source: Source,
+  goneIds: readonly string[],
+): Promise<void> {
+  if (goneIds.length === 0) return
+  const heirs = await rows<Pick<Subject, 'sourceId' | 'tableId'>>(
+    trx,
+    `insert into tags (id, company_id, source_id, table_id, column_name, name, category, description, origin,
+       is_refused, created_at)
+     select gen_random_uuid(), g.company_id, g.source_id, t.id, g.column_name, g.name, g.category, g.description,
+       g.origin, g.is_refused, g.created_at
+     from tables o
+     join tables t on t.company_id = o.company_id and t.source_id = o.source_id and t.identity = o.identity
+       and t.id <> o.id and t.is_active and t.created_at = now()
+     join tags g on g.table_id = o.id
+     where o.company_id = :companyId and o.source_id = :sourceId and o.id = any(cast(:goneIds as uuid[]))
+     on conflict do nothing returning source_id, table_id`,
+    { companyId: companyOf(trx), sourceId: source.id, goneIds },
+  )
+  await settle(trx, heirs)
+}
+
+/** A column that has another name now. */
+export interface Rename {
+  tableId: string
+  from: string
+  to: string
+}
+
+/** A tag that is on its way, with the column's catalog entry by either name. */
+type Moving = Tag & { to: string; info: ColumnInfo | null }
+
+/**
+ * Lets tags follow columns that were renamed, also where two changed names. What is tagged automatically and would not
+ * be by its new name becomes manual: the column still holds what it held. Goes before `classify`, which takes the tags
+ * of names that are gone off.
+ */
+export async function moveTags(trx: Transaction, renames: readonly Rename[]): Promise<void> {
+  if (renames.length === 0) return
+  const companyId = companyOf(trx)
+  const moving = await rows<Moving>(
+    trx,
+    `delete from tags g
+     using jsonb_to_recordset(cast(:renames as jsonb)) as r("tableId" uuid, "from" text, "to" text)
+     where g.company_id = :companyId and g.table_id = r."tableId" and g.column_name = r."from"
+     returning g.*, r."to", (select c from tables t, jsonb_array_elements(t.columns) c
+       where t.company_id = :companyId and t.id = g.table_id and c ->> 'name' in (r."from", r."to")
+       order by c ->> 'name' = r."from" limit 1) as info`,
+    { companyId, renames: JSON.stringify(renames) },
+  )
+  if (moving.length === 0) return
+  await trx.raw(
+    `insert into tags (id, company_id, source_id, table_id, column_name, name, category, description, origin,
+       is_refused, created_at)
+     select r.id, :companyId, r.source_id, r.table_id, r.column_name, r.name, r.category, r.description, r.origin,
+       r.is_refused, r.created_at from ${recordset('moved')}
+     on conflict ${ONCE} do update set is_refused = tags.is_refused and excluded.is_refused,
+       origin = case when 'manual' in (tags.origin, excluded.origin) then 'manual' else 'automatic' end`,
+    { companyId, moved: JSON.stringify(moving.map(tag => toRecord(renamed(tag)))) },
+  )
+  await settle(trx, moving)
+}
+
+function renamed({ to, info, ...tag }: Moving): Partial<Tag> {
+  const fits = info !== null && tagsByName({ ...info, name: to }).includes(tag.name)
+  if (tag.origin === 'manual' || tag.isRefused || fits) return { ...tag, columnName: to }
+  const description = `Kept from the former name of the column, ${tag.columnName}`
+  return { ...tag, columnName: to, origin: 'manual', description }
+}

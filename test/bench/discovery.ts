@@ -1,0 +1,213 @@
+/**
+ * What a discovery costs, end to end, over the raw catalog queries by psql in the same run:
+ * `npm run bench:discovery -- [rounds] [sizes]`, sizes as `tables x columns`: `250x33000,5000x100000`.
+ *
+ * Each round adds a source to a server and discovers it (everything is read, compared, written and committed), again
+ * with nothing changed, and again after DDL on 1 % of its tables. The server runs in a process of its own, whose peak
+ * of memory is told. psql runs the plain queries that `bench:introspect` compares with, and throws the rows away; the
+ * time in which it answers `select 1` is taken off. Medians are compared.
+ */
+import { fork, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { v7 } from 'uuid'
+import { discover } from '../../plugins/catalog/discovery.ts'
+import { Run } from '../../plugins/catalog/models.ts'
+import { testCluster } from '../helpers/cluster.ts'
+import { startServer } from '../helpers/server.ts'
+import { startSource, type Source } from '../helpers/source.ts'
+import { POSTGRESQL_PLAIN } from './introspect-engines.ts'
+
+const COLUMN_TYPES = ['integer', 'bigint', 'varchar(50)', 'decimal(12,2)', 'date', 'timestamp']
+/** The most a discovery may take of psql's time; of the largest size only memory is limited. */
+const MAX_FIRST = 3
+const MAX_UNCHANGED = 1.5
+const MAX_MEMORY_MB = 300
+const COMPARED_TABLES = 250
+
+interface Size {
+  tables: number
+  columns: number
+}
+
+/** What a round is asked for, and what it answers. */
+type Ask = 'first' | 'unchanged' | 'changed'
+interface Answer {
+  ms: number
+  tables: number
+  columns: number
+  changes: number
+  peakMb: number
+}
+
+if (process.env.BENCH_DISCOVERY) await serve(JSON.parse(process.env.BENCH_DISCOVERY) as Source['config'])
+else await main(Number(process.argv[2] ?? 5), sizes(process.argv[3] ?? '250x33000,5000x100000'))
+
+function sizes(text: string): Size[] {
+  return text.split(',').map(size => {
+    const [tables = NaN, columns = NaN] = size.split('x').map(Number)
+    return { tables, columns }
+  })
+}
+
+/** The child: a server that discovers what it is told to. */
+async function serve(config: Source['config']): Promise<void> {
+  const downs: (() => unknown)[] = []
+  const app = await startServer({ teardown: down => downs.push(down) })
+  const tenant = await app.signUp()
+  let sourceId = ''
+  let count = 0
+  process.on('message', (ask: Ask | 'end') => {
+    void (async () => {
+      if (ask === 'end') {
+        for (const down of downs.reverse()) await down()
+        process.disconnect()
+        return
+      }
+      if (ask === 'first') {
+        const body = { name: `bench ${(count += 1)}`, source_type: 'postgresql', connection_config: config }
+        sourceId = (await tenant.ask('POST', '/api/v1/sdk/assets', body)).body.data.id as string
+      }
+      const runId = v7()
+      await app.server.db.company(tenant.companyId, async trx => {
+        await Run.query(trx).insert({ id: runId, workflowName: 'discovery', sourceId, assetId: sourceId })
+      })
+      const startedAt = performance.now()
+      const found = await discover(app.server, tenant.companyId, runId, new AbortController().signal)
+      const ms = performance.now() - startedAt
+      if (!found) throw new Error('The discovery failed')
+      const { table_count: tables, column_count: columns, changes_detected: changes } = found
+      process.send?.({ ms, tables, columns, changes, peakMb: process.resourceUsage().maxRSS / 1024 })
+    })()
+  })
+  process.send?.('ready')
+}
+
+async function main(rounds: number, all: readonly Size[]): Promise<void> {
+  process.env.TEST_CLUSTER = JSON.stringify(await testCluster())
+  let isMet = true
+  for (const size of all) {
+    const downs: (() => unknown)[] = []
+    const source = await startSource({ teardown: down => downs.push(down) })
+    try {
+      await build(source, size)
+      isMet = (await measure(source, size, rounds)) && isMet
+    } finally {
+      for (const down of downs.reverse()) await down()
+    }
+  }
+  process.exitCode = isMet ? 0 : 1
+}
+
+async function build(source: Source, { tables, columns }: Size): Promise<void> {
+  for (let table = 0; table < tables; table += 1) {
+    const plain = Array.from(
+      { length: columns / tables - 3 },
+      (_, index) => `c${index} ${COLUMN_TYPES[index % COLUMN_TYPES.length]}`,
+    )
+    const named = ['id integer not null', "code varchar(20) default 'none'", 'parent integer', ...plain]
+    const keys = ['primary key (id)', `constraint u${table} unique (code)`]
+    if (table > 0) keys.push(`constraint f${table} foreign key (parent) references t${table - 1} (id)`)
+    await source.query(`create table t${table} (${[...named, ...keys].join(', ')})`)
+  }
+  await source.query('vacuum analyze')
+}
+
+async function measure(source: Source, size: Size, rounds: number): Promise<boolean> {
+  const child = fork(import.meta.filename, {
+    env: { ...process.env, BENCH_DISCOVERY: JSON.stringify(source.config) },
+  })
+  await once(child, 'message')
+  const times: Record<Ask | 'psql' | 'idle', number[]> = {
+    first: [],
+    unchanged: [],
+    changed: [],
+    psql: [],
+    idle: [],
+  }
+  let last: Answer | undefined
+  for (let round = 0; round < rounds; round += 1) {
+    for (const ask of ['first', 'unchanged', 'changed'] as const) {
+      if (ask === 'changed') await change(source, size, round)
+      last = await answer(child, ask)
+      times[ask].push(last.ms)
+      const isRight = ask === 'changed' ? last.changes > 0 : last.changes === 0
+      if (!isRight || last.tables !== size.tables) throw new Error(`${ask}: ${JSON.stringify(last)}`)
+    }
+    times.psql.push(await psql(source, POSTGRESQL_PLAIN))
+    times.idle.push(await psql(source, ['select 1']))
+  }
+  child.send('end')
+  await once(child, 'exit')
+  return report(size, times, last?.peakMb ?? NaN)
+}
+
+function report(size: Size, times: Record<Ask | 'psql' | 'idle', number[]>, peakMb: number): boolean {
+  const theirs = median(times.psql) - median(times.idle)
+  const row = (ms: number) => ({ ms: Math.round(ms), ratio: Number((ms / theirs).toFixed(2)) })
+  console.log(`${size.tables} tables, ${size.columns} columns; medians of ${times.psql.length}`)
+  console.table({
+    'first discovery': row(median(times.first)),
+    'again, nothing changed': row(median(times.unchanged)),
+    'again, 1 % changed': row(median(times.changed)),
+    'psql, raw catalog queries': row(theirs),
+  })
+  const isFast =
+    size.tables !== COMPARED_TABLES ||
+    (median(times.first) <= MAX_FIRST * theirs && median(times.unchanged) <= MAX_UNCHANGED * theirs)
+  const isMet = isFast && peakMb <= MAX_MEMORY_MB
+  console.log(
+    `${isMet ? 'met' : 'NOT MET'}: ${Math.round(peakMb)} MB at most (${MAX_MEMORY_MB} allowed)` +
+      (size.tables === COMPARED_TABLES
+        ? `, first ${MAX_FIRST}, unchanged ${MAX_UNCHANGED} times psql\n`
+        : '\n'),
+  )
+  return isMet
+}
+
+/** DDL on 1 % of the tables, other in each round. */
+async function change(source: Source, { tables }: Size, round: number): Promise<void> {
+  const count = Math.max(1, Math.round(tables / 100))
+  for (let index = 0; index < count; index += 1) {
+    const table = `t${(index * 100 + round) % tables}`
+    const steps = [
+      `add column added_${round} integer`,
+      `alter column c0 type ${round % 2 === 0 ? 'bigint' : 'integer'}`,
+      `alter column code set default 'round ${round}'`,
+    ]
+    const step = steps[index % 3] ?? ''
+    await source.query(`alter table ${table} ${step}`)
+  }
+}
+
+async function answer(child: ChildProcess, ask: Ask): Promise<Answer> {
+  const answered = once(child, 'message') as Promise<[Answer]>
+  const died = once(child, 'exit').then(([code]) => {
+    throw new Error(`the server ended with ${code}`)
+  })
+  child.send(ask)
+  const [given] = await Promise.race([answered, died])
+  return given
+}
+
+async function psql({ config }: Source, queries: readonly string[]): Promise<number> {
+  const startedAt = performance.now()
+  const child = spawn('psql', ['-X', '-A', '-t', ...queries.flatMap(text => ['-c', text])], {
+    env: {
+      ...process.env,
+      PGHOST: config.host,
+      PGPORT: String(config.port),
+      PGDATABASE: config.database,
+      PGUSER: config.username,
+      PGPASSWORD: config.password,
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  if (code !== 0) throw new Error(`psql ended with ${code}`)
+  return performance.now() - startedAt
+}
+
+function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? NaN
+}

@@ -1,0 +1,141 @@
+/**
+ * How long lists and records take with 100,000 tables of one company, in 3 sources, and as many of another beside
+ * them: `node test/bench/lists.ts [tables] [rounds]`.
+ *
+ * Each kind of request is sent over HTTP, one after the other, in rounds that go through all kinds, so that no kind
+ * has the caches for itself. The catalog is measured twice: just filled, when nothing was vacuumed, and vacuumed, as
+ * autovacuum leaves it a minute later. Ends with 1 when a p95 of the vacuumed catalog is over 50 ms.
+ */
+import { setTimeout as wait } from 'node:timers/promises'
+import { startServer, type Tenant, type TestServer } from '../helpers/server.ts'
+import { fillCatalog, fillChanges } from './lists-world.ts'
+
+const tables = Number(process.argv[2] ?? 100_000)
+const rounds = Number(process.argv[3] ?? 60)
+const SOURCES = 3
+const LIMIT_MS = 50
+
+interface Kind {
+  name: string
+  path: string
+}
+
+interface Measured extends Kind {
+  total: string
+  p50: number
+  p95: number
+  max: number
+}
+
+const undone: (() => unknown)[] = []
+try {
+  process.exitCode = await main({ teardown: down => undone.push(down) })
+} finally {
+  for (const down of undone.reverse()) await down()
+}
+
+async function main(t: { teardown(down: () => unknown): unknown }): Promise<number> {
+  const app = await startServer(t)
+  const tenant = await app.signUp('Measured')
+  const beside = await app.signUp('Beside')
+  for (const company of [tenant, beside]) await fillCatalog(app, company, { tables, sources: SOURCES })
+  await fillChanges(app, tenant, { changes: tables, tables: Math.floor(tables / SOURCES) })
+  await app.query('analyze')
+  const kinds = await kindsOf(tenant)
+
+  print('Just filled', await measure(app, tenant, kinds, Math.ceil(rounds / 4)))
+  await app.query('vacuum analyze')
+  const vacuumed = await measure(app, tenant, kinds, rounds)
+  print('Vacuumed', vacuumed)
+  const slow = vacuumed.filter(({ p95 }) => p95 > LIMIT_MS)
+  console.log(
+    slow.length === 0
+      ? `All within ${LIMIT_MS} ms (p95).`
+      : `Over ${LIMIT_MS} ms (p95): ${slow.map(({ name }) => name).join(', ')}.`,
+  )
+  return slow.length === 0 ? 0 : 1
+}
+
+async function kindsOf(tenant: Tenant): Promise<Kind[]> {
+  const { body } = await tenant.ask('GET', '/api/v1/assets?asset_type=source&source=warehouse_1')
+  const [source] = body.data as { id: string }[]
+  const found = await tenant.ask('GET', '/api/v1/assets?asset_type=table&source=warehouse_1&limit=1')
+  const [table] = found.body.data as { id: string; qualified_name: string }[]
+  if (!source || !table) throw new Error('The catalog is empty')
+  const list = (query: string) => `/api/v1/assets?${query}`
+  return [
+    { name: 'first page', path: list('limit=50') },
+    { name: 'first page of 100', path: list('limit=100') },
+    { name: 'deep offset', path: list(`limit=50&offset=${Math.floor(tables * 0.9)}`) },
+    { name: 'past the end', path: list(`offset=${tables * 2}`) },
+    { name: 'sources', path: list('asset_type=source') },
+    { name: 'of a source', path: list('source=warehouse_2') },
+    { name: 'of a type', path: list('asset_type=view') },
+    {
+      name: 'of a source and type, deep',
+      path: list(`source=warehouse_2&asset_type=table&offset=${tables / 10}`),
+    },
+    { name: 'of schemas', path: list('schema=schema_3,schema_4') },
+    { name: 'of a tag', path: list('tag=finance') },
+    { name: 'of a tag of columns', path: list('tag=pii') },
+    { name: 'search, rare', path: list('search=zebra') },
+    { name: 'search, common', path: list('search=orders') },
+    { name: 'search, common, deep', path: list(`search=fact&offset=${tables / 10}`) },
+    { name: 'search, one letter', path: list('search=a') },
+    { name: 'search, no hit', path: list('search=nothing_like_it') },
+    { name: 'search, no hit, short', path: list('search=%25_') },
+    { name: 'search and tag', path: list('search=web&tag=finance,pii') },
+    { name: 'source by id', path: `/api/v1/assets/${source.id}` },
+    { name: 'source by name', path: '/api/v1/assets/warehouse_1' },
+    { name: 'table by id', path: `/api/v1/assets/${table.id}` },
+    { name: 'table by name', path: `/api/v1/assets/${encodeURIComponent(table.qualified_name)}` },
+    { name: 'changes of a source', path: `/api/v1/assets/${source.id}/schema-changes` },
+    {
+      name: 'changes of a source, deep, one type',
+      path: `/api/v1/assets/${source.id}/schema-changes?change_type=column_removed&offset=${tables / 10}`,
+    },
+    { name: 'changes of a table', path: `/api/v1/assets/${table.id}/schema-changes` },
+  ]
+}
+
+/** Sends all kinds in rounds; the first round warms up. */
+async function measure(
+  app: TestServer,
+  tenant: Tenant,
+  kinds: readonly Kind[],
+  times: number,
+): Promise<Measured[]> {
+  const base = app.server.info.uri
+  const taken = new Map<string, number[]>(kinds.map(({ name }) => [name, []]))
+  const totals = new Map<string, string>()
+  for (let round = 0; round <= times; round++) {
+    for (const { name, path } of kinds) {
+      // A key may ask 5,000 times a minute.
+      await wait(12)
+      const startedAt = performance.now()
+      const reply = await fetch(base + path, { headers: { authorization: `Bearer ${tenant.key}` } })
+      const body = (await reply.json()) as { pagination?: { total: number }; data?: { total?: number } }
+      const ms = performance.now() - startedAt
+      if (reply.status !== 200) throw new Error(`${path} gave ${reply.status}: ${JSON.stringify(body)}`)
+      if (round > 0) taken.get(name)?.push(ms)
+      totals.set(name, String(body.pagination?.total ?? body.data?.total ?? ''))
+    }
+  }
+  return kinds.map(kind => {
+    const sorted = (taken.get(kind.name) ?? []).sort((a, b) => a - b)
+    const at = (share: number) =>
+      sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN
+    return { ...kind, total: totals.get(kind.name) ?? '', p50: at(0.5), p95: at(0.95), max: at(1) }
+  })
+}
+
+function print(title: string, measured: readonly Measured[]): void {
+  console.log(`\n${title}: ${tables} tables, and as many of another company\n`)
+  console.log(`${'request'.padEnd(36)}${['total', 'p50 ms', 'p95 ms', 'max ms'].map(pad).join('')}`)
+  for (const { name, total, p50, p95, max } of measured)
+    console.log(name.padEnd(36) + [total, ...[p50, p95, max].map(ms => ms.toFixed(1))].map(pad).join(''))
+}
+
+function pad(text: string): string {
+  return text.padStart(10)
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import t from 'tap'
+import { diff } from '../../plugins/catalog/diff.ts'
+import type { Connection } from '../../connectors/connector.ts'
+import { startSource, withSession, type Source } from '../helpers/source.ts'
+import { chooser, Model } from './drift-model.ts'
+import { startReplay } from './drift-replay.ts'
+import { STEPS_OF_POSTGRESQL } from './drift-steps-postgresql.ts'
+import { briefPostgresql, witnessPostgresql } from './drift-witness.ts'
+
+// DRIFT_SEED and DRIFT_RUNS make it another and a longer one.
+const SEED = Number(process.env.DRIFT_SEED ?? 20_260_101)
+const RUNS = Number(process.env.DRIFT_RUNS ?? 3)
+
+function replayOn(source: Source, connection: Connection) {
+  return startReplay({
+    catalog: source.name,
+    run: statement => source.query(statement),
+    introspect: () => connection.introspect(),
+    witness: () => witnessPostgresql(source),
+    brief: changes => briefPostgresql(source.name, changes),
+  })
+}
+
+t.test('every change of a long life is told as the engine made it, and nothing else', async t => {
+  const source = await startSource(t)
+  await withSession(source.config, async connection => {
+    const { replay } = await replayOn(source, connection)
+    await replay(t, STEPS_OF_POSTGRESQL)
+
+    const known = await connection.introspect()
+    const reader = source.config.username
+    await source.query(`alter role ${reader} set search_path = other, "we.ird ""S""", pg_catalog`)
+    await withSession(source.config, async elsewhere => {
+      t.same(diff(known, await elsewhere.introspect()), [], 'whoever reads it, with whatever search path')
+    })
+  })
+})
+
+t.test('whatever is done, a model, the engine and drift say the same of it', async t => {
+  const source = await startSource(t)
+  await source.query('create schema other')
+  let steps = 0
+  await withSession(source.config, connection =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(fc.noBias(fc.nat(9_999)), { minLength: 12, maxLength: 12 }), {
+          minLength: 90,
+          maxLength: 120,
+        }),
+        async plan => {
+          await source.query('drop schema public, other cascade; create schema public; create schema other')
+          const model = new Model()
+          const { follow, readAgain } = await replayOn(source, connection)
+          for (const numbers of plan) {
+            const choose = chooser(numbers)
+            // What cannot be done now is passed over for something else.
+            const deed = model.deed(choose) ?? model.deed(choose) ?? model.deed(choose)
+            if (!deed) continue
+            const { told, ofChanged, brief, witness } = await follow(deed.run)
+            const seen = { run: deed.run, told, ofChanged, witness: brief, again: await readAgain() }
+            const predicted = deed.told.toSorted()
+            assert.deepEqual(seen, {
+              run: deed.run,
+              told: predicted,
+              ofChanged: predicted,
+              witness,
+              again: [],
+            })
+            steps++
+          }
+        },
+      ),
+      { seed: SEED, numRuns: RUNS, endOnFailure: true },
+    ),
+  )
+  t.comment(`${steps} steps`)
+  t.ok(steps >= RUNS * 20, 'there was something to say')
+})
+
+t.test('however much is done at once, the engine and drift say the same of it', async t => {
+  const source = await startSource(t)
+  await source.query('create schema other')
+  await withSession(source.config, connection =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(fc.noBias(fc.nat(9_999)), { minLength: 60, maxLength: 60 }), {
+          minLength: 10,
+          maxLength: 40,
+        }),
+        async plan => {
+          await source.query('drop schema public, other cascade; create schema public; create schema other')
+          const model = new Model()
+          const { follow, readAgain } = await replayOn(source, connection)
+          for (const numbers of plan) {
+            const choose = chooser(numbers)
+            const run = Array.from({ length: 2 + choose(6) }, () => model.deed(choose)?.run ?? []).flat()
+            const { told, ofChanged, brief, witness } = await follow(run)
+            const seen = { run, ofChanged, witness: brief, again: await readAgain() }
+            assert.deepEqual(seen, { run, ofChanged: told, witness, again: [] })
+          }
+        },
+      ),
+      { seed: SEED, numRuns: RUNS, endOnFailure: true },
+    ),
+  )
+})

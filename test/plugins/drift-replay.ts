@@ -1,0 +1,114 @@
+import type { Test } from 'tap'
+import { formatName, tablePath, type TableInfo } from '../../connectors/catalog.ts'
+import { diff, fingerprint, type Change } from '../../plugins/catalog/diff.ts'
+
+/** Statements, and what drift must say of them; an empty list where it must say nothing. */
+export interface Step {
+  what: string
+  run: string[]
+  /** Lines of `tell`, in any order; `SHOP` stands for a schema that is called as the catalog is. */
+  told: string[]
+}
+
+/** A database under test. */
+export interface Stand {
+  catalog: string
+  run(statement: string): Promise<unknown>
+  /** The catalog as the connector reads it. */
+  introspect(): Promise<TableInfo[]>
+  /** What changed since it was asked last, by the engine's own word: lines of `brief`. */
+  witness(): Promise<string[]>
+  brief(changes: readonly Change[]): string[]
+}
+
+interface Named {
+  name: string
+  [field: string]: unknown
+}
+
+/** A change in one line that holds all of it but the impact. */
+export function tell(catalog: string, change: Change): string {
+  const values = [change.oldValue, change.newValue].map(value => describe(catalog, value as Named | null))
+  const object = change.objectType === 'column' ? `.${change.objectName}` : ''
+  return `${change.changeType} ${within(catalog, change.path)}${object}: ${values.join(' -> ')}`
+}
+
+/** A path without the catalog it starts with. */
+export function within(catalog: string, path: string): string {
+  const prefix = `${formatName([catalog])}.`
+  return path.startsWith(prefix) ? path.slice(prefix.length) : path
+}
+
+function describe(catalog: string, value: Named | null): string {
+  if (value === null) return '-'
+  const { name, ...rest } = value
+  if ('data_type' in rest) {
+    const required = rest.nullable ? '' : ' not null'
+    const fallback = 'default' in rest ? ` default ${String(rest.default)}` : ''
+    return `${name} ${String(rest.data_type)}${required}${fallback}`
+  }
+  if (typeof rest.columns === 'number') return `${name} ${String(rest.type)} of ${rest.columns}`
+  const { type, columns, references } = rest as {
+    type: string
+    columns: string[]
+    references?: { table: string; columns: string[] }
+  }
+  const target = references
+    ? ` to ${within(catalog, references.table)}(${references.columns.join(', ')})`
+    : ''
+  return `${name} ${type}(${columns.join(', ')})${target}`
+}
+
+/** Compares what is read before and after each step, with all tables and with only those that changed. */
+export async function startReplay(stand: Stand) {
+  const say = (changes: readonly Change[]) =>
+    changes.map(change => tell(stand.catalog, change).replaceAll(stand.catalog, 'SHOP')).sort()
+  let known = await stand.introspect()
+  await stand.witness()
+
+  /** Runs a step. */
+  const follow = async (run: readonly string[]) => {
+    for (const statement of run) await stand.run(statement)
+    const found = await stand.introspect()
+    const changes = diff(known, found)
+    const changed = onlyChanged(known, found)
+    const result = {
+      changes,
+      told: say(changes),
+      /** The same from the tables alone that differ, as a discovery compares them. */
+      ofChanged: say(diff(...changed)),
+      brief: stand.brief(changes).sort(),
+      witness: (await stand.witness()).sort(),
+    }
+    known = found
+    return result
+  }
+
+  /** Reads once more, and says what differs, which must be nothing. */
+  const readAgain = async () => {
+    const again = await stand.introspect()
+    const told = say(diff(known, again))
+    const [before] = onlyChanged(known, again)
+    return [...told, ...before.map(table => `another fingerprint of ${tablePath(table)}`)]
+  }
+
+  const replay = async (t: Test, steps: readonly Step[]) => {
+    for (const { what, run, told } of steps) {
+      const result = await follow(run)
+      t.same(result.told, told.toSorted(), what)
+      t.same(result.ofChanged, result.told, `${what}: the tables that changed say it all`)
+      t.same(result.brief, result.witness, `${what}: as the engine says`)
+      t.same([await readAgain(), await readAgain()], [[], []], `${what}: nothing afterwards`)
+    }
+  }
+  return { follow, readAgain, replay }
+}
+
+/** The tables of which a discovery cannot say by their fingerprints that they are as they were. */
+function onlyChanged(before: readonly TableInfo[], after: readonly TableInfo[]): [TableInfo[], TableInfo[]] {
+  const prints = (tables: readonly TableInfo[]) =>
+    new Map(tables.map(table => [tablePath(table), fingerprint(table)]))
+  const [known, found] = [prints(before), prints(after)]
+  const differs = (table: TableInfo) => known.get(tablePath(table)) !== found.get(tablePath(table))
+  return [before.filter(differs), after.filter(differs)]
+}
