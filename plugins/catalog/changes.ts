@@ -68,14 +68,17 @@ async function storeChanges(trx: Transaction, drifted: Drifted): Promise<number>
 
 /** Acknowledges the open changes that are no longer a difference to what was accepted. */
 async function acknowledgeReverted(trx: Transaction, drifted: Drifted): Promise<void> {
-  const byTable = new Map(drifted.drifts.map(drift => [idOf(drifted, drift.path), drift]))
+  const drifts = new Map(drifted.drifts.map(drift => [idOf(drifted, drift.path), drift]))
   const open = await SchemaChange.query(trx)
     .where({ isAcknowledged: false })
-    .whereRaw('table_id = any(?)', [[...byTable.keys()]])
-  const ids = open
-    .filter(change => !byTable.get(change.tableId)?.stands(changeOf(change)))
-    .map(({ id }) => id)
-  if (ids.length > 0) await acknowledgedBy(REVERTED, SchemaChange.query(trx).whereRaw('id = any(?)', [ids]))
+    .whereRaw('table_id = any(?)', [[...drifts.keys()]])
+  const reverted = [...Map.groupBy(open, change => change.tableId)].flatMap(([tableId, rows]) => {
+    const changes = rows.map(changeOf)
+    const standing = drifts.get(tableId)?.standing(changes)
+    return rows.filter((_, index) => !standing?.has(changes[index]!)).map(({ id }) => id)
+  })
+  if (reverted.length === 0) return
+  await acknowledgedBy(REVERTED, SchemaChange.query(trx).whereRaw('id = any(?)', [reverted]))
 }
 
 /** Leaves nothing open of tables that the patterns of their source no longer name. */

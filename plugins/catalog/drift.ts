@@ -20,8 +20,8 @@ export interface Drift {
   takenBack: Change[]
   /** Whether the table is again what was accepted. */
   isReverted: boolean
-  /** Whether a change recorded earlier is still a difference to what was accepted. */
-  stands(change: Change): boolean
+  /** Of changes recorded since it was accepted, those that are still a difference to that. */
+  standing(changes: readonly Change[]): Set<Change>
 }
 
 /**
@@ -44,18 +44,33 @@ export function driftOf(touched: readonly Touched[]): Drift[] {
 }
 
 function compare(path: string, recent: Change[], open: readonly Change[]): Drift {
-  const keys = new Set(open.flatMap(keysOf))
-  const isWhole = open.some(isOfTable)
-  // One record stands for all of a table that came or left, so that what else changed in it has no other.
-  const stands = (change: Change) =>
-    open.length > 0 && (isWhole || isOfTable(change) || keysOf(change).some(key => keys.has(key)))
+  const standing = (among: readonly Change[]) => standingOf(among, open)
+  const stand = standing(recent)
   return {
     path,
-    news: recent.filter(stands),
-    takenBack: recent.filter(change => !stands(change)),
+    news: recent.filter(change => stand.has(change)),
+    takenBack: recent.filter(change => !stand.has(change)),
     isReverted: open.length === 0,
-    stands,
+    standing,
   }
+}
+
+/** Follows chains: a column that was renamed twice is the same in both changes, and in what changed of it between. */
+function standingOf(changes: readonly Change[], open: readonly Change[]): Set<Change> {
+  if (open.length === 0) return new Set()
+  // One record stands for all of a table that came or left, so that what else changed in it has no other.
+  if (open.some(isOfTable)) return new Set(changes)
+  const standing = new Set(changes.filter(isOfTable))
+  const keys = new Set(open.flatMap(keysOf))
+  for (let known = -1; known < standing.size;) {
+    known = standing.size
+    for (const change of changes) {
+      if (standing.has(change) || !keysOf(change).some(key => keys.has(key))) continue
+      standing.add(change)
+      for (const key of keysOf(change)) keys.add(key)
+    }
+  }
+  return standing
 }
 
 function isOfTable({ changeType }: Change): boolean {

@@ -83,7 +83,10 @@ export function refuseShown(
 /** Why a table is not to be asked, known without asking its source. */
 export function refuse({ source, table }: Loaded): Unmeasurable | null {
   if (!table.isActive) {
-    const message = `The table ${table.qualifiedName} is no longer in the source: the last discovery did not find it`
+    const message =
+      table.absence === 'excluded'
+        ? `The patterns of ${source.name} no longer name the table ${table.qualifiedName}`
+        : `The table ${table.qualifiedName} is no longer in the source: the last discovery did not find it`
     return { kind: 'missing-object', message }
   }
   if (source.queryAccessLevel !== 'schema_only') return null

@@ -102,7 +102,17 @@ const withColumns = (change: (column: ColumnInfo) => Partial<ColumnInfo>): Make 
 export const FAULTS: [string, RegExp, Make][] = [
   ['config', /unknown key/, withConfig(postgresql.config.unknown())],
   ['config', /secrets are marked/, withConfig(postgresql.config.keys({ password: Joi.string().allow('') }))],
-  ['config', /marked as an address/, withConfig(postgresql.config.keys({ port: Joi.number() }))],
+  [
+    'config',
+    /marked as an address/,
+    withConfig(
+      postgresql.config.keys({
+        host: Joi.string()
+          .pattern(/^[^/\s@]+$/)
+          .required(),
+      }),
+    ),
+  ],
   [
     'connect',
     /closes twice/,
