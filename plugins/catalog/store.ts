@@ -31,9 +31,9 @@ export function knownTables(trx: Transaction, source: Source): Promise<Known[]> 
 }
 
 /** Tables in one statement: enough for few statements, few enough for the memory of the server. */
-const CHUNK = 1_000
+const CHUNK = 500
 /** Columns in one statement; a table has up to some thousands. */
-const CHUNK_COLUMNS = 20_000
+const CHUNK_COLUMNS = 8_000
 
 /**
  * Inserts tables, or brings them up to date and into use again.

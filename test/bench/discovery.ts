@@ -114,6 +114,8 @@ async function build(source: Source, { tables, columns }: Size): Promise<void> {
 
 async function measure(source: Source, size: Size, rounds: number): Promise<boolean> {
   const child = fork(import.meta.filename, {
+    // As `npm start`: told of less room, the process collects its garbage earlier.
+    execArgv: ['--max-old-space-size=1024'],
     env: { ...process.env, BENCH_DISCOVERY: JSON.stringify(source.config) },
   })
   await once(child, 'message')
@@ -180,12 +182,16 @@ async function change(source: Source, { tables }: Size, round: number): Promise<
 }
 
 async function answer(child: ChildProcess, ask: Ask): Promise<Answer> {
-  const answered = once(child, 'message') as Promise<[Answer]>
-  const died = once(child, 'exit').then(([code]) => {
+  const ended = new AbortController()
+  const { signal } = ended
+  const answered = once(child, 'message', { signal }) as Promise<[Answer]>
+  const died = once(child, 'exit', { signal }).then(([code]) => {
     throw new Error(`the server ended with ${code}`)
   })
   child.send(ask)
   const [given] = await Promise.race([answered, died])
+  died.catch(() => {})
+  ended.abort()
   return given
 }
 
