@@ -153,8 +153,10 @@ function report(size: Size, times: Record<Ask | 'psql' | 'idle', number[]>, peak
     'again, 1 % changed': row(median(times.changed)),
     'psql, raw catalog queries': row(theirs),
   })
+  if (Number.isNaN(theirs)) console.log('psql is not installed, so there is nothing to compare with')
   const isFast =
     size.tables !== COMPARED_TABLES ||
+    Number.isNaN(theirs) ||
     (median(times.first) <= MAX_FIRST * theirs && median(times.unchanged) <= MAX_UNCHANGED * theirs)
   const isMet = isFast && peakMb <= MAX_MEMORY_MB
   console.log(
@@ -208,7 +210,12 @@ async function psql({ config }: Source, queries: readonly string[]): Promise<num
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   })
-  const [code] = (await once(child, 'exit')) as [number | null]
+  const ended = once(child, 'exit') as Promise<[number | null]>
+  const [code] = await ended.catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [NaN]
+    throw error
+  })
+  if (Number.isNaN(code)) return NaN
   if (code !== 0) throw new Error(`psql ended with ${code}`)
   return performance.now() - startedAt
 }

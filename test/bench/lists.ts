@@ -4,7 +4,8 @@
  *
  * Each kind of request is sent over HTTP, one after the other, in rounds that go through all kinds, so that no kind
  * has the caches for itself. The catalog is measured twice: just filled, when nothing was vacuumed, and vacuumed, as
- * autovacuum leaves it a minute later. Ends with 1 when a p95 of the vacuumed catalog is over 50 ms.
+ * autovacuum leaves it a minute later. Ends with 1 when a p95 of the
+ * vacuumed catalog is over 50 ms.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { startServer, type Tenant, type TestServer } from '../helpers/server.ts'
@@ -14,6 +15,8 @@ const tables = Number(process.argv[2] ?? 100_000)
 const rounds = Number(process.argv[3] ?? 60)
 const SOURCES = 3
 const LIMIT_MS = 50
+/** The least number of tables that the limit is for. */
+const JUDGED = 100_000
 
 interface Kind {
   name: string
@@ -53,7 +56,8 @@ async function main(t: { teardown(down: () => unknown): unknown }): Promise<numb
       ? `All within ${LIMIT_MS} ms (p95).`
       : `Over ${LIMIT_MS} ms (p95): ${slow.map(({ name }) => name).join(', ')}.`,
   )
-  return slow.length === 0 ? 0 : 1
+  // What a small catalog takes, on whatever machine, is only told.
+  return slow.length === 0 || tables < JUDGED ? 0 : 1
 }
 
 async function kindsOf(tenant: Tenant): Promise<Kind[]> {
