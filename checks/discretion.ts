@@ -6,7 +6,12 @@ const QUOTING: ReadonlySet<string> = new Set(['invalid-query', 'missing-object',
 /** What is wrong with a pattern quotes the pattern, or puts itself in quotes. */
 const OF_PATTERNS = /^(regex|got error .* from regexp|invalid regular expression)/i
 
-const QUOTED = /(["'`])(?:(?!\1).)*\1/g
+/** From the first quote to the last one like it: what is quoted may hold quotes itself. Cut messages close none. */
+const QUOTED = /(["'`])(?:.*\1|.*$)/s
+/** Values that are told without quotes, as BigQuery does: `Bad int64 value: abc`, `int64 overflow: 3 * 9`. */
+const BARE = /\b(value|string|date|datetime|timestamp|time|overflow|zero|range)s?: (?!["'`]).*$/is
+/** Characters after which drivers' messages are cut, so that a quote may have lost its end. */
+const CUT = 500
 
 /**
  * An error as it may be shown to everyone who sees results: engines print the value that they could not convert.
@@ -26,5 +31,12 @@ export function discreet(error: ConnectorError, isOwnSql: boolean): ConnectorErr
     )
   }
   if (kind === 'missing-object' || OF_PATTERNS.test(error.message)) return error
-  return tell(error.message.replaceAll(QUOTED, '$1…$1'))
+  return tell(withoutValues(error.message))
+}
+
+function withoutValues(message: string): string {
+  const bare = message.replace(BARE, '$1: …')
+  const start = bare.search(/["'`]/)
+  if (start !== -1 && message.length >= CUT) return `${bare.slice(0, start + 1)}…`
+  return bare.replace(QUOTED, '$1…$1')
 }

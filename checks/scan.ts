@@ -216,7 +216,11 @@ async function blamesAll(
     await session.run(sql`select 1 from ${session.engine.dialect.table(table)} where 1 = 0`)
     return isOne
   } catch (thrown) {
-    if (blameable(thrown).kind === 'other') throw error
+    if (blameable(thrown).kind === 'other')
+      throw discreet(
+        error,
+        part.checks.some(({ check }) => check.type.alone === true),
+      )
     return true
   }
 }

@@ -38,7 +38,7 @@ export type Value = string | number | boolean | Date | null | Uint8Array | objec
 
 export type Row = Record<string, Value>
 
-/** One stage of a connection test. After a failed stage the later ones are `skipped`. */
+/** One stage of a connection test. After a failed stage the later ones are `skipped`; so is TLS where there is none. */
 export interface Stage {
   name: 'reach' | 'tls' | 'sign_in' | 'read_catalog'
   status: 'passed' | 'failed' | 'skipped'

@@ -31,21 +31,17 @@ export async function up(knex: Knex): Promise<void> {
       where not is_refused;
 
     -- Not every server has the extensions, or lets the owner create them; then a search reads the covering index.
-    do $$ begin
+    do $$ declare home text; begin
       create extension if not exists pg_trgm;
       create extension if not exists btree_gin;
+      select quote_ident(nspname) into home from pg_extension e join pg_namespace n on n.oid = e.extnamespace
+        where extname = 'pg_trgm';
+      -- Names that wait to be filed are read one by one by each search, hence few.
+      execute format('create index tables_search on tables using gin (company_id, lower_name %s.gin_trgm_ops)
+        with (gin_pending_list_limit = 256) where is_active', home);
+    -- Also of extensions that are old, or in a schema that the owner may not use.
     exception when others then
       raise notice 'no index for searches (%): they will read the names of all tables of a company', sqlerrm;
-    end $$;
-    do $$ declare home text := (
-      select quote_ident(nspname) from pg_extension e join pg_namespace n on n.oid = e.extnamespace
-      where extname = 'pg_trgm');
-    begin
-      if home is not null and exists (select from pg_extension where extname = 'btree_gin') then
-        -- Names that wait to be filed are read one by one by each search, hence few.
-        execute format('create index tables_search on tables using gin (company_id, lower_name %s.gin_trgm_ops)
-          with (gin_pending_list_limit = 256) where is_active', home);
-      end if;
     end $$;
 
     -- The ids of the caller's tables whose names hold a term, or null when they are many or trigrams cannot tell.

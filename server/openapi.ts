@@ -2,6 +2,7 @@ import type { RequestRoute, Server } from '@hapi/hapi'
 import Joi from 'joi'
 import type { Guard } from './access.ts'
 import { jsonSchema, type JsonSchema } from './json-schema.ts'
+import { refusesUndeclared } from './replies.ts'
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
@@ -240,13 +241,14 @@ function failures({ path, method, settings }: RequestRoute): Record<string, obje
   const guard = settings.plugins?.access
   const { params, query, payload } = settings.validate ?? {}
   const isGuarded = guard?.scope !== undefined || guard?.sessionOnly === true
-  const refusesInput = [params, query, payload].some(schema => Joi.isSchema(schema))
+  const refusesInput =
+    refusesUndeclared(path) || [params, query, payload].some(schema => Joi.isSchema(schema))
   const hasBody = method !== 'get' && method !== 'delete'
   const applies: Record<number, boolean> = {
     400: hasBody || (refusesInput && answers400(path)),
     401: isGuarded,
     403: isGuarded,
-    404: path.includes('{'),
+    404: path.includes('{') || namesThings(query) || namesThings(payload),
     409: isGuarded && method !== 'get',
     422: refusesInput && !answers400(path),
     429: guard !== undefined && guard.limit !== null,
@@ -256,6 +258,13 @@ function failures({ path, method, settings }: RequestRoute): Record<string, obje
     code => applies[Number(code)] && !settings.response?.status?.[Number(code)],
   )
   return Object.fromEntries(codes.map(code => [code, { $ref: `#/components/responses/${code}` }]))
+}
+
+/** Whether an input names something by its id, which may not be there. */
+function namesThings(schema: unknown): boolean {
+  if (!Joi.isSchema(schema)) return false
+  const { keys = {} } = schema.describe() as { keys?: object }
+  return Object.keys(keys).some(key => /_ids?$/.test(key) && key !== 'anonymous_id')
 }
 
 /** As `replies.ts` decides it: all other paths answer 422. */

@@ -21,6 +21,10 @@ export function envelope<T>(data: T, message = '', meta: object = {}): Envelope<
 
 /** Deepest nesting of a body; deeper ones cannot be written out again. */
 const MAX_DEPTH = 32
+/** Most values in a body: judging each of half a million would keep everybody else waiting. */
+const MAX_VALUES = 20_000
+/** Failures that are told of; who sends a thousand wrong values is not helped by a thousand sentences. */
+const MAX_FAILURES = 100
 /** Paths whose bad input is answered with 400 `VALIDATION_ERROR`; all others answer 422. */
 const ANSWERS_400 = /^\/api\/v1\/(sdk|api-keys)(\/|$)/
 
@@ -32,11 +36,16 @@ export function shapeReplies(server: Server): void {
       throw apiError('BAD_REQUEST', 'The path or query holds a NUL character: remove it')
     // Clients send the content type with requests that have no body.
     if (request.headers['content-length'] === '0') delete request.headers['content-type']
+    if (!['get', 'head'].includes(request.method)) decodeBeside(request)
     return h.continue
   })
   server.ext('onPostAuth', (request, h) => {
-    const problem = unreadable(request.payload)
+    const problem = encodings.get(request)?.() ?? unreadable(request.payload)
     if (problem) throw apiError('BAD_REQUEST', problem)
+    return h.continue
+  })
+  server.ext('onPreHandler', (request, h) => {
+    refuseUndeclared(request)
     return h.continue
   })
   server.ext('onPreResponse', (request, h) => {
@@ -46,6 +55,27 @@ export function shapeReplies(server: Server): void {
       return h.continue
     }
     return answer(request, h, response)
+  })
+}
+
+/** What is wrong with the bytes of a body, if anything; to be asked when all of it is there. */
+const encodings = new WeakMap<Request, () => string | null>()
+
+/** JSON is parsed with a mark in the place of bytes that are no text, which nobody sent: so they are looked for beside. */
+function decodeBeside(request: Request): void {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let isText = true
+  const decode = (chunk?: Buffer) => {
+    try {
+      if (isText) decoder.decode(chunk, { stream: chunk !== undefined })
+    } catch {
+      isText = false
+    }
+  }
+  request.events.on('peek', chunk => decode(Buffer.from(chunk)))
+  encodings.set(request, () => {
+    decode()
+    return isText ? null : 'The body holds bytes that are not UTF-8: send it in that encoding'
   })
 }
 
@@ -62,15 +92,19 @@ function answer(request: Request, h: ResponseToolkit, error: Boom.Boom) {
 /**
  * A database that is away is 503: the same request may go through later. SQLSTATE class 22 is a value that
  * PostgreSQL cannot take, such as a number out of range, and so the client's to mend; 23505 is a second one of
- * what has to be unique, when two requests came at once.
+ * what has to be unique, 23503 what refers to a thing that was removed, when two requests came at once.
  */
 function statusOf(error: Boom.Boom): number {
   if (!hasErrorData(error) && error.isServer && isAway(error)) return 503
-  const state =
-    (error as { nativeError?: { code?: string }; code?: string }).nativeError?.code ??
-    (error as { code?: string }).code
-  if (state === '23505') return 409
+  const state = stateOf(error)
+  if (state === '23505' || state === '23503') return 409
   return typeof state === 'string' && /^22[0-9A-Z]{3}$/.test(state) ? 400 : error.output.statusCode
+}
+
+/** The SQLSTATE of our own database, where the error comes from there. */
+function stateOf(error: Boom.Boom): string | undefined {
+  const { nativeError, code } = error as { nativeError?: { code?: string }; code?: string }
+  return nativeError?.code ?? code
 }
 
 function refusal(error: Boom.Boom, status: number): object {
@@ -90,6 +124,8 @@ function sayStatus(status: number, error: Boom.Boom): string {
   if (status === 415) return 'Send the body as Content-Type: application/json'
   if (status === 400 && /JSON/i.test(error.message))
     return 'The body is not valid JSON: check quotes, commas and brackets'
+  if (status === 409 && stateOf(error) === '23503')
+    return 'Something that this needs was removed meanwhile, or is in use: read it again'
   if (status === 409) return 'There is one like it already: read it, or choose another name'
   return status === 400 ? 'The request could not be understood: check its body and headers' : error.message
 }
@@ -113,35 +149,62 @@ function failure(request: Request, error: Boom.Boom, status: number): object {
 /** Turns Joi's failures into the 400 or 422 form that the path answers with. */
 export function onInvalid(request: Request, _h: ResponseToolkit, error?: Error): never {
   if (!Joi.isError(error)) throw error ?? Boom.badRequest()
-  const source = (error as { output?: { payload?: { validation?: { source?: string } } } }).output?.payload
-    ?.validation?.source
-  const where = { payload: 'body', params: 'path', headers: 'header' }[source ?? ''] ?? source ?? 'body'
+  const { output } = error as { output?: { payload?: { validation?: { source?: string } } } }
+  refuse(request, output?.payload?.validation?.source ?? 'body', error)
+}
+
+function refuse(request: Request, source: string, { details }: Joi.ValidationError): never {
+  const where = { payload: 'body', params: 'path', headers: 'header' }[source] ?? source
+  const failures = details.slice(0, MAX_FAILURES)
   if (!ANSWERS_400.test(request.path)) {
     throw unprocessable(
-      error.details.map(({ path, message, type }): Detail => ({
+      failures.map(({ path, message, type }): Detail => ({
         loc: [where, ...path.map(String)],
         msg: message,
         type,
       })),
     )
   }
-  const errors = error.details.map(({ path, message }) => ({
-    field: path.join('.') || where,
-    error: message,
-  }))
+  const errors = failures.map(({ path, message }) => ({ field: path.join('.') || where, error: message }))
   const [first] = errors
-  throw apiError('VALIDATION_ERROR', errors.map(({ error: text }) => text).join('; '), { ...first, errors })
+  const rest = details.length - failures.length
+  const message = errors.map(({ error: text }) => text).join('; ') + (rest > 0 ? `; and ${rest} more` : '')
+  throw apiError('VALIDATION_ERROR', message, { ...first, errors })
 }
 
-function unreadable(value: unknown, depth = 1): string | null {
-  if (typeof value === 'string') return unreadableText(value)
-  if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return null
-  if (depth > MAX_DEPTH) return `The body is nested deeper than ${MAX_DEPTH} levels: flatten it`
-  for (const [key, item] of Object.entries(value)) {
-    const problem = unreadableText(key) ?? unreadable(item, depth + 1)
-    if (problem) return problem
+const NOTHING = Joi.object({}).allow(null)
+
+/** Whether a path takes no query and no body that its route has no schema of. Of health anybody may ask as they like. */
+export function refusesUndeclared(path: string): boolean {
+  return /^\/api\/v1\/(?!health$)/.test(path)
+}
+
+function refuseUndeclared(request: Request): void {
+  const { validate, plugins } = request.route.settings
+  // Without access it is hapi's own route for what is not there.
+  if (!plugins?.access || !refusesUndeclared(request.path)) return
+  for (const source of ['query', 'payload'] as const) {
+    if (validate?.[source]) continue
+    const options = { abortEarly: false, errors: { wrap: { label: false } } } as const
+    const { error } = NOTHING.validate(request[source], options)
+    if (error) refuse(request, source, error)
   }
-  return null
+}
+
+function unreadable(body: unknown): string | null {
+  let values = 0
+  const look = (value: unknown, depth: number): string | null => {
+    if (++values > MAX_VALUES) return `The body holds more than ${MAX_VALUES} values: send less at a time`
+    if (typeof value === 'string') return unreadableText(value)
+    if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return null
+    if (depth > MAX_DEPTH) return `The body is nested deeper than ${MAX_DEPTH} levels: flatten it`
+    for (const [key, item] of Object.entries(value)) {
+      const problem = unreadableText(key) ?? look(item, depth + 1)
+      if (problem) return problem
+    }
+    return null
+  }
+  return look(body, 1)
 }
 
 function unreadableText(text: string): string | null {

@@ -49,6 +49,12 @@ const mysqlErrors: readonly ErrorRule[] = [
     say: 'The statement needs a right beyond reading: use a plain SELECT.',
   },
   { kind: 'missing-object', code: /^(1051|1054|1109|1146|1305)\// },
+  // It quotes what it could not read, which may come from a row.
+  {
+    kind: 'invalid-query',
+    message: /^XPATH syntax error/,
+    say: 'The XPath of an XML function is no valid one.',
+  },
   // A view that no longer fits what it is made of, or whose owner may no longer read it.
   { kind: 'invalid-query', code: /^(1356|1449)\// },
   {

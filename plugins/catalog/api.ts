@@ -1,6 +1,7 @@
 import type { Connection, Connector } from '../../connectors/connector.ts'
 import type { TableInfo } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database.ts'
+import type { Tagged } from './assets.ts'
 import type { SessionOptions } from './connections.ts'
 import type { Run, Source, Table } from './models.ts'
 import type { AssetFacts } from './present.ts'
@@ -27,7 +28,7 @@ export interface CatalogApi {
   /** Milliseconds after which a statement at a source is ended there. */
   statementTimeoutMs(source: Source): number
   /** The columns of a table that are tagged as personal data, by themselves, with the table, or with the source. */
-  personalColumns(of: { source: Source; table: Table }): ReadonlySet<string>
+  personalColumns(of: Tagged): ReadonlySet<string>
   /** The tags that concern some columns of a table, or none: theirs, the table's and the source's. */
   tagsOf(
     source: Pick<Source, 'tags'>,

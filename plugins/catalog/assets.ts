@@ -3,7 +3,8 @@ import { rows, type Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import { Source, Table } from './models.ts'
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+/** An id of an asset or a tag, as against a name. */
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** An asset of either level. */
 export interface Asset {
@@ -88,8 +89,8 @@ export async function findTable(trx: Transaction, asset: Asset, path: string): P
   return table
 }
 
-/** The tags that mean personal data; `pii.email` and `pii:email` are kinds of `pii`. */
-const PERSONAL = /^(pii|personal|personal[-_ ]data|sensitive)([.:/].*)?$/i
+/** The tags that mean personal data; `pii.email`, `pii:email` and `pii-email` are kinds of `pii`. */
+const PERSONAL = /^(pii([-_ ].*)?|(personal|sensitive)([-_ ](data|info|information))?)([.:/].*)?$/is
 
 function isPersonal(tags: readonly string[] = []): boolean {
   return tags.some(tag => PERSONAL.test(tag))
@@ -98,11 +99,18 @@ function isPersonal(tags: readonly string[] = []): boolean {
 /** The columns of a table that are tagged as personal data; all of it where the table, or its source, is tagged so. */
 export function personalColumns({ source, table }: Tagged): ReadonlySet<string> {
   const all = isPersonal([...source.tags, ...table.tags])
-  return new Set(table.columns.flatMap(({ name }) => (all || isPersonal(tagsOf(table, name)) ? [name] : [])))
+  const names = new Set(table.columns.map(({ name }) => name))
+  // Where names have no case, a column may come back written otherwise.
+  const gone = Object.entries(table.columnTags).flatMap(([name, tags]) =>
+    isPersonal(tags) && !names.has(name) ? [name.toLowerCase()] : [],
+  )
+  return new Set(
+    [...names].filter(name => all || isPersonal(tagsOf(table, name)) || gone.includes(name.toLowerCase())),
+  )
 }
 
 /** A table with its source, as far as tags go. */
-interface Tagged {
+export interface Tagged {
   source: Pick<Source, 'tags'>
   table: Pick<Table, 'tags' | 'columnTags' | 'columns'>
 }

@@ -3,7 +3,8 @@ import { v7 } from 'uuid'
 import { insertAll, rows, type Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
 import type { Asset } from './assets.ts'
-import { SchemaBaseline, Source, Table } from './models.ts'
+import { SchemaBaseline, Table, type Source } from './models.ts'
+import { lockSource } from './sources.ts'
 
 /** Who accepts, and what for. */
 export interface Acceptance {
@@ -127,13 +128,6 @@ export async function acceptOnce(
     { companyId, sourceId },
   )
   if (!hindrance) await accept(server, trx, { source }, acceptance)
-}
-
-/** Discovery holds its source first as well, so that nothing is acknowledged that is being recorded. */
-async function lockSource(trx: Transaction, id: string): Promise<Source> {
-  const source = await Source.query(trx).findById(id).forUpdate()
-  if (source) return source
-  throw apiError('ASSET_NOT_FOUND', 'The source was removed', { asset_id: id })
 }
 
 /** Acknowledges all open changes, and makes what is stored what was accepted. @returns the tables that had drifted */

@@ -6,6 +6,7 @@ import { insertAll, type Transaction } from '../../server/database.ts'
 import type { Change, ChangeType, Impact } from './diff.ts'
 import type { Drift } from './drift.ts'
 import { SchemaChange, Table, type Source } from './models.ts'
+import { dropBaselines } from './store.ts'
 
 /** What a discovery found different, and where it is to be stored. */
 interface Drifted {
@@ -29,12 +30,19 @@ const EXCLUDED = 'excluded'
 export async function recordDrift(server: Server, trx: Transaction, drifted: Drifted): Promise<number> {
   const { drifts } = drifted
   if (drifts.length === 0) return 0
-  await acknowledgeReverted(trx, drifted)
+  const standing = await acknowledgeReverted(trx, drifted)
   const stored = await storeChanges(trx, drifted)
   const { alerts } = server.plugins
   const reverted = drifts.filter(({ isReverted }) => isReverted)
   const causes = reverted.map(({ path }) => idOf(drifted, path))
   await alerts.resolveAll(trx, 'schema_change', causes, 'The schema is again what was accepted')
+  // What is left of the differences was acknowledged one by one before.
+  const settled = drifts
+    .filter(({ news, isReverted }) => news.length === 0 && !isReverted)
+    .map(({ path }) => idOf(drifted, path))
+    .filter(id => !standing.has(id))
+  await dropBaselines(trx, drifted.source, settled)
+  await alerts.resolveAll(trx, 'schema_change', settled, 'What is left of it was acknowledged')
   await alerts.raiseAll(trx, await eventsOf(server, trx, drifted))
   return stored
 }
@@ -66,8 +74,11 @@ async function storeChanges(trx: Transaction, drifted: Drifted): Promise<number>
   return all.length
 }
 
-/** Acknowledges the open changes that are no longer a difference to what was accepted. */
-async function acknowledgeReverted(trx: Transaction, drifted: Drifted): Promise<void> {
+/**
+ * Acknowledges the open changes that are no longer a difference to what was accepted.
+ * @returns the tables of which any is left
+ */
+async function acknowledgeReverted(trx: Transaction, drifted: Drifted): Promise<Set<string>> {
   const drifts = new Map(drifted.drifts.map(drift => [idOf(drifted, drift.path), drift]))
   const open = await SchemaChange.query(trx)
     .where({ isAcknowledged: false })
@@ -77,8 +88,10 @@ async function acknowledgeReverted(trx: Transaction, drifted: Drifted): Promise<
     const standing = drifts.get(tableId)?.standing(changes)
     return rows.filter((_, index) => !standing?.has(changes[index]!)).map(({ id }) => id)
   })
-  if (reverted.length === 0) return
-  await acknowledgedBy(REVERTED, SchemaChange.query(trx).whereRaw('id = any(?)', [reverted]))
+  const gone = new Set(reverted)
+  if (gone.size > 0)
+    await acknowledgedBy(REVERTED, SchemaChange.query(trx).whereRaw('id = any(?)', [reverted]))
+  return new Set(open.flatMap(({ id, tableId }) => (gone.has(id) ? [] : tableId)))
 }
 
 /** Leaves nothing open of tables that the patterns of their source no longer name. */

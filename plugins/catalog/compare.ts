@@ -5,8 +5,8 @@ import { tableInfo } from './assets.ts'
 import type { Found } from './discovery.ts'
 import { driftOf, pathOf, type Drift, type Touched } from './drift.ts'
 import { Table, type Source } from './models.ts'
-import { inScope } from './patterns.ts'
-import { knownTables, type Known } from './store.ts'
+import { EVERYTHING, inScope } from './patterns.ts'
+import { inParts, knownTables, type Known } from './store.ts'
 
 /** What is to be done about each table of a source, and what is to be told. */
 export interface Comparison {
@@ -15,8 +15,10 @@ export interface Comparison {
   /** New, changed or returned: to be written. */
   fresh: TableInfo[]
   removed: string[]
-  /** No longer named by the patterns. */
+  /** No longer named by the patterns, those that were gone before too. */
   excluded: string[]
+  /** Named by the patterns again, and gone meanwhile: no news, but what comes under their names is. */
+  missed: string[]
   unchanged: [Known, TableInfo][]
   unread: { id: string; error: ConnectorError }[]
   /** Could not be read the last time, and now can. */
@@ -53,6 +55,13 @@ export async function compareCatalogs(
   const gone = Map.groupBy(missing, ([, table]) => (scope.isRead(table) ? 'removed' : 'excluded'))
   const idsOf = (entries: [string, Known][] = []) => entries.map(([, { id }]) => id)
   const removed = gone.get('removed') ?? []
+  const inactive = [...known].filter(
+    ([path, table]) => !table.isActive && !prints.has(path) && !found.unread.has(path),
+  )
+  const isGoneAs = (absence: Known['absence']) =>
+    inactive.filter(
+      ([, table]) => table.absence === absence && scope.isRead(table) === (absence === 'excluded'),
+    )
   const told = fresh.filter(table => scope.wasRead(table, known.get(tablePath(table))))
   const touched = await touchedTables(trx, { known, told, removed })
   const drifts = driftOf(touched)
@@ -60,7 +69,8 @@ export async function compareCatalogs(
     ids: new Map([...known].map(([path, { id }]) => [path, id])),
     fresh,
     removed: idsOf(removed),
-    excluded: idsOf(gone.get('excluded')),
+    excluded: idsOf([...(gone.get('excluded') ?? []), ...isGoneAs('removed')]),
+    missed: idsOf(isGoneAs('excluded')),
     unchanged,
     unread: [...found.unread].flatMap(([path, error]) => {
       const stored = known.get(path)
@@ -93,10 +103,10 @@ interface Scope {
 
 function scopeOf(source: Source, found: Found, known: readonly Known[]): Scope {
   const patterns = { include: source.includePatterns, exclude: source.excludePatterns }
-  const former = source.readPatterns ?? patterns
+  const former = source.readPatterns ?? EVERYTHING
   const isFirst = source.lastDiscoveryAt === null
-  // The source was pointed elsewhere since: what is in other databases was neither removed nor added.
-  const isElsewhere = source.readPatterns === null
+  // What is in other databases was neither removed nor added.
+  const { isElsewhere = false } = former
   const here = new Set(found.tables.map(({ catalog }) => catalog))
   const there = new Set(known.filter(({ isActive }) => isActive).map(({ catalogName }) => catalogName))
   return {
@@ -121,8 +131,11 @@ async function touchedTables(
   const stored = told.flatMap(table => known.get(tablePath(table))?.id ?? [])
   const ids = [...stored, ...removed.map(([, { id }]) => id)]
   if (told.length + ids.length === 0) return []
-  const rows = ids.length === 0 ? [] : await Table.query(trx).whereRaw('id = any(?)', [ids])
-  const byPath = new Map(rows.map(row => [pathOf(row), row]))
+  const byPath = new Map<string, Table>()
+  await inParts(ids, async some => {
+    const rows = await Table.query(trx).whereRaw('id = any(?)', [some])
+    for (const row of rows) byPath.set(pathOf(row), row)
+  })
   const touch = (path: string, now: TableInfo | null): Touched => {
     const row = byPath.get(path)
     const before = row?.isActive ? tableInfo(row) : null

@@ -3,6 +3,7 @@ import type { Connection, Connector, ConnectOptions, Stage } from '../../connect
 import { ConnectorError, type ConnectorErrorKind } from '../../connectors/errors.ts'
 import type { Source } from './models.ts'
 import { withPlace } from './places.ts'
+import { storable } from './text.ts'
 
 /** The `error_code` of the API for each kind of failure. */
 export const ERROR_CODES: Record<ConnectorErrorKind, string> = {
@@ -20,7 +21,8 @@ export const ERROR_CODES: Record<ConnectorErrorKind, string> = {
 
 /** A failure as the API tells it. Of an error that is not a connector's, only that it was unexpected. */
 export function failureOf(error: unknown): { code: string; message: string } {
-  if (error instanceof ConnectorError) return { code: ERROR_CODES[error.kind], message: error.message }
+  if (error instanceof ConnectorError)
+    return { code: ERROR_CODES[error.kind], message: storable(error.message) }
   return { code: 'other', message: 'Something unexpected went wrong; the log has more' }
 }
 

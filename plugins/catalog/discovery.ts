@@ -7,9 +7,10 @@ import { hasErrorData } from '../../server/errors.ts'
 import { failureOf, withConnection, type SessionOptions } from './connections.ts'
 import { Run, Source } from './models.ts'
 import { inScope } from './patterns.ts'
-import { record, type Discovered } from './record.ts'
+import { isOutdated, record, type Discovered } from './record.ts'
 import { UNFINISHED } from './runs.ts'
 import { noteConnection } from './sources.ts'
+import { storableTable } from './text.ts'
 
 /** What a source's catalog holds now, within its patterns. */
 export interface Found {
@@ -43,19 +44,20 @@ export async function discover(
     // database is away.
     if (signal.aborted || hasErrorData(error) || isOurs(error)) throw error
     server.pino.warn({ err: (error as Error).message, source_id: source.id }, 'discovery failed')
-    await server.db.company(companyId, trx =>
-      fail(server, trx, { sourceId: source.id, runId, error: error as Error }),
+    const isRecorded = await server.db.company(companyId, trx =>
+      fail(server, trx, { read: source, runId, error: error as Error }),
     )
-    return null
+    return isRecorded ? null : await discover(server, companyId, runId, signal)
   } finally {
     cancelling.stop()
   }
   await server.db.company(companyId, async trx => {
     await Run.query(trx).findById(runId).where({ status: 'running' }).patch({ progress: 60 })
   })
-  return server.db.company(companyId, trx =>
-    record(server, trx, { sourceId: source.id, runId, found, startedAt }),
+  const recorded = await server.db.company(companyId, trx =>
+    record(server, trx, { read: source, runId, found, startedAt }),
   )
+  return recorded === 'outdated' ? discover(server, companyId, runId, signal) : recorded
 }
 
 /** A connector's error may carry the code of a network that is down just as well. */
@@ -66,7 +68,7 @@ function isOurs(error: unknown): boolean {
 /** Ends a discovery that failed for a reason of ours; the source is not blamed for it. */
 export async function abandon(server: Server, companyId: string, runId: string): Promise<void> {
   await server.db.company(companyId, async trx => {
-    const run = await Run.query(trx).findById(runId).whereIn('status', UNFINISHED).forUpdate()
+    const run = await lockUnfinished(trx, runId)
     if (!run) return
     const error = {
       code: 'other',
@@ -78,7 +80,7 @@ export async function abandon(server: Server, companyId: string, runId: string):
 }
 
 async function begin(trx: Transaction, runId: string): Promise<Source | undefined> {
-  const run = await Run.query(trx).findById(runId).whereIn('status', UNFINISHED).forUpdate()
+  const run = await lockUnfinished(trx, runId)
   if (!run) return undefined
   await Run.query(trx).findById(runId).patch({ status: 'running', startedAt: new Date(), progress: 10 })
   const [source] = await Source.query(trx)
@@ -86,6 +88,13 @@ async function begin(trx: Transaction, runId: string): Promise<Source | undefine
     .patch({ discoveryState: 'running' })
     .returning('*')
   return source
+}
+
+/** A run that may still come to something, with the row of its source locked before its own, as everywhere. */
+async function lockUnfinished(trx: Transaction, runId: string): Promise<Run | undefined> {
+  const run = await Run.query(trx).findById(runId)
+  if (run) await Source.query(trx).findById(run.sourceId).forNoKeyUpdate()
+  return Run.query(trx).findById(runId).whereIn('status', UNFINISHED).forUpdate()
 }
 
 /** How often a discovery that reads looks whether somebody cancelled it, in milliseconds. */
@@ -122,7 +131,7 @@ export async function read(
   const patterns = { include: source.includePatterns, exclude: source.excludePatterns }
   const reading = async (connection: Connection) => {
     const all = await connection.introspect({ signal })
-    const seen = all.filter(table => inScope(patterns, table))
+    const seen = all.filter(table => inScope(patterns, table)).map(storableTable)
     const unread = new Map(seen.flatMap(table => (table.unread ? [[tablePath(table), table.unread]] : [])))
     const tables = seen.filter(table => !table.unread)
     for (const [path, error] of await hiddenTables(server, source, connection, seen)) unread.set(path, error)
@@ -158,25 +167,28 @@ const RETRY_MINUTES = [1, 5, 15, 60]
 /** What may be better the next time. A wrong password is not, and trying it again may lock the account. */
 const PASSING: readonly ConnectorErrorKind[] = ['network', 'timeout', 'other']
 
+/** @returns false when another database is to be read meanwhile, of which the failure says nothing */
 async function fail(
   server: Server,
   trx: Transaction,
-  { sourceId, runId, error }: { sourceId: string; runId: string; error: Error },
-): Promise<void> {
-  const source = await Source.query(trx).findById(sourceId).forUpdate()
+  { read: former, runId, error }: { read: Source; runId: string; error: Error },
+): Promise<boolean> {
+  const source = await Source.query(trx).findById(former.id).forNoKeyUpdate()
+  if (source && isOutdated(former, source)) return false
   const ended = await Run.query(trx)
     .findById(runId)
     .whereIn('status', UNFINISHED)
     .patch({ status: 'failed', error: failureOf(error), completedAt: new Date() })
-  if (ended === 0 || !source) return
+  if (ended === 0 || !source) return true
   const kind = error instanceof ConnectorError ? error.kind : 'other'
   const minutes = PASSING.includes(kind) ? RETRY_MINUTES[source.failedDiscoveries] : undefined
   await Source.query(trx)
-    .findById(sourceId)
+    .findById(source.id)
     .patch({
       discoveryState: 'failed',
       failedDiscoveries: source.failedDiscoveries + 1,
       retryAt: minutes === undefined ? null : new Date(Date.now() + minutes * 60_000),
     })
   await noteConnection(server, trx, source, error)
+  return true
 }

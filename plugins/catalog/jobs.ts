@@ -43,7 +43,8 @@ export const dispatchDiscoveries: Job = {
     })
     for (const { id, companyId } of due) {
       await server.db.company(companyId, async trx => {
-        const source = await Source.query(trx).findById(id).forUpdate()
+        // One whose discovery is being recorded waits for the next sweep, and makes no other wait.
+        const source = await Source.query(trx).findById(id).forNoKeyUpdate().skipLocked()
         if (!source?.runningSlot) return
         await requestDiscovery(server, trx, source)
         await Source.query(trx).findById(id).patch({ runningSlot: null })
@@ -65,15 +66,23 @@ async function summaryOf(discovering: ReturnType<typeof discover>): Promise<obje
 async function claimRetries(trx: Transaction): Promise<void> {
   await trx.raw(
     `update sources set running_slot = coalesce(running_slot, retry_at), retry_at = null
-     where is_active and retry_at <= now()`,
+     where id in (select id from sources where is_active and retry_at <= now() for no key update skip locked)`,
   )
 }
 
-/** A job that dies with its process each time leaves a run that nobody ends, and no other could start. */
+/** A job that dies with its process each time leaves a run that nobody ends, and no other discovery could start. */
 async function loseRuns(trx: Transaction): Promise<void> {
   await trx.raw(
-    `update runs set status = 'failed', completed_at = now(),
+    `with lost as (
+       select r.id, s.id as source_id from runs r join sources s on s.id = r.source_id
+       where r.status in ('pending', 'running') and r.created_at < now() - interval '5 hours'
+       for no key update of s skip locked),
+     marked as (
+       update sources set discovery_state = 'failed'
+       where discovery_state in ('queued', 'running') and id in (
+         select l.source_id from lost l join runs r using (id) where r.workflow_name = 'discovery'))
+     update runs set status = 'failed', completed_at = now(),
        error = '{"code": "other", "message": "The job was lost; start it again"}'
-     where status in ('pending', 'running') and created_at < now() - interval '5 hours'`,
+     where id in (select id from lost) and status in ('pending', 'running')`,
   )
 }

@@ -34,8 +34,8 @@ export class Source extends CompanyRow {
   declare includePatterns: string[]
   /** Globs that name what is not, even if included. */
   declare excludePatterns: string[]
-  /** The patterns of the last discovery. */
-  declare readPatterns: Patterns | null
+  /** The patterns of the last discovery; null before one. */
+  declare readPatterns: FormerPatterns | null
   /** Discoveries that failed since the last one that did not. */
   declare failedDiscoveries: number
   /** When a discovery that failed is tried again. */
@@ -60,6 +60,12 @@ export class Source extends CompanyRow {
 export interface Patterns {
   include: string[]
   exclude: string[]
+}
+
+/** Which tables of a source were read, the last time. */
+export interface FormerPatterns extends Patterns {
+  /** The source was given another config since, and may be another database. */
+  isElsewhere?: boolean
 }
 
 /** What drift looks at of a table. */

@@ -1,13 +1,17 @@
 import Joi from 'joi'
 import { isMatch } from 'matcher'
 import { parseName, type TableRef } from '../../connectors/catalog.ts'
-import type { Patterns } from './models.ts'
+import type { FormerPatterns, Patterns } from './models.ts'
+
+/** The patterns of a source without any. */
+export const EVERYTHING: FormerPatterns = { include: [], exclude: [] }
 
 /**
  * Whether a table is to be read: some include pattern names it, or there is none, and no exclude pattern does.
  *
  * A pattern is `table`, `schema.table` or `catalog.schema.table`, each part a glob of its own in which `*` stands
- * for any characters; a part with a dot is double-quoted. Case does not count.
+ * for any characters and a backslash takes the next one as it is; a part with a dot is double-quoted. Case does not
+ * count.
  */
 export function inScope({ include, exclude }: Patterns, table: TableRef): boolean {
   const names = [table.name, table.schema, table.catalog]
@@ -22,8 +26,10 @@ const parsed = new Map<string, string[]>()
 function globsOf(pattern: string): string[] {
   const known = parsed.get(pattern)
   if (known) return known
-  // A leading ! would negate; here it is a character of a name.
-  const globs = (parseName(pattern) ?? []).map(part => part.replace(/^!/, '\\!')).toReversed()
+  // A backslash would escape and a leading ! negate; here they are characters of a name.
+  const globs = (parseName(pattern) ?? [])
+    .map(part => part.replaceAll('\\', '\\\\').replace(/^!/, '\\!'))
+    .toReversed()
   if (parsed.size > 1_000) parsed.clear()
   parsed.set(pattern, globs)
   return globs

@@ -113,7 +113,7 @@ function connectionMessage({ id, connectionStatus, connectionError }: Source): s
 }
 
 /** When a source is read next by itself: on schedule, or again after a discovery that failed. */
-function nextDiscovery({ isActive, nextRunAt, retryAt }: Source): Date | null {
+export function nextDiscovery({ isActive, nextRunAt, retryAt }: Source): Date | null {
   if (!isActive) return null
   const times = [nextRunAt, retryAt].filter(at => at !== null).map(Number)
   return times.length === 0 ? null : new Date(Math.min(...times))

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Server } from '@hapi/hapi'
 import { formatName, tablePath, type TableInfo } from '../../connectors/catalog.ts'
 import type { ConnectorError } from '../../connectors/errors.ts'
@@ -10,7 +11,7 @@ import { fingerprint } from './diff.ts'
 import { Run, Source } from './models.ts'
 import { noteConnection } from './sources.ts'
 import * as store from './store.ts'
-import { classify, inheritTags, moveTags } from './tags.ts'
+import { classify, inheritTags, moveTags, taggedTables } from './tags.ts'
 
 /** What a discovery did, as the run's result. */
 export interface Discovered {
@@ -32,7 +33,8 @@ interface Unread {
 
 /** What was read, by whom, and since when. */
 export interface Reading {
-  sourceId: string
+  /** The source as it was read. */
+  read: Source
   runId: string
   found: Found
   /** As `performance.now()` tells. */
@@ -45,17 +47,18 @@ const LISTED = 100
 /**
  * Records a catalog that was read: tables, changes, counts and alerts, in statements whose number does not grow with
  * the tables. What did not change is neither read nor written.
- * @returns null when the run was cancelled, or its source removed, meanwhile
+ * @returns null when the run was cancelled, or its source removed, meanwhile; `outdated` when it is to be read otherwise
  */
 export async function record(
   server: Server,
   trx: Transaction,
-  { sourceId, runId, found, startedAt }: Reading,
-): Promise<Discovered | null> {
+  { read, runId, found, startedAt }: Reading,
+): Promise<Discovered | 'outdated' | null> {
   // Read again: while the source was being read, its name may have changed.
-  const source = await Source.query(trx).findById(sourceId).forUpdate()
+  const source = await Source.query(trx).findById(read.id).forNoKeyUpdate()
   const run = await Run.query(trx).findById(runId).forUpdate()
   if (!source || run?.status !== 'running') return null
+  if (isOutdated(read, source)) return 'outdated'
   const isFirst = source.lastDiscoveryAt === null
   await keepConstraints(trx, source, found.tables)
   const prints = new Map(found.tables.map(table => [tablePath(table), fingerprint(table)]))
@@ -100,6 +103,13 @@ export async function record(
   return result
 }
 
+/** Whether somebody has said meanwhile that another database is to be read, in another way, or other tables of it. */
+export function isOutdated(read: Source, source: Source): boolean {
+  // Secrets are sealed anew with each config, also where the config is the same.
+  const wayOf = (of: Source) => [of.config, of.secrets, of.includePatterns, of.excludePatterns]
+  return !isDeepStrictEqual(wayOf(read), wayOf(source))
+}
+
 function unreadOf(path: string, error: ConnectorError): Unread {
   const { code, message } = failureOf(error)
   return { table_path: path, error_code: code, error_message: message }
@@ -114,9 +124,14 @@ async function write(
 ): Promise<Map<string, string>> {
   const { ids: known, fresh, baselines } = compared
   // While the rows still hold what was there before.
+  const former = await taggedTables(trx, [
+    ...compared.removed,
+    ...fresh.flatMap(table => known.get(tablePath(table)) ?? []),
+  ])
   await store.keepBaselines(trx, source, { stored: baselines.kept, absent: [] })
   await store.retire(trx, source, compared.removed, 'removed')
   await store.retire(trx, source, compared.excluded, 'excluded')
+  await store.retire(trx, source, compared.missed, 'removed')
   const stored = await store.storeTables(trx, source, fresh, prints)
   const ids = new Map([...known, ...stored])
   const idsOf = (paths: readonly string[]) => paths.flatMap(path => ids.get(path) ?? [])
@@ -124,7 +139,7 @@ async function write(
   await store.dropBaselines(trx, source, [...idsOf(baselines.dropped), ...compared.excluded])
   await store.noteUnread(trx, source, compared.unread, compared.readAgain)
   await store.storeEstimates(trx, source, compared.unchanged)
-  await inheritTags(trx, source, compared.removed)
+  await inheritTags(trx, source, former)
   await moveTags(trx, renamesOf(compared, ids))
   await classify(trx, source, tablesWithIds(fresh, ids))
   return ids

@@ -144,7 +144,7 @@ export const schemaRoutes: ServerRoute[] = [
     handler: request =>
       inCompany(request, async trx => {
         const source = await sourceOf(trx, request)
-        await patchSource(request.server, trx, source, { discovery_interval: 'off' })
+        await patchSource(request.server, trx, source.id, { discovery_interval: 'off' })
         const message = `${source.name} is discovered only when asked: POST /api/v1/sdk/assets/${source.id}/discover`
         return { data: { success: true, message, asset_id: source.id, monitoring_enabled: false } }
       }),
@@ -292,7 +292,9 @@ async function startMonitoring(trx: Transaction, request: Request): Promise<obje
     const by = actorOf(caller(request))
     await acceptOnce(request.server, trx, source, { by, description: 'Captured when monitoring was started' })
   }
-  const watched = await patchSource(request.server, trx, source, { discovery_interval: body.schedule_type })
+  const watched = await patchSource(request.server, trx, source.id, {
+    discovery_interval: body.schedule_type,
+  })
   return { data: await monitoring(trx, watched) }
 }
 

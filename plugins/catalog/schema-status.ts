@@ -4,7 +4,7 @@ import { SEVERITY } from './changes.ts'
 import { diff, type Change, type Impact } from './diff.ts'
 import { pathOf } from './drift.ts'
 import { SchemaBaseline, Table, type SchemaChange, type Source } from './models.ts'
-import { presentChange } from './present.ts'
+import { nextDiscovery, presentChange } from './present.ts'
 
 /** Open changes by impact, and all of some days. */
 export interface Counts {
@@ -148,13 +148,12 @@ const LABELS: Record<string, string> = {
 /** When a source is discovered by itself. */
 export function monitoringOf(source: Source): object {
   const isEnabled = source.isActive && source.discoveryInterval !== 'off'
-  const times = [source.nextRunAt, source.retryAt].flatMap(time => (time === null ? [] : [time.getTime()]))
   return {
     asset_id: source.id,
     monitoring_enabled: isEnabled,
     schedule_type: source.discoveryInterval === 'off' ? null : source.discoveryInterval,
     schedule_label: LABELS[source.discoveryInterval] ?? 'Not scheduled',
-    next_check_at: isEnabled && times.length > 0 ? new Date(Math.min(...times)) : null,
+    next_check_at: isEnabled ? nextDiscovery(source) : null,
     last_check_at: source.lastDiscoveryAt,
   }
 }

@@ -42,7 +42,6 @@ export const sourcePatch = Joi.object({
 const names = (description: string) =>
   Joi.string()
     .max(2_000)
-    .normalize('NFC')
     .custom((text: string, helpers) => {
       const given = text.split(',').map(name => name.trim())
       return given.includes('') ? helpers.error('names.empty') : [...new Set(given)]
@@ -56,9 +55,10 @@ export const assetList = Joi.object({
   asset_type: Joi.string().valid('source', 'table', 'view', 'materialized_view', 'external_table'),
   search: Joi.string().max(200).description('A part of the name, in any case; there are no wildcards.'),
   schema: names('Schemas, separated by commas; tables of any of them are listed.'),
+  // Names of schemas are as their engines have them; those of tags are stored composed.
   tag: names(
     'Tags, separated by commas: of the asset; for a table also those of its source and its columns.',
-  ),
+  ).normalize('NFC'),
 })
 
 export const assetQuery = Joi.object({ include_columns: queryBoolean.default(true) })

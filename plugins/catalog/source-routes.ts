@@ -9,6 +9,7 @@ import { factsOf, presentRun, presentSource, presentTable, type AssetFacts } fro
 import * as schemas from './schemas.ts'
 import {
   createSource,
+  lockSource,
   patchSource,
   requestDiscovery,
   testSource,
@@ -73,7 +74,7 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
           const { source, table } = await findAsset(trx, param(request, 'asset_id'))
           if (!table)
             return {
-              data: await present(request, trx, await patchSource(request.server, trx, source, patch)),
+              data: await present(request, trx, await patchSource(request.server, trx, source.id, patch)),
             }
           return { data: await describeTable(trx, source, table, patch, facts) }
         }),
@@ -158,11 +159,13 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
       },
       handler: request =>
         inCompany(request, async trx => {
+          // The source first, as whoever records a discovery locks them.
+          const { sourceId } = await findRun(trx, request)
+          const { lastDiscoveryAt } = await lockSource(trx, sourceId)
           const run = await findRun(trx, request, true)
           if (run.status !== 'pending' && run.status !== 'running') {
             throw apiError('CONFLICT', `The job is ${run.status} already`, { status: run.status })
           }
-          const { lastDiscoveryAt } = await Source.query(trx).findById(run.sourceId).throwIfNotFound()
           const discoveryState = lastDiscoveryAt === null ? 'never' : 'completed'
           if (run.workflowName === 'discovery')
             await Source.query(trx).findById(run.sourceId).patch({ discoveryState })

@@ -9,6 +9,8 @@ import { apiError, invalidField } from '../../server/errors.ts'
 import { failureOf, namesOf, openConfig, sealPlace, splitSecrets, testConnection } from './connections.ts'
 import { Run, Source } from './models.ts'
 import { discoverJob } from './jobs.ts'
+import { EVERYTHING } from './patterns.ts'
+import { inParts } from './store.ts'
 import { classifyAll, forgetAutomatic } from './tags.ts'
 
 /** How a source is to be treated; as in the columns of the same names. */
@@ -77,9 +79,11 @@ export interface SourcePatch extends Treatment {
 export async function patchSource(
   server: Server,
   trx: Transaction,
-  source: Source,
+  sourceId: string,
   patch: SourcePatch,
 ): Promise<Source> {
+  // Of two at once, the later one has to start from what the first one made of it.
+  const source = await lockSource(trx, sourceId)
   if (patch.name !== undefined && patch.name !== source.name) await assertFreeName(trx, patch.name)
   const { name: formerName } = source
   const connector = server.connectors.get(source.sourceType)
@@ -90,17 +94,18 @@ export async function patchSource(
     ...(patch.description !== undefined && { description: patch.description }),
     ...(patch.is_active !== undefined && { isActive: patch.is_active }),
     ...treatmentOf(patch),
-    ...(interval !== undefined && {
-      discoveryInterval: interval,
-      nextRunAt: interval === 'off' ? null : new Date(),
-    }),
+    ...(interval !== undefined &&
+      interval !== source.discoveryInterval && {
+        discoveryInterval: interval,
+        ...(interval === 'off' ? { nextRunAt: null, retryAt: null } : { nextRunAt: new Date() }),
+      }),
     ...(config && {
       ...sealed(server, connector, source, config),
       connectionStatus: 'untested' as const,
       connectionError: null,
       isEncrypted: null,
       // Tables of another database are neither added nor removed.
-      readPatterns: null,
+      readPatterns: { ...(source.readPatterns ?? EVERYTHING), isElsewhere: true },
       failedDiscoveries: 0,
       retryAt: null,
     }),
@@ -113,7 +118,7 @@ export async function patchSource(
 }
 
 /**
- * A config with what a patch changes. A secret left out is kept, but only for the place it was given for: who may
+ * A config with what a patch changes; null takes a part out. A secret left out is kept, but only for the place it was given for: who may
  * change a source may not have its password sent to a server of their own.
  * @throws 400 `VALIDATION_ERROR` on the secrets that have to be given again
  */
@@ -124,10 +129,12 @@ function mergedConfig(
   patch: Record<string, unknown>,
 ): Record<string, unknown> {
   const former = openConfig(server, source)
-  const config = validConfig(connector, { ...former, ...patch })
+  const changes = inOwnNames(connector, patch)
+  const merged = Object.entries({ ...former, ...changes }).filter(([, value]) => value !== null)
+  const config = validConfig(connector, Object.fromEntries(merged))
   const moved = namesOf(connector, 'address').filter(name => !isDeepStrictEqual(config[name], former[name]))
   const kept = namesOf(connector, 'secret').filter(
-    name => former[name] !== undefined && former[name] !== '' && !Object.hasOwn(patch, name),
+    name => former[name] !== undefined && former[name] !== '' && !Object.hasOwn(changes, name),
   )
   const [secret] = kept
   if (moved.length === 0 || secret === undefined) return config
@@ -137,11 +144,41 @@ function mergedConfig(
   )
 }
 
+/** A part of a config by the names that are stored: `user` is taken for `username` by some schemas. */
+function inOwnNames(connector: Connector, patch: Record<string, unknown>): Record<string, unknown> {
+  const { renames = [] } = connector.config.describe() as { renames?: { from: string; to: string }[] }
+  const own = new Map(renames.map(({ from, to }) => [from, to]))
+  // Given by both names, it is for the schema to refuse.
+  const nameOf = (name: string) => (Object.hasOwn(patch, own.get(name) ?? name) ? name : own.get(name)!)
+  return Object.fromEntries(Object.entries(patch).map(([name, value]) => [nameOf(name), value]))
+}
+
+/**
+ * The row of a source, held until the transaction ends. Whoever writes several rows of a source holds its own first:
+ * discoveries, baselines, tags, patches and cancellations. Rows that refer to it may be inserted meanwhile.
+ * @throws 404 `ASSET_NOT_FOUND` when it was removed
+ */
+export async function lockSource(trx: Transaction, id: string): Promise<Source> {
+  const source = await Source.query(trx).findById(id).forNoKeyUpdate()
+  if (source) return source
+  throw apiError('ASSET_NOT_FOUND', 'The source was removed', { asset_id: id })
+}
+
 /** Qualified names start with the source's name. */
 async function renameTables(trx: Transaction, source: Source, formerName: string): Promise<void> {
-  await trx.raw(
-    `update tables set qualified_name = ? || substr(qualified_name, char_length(?) + 1) where company_id = ? and source_id = ?`,
-    [formatName([source.name]), formatName([formerName]), source.companyId, source.id],
+  const tables = await rows<{ id: string }>(
+    trx,
+    'select id from tables where company_id = ? and source_id = ?',
+    [source.companyId, source.id],
+  )
+  await inParts(
+    tables.map(({ id }) => id),
+    some =>
+      trx.raw(
+        `update tables set qualified_name = ? || substr(qualified_name, char_length(?) + 1)
+         where company_id = ? and id = any(?)`,
+        [formatName([source.name]), formatName([formerName]), source.companyId, some],
+      ),
   )
 }
 

@@ -100,8 +100,19 @@ function record(source: Source, table: TableInfo, fingerprint: string): object {
     constraints: table.constraints,
     column_count: table.columns.length,
     fingerprint,
-    estimated_rows: table.estimatedRows ?? null,
+    estimated_rows: estimateOf(table),
   }
+}
+
+/** Rows that one statement reads or changes whole: 100,000 take longer than the product's database gives a statement. */
+const CHUNK_ROWS = 4_000
+
+/** Does something with any number of rows, some in a statement. */
+export async function inParts<Item>(
+  all: readonly Item[],
+  work: (some: Item[]) => PromiseLike<unknown>,
+): Promise<void> {
+  for (let from = 0; from < all.length; from += CHUNK_ROWS) await work(all.slice(from, from + CHUNK_ROWS))
 }
 
 /** Keeps what is stored of some tables as what was accepted; `absent` ones were not there when they were. */
@@ -110,13 +121,19 @@ export async function keepBaselines(
   { companyId }: Source,
   ids: { stored: readonly string[]; absent: readonly string[] },
 ): Promise<void> {
-  if (ids.stored.length + ids.absent.length === 0) return
-  await trx.raw(
-    `update tables set baseline = case when id = any(:absent) then jsonb_build_object('absent', true)
-       else jsonb_strip_nulls(jsonb_build_object('kind', kind, 'identity', identity))
-         || jsonb_build_object('columns', columns, 'constraints', constraints) end
-     where company_id = :companyId and id = any(:all)`,
-    { companyId, absent: [...ids.absent], all: [...ids.stored, ...ids.absent] },
+  await inParts(ids.stored, some =>
+    trx.raw(
+      `update tables set baseline = jsonb_strip_nulls(jsonb_build_object('kind', kind, 'identity', identity))
+         || jsonb_build_object('columns', columns, 'constraints', constraints)
+       where company_id = ? and id = any(?)`,
+      [companyId, some],
+    ),
+  )
+  await inParts(ids.absent, some =>
+    trx.raw(
+      `update tables set baseline = jsonb_build_object('absent', true) where company_id = ? and id = any(?)`,
+      [companyId, some],
+    ),
   )
 }
 
@@ -126,11 +143,12 @@ export async function dropBaselines(
   { companyId }: Source,
   ids: readonly string[],
 ): Promise<void> {
-  if (ids.length === 0) return
-  await trx.raw('update tables set baseline = null where company_id = ? and id = any(?)', [
-    companyId,
-    [...ids],
-  ])
+  await inParts(ids, some =>
+    trx.raw(
+      'update tables set baseline = null where company_id = ? and id = any(?) and baseline is not null',
+      [companyId, some],
+    ),
+  )
 }
 
 /** Takes tables out of use; their records stay readable. */
@@ -140,11 +158,12 @@ export async function retire(
   ids: readonly string[],
   absence: 'removed' | 'excluded',
 ): Promise<void> {
-  if (ids.length === 0) return
-  await trx.raw(
-    `update tables set is_active = false, absence = ?, read_error = null, updated_at = now()
-     where company_id = ? and id = any(?)`,
-    [absence, companyId, [...ids]],
+  await inParts(ids, some =>
+    trx.raw(
+      `update tables set is_active = false, absence = ?, read_error = null, updated_at = now()
+       where company_id = ? and id = any(?)`,
+      [absence, companyId, some],
+    ),
   )
 }
 
@@ -155,22 +174,28 @@ export async function noteUnread(
   unread: readonly { id: string; error: ConnectorError }[],
   readAgain: readonly string[],
 ): Promise<void> {
-  if (unread.length + readAgain.length === 0) return
-  await trx.raw(
-    `update tables t set read_error = e.error
-     from (select u.id, u.error from jsonb_to_recordset(cast(:unread as jsonb)) as u(id uuid, error jsonb)
-           union all select id, null from unnest(cast(:readAgain as uuid[])) as id) e
-     where t.company_id = :companyId and t.id = e.id and t.read_error is distinct from e.error`,
-    {
-      companyId,
-      unread: JSON.stringify(unread.map(({ id, error }) => ({ id, error: failureOf(error) }))),
-      readAgain: [...readAgain],
-    },
+  const notes = [
+    ...unread.map(({ id, error }) => ({ id, error: failureOf(error) })),
+    ...readAgain.map(id => ({ id, error: undefined })),
+  ]
+  await inParts(notes, some =>
+    trx.raw(
+      `update tables t set read_error = e.error
+       from jsonb_to_recordset(cast(? as jsonb)) as e(id uuid, error jsonb)
+       where t.company_id = ? and t.id = e.id and t.read_error is distinct from e.error`,
+      [JSON.stringify(some), companyId],
+    ),
   )
 }
 
 /** How much an estimate must be off to be written, since that is a write for every table that is written to. */
 const OFF_BY = 1.5
+
+/** Some engines tell more rows than there can be, or a fraction. */
+function estimateOf({ estimatedRows }: TableInfo): number | null {
+  if (estimatedRows === undefined || !(estimatedRows >= 0)) return null
+  return Math.min(Math.round(estimatedRows), Number.MAX_SAFE_INTEGER)
+}
 
 /** Brings the row estimates of tables that did not change otherwise up to date. */
 export async function storeEstimates(
@@ -178,17 +203,19 @@ export async function storeEstimates(
   { companyId }: Source,
   pairs: readonly (readonly [Known, TableInfo])[],
 ): Promise<void> {
-  const off = pairs.flatMap(([{ id, estimatedRows: stored }, { estimatedRows: now }]) => {
-    if (now === undefined) return []
+  const off = pairs.flatMap(([{ id, estimatedRows: stored }, table]) => {
+    const now = estimateOf(table)
+    if (now === null) return []
     const isClose = stored !== null && now <= OFF_BY * stored && stored <= OFF_BY * now
     return isClose ? [] : [{ id, rows: now }]
   })
-  if (off.length === 0) return
-  await trx.raw(
-    `update tables t set estimated_rows = e.rows
-     from jsonb_to_recordset(cast(? as jsonb)) as e(id uuid, rows bigint)
-     where t.company_id = ? and t.id = e.id`,
-    [JSON.stringify(off), companyId],
+  await inParts(off, some =>
+    trx.raw(
+      `update tables t set estimated_rows = e.rows
+       from jsonb_to_recordset(cast(? as jsonb)) as e(id uuid, rows bigint)
+       where t.company_id = ? and t.id = e.id`,
+      [JSON.stringify(some), companyId],
+    ),
   )
 }
 

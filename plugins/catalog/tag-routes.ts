@@ -5,13 +5,11 @@ import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
-import { findAsset, type Asset } from './assets.ts'
+import { findAsset, UUID, type Asset } from './assets.ts'
 import { Tag } from './models.ts'
 import * as schemas from './tag-schemas.ts'
 import { subjectsAt, subjectsOf, type Named } from './tag-subjects.ts'
 import { putTags, takeOff, type AskedTag, type Said, type Subject } from './tags.ts'
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 const tags = ['api', 'tags']
 
@@ -96,6 +94,7 @@ async function create(trx: Transaction, body: NewTag): Promise<{ data: object; i
     category,
     description: description || null,
   })
+  await assertRoom(trx, ids)
   const [tag] = await present(trx, ids)
   if (!tag) throw new Error('A tag was put on and is not stored')
   return { data: tag, isNew }
@@ -142,6 +141,9 @@ async function bulkApply(trx: Transaction, body: BulkApplication): Promise<Appli
   return putAll(trx, [body.tag_name], body.asset_ids, named, { category: body.category })
 }
 
+/** Errors that are told, of 25,000 that a body may ask for; all are counted. */
+const MOST_ERRORS = 100
+
 /** Puts tags on what was named, and tells what could not be; the one is not lost for the other. */
 async function putAll(
   trx: Transaction,
@@ -158,8 +160,43 @@ async function putAll(
       else asked.push({ ...subject, name })
     }
   }
-  await putTags(trx, asked, said)
-  return { applied: asked.length, failed: errors.length, total: asked.length + errors.length, errors }
+  const { ids } = await putTags(trx, asked, said)
+  await assertRoom(trx, ids)
+  return {
+    applied: asked.length,
+    failed: errors.length,
+    total: asked.length + errors.length,
+    errors: errors.slice(0, MOST_ERRORS),
+  }
+}
+
+/** Tags of one source, table or column; each is in every record and every list of it. */
+const MOST_TAGS = 100
+
+/** @throws 409 `CONFLICT` where what these tags are on carries too many; the transaction is undone with it */
+async function assertRoom(trx: Transaction, ids: readonly string[]): Promise<void> {
+  const [full] = await rows<{ count: number; place: (string | null)[] }>(
+    trx,
+    `with touched as (
+       select distinct source_id, coalesce(table_id, :none) as table_id, coalesce(column_name, '') as column_name
+       from tags where company_id = :companyId and id = any(cast(:ids as uuid[]))),
+     full_one as (
+       select t.source_id, t.table_id, t.column_name, count(*)::int as count
+       from touched t join tags g on g.source_id = t.source_id and coalesce(g.table_id, :none) = t.table_id
+         and coalesce(g.column_name, '') = t.column_name and g.company_id = :companyId and not g.is_refused
+       group by 1, 2, 3 having count(*) > :most limit 1)
+     select f.count, array[s.name, t.catalog_name, t.schema_name, t.name, nullif(f.column_name, '')] as place
+     from full_one f join sources s on s.id = f.source_id and s.company_id = :companyId
+     left join tables t on t.id = f.table_id and t.company_id = :companyId`,
+    { companyId: companyOf(trx), ids, none: '00000000-0000-0000-0000-000000000000', most: MOST_TAGS },
+  )
+  if (!full) return
+  const name = formatName(full.place.filter(part => part !== null))
+  throw apiError(
+    'CONFLICT',
+    `${name} would carry ${full.count} tags, and at most ${MOST_TAGS} are possible: take some off, or name fewer`,
+    { object_path: name, max_tags: MOST_TAGS },
+  )
 }
 
 interface ListQuery extends Page {

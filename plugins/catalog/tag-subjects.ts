@@ -1,13 +1,11 @@
 import { formatName, parseName } from '../../connectors/catalog.ts'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
-import type { Asset } from './assets.ts'
+import { UUID, type Asset } from './assets.ts'
 import type { Table } from './models.ts'
 import type { Subject } from './tags.ts'
 
 /** What a client named, or why it is nothing; `closeness` tells which of two reasons is nearer to what was meant. */
 export type Named = Subject | { error: string; closeness: number }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 type Listed = Pick<Table, 'id' | 'catalogName' | 'schemaName' | 'name' | 'qualifiedName'> & {
   columnNames: string[]

@@ -29,7 +29,7 @@ export interface Classified {
 const ONCE = `(source_id, coalesce(table_id, '00000000-0000-0000-0000-000000000000'), coalesce(column_name, ''), name)`
 
 /** Keeps other writers of the tags of these sources, discoveries too, waiting until the transaction ends. */
-export async function holdSources(trx: Transaction, ids: readonly string[]): Promise<void> {
+async function holdSources(trx: Transaction, ids: readonly string[]): Promise<void> {
   await trx.raw(
     'select 1 from sources where company_id = ? and id = any(cast(? as uuid[])) order by id for no key update',
     [companyOf(trx), [...new Set(ids)]],
@@ -251,29 +251,47 @@ export async function forgetAutomatic(trx: Transaction, source: Source): Promise
   await settle(trx, gone)
 }
 
+/** A table by the identity that its engine gave it. */
+export interface Former {
+  id: string
+  identity: string
+}
+
+/** The tables among these that carry tags, with the identity they have until a discovery stores what it found. */
+export async function taggedTables(trx: Transaction, ids: readonly string[]): Promise<Former[]> {
+  if (ids.length === 0) return []
+  return rows<Former>(
+    trx,
+    `select id, identity from tables t where company_id = :companyId and id = any(cast(:ids as uuid[]))
+       and is_active and identity is not null and exists (select from tags g where g.table_id = t.id)`,
+    { companyId: companyOf(trx), ids },
+  )
+}
+
 /**
  * Gives tables that came under another name, as the engine's own identity tells, the tags of what they were: a rename
- * must not show what was hidden. To be called in the transaction that stored them, with the tables it did not find.
+ * must not show what was hidden, be it that another table took the name at once. To be called in the transaction that
+ * stored them.
+ * @param former what `taggedTables` gave of all that was stored anew or not found, before
  */
 export async function inheritTags(
   trx: Transaction,
   source: Source,
-  goneIds: readonly string[],
+  former: readonly Former[],
 ): Promise<void> {
-  if (goneIds.length === 0) return
+  if (former.length === 0) return
   const heirs = await rows<Pick<Subject, 'sourceId' | 'tableId'>>(
     trx,
     `insert into tags (id, company_id, source_id, table_id, column_name, name, category, description, origin,
        is_refused, created_at)
      select gen_random_uuid(), g.company_id, g.source_id, t.id, g.column_name, g.name, g.category, g.description,
        g.origin, g.is_refused, g.created_at
-     from tables o
-     join tables t on t.company_id = o.company_id and t.source_id = o.source_id and t.identity = o.identity
-       and t.id <> o.id and t.is_active and t.created_at = now()
-     join tags g on g.table_id = o.id
-     where o.company_id = :companyId and o.source_id = :sourceId and o.id = any(cast(:goneIds as uuid[]))
+     from jsonb_to_recordset(cast(:former as jsonb)) as o(id uuid, identity text)
+     join tables t on t.company_id = :companyId and t.source_id = :sourceId and t.identity = o.identity
+       and t.id <> o.id and t.is_active
+     join tags g on g.company_id = :companyId and g.table_id = o.id
      on conflict do nothing returning source_id, table_id`,
-    { companyId: companyOf(trx), sourceId: source.id, goneIds },
+    { companyId: companyOf(trx), sourceId: source.id, former: JSON.stringify(former) },
   )
   await settle(trx, heirs)
 }

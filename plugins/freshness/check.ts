@@ -4,7 +4,7 @@ import { ConnectorError } from '../../connectors/errors.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { hasErrorData } from '../../server/errors.ts'
 import type { Checked, CheckRequest } from './api.ts'
-import { detectColumn } from './columns.ts'
+import { detectColumn, hiddenColumns } from './columns.ts'
 import { parseDuration } from './durations.ts'
 import { judge, namedThreshold, type Threshold } from './judge.ts'
 import { learnThresholds } from './learn.ts'
@@ -64,7 +64,7 @@ export async function checkSource(
   const { source, watched, now } = await server.db.company(companyId, trx => load(server, trx, request))
   const loadedAt = performance.now()
   if (watched.length === 0) return { measured: 0, fresh: 0, stale: 0, unknown: 0, failed: [], statements: 0 }
-  const planned = watched.map(plan(source))
+  const planned = watched.map(plan(server, source))
   const { measured, isConnected } = await read(server, source, planned)
   const zone = typeof source.config.timezone === 'string' ? source.config.timezone : server.config.timezone
   const clock = (reading: Reading) => at ?? new Date(now.getTime() + reading.at - loadedAt)
@@ -114,25 +114,32 @@ async function load(
 }
 
 /** Settles against the catalog what can be known without asking the database. */
-function plan(source: Source): (watched: Watched) => Planned {
+function plan(server: Server, source: Source): (watched: Watched) => Planned {
   const gone = (message: string) =>
     new ConnectorError({ kind: 'missing-object', engine: source.sourceType, message })
   return watched => {
     const columns = watched.columns ?? []
-    const column = watched.timestampColumn === null ? detectColumn(columns) : columns[0]
+    const hidden = hiddenColumns(server, { columns, columnTags: watched.columnTags })
+    const column = watched.timestampColumn === null ? detectColumn(columns, hidden) : columns[0]
     const refusal = !watched.isKnown
       ? gone('The table was no longer there at the last discovery: discover again, or delete the schedule.')
       : watched.timestampColumn !== null && !column
         ? gone(
             `The table has no column ${watched.timestampColumn} any more: choose another freshness_column.`,
           )
-        : column && source.queryAccessLevel === 'schema_only'
+        : column && hidden.has(column.name)
           ? new ConnectorError({
               kind: 'permission',
               engine: source.sourceType,
-              message: `The query_access_level of ${source.name} is schema_only: the newest ${column.name} needs aggregates or full.`,
+              message: `${column.name} is tagged as personal data, and its newest value would be shown: choose another freshness_column, or take the tag off.`,
             })
-          : undefined
+          : column && source.queryAccessLevel === 'schema_only'
+            ? new ConnectorError({
+                kind: 'permission',
+                engine: source.sourceType,
+                message: `The query_access_level of ${source.name} is schema_only: the newest ${column.name} needs aggregates or full.`,
+              })
+            : undefined
     return { watched, column, refusal }
   }
 }

@@ -147,9 +147,10 @@ interface Conditions {
   whereRaw(condition: string, bindings: readonly unknown[]): unknown
 }
 
-/** A tag of the table itself, or of any of its columns. */
-const HAS_TAG = `t.id in (select g.table_id from tags g where g.company_id = freshness_schedules.company_id
-  and g.name = any(cast(? as text[])) and not g.is_refused and g.table_id is not null)`
+/** A tag of the table itself, of any of its columns, or of its source, as in the lists of assets. */
+const HAS_TAG = `exists (select from tags g where g.company_id = freshness_schedules.company_id
+  and g.source_id = freshness_schedules.source_id and (g.table_id is null or g.table_id = t.id)
+  and g.name = any(cast(? as text[])) and not g.is_refused)`
 
 function filtered<Query extends Conditions>(
   query: Query,

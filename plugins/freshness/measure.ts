@@ -1,3 +1,4 @@
+import { discreet } from '../../checks/discretion.ts'
 import { tablePath, type TableRef } from '../../connectors/catalog.ts'
 import type { Connection, Value } from '../../connectors/connector.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
@@ -97,11 +98,16 @@ function openSession(
     isOver: () => now() >= deadline,
     async read(targets) {
       statements += 1
-      const [row = {}] = await connection.query(newestOf(dialect, targets), { timeoutMs })
+      const [row = {}] = await connection.query(newestOf(dialect, targets), { timeoutMs }).catch(quietly)
       const at = now()
       return new Map(targets.map(({ id }, index) => [id, { value: row[`m${index}`] ?? null, at }]))
     },
   }
+}
+
+/** What the engine says of a value that it could not read is in no error. */
+function quietly(thrown: unknown): never {
+  throw thrown instanceof ConnectorError ? discreet(thrown, false) : thrown
 }
 
 async function readPart(session: Session, part: readonly Target[]): Promise<Map<string, Reading>> {

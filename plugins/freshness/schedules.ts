@@ -1,11 +1,10 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { v7 } from 'uuid'
-import type { ColumnInfo } from '../../connectors/catalog.ts'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import { checkSource } from './check.ts'
-import { detectColumn, isReadable } from './columns.ts'
+import { detectColumn, hiddenColumns, isReadable } from './columns.ts'
 import { formatDuration } from './durations.ts'
 import { monitoredTables, Schedule, type MonitoredTable } from './models.ts'
 
@@ -62,7 +61,7 @@ export async function createSchedule(
       companyId: companyOf(trx),
       sourceId: source.id,
       tableId: table.id,
-      column: columnOf(table.columns, body.freshness_column),
+      column: columnOf(server, table, body.freshness_column),
       mode,
       slaThreshold: slaThreshold ?? null,
       interval: body.check_interval,
@@ -179,10 +178,21 @@ function assertThreshold(mode: string, threshold: string | undefined): void {
 }
 
 /** The name of the column to read: the one asked for, else the first conventional one, else none. */
-function columnOf(columns: readonly ColumnInfo[], asked: string | null | undefined): string | null {
-  if (asked === undefined || asked === null) return detectColumn(columns)?.name ?? null
+function columnOf(
+  server: Server,
+  table: Pick<Table, 'columns' | 'columnTags'>,
+  asked: string | null | undefined,
+): string | null {
+  const { columns } = table
+  const hidden = hiddenColumns(server, table)
+  if (asked === undefined || asked === null) return detectColumn(columns, hidden)?.name ?? null
   const column = columns.find(({ name }) => name === asked)
   if (!column) throw invalidField('freshness_column', `the table has no column ${asked}`)
+  if (hidden.has(asked))
+    throw invalidField(
+      'freshness_column',
+      `${asked} is tagged as personal data, and its newest value would be shown: choose another, or take the tag off`,
+    )
   if (isReadable(column)) return column.name
   throw invalidField('freshness_column', `${asked} is ${column.type}, which holds no dates or times`)
 }
@@ -194,7 +204,7 @@ async function columnOfTable(
   { freshness_column: asked }: ScheduleFields,
 ): Promise<string | null> {
   const known = await server.plugins.catalog.load(trx, schedule.tableId)
-  return columnOf(known?.table.columns ?? [], asked)
+  return columnOf(server, known?.table ?? { columns: [], columnTags: {} }, asked)
 }
 
 async function forget(trx: Transaction, id: string): Promise<void> {

@@ -36,7 +36,7 @@ const commaList = (item: Joi.StringSchema) =>
 const freshnessFilters = {
   status: commaList(Joi.string().valid(...READINESS)),
   schema: commaList(Joi.string()),
-  tag: commaList(Joi.string()),
+  tag: commaList(Joi.string()).normalize('NFC'),
   search: Joi.string().max(200),
   ...pageQuery(),
 }

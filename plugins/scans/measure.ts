@@ -45,12 +45,22 @@ export async function measure(
       connection => scan(connection, catalog.connectorOf(source), catalog.tableInfo(table), asked, options),
       { timeoutMs, canWait },
     )
-    return { ...scanned, outcomes: [...refusals, ...scanned.outcomes], reached: true, unreachable: null }
+    const outcomes = scanned.outcomes.map(outcome => withoutLoneValue(outcome, asked, masked))
+    return { ...scanned, outcomes: [...refusals, ...outcomes], reached: true, unreachable: null }
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error
     const outcomes = [...refusals, ...asked.map(failed(error.kind, error.message))]
     return { outcomes, statements: 0, reached: false, unreachable: error }
   }
+}
+
+/** A number of one row only is that row's value. */
+function withoutLoneValue(outcome: Outcome, checks: readonly Check[], masked: ReadonlySet<string>): Outcome {
+  if (outcome.status !== 'measured' || outcome.total > 1 || outcome.value === null) return outcome
+  const check = checks.find(({ id }) => id === outcome.id)
+  if (check?.column === undefined || !check.type.showsValue || !masked.has(check.column)) return outcome
+  const message = `${check.column} is tagged as personal data, and the ${check.type.name} of one row would show its value`
+  return failed('permission', message)(check)
 }
 
 /**

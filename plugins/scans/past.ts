@@ -27,6 +27,14 @@ async function pastOf(
     const message = `${table.qualifiedName} has no timestamp column, such as created_at, that tells when its rows came`
     return { message, isFinal: true }
   }
+  if (
+    check.column !== undefined &&
+    check.type.showsValue &&
+    catalog.personalColumns({ source, table }).has(check.column)
+  ) {
+    const message = `${check.column} is tagged as personal data, and the past of ${check.type.name} would show its value of every period of one row`
+    return { message, isFinal: true }
+  }
   const refusal = source.isActive
     ? refuse({ source, table })?.message
     : switchedOff({ source, table }).message

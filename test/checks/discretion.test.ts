@@ -1,6 +1,7 @@
 import t from 'tap'
 import { discreet } from '../../checks/discretion.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../../connectors/errors.ts'
+import { mysqlError } from '../../connectors/mysql/errors.ts'
 import { check, run } from './scans.ts'
 import { postgresqlStand } from './stands.ts'
 
@@ -50,4 +51,30 @@ t.test('kinds that quote nothing keep their sentence', async t => {
   }
   t.equal(discreet(error('invalid-query'), false).message, '"…" is b')
   t.equal(discreet(error('missing-object'), false).message, '"a" is b', 'names of objects are no values')
+})
+
+t.test('no value comes through by its own quotes, by its length, or where an engine quotes none', async t => {
+  const shown = (message: string) =>
+    discreet(new ConnectorError({ kind: 'invalid-query', engine: 'x', message }), false).message
+  t.equal(
+    shown('invalid input syntax for type integer: "a"b"c"'),
+    'invalid input syntax for type integer: "…"',
+  )
+  t.equal(shown(`Incorrect DOUBLE value: 'o'neill'`), `Incorrect DOUBLE value: '…'`)
+  const long = `invalid input syntax for type integer: "${'secret '.repeat(100)}"`.slice(0, 500)
+  t.equal(shown(long), 'invalid input syntax for type integer: "…')
+  const late = `the "n" of "${'x" is "'.repeat(100)}`.slice(0, 500)
+  t.equal(shown(late), 'the "…')
+  const xpath = mysqlError('mysql', {
+    errno: 1105,
+    sqlState: 'HY000',
+    message: `XPATH syntax error: '~ann@x.org'`,
+  })
+  t.notMatch(xpath.message, SECRET, 'nor by a question that reads no rows')
+  t.equal(shown('Bad int64 value: 123-45-6789'), 'Bad int64 value: …')
+  t.equal(shown('division by zero: 53 / 0'), 'division by zero: …')
+  t.equal(
+    shown('value "70000" is out of range for type smallint'),
+    'value "…" is out of range for type smallint',
+  )
 })

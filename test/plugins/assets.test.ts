@@ -105,6 +105,9 @@ t.test('a list is filtered by source, type, schema, tag and name', async t => {
   t.same(await found('asset_type=view'), ['orders_view'])
   t.same(await found('schema=raw,%20odd'), ['100%_sure', '100x_sure', 'back\\slash', 'orders'])
   t.same(await found('schema=odd&asset_type=source'), [], 'a source has no schema')
+  await addTables(app, lake, [{ name: 'plat', schema: 'cre\u0300me', age: 8 }])
+  t.same(await found(`schema=${encodeURIComponent('cre\u0300me')}`), ['plat'], 'as its engine writes it')
+  await app.query(`delete from tables where name = 'plat'`)
 
   const searches = {
     orders: ['Orders', 'orders_view', 'orders'],

@@ -20,6 +20,7 @@ t.test('a source is connected, discovered and read in both representations', asy
 
   const tested = await tenant.ask('POST', `/api/v1/sdk/assets/${asset.id}/test-connection`)
   t.match(tested.body.data, { success: true, error_code: null })
+  t.equal((await tenant.ask('GET', `/api/v1/assets/${asset.id}`)).body.ssl_enabled, false, 'as the test saw')
   t.same(
     tested.body.data.stages.map((stage: { name: string }) => stage.name),
     ['reach', 'tls', 'sign_in', 'read_catalog'],

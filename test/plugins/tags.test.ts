@@ -1,4 +1,6 @@
 import t from 'tap'
+import type { ColumnInfo } from '../../connectors/catalog.ts'
+import { personalColumns } from '../../plugins/catalog/assets.ts'
 import type { Reply } from '../helpers/server.ts'
 import { discover, makeWorld, type World } from '../helpers/world.ts'
 
@@ -10,6 +12,8 @@ const SHOP = [
   `create table orders (id int primary key, buyer text, region text, total int)`,
   `insert into orders values (1, 'ann@x.org', 'north', 5), (2, 'eve@x.org', 'south', 7)`,
   `create view contacts as select id, email as reach from customers`,
+  `create table visits (id int, seen date, updated_at date, pay int)`,
+  `insert into visits values (1, '2020-01-02', '2021-03-04', 5), (2, '2019-01-02', '2021-03-03', 7)`,
   `create schema odd`,
   `create table odd.orders (id int)`,
   `create table odd."we.ird" ("a.b" text, "a,b" text)`,
@@ -249,6 +253,41 @@ t.test('tags by hand', async t => {
     t.notOk(tags.includes('at-once-1'), 'another column’s')
     t.same(tags, [...new Set(tags)].sort())
   })
+
+  await t.test('of many errors the first hundred are told, and all are counted', async t => {
+    const many = (name: string, length: number) => Array.from({ length }, (_, i) => `${name}${i}`)
+    const { status, body } = await tenant.ask('POST', '/api/v1/sdk/tags/apply', {
+      asset_id: asset.id,
+      tag_names: many('n', 50),
+      object_paths: many('nowhere', 500),
+    })
+    t.match([status, body.data], [200, { applied: 0, failed: 25_000, total: 25_000 }])
+    t.equal(body.data.errors.length, 100)
+  })
+
+  await t.test('an object carries at most 100, so that lists of assets stay short', async t => {
+    const apply = (tag_names: string[], object_paths: string[]) =>
+      tenant.ask('POST', '/api/v1/sdk/tags/apply', { asset_id: asset.id, tag_names, object_paths })
+    const names = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `n${from + i}`)
+    const before = (await table('odd.orders')).tags as string[]
+    const room = 100 - before.length
+    t.equal((await apply(names(0, 50), ['odd.orders'])).status, 200)
+    t.equal((await apply(names(50, room), ['odd.orders'])).status, 200, 'a hundred are fine')
+    t.equal((await apply(names(0, 50), ['odd.orders'])).status, 200, 'and so are those it has')
+    t.match(await apply(['surplus'], ['public.orders', 'odd.orders']), {
+      status: 409,
+      body: {
+        error: {
+          code: 'CONFLICT',
+          message: /would carry 101 tags, and at most 100 are possible/,
+          details: { object_path: `shop.${database}.odd.orders`, max_tags: 100 },
+        },
+      },
+    })
+    t.equal((await tag({ name: 'surplus', object_path: 'odd.orders' })).status, 409)
+    t.strictSame(await list('&name=surplus'), [], 'none of those was put on')
+    t.equal((await tag({ name: 'id', object_path: 'odd.orders.id', object_type: 'column' })).status, 201)
+  })
 })
 
 t.test('tags by the names of columns', async t => {
@@ -359,6 +398,39 @@ t.test('tags by the names of columns', async t => {
     }
     t.equal((await list('&name=pii.email&limit=500')).length, 301)
   })
+
+  await t.test('and a table whose name another one took at once', async t => {
+    await source.query('create table fresh (id int)')
+    await discover(world)
+    const before = columnTags(await table('public.clients'))
+    await source.query('alter table clients rename to clients_old')
+    await source.query('alter table fresh rename to clients')
+    await discover(world)
+    t.same(columnTags(await table('public.clients_old')), before)
+    t.ok(Object.keys(before).includes('via'))
+  })
+})
+
+t.test('personal data is known by the tags of a column, of its table and of its source', async t => {
+  const hidden = (columnTags: { [column: string]: string[] }, ...tags: string[]) => {
+    const columns = ['Email', 'score'].map(name => ({ name }) as ColumnInfo)
+    return [...personalColumns({ source: { tags: [] }, table: { tags, columnTags, columns } })]
+  }
+  for (const name of [
+    'pii',
+    'PII.email',
+    'pii-email',
+    'pii_email',
+    'pii:a,b',
+    'Personal Data',
+    'sensitive/x',
+  ])
+    t.same(hidden({ score: [name] }), ['score'], name)
+  for (const name of ['piii', 'happiness', 'personal-trainer', 'insensitive', 'sensitive-to-heat'])
+    t.same(hidden({ score: [name] }), [], name)
+  t.same(hidden({}, 'pii'), ['Email', 'score'])
+  t.same(hidden({ email: ['pii'] }), ['Email'], 'the column is written otherwise since')
+  t.same(hidden({ gone: ['pii'], constructor: ['pii'] }), [])
 })
 
 t.test('what columns of personal data hold is shown nowhere', async t => {
@@ -402,6 +474,23 @@ t.test('what columns of personal data hold is shown nowhere', async t => {
     t.match(await capture(mean), [{ status: 'PASS', value: 15 }], 'a mean of many is nobody’s')
   })
 
+  await t.test('no past of a mean, each period of which may be one row', async t => {
+    const body = { table_path: 'visits', metric_type: 'mean', column_name: 'pay' }
+    const dryRun = () =>
+      tenant.ask('POST', '/api/v1/sdk/metrics/dry-run', { asset_id: asset.id, ...body, lookback_days: 30 })
+    t.match((await dryRun()).body.data.history, { source: 'timestamps', timestamp_column: 'updated_at' })
+    await column('visits.pay')
+    t.match((await dryRun()).body.data.history, { source: null, message: /value of every period/ })
+    t.match(await metric({ ...body, backfill_days: 30 }), {
+      status: 400,
+      body: { error: { details: { field: 'backfill_days', error: /personal data/ } } },
+    })
+    const made = await metric(body)
+    t.match(await capture(made), [{ status: 'PASS', value: 6 }])
+    await world.source.query('delete from visits where id = 2')
+    t.match(await capture(made), [{ status: 'ERROR', value: null, error_message: /of one row/ }])
+  })
+
   await t.test('no sample, no key, and no orphan whose parent is tagged', async t => {
     const rule = async (body: object) =>
       (await tenant.ask('POST', rules, { table_path: 'customers', ...body })).body.data.id
@@ -431,6 +520,28 @@ t.test('what columns of personal data hold is shown nowhere', async t => {
       `/api/v1/sdk/referential/${asset.id}/${check.body.data.id}/execute`,
     )
     t.match(executed.body.data, { orphan_count: 1, orphan_sample: [{ row_id: 2, value: '***' }] })
+  })
+
+  await t.test('no newest value, by a schedule made before or after', async t => {
+    const path = '/api/v1/sdk/freshness/schedules'
+    const asked = { asset_id: asset.id, table_path: 'visits', freshness_column: 'seen', sla_threshold: '1h' }
+    const made = await tenant.ask('POST', path, asked)
+    const read = () =>
+      world.app.query('select timestamp_column, last_updated, last_error from freshness_schedules')
+    t.match(await read(), [{ last_updated: Date, last_error: null }])
+    await column('visits.seen', 'pii-visit')
+    const refused = {
+      status: 400,
+      body: { error: { details: { field: 'freshness_column', error: /tagged/ } } },
+    }
+    await world.source.query(`update visits set seen = '2024-05-06'`)
+    await tenant.ask('PATCH', `${path}/${made.body.data.id}`, { check_interval: '2h' })
+    t.match(await read(), [{ last_updated: new Date('2020-01-02'), last_error: /tagged as personal data/ }])
+    await tenant.ask('DELETE', `${path}/${made.body.data.id}`)
+    t.match(await tenant.ask('POST', path, asked), refused)
+    const { freshness_column: _, ...unnamed } = asked
+    t.equal((await tenant.ask('POST', path, unnamed)).status, 201)
+    t.match(await read(), [{ timestamp_column: 'updated_at' }])
   })
 
   await t.test('a tag on the table, or on the source, is one on all columns', async t => {

@@ -27,6 +27,13 @@ const routes: Record<string, () => unknown> = {
     throw unprocessable([{ loc: ['path', 'asset_id'], msg: 'is gone', type: 'any.gone' }])
   },
   '/overflows': () => server.db.statement('select cast(99999999999 as int) as x'),
+  '/refers': () =>
+    server.db.system(trx =>
+      trx.raw(
+        'insert into tags (id, company_id, source_id, name, category, origin) values (gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), ?, ?, ?)',
+        ['x', 'business', 'manual'],
+      ),
+    ),
   '/enveloped': () => envelope({ a: 1 }, 'well'),
 }
 for (const [path, handler] of Object.entries(routes)) {
@@ -70,6 +77,11 @@ t.test('what went wrong inside is not told, only where to look', async t => {
   )
 })
 
+t.test('what refers to a thing that was removed meanwhile is a conflict', async t => {
+  const { status, body } = await ask('GET', '/refers')
+  t.match([status, body.error], [409, { code: 'CONFLICT', message: /removed meanwhile/ }])
+})
+
 t.test('bad input is 422 with all failures, or 400 with the field under sdk', async t => {
   const bad = { size: 'large', extra: 1 }
   const plain = await ask('POST', '/try', bad)
@@ -86,6 +98,35 @@ t.test('bad input is 422 with all failures, or 400 with the field under sdk', as
   t.equal(sdk.body.error.details.errors.length, 3)
 })
 
+t.test('of many failures the first hundred are told', async t => {
+  const names = Object.fromEntries(Array.from({ length: 15_000 }, (_, i) => [`field_${i}`, 1]))
+  const { body: plain } = await ask('POST', '/try', names)
+  t.equal(plain.detail.length, 100)
+  const { body } = await ask('POST', '/api/v1/sdk/try', names)
+  t.equal(body.error.details.errors.length, 100)
+  t.match(body.error.message, /and 14901 more$/)
+})
+
+t.test('a route takes no query and no body but those that it says', async t => {
+  const bare = { ...access.open }
+  for (const path of ['/bare', '/api/v1/bare', '/api/v1/sdk/bare'])
+    server.route({ method: ['GET', 'POST'], path, options: bare, handler: () => ({ fine: true }) })
+  const query = await ask('GET', '/api/v1/sdk/bare?bogus=1')
+  t.match([query.status, query.body.error], [400, { code: 'VALIDATION_ERROR', details: { field: 'bogus' } }])
+  t.equal((await ask('POST', '/api/v1/sdk/try?bogus=1', { name: 'x' })).status, 400, 'beside a body')
+  t.match((await ask('GET', '/api/v1/bare?bogus=1')).body, {
+    detail: [{ loc: ['query', 'bogus'], type: 'object.unknown' }],
+  })
+  const body = await ask('POST', '/api/v1/sdk/bare', { bogus: 1 })
+  t.match([body.status, body.body.error], [400, { code: 'VALIDATION_ERROR', details: { field: 'bogus' } }])
+  t.match((await ask('POST', '/api/v1/bare', [1])).body, { detail: [{ loc: ['body'] }] })
+  for (const nothing of [undefined, {}, null])
+    t.equal((await ask('POST', '/api/v1/sdk/bare', nothing)).status, 200)
+  t.equal((await ask('GET', '/bare?bogus=1')).status, 200, 'outside of the API it does not matter')
+  t.equal((await ask('GET', '/api/v1/health?bogus=1')).status, 200)
+  t.equal((await ask('GET', '/api/v1/nowhere?bogus=1')).status, 404)
+})
+
 t.test('what cannot be read is told apart', async t => {
   const deep = (levels: number) => `{"name":"x","deep":${'['.repeat(levels)}${']'.repeat(levels)}}`
   const cases: [string, number, RegExp][] = [
@@ -94,6 +135,7 @@ t.test('what cannot be read is told apart', async t => {
     ['{"name":"\\ud800"}', 400, /surrogate/],
     ['{"\\u0000":1}', 400, /NUL/],
     [deep(40), 400, /nested deeper than 32/],
+    [`{"name":"x","deep":[${'[0,0,0],'.repeat(8_000)}0]}`, 400, /more than 20000 values/],
     [`{"name":"${'x'.repeat(1_100_000)}"}`, 413, /1 MiB/],
   ]
   for (const [text, status, message] of cases) {
@@ -101,6 +143,20 @@ t.test('what cannot be read is told apart', async t => {
     t.match([reply.status, reply.body.error.message], [status, message], text.slice(0, 40))
   }
   t.equal((await ask('POST', '/try', deep(20))).status, 200)
+  const bytes = async (...given: number[]) => {
+    const payload = Buffer.from([...Buffer.from('{"name":"'), ...given, ...Buffer.from('"}')])
+    const headers = { 'content-type': 'application/json' }
+    const { statusCode, payload: body } = await server.inject({
+      method: 'POST',
+      url: '/try',
+      headers,
+      payload,
+    })
+    return [statusCode, body]
+  }
+  t.match(await bytes(0xff), [400, /"BAD_REQUEST".*not UTF-8/])
+  t.match(await bytes(0xed, 0xa0, 0x80), [400, /not UTF-8/], 'half of a surrogate pair')
+  t.match(await bytes(0xef, 0xbf, 0xbd), [200, /\ufffd/], 'the mark itself may be meant')
   const form = await server.inject({
     method: 'POST',
     url: '/try',

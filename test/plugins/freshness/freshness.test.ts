@@ -125,6 +125,8 @@ t.test('every status, and many tables in one statement', async t => {
     t.same(names(await list('&tag=gold')), ['late'])
     t.same(names(await list('&tag=gold,silver')), ['late', 'stale'], 'of the table or any of its columns')
     t.same(names(await list('&tag=bronze')), [])
+    await tenant.ask('POST', '/api/v1/sdk/tags', { asset_id: source.id, name: 'cr\u00e8me' })
+    t.equal((await list(`&tag=${encodeURIComponent('cre\u0300me')}`)).total, 29, 'and of its source')
     const page = (await tenant.ask('GET', `/api/v1/assets/${source.id}/freshness?limit=10&offset=20`)).body
       .data
     t.match(page, { total: 29, limit: 10, offset: 20, has_more: false })

@@ -1,0 +1,30 @@
+import type { TableInfo } from '../../connectors/catalog.ts'
+
+/** What PostgreSQL can store in no text and no JSON: a NUL, and half of a surrogate pair. */
+const REFUSED = /[\0\p{Surrogate}]/u
+
+/** A text as it can be stored: with U+FFFD in place of what cannot be. */
+export function storable(text: string): string {
+  return REFUSED.test(text) ? text.replaceAll('\0', '\uFFFD').toWellFormed() : text
+}
+
+/** A table as it can be stored: some engines have any character in comments, defaults and types. */
+export function storableTable(table: TableInfo): TableInfo {
+  if (!isRefused(table)) return table
+  const { unread, unreadConstraints, ...rest } = table
+  const clean = JSON.parse(JSON.stringify(rest), (_, value: unknown) =>
+    typeof value === 'string' ? storable(value) : value,
+  ) as TableInfo
+  return { ...clean, ...(unread && { unread }), ...(unreadConstraints && { unreadConstraints }) }
+}
+
+function isRefused({ catalog, schema, name, comment, columns, constraints }: TableInfo): boolean {
+  const is = (text: string | null) => text !== null && REFUSED.test(text)
+  return (
+    [catalog, schema, name, comment].some(is) ||
+    columns.some(
+      column => is(column.name) || is(column.rawType) || is(column.default) || is(column.comment),
+    ) ||
+    constraints.some(constraint => is(constraint.name))
+  )
+}
