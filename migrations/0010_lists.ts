@@ -7,6 +7,8 @@ import type { Knex } from 'knex'
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
+    -- What of a source is tagged, {tables, columns, by_tag}; null when nothing is.
+    alter table sources add column tag_counts jsonb;
     alter table tables add column lower_name text generated always as (lower(name)) stored;
     drop index tables_list;
     -- All that a list asks of a table, so that the wide rows stay unread.
@@ -73,6 +75,7 @@ export async function up(knex: Knex): Promise<void> {
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
     drop function rare_tables;
+    alter table sources drop column tag_counts;
     drop index if exists tables_search;
     drop index tags_source;
     drop index schema_changes_source;

@@ -118,6 +118,12 @@ interface PgConnection {
   __knex__disposed?: unknown
 }
 
+/**
+ * What is asked all day reads indexes, mostly from memory: taken for far dearer than reading on, as by default, they
+ * are left for whole tables, which parallel workers then have to be started for.
+ */
+const PLANNING = '-c random_page_cost=1.1 -c max_parallel_workers_per_gather=0'
+
 /** A knex pool that outlives a database restart and a connection that went silent. */
 export function openPool(
   url: string,
@@ -137,6 +143,7 @@ export function openPool(
     connection: {
       connectionString: url,
       application_name: name,
+      options: PLANNING,
       keepAlive: true,
       ...(endless ? {} : limits),
       connectionTimeoutMillis: 5_000,

@@ -69,23 +69,32 @@ interface Filter {
   companyId: string
   query: Omit<ListQuery, keyof Page>
   conditions: string[]
+  /** What counts them without looking at each. */
+  counted?: string
   /** The only tables that can be meant, when that is known. */
   rare?: string[] | null
 }
 
-/** Counts and pages in one statement, so that both are of one moment; each reads nothing but an index. */
+/**
+ * Counts and pages in one statement, so that both are of one moment; nothing but indexes is read. Where every entry has
+ * to be looked at, one pass in the order of the list does both; else the count and the page have an index each.
+ */
 async function pageOf(
   trx: Transaction,
   from: 'sources' | 'tables',
-  { companyId, query, conditions, rare }: Filter,
+  { companyId, query, conditions, counted, rare }: Filter,
   { limit, offset }: Page,
 ): Promise<IdPage> {
   const matching = ['a.company_id = :companyId', ...conditions].join(' and ')
+  const inOrder = `select a.id from ${from} a where ${matching} order by a.created_at desc, a.id desc`
+  const isOnePass = (query.search !== undefined && !rare) || query.tag !== undefined
   const [page] = await rows<IdPage>(
     trx,
-    `select (select count(*)::int from ${from} a where ${matching}) as total,
-       array(select a.id from ${from} a where ${matching}
-         order by a.created_at desc, a.id desc limit :limit offset :offset) as ids`,
+    isOnePass
+      ? `select count(*)::int as total,
+           coalesce((array_agg(id))[:first : :last], '{}') as ids from (${inOrder}) matching`
+      : `select (${counted ?? `select count(*)::int from ${from} a where ${matching}`}) as total,
+           array(${inOrder} limit :limit offset :offset) as ids`,
     {
       companyId,
       source: query.source ?? null,
@@ -96,6 +105,8 @@ async function pageOf(
       rare: rare ?? null,
       limit,
       offset,
+      first: offset + 1,
+      last: offset + limit,
     },
   )
   return page ?? NOTHING
@@ -110,6 +121,10 @@ function sourceConditions({ source, search, tag }: ListQuery): string[] {
 }
 
 const TAGGED = 'tags where company_id = :companyId and not is_refused and name = any(:tags)'
+
+/** All tables of a company, or of one source, as the discoveries counted them. */
+const COUNTED = `select coalesce(sum(table_count), 0)::int from sources
+  where company_id = :companyId and (cast(:source as text) is null or name = :source)`
 
 /** Tables that are looked at one by one; where a term is in more names, reading all of them is no slower. */
 const RARE = 500
@@ -134,7 +149,8 @@ async function tableFilter(trx: Transaction, companyId: string, query: ListQuery
       ? []
       : [rare ? 'a.id = any(:rare)' : 'strpos(a.lower_name, lower(:search)) > 0']),
   ]
-  return { companyId, query, conditions, rare }
+  const isNarrowed = (kind ?? search ?? schema ?? tag) !== undefined
+  return { companyId, query, conditions, rare, ...(!isNarrowed && { counted: COUNTED }) }
 }
 
 /** The tables whose names hold a term; null when they are many, or not known without reading all names. */
@@ -191,6 +207,8 @@ export async function listChanges(
       type: type ?? null,
       limit,
       offset,
+      first: offset + 1,
+      last: offset + limit,
     },
   )
   if (page.ids.length === 0) return { changes: [], total: page.total }

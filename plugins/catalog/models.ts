@@ -4,7 +4,7 @@ import { CompanyRow } from '../../server/database.ts'
 /** A connection to a monitored database. */
 export class Source extends CompanyRow {
   static override tableName = 'sources'
-  static override jsonAttributes = ['config', 'connectionError', 'readPatterns']
+  static override jsonAttributes = ['config', 'connectionError', 'readPatterns', 'tagCounts']
 
   declare id: string
   declare internalId: string
@@ -48,6 +48,8 @@ export class Source extends CompanyRow {
   declare unreadCount: number
   /** The tags of the source itself. */
   declare tags: string[]
+  /** What of it is tagged; null when nothing is. */
+  declare tagCounts: TagCounts | null
   /** Whether discoveries tag columns by their names and types. */
   declare autoTagEnabled: boolean
   /** Whether the last connection test spoke TLS; null before one. */
@@ -66,6 +68,16 @@ export interface Patterns {
 export interface FormerPatterns extends Patterns {
   /** The source was given another config since, and may be another database. */
   isElsewhere?: boolean
+}
+
+/** What of a source is tagged. */
+export interface TagCounts {
+  /** Tables in use that carry a tag, or a column of which does. */
+  tables: number
+  /** Columns that carry a tag. */
+  columns: number
+  /** What carries each of the 50 commonest tags, the source itself included. */
+  by_tag: Record<string, number>
 }
 
 /** What drift looks at of a table. */

@@ -3,13 +3,7 @@ import { formatName, tablePath } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database.ts'
 import { tagsOf } from './assets.ts'
 import type { Run, SchemaChange, Source, Table } from './models.ts'
-import {
-  openChangesOf,
-  openChangesOfTables,
-  tagCountsOf,
-  type OpenChanges,
-  type TagCounts,
-} from './standing.ts'
+import { openChangesOf, openChangesOfTables, type OpenChanges } from './standing.ts'
 
 /** What other features know of assets, merged into their records. */
 export interface AssetFacts {
@@ -40,13 +34,12 @@ export async function presentSources(
   if (sources.length === 0) return []
   const ids = sources.map(({ id }) => id)
   const open = await openChangesOf(trx, ids)
-  const tagged = await tagCountsOf(trx, ids)
   const known: ReadonlyMap<string, object>[] = []
   for (const { sources: of } of facts) known.push((await of?.(trx, sources)) ?? new Map())
   return sources.map(source => ({
     ...recordOf(server, source),
     ...schemaStatus(source, open.get(source.id)),
-    ...tagStatus(source, tagged.get(source.id)),
+    ...tagStatus(source),
     ...Object.assign({}, ...known.map(map => map.get(source.id))),
   }))
 }
@@ -162,7 +155,8 @@ function schemaState(source: Source, isChanged: boolean): { schema_status: strin
   )
 }
 
-function tagStatus(source: Source, tagged: TagCounts | undefined): object {
+function tagStatus(source: Source): object {
+  const { tagCounts: tagged } = source
   return {
     tags: source.tags,
     tags_status: tagged || source.tags.length > 0 ? 'ready' : 'none',

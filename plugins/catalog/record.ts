@@ -10,6 +10,7 @@ import type { Found } from './discovery.ts'
 import { fingerprint } from './diff.ts'
 import { Run, Source } from './models.ts'
 import { noteConnection } from './sources.ts'
+import { countTags } from './standing.ts'
 import * as store from './store.ts'
 import { classify, inheritTags, moveTags, taggedTables } from './tags.ts'
 
@@ -80,7 +81,10 @@ export async function record(
     unread: unread.slice(0, LISTED),
     duration_ms: Math.round(performance.now() - startedAt),
   }
-  if (isFirst || compared.isChanged) await store.countTables(trx, source)
+  if (isFirst || compared.isChanged) {
+    await store.countTables(trx, source)
+    await countTags(trx, [source.id])
+  }
   await complete(trx, source, { runId, result })
   await noteConnection(server, trx, source, null)
   await tellUnread(server, trx, source, unread)

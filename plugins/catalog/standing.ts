@@ -53,32 +53,12 @@ function byId(found: readonly OpenRow[]): Map<string, OpenChanges> {
   return new Map(found.map(({ id, count, worst }) => [id, { count, worst: IMPACTS_BY_RANK[worst] ?? 'low' }]))
 }
 
-/** What of a source is tagged. */
-export interface TagCounts {
-  /** Tables in use that carry a tag, or a column of which does. */
-  tables: number
-  /** Columns that carry a tag. */
-  columns: number
-  /** What carries each of the commonest tags, the source itself included. */
-  by_tag: Record<string, number>
-}
-
 /** Tags of a source that are counted by name. */
 const NAMES = 50
 
-/** Counts the tags of some sources; those that carry none are left out. */
-export async function tagCountsOf(
-  trx: Transaction,
-  sourceIds: readonly string[],
-): Promise<Map<string, TagCounts>> {
-  const found = await rows<{
-    id: string
-    tables: number
-    columns: number
-    names: string[]
-    counts: number[]
-  }>(
-    trx,
+/** Counts the tags of some sources, once for all who will ask; who changes tags, or which tables are in use, calls it. */
+export async function countTags(trx: Transaction, sourceIds: readonly string[]): Promise<void> {
+  await trx.raw(
     `with tagged as not materialized (
        select source_id, name, table_id, column_name from tags
        where company_id = :companyId and source_id = any(:sourceIds) and not is_refused
@@ -86,24 +66,19 @@ export async function tagCountsOf(
          and (table_id is null or table_id not in (
            select id from tables where company_id = :companyId and source_id = any(:sourceIds) and not is_active))),
      named as (
-       select source_id, name, count(*)::int as count,
+       select source_id, name, count(*) as count,
          row_number() over (partition by source_id order by count(*) desc, name) as place
        from tagged group by 1, 2),
      commonest as (
-       select source_id, array_agg(name order by place) as names, array_agg(count order by place) as counts
-       from named where place <= :names group by 1),
+       select source_id, jsonb_object_agg(name, count) as by_tag from named where place <= :names group by 1),
      carriers as (
-       select source_id, count(table_id)::int as tables, sum(columns)::int as columns
+       select source_id, count(table_id) as tables, sum(columns) as columns
        from (select source_id, table_id, count(distinct column_name) as columns from tagged group by 1, 2) each_table
        group by 1)
-     select source_id as id, tables, columns, names, counts from carriers join commonest using (source_id)`,
+     update sources s set tag_counts = (
+       select jsonb_build_object('tables', tables, 'columns', columns, 'by_tag', by_tag)
+       from carriers join commonest using (source_id) where source_id = s.id)
+     where s.company_id = :companyId and s.id = any(:sourceIds)`,
     { companyId: companyOf(trx), sourceIds: [...sourceIds], names: NAMES },
-  )
-  return new Map(
-    found.map(({ id, tables, columns, names, counts }) => [
-      id,
-      // A tag may be called `__proto__`.
-      { tables, columns, by_tag: Object.fromEntries(names.map((name, i) => [name, counts[i] ?? 0])) },
-    ]),
   )
 }

@@ -8,6 +8,7 @@ import type { ColumnInfo } from '../../connectors/catalog.ts'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { tagsByName } from './classify.ts'
 import { Source, Table, type Tag } from './models.ts'
+import { countTags } from './standing.ts'
 
 /** What a tag is put on: a source, a table of it, or a column of that. */
 export interface Subject {
@@ -140,6 +141,7 @@ export async function settle(
   trx: Transaction,
   touched: readonly Pick<Subject, 'sourceId' | 'tableId'>[],
 ): Promise<void> {
+  if (touched.length === 0) return
   const companyId = companyOf(trx)
   const tableIds = [...new Set(touched.flatMap(({ tableId }) => tableId ?? []))]
   const sourceIds = [
@@ -167,6 +169,7 @@ export async function settle(
       { companyId, sourceIds },
     )
   }
+  await countTags(trx, [...new Set(touched.map(({ sourceId }) => sourceId))])
 }
 
 type Known = Pick<Tag, 'id' | 'tableId' | 'columnName' | 'name' | 'origin' | 'isRefused'>

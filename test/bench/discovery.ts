@@ -115,7 +115,7 @@ async function build(source: Source, { tables, columns }: Size): Promise<void> {
 async function measure(source: Source, size: Size, rounds: number): Promise<boolean> {
   const child = fork(import.meta.filename, {
     // As `npm start`: told of less room, the process collects its garbage earlier.
-    execArgv: ['--max-old-space-size=1024'],
+    execArgv: ['--max-old-space-size=1024', '--max-semi-space-size=8'],
     env: { ...process.env, BENCH_DISCOVERY: JSON.stringify(source.config) },
   })
   await once(child, 'message')

@@ -1,4 +1,6 @@
 /** A catalog of 100,000 tables for `lists.ts`, written straight into the product's database in a few statements. */
+import { Source } from '../../plugins/catalog/models.ts'
+import { countTags } from '../../plugins/catalog/standing.ts'
 import type { Tenant, TestServer } from '../helpers/server.ts'
 
 /** How many tables a company has, in how many sources. */
@@ -47,6 +49,12 @@ export async function fillCatalog(app: TestServer, tenant: Tenant, { tables, sou
     [companyId, tables, sources],
   )
   await fillTags(app, companyId)
+  await app.server.db.company(companyId, async trx => {
+    await countTags(
+      trx,
+      (await Source.query(trx).select('id')).map(({ id }) => id),
+    )
+  })
   await fillChecks(app, companyId)
 }
 

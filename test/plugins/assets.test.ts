@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import t from 'tap'
+import { countTags } from '../../plugins/catalog/standing.ts'
 import { down, up } from '../../migrations/0010_lists.ts'
 import { presentSources } from '../../plugins/catalog/present.ts'
 import { Source } from '../../plugins/catalog/models.ts'
@@ -54,6 +55,10 @@ async function addTables(app: TestServer, sourceId: string, made: readonly Made[
      where s.id = $1 returning id`,
     [sourceId, JSON.stringify(made)],
   )
+  await app.query(
+    `update sources set table_count = (select count(*) from tables where source_id = $1 and is_active) where id = $1`,
+    [sourceId],
+  )
   return added.map(({ id }) => id as string)
 }
 
@@ -68,6 +73,8 @@ async function tag(
        'manual' from sources where id = $1`,
     [sourceId, table ?? null, column ?? null, name],
   )
+  const [source] = await app.query('select company_id from sources where id = $1', [sourceId])
+  await app.server.db.company(String(source?.company_id), trx => countTags(trx, [sourceId]))
 }
 
 /** The names that a list gives, in order, and how many there are. */
@@ -302,8 +309,8 @@ t.test('the record of a source says what is known of it, and what to do', async 
   await tag(app, 'pii', { sourceId: read, table: 'gone', column: 'phone' })
   t.match(await record(read), {
     schema_status: 'ok',
-    schema_message: '1234 tables and 1 column are known',
-    table_count: 1_234,
+    schema_message: '1 table and 1 column are known',
+    table_count: 1,
     schema_count: 5,
     catalog_count: 2,
     tags: ['gold'],
