@@ -111,7 +111,7 @@ async function acknowledgedBy(by: string, changes: QueryBuilder<SchemaChange>): 
 }
 
 /** A stored change as the comparison made it. */
-export function changeOf(change: SchemaChange): Change {
+function changeOf(change: SchemaChange): Change {
   const { tablePath: path, changeType, objectName, objectType, oldValue, newValue, impact } = change
   return { path, changeType: changeType as ChangeType, objectName, objectType, oldValue, newValue, impact }
 }

@@ -6,7 +6,7 @@ import { withPlace } from './places.ts'
 import { storable } from './text.ts'
 
 /** The `error_code` of the API for each kind of failure. */
-export const ERROR_CODES: Record<ConnectorErrorKind, string> = {
+const ERROR_CODES: Record<ConnectorErrorKind, string> = {
   credentials: 'credentials',
   network: 'network',
   timeout: 'timeout',

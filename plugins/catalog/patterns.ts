@@ -10,8 +10,7 @@ export const EVERYTHING: FormerPatterns = { include: [], exclude: [] }
  * Whether a table is to be read: some include pattern names it, or there is none, and no exclude pattern does.
  *
  * A pattern is `table`, `schema.table` or `catalog.schema.table`, each part a glob of its own in which `*` stands
- * for any characters and a backslash takes the next one as it is; a part with a dot is double-quoted. Case does not
- * count.
+ * for any characters; a part with a dot is double-quoted. Case does not count.
  */
 export function inScope({ include, exclude }: Patterns, table: TableRef): boolean {
   const names = [table.name, table.schema, table.catalog]
