@@ -38,10 +38,12 @@ export type Value = string | number | boolean | Date | null | Uint8Array | objec
 
 export type Row = Record<string, Value>
 
-/** One stage of a connection test. After a failed stage the later ones are `skipped`; so is TLS where there is none. */
+/** One stage of a connection test. After a failed stage the later ones are `skipped`. */
 export interface Stage {
   name: 'reach' | 'tls' | 'sign_in' | 'read_catalog'
   status: 'passed' | 'failed' | 'skipped'
+  /** False where the stage `tls` passed without it, since the config allows that. */
+  isEncrypted?: false
   /** Milliseconds; 0 when skipped. */
   latencyMs: number
   message: string

@@ -243,7 +243,7 @@ export async function testSource(server: Server, source: Source): Promise<Tested
     if (tls && !failed)
       await Source.query(trx)
         .findById(source.id)
-        .patch({ isEncrypted: tls.status === 'passed' })
+        .patch({ isEncrypted: tls.status === 'passed' && tls.isEncrypted !== false })
     await noteConnection(server, trx, source, error)
   })
   const failure = error && failureOf(error)

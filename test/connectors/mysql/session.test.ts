@@ -19,18 +19,17 @@ t.test("TLS is as in MySQL's own clients", { skip }, async t => {
   const plain = await startMysqlProxy(t, { ...shop.config, withoutTls: true })
   const good = shop.server.authority
   const { cert: other } = await certify('self-signed')
-  const yes = 'The connection is encrypted.'
   const connects = async (changes: object): Promise<string> => {
     const stages = await mysql.test(mysqlSettings(shop.config, changes), connectOptions)
     const [, tls] = stages
     if (tls?.status === 'failed') return `${tls.error?.kind}: ${tls.message}`
-    t.match(
-      stages.map(stage => stage.status),
-      ['passed', tls?.message === yes ? 'passed' : 'skipped', 'passed', 'passed'],
-      'TLS has passed where there is some',
+    t.ok(
+      stages.every(stage => stage.status === 'passed'),
+      JSON.stringify(stages.at(-1)),
     )
     return tls?.message ?? ''
   }
+  const yes = 'The connection is encrypted.'
   const no = 'The connection is not encrypted.'
   const unknown = /^tls: .* not signed by an authority that is known here: check ssl_ca/
   t.equal(await connects({ ssl: 'disable' }), no)

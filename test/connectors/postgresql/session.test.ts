@@ -23,19 +23,18 @@ t.test('TLS is as libpq has it', async t => {
   const encrypted = await startProxy(t, { ...source.config, tls: { key: pems.private, cert: pems.cert } })
   const plain = await startProxy(t, source.config)
 
-  const yes = 'The connection is encrypted.'
   const connects = async (port: number, changes: object): Promise<string> => {
     const config = settings(source.config, { host: 'localhost', port, ...changes })
     const stages = await postgresql.test(config, connectOptions)
     const [, tls] = stages
     if (tls?.status === 'failed') return tls.error?.kind ?? ''
-    t.match(
-      stages.map(stage => stage.status),
-      ['passed', tls?.message === yes ? 'passed' : 'skipped', 'passed', 'passed'],
-      'TLS has passed where there is some',
+    t.ok(
+      stages.every(stage => stage.status === 'passed'),
+      JSON.stringify(stages.at(-1)),
     )
     return tls?.message ?? ''
   }
+  const yes = 'The connection is encrypted.'
   const no = 'The connection is not encrypted.'
   const good = pems.cert
   t.equal(await connects(encrypted.port, { sslmode: 'disable' }), no)
@@ -178,7 +177,7 @@ t.test('a server that does not answer is given up', async t => {
     const stages = await postgresql.test(config, { ...connectOptions, connectTimeoutMs: 300 })
     t.same(
       stages.map(stage => stage.status),
-      ['passed', 'skipped', 'failed', 'skipped'],
+      ['passed', 'passed', 'failed', 'skipped'],
     )
     t.match(stages[2]?.error, { kind: 'timeout', message: /did not answer in time/ })
   })
