@@ -1,3 +1,4 @@
+import type { Pojo } from 'objection'
 import type { ColumnInfo, ConstraintInfo, TableInfo, TableKind } from '../../connectors/catalog.ts'
 import { CompanyRow } from '../../server/database.ts'
 
@@ -83,10 +84,44 @@ export interface TagCounts {
 /** What drift looks at of a table. */
 export type Definition = Pick<TableInfo, 'kind' | 'columns' | 'constraints' | 'identity'>
 
+/** A column as it is stored: what most columns have in common is left out, since a catalog has 100,000 of them. */
+export type StoredColumn = Omit<ColumnInfo, 'rawType' | 'nullable' | 'default' | 'comment'> &
+  Partial<ColumnInfo>
+
+/** A column with what is left out when it is stored. */
+function restored(column: StoredColumn): ColumnInfo {
+  return { rawType: column.type, nullable: true, default: null, comment: null, ...column }
+}
+
+/** What of a column has to be stored, for `restored` to give it back. */
+export function stored({
+  rawType,
+  nullable,
+  default: expression,
+  comment,
+  ...rest
+}: ColumnInfo): StoredColumn {
+  return {
+    ...rest,
+    ...(rawType !== rest.type && { rawType }),
+    ...(!nullable && { nullable }),
+    ...(expression !== null && { default: expression }),
+    ...(comment !== null && { comment }),
+  }
+}
+
 /** A table, view or materialized view found in a source. */
 export class Table extends CompanyRow {
   static override tableName = 'tables'
   static override jsonAttributes = ['columns', 'constraints', 'columnTags', 'baseline', 'readError']
+
+  override $parseDatabaseJson(json: Pojo): Pojo {
+    const parsed = super.$parseDatabaseJson(json) as Pojo & Partial<Pick<Table, 'columns' | 'baseline'>>
+    if (parsed.columns) parsed.columns = parsed.columns.map(restored)
+    if (parsed.baseline && 'columns' in parsed.baseline)
+      parsed.baseline = { ...parsed.baseline, columns: parsed.baseline.columns.map(restored) }
+    return parsed
+  }
 
   declare id: string
   declare sourceId: string

@@ -4,7 +4,7 @@ import type { ConnectorError } from '../../connectors/errors.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { failureOf } from './connections.ts'
 import { pathOf } from './drift.ts'
-import type { Source } from './models.ts'
+import { stored, type Source } from './models.ts'
 
 /** What is asked of every stored table of a source, so that those that did not change are not read. */
 export interface Known {
@@ -96,7 +96,7 @@ function record(source: Source, table: TableInfo, fingerprint: string): object {
     kind: table.kind,
     identity: table.identity ?? null,
     comment: table.comment,
-    columns: table.columns,
+    columns: table.columns.map(stored),
     constraints: table.constraints,
     column_count: table.columns.length,
     fingerprint,
