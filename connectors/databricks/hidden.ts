@@ -7,8 +7,11 @@ import { sql, type Sql } from '../sql.ts'
 import { databricksDialect } from './dialect.ts'
 import { ENGINE } from './session.ts'
 
-/** The error conditions of what there is not (https://docs.databricks.com/error-messages/error-classes.html). */
-const GONE = /^(TABLE_OR_VIEW|SCHEMA|CATALOG)_NOT_FOUND|^NO_SUCH_CATALOG/
+/**
+ * The error conditions of what there is not (https://docs.databricks.com/error-messages/error-classes.html); the last
+ * is Spark's of a catalog that it does not know.
+ */
+const GONE = /^(TABLE_OR_VIEW|SCHEMA|CATALOG)_NOT_FOUND|^NO_SUCH_CATALOG|^REQUIRES_SINGLE_PART_NAMESPACE/
 
 const isGone = (error: ConnectorError | null) => error !== null && GONE.test(error.code)
 
