@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Server } from '@hapi/hapi'
-import { formatName, tablePath, type TableInfo } from '../../connectors/catalog.ts'
+import { tablePath, type TableInfo } from '../../connectors/catalog.ts'
 import type { ConnectorError } from '../../connectors/errors.ts'
 import type { Transaction } from '../../server/database.ts'
 import { failureOf } from './connections.ts'
@@ -9,7 +9,7 @@ import { closeExcluded, recordDrift } from './changes.ts'
 import type { Found } from './discovery.ts'
 import { fingerprint } from './diff.ts'
 import { Run, Source } from './models.ts'
-import { noteConnection } from './sources.ts'
+import { about, noteConnection } from './sources.ts'
 import { countTags } from './standing.ts'
 import * as store from './store.ts'
 import { classify, inheritTags, moveTags, taggedTables } from './tags.ts'
@@ -92,13 +92,7 @@ export async function record(
     type: 'discovery_complete',
     cause: runId,
     severity: 'info',
-    sourceId: source.id,
-    asset: {
-      id: source.id,
-      qualifiedName: formatName([source.name]),
-      assetType: 'source',
-      tags: source.tags,
-    },
+    ...about(source),
     ruleName: 'Discovery',
     title: `Discovery of ${source.name} found ${result.table_count} tables and ${changes} changes`,
     details: { job_id: runId, ...result },
@@ -213,13 +207,7 @@ async function tellUnread(
     type: 'connection_failed',
     cause,
     severity: 'warning',
-    sourceId: source.id,
-    asset: {
-      id: source.id,
-      qualifiedName: formatName([source.name]),
-      assetType: 'source',
-      tags: source.tags,
-    },
+    ...about(source),
     ruleName: 'Connection',
     title: `${unread.length} tables of ${source.name} cannot be read: ${first.table_path}: ${first.error_message}`,
     details: { unread_count: unread.length, unread: unread.slice(0, NAMED) },

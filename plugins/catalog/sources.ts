@@ -266,6 +266,11 @@ function unknownFailure(source: Source, stage: Stage): ConnectorError {
   return new ConnectorError({ kind: 'other', engine: source.sourceType, message: stage.message })
 }
 
+/** What an event of a source as a whole is about; alert rules go by its tags too. */
+export function about({ id, name, tags }: Source) {
+  return { sourceId: id, asset: { id, qualifiedName: formatName([name]), assetType: 'source', tags } }
+}
+
 /** Remembers whether a source could be reached, and opens or closes its `connection_failed` alert. */
 export async function noteConnection(
   server: Server,
@@ -289,8 +294,7 @@ export async function noteConnection(
     type: 'connection_failed',
     cause: source.id,
     severity: 'critical',
-    sourceId: source.id,
-    asset: { id: source.id, qualifiedName: formatName([source.name]), assetType: 'source' },
+    ...about(source),
     ruleName: 'Connection',
     title: `${source.name} cannot be read: ${failure.message}`,
     details: { error_code: failure.code, error_message: failure.message },
