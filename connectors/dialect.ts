@@ -59,6 +59,11 @@ export interface Dialect {
    * value without a zone is taken in UTC, whatever zone the session is in. NULL of NULL, and of what is no moment.
    */
   seconds(value: Sql): Sql
+  /**
+   * Whether the timestamps of a canonical type are moments. All others are what a clock on the wall showed, in a zone
+   * that only people know.
+   */
+  isMoment(type: string): boolean
   /** A text written out; only for texts that stood in quotes in a user's own SQL, where a value cannot be bound. */
   literal(text: string): Sql
   /** A finite number, given as JavaScript prints it or as a decimal text of any length, written out exactly. */
@@ -99,6 +104,7 @@ const ansi: Dialect = {
   asText: value => sql`cast(${value} as varchar)`,
   // Not ANSI's, but of several engines; of an unknown one, conformance tells.
   seconds: value => sql`cast(floor(extract(epoch from ${value})) as bigint)`,
+  isMoment: type => /^timestamptz|with (local )?time zone/.test(type),
   literal: text => raw(`'${text.replaceAll("'", "''")}'`),
   number: text => raw(text),
   limit: (select, count) => sql`${select} limit ${raw(String(count))}`,

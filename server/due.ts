@@ -26,21 +26,30 @@ export interface Due {
   tableId?: string
 }
 
+/** Seconds of an interval in a column: of a name, or of a duration such as `90m`. */
+const step = (column: string) => `coalesce(cast(cast(:intervals as jsonb) ->> ${column} as float8),
+  case when ${column} ~ '^[0-9]+[mhdw]$' then extract(epoch from cast(${column} as interval)) end)`
+
 /**
  * Claims what is due in a table of schedules: every claimed row gets `running_slot`, the time it was due at,
  * and a `next_run_at` on its own grid, in the future, so that intervals do not drift and what was missed
  * while nobody ran comes once. Several processes never claim one slot twice. The clock is the database's.
  * @param table with `next_run_at`, `running_slot`, `is_active`, `company_id`
  * @param columns the interval's, the source's and, if any, the table's
+ * @param patience seconds for which what is claimed already is not claimed again, from when it was due
  */
 export async function claimDue(
   trx: Transaction,
   table: string,
   columns: { interval: string; source: string; table?: string },
-  limit = 1_000,
+  { limit = 1_000, patience }: { limit?: number; patience?: number } = {},
 ): Promise<Due[]> {
   const active =
     columns.source === 'id' ? '' : `and (select s.is_active from sources s where s.id = t.${columns.source})`
+  const free =
+    patience === undefined
+      ? ''
+      : 'and (running_slot is null or running_slot < now() - make_interval(secs => :patience))'
   return rows<Due>(
     trx,
     `update ${table} t
@@ -48,13 +57,13 @@ export async function claimDue(
          next_run_at = t.next_run_at + make_interval(secs => due.step *
            (floor(extract(epoch from now() - t.next_run_at) / due.step) + 1))
      from (
-       select ctid as place, (?::jsonb ->> ${columns.interval})::float8 as step from ${table} t
-       where is_active and next_run_at <= now() ${active}
-       order by next_run_at limit ? for update skip locked
+       select ctid as place, ${step(columns.interval)} as step from ${table} t
+       where is_active and next_run_at <= now() ${active} ${free}
+       order by next_run_at limit :limit for update skip locked
      ) due
      where t.ctid = due.place and due.step is not null
      returning t.company_id, t.${columns.source} as source_id${columns.table ? `, t.${columns.table} as table_id` : ''}`,
-    [JSON.stringify(INTERVAL_SECONDS), limit],
+    { intervals: JSON.stringify(INTERVAL_SECONDS), limit, patience: patience ?? null },
   )
 }
 

@@ -18,6 +18,7 @@ import * as scanTables from '../migrations/0007_scans.ts'
 import * as feedbackColumns from '../migrations/0008_feedback.ts'
 import * as driftTables from '../migrations/0009_drift.ts'
 import * as listIndexes from '../migrations/0010_lists.ts'
+import * as freshnessSignals from '../migrations/0011_freshness_signals.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { catalog } from '../plugins/catalog/index.ts'
@@ -63,6 +64,7 @@ export const manifest = {
     migration('0008_feedback', feedbackColumns),
     migration('0009_drift', driftTables),
     migration('0010_lists', listIndexes),
+    migration('0011_freshness_signals', freshnessSignals),
   ],
 }
 

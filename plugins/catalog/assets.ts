@@ -112,7 +112,7 @@ export function personalColumns({ source, table }: Tagged): ReadonlySet<string> 
 /** A table with its source, as far as tags go. */
 export interface Tagged {
   source: Pick<Source, 'tags'>
-  table: Pick<Table, 'tags' | 'columnTags' | 'columns'>
+  table: Pick<Table, 'tags' | 'columnTags'> & { columns: readonly { name: string }[] }
 }
 
 /** The tags that concern some columns of a table, or none of them: theirs, the table's and the source's, sorted. */

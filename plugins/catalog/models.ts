@@ -5,7 +5,7 @@ import { CompanyRow } from '../../server/database.ts'
 /** A connection to a monitored database. */
 export class Source extends CompanyRow {
   static override tableName = 'sources'
-  static override jsonAttributes = ['config', 'connectionError', 'readPatterns', 'tagCounts']
+  static override jsonAttributes = ['config', 'connectionError', 'readPatterns', 'tagCounts', 'freshnessDefaults']
 
   declare id: string
   declare internalId: string
@@ -51,12 +51,23 @@ export class Source extends CompanyRow {
   declare tags: string[]
   /** What of it is tagged; null when nothing is. */
   declare tagCounts: TagCounts | null
+  /** What freshness schedules made later have where they name nothing else; null for none. */
+  declare freshnessDefaults: FreshnessDefaults | null
   /** Whether discoveries tag columns by their names and types. */
   declare autoTagEnabled: boolean
   /** Whether the last connection test spoke TLS; null before one. */
   declare isEncrypted: boolean | null
   declare createdAt: Date
   declare updatedAt: Date
+}
+
+/** What freshness schedules of a source have where they name nothing else, as the API takes it. */
+export interface FreshnessDefaults {
+  monitoring_mode?: 'explicit' | 'auto_learn'
+  sla_threshold?: string
+  check_interval?: string
+  /** Names of timestamp columns that are looked for before the conventional ones, the surest first. */
+  freshness_columns?: string[]
 }
 
 /** Which tables of a source are read. */

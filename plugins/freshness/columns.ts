@@ -20,30 +20,40 @@ const TEMPORAL: readonly ColumnKind[] = ['date', 'timestamp']
 /** Kinds that a column named by hand may have: numbers are epochs, texts ISO dates. */
 const READABLE: readonly ColumnKind[] = [...TEMPORAL, 'integer', 'decimal', 'float', 'text', 'other']
 
+/** What has to be known of a column. */
+export type KnownColumn = Pick<ColumnInfo, 'name' | 'type' | 'kind'>
+
 /**
  * The columns whose newest value is not to be shown: those that are tagged as personal data themselves. A tag on the
  * table or the source says nothing of when its rows were written.
  */
 export function hiddenColumns(
   server: Server,
-  table: { columns: ColumnInfo[]; columnTags: Record<string, string[]> },
+  table: { columns: readonly KnownColumn[]; columnTags: Record<string, string[]> },
 ): ReadonlySet<string> {
   return server.plugins.catalog.personalColumns({ source: { tags: [] }, table: { ...table, tags: [] } })
 }
 
 /**
- * The column that tells when a table was last updated: the first conventional name of a date or timestamp.
+ * The column that tells when a table was last updated: the first of the preferred names, of a kind that can be read,
+ * else the first conventional name of a date or timestamp.
  * @param hidden columns that are left out
+ * @param preferred names of the source's own, the surest first
  */
-export function detectColumn(
-  columns: readonly ColumnInfo[],
+export function detectColumn<Column extends KnownColumn>(
+  columns: readonly Column[],
   hidden: ReadonlySet<string> = new Set(),
-): ColumnInfo | undefined {
-  const temporal = columns.filter(({ name, kind }) => TEMPORAL.includes(kind) && !hidden.has(name))
-  return CONVENTIONAL.map(name => temporal.find(column => column.name.toLowerCase() === name)).find(Boolean)
+  preferred: readonly string[] = [],
+): Column | undefined {
+  const shown = columns.filter(({ name }) => !hidden.has(name))
+  const readable = shown.filter(isReadable)
+  const temporal = shown.filter(({ kind }) => TEMPORAL.includes(kind))
+  const named = (some: readonly Column[]) => (name: string) =>
+    some.find(column => column.name.toLowerCase() === name.toLowerCase())
+  return preferred.map(named(readable)).find(Boolean) ?? CONVENTIONAL.map(named(temporal)).find(Boolean)
 }
 
 /** Whether a column's values can be read as moments. */
-export function isReadable({ kind }: ColumnInfo): boolean {
+export function isReadable({ kind }: Pick<ColumnInfo, 'kind'>): boolean {
   return READABLE.includes(kind)
 }

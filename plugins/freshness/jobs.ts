@@ -1,24 +1,26 @@
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { rows, type Transaction } from '../../server/database.ts'
+import { claimDue } from '../../server/due.ts'
 import { hasCode, hasErrorData } from '../../server/errors.ts'
 import { GiveUp, type Job } from '../../server/jobs.ts'
 import type { Checked, CheckRequest } from './api.ts'
 import { checkSource } from './check.ts'
-import { NEXT_ON_GRID } from './schedules.ts'
 
 const id = Joi.string().guid().required()
 
 /** Tries of a refresh before its run is said to have failed. */
 const TRIES = 3
-/** Seconds after which a claimed check is taken for lost; more than the job may take with its retries. */
-const LOST_AFTER = 3_600
+/** Seconds of one check: an hour in which statements may begin, and as long as one may take. */
+const LONGEST_CHECK = 7_500
+/** Schedules that are claimed in one statement. */
+const BATCH = 50_000
 
 /** Checks the claimed schedules of one source. */
 export const checkJob: Job<{ company_id: string; source_id: string }> = {
   name: 'freshness.check',
   data: Joi.object({ company_id: id, source_id: id }),
-  queue: { expireSeconds: 900, retries: 2 },
+  queue: { expireSeconds: LONGEST_CHECK, retries: 2 },
   concurrency: { perGroup: 2 },
   async work({ company_id: companyId, source_id: sourceId }, { server }) {
     try {
@@ -36,30 +38,32 @@ export const checkJob: Job<{ company_id: string; source_id: string }> = {
 async function handBack(trx: Transaction, companyId: string, sourceId: string): Promise<void> {
   await rows(
     trx,
-    `update freshness_schedules set claimed_at = null,
-       next_run_at = case when next_run_at <= now() then next_run_at else
-         next_run_at - make_interval(secs => extract(epoch from cast(check_interval as interval))) end
-     where company_id = ? and source_id = ? and claimed_at is not null`,
+    `update freshness_schedules set running_slot = null, next_run_at = least(next_run_at, running_slot)
+     where company_id = ? and source_id = ? and running_slot is not null`,
     [companyId, sourceId],
   )
 }
 
-/** Claims what is due, every table once, and asks for one check a source. */
+/**
+ * Claims what is due, every table once, and asks for one check a source. A table whose check still waits or runs is
+ * not claimed again, unless that was lost.
+ */
 export const dispatchChecks: Job = {
   name: 'freshness.dispatch',
   data: Joi.object({}),
   every: '* * * * *',
   work: (_data, { server }) =>
     server.db.system(async trx => {
-      const due = await claimDue(trx)
-      for (const { companyId, sourceId } of due) {
-        await server.jobs.send(
-          checkJob,
-          { company_id: companyId, source_id: sourceId },
-          { trx, group: companyId },
-        )
-      }
-      return { sources: due.length, schedules: due.reduce((sum, { schedules }) => sum + schedules, 0) }
+      const columns = { interval: 'check_interval', source: 'source_id' }
+      const limits = { limit: BATCH, patience: LONGEST_CHECK }
+      const due = await claimDue(trx, 'freshness_schedules', columns, limits)
+      const bySource = new Map(due.map(claimed => [claimed.sourceId, claimed]))
+      const items = [...bySource.values()].map(({ companyId, sourceId }) => ({
+        data: { company_id: companyId, source_id: sourceId },
+        group: companyId,
+      }))
+      await server.jobs.sendAll(checkJob, items, { trx })
+      return { sources: items.length, schedules: due.length }
     }),
 }
 
@@ -67,7 +71,7 @@ export const dispatchChecks: Job = {
 export const refreshJob: Job<{ company_id: string; source_id: string; run_id: string; table_id?: string }> = {
   name: 'freshness.refresh',
   data: Joi.object({ company_id: id, source_id: id, run_id: id, table_id: id.optional() }),
-  queue: { expireSeconds: 900, retries: TRIES - 1 },
+  queue: { expireSeconds: LONGEST_CHECK, retries: TRIES - 1 },
   concurrency: { perGroup: 2 },
   async work(data, { server, attempt }) {
     const { company_id: companyId, run_id: runId } = data
@@ -112,27 +116,6 @@ async function check(server: Server, request: CheckRequest & { onlyClaimed?: tru
     if (hasErrorData(error) && !hasCode(error, 'UNAVAILABLE')) throw new GiveUp(error.message)
     throw error
   }
-}
-
-/**
- * Claims the schedules that are due and moves each on along its own grid: what was missed while nobody ran
- * comes once, and a table whose check still waits or runs is not claimed again.
- */
-async function claimDue(
-  trx: Transaction,
-): Promise<{ companyId: string; sourceId: string; schedules: number }[]> {
-  return rows(
-    trx,
-    `with claimed as (
-       update freshness_schedules set claimed_at = now(), next_run_at = ${NEXT_ON_GRID}
-       where id in (
-         select f.id from freshness_schedules f join sources s on s.id = f.source_id
-         where f.is_active and s.is_active and f.next_run_at <= now()
-           and (f.claimed_at is null or f.claimed_at < now() - make_interval(secs => ${LOST_AFTER}))
-         order by f.next_run_at for update of f skip locked)
-       returning company_id, source_id)
-     select company_id, source_id, count(*)::int as schedules from claimed group by company_id, source_id`,
-  )
 }
 
 /** @returns false when the run was cancelled meanwhile */

@@ -1,5 +1,5 @@
 import { learnCadence } from '../../checks/cadence.ts'
-import { formatDuration } from './durations.ts'
+import { formatDuration } from '../../server/durations.ts'
 
 export type Status = 'fresh' | 'stale' | 'unknown'
 export type SlaStatus = 'within_sla' | 'warning' | 'violated'
@@ -40,6 +40,21 @@ function slaStatusOf(ageSeconds: number, slaSeconds: number): SlaStatus {
   if (ageSeconds >= slaSeconds) return 'violated'
   // Whole numbers: 0.8 times a threshold may lie a little beside 80 % of it.
   return ageSeconds * 10 >= slaSeconds * 8 ? 'warning' : 'within_sla'
+}
+
+/** The share of a learned threshold's own doubt that may pass before somebody is warned. */
+const WARNED_SHARE = 0.8
+
+/**
+ * Whether the next update is so late that a warning is due, by what was learned: when most of the time has passed that
+ * lies between the update's usual time and the end of the threshold. 80 % of a learned threshold pass before nearly
+ * every update, since it lies but little beyond the usual gap.
+ */
+export function isLate({ slaStatus, expectedNext, slaSeconds, ageSeconds }: Judgement, now: Date): boolean {
+  if (slaStatus !== 'warning' || !expectedNext || slaSeconds === null || ageSeconds === null) return false
+  const sinceExpected = (now.getTime() - expectedNext.getTime()) / 1000
+  const untilEnd = slaSeconds - ageSeconds
+  return sinceExpected > 0 && sinceExpected >= WARNED_SHARE * (sinceExpected + untilEnd)
 }
 
 /** The threshold that a schedule names: the next update is due when it has passed. */

@@ -9,12 +9,26 @@ import { join, sql, type Sql } from '../../connectors/sql.ts'
 export interface Target {
   id: string
   table: TableRef
-  /** Null for a table without a timestamp column: its engine may know when it changed last. */
+  /** Null for a table that goes by the engine's time of its last change. */
   column: string | null
+  /** Whether the engine's time of the last change, where it has one, is that of rows: not of a view. */
+  isStored: boolean
+  /**
+   * The engine's time of the last change when the column was read last, where a column that did not change since need
+   * not be read again.
+   */
+  unchanged?: Date
+  /** It is read alone and last, so that no other has to wait for it. */
+  isSlow?: boolean
 }
 
 /** What was read of a table, on the clock of `now`. */
-export type Reading = { value: Value; at: number } | { error: ConnectorError; at: number }
+export type Reading = { at: number } & (
+  | { error: ConnectorError; isSlow?: boolean }
+  | { isUnchanged: true }
+  /** `modifiedAt` is the engine's time of the last change, known before the column was read. */
+  | { value: Value; modifiedAt?: Date; isSlow?: boolean }
+)
 
 export interface Measured {
   /** By target id; one for each target. */
@@ -26,7 +40,9 @@ export interface Measured {
 }
 
 export interface MeasureOptions {
-  /** Milliseconds for one statement; all together may take three times as long. */
+  /** Named in errors. */
+  engine: string
+  /** Milliseconds for one statement. */
   timeoutMs: number
   /** Milliseconds on a clock that only goes forward; the process's own unless told. */
   now?: () => number
@@ -34,12 +50,19 @@ export interface MeasureOptions {
 
 /** Tables in one statement: PostgreSQL locks each with its indexes, and its lock table holds some 6,000. */
 const MOST_TABLES = 500
+/** All statements together may begin within this many times what one may take, and within an hour. */
+const PATIENCE = 10
+const LONGEST_MS = 3_600_000
+const NO_TIME =
+  'There was no time left to read it: tables before it took long. An index on their freshness_column, a longer check_interval, or freshness_signal last_modified help.'
+/** The share of a statement's time from which a table is read alone. */
+const SLOW_SHARE = 0.1
 
 /**
  * Reads the newest timestamp of many tables in as few statements as it can: one for all, or one for each cut
- * by the dialect's limit. When a statement fails on a kind that blames a table it is halved until the guilty
- * tables are alone; a failure of the connection is that of all tables not read yet. It never throws a
- * ConnectorError.
+ * by the dialect's limit. Where the engine knows when tables changed last, it is asked first, and what did not change
+ * is not read. When a statement fails on a kind that blames a table it is halved until the guilty tables are alone; a
+ * failure of the connection is that of all tables not read yet. It never throws a ConnectorError.
  */
 export async function measure(
   connection: Connection,
@@ -49,14 +72,29 @@ export async function measure(
 ): Promise<Measured> {
   const session = openSession(connection, dialect, options)
   const readings = new Map<string, Reading>()
+  const keep = (more: ReadonlyMap<string, Reading>) =>
+    more.forEach((reading, id) => readings.set(id, reading))
   let failure: ConnectorError | null = null
-  const withColumn = targets.filter(({ column }) => column !== null)
   try {
-    for (const part of cut(withColumn, Math.min(dialect.limits.columns, MOST_TABLES))) {
-      for (const [id, reading] of await readPart(session, part)) readings.set(id, reading)
+    const modified = await readLastModified(session, targets)
+    keep(modified.readings)
+    const left = targets.filter(({ id }) => !readings.has(id))
+    const quick = left.filter(({ isSlow }) => !isSlow)
+    let most = Math.min(dialect.limits.columns, MOST_TABLES)
+    for (let from = 0; from < quick.length;) {
+      const part = quick.slice(from, from + most)
+      from += part.length
+      const { readings: found, largest } = await readPart(session, part)
+      keep(found)
+      // What was too much once is too much for the next ones too.
+      most = Math.min(most, largest)
     }
-    const others = targets.filter(({ column }) => column === null)
-    for (const [id, reading] of await readLastModified(session, others)) readings.set(id, reading)
+    for (const target of left.filter(({ isSlow }) => isSlow))
+      keep((await readPart(session, [target])).readings)
+    for (const [id, modifiedAt] of modified.times) {
+      const reading = readings.get(id)
+      if (reading && 'value' in reading) readings.set(id, { ...reading, modifiedAt })
+    }
   } catch (thrown) {
     if (!(thrown instanceof ConnectorError)) throw thrown
     failure = thrown
@@ -78,6 +116,7 @@ export function newestOf(dialect: Dialect, targets: readonly Target[]): Sql {
 
 interface Session {
   connection: Connection
+  engine: string
   read(targets: readonly Target[]): Promise<Map<string, Reading>>
   now(): number
   count(): number
@@ -87,20 +126,28 @@ interface Session {
 function openSession(
   connection: Connection,
   dialect: Dialect,
-  { timeoutMs, now = () => performance.now() }: MeasureOptions,
+  { engine, timeoutMs, now = () => performance.now() }: MeasureOptions,
 ): Session {
-  const deadline = now() + 3 * timeoutMs
+  const deadline = now() + Math.min(PATIENCE * timeoutMs, LONGEST_MS)
   let statements = 0
   return {
     connection,
+    engine,
     now,
     count: () => statements,
     isOver: () => now() >= deadline,
     async read(targets) {
       statements += 1
+      const from = now()
       const [row = {}] = await connection.query(newestOf(dialect, targets), { timeoutMs }).catch(quietly)
       const at = now()
-      return new Map(targets.map(({ id }, index) => [id, { value: row[`m${index}`] ?? null, at }]))
+      const isSlow = targets.length === 1 && at - from > SLOW_SHARE * timeoutMs
+      return new Map(
+        targets.map(({ id }, index) => [
+          id,
+          { value: row[`m${index}`] ?? null, at, ...(isSlow && { isSlow }) },
+        ]),
+      )
     },
   }
 }
@@ -110,9 +157,19 @@ function quietly(thrown: unknown): never {
   throw thrown instanceof ConnectorError ? discreet(thrown, false) : thrown
 }
 
-async function readPart(session: Session, part: readonly Target[]): Promise<Map<string, Reading>> {
+/** The readings of a part, and how many tables one statement could read. */
+interface PartRead {
+  readings: Map<string, Reading>
+  largest: number
+}
+
+async function readPart(session: Session, part: readonly Target[]): Promise<PartRead> {
+  if (session.isOver()) {
+    const error = new ConnectorError({ kind: 'timeout', engine: session.engine, message: NO_TIME })
+    return { readings: allFailed(session, part, error), largest: Infinity }
+  }
   const result = await tryPart(session, part)
-  return result instanceof Map ? result : isolate(session, part, result)
+  return result instanceof Map ? { readings: result, largest: Infinity } : isolate(session, part, result)
 }
 
 /** The readings of a part, or the error that one of its tables may be to blame for. */
@@ -129,40 +186,56 @@ async function tryPart(
 }
 
 /** Halves a part that failed. When the first half succeeds, the failure was the second's, unless time was short. */
-async function isolate(
-  session: Session,
-  part: readonly Target[],
-  error: ConnectorError,
-): Promise<Map<string, Reading>> {
-  if (part.length === 1 || session.isOver())
-    return new Map(part.map(({ id }) => [id, { error, at: session.now() }]))
+async function isolate(session: Session, part: readonly Target[], error: ConnectorError): Promise<PartRead> {
+  const isShort = error.kind === 'timeout'
+  if (part.length === 1) return { readings: allFailed(session, part, error, isShort), largest: Infinity }
   const middle = Math.ceil(part.length / 2)
-  const first = part.slice(0, middle)
-  const second = part.slice(middle)
-  const firstResult = await tryPart(session, first)
-  const readings = firstResult instanceof Map ? firstResult : await isolate(session, first, firstResult)
-  const isSecondGuilty = firstResult instanceof Map && error.kind !== 'timeout'
-  const secondResult = isSecondGuilty ? error : await tryPart(session, second)
-  const rest = secondResult instanceof Map ? secondResult : await isolate(session, second, secondResult)
-  return new Map([...readings, ...rest])
-}
-
-/** What the engine itself knows of tables without a timestamp column; null where it knows nothing. */
-async function readLastModified(session: Session, targets: readonly Target[]): Promise<Map<string, Reading>> {
-  const { connection } = session
-  if (targets.length === 0) return new Map()
-  try {
-    const known = await connection.lastModified?.(targets.map(({ table }) => table))
-    const at = session.now()
-    return new Map(targets.map(({ id, table }) => [id, { value: known?.get(tablePath(table)) ?? null, at }]))
-  } catch (thrown) {
-    if (!(thrown instanceof ConnectorError && BLAMES_CHECK.has(thrown.kind))) throw thrown
-    return new Map(targets.map(({ id }) => [id, { error: thrown, at: session.now() }]))
+  const first = await readPart(session, part.slice(0, middle))
+  const isFirstWell = ![...first.readings.values()].some(reading => 'error' in reading)
+  const rest = part.slice(middle)
+  const second = isFirstWell && !isShort ? await isolate(session, rest, error) : await readPart(session, rest)
+  return {
+    readings: new Map([...first.readings, ...second.readings]),
+    largest: Math.min(first.largest, second.largest, isShort ? middle : Infinity),
   }
 }
 
-function cut<T>(items: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
-  )
+function allFailed(
+  session: Session,
+  part: readonly Target[],
+  error: ConnectorError,
+  isSlow = false,
+): Map<string, Reading> {
+  return new Map(part.map(({ id }) => [id, { error, at: session.now(), ...(isSlow && { isSlow }) }]))
+}
+
+/**
+ * What the engine itself knows of when tables changed last: the readings of those that go by it, null where it knows
+ * nothing, and of those whose column need not be read again; and the times of the others.
+ */
+async function readLastModified(
+  session: Session,
+  targets: readonly Target[],
+): Promise<{ readings: Map<string, Reading>; times: Map<string, Date> }> {
+  const { connection } = session
+  const readings = new Map<string, Reading>()
+  const times = new Map<string, Date>()
+  const asked = connection.lastModified ? targets.filter(({ isStored }) => isStored) : []
+  let failure: ConnectorError | undefined
+  const known = await (asked.length > 0
+    ? connection.lastModified!(asked.map(({ table }) => table)).catch((thrown: unknown) => {
+        if (!(thrown instanceof ConnectorError && BLAMES_CHECK.has(thrown.kind))) throw thrown
+        failure = thrown
+      })
+    : undefined)
+  const at = session.now()
+  for (const { id, table, column, isStored, unchanged } of targets) {
+    const time = isStored ? known?.get(tablePath(table)) : undefined
+    // Where it cannot be asked, columns are read all the same.
+    if (column === null)
+      readings.set(id, failure && isStored ? { error: failure, at } : { value: time ?? null, at })
+    else if (time && time.getTime() === unchanged?.getTime()) readings.set(id, { isUnchanged: true, at })
+    else if (time) times.set(id, time)
+  }
+  return { readings, times }
 }

@@ -3,6 +3,10 @@ import type { TableRef } from '../../connectors/catalog.ts'
 import { CompanyRow, type Transaction } from '../../server/database.ts'
 import type { SlaStatus, Status } from './judge.ts'
 
+/** What freshness is read from: a column of the table, or the engine's time of its last change. */
+export const SIGNALS = ['column', 'last_modified'] as const
+export type Signal = (typeof SIGNALS)[number]
+
 /** How fresh one table must be, and how fresh it was at the last check. */
 export class Schedule extends CompanyRow {
   static override tableName = 'freshness_schedules'
@@ -26,8 +30,15 @@ export class Schedule extends CompanyRow {
   /** Of the alert raised last and not resolved since. */
   declare alertSeverity: 'warning' | 'critical' | null
   declare lastCheckAt: Date | null
+  /** Asked to go by the engine's time of the last change, though the table may have a timestamp column. */
+  declare usesLastModified: boolean
+  /** The engine's time of the last change when the column was read last: while it stays, so does the newest value. */
+  declare modifiedAt: Date | null
+  /** The last reading took longer than a statement may: it is read alone, so that no other has to wait for it. */
+  declare isSlow: boolean
   declare nextRunAt: Date
-  declare claimedAt: Date | null
+  /** The slot that a check is queued or running for. */
+  declare runningSlot: Date | null
   declare createdAt: Date
   declare updatedAt: Date
 }

@@ -6,9 +6,6 @@ const SPACED = /^(\d{4,}-\d{2}-\d{2}) (\d.*)$/
 /** An offset as some engines print it: `+02`, ` +0200`, ` UTC`. */
 const OFFSET = /\s*(?:(Z|UTC)|([+-]\d{2}):?(\d{2})?)$/i
 const NUMBER = /^-?\d+(\.\d+)?$/
-/** Types whose values name a moment; all other timestamps are wall clock times of some zone. */
-const ABSOLUTE_TYPE = /tz|with (local )?time zone/i
-
 /** Upper bounds of epochs in seconds, milliseconds and microseconds: the year 5138 in each. */
 const EPOCHS = [
   { below: 1e11, perSecond: 1 },
@@ -16,26 +13,42 @@ const EPOCHS = [
   { below: 1e17, perSecond: 1e6 },
 ]
 
+/** How values that name no zone are to be taken. */
+export interface Clock {
+  /** The IANA zone that wall clock times were written in. */
+  zone: string
+  /** Whether a `Date` is a moment; else it is a wall clock time, read as if it were UTC's, as connectors do. */
+  isMoment?: boolean
+  /** The time of reading. */
+  now: Date
+}
+
 /**
  * Reads what MAX gave as a moment: a `Date`, ISO-like text, or an epoch in seconds, milliseconds, microseconds
- * or nanoseconds by its size. Values without a zone are wall clock times in `zone`.
- * @param type the column's canonical type, which tells whether a `Date` was read without a zone
+ * or nanoseconds by its size. Of the hour that a clock shows twice in autumn it takes the second, unless that is still
+ * to come; of the one that it leaves out in spring, the time an hour later.
  * @returns null for no value, undefined for one that is no moment
  */
-export function readMoment(value: Value | undefined, zone: string, type = ''): Date | null | undefined {
+export function readMoment(value: Value | undefined, clock: Clock): Date | null | undefined {
   if (value === null || value === undefined) return null
-  if (value instanceof Date) return readDate(value, zone, type)
+  if (value instanceof Date) return readDate(value, clock)
   if (typeof value === 'number') return readEpoch(value)
   if (typeof value !== 'string') return undefined
   const text = value.trim()
-  return NUMBER.test(text) && text.length >= 9 ? readEpoch(Number(text)) : readText(text, zone)
+  return NUMBER.test(text) && text.length >= 9 ? readEpoch(Number(text)) : readText(text, clock)
 }
 
-function readDate(value: Date, zone: string, type: string): Date | undefined {
+function readDate(value: Date, { zone, isMoment, now }: Clock): Date | undefined {
   if (Number.isNaN(value.getTime())) return undefined
-  if (ABSOLUTE_TYPE.test(type)) return value
-  // Connectors read timestamps without a zone as UTC.
-  return DateTime.fromJSDate(value, { zone: 'utc' }).setZone(zone, { keepLocalTime: true }).toJSDate()
+  if (isMoment) return value
+  return latest(DateTime.fromJSDate(value, { zone: 'utc' }).setZone(zone, { keepLocalTime: true }), now)
+}
+
+/** Of the two moments that a clock turned back shows alike, the later one that has come. */
+function latest(moment: DateTime, now: Date): Date {
+  const moments = moment.getPossibleOffsets().map(possible => possible.toMillis())
+  const past = moments.filter(at => at <= now.getTime())
+  return new Date(past.length > 0 ? Math.max(...past) : Math.min(...moments))
 }
 
 function readEpoch(epoch: number): Date | undefined {
@@ -44,11 +57,13 @@ function readEpoch(epoch: number): Date | undefined {
   return new Date((epoch / perSecond) * 1000)
 }
 
-function readText(text: string, zone: string): Date | undefined {
+function readText(text: string, { zone, now }: Clock): Date | undefined {
   const [, date, time = ''] = SPACED.exec(text) ?? []
   const iso = date === undefined ? text : `${date}T${time.replace(OFFSET, withOffset)}`
   const moment = DateTime.fromISO(iso, { zone })
-  return moment.isValid ? moment.toJSDate() : undefined
+  if (!moment.isValid) return undefined
+  const isNamed = OFFSET.test(iso.replace(/^[^T]*/, ''))
+  return isNamed ? moment.toJSDate() : latest(moment, now)
 }
 
 function withOffset(_: string, utc: string | undefined, hours: string, minutes = '00'): string {

@@ -1,7 +1,7 @@
 import { tablePath } from '../../connectors/catalog.ts'
-import { parseDuration } from './durations.ts'
+import { parseDuration } from '../../server/durations.ts'
 import { shownThreshold } from './judge.ts'
-import { refOf, type MonitoredTable } from './models.ts'
+import { refOf, type MonitoredTable, type Signal } from './models.ts'
 
 /** How usable a table is downstream. */
 export type Readiness = 'ready' | 'not_ready' | 'unknown' | 'error'
@@ -47,13 +47,25 @@ export function presentMonitored(table: MonitoredTable): object {
   }
 }
 
+/** What the age is read from: null where nothing tells it. */
+function signalOf({ timestampColumn, usesLastModified, lastUpdated }: MonitoredTable): Signal | null {
+  if (timestampColumn !== null) return 'column'
+  return usesLastModified || lastUpdated ? 'last_modified' : null
+}
+
 /** What the record has no field for: the next expected update, how the age was read, why nothing is known. */
 export function presentMeta(table: MonitoredTable): {
+  signal: Signal | null
   expected_next_update: Date | null
   error_message: string | null
   note: string | null
 } {
-  return { expected_next_update: table.expectedNext, error_message: table.lastError, note: noteOf(table) }
+  return {
+    signal: signalOf(table),
+    expected_next_update: table.expectedNext,
+    error_message: table.lastError,
+    note: noteOf(table),
+  }
 }
 
 /** A schedule. */
@@ -65,6 +77,7 @@ export function presentSchedule(table: MonitoredTable): object {
     table_path: tablePath(refOf(table)),
     check_interval: table.checkInterval,
     freshness_column: table.timestampColumn,
+    freshness_signal: signalOf(table),
     expected_interval_hours: threshold === null ? null : (parseDuration(threshold) ?? 0) / 3600,
     sla_threshold: threshold,
     monitoring_mode: table.monitoringMode,
@@ -89,7 +102,11 @@ function noteOf(table: MonitoredTable): string | null {
   if (lastUpdated && lastUpdated > lastCheckAt)
     return `The newest ${column ?? 'timestamp'} lies in the future: its age is taken as 0`
   if (lastUpdated && column === null)
-    return 'There is no timestamp column: the age is that of the last change the engine knows of'
+    return table.usesLastModified
+      ? 'The age is that of the last change the engine knows of, as asked for'
+      : 'There is no timestamp column: the age is that of the last change the engine knows of'
+  if (table.usesLastModified)
+    return 'The engine does not tell when the rows changed last: choose a freshness_column'
   if (column === null)
     return 'There is no timestamp column, and the engine does not tell when the table changed: choose a freshness_column'
   if (!lastUpdated) return `No row has a value in ${column}`

@@ -2,10 +2,10 @@ import type { Server } from '@hapi/hapi'
 import { tablePath } from '../../connectors/catalog.ts'
 import type { ConnectorError } from '../../connectors/errors.ts'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
-import type { Watched } from './check.ts'
-import { formatDuration, sayAge } from './durations.ts'
-import type { Judgement } from './judge.ts'
+import { formatDuration, sayAge } from '../../server/durations.ts'
+import { isLate, type Judgement } from './judge.ts'
 import { refOf } from './models.ts'
+import type { Watched } from './watched.ts'
 
 /** What a check saw of one table. */
 export interface Seen {
@@ -17,6 +17,10 @@ export interface Seen {
   lastUpdated: Date | null
   /** Whether the newest timestamp was a new one. */
   isUpdate: boolean
+  /** The engine's time of the last change as of the last reading, where it tells one. */
+  modifiedAt: Date | null
+  /** Whether it is to be read alone from now on. */
+  isSlow: boolean
 }
 
 /** What was seen, judged. */
@@ -25,39 +29,62 @@ export interface Finding extends Seen {
   judgement: Judgement | null
 }
 
-/** Records findings in two statements, and raises or resolves the alerts of those that call for it. */
+/**
+ * Records findings in two statements, and raises or resolves the alerts of those that call for it. A violation, or the
+ * warning before it, opens an alert; a table in time again closes it. Not knowing does neither.
+ * @param options `isReplay` records a check of the past, which else gives way to a later one
+ */
 export async function record(
   server: Server,
   trx: Transaction,
   sourceId: string,
   findings: readonly Finding[],
+  { isReplay }: { isReplay: boolean },
 ): Promise<void> {
-  const stored = await store(trx, findings)
-  for (const finding of findings) {
-    if (stored.has(finding.watched.id)) await alert(server, trx, sourceId, finding)
-  }
+  const stored = await store(trx, findings, isReplay)
+  const recorded = findings.filter(({ watched }) => stored.has(watched.id))
+  const over = recorded.filter(
+    finding => finding.watched.alertSeverity !== null && severityOf(finding) === null,
+  )
+  const { alerts } = server.plugins
+  await alerts.resolveAll(
+    trx,
+    'freshness_violation',
+    over.map(({ watched }) => watched.id),
+  )
+  await alerts.raiseAll(
+    trx,
+    recorded.flatMap(finding => eventOf(server, sourceId, finding) ?? []),
+  )
 }
 
 /** Columns of one finding, as both statements take them. */
 const FINDING = `
   jsonb_to_recordset(cast(:findings as jsonb)) as r (
-    id uuid, known_column text, timestamp_column text, status text, sla_status text, last_updated timestamptz,
-    is_update boolean, age_seconds bigint, learned_sla_seconds integer, expected_next timestamptz, error text,
+    id uuid, known_column text, known_last_modified boolean, timestamp_column text, status text, sla_status text, last_updated timestamptz,
+    is_update boolean, is_slow boolean, modified_at timestamptz, age_seconds bigint, learned_sla_seconds integer, expected_next timestamptz, error text,
     alert_severity text, checked_at timestamptz)`
 
-/** @returns the schedules that were recorded: not those deleted or given another column meanwhile */
-async function store(trx: Transaction, findings: readonly Finding[]): Promise<Set<string>> {
-  const bindings = { companyId: companyOf(trx), findings: JSON.stringify(findings.map(toRecord)) }
+/** @returns the schedules that were recorded: not those deleted, given another column or checked again meanwhile */
+async function store(
+  trx: Transaction,
+  findings: readonly Finding[],
+  isReplay: boolean,
+): Promise<Set<string>> {
+  const bindings = { companyId: companyOf(trx), isReplay, findings: JSON.stringify(findings.map(toRecord)) }
   const updated = await rows<{ id: string }>(
     trx,
     `update freshness_schedules s
      set status = r.status, sla_status = r.sla_status, last_error = r.error, last_check_at = r.checked_at,
-       timestamp_column = r.timestamp_column, claimed_at = null, alert_severity = r.alert_severity,
+       timestamp_column = r.timestamp_column, running_slot = null, alert_severity = r.alert_severity,
+       is_slow = r.is_slow, modified_at = r.modified_at,
        last_updated = case when r.error is null then r.last_updated else s.last_updated end,
        expected_next = case when r.error is null then r.expected_next else s.expected_next end,
        learned_sla_seconds = case when r.error is null then r.learned_sla_seconds else s.learned_sla_seconds end
      from ${FINDING}
      where s.company_id = :companyId and s.id = r.id and s.timestamp_column is not distinct from r.known_column
+       and s.uses_last_modified = r.known_last_modified
+       and (:isReplay or s.last_check_at is null or s.last_check_at <= r.checked_at)
      returning s.id`,
     bindings,
   )
@@ -77,11 +104,14 @@ function toRecord(finding: Finding): object {
   return {
     id: watched.id,
     known_column: watched.timestampColumn,
+    known_last_modified: watched.usesLastModified,
     timestamp_column: timestampColumn,
     status: judgement?.status ?? 'unknown',
     sla_status: judgement?.slaStatus ?? null,
     last_updated: lastUpdated,
     is_update: isUpdate,
+    is_slow: finding.isSlow,
+    modified_at: finding.modifiedAt,
     age_seconds: judgement?.ageSeconds == null ? null : Math.floor(judgement.ageSeconds),
     learned_sla_seconds: watched.monitoringMode === 'auto_learn' ? (judgement?.slaSeconds ?? null) : null,
     expected_next: judgement?.expectedNext ?? null,
@@ -92,28 +122,24 @@ function toRecord(finding: Finding): object {
 }
 
 /** What the open alert is to be: none for a table in time, as it was while nothing is known. */
-function severityOf({ watched, judgement }: Finding): 'warning' | 'critical' | null {
+function severityOf({ watched, judgement, checkedAt }: Finding): 'warning' | 'critical' | null {
   if (!judgement?.slaStatus) return watched.alertSeverity
   if (judgement.slaStatus === 'within_sla') return null
   if (judgement.slaStatus === 'violated') return 'critical'
-  // A learned threshold lies so little beyond the usual update that 80 % of it come before every update.
-  const warning = watched.monitoringMode === 'explicit' ? 'warning' : null
+  const warning = watched.monitoringMode === 'explicit' || isLate(judgement, checkedAt) ? 'warning' : null
   // And a table that was violated is not well again before it is in time.
   return watched.alertSeverity ?? warning
 }
 
-/** A violation, or the warning before it, opens an alert; a table in time again closes it. Not knowing does neither. */
-async function alert(server: Server, trx: Transaction, sourceId: string, finding: Finding): Promise<void> {
+/** What is to be told of a table that is not in time; undefined of one that is, or of which nothing is known. */
+function eventOf(server: Server, sourceId: string, finding: Finding): Event | undefined {
   const { watched, judgement } = finding
-  const { alerts, catalog } = server.plugins
   const severity = severityOf(finding)
-  const isOver = watched.alertSeverity !== null && severity === null
-  if (isOver) await alerts.resolve(trx, 'freshness_violation', watched.id)
-  if (severity === null || !judgement?.slaStatus) return
+  if (severity === null || !judgement?.slaStatus) return undefined
   const path = tablePath(refOf(watched))
   const age = judgement.ageSeconds ?? 0
   const threshold = thresholdOf(watched, judgement)
-  await alerts.raise(trx, {
+  return {
     type: 'freshness_violation',
     cause: watched.id,
     severity,
@@ -122,7 +148,7 @@ async function alert(server: Server, trx: Transaction, sourceId: string, finding
       id: watched.tableId,
       qualifiedName: watched.qualifiedName,
       assetType: watched.kind,
-      tags: catalog.tagsOf({ tags: watched.sourceTags }, watched, [finding.timestampColumn]),
+      tags: server.plugins.catalog.tagsOf({ tags: watched.sourceTags }, watched, [finding.timestampColumn]),
     },
     ruleName: `Freshness of ${path}`,
     title:
@@ -136,8 +162,10 @@ async function alert(server: Server, trx: Transaction, sourceId: string, finding
       sla_threshold: threshold,
       data_age_minutes: Math.floor(age / 60),
     },
-  })
+  }
 }
+
+type Event = Parameters<Server['plugins']['alerts']['raiseAll']>[1][number]
 
 function thresholdOf(watched: Watched, judgement: Judgement): string {
   const own = watched.monitoringMode === 'explicit' ? watched.slaThreshold : null

@@ -5,8 +5,8 @@ import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import { checkSource } from './check.ts'
 import { detectColumn, hiddenColumns, isReadable } from './columns.ts'
-import { formatDuration } from './durations.ts'
-import { monitoredTables, Schedule, type MonitoredTable } from './models.ts'
+import { formatDuration } from '../../server/durations.ts'
+import { monitoredTables, Schedule, type MonitoredTable, type Signal } from './models.ts'
 
 /** The fields of a schedule that clients set, validated. */
 export interface ScheduleFields {
@@ -14,6 +14,7 @@ export interface ScheduleFields {
   sla_threshold?: string
   expected_interval_hours?: number
   freshness_column?: string | null
+  freshness_signal?: Signal
   check_interval?: string
   is_active?: boolean
 }
@@ -22,16 +23,19 @@ export interface ScheduleFields {
 export interface NewSchedule extends ScheduleFields {
   asset_id: string
   table_path?: string
-  check_interval: string
   is_active: boolean
 }
 
 type Asset = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>
 type Table = NonNullable<Asset['table']>
+type Source = Asset['source']
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** Milliseconds that a request waits for the check it caused; the check goes on beyond. */
 const PATIENCE_MS = 5_000
+
+/** How often a table is checked unless its schedule or its source says otherwise. */
+const CHECK_INTERVAL = '1h'
 
 /** The next time on a schedule's own grid, so that checks do not drift and missed ones come once. */
 export const NEXT_ON_GRID = `next_run_at + make_interval(secs =>
@@ -45,26 +49,26 @@ export async function createSchedule(
   body: NewSchedule,
 ): Promise<MonitoredTable> {
   const { source, table } = await tableOf(server, trx, body)
-  const slaThreshold = thresholdOf(body)
-  // A threshold says what is expected, so nothing is left to learn.
-  const mode = body.monitoring_mode ?? (slaThreshold === undefined ? 'auto_learn' : 'explicit')
-  assertThreshold(mode, slaThreshold)
+  const { mode, slaThreshold, checkInterval } = termsOf(source, body)
+  const signal = signalOf(server, source, table, body)
   const id = v7()
   const made = await rows(
     trx,
     `insert into freshness_schedules
-       (id, company_id, source_id, table_id, timestamp_column, monitoring_mode, sla_threshold, check_interval, is_active)
-     values (:id, :companyId, :sourceId, :tableId, :column, :mode, :slaThreshold, :interval, :isActive)
+       (id, company_id, source_id, table_id, timestamp_column, uses_last_modified, monitoring_mode, sla_threshold,
+        check_interval, is_active)
+     values (:id, :companyId, :sourceId, :tableId, :timestampColumn, :usesLastModified, :mode, :slaThreshold,
+       :checkInterval, :isActive)
      on conflict (table_id) do nothing returning id`,
     {
       id,
       companyId: companyOf(trx),
       sourceId: source.id,
       tableId: table.id,
-      column: columnOf(server, table, body.freshness_column),
+      ...signal,
       mode,
       slaThreshold: slaThreshold ?? null,
-      interval: body.check_interval,
+      checkInterval,
       isActive: body.is_active,
     },
   )
@@ -85,11 +89,9 @@ export async function patchSchedule(
   const slaThreshold = thresholdOf(patch) ?? schedule.slaThreshold
   const monitoringMode = patch.monitoring_mode ?? schedule.monitoringMode
   assertThreshold(monitoringMode, slaThreshold ?? undefined)
-  const timestampColumn =
-    patch.freshness_column === undefined
-      ? schedule.timestampColumn
-      : await columnOfTable(server, trx, schedule, patch)
-  const hasOtherColumn = timestampColumn !== schedule.timestampColumn
+  const { timestampColumn, usesLastModified } = await patchedSignal(server, trx, schedule, patch)
+  const isReadElsewhere =
+    timestampColumn !== schedule.timestampColumn || usesLastModified !== schedule.usesLastModified
   const isActive = patch.is_active ?? schedule.isActive
   await Schedule.query(trx)
     .findById(schedule.id)
@@ -97,13 +99,14 @@ export async function patchSchedule(
       monitoringMode,
       slaThreshold,
       timestampColumn,
+      usesLastModified,
       checkInterval: patch.check_interval ?? schedule.checkInterval,
       isActive,
       ...(!isActive && { alertSeverity: null }),
       nextRunAt: raw('now()'),
       updatedAt: new Date(),
     })
-  if (hasOtherColumn) await forget(trx, schedule.id)
+  if (isReadElsewhere) await forget(trx, schedule.id)
   if (!isActive) await server.plugins.alerts.resolve(trx, 'freshness_violation', schedule.id)
   return findSchedule(trx, schedule.id)
 }
@@ -177,15 +180,79 @@ function assertThreshold(mode: string, threshold: string | undefined): void {
   }
 }
 
-/** The name of the column to read: the one asked for, else the first conventional one, else none. */
+/** What a table is held to and how often it is looked at: by its schedule, else by the defaults of its source. */
+export function termsOf(
+  { freshnessDefaults }: Pick<Source, 'freshnessDefaults'>,
+  fields: ScheduleFields,
+): { mode: 'auto_learn' | 'explicit'; slaThreshold: string | undefined; checkInterval: string } {
+  const defaults = freshnessDefaults ?? {}
+  const own = thresholdOf(fields)
+  const slaThreshold = own ?? defaults.sla_threshold
+  // A threshold says what is expected, so nothing is left to learn.
+  const natural = slaThreshold === undefined ? 'auto_learn' : 'explicit'
+  const mode =
+    fields.monitoring_mode ?? (own === undefined ? (defaults.monitoring_mode ?? natural) : 'explicit')
+  assertThreshold(mode, slaThreshold)
+  return {
+    mode,
+    slaThreshold,
+    checkInterval: fields.check_interval ?? defaults.check_interval ?? CHECK_INTERVAL,
+  }
+}
+
+/** What the freshness of a table is read from, as it is stored. */
+type StoredSignal = Pick<Schedule, 'timestampColumn' | 'usesLastModified'>
+
+/**
+ * The column asked for, the engine's time of the last change if that was asked for, else the first column that tells;
+ * where there is none, the engine's time as long as there is none.
+ * @throws 400 when what was asked for cannot tell
+ */
+function signalOf(
+  server: Server,
+  source: Source,
+  table: Pick<Table, 'columns' | 'columnTags' | 'kind'>,
+  { freshness_signal: signal, freshness_column: asked }: ScheduleFields,
+): StoredSignal {
+  if (signal === 'last_modified') {
+    assertModified(server, source, table)
+    return { timestampColumn: null, usesLastModified: true }
+  }
+  const timestampColumn = columnOf(server, source, table, asked)
+  if (signal === 'column' && timestampColumn === null)
+    throw invalidField(
+      'freshness_column',
+      'is required: no column of the table is known to tell when it was updated',
+    )
+  return { timestampColumn, usesLastModified: false }
+}
+
+/** Whether the engine tells when a table of its own was last changed. */
+export function tellsModified(server: Server, source: Source, { kind }: Pick<Table, 'kind'>): boolean {
+  return kind === 'table' && server.plugins.catalog.connectorOf(source).capabilities.lastModified === true
+}
+
+function assertModified(server: Server, source: Source, table: Pick<Table, 'kind'>): void {
+  if (tellsModified(server, source, table)) return
+  const { label } = server.plugins.catalog.connectorOf(source)
+  const what = table.kind === 'table' ? 'a table' : `a ${table.kind.replaceAll('_', ' ')}`
+  throw invalidField(
+    'freshness_signal',
+    `${label} does not tell when the rows of ${what} changed last: name a freshness_column`,
+  )
+}
+
+/** The name of the column to read: the one asked for, else the first one that tells, else none. */
 function columnOf(
   server: Server,
+  source: Source,
   table: Pick<Table, 'columns' | 'columnTags'>,
   asked: string | null | undefined,
 ): string | null {
   const { columns } = table
   const hidden = hiddenColumns(server, table)
-  if (asked === undefined || asked === null) return detectColumn(columns, hidden)?.name ?? null
+  if (asked === undefined || asked === null)
+    return detectColumn(columns, hidden, source.freshnessDefaults?.freshness_columns)?.name ?? null
   const column = columns.find(({ name }) => name === asked)
   if (!column) throw invalidField('freshness_column', `the table has no column ${asked}`)
   if (hidden.has(asked))
@@ -197,14 +264,16 @@ function columnOf(
   throw invalidField('freshness_column', `${asked} is ${column.type}, which holds no dates or times`)
 }
 
-async function columnOfTable(
+async function patchedSignal(
   server: Server,
   trx: Transaction,
   schedule: MonitoredTable,
-  { freshness_column: asked }: ScheduleFields,
-): Promise<string | null> {
+  patch: ScheduleFields,
+): Promise<StoredSignal> {
+  if (patch.freshness_column === undefined && patch.freshness_signal === undefined) return schedule
   const known = await server.plugins.catalog.load(trx, schedule.tableId)
-  return columnOf(server, known?.table ?? { columns: [], columnTags: {} }, asked)
+  if (!known) throw apiError('SCHEDULE_NOT_FOUND', 'The table was removed', { schedule_id: schedule.id })
+  return signalOf(server, known.source, known.table, patch)
 }
 
 async function forget(trx: Transaction, id: string): Promise<void> {
@@ -218,6 +287,8 @@ async function forget(trx: Transaction, id: string): Promise<void> {
     lastUpdated: null,
     expectedNext: null,
     learnedSlaSeconds: null,
+    modifiedAt: null,
+    isSlow: false,
     lastError: null,
     lastCheckAt: null,
   })

@@ -1,23 +1,11 @@
 import Joi from 'joi'
 import { pageQuery, queryBoolean } from '../../server/page.ts'
-import { parseDuration } from './durations.ts'
+import { CHECK_INTERVAL, SLA_THRESHOLD } from '../../server/durations.ts'
+import { SIGNALS } from './models.ts'
 import { READINESS } from './present.ts'
 
 const MINUTE = 60
-const WEEK = 604_800
 const LONGEST_SLA = 400 * 86_400
-
-/** A duration between two numbers of seconds. */
-const duration = (least: number, most: number, range: string) =>
-  Joi.string()
-    .max(20)
-    .custom((value: string, helpers) => {
-      const seconds = parseDuration(value)
-      return seconds !== null && seconds >= least && seconds <= most
-        ? value
-        : helpers.error('duration', { range })
-    })
-    .messages({ duration: '{{#label}} must be a duration from {{#range}}, such as 90m, 24h or 7d' })
 
 /** Values separated by commas. */
 const commaList = (item: Joi.StringSchema) =>
@@ -54,13 +42,17 @@ export const schedulesQuery = Joi.object({ ...pageQuery(), asset_id: assetId, is
 
 const scheduleFields = {
   monitoring_mode: Joi.string().valid('auto_learn', 'explicit'),
-  sla_threshold: duration(MINUTE, LONGEST_SLA, '1m to 400d'),
+  sla_threshold: SLA_THRESHOLD,
   expected_interval_hours: Joi.number()
     .strict()
     .min(MINUTE / 3600)
     .max(LONGEST_SLA / 3600),
   freshness_column: Joi.string().max(255).allow(null),
-  check_interval: duration(5 * MINUTE, WEEK, '5m to 1w'),
+  freshness_signal: Joi.string()
+    .valid(...SIGNALS)
+    .when('freshness_column', { is: Joi.string().exist(), then: Joi.valid('column') })
+    .messages({ 'any.only': '{{#label}} must be {{#valids}}; last_modified reads no freshness_column' }),
+  check_interval: CHECK_INTERVAL,
   is_active: Joi.boolean().strict(),
 }
 
@@ -68,7 +60,6 @@ export const newSchedule = Joi.object({
   asset_id: assetId.required(),
   table_path: Joi.string().max(1_000),
   ...scheduleFields,
-  check_interval: scheduleFields.check_interval.default('1h'),
   is_active: scheduleFields.is_active.default(true),
 })
   .oxor('sla_threshold', 'expected_interval_hours')

@@ -70,7 +70,7 @@ async function claim(
   const due = []
   let isMore = false
   for (const { model } of features) {
-    const claimed = await claimDue(trx, model.tableName, columns, BATCH)
+    const claimed = await claimDue(trx, model.tableName, columns, { limit: BATCH })
     isMore ||= claimed.length === BATCH
     due.push(...claimed)
   }

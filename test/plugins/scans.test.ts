@@ -119,7 +119,7 @@ t.test('while all sessions of a source are in use, what is due waits and nothing
   const slot = new Date(Date.now() - 3_600_000)
   const next = `next_run_at = cast($1 as timestamptz) + interval '7 days'`
   await app.query(`update validity_rules set running_slot = $1, ${next}`, [slot])
-  await app.query(`update freshness_schedules set claimed_at = now(), ${next}`, [slot])
+  await app.query(`update freshness_schedules set running_slot = $1, ${next}`, [slot])
   await app.query(
     `insert into source_sessions select $1, $2, n, gen_random_uuid(), now() + interval '10 min'
      from generate_series(1, 2) n`,
@@ -146,7 +146,7 @@ t.test('while all sessions of a source are in use, what is due waits and nothing
   await app.query(`delete from validity_rules where name = 'made meanwhile'`)
   const due = { claimed: null, next_run_at: slot }
   t.same(await app.query('select running_slot as claimed, next_run_at from validity_rules'), [due])
-  t.same(await app.query('select claimed_at as claimed, next_run_at from freshness_schedules'), [due])
+  t.same(await app.query('select running_slot as claimed, next_run_at from freshness_schedules'), [due])
 })
 
 t.test('a source whose max_concurrency was lowered opens none before enough have ended', async t => {

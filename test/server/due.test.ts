@@ -12,7 +12,7 @@ const claim = (trx: Transaction, limit?: number) =>
     trx,
     'validity_rules',
     { interval: 'check_interval', source: 'source_id', table: 'table_id' },
-    limit,
+    { limit },
   )
 
 /** A source with one table. */

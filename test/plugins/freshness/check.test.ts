@@ -112,14 +112,14 @@ t.test('the sweep claims what is due once, keeps the grid, and checks a source i
   t.equal(await checked, 'completed')
   const [row] = (await query(
     `select extract(minute from next_run_at)::int % 5 as minute, extract(second from next_run_at)::float as second,
-       next_run_at > now() as is_ahead, next_run_at <= now() + interval '5 minutes' as is_next, claimed_at,
+       next_run_at > now() as is_ahead, next_run_at <= now() + interval '5 minutes' as is_next, running_slot,
        (select count(*)::int from freshness_checks where schedule_id = f.id) as checks
      from freshness_schedules f where id = $1`,
     [a.id],
   )) as [object]
   t.same(
     row,
-    { minute: 2, second: 0, is_ahead: true, is_next: true, claimed_at: null, checks: 2 },
+    { minute: 2, second: 0, is_ahead: true, is_next: true, running_slot: null, checks: 2 },
     'what was missed came once',
   )
   const { body } = await tenant.ask('GET', `/api/v1/sdk/freshness/schedules?asset_id=${source.id}`)

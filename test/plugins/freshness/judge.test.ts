@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { ColumnInfo, ColumnKind } from '../../../connectors/catalog.ts'
 import { detectColumn, isReadable } from '../../../plugins/freshness/columns.ts'
-import { formatDuration, parseDuration, sayAge } from '../../../plugins/freshness/durations.ts'
+import { formatDuration, parseDuration, sayAge } from '../../../server/durations.ts'
 import { judge, learnThreshold, namedThreshold, shownThreshold } from '../../../plugins/freshness/judge.ts'
 import { readMoment } from '../../../plugins/freshness/moments.ts'
 
@@ -117,8 +117,8 @@ t.test('the first conventional name of a date or timestamp is the timestamp colu
 })
 
 t.test('moments are read from all that MAX gives', async t => {
-  const read = (value: Parameters<typeof readMoment>[0], zone = 'UTC', type?: string) =>
-    readMoment(value, zone, type)?.toISOString()
+  const clock = { zone: 'UTC', now: NOW }
+  const read = (value: Parameters<typeof readMoment>[0]) => readMoment(value, clock)?.toISOString()
   const noon = '2025-03-10T12:00:00.000Z'
   t.equal(read(NOW), noon)
   t.equal(read('2025-03-10 12:00:00'), noon)
@@ -131,15 +131,15 @@ t.test('moments are read from all that MAX gives', async t => {
   t.equal(read(1_741_608_000), noon, 'seconds')
   t.equal(read(1_741_608_000_000), noon, 'milliseconds')
   t.equal(read('1741608000000000'), noon, 'microseconds, as text')
-  t.equal(readMoment(null, 'UTC'), null)
+  t.equal(readMoment(null, clock), null)
   for (const bad of ['', 'infinity', 'soon', '2025-13-01 00:00:00'])
-    t.equal(readMoment(bad, 'UTC'), undefined, bad)
-  t.equal(readMoment(true, 'UTC'), undefined)
+    t.equal(readMoment(bad, clock), undefined, bad)
+  t.equal(readMoment(true, clock), undefined)
 })
 
 t.test('values without a zone are wall clock times of the given zone, across its clock changes', async t => {
-  const read = (value: Parameters<typeof readMoment>[0], type = 'timestamp') =>
-    readMoment(value, 'Europe/Berlin', type)?.toISOString()
+  const read = (value: Parameters<typeof readMoment>[0], isMoment = false, now = NOW) =>
+    readMoment(value, { zone: 'Europe/Berlin', now, isMoment })?.toISOString()
   t.equal(read('2025-01-10 12:00:00'), '2025-01-10T11:00:00.000Z', 'winter')
   t.equal(read('2025-07-10 12:00:00'), '2025-07-10T10:00:00.000Z', 'summer')
   t.equal(read('2025-07-10'), '2025-07-09T22:00:00.000Z', 'a date begins at its midnight')
@@ -148,10 +148,24 @@ t.test('values without a zone are wall clock times of the given zone, across its
     '2025-07-10T10:00:00.000Z',
     'a Date of a type without a zone',
   )
-  t.equal(
-    read(new Date('2025-07-10T12:00:00Z'), 'timestamptz'),
-    '2025-07-10T12:00:00.000Z',
-    'a type with one',
-  )
+  t.equal(read(new Date('2025-07-10T12:00:00Z'), true), '2025-07-10T12:00:00.000Z', 'a type with one')
   t.equal(read('2025-07-10 12:00:00Z'), '2025-07-10T12:00:00.000Z', 'a text that names its zone')
+
+  t.equal(
+    read('2025-03-30 02:30:00'),
+    '2025-03-30T01:30:00.000Z',
+    'the hour left out in spring is the one after',
+  )
+  const [first, second] = ['2025-10-26T00:30:00.000Z', '2025-10-26T01:30:00.000Z'] as const
+  for (const twice of ['2025-10-26 02:30:00', new Date('2025-10-26T02:30:00Z')]) {
+    t.equal(read(twice, false, new Date('2025-10-26T00:40:00Z')), first, 'the second is still to come')
+    t.equal(read(twice, false, new Date('2025-10-26T01:29:59Z')), first)
+    t.equal(read(twice, false, new Date(second)), second, 'the newer of the two that have been')
+    t.equal(read(twice, false, NOW), first, 'both to come')
+  }
+  t.equal(
+    read('2025-10-26T02:30:00+02:00', false, new Date('2025-11-01T00:00:00Z')),
+    first,
+    'told by its offset',
+  )
 })

@@ -1,3 +1,5 @@
+import Joi from 'joi'
+
 const SECONDS = { m: 60, h: 3600, d: 86_400, w: 604_800 } as const
 
 const DURATION = /^(\d{1,6})([mhdw])$/
@@ -19,3 +21,21 @@ export function sayAge(seconds: number): string {
   if (seconds < 2 * 3600) return `${Math.floor(seconds / 60)} min`
   return seconds < 72 * 3600 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} days`
 }
+
+/** A duration between two numbers of seconds. */
+const duration = (least: number, most: number, range: string) =>
+  Joi.string()
+    .max(20)
+    .custom((value: string, helpers) => {
+      const seconds = parseDuration(value)
+      return seconds !== null && seconds >= least && seconds <= most
+        ? value
+        : helpers.error('duration', { range })
+    })
+    .messages({ duration: '{{#label}} must be a duration from {{#range}}, such as 90m, 24h or 7d' })
+
+/** How old the newest data of a table may be. */
+export const SLA_THRESHOLD = duration(SECONDS.m, 400 * SECONDS.d, '1m to 400d')
+
+/** How often a table is checked. */
+export const CHECK_INTERVAL = duration(5 * SECONDS.m, SECONDS.w, '5m to 1w')

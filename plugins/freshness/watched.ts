@@ -1,0 +1,129 @@
+import type { Server } from '@hapi/hapi'
+import { ConnectorError } from '../../connectors/errors.ts'
+import { rows, type Transaction } from '../../server/database.ts'
+import type { CheckRequest } from './api.ts'
+import { detectColumn, hiddenColumns, type KnownColumn } from './columns.ts'
+import type { MonitoredTable } from './models.ts'
+
+/** A schedule as a check needs it. */
+export interface Watched extends Pick<
+  MonitoredTable,
+  | 'id'
+  | 'tableId'
+  | 'timestampColumn'
+  | 'usesLastModified'
+  | 'monitoringMode'
+  | 'slaThreshold'
+  | 'learnedSlaSeconds'
+  | 'expectedNext'
+  | 'alertSeverity'
+  | 'slaStatus'
+  | 'lastError'
+  | 'lastUpdated'
+  | 'modifiedAt'
+  | 'isSlow'
+> {
+  catalogName: string
+  schemaName: string
+  tableName: string
+  qualifiedName: string
+  kind: string
+  tags: string[]
+  columnTags: Record<string, string[]>
+  /** Of the source itself. */
+  sourceTags: string[]
+  isKnown: boolean
+  /** The timestamp column; all columns while none is chosen. */
+  columns: KnownColumn[] | null
+  /** The last update seen. */
+  lastUpdate: Date | null
+}
+
+/** A watched table with the column that its freshness is read from, or why it cannot be read. */
+export interface Planned {
+  watched: Watched
+  column: KnownColumn | undefined
+  refusal: ConnectorError | undefined
+}
+
+export type Source = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>['source']
+
+/**
+ * The schedules that a check is of, with their tables.
+ * @param request `onlyClaimed` takes the schedules that the sweep has claimed
+ */
+export async function loadWatched(
+  server: Server,
+  trx: Transaction,
+  { companyId, sourceId, scheduleIds, onlyClaimed }: CheckRequest & { onlyClaimed?: true },
+): Promise<{ source: Source; watched: Watched[]; now: Date }> {
+  const { source } = await server.plugins.catalog.findAsset(trx, sourceId)
+  const which = scheduleIds
+    ? 'and f.id = any(cast(:ids as uuid[]))'
+    : `and f.is_active${onlyClaimed ? ' and f.running_slot is not null' : ''}`
+  const watched = await rows<Watched>(
+    trx,
+    `select f.id, f.table_id, f.timestamp_column, f.uses_last_modified, f.monitoring_mode, f.sla_threshold,
+       f.learned_sla_seconds, f.expected_next, f.alert_severity, f.sla_status, f.last_error, f.last_updated,
+       f.modified_at, f.is_slow,
+       t.catalog_name, t.schema_name, t.name as table_name, t.qualified_name, t.kind, t.tags, t.column_tags,
+       s.tags as source_tags, t.is_active as is_known,
+       case when f.uses_last_modified then null when f.timestamp_column is null then t.columns else
+         (select jsonb_agg(c) from jsonb_array_elements(t.columns) c where c ->> 'name' = f.timestamp_column)
+       end as columns,
+       (select least(c.last_updated, c.checked_at) from freshness_checks c
+         where c.company_id = f.company_id and c.schedule_id = f.id and c.is_update
+         order by c.checked_at desc, c.id desc limit 1) as last_update
+     from freshness_schedules f join tables t on t.id = f.table_id join sources s on s.id = f.source_id
+     where f.company_id = :companyId and f.source_id = :sourceId ${which}
+     order by t.qualified_name`,
+    { companyId, sourceId, ids: scheduleIds ?? [] },
+  )
+  const [clock] = await rows<{ now: Date }>(trx, 'select clock_timestamp() as now')
+  return { source, watched, now: clock?.now ?? new Date() }
+}
+
+/** Settles against the catalog what can be known without asking the database. */
+export function plan(server: Server, source: Source): (watched: Watched) => Planned {
+  return watched => {
+    const columns = watched.columns ?? []
+    const hidden = hiddenColumns(server, { columns, columnTags: watched.columnTags })
+    const column =
+      watched.timestampColumn === null
+        ? detectColumn(columns, hidden, source.freshnessDefaults?.freshness_columns)
+        : columns[0]
+    const refusal = refusalOf(source, watched, column, hidden)
+    return {
+      watched,
+      column,
+      refusal: refusal && new ConnectorError({ ...refusal, engine: source.sourceType }),
+    }
+  }
+}
+
+/** Why a table cannot be read, as far as the catalog tells. */
+function refusalOf(
+  source: Source,
+  watched: Watched,
+  column: KnownColumn | undefined,
+  hidden: ReadonlySet<string>,
+): { kind: 'missing-object' | 'permission'; message: string } | undefined {
+  if (!watched.isKnown) {
+    const message =
+      'The table was no longer there at the last discovery: discover again, or delete the schedule.'
+    return { kind: 'missing-object', message }
+  }
+  if (watched.timestampColumn !== null && !column) {
+    const message = `The table has no column ${watched.timestampColumn} any more: choose another freshness_column.`
+    return { kind: 'missing-object', message }
+  }
+  if (column && hidden.has(column.name)) {
+    const message = `${column.name} is tagged as personal data, and its newest value would be shown: choose another freshness_column, or take the tag off.`
+    return { kind: 'permission', message }
+  }
+  if (column && source.queryAccessLevel === 'schema_only') {
+    const message = `The query_access_level of ${source.name} is schema_only: the newest ${column.name} needs aggregates or full.`
+    return { kind: 'permission', message }
+  }
+  return undefined
+}
