@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { checkJob, dispatchChecks, refreshJob } from '../../../plugins/freshness/jobs.ts'
+import { parseDuration } from '../../../server/durations.ts'
 import { explicit, startWorlds } from './worlds.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'tidemark-freshness-'))
@@ -84,12 +85,23 @@ t.test('auto_learn learns the cadence from updates, and then judges by it', asyn
   }
   const { data, meta } = await freshness('loads')
   t.match(data.sla_threshold, /^\d+h$|^\d+m$/)
+  const learned = parseDuration(data.sla_threshold)
   t.equal(meta.expected_next_update, day(7, 6).toISOString())
   await check(new Date(day(7, 5).getTime() + 30 * 60_000))
   t.equal((await freshness('loads')).data.sla_status, 'warning')
   t.same(await alertsOf(schedule.id), [], 'a learned threshold does not warn before every usual update')
+  // Usually at 6:00; unusual from 6:00 and as long as the schedule says.
+  const end = day(6, 6).getTime() + (learned ?? 0) * 1000
+  const usual = day(7, 6).getTime()
+  await check(new Date(usual + 0.79 * (end - usual)))
+  t.same(await alertsOf(schedule.id), [])
+  await check(new Date(usual + 0.81 * (end - usual)))
+  t.match(await alertsOf(schedule.id), [{ severity: 'warning', status: 'triggered', title: /nearly stale/ }])
   await check(day(9, 7))
-  t.match(await alertsOf(schedule.id), [{ severity: 'critical', status: 'triggered' }])
+  t.match(await alertsOf(schedule.id), [
+    { severity: 'warning', status: 'resolved' },
+    { severity: 'critical', status: 'triggered' },
+  ])
   t.match((await freshness('loads')).data, { status: 'stale', sla_status: 'violated' })
 })
 
@@ -125,6 +137,41 @@ t.test('the sweep claims what is due once, keeps the grid, and checks a source i
   const { body } = await tenant.ask('GET', `/api/v1/sdk/freshness/schedules?asset_id=${source.id}`)
   const other = body.data.data.find(({ id }: { id: string }) => id === b.id)
   t.equal(other.last_check, b.last_check, 'what was not due was not checked')
+})
+
+t.test('a check that was overtaken by a later one is not recorded', async t => {
+  const { watch, database, source, freshness } = await world(
+    t,
+    `create table a (ts timestamptz); insert into a values ('2025-03-10 00:00Z')`,
+  )
+  const { id } = await watch('a', explicit('24h'))
+  await database.query(`update a set ts = now()`)
+  const later = new Date(Date.now() + 3_600_000)
+  await query('update freshness_schedules set last_check_at = $1 where id = $2', [later, id])
+  const ids = { companyId: tenant.companyId, sourceId: source.id }
+  t.match(await server.plugins.freshness.checkSource(ids), { measured: 1 })
+  const { data } = await freshness('a')
+  t.match(data, { last_updated: '2025-03-10T00:00:00.000Z', checked_at: later.toISOString() })
+})
+
+t.test('a table whose check still runs is not claimed again, unless that was lost', async t => {
+  const { watch, source } = await world(t, `create table a (ts timestamptz); insert into a values (now())`)
+  const { id } = await watch('a', { ...explicit('24h'), check_interval: '90m' })
+  const claim = async (slot: string) => {
+    const before = `running_slot = now() - cast($1 as interval), next_run_at = now() - interval '1 minute'`
+    await query(`update freshness_schedules set ${before} where id = $2`, [slot, id])
+    const context = { server, log: server.pino, attempt: 1, signal: new AbortController().signal, id: 'x' }
+    await dispatchChecks.work({}, context)
+    const [row] = await query(
+      `select next_run_at > now() + interval '88 minutes' as is_claimed from freshness_schedules where id = $1`,
+      [id],
+    )
+    return row
+  }
+  t.match(await claim('2 hours'), { is_claimed: false })
+  const checked = server.jobs.settled(checkJob, data => data.source_id === source.id)
+  t.match(await claim('3 hours'), { is_claimed: true })
+  t.equal(await checked, 'completed')
 })
 
 t.test('a refresh is a job that tells what failed', async t => {

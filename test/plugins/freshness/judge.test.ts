@@ -2,7 +2,13 @@ import t from 'tap'
 import type { ColumnInfo, ColumnKind } from '../../../connectors/catalog.ts'
 import { detectColumn, isReadable } from '../../../plugins/freshness/columns.ts'
 import { formatDuration, parseDuration, sayAge } from '../../../server/durations.ts'
-import { judge, learnThreshold, namedThreshold, shownThreshold } from '../../../plugins/freshness/judge.ts'
+import {
+  isLate,
+  judge,
+  learnThreshold,
+  namedThreshold,
+  shownThreshold,
+} from '../../../plugins/freshness/judge.ts'
 import { readMoment } from '../../../plugins/freshness/moments.ts'
 
 const NOW = new Date('2025-03-10T12:00:00Z')
@@ -63,6 +69,21 @@ t.test('auto_learn knows nothing until the 7th update, then learns the cadence',
   t.match(judged(7, 600), { status: 'fresh', slaStatus: 'within_sla' })
   t.same(judged(7, 600).expectedNext, ago(600 - HOUR), 'the next hourly update is due in 50 minutes')
   t.match(judged(7, 30 * HOUR), { status: 'stale', slaStatus: 'violated' })
+})
+
+t.test('a learned threshold warns when most of the doubt about the next update has passed', async t => {
+  // Usually an update comes after 10 hours; after 12 its absence is unusual.
+  const learned = (age: number) => {
+    const expectedNext = new Date(NOW.getTime() + (10 - age) * HOUR * 1000)
+    return isLate(judge(ago(age * HOUR), NOW, { slaSeconds: 12 * HOUR, expectedNext }), NOW)
+  }
+  t.equal(learned(9.9), false, 'past 80 % of the threshold, before its usual time')
+  t.equal(learned(11.59), false)
+  t.equal(learned(11.6), true)
+  t.equal(learned(11.99), true)
+  t.equal(learned(12), false, 'violated is more than late')
+  t.equal(learned(0), false)
+  t.equal(isLate(judge(null, NOW, { slaSeconds: null, expectedNext: null }), NOW), false)
 })
 
 t.test('durations are read and written', async t => {

@@ -113,3 +113,72 @@ t.test('tables without a timestamp column are as old as the engine says, if it d
   const { readings: refused } = await measure(refusing.connection, dialect, targets, OPTIONS)
   t.same(errorsOf(refused), ['a permission', 'b permission'])
 })
+
+t.test('what is slow is read alone, after all others', async t => {
+  const { connection, texts } = stand({})
+  const targets = many(4).map(item => ({ ...item, isSlow: item.id === 't1' }))
+  const { readings, statements } = await measure(connection, dialect, targets, OPTIONS)
+  t.equal(statements, 2)
+  t.match(texts, [/"t0".*"t2".*"t3"/, /^[^,]*"t1"[^,]*$/])
+  t.equal(readings.size, 4)
+})
+
+t.test('a table is slow as long as it takes a tenth of the time that a statement may', async t => {
+  let clock = 0
+  let takes = 200
+  const { connection } = stand({ t1: 'timeout' })
+  const query = connection.query.bind(connection)
+  connection.query = async (...input) => {
+    clock += takes
+    return query(...input)
+  }
+  const read = async (name: string) => {
+    const { readings } = await measure(connection, dialect, [target(name)], { ...OPTIONS, now: () => clock })
+    return readings.get(name)
+  }
+  t.match(await read('t0'), { isSlow: true })
+  t.match(await read('t1'), { error: { kind: 'timeout' }, isSlow: true })
+  takes = 50
+  t.notMatch(await read('t0'), { isSlow: true })
+})
+
+t.test('when all together were too slow, the next ones are asked in smaller parts', async t => {
+  const { connection, texts } = stand({})
+  const query = connection.query.bind(connection)
+  connection.query = async (statement, options) => {
+    const tables = dialect.render(statement).text.split('max(').length - 1
+    const rows = await query(statement, options)
+    if (tables > 3) throw failure('timeout')
+    return rows
+  }
+  const { readings, failure: none } = await measure(connection, dialect, many(20), OPTIONS)
+  t.same(errorsOf(readings), [])
+  t.equal(none, null)
+  t.equal(texts.length, 11, '10 and 5 fail; 3 and 2 of each half; then 3, 3, 3 and 1')
+})
+
+t.test('an engine that may not be asked when tables changed has its columns read all the same', async t => {
+  const { connection } = stand({}, { lastModified: async () => Promise.reject(failure('permission')) })
+  const targets = [{ ...target('a'), unchanged: new Date(0) }, target('b', null)]
+  const { readings, statements } = await measure(connection, dialect, targets, OPTIONS)
+  t.same(errorsOf(readings), ['b permission'])
+  t.match(readings.get('a'), { value: 1_700_000_000 })
+  t.equal(statements, 1)
+})
+
+t.test('an engine is not asked when views changed: it knows that of their definition', async t => {
+  const asked: string[] = []
+  const { connection } = stand(
+    {},
+    {
+      async lastModified(tables) {
+        asked.push(...tables.map(({ name }) => name))
+        return new Map(tables.map(table => [tablePath(table), new Date(0)]))
+      },
+    },
+  )
+  const targets = [target('a', null), { ...target('b', null), isStored: false }]
+  const { readings } = await measure(connection, dialect, targets, OPTIONS)
+  t.same(asked, ['a'])
+  t.match(readings.get('b'), { value: null })
+})
