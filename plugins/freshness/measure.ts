@@ -191,13 +191,19 @@ async function isolate(session: Session, part: readonly Target[], error: Connect
   if (part.length === 1) return { readings: allFailed(session, part, error, isShort), largest: Infinity }
   const middle = Math.ceil(part.length / 2)
   const first = await readPart(session, part.slice(0, middle))
-  const isFirstWell = ![...first.readings.values()].some(reading => 'error' in reading)
   const rest = part.slice(middle)
-  const second = isFirstWell && !isShort ? await isolate(session, rest, error) : await readPart(session, rest)
+  const second =
+    isWell(first) && !isShort ? await isolate(session, rest, error) : await readPart(session, rest)
+  // Too short a time for both halves together, and for no table of them, was too much work.
+  const largest = isShort && isWell(first) && isWell(second) ? middle : Infinity
   return {
     readings: new Map([...first.readings, ...second.readings]),
-    largest: Math.min(first.largest, second.largest, isShort ? middle : Infinity),
+    largest: Math.min(first.largest, second.largest, largest),
   }
+}
+
+function isWell({ readings }: PartRead): boolean {
+  return ![...readings.values()].some(reading => 'error' in reading)
 }
 
 function allFailed(

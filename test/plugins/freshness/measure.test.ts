@@ -157,6 +157,13 @@ t.test('when all together were too slow, the next ones are asked in smaller part
   t.equal(texts.length, 11, '10 and 5 fail; 3 and 2 of each half; then 3, 3, 3 and 1')
 })
 
+t.test('a locked table does not make the parts after it smaller', async t => {
+  const { connection } = stand({ t3: 'timeout' })
+  const { readings, statements } = await measure(connection, dialect, many(30), OPTIONS)
+  t.same(errorsOf(readings), ['t3 timeout'])
+  t.equal(statements, 9, 'seven to find it, two for the twenty tables after it')
+})
+
 t.test('an engine that may not be asked when tables changed has its columns read all the same', async t => {
   const { connection } = stand({}, { lastModified: async () => Promise.reject(failure('permission')) })
   const targets = [{ ...target('a'), unchanged: new Date(0) }, target('b', null)]
