@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import Joi from 'joi'
+import { TIMEZONE } from './timezones.ts'
 
 /** Every setting, parsed. Names are those of the environment variables in camelCase. */
 export interface Config {
@@ -82,15 +83,6 @@ const secretKey = Joi.string().custom((value: string, helpers) =>
       }),
 )
 
-const timezone = Joi.string().custom((value: string, helpers) => {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: value })
-    return value
-  } catch {
-    return helpers.message({ custom: '{{#label}} must be an IANA time zone such as Europe/Berlin' })
-  }
-})
-
 const postgresUrl = Joi.string().uri({ scheme: ['postgres', 'postgresql'] })
 
 /** One row a setting: its schema with its default, whether it is secret, and what it does. */
@@ -163,7 +155,7 @@ const SETTINGS = {
     about: 'Seconds after which a statement at a source is ended there.',
   },
   TIMEZONE: {
-    schema: timezone.default('UTC'),
+    schema: TIMEZONE.default('UTC'),
     about: 'Zone of timestamps that carry none, where a source does not say.',
   },
   LOG_LEVEL: {

@@ -1,22 +1,12 @@
 import Joi from 'joi'
 import { SCOPES } from '../../server/access.ts'
 import { pageQuery } from '../../server/page.ts'
+import { TIMEZONE } from '../../server/timezones.ts'
 
 const email = Joi.string().trim().lowercase().email({ tlds: false }).max(254)
 /** Hashing takes text of any length; policy is checked apart, and has a code of its own. */
 const password = Joi.string().max(1_024)
 const fullName = Joi.string().trim().min(1).max(200)
-
-const timezone = Joi.string()
-  .max(64)
-  .custom((value: string, helpers) => {
-    try {
-      new Intl.DateTimeFormat('en', { timeZone: value })
-      return value
-    } catch {
-      return helpers.message({ custom: '{{#label}} must be an IANA time zone such as Europe/Berlin' })
-    }
-  })
 
 /** The bodies and queries of accounts and API keys. */
 export const schemas = {
@@ -30,7 +20,7 @@ export const schemas = {
   }).label('RegisterRequest'),
   login: Joi.object({ email: email.required(), password: password.required() }).label('LoginRequest'),
   refresh: Joi.object({ refresh_token: Joi.string().max(500).required() }).label('RefreshTokenRequest'),
-  profile: Joi.object({ full_name: fullName.allow(null), timezone })
+  profile: Joi.object({ full_name: fullName.allow(null), timezone: TIMEZONE })
     .min(1)
     .label('UpdateProfileRequest'),
   changePassword: Joi.object({ old_password: password.required(), new_password: password.required() }).label(

@@ -1,5 +1,5 @@
 import type { Connection, Connector } from '../../connectors/connector.ts'
-import type { TableInfo } from '../../connectors/catalog.ts'
+import type { TableInfo, TableRef } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database.ts'
 import type { Tagged } from './assets.ts'
 import type { SessionOptions } from './connections.ts'
@@ -12,6 +12,11 @@ export interface CatalogApi {
   findAsset(trx: Transaction, assetId: string): Promise<{ source: Source; table?: Table }>
   /** A table of an asset by `catalog.schema.table`, or less where that is clear. @throws 400 listing candidates */
   findTable(trx: Transaction, asset: { source: Source; table?: Table }, tablePath: string): Promise<Table>
+  /** What tells whether patterns, as sources take them, name a table. @throws 400 for a pattern that is none */
+  matcherOf(body: {
+    include_patterns?: readonly string[]
+    exclude_patterns?: readonly string[]
+  }): (table: TableRef) => boolean
   /** A table and its source by the table's id; undefined when gone. */
   load(trx: Transaction, tableId: string): Promise<{ source: Source; table: Table } | undefined>
   connectorOf(source: Source): Connector

@@ -1,6 +1,7 @@
 import type { Server } from '@hapi/hapi'
-import type { Connection, Connector, ConnectOptions, Stage } from '../../connectors/connector.ts'
+import type { Connection, ConnectOptions, Stage } from '../../connectors/connector.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../../connectors/errors.ts'
+import { connectorConfig } from './config.ts'
 import type { Source } from './models.ts'
 import { withPlace } from './places.ts'
 import { storable } from './text.ts'
@@ -24,42 +25,6 @@ export function failureOf(error: unknown): { code: string; message: string } {
   if (error instanceof ConnectorError)
     return { code: ERROR_CODES[error.kind], message: storable(error.message) }
   return { code: 'other', message: 'Something unexpected went wrong; the log has more' }
-}
-
-/** The config of a source split by its connector's schema: what may be shown, and what is sealed. */
-export function splitSecrets(
-  connector: Connector,
-  config: Record<string, unknown>,
-): { open: Record<string, unknown>; secret: Record<string, unknown> } {
-  const names = new Set(namesOf(connector, 'secret'))
-  const entries = Object.entries(config)
-  return {
-    open: Object.fromEntries(entries.filter(([name]) => !names.has(name))),
-    secret: Object.fromEntries(entries.filter(([name]) => names.has(name))),
-  }
-}
-
-/** The fields of a connector's config that its schema marks as secrets, or as where secrets are sent. */
-export function namesOf(connector: Connector, mark: 'secret' | 'address'): string[] {
-  const { keys } = connector.config.describe() as {
-    keys?: Record<string, { metas?: { secret?: true; address?: true }[] }>
-  }
-  return Object.entries(keys ?? {}).flatMap(([name, key]) =>
-    key.metas?.some(meta => meta[mark]) ? [name] : [],
-  )
-}
-
-/** Where a source's secrets are sealed for; a row copied to another source or company does not open. */
-export function sealPlace(companyId: string, sourceId: string): string {
-  return `source:${companyId}:${sourceId}`
-}
-
-/** The whole config of a source, secrets opened. */
-export function openConfig(server: Server, source: Source): Record<string, unknown> {
-  const secret = source.secrets
-    ? server.vault.open(source.secrets, sealPlace(source.companyId, source.id))
-    : '{}'
-  return { ...source.config, ...(JSON.parse(secret) as object) }
 }
 
 /** Milliseconds after which a statement at a source is ended there. */
@@ -87,7 +52,7 @@ export function withConnection<T>(
 ): Promise<T> {
   const connector = server.connectors.get(source.sourceType)
   const session = async () => {
-    const connection = await connector.connect(openConfig(server, source), {
+    const connection = await connector.connect(connectorConfig(server, connector, source), {
       ...options(server),
       statementTimeoutMs: timeoutMs,
     })
@@ -103,10 +68,8 @@ export function withConnection<T>(
 /** Tries a source stage by stage, when a session may be open there. */
 export function testConnection(server: Server, source: Source): Promise<Stage[]> {
   const connector = server.connectors.get(source.sourceType)
-  return withPlace(server, source, () => connector.test(openConfig(server, source), options(server)), {
-    patienceMs: PATIENCE_MS,
-    leaves: 0,
-  })
+  const test = () => connector.test(connectorConfig(server, connector, source), options(server))
+  return withPlace(server, source, test, { patienceMs: PATIENCE_MS, leaves: 0 })
 }
 
 function options(server: Server): ConnectOptions {

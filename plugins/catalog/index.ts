@@ -5,6 +5,7 @@ import { learnExpected } from './baseline.ts'
 import { statementTimeoutMs, withConnection } from './connections.ts'
 import { discoverJob, dispatchDiscoveries } from './jobs.ts'
 import type { AssetFacts } from './present.ts'
+import { matcherOf } from './patterns.ts'
 import { pruneJob } from './prune.ts'
 import { routes } from './routes.ts'
 import { schemaRoutes } from './schema-routes.ts'
@@ -25,6 +26,7 @@ export const catalog: Plugin<undefined> = {
     server.expose({
       findAsset,
       findTable,
+      matcherOf,
       load: loadTable,
       connectorOf: source => server.connectors.get(source.sourceType),
       withConnection: (source, work, options) => withConnection(server, source, work, options),

@@ -5,7 +5,13 @@ import { CompanyRow } from '../../server/database.ts'
 /** A connection to a monitored database. */
 export class Source extends CompanyRow {
   static override tableName = 'sources'
-  static override jsonAttributes = ['config', 'connectionError', 'readPatterns', 'tagCounts', 'freshnessDefaults']
+  static override jsonAttributes = [
+    'config',
+    'connectionError',
+    'readPatterns',
+    'tagCounts',
+    'freshnessDefaults',
+  ]
 
   declare id: string
   declare internalId: string

@@ -1,6 +1,7 @@
 import Joi from 'joi'
 import { isMatch } from 'matcher'
 import { parseName, type TableRef } from '../../connectors/catalog.ts'
+import { invalidField } from '../../server/errors.ts'
 import type { FormerPatterns, Patterns } from './models.ts'
 
 /** The patterns of a source without any. */
@@ -16,6 +17,25 @@ export function inScope({ include, exclude }: Patterns, table: TableRef): boolea
   const names = [table.name, table.schema, table.catalog]
   const fits = (pattern: string) => globsOf(pattern).every((glob, level) => isMatch(names[level] ?? '', glob))
   return (include.length === 0 || include.some(fits)) && !exclude.some(fits)
+}
+
+/**
+ * What tells whether the patterns of a body name a table, as those of a source do.
+ * @throws 400 for a pattern that is none
+ */
+export function matcherOf(body: {
+  include_patterns?: readonly string[]
+  exclude_patterns?: readonly string[]
+}): (table: TableRef) => boolean {
+  const read = (field: keyof typeof body): string[] => {
+    const checked = patternList
+      .label(field)
+      .validate(body[field] ?? [], { errors: { wrap: { label: false } } })
+    if (checked.error) throw invalidField(field, checked.error.message)
+    return checked.value as string[]
+  }
+  const patterns = { include: read('include_patterns'), exclude: read('exclude_patterns') }
+  return table => inScope(patterns, table)
 }
 
 /** Patterns are few and tables are many. */

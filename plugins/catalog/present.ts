@@ -91,6 +91,7 @@ function recordOf(server: Server, source: Source): object {
     effective_access_level: source.queryAccessLevel,
     max_concurrency: source.maxConcurrency,
     statement_timeout_seconds: source.statementTimeoutSeconds,
+    freshness_defaults: source.freshnessDefaults,
     // An engine whose extension was taken away has no features, and its sources stay readable.
     features: server.connectors.has(source.sourceType)
       ? { ...server.connectors.get(source.sourceType).capabilities }

@@ -3,6 +3,7 @@ import type { Server } from '@hapi/hapi'
 import { tablePath, type TableInfo } from '../../connectors/catalog.ts'
 import type { ConnectorError } from '../../connectors/errors.ts'
 import type { Transaction } from '../../server/database.ts'
+import { wayOf } from './config.ts'
 import { failureOf } from './connections.ts'
 import { compareCatalogs, keepConstraints, type Comparison } from './compare.ts'
 import { closeExcluded, recordDrift } from './changes.ts'
@@ -103,9 +104,8 @@ export async function record(
 
 /** Whether somebody has said meanwhile that another database is to be read, in another way, or other tables of it. */
 export function isOutdated(read: Source, source: Source): boolean {
-  // Secrets are sealed anew with each config, also where the config is the same.
-  const wayOf = (of: Source) => [of.config, of.secrets, of.includePatterns, of.excludePatterns]
-  return !isDeepStrictEqual(wayOf(read), wayOf(source))
+  const partsOf = (of: Source) => [wayOf(of.config), of.secrets, of.includePatterns, of.excludePatterns]
+  return !isDeepStrictEqual(partsOf(read), partsOf(source))
 }
 
 function unreadOf(path: string, error: ConnectorError): Unread {

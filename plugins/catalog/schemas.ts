@@ -1,11 +1,41 @@
 import Joi from 'joi'
+import { CHECK_INTERVAL, SLA_THRESHOLD } from '../../server/durations.ts'
 import { pageQuery, queryBoolean, queryInteger } from '../../server/page.ts'
+import { TIMEZONE } from '../../server/timezones.ts'
 import { IMPACTS } from './diff.ts'
 import { patternList } from './patterns.ts'
 
 const DISCOVERY_INTERVALS = ['off', 'hourly', 'every_4_hours', 'daily', 'weekly']
 
 export const assetParams = Joi.object({ asset_id: Joi.string().max(1_000).required() })
+
+const timezone = TIMEZONE.description(
+  'The zone of timestamps that name none; without one, that of the setting TIMEZONE.',
+)
+
+/** What the engine asks for; its connector's schema checks that. */
+const connectionConfig = (own: Joi.Schema) =>
+  Joi.object({ timezone: own })
+    .unknown()
+    .description('The fields of the engine. Of any engine also timezone.')
+
+const freshnessDefaults = Joi.object({
+  monitoring_mode: Joi.string().valid('auto_learn', 'explicit'),
+  sla_threshold: SLA_THRESHOLD.when('monitoring_mode', { is: 'explicit', then: Joi.required() }).messages({
+    'any.required': '{{#label}} is required with monitoring_mode explicit, such as 24h',
+  }),
+  check_interval: CHECK_INTERVAL,
+  freshness_columns: Joi.array()
+    .items(Joi.string().max(255))
+    .min(1)
+    .max(20)
+    .unique((a: string, b: string) => a.toLowerCase() === b.toLowerCase())
+    .description('Columns that tell when a row was written, the surest first, in any case.'),
+})
+  .min(1)
+  .allow(null)
+  .messages({ 'object.min': '{{#label}} must name a default; null takes all of them out' })
+  .description('What freshness schedules made from now on have where they name nothing else.')
 
 const treatment = {
   query_access_level: Joi.string().valid('schema_only', 'aggregates', 'full'),
@@ -14,12 +44,13 @@ const treatment = {
   include_patterns: patternList,
   exclude_patterns: patternList,
   auto_tag_enabled: Joi.boolean().strict(),
+  freshness_defaults: freshnessDefaults,
 }
 
 export const newSource = Joi.object({
   name: Joi.string().trim().min(1).max(200).required(),
   source_type: Joi.string().required(),
-  connection_config: Joi.object().unknown().required(),
+  connection_config: connectionConfig(timezone).required(),
   description: Joi.string().allow('').max(2_000),
   discovery_interval: Joi.string()
     .valid(...DISCOVERY_INTERVALS)
@@ -30,7 +61,7 @@ export const newSource = Joi.object({
 export const sourcePatch = Joi.object({
   name: Joi.string().trim().min(1).max(200),
   description: Joi.string().allow('', null).max(2_000),
-  connection_config: Joi.object().unknown(),
+  connection_config: connectionConfig(timezone.allow(null)),
   is_active: Joi.boolean().strict(),
   discovery_interval: Joi.string().valid(...DISCOVERY_INTERVALS),
   ...treatment,

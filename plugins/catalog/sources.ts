@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import type { Connector, Stage } from '../../connectors/connector.ts'
@@ -6,10 +5,10 @@ import { ConnectorError } from '../../connectors/errors.ts'
 import { formatName } from '../../connectors/catalog.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
-import { failureOf, namesOf, openConfig, sealPlace, splitSecrets, testConnection } from './connections.ts'
-import { Run, Source } from './models.ts'
+import { changedConfig, newConfig, type Config } from './config.ts'
+import { failureOf, testConnection } from './connections.ts'
+import { Run, Source, type FreshnessDefaults } from './models.ts'
 import { discoverJob } from './jobs.ts'
-import { EVERYTHING } from './patterns.ts'
 import { inParts } from './store.ts'
 import { classifyAll, forgetAutomatic } from './tags.ts'
 
@@ -21,6 +20,7 @@ interface Treatment {
   include_patterns?: string[]
   exclude_patterns?: string[]
   auto_tag_enabled?: boolean
+  freshness_defaults?: FreshnessDefaults | null
 }
 
 function treatmentOf(body: Treatment): Partial<Source> {
@@ -31,6 +31,7 @@ function treatmentOf(body: Treatment): Partial<Source> {
     includePatterns: body.include_patterns,
     excludePatterns: body.exclude_patterns,
     autoTagEnabled: body.auto_tag_enabled,
+    freshnessDefaults: body.freshness_defaults,
   }
 }
 
@@ -38,7 +39,7 @@ function treatmentOf(body: Treatment): Partial<Source> {
 export interface NewSource extends Treatment {
   name: string
   source_type: string
-  connection_config: Record<string, unknown>
+  connection_config: Config
   description?: string
   discovery_interval: string
 }
@@ -53,7 +54,6 @@ export async function createSource(
   await assertFreeName(trx, body.name)
   const connector = engineOf(server, body.source_type)
   const id = v7()
-  const config = validConfig(connector, body.connection_config)
   return Source.query(trx).insertAndFetch({
     id,
     name: body.name,
@@ -62,7 +62,7 @@ export async function createSource(
     discoveryInterval: body.discovery_interval,
     nextRunAt: body.discovery_interval === 'off' ? null : new Date(),
     ...treatmentOf(body),
-    ...sealed(server, connector, { companyId, id }, config),
+    ...newConfig(server, connector, { companyId, id }, body.connection_config),
   })
 }
 
@@ -70,7 +70,7 @@ export async function createSource(
 export interface SourcePatch extends Treatment {
   name?: string
   description?: string | null
-  connection_config?: Record<string, unknown>
+  connection_config?: Config
   is_active?: boolean
   discovery_interval?: string
 }
@@ -86,8 +86,6 @@ export async function patchSource(
   const source = await lockSource(trx, sourceId)
   if (patch.name !== undefined && patch.name !== source.name) await assertFreeName(trx, patch.name)
   const { name: formerName } = source
-  const connector = server.connectors.get(source.sourceType)
-  const config = patch.connection_config && mergedConfig(server, connector, source, patch.connection_config)
   const { discovery_interval: interval } = patch
   const changed = await Source.query(trx).patchAndFetchById(source.id, {
     ...(patch.name !== undefined && { name: patch.name }),
@@ -99,58 +97,13 @@ export async function patchSource(
         discoveryInterval: interval,
         ...(interval === 'off' ? { nextRunAt: null, retryAt: null } : { nextRunAt: new Date() }),
       }),
-    ...(config && {
-      ...sealed(server, connector, source, config),
-      connectionStatus: 'untested' as const,
-      connectionError: null,
-      isEncrypted: null,
-      // Tables of another database are neither added nor removed.
-      readPatterns: { ...(source.readPatterns ?? EVERYTHING), isElsewhere: true },
-      failedDiscoveries: 0,
-      retryAt: null,
-    }),
+    ...(patch.connection_config && changedConfig(server, source, patch.connection_config)),
     updatedAt: new Date(),
   })
   if (changed.name !== formerName) await renameTables(trx, changed, formerName)
   if (changed.autoTagEnabled !== source.autoTagEnabled)
     await (changed.autoTagEnabled ? classifyAll(trx, changed) : forgetAutomatic(trx, changed))
   return changed
-}
-
-/**
- * A config with what a patch changes; null takes a part out. A secret left out is kept, but only for the place it was given for: who may
- * change a source may not have its password sent to a server of their own.
- * @throws 400 `VALIDATION_ERROR` on the secrets that have to be given again
- */
-function mergedConfig(
-  server: Server,
-  connector: Connector,
-  source: Source,
-  patch: Record<string, unknown>,
-): Record<string, unknown> {
-  const former = openConfig(server, source)
-  const changes = inOwnNames(connector, patch)
-  const merged = Object.entries({ ...former, ...changes }).filter(([, value]) => value !== null)
-  const config = validConfig(connector, Object.fromEntries(merged))
-  const moved = namesOf(connector, 'address').filter(name => !isDeepStrictEqual(config[name], former[name]))
-  const kept = namesOf(connector, 'secret').filter(
-    name => former[name] !== undefined && former[name] !== '' && !Object.hasOwn(changes, name),
-  )
-  const [secret] = kept
-  if (moved.length === 0 || secret === undefined) return config
-  throw invalidField(
-    `connection_config.${secret}`,
-    `has to be given again with another ${moved.join(', ')}: a stored secret is only sent where it was meant for`,
-  )
-}
-
-/** A part of a config by the names that are stored: `user` is taken for `username` by some schemas. */
-function inOwnNames(connector: Connector, patch: Record<string, unknown>): Record<string, unknown> {
-  const { renames = [] } = connector.config.describe() as { renames?: { from: string; to: string }[] }
-  const own = new Map(renames.map(({ from, to }) => [from, to]))
-  // Given by both names, it is for the schema to refuse.
-  const nameOf = (name: string) => (Object.hasOwn(patch, own.get(name) ?? name) ? name : own.get(name)!)
-  return Object.fromEntries(Object.entries(patch).map(([name, value]) => [nameOf(name), value]))
 }
 
 /**
@@ -185,33 +138,6 @@ async function renameTables(trx: Transaction, source: Source, formerName: string
 function engineOf(server: Server, name: string): Connector {
   if (server.connectors.has(name)) return server.connectors.get(name)
   throw invalidField('source_type', `must be one of ${server.connectors.names().join(', ')}`)
-}
-
-function validConfig(connector: Connector, config: Record<string, unknown>): Record<string, unknown> {
-  const { value, error } = connector.config.validate(config, {
-    abortEarly: false,
-    convert: true,
-    errors: { wrap: { label: false } },
-  })
-  if (!error) return value
-  const errors = error.details.map(({ path, message }) => ({
-    field: ['connection_config', ...path].join('.'),
-    error: message,
-  }))
-  throw apiError('VALIDATION_ERROR', errors.map(({ error: text }) => text).join('; '), {
-    ...errors[0],
-    errors,
-  })
-}
-
-function sealed(
-  server: Server,
-  connector: Connector,
-  { companyId, id }: { companyId: string; id: string },
-  config: Record<string, unknown>,
-): { config: Record<string, unknown>; secrets: string } {
-  const { open, secret } = splitSecrets(connector, config)
-  return { config: open, secrets: server.vault.seal(JSON.stringify(secret), sealPlace(companyId, id)) }
 }
 
 async function assertFreeName(trx: Transaction, name: string): Promise<void> {

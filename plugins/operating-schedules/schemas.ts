@@ -1,6 +1,6 @@
 import Joi from 'joi'
-import { IANAZone } from 'luxon'
 import { pageQuery } from '../../server/page.ts'
+import { TIMEZONE } from '../../server/timezones.ts'
 
 const MAX_RULES = 100
 
@@ -23,24 +23,16 @@ const rule = Joi.object({
   ),
 })
 
-/** An offset such as +02:00 knows no summer time, and is no zone of the IANA's. */
-const timezone = Joi.string()
-  .max(100)
-  .custom((value: string, helpers) =>
-    /^[a-z]/i.test(value) && IANAZone.isValidZone(value) ? value : helpers.error('timezone.unknown'),
-  )
-  .messages({ 'timezone.unknown': '{{#label}} must be an IANA time zone such as Europe/Berlin' })
-
 const name = Joi.string().trim().min(1).max(200)
 const rules = Joi.array().items(rule).min(1).max(MAX_RULES)
 
 export const newSchedule = Joi.object({
   name: name.required(),
-  timezone: timezone.required(),
+  timezone: TIMEZONE.required(),
   rules: rules.required(),
 }).required()
 
-export const schedulePatch = Joi.object({ name, timezone, rules }).required()
+export const schedulePatch = Joi.object({ name, timezone: TIMEZONE, rules }).required()
 
 export const scheduleParams = Joi.object({ schedule_id: Joi.string().required() })
 

@@ -1,0 +1,162 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Server } from '@hapi/hapi'
+import type { Connector } from '../../connectors/connector.ts'
+import { apiError, invalidField } from '../../server/errors.ts'
+import type { Source } from './models.ts'
+import { EVERYTHING } from './patterns.ts'
+
+/** A `connection_config`, its secrets in it. */
+export type Config = Record<string, unknown>
+
+/** What a config may hold whatever its connector declares: the zone of timestamps that name none. */
+const OWN: ReadonlySet<string> = new Set(['timezone'])
+
+/** Where the config of a source is kept. */
+type Sealed = Pick<Source, 'config' | 'secrets'>
+
+/** The config of a source that is being made. @throws 400 `VALIDATION_ERROR` naming each wrong field */
+export function newConfig(
+  server: Server,
+  connector: Connector,
+  place: Pick<Source, 'companyId' | 'id'>,
+  given: Config,
+): Sealed {
+  return sealed(server, connector, place, validConfig(connector, given))
+}
+
+/**
+ * What a patch of its config changes of a source; null takes a part out. Where the same database is read in the same
+ * way, what is known of it stays. A secret left out is kept, but only for the place it was given for: who may change a
+ * source may not have its password sent to a server of their own.
+ * @throws 400 `VALIDATION_ERROR` naming each wrong field, or the secret that has to be given again
+ */
+export function changedConfig(server: Server, source: Source, patch: Config): Partial<Source> {
+  const connector = server.connectors.get(source.sourceType)
+  const former = openConfig(server, source)
+  const changes = inOwnNames(connector, patch)
+  const config = validConfig(connector, withoutNulls({ ...former, ...changes }))
+  // Secrets are not sealed anew: who reads the source meanwhile would take them for others.
+  if (isDeepStrictEqual(wayOf(config), wayOf(former))) return { config: splitSecrets(connector, config).open }
+  assertSecrets(connector, { former, config, changes })
+  return {
+    ...sealed(server, connector, source, config),
+    connectionStatus: 'untested',
+    connectionError: null,
+    isEncrypted: null,
+    // Tables of another database are neither added nor removed.
+    readPatterns: { ...(source.readPatterns ?? EVERYTHING), isElsewhere: true },
+    failedDiscoveries: 0,
+    retryAt: null,
+  }
+}
+
+/** What of a config says which database is read and how; the rest says what is made of it. */
+export function wayOf(config: Config): Config {
+  return Object.fromEntries(Object.entries(withoutNulls(config)).filter(([name]) => !OWN.has(name)))
+}
+
+/** The whole config of a source, secrets opened. */
+export function openConfig(server: Server, source: Source): Config {
+  const secret = source.secrets
+    ? server.vault.open(source.secrets, sealPlace(source.companyId, source.id))
+    : '{}'
+  return { ...source.config, ...(JSON.parse(secret) as object) }
+}
+
+/** The whole config of a source as its connector takes it. */
+export function connectorConfig(server: Server, connector: Connector, source: Source): Config {
+  return declared(connector, openConfig(server, source))
+}
+
+/** A config without what is ours, unless the connector declares it too. */
+function declared(connector: Connector, config: Config): Config {
+  const keys = keysOf(connector)
+  const isDeclared = (name: string) => !OWN.has(name) || Object.hasOwn(keys, name)
+  return Object.fromEntries(Object.entries(config).filter(([name]) => isDeclared(name)))
+}
+
+/** What is ours was validated with the body: a connector's schema may be of another copy of Joi. */
+function validConfig(connector: Connector, config: Config): Config {
+  const { value, error } = connector.config.validate(declared(connector, config), {
+    abortEarly: false,
+    convert: true,
+    errors: { wrap: { label: false } },
+  })
+  const own = Object.entries(config).filter(([name]) => OWN.has(name))
+  if (!error) return { ...value, ...Object.fromEntries(own) }
+  const errors = error.details.map(({ path, message }) => ({
+    field: ['connection_config', ...path].join('.'),
+    error: message,
+  }))
+  throw apiError('VALIDATION_ERROR', errors.map(({ error: text }) => text).join('; '), {
+    ...errors[0],
+    errors,
+  })
+}
+
+function assertSecrets(
+  connector: Connector,
+  { former, config, changes }: { former: Config; config: Config; changes: Config },
+): void {
+  const moved = namesOf(connector, 'address').filter(name => !isDeepStrictEqual(config[name], former[name]))
+  const kept = namesOf(connector, 'secret').filter(
+    name => former[name] !== undefined && former[name] !== '' && !Object.hasOwn(changes, name),
+  )
+  const [secret] = kept
+  if (moved.length === 0 || secret === undefined) return
+  throw invalidField(
+    `connection_config.${secret}`,
+    `has to be given again with another ${moved.join(', ')}: a stored secret is only sent where it was meant for`,
+  )
+}
+
+/** A part of a config by the names that are stored: `user` is taken for `username` by some schemas. */
+function inOwnNames(connector: Connector, patch: Config): Config {
+  const { renames = [] } = connector.config.describe() as { renames?: { from: string; to: string }[] }
+  const own = new Map(renames.map(({ from, to }) => [from, to]))
+  // Given by both names, it is for the schema to refuse.
+  const nameOf = (name: string) => (Object.hasOwn(patch, own.get(name) ?? name) ? name : own.get(name)!)
+  return Object.fromEntries(Object.entries(patch).map(([name, value]) => [nameOf(name), value]))
+}
+
+function withoutNulls(config: Config): Config {
+  return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null))
+}
+
+function sealed(
+  server: Server,
+  connector: Connector,
+  { companyId, id }: Pick<Source, 'companyId' | 'id'>,
+  config: Config,
+): Sealed {
+  const { open, secret } = splitSecrets(connector, config)
+  return { config: open, secrets: server.vault.seal(JSON.stringify(secret), sealPlace(companyId, id)) }
+}
+
+/** A config split by its connector's schema: what may be shown, and what is sealed. */
+function splitSecrets(connector: Connector, config: Config): { open: Config; secret: Config } {
+  const names = new Set(namesOf(connector, 'secret'))
+  const entries = Object.entries(config)
+  return {
+    open: Object.fromEntries(entries.filter(([name]) => !names.has(name))),
+    secret: Object.fromEntries(entries.filter(([name]) => names.has(name))),
+  }
+}
+
+/** Where a source's secrets are sealed for; a row copied to another source or company does not open. */
+function sealPlace(companyId: string, sourceId: string): string {
+  return `source:${companyId}:${sourceId}`
+}
+
+/** The fields that a connector's schema marks as secrets, or as where secrets are sent. */
+function namesOf(connector: Connector, mark: 'secret' | 'address'): string[] {
+  return Object.entries(keysOf(connector)).flatMap(([name, key]) =>
+    key.metas?.some(meta => meta[mark]) ? [name] : [],
+  )
+}
+
+/** The fields that a connector's schema declares. */
+function keysOf(connector: Connector): Record<string, { metas?: { secret?: true; address?: true }[] }> {
+  const { keys = {} } = connector.config.describe() as { keys?: ReturnType<typeof keysOf> }
+  return keys
+}
