@@ -33,6 +33,8 @@ export interface ColumnInfo {
   ordinal: number
   /** Canonical type: lower case, synonyms folded, length, precision and scale kept: `varchar(20)`. */
   type: string
+  /** The canonical type under a type that people made of another and named (PostgreSQL's domains). */
+  base?: string
   /** The type as the engine spells it. */
   rawType: string
   kind: ColumnKind

@@ -11,7 +11,7 @@ export interface Capabilities {
   constraints?: true
   /** The catalog tells comments on tables and columns. */
   comments?: true
-  /** The engine knows when a table was last modified. */
+  /** The engine knows when the rows of a table last changed, and every change of rows moves that time. */
   lastModified?: true
   /** The engine estimates row counts without reading rows. */
   estimates?: true
@@ -116,7 +116,13 @@ export interface Connection {
   hidden?(tables: TableRef[]): Promise<Map<string, ConnectorError>>
   /** Runs one statement. Rejects with ConnectorError; the connection stays usable or is closed, never hung. */
   query(statement: Sql, options: QueryOptions): Promise<Row[]>
-  /** When tables were last modified, by `tablePath`; present if and only if `lastModified` is claimed. */
+  /**
+   * When the rows of tables last changed, by `tablePath`, with as many statements for thousands of tables as for one;
+   * present if and only if `lastModified` is claimed. Tables whose time is the same as before may be left unread: so only
+   * those are told of whose rows the engine keeps itself, no views and nothing outside of it, and not those of which it
+   * does not know. It may move for something else than rows, and late: rows can be there that are newer than it. Rejects
+   * with ConnectorError, of a kind in `BLAMES_CHECK` where only this cannot be told.
+   */
   lastModified?(tables: TableRef[]): Promise<Map<string, Date>>
   /** Row estimates by `tablePath`; present if and only if `estimates` is claimed. */
   estimates?(tables: TableRef[]): Promise<Map<string, number>>

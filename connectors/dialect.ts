@@ -60,10 +60,10 @@ export interface Dialect {
    */
   seconds(value: Sql): Sql
   /**
-   * Whether the timestamps of a canonical type are moments. All others are what a clock on the wall showed, in a zone
-   * that only people know.
+   * Whether a `Date` that is read of a column is the moment that was stored. Of all others it is what a clock on the wall
+   * showed, in a zone that only people know, read as if it were UTC's.
    */
-  isMoment(type: string): boolean
+  isMoment(column: Pick<ColumnInfo, 'type' | 'base'>): boolean
   /** A text written out; only for texts that stood in quotes in a user's own SQL, where a value cannot be bound. */
   literal(text: string): Sql
   /** A finite number, given as JavaScript prints it or as a decimal text of any length, written out exactly. */
@@ -104,7 +104,7 @@ const ansi: Dialect = {
   asText: value => sql`cast(${value} as varchar)`,
   // Not ANSI's, but of several engines; of an unknown one, conformance tells.
   seconds: value => sql`cast(floor(extract(epoch from ${value})) as bigint)`,
-  isMoment: type => /^timestamptz|with (local )?time zone/.test(type),
+  isMoment: ({ type, base = type }) => /^timestamp(tz|\b.* with (local )?time zone)/.test(base),
   literal: text => raw(`'${text.replaceAll("'", "''")}'`),
   number: text => raw(text),
   limit: (select, count) => sql`${select} limit ${raw(String(count))}`,

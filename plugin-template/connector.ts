@@ -9,18 +9,6 @@ import { openSession } from './session.ts'
 export interface SqliteConfig extends Record<string, unknown> {
   /** The database file; the server decides in which folders it may lie. */
   path: string
-  /** The zone of timestamps that name none, UTC unless told. */
-  timezone?: string
-}
-
-function readTimezone(zone: string, { error }: Joi.CustomHelpers): string | Joi.ErrorReport {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone
-      ? zone
-      : error('any.invalid')
-  } catch {
-    return error('any.invalid')
-  }
 }
 
 /** The file's real path, when the server lets it be opened and it is a file. */
@@ -38,10 +26,6 @@ export const sqlite: Connector<SqliteConfig> = {
   label: 'SQLite',
   config: Joi.object<SqliteConfig>({
     path: Joi.string().max(4096).required().description('The database file, in a folder of FILE_SOURCES.'),
-    timezone: Joi.string()
-      .max(64)
-      .custom(readTimezone)
-      .description('The zone of timestamps that name none; UTC unless told.'),
   }),
   dialect,
   capabilities: {

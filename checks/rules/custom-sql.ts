@@ -1,10 +1,10 @@
 import Joi from 'joi'
-import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
+import { sql } from '../../connectors/sql.ts'
 import type { CheckContext, Question, TableRule } from '../check.ts'
 import { rowCount } from '../measures.ts'
 import { invalidRow, readRows, rowMeasures } from '../rows.ts'
-import type { Dialect } from '../../connectors/dialect.ts'
 import { checkCustomSql, parseCustomSql, type CustomSql } from '../sql-safety.ts'
+import { asksVolatile, written } from '../sql-written.ts'
 
 type CustomSqlConfig = {
   sql_expression: string
@@ -14,33 +14,6 @@ function read(context: CheckContext<CustomSqlConfig>): CustomSql {
   const reading = parseCustomSql(context.config.sql_expression)
   if ('error' in reading) throw new Error(reading.error)
   return reading
-}
-
-/**
- * The text on lines of its own, with names and texts quoted as the engine does: to some, "amount" is a text. It was
- * parsed as one expression or one SELECT before it came here.
- */
-function written({ pieces }: CustomSql, dialect: Dialect): Sql {
-  const parts = pieces.map(({ kind, text }) => {
-    if (kind === 'sql') return raw(text)
-    return kind === 'name' ? dialect.quote(text) : dialect.literal(text)
-  })
-  return sql`\n${join(parts, '')}\n`
-}
-
-/** Asks which of the functions it may call are volatile, where the engine can tell. */
-function volatile({ calls }: CustomSql, { dialect }: CheckContext): Question[] {
-  if (!dialect.volatileFunctions || calls.length === 0) return []
-  return [
-    {
-      select: dialect.volatileFunctions(calls),
-      refuses([found]) {
-        if (!found) return null
-        const how = found.used ? `, which ${String(found.used)} calls,` : ''
-        return `The function ${String(found.name)}${how} is VOLATILE: it may change something or answer differently each time. Have it declared STABLE or IMMUTABLE if it does neither, or leave it out of sql_expression.`
-      },
-    },
-  ]
 }
 
 /**
@@ -77,7 +50,7 @@ export const customSql: TableRule<CustomSqlConfig> = {
   },
   asks(context) {
     const custom = read(context)
-    return [...volatile(custom, context), resolves(custom, context)]
+    return [...asksVolatile(custom, context.dialect, 'sql_expression'), resolves(custom, context)]
   },
   measures(context) {
     const custom = read(context)

@@ -48,21 +48,27 @@ export function catalogQuery(reach: Reach): Sql {
     from (${sizes(reach)}) s`
 }
 
-/** `dataset`, `name`, `total` rows and when rows were last `modified`, of tables that BigQuery itself keeps. */
+/**
+ * `dataset`, `name`, `total` rows and when rows were last `modified`, of tables that BigQuery itself keeps. No such time
+ * has what is computed of other tables, what is empty, and what the views leave out: clones, snapshots, and tables of
+ * other projects that are linked here.
+ */
 export function sizesQuery(reach: Reach): Sql {
   return sql`select s.dataset, s.name, s.total, s.modified from (${sizes(reach)}) s`
 }
 
 /**
  * TABLE_STORAGE is of whole regions and lags by seconds to minutes. Of one dataset there is `__TABLES__`, whose times
- * are also those of changed definitions.
+ * are also those of changed definitions. Rows that are streamed can be read at once, but are written to storage only
+ * later, mostly within 90 minutes: that the time moves before is not documented, of either.
  * https://cloud.google.com/bigquery/docs/information-schema-table-storage
+ * https://cloud.google.com/bigquery/docs/streaming-data-into-bigquery#dataavailability
  */
 function sizes(reach: Reach): Sql {
   const { dataset } = reach
   if (dataset === undefined) {
     return sql`select t.table_schema as dataset, t.table_name as name, t.total_rows as total,
-        t.storage_last_modified_time as modified
+        case when t.table_type <> 'MATERIALIZED VIEW' then t.storage_last_modified_time end as modified
       from ${qualifier(reach)}.INFORMATION_SCHEMA.TABLE_STORAGE t
       where not t.deleted and ${within(reach, 't')}`
   }

@@ -25,6 +25,8 @@ export const bigqueryDialect = defineDialect({
   asText: value => sql`if(${value} is null, null, format('%t', ${value}))`,
   // What has no zone is in that of the query, which is UTC.
   seconds: value => sql`unix_seconds(cast(${value} as timestamp))`,
+  // A DATETIME has no zone.
+  isMoment: ({ type }) => /^timestamp\b/.test(type),
   number,
   render,
   // BigQuery takes 10,000 of both, and 1 MB of text.

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { sortTables, tablePath, type TableInfo } from '../catalog.ts'
 import { commentOf, fixtureTypes } from './fixture.ts'
 import { settled, type Group, type Kit } from './kit.ts'
+import { modifiedGroup } from './modified.ts'
 
 /** Schemas of the engines themselves, never a customer's. */
 const SYSTEM_SCHEMAS = ['information_schema', 'pg_catalog', 'pg_toast', 'performance_schema', 'sys']
@@ -171,22 +172,7 @@ export const catalogGroups: readonly Group[] = [
       )
     },
   },
-  {
-    name: 'lastModified',
-    needs: 'lastModified',
-    async run(t, kit) {
-      await kit.holds(t, 'times of modification come by table path, and unknown tables are left out', () =>
-        kit.session(async connection => {
-          const refs = ['conformance_texts', 'no_such_table'].map(name => kit.ref(name))
-          const found = await connection.lastModified?.(refs)
-          assert.deepEqual([...(found?.keys() ?? [])], [tablePath(kit.ref('conformance_texts'))])
-          assert.ok(
-            [...(found?.values() ?? [])].every(time => time instanceof Date && !Number.isNaN(time.getTime())),
-          )
-        }),
-      )
-    },
-  },
+  modifiedGroup,
   {
     name: 'renames',
     needs: 'renames',

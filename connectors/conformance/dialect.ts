@@ -4,6 +4,7 @@ import { join, raw, sql, Sql } from '../sql.ts'
 import { TEXTS } from './fixture.ts'
 import { HOSTILE_TEXTS } from './values.ts'
 import { only, QUICK, type Group, type Kit } from './kit.ts'
+import { momentsGroup } from './moments.ts'
 import { secondsGroup } from './seconds.ts'
 
 /** strptime format, text, whether the text is a real calendar date in exactly that format. */
@@ -127,6 +128,7 @@ export const dialectGroups: readonly Group[] = [
     },
   },
   secondsGroup,
+  momentsGroup,
   {
     name: 'regex',
     needs: 'regex',

@@ -37,6 +37,8 @@ export const databricksDialect = defineDialect({
   percentile: (value, fraction) => sql`percentile(cast(${value} as double), ${percentileFraction(fraction)})`,
   asText: value => sql`cast(${value} as string)`,
   seconds,
+  // As TIMESTAMP_LTZ it is written too; a TIMESTAMP_NTZ has no zone.
+  isMoment: ({ type }) => /^timestamp\b/.test(type),
   render,
   limits: { columns: 500, values: 2000 },
 })

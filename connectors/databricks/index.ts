@@ -30,8 +30,8 @@ export function makeDatabricks({ port = 443 }: { port?: number } = {}): Connecto
     encrypted: true,
     config: databricksConfig,
     dialect: databricksDialect,
-    // No lastModified: last_altered is that of the definition, not of the rows. No estimates: the catalog has
-    // none. No readOnly and no renames: Databricks has nothing of the kind that a SELECT could ask for.
+    // No lastModified: last_altered is documented to be that of the definition, not of the rows. No estimates: the
+    // catalog has none. No readOnly and no renames: Databricks has nothing of the kind that a SELECT could ask for.
     capabilities: {
       constraints: true,
       comments: true,

@@ -29,6 +29,8 @@ export const mysqlDialect = defineDialect({
   // From a moment before all others, because what is left of a second is cut off towards it. A TIMESTAMP arrives in the
   // session's zone, which is UTC.
   seconds: value => sql`(timestampdiff(second, '0001-01-01 00:00:00', ${value}) - 62135596800)`,
+  // A TIMESTAMP is kept in UTC and told in the session's zone; a DATETIME is kept as it was written.
+  isMoment: ({ type }) => /^timestamp\b/.test(type),
   asText: value => sql`(cast(${value} as char character set utf8mb4) collate utf8mb4_bin)`,
   // Both take 4,096 columns, but no more than 64 KiB in a row that they write down; values number 65,535.
   limits: { columns: 1000, values: 32_000 },

@@ -17,7 +17,8 @@ const PROBE_TIMEOUT_MS = 10_000
 
 /**
  * MySQL 8, MariaDB 10.6, and newer ones. `lastModified` is not claimed: InnoDB keeps `update_time` in memory, and
- * has none after a restart, just when a load that does not come should be noticed. Columns have no identity.
+ * has none after a restart, just when a load that does not come should be noticed; MySQL tells one of up to a day ago,
+ * and none of partitioned tables. Columns have no identity.
  */
 export const mysql: Connector<MysqlConfig> = {
   name: ENGINE,

@@ -63,13 +63,14 @@ const ESTIMATES = raw(`
 /** The type under each domain, which may rest on a domain, and whether one of them refuses NULL. */
 const DOMAINS = raw(`
     domain as (
-      select oid, typbasetype as base, typnotnull as required from pg_catalog.pg_type where typtype = 'd'
+      select oid, typbasetype as base, typtypmod as modifier, typnotnull as required
+      from pg_catalog.pg_type where typtype = 'd'
       union all
-      select d.oid, t.typbasetype, d.required or t.typnotnull
+      select d.oid, t.typbasetype, t.typtypmod, d.required or t.typnotnull
       from domain d join pg_catalog.pg_type t on t.oid = d.base where t.typtype = 'd'
     ),
     root as (
-      select d.oid, d.base, d.required
+      select d.oid, d.base, d.modifier, d.required
       from domain d join pg_catalog.pg_type t on t.oid = d.base where t.typtype <> 'd'
     )`)
 
@@ -80,13 +81,14 @@ const DOMAINS = raw(`
  * | part       | oid       | number          | name | a        | b               | c       | d          |
  * |------------|-----------|-----------------|------|----------|-----------------|---------|------------|
  * | table      | relation  |                 | name | relkind  | schema          | comment | rows       |
- * | type       | type      | modifier        | name | category | built-in name   |         | required   |
+ * | type       | type      | modifier        | name | category | built-in name   | base    | required   |
  * | column     | relation  | number          | name | type key | default         | comment | required   |
  * | constraint | relation  | key columns     | name | contype  | column numbers  | target  | numbers at |
  * | target     | target    | number          | name | table    | schema          |         |            |
  *
- * `required` is true where NULL is refused. `key columns` is how many of the numbers count, null for all; a target
- * is a table outside the scope that a foreign key refers to, a row for each of its columns that are named.
+ * `required` is true where NULL is refused, `base` the type under a domain. `key columns` is how many of the numbers
+ * count, null for all; a target is a table outside the scope that a foreign key refers to, a row for each of its columns
+ * that are named.
  */
 export interface CatalogRow {
   part: 'table' | 'type' | 'column' | 'constraint' | 'target'
@@ -111,8 +113,8 @@ const TABLES = raw(`
 // Built-in types have oids below 16384, so that a type of the customer's called int4 is not taken for one.
 const TYPES = raw(`
     select 'type', own.oid, used.modifier, pg_catalog.format_type(own.oid, used.modifier),
-      base.typcategory::text, case when base.oid < 16384 then base.typname::text end, null,
-      coalesce(root.required, false)::text
+      base.typcategory::text, case when base.oid < 16384 then base.typname::text end,
+      pg_catalog.format_type(root.base, root.modifier), coalesce(root.required, false)::text
     from (
       select distinct a.atttypid as oid, a.atttypmod as modifier
       from relation r

@@ -37,6 +37,7 @@ export const postgresql: Connector<PostgresqlConfig> = {
   label: 'PostgreSQL',
   config,
   dialect: postgresqlDialect,
+  // No lastModified: it keeps counts of changed rows, lost with a crash, and no times.
   capabilities: {
     constraints: true,
     comments: true,

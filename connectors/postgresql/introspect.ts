@@ -94,9 +94,15 @@ interface Numbered extends TableRef {
 /** A boolean as the server prints it when it is cast to text. */
 const TRUE = 'true'
 
-function describeType({ name, a: category, b: builtin, d: required }: CatalogRow) {
+function describeType({ name, a: category, b: builtin, c: base, d: required }: CatalogRow) {
   const kind = columnKind(builtin, category ?? '')
-  return { type: canonicalType(name), rawType: name, kind, required: required === TRUE }
+  const type = {
+    type: canonicalType(name),
+    ...(base !== null && { base: canonicalType(base) }),
+    rawType: name,
+    kind,
+  }
+  return { ...type, required: required === TRUE }
 }
 
 function describeTable(
@@ -118,14 +124,12 @@ function describeTable(
 
 function describeColumn(
   { number, name, b: expression, c: comment, d: required }: CatalogRow,
-  { type, rawType, kind, required: isRequired }: ReturnType<typeof describeType>,
+  { required: isRequired, ...type }: ReturnType<typeof describeType>,
 ): ColumnInfo {
   return {
     name,
     ordinal: number ?? 0,
-    type,
-    rawType,
-    kind,
+    ...type,
     nullable: required !== TRUE && !isRequired,
     default: expression,
     comment,

@@ -45,9 +45,10 @@ const probe: CatalogProbe = {
 
 /**
  * Amazon Redshift, clusters and Serverless. No `readOnly`: it takes START TRANSACTION READ ONLY without keeping
- * to it. No `lastModified`: it knows only when a table was created. Where an administrator has set `metadata_security`,
- * the catalog hides what the user has no right on and says nothing of it: tables of which the user loses all rights
- * then look as if they were dropped, unless the role has ACCESS CATALOG.
+ * to it. No `lastModified`: it knows only when a table was created, and its logs of statements, kept for days, show
+ * others' statements to superusers alone. Where an administrator has set `metadata_security`, the catalog hides what the
+ * user has no right on and says nothing of it: tables of which the user loses all rights then look as if they were
+ * dropped, unless the role has ACCESS CATALOG.
  */
 export const redshift: Connector<RedshiftConfig> = {
   name: 'redshift',

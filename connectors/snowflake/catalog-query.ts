@@ -11,7 +11,7 @@ export interface CatalogScope {
   tables?: readonly TableRef[]
 }
 
-/** More tables than this are not named one by one: all are read, and what was not asked for is left out. */
+/** More tables than this are not named one by one: their schemas are read, and what was not asked for is left out. */
 export const MOST_NAMED = 1000
 
 /** The tables of a scope that its database and schema can have. */
@@ -24,11 +24,17 @@ function view(database: string, name: 'schemata' | 'tables' | 'columns' | 'table
 }
 
 function conditions(scope: CatalogScope): Sql {
+  const ofUsers = sql`table_schema <> ${'INFORMATION_SCHEMA'}`
   const named = inScope(scope)
-  const ofSchema = scope.schema === undefined ? raw('') : sql` and table_schema = ${scope.schema}`
-  if (!named || named.length > MOST_NAMED) return sql`table_schema <> ${'INFORMATION_SCHEMA'}${ofSchema}`
-  const pairs = named.map(({ schema, name }) => sql`(${schema}, ${name})`)
-  return sql`table_schema <> ${'INFORMATION_SCHEMA'} and (table_schema, table_name) in (${join(pairs)})`
+  if (named && named.length <= MOST_NAMED) {
+    const pairs = named.map(({ schema, name }) => sql`(${schema}, ${name})`)
+    return sql`${ofUsers} and (table_schema, table_name) in (${join(pairs)})`
+  }
+  const schemas = scope.schema === undefined ? new Set(named?.map(({ schema }) => schema)) : [scope.schema]
+  const list = [...schemas].map(schema => sql`${schema}`)
+  return list.length === 0 || list.length > MOST_NAMED
+    ? ofUsers
+    : sql`${ofUsers} and table_schema in (${join(list)})`
 }
 
 /** `schema`, `name`, `type`, `rows`, `comment` of tables and views. */
@@ -64,7 +70,10 @@ export function estimatesQuery(scope: CatalogScope): Sql {
     where ${conditions(scope)} and row_count is not null`
 }
 
-/** `schema`, `name`, `created`, `altered`, `defined` of tables that hold rows of their own. */
+/**
+ * `schema`, `name`, `created`, `altered`, `defined` of tables that hold rows of their own: not of views, materialized or
+ * not, external tables and event tables.
+ */
 export function modifiedQuery(scope: CatalogScope): Sql {
   return sql`
     select table_schema as "schema", table_name as "name", created as "created", last_altered as "altered",

@@ -29,6 +29,8 @@ export const snowflakeDialect = defineDialect({
   // DATEDIFF counts the seconds that begin in between. What has no zone is in that of the session, which is UTC.
   seconds: value =>
     sql`datediff(second, '1970-01-01 00:00:00'::timestamp_ntz, convert_timezone('UTC', ${value})::timestamp_ntz)`,
+  // TIMESTAMP is TIMESTAMP_NTZ unless the account has it otherwise, and the catalog tells which it is.
+  isMoment: ({ type }) => /^timestamp_(tz|ltz)\b/.test(type),
   // IN takes 16,384 values; statements with their values should stay below 1 MB to be kept in the query history.
   limits: { columns: 1000, values: 5000 },
 })

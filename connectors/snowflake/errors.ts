@@ -55,6 +55,11 @@ const RULES: readonly ErrorRule[] = [
     say: 'The warehouse cannot be resumed: its resource monitor has used up its quota; raise it, or wait for the next period.',
   },
   { kind: 'other', code: /^0901/ },
+  {
+    kind: 'invalid-query',
+    code: '090030',
+    say: "Snowflake does not tell as much of the database's catalog at once: set schema, to read one schema only.",
+  },
   { kind: 'missing-object', code: /^(002003|002043|000904)$/ },
   { kind: 'permission', code: /^0030\d\d$/ },
   { kind: 'permission', message: /insufficient privileges/i },

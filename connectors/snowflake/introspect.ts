@@ -90,9 +90,11 @@ export async function readModified(read: Read, scope: CatalogScope): Promise<Map
 const SAME_OPERATION_MS = 5_000
 
 /**
- * When the rows of a table last changed. Snowflake's LAST_ALTERED is the last DML or DDL, or work of its own in
- * the background. A statement that made the table also filled it, but one that altered it later tells nothing of
- * its rows: then this is null, rather than a time that makes stale rows look fresh.
+ * When the rows of a table last changed. Snowflake's LAST_ALTERED is the last DML, also one that changed no row, or DDL,
+ * or work of its own in the background, so that it moves with every change of rows and sometimes without one
+ * (https://docs.snowflake.com/en/sql-reference/info-schema/tables#usage-notes). A statement that made the table also
+ * filled it, but one that altered it later tells nothing of its rows: then this is null, rather than a time that makes
+ * stale rows look fresh. That hybrid tables and Iceberg tables of other catalogs move it is not documented.
  */
 export function modifiedAt(created: Date | null, altered: Date | null, defined: Date | null): Date | null {
   if (!altered || !defined || !created) return altered

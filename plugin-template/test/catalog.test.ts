@@ -1,5 +1,6 @@
 import t from 'tap'
-import type { TableInfo } from 'tidemark/connector'
+import { sql, type TableInfo } from 'tidemark/connector'
+import { sqlite } from '../connector.ts'
 import { makeDatabase, withSession } from './databases.ts'
 
 t.test('the catalog', async t => {
@@ -114,5 +115,28 @@ t.test('the catalog', async t => {
       tables.filter(table => table.name !== 'broken'),
       before,
     )
+  })
+})
+
+t.test('the newest value of a column is the text that was stored, whatever it was declared as', async t => {
+  const { path } = makeDatabase(
+    'moments.db',
+    `create table t(naive datetime, zoned timestamptz, standard timestamp with time zone);
+     insert into t values ('2024-02-29 12:34:56', '2024-02-29 12:34:56+01:00', '2024-02-29T12:34:56Z'), (null, null, null)`,
+  )
+  await withSession(path, async connection => {
+    const [table] = await connection.introspect()
+    t.same(
+      table?.columns.map(column => [column.type, column.kind, sqlite.dialect.isMoment(column)]),
+      [
+        ['datetime', 'timestamp', false],
+        ['timestamp with time zone', 'timestamp', false],
+        ['timestamp with time zone', 'timestamp', false],
+      ],
+    )
+    const newest = sql`select (select max(naive) from t) as a, (select max(zoned) from t) as b, (select max(standard) from t) as c`
+    t.same(await connection.query(newest, { timeoutMs: 10_000 }), [
+      { a: '2024-02-29 12:34:56', b: '2024-02-29 12:34:56+01:00', c: '2024-02-29T12:34:56Z' },
+    ])
   })
 })

@@ -164,6 +164,7 @@ t.test('sessions', async t => {
 })
 
 t.test('the configuration', async t => {
-  t.error(sqlite.config.validate({ path: 'a.db', timezone: 'Europe/Berlin' }).error)
-  t.match(sqlite.config.validate({ path: 'a.db', timezone: 'Mars/Phobos' }).error, Error)
+  t.error(sqlite.config.validate({ path: 'a.db' }).error)
+  t.match(sqlite.config.validate({}).error, Error)
+  t.match(sqlite.config.validate({ path: 'a.db', mode: 'rwc' }).error, Error)
 })

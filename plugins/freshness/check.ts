@@ -1,123 +1,102 @@
 import type { Server } from '@hapi/hapi'
 import { ConnectorError } from '../../connectors/errors.ts'
-import { parseDuration } from '../../server/durations.ts'
-import { hasErrorData } from '../../server/errors.ts'
 import type { Checked, CheckRequest } from './api.ts'
-import { judge, namedThreshold, type Threshold } from './judge.ts'
+import { judge, knownThreshold } from './judge.ts'
 import { learnThresholds } from './learn.ts'
-import { measure, type Measured, type Reading } from './measure.ts'
-import { refOf } from './models.ts'
+import type { Reading } from './measure.ts'
 import { readMoment } from './moments.ts'
+import { read, zoneOf } from './read.ts'
 import { record, type Finding, type Seen } from './record.ts'
 import { loadWatched, plan, type Planned, type Source, type Watched } from './watched.ts'
 
+/** Tables that are read, held in memory and recorded at once. */
+const PART = 5_000
+
 /**
  * Checks tables of one source: reads the newest timestamps in as few statements as it can, judges them, and
- * records all in one transaction.
+ * records them, some thousand tables in a transaction.
  * @param request `onlyClaimed` takes the schedules that the sweep has claimed
  */
 export async function checkSource(
   server: Server,
   request: CheckRequest & { onlyClaimed?: true },
 ): Promise<Checked> {
-  const { companyId, sourceId, at } = request
-  const { source, watched, now } = await server.db.company(companyId, trx =>
-    loadWatched(server, trx, request),
-  )
+  let total: Checked = { measured: 0, fresh: 0, stale: 0, unknown: 0, failed: [], statements: 0 }
+  let failure: ConnectorError | null = null
+  for (let after: string | null = null; ;) {
+    const part: Part = await server.db.company(request.companyId, trx =>
+      loadWatched(server, trx, request, { after, limit: PART }),
+    )
+    const last: Watched | undefined = part.watched.at(-1)
+    if (!last) return total
+    const checked = await checkPart(server, request, part, failure)
+    total = sum(total, checked)
+    failure = checked.failure
+    if (part.watched.length < PART) return total
+    after = last.id
+  }
+}
+
+type Part = Awaited<ReturnType<typeof loadWatched>>
+
+async function checkPart(
+  server: Server,
+  { companyId, sourceId, at }: CheckRequest,
+  { source, watched, now }: Part,
+  failure: ConnectorError | null,
+): Promise<Checked & { failure: ConnectorError | null }> {
   const loadedAt = performance.now()
-  if (watched.length === 0) return { measured: 0, fresh: 0, stale: 0, unknown: 0, failed: [], statements: 0 }
-  const planned = watched.map(plan(server, source))
-  const { measured, isConnected } = await read(server, source, planned, at ?? now)
+  const planned: Planned[] = []
+  for (const each of watched) planned.push(await plan(server, source, each))
+  const found = await read(server, source, planned, { now: at ?? now, failure })
   const clock = (reading: Reading) =>
     // What did not change was found to need no reading as of `now`.
     at ?? ('isUnchanged' in reading ? now : new Date(now.getTime() + reading.at - loadedAt))
   const seen = planned.map(item => {
     const refused: Reading | undefined = item.refusal && { error: item.refusal, at: performance.now() }
-    const reading = refused ?? measured.readings.get(item.watched.id)
+    const reading = refused ?? found.readings.get(item.watched.id)
     if (!reading) throw new Error(`Nothing was read of ${item.watched.qualifiedName}`)
     return look(server, source, item, reading, clock(reading))
   })
   const findings = await judgeAll(server, companyId, seen)
   await server.db.company(companyId, async trx => {
     await record(server, trx, sourceId, findings, { isReplay: at !== undefined })
-    if (isConnected || measured.failure)
-      await server.plugins.catalog.noteConnection(trx, source, measured.failure)
+    if (found.isConnected || found.failure)
+      await server.plugins.catalog.noteConnection(trx, source, found.failure)
   })
-  return summarize(findings, measured.statements)
+  return { ...summarize(findings, found.statements), failure: found.failure }
 }
 
-async function read(
-  server: Server,
-  source: Source,
-  planned: readonly Planned[],
-  now: Date,
-): Promise<{ measured: Measured; isConnected: boolean }> {
-  const targets = planned
-    .filter(({ refusal }) => !refusal)
-    .map(({ watched, column }) => ({
-      id: watched.id,
-      table: refOf(watched),
-      column: column?.name ?? null,
-      isStored: watched.kind === 'table',
-      isSlow: watched.isSlow,
-      unchanged: (staysAsIs(watched, now) && watched.modifiedAt) || undefined,
-    }))
-  if (targets.length === 0)
-    return { measured: { readings: new Map(), statements: 0, failure: null }, isConnected: false }
-  const { catalog } = server.plugins
-  const timeoutMs = catalog.statementTimeoutMs(source)
-  const options = { engine: source.sourceType, timeoutMs }
-  try {
-    const measured = await catalog.withConnection(
-      source,
-      connection => measure(connection, catalog.connectorOf(source).dialect, targets, options),
-      { timeoutMs },
-    )
-    return { measured, isConnected: true }
-  } catch (thrown) {
-    // All sessions of the source are in use, which says nothing of its tables.
-    if (hasErrorData(thrown)) throw thrown
-    const error = thrown instanceof ConnectorError ? thrown : unexpected(server, source, thrown)
-    const reading: Reading = { error, at: performance.now() }
-    const readings = new Map(targets.map(({ id }) => [id, reading]))
-    return { measured: { readings, statements: 0, failure: error }, isConnected: false }
+function sum(a: Checked, b: Checked): Checked {
+  return {
+    measured: a.measured + b.measured,
+    fresh: a.fresh + b.fresh,
+    stale: a.stale + b.stale,
+    unknown: a.unknown + b.unknown,
+    failed: [...a.failed, ...b.failed],
+    statements: a.statements + b.statements,
   }
 }
 
-/**
- * Whether a table that did not change would be judged as it was. A verdict that is to change is read for, since some
- * engines tell of a change only minutes after it.
- */
-function staysAsIs(watched: Watched, now: Date): boolean {
-  const { lastUpdated, lastError, slaStatus } = watched
-  return (
-    lastError === null &&
-    judge(lastUpdated, now, knownThreshold(watched, lastUpdated)).slaStatus === slaStatus
-  )
-}
-
-/** A fault of ours, such as an engine whose extension is not loaded any more, is an error of every table too. */
-function unexpected(server: Server, source: Source, cause: unknown): ConnectorError {
-  server.pino.error({ err: cause, source_id: source.id }, 'freshness check failed')
-  const message = 'Something unexpected went wrong while reading the source; the log has more.'
-  return new ConnectorError({ kind: 'other', engine: source.sourceType, message, cause })
-}
+const EXPRESSION = 'freshness_expression'
 
 /** What one reading shows of a table. */
 function look(
   server: Server,
   source: Source,
-  { watched, column }: Planned,
+  { watched, column, expression }: Planned,
   reading: Reading,
   checkedAt: Date,
 ): Seen {
   const { modifiedAt, isSlow } = watched
+  const zone = zoneOf(server, source)
   const known = {
     watched,
     timestampColumn: column?.name ?? watched.timestampColumn,
     checkedAt,
     modifiedAt,
     isSlow,
+    zone,
   }
   const failed = (error: ConnectorError): Seen => ({
     ...known,
@@ -129,13 +108,16 @@ function look(
   if ('error' in reading) return failed(reading.error)
   if ('isUnchanged' in reading)
     return { ...known, error: null, lastUpdated: watched.lastUpdated, isUpdate: false }
+  const { dialect } = server.plugins.catalog.connectorOf(source)
   const lastUpdated = readMoment(reading.value, {
-    zone: zoneOf(server, source),
+    // Of an expression nobody knows whether its type names a zone.
+    zone: expression ? 'utc' : zone,
     now: checkedAt,
-    isMoment: !column || server.plugins.catalog.connectorOf(source).dialect.isMoment(column.type),
+    isMoment: !column || dialect.isMoment(column),
   })
   if (lastUpdated === undefined) {
-    const message = `The newest value of ${column?.name ?? 'the table'} is not a date or time: choose another freshness_column.`
+    const [what, field] = expression ? [EXPRESSION, EXPRESSION] : [column?.name, 'freshness_column']
+    const message = `The newest value of ${what ?? 'the table'} is not a date or time: choose another ${field}.`
     return failed(new ConnectorError({ kind: 'invalid-query', engine: source.sourceType, message }))
   }
   return {
@@ -146,11 +128,6 @@ function look(
     lastUpdated,
     isUpdate: isNewMaximum(lastUpdated, watched, checkedAt),
   }
-}
-
-/** The zone in which timestamps without one were written. */
-function zoneOf(server: Server, { config }: Source): string {
-  return typeof config.timezone === 'string' ? config.timezone : server.config.timezone
 }
 
 /** A newest timestamp later than any before; one from the future counts once, as of the check that saw it. */
@@ -183,13 +160,6 @@ async function judgeAll(server: Server, companyId: string, seen: readonly Seen[]
     const threshold = learned.get(watched.id) ?? knownThreshold(watched, lastUpdated)
     return { ...item, judgement: error ? null : judge(lastUpdated, checkedAt, threshold) }
   })
-}
-
-function knownThreshold(watched: Watched, lastUpdated: Date | null): Threshold {
-  if (watched.monitoringMode === 'auto_learn') {
-    return { slaSeconds: watched.learnedSlaSeconds, expectedNext: watched.expectedNext }
-  }
-  return namedThreshold(parseDuration(watched.slaThreshold ?? '') ?? 0, lastUpdated)
 }
 
 function summarize(findings: readonly Finding[], statements: number): Checked {

@@ -21,7 +21,7 @@ const TEMPORAL: readonly ColumnKind[] = ['date', 'timestamp']
 const READABLE: readonly ColumnKind[] = [...TEMPORAL, 'integer', 'decimal', 'float', 'text', 'other']
 
 /** What has to be known of a column. */
-export type KnownColumn = Pick<ColumnInfo, 'name' | 'type' | 'kind'>
+export type KnownColumn = Pick<ColumnInfo, 'name' | 'type' | 'base' | 'kind'>
 
 /**
  * The columns whose newest value is not to be shown: those that are tagged as personal data themselves. A tag on the

@@ -1,9 +1,10 @@
 import type { Plugin } from '@hapi/hapi'
 import type { FreshnessApi } from './api.ts'
 import { checkSource } from './check.ts'
+import { assetFacts } from './facts.ts'
 import { checkJob, dispatchChecks, refreshJob } from './jobs.ts'
-import { assetFacts } from './lists.ts'
 import { routes } from './routes.ts'
+import { scheduleRoutes } from './schedule-routes.ts'
 
 /** How old the newest data of tables is, and how old it may be. */
 export const freshness: Plugin<undefined> = {
@@ -11,7 +12,7 @@ export const freshness: Plugin<undefined> = {
   dependencies: ['alerts', 'catalog'],
   register(server) {
     server.jobs.add(checkJob, dispatchChecks, refreshJob)
-    server.route(routes)
+    server.route([...routes, ...scheduleRoutes])
     server.plugins.catalog.describeAssets(assetFacts)
     server.expose({ checkSource: request => checkSource(server, request) } satisfies FreshnessApi)
   },

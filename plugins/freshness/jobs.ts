@@ -13,6 +13,8 @@ const id = Joi.string().guid().required()
 const TRIES = 3
 /** Seconds of one check: an hour in which statements may begin, and as long as one may take. */
 const LONGEST_CHECK = 7_500
+/** Checks at once: in one process, and of one company over all, so that a slow source leaves workers to others. */
+const CONCURRENCY = { local: 4, perGroup: 2 }
 /** Schedules that are claimed in one statement. */
 const BATCH = 50_000
 
@@ -21,7 +23,7 @@ export const checkJob: Job<{ company_id: string; source_id: string }> = {
   name: 'freshness.check',
   data: Joi.object({ company_id: id, source_id: id }),
   queue: { expireSeconds: LONGEST_CHECK, retries: 2 },
-  concurrency: { perGroup: 2 },
+  concurrency: CONCURRENCY,
   async work({ company_id: companyId, source_id: sourceId }, { server }) {
     try {
       const { failed, ...checked } = await check(server, { companyId, sourceId, onlyClaimed: true })
@@ -72,7 +74,7 @@ export const refreshJob: Job<{ company_id: string; source_id: string; run_id: st
   name: 'freshness.refresh',
   data: Joi.object({ company_id: id, source_id: id, run_id: id, table_id: id.optional() }),
   queue: { expireSeconds: LONGEST_CHECK, retries: TRIES - 1 },
-  concurrency: { perGroup: 2 },
+  concurrency: CONCURRENCY,
   async work(data, { server, attempt }) {
     const { company_id: companyId, run_id: runId } = data
     if (!(await server.db.company(companyId, trx => begin(trx, companyId, runId))))

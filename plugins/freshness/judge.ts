@@ -1,5 +1,7 @@
 import { learnCadence } from '../../checks/cadence.ts'
-import { formatDuration } from '../../server/durations.ts'
+import { formatDuration, parseDuration } from '../../server/durations.ts'
+import type { Schedule } from './models.ts'
+import { withinCalendar } from './moments.ts'
 
 export type Status = 'fresh' | 'stale' | 'unknown'
 export type SlaStatus = 'within_sla' | 'warning' | 'violated'
@@ -59,7 +61,18 @@ export function isLate({ slaStatus, expectedNext, slaSeconds, ageSeconds }: Judg
 
 /** The threshold that a schedule names: the next update is due when it has passed. */
 export function namedThreshold(slaSeconds: number, lastUpdated: Date | null): Threshold {
-  return { slaSeconds, expectedNext: lastUpdated && new Date(lastUpdated.getTime() + slaSeconds * 1000) }
+  const expectedNext = lastUpdated && withinCalendar(new Date(lastUpdated.getTime() + slaSeconds * 1000))
+  return { slaSeconds, expectedNext }
+}
+
+/** The threshold of a schedule by what is known of it: its own, or the one that was learned last. */
+export function knownThreshold(
+  schedule: Pick<Schedule, 'monitoringMode' | 'slaThreshold' | 'learnedSlaSeconds' | 'expectedNext'>,
+  lastUpdated: Date | null,
+): Threshold {
+  if (schedule.monitoringMode === 'auto_learn')
+    return { slaSeconds: schedule.learnedSlaSeconds, expectedNext: schedule.expectedNext }
+  return namedThreshold(parseDuration(schedule.slaThreshold ?? '') ?? 0, lastUpdated)
 }
 
 /**

@@ -1,13 +1,20 @@
 import type { Server } from '@hapi/hapi'
-import type { Transaction } from '../../server/database.ts'
+import { companyOf, type Transaction } from '../../server/database.ts'
 import { pagination, type Page, type Pagination } from '../../server/page.ts'
-import { shownThreshold } from './judge.ts'
-import { monitoredTables, Schedule, type MonitoredTable } from './models.ts'
-import { READINESS, READINESS_SQL, type Readiness } from './present.ts'
+import { Schedule } from './models.ts'
+import {
+  IS_LAPSED,
+  IS_WATCHED,
+  judgedTables,
+  READINESS,
+  READINESS_SQL,
+  type JudgedTable,
+  type Readiness,
+} from './readiness.ts'
 
 /** Which monitored tables are asked for. */
 export interface Filters {
-  status?: string[]
+  status?: Readiness[]
   schema?: string[]
   tag?: string[]
   search?: string
@@ -19,17 +26,32 @@ export interface Scope {
   tableId?: string
 }
 
-/** One page of monitored tables, newest schedule first. */
+/** The scope that an asset stands for. @throws 404 */
+export async function scopeOf(server: Server, trx: Transaction, assetId: string | undefined): Promise<Scope> {
+  if (assetId === undefined) return {}
+  const { source, table } = await server.plugins.catalog.findAsset(trx, assetId)
+  return table ? { tableId: table.id } : { sourceId: source.id }
+}
+
+/** How many tables are in each state. */
+export type Counts = Record<Readiness, number>
+
+/**
+ * One page of monitored tables, newest schedule first, and how many are in each state, whatever state is asked for.
+ * At most two statements.
+ */
 export async function listTables(
   trx: Transaction,
   scope: Scope,
   filters: Filters,
   page: Page,
-): Promise<{ tables: MonitoredTable[]; pagination: Pagination }> {
-  const query = filtered(monitoredTables(trx), scope, filters)
-  if (filters.status) void query.whereRaw(`(${READINESS_SQL}) = any(?)`, [filters.status])
-  const { results, total } = await newestFirst(query, page)
-  return { tables: results, pagination: pagination(total, page) }
+): Promise<{ tables: JudgedTable[]; counts: Counts; pagination: Pagination }> {
+  const counts = await countReadiness(trx, scope, filters)
+  const total = (filters.status ?? READINESS).reduce((sum, readiness) => sum + counts[readiness], 0)
+  const query = matching(Schedule.query(trx), companyOf(trx), scope, filters)
+  if (filters.status) query.whereRaw(`(${READINESS_SQL}) = any(?)`, [filters.status])
+  const tables = page.offset < total ? await pageOf(trx, query, page) : []
+  return { tables, counts, pagination: pagination(total, page) }
 }
 
 /** One page of schedules, newest first. */
@@ -37,141 +59,109 @@ export async function listSchedules(
   trx: Transaction,
   scope: Scope,
   { isActive, ...page }: Page & { isActive?: boolean },
-): Promise<{ tables: MonitoredTable[]; pagination: Pagination }> {
-  const query = filtered(monitoredTables(trx), scope, {})
+): Promise<{ tables: JudgedTable[]; pagination: Pagination }> {
+  const query = matching(Schedule.query(trx), companyOf(trx), scope, {})
   if (isActive !== undefined) void query.where('freshness_schedules.isActive', isActive)
-  const { results, total } = await newestFirst(query, page)
-  return { tables: results, pagination: pagination(total, page) }
+  const total = await query.clone().resultSize()
+  return { tables: await pageOf(trx, query, page), pagination: pagination(total, page) }
+}
+
+const NEWEST_FIRST = [
+  { column: 'freshness_schedules.createdAt', order: 'desc' as const },
+  { column: 'freshness_schedules.id', order: 'desc' as const },
+]
+
+/** The page is chosen before its tables are joined, so that those of all other pages stay unread. */
+async function pageOf(
+  trx: Transaction,
+  query: ReturnType<typeof Schedule.query>,
+  { limit, offset }: Page,
+): Promise<JudgedTable[]> {
+  const ids = query.select('freshness_schedules.id').orderBy(NEWEST_FIRST).limit(limit).offset(offset)
+  return judgedTables(trx).whereIn('freshness_schedules.id', ids).orderBy(NEWEST_FIRST)
 }
 
 /** How many monitored tables are in each state, whatever state is asked for. */
-export async function countReadiness(
-  trx: Transaction,
-  scope: Scope,
-  filters: Filters,
-): Promise<Record<Readiness, number>> {
-  const counted = await filtered(
-    Schedule.query(trx).join('tables as t', 't.id', 'freshness_schedules.tableId'),
-    scope,
-    filters,
-  )
-    .select(trx.raw(`${READINESS_SQL} as readiness, count(*)::int as count`))
-    .groupByRaw('1')
-    .castTo<{ readiness: Readiness; count: number }[]>()
-  const counts = noneReady()
-  for (const { readiness, count } of counted) counts[readiness] = count
+export async function countReadiness(trx: Transaction, scope: Scope, filters: Filters): Promise<Counts> {
+  const counts = noneCounted()
+  for (const { readiness, count } of await tally(trx, scope, filters)) counts[readiness] = count
   return counts
 }
 
-function noneReady(): Record<Readiness, number> {
-  return Object.fromEntries(READINESS.map(readiness => [readiness, 0])) as Record<Readiness, number>
+/** No table in any state. */
+export function noneCounted(): Counts {
+  return Object.fromEntries(READINESS.map(readiness => [readiness, 0])) as Counts
 }
 
 /** Counts over all monitored tables, for `GET /sdk/freshness/summary`. */
 export async function summarize(trx: Transaction, scope: Scope): Promise<object> {
-  const { ready, not_ready, unknown, error } = await countReadiness(trx, scope, {})
-  const [more] = await filtered(Schedule.query(trx), scope, {})
+  const states = await tally(trx, scope, {})
+  const count = (of: (state: Tally) => number) => states.reduce((sum, state) => sum + of(state), 0)
+  const inState = (readiness: Readiness) => count(state => (state.readiness === readiness ? state.count : 0))
+  const checks = states.flatMap(({ lastCheckAt }) => lastCheckAt ?? [])
+  return {
+    total_tables: count(state => state.count),
+    fresh: inState('ready'),
+    stale: inState('not_ready'),
+    unknown: inState('unknown'),
+    error: inState('error'),
+    warning: count(state => state.warning),
+    violated: count(state => state.violated),
+    paused: count(state => state.paused),
+    last_check_at: checks.sort((a, b) => b.getTime() - a.getTime())[0] ?? null,
+  }
+}
+
+/** What is counted of the tables in one state. */
+interface Tally {
+  readiness: Readiness
+  count: number
+  warning: number
+  violated: number
+  paused: number
+  lastCheckAt: Date | null
+}
+
+async function tally(trx: Transaction, scope: Scope, filters: Filters): Promise<Tally[]> {
+  const slaStatus = (status: string) =>
+    `count(*) filter (where sla_status = '${status}' and not ${IS_LAPSED})::int as ${status}`
+  return matching(Schedule.query(trx), companyOf(trx), scope, filters)
     .select(
-      trx.raw(`count(*) filter (where sla_status = 'warning')::int as warning,
-        count(*) filter (where sla_status = 'violated')::int as violated, max(last_check_at) as last_check_at`),
+      trx.raw(`${READINESS_SQL} as readiness, count(*)::int as count, ${slaStatus('warning')},
+        ${slaStatus('violated')}, count(*) filter (where not ${IS_WATCHED})::int as paused,
+        max(last_check_at) as last_check_at`),
     )
-    .castTo<{ warning: number; violated: number; lastCheckAt: Date | null }[]>()
-  return {
-    total_tables: ready + not_ready + unknown + error,
-    fresh: ready,
-    stale: not_ready,
-    unknown,
-    error,
-    warning: more?.warning ?? 0,
-    violated: more?.violated ?? 0,
-    last_check_at: more?.lastCheckAt ?? null,
-  }
-}
-
-function ofSource({ ready, not_ready: stale, unknown, error }: Record<Readiness, number>): object {
-  const total = ready + stale + unknown + error
-  const message =
-    stale > 0
-      ? `${stale} of ${total} monitored tables are stale`
-      : ready > 0
-        ? `${ready} of ${total} monitored tables are fresh, none is stale`
-        : 'Nothing is known of the monitored tables yet'
-  return {
-    freshness_status: stale > 0 ? 'stale' : ready > 0 ? 'fresh' : 'unknown',
-    freshness_message: message,
-    freshness_summary: `${ready} ready, ${stale} not ready, ${unknown} unknown, ${error} error`,
-  }
-}
-
-/** What the records of assets say of freshness. */
-export const assetFacts: Parameters<Server['plugins']['catalog']['describeAssets']>[0] = {
-  async sources(trx, sources) {
-    const ids = sources.map(({ id }) => id)
-    const counted = await Schedule.query(trx)
-      .whereIn('freshness_schedules.sourceId', ids)
-      .select(
-        'freshness_schedules.sourceId as id',
-        trx.raw(`${READINESS_SQL} as readiness, count(*)::int as count`),
-      )
-      .groupByRaw('1, 2')
-      .castTo<{ id: string; readiness: Readiness; count: number }[]>()
-    const counts = new Map<string, Record<Readiness, number>>()
-    for (const { id, readiness, count } of counted) {
-      const known = counts.get(id) ?? noneReady()
-      counts.set(id, { ...known, [readiness]: count })
-    }
-    return new Map([...counts].map(([id, known]) => [id, ofSource(known)]))
-  },
-  async tables(trx, tableIds) {
-    const schedules = await Schedule.query(trx).whereIn('tableId', [...tableIds])
-    return new Map(
-      schedules.map(schedule => [
-        schedule.tableId,
-        {
-          freshness: {
-            status: schedule.status,
-            last_updated: schedule.lastUpdated,
-            sla_threshold: shownThreshold(schedule),
-            checked_at: schedule.lastCheckAt,
-          },
-        },
-      ]),
-    )
-  },
+    .groupByRaw('1')
+    .castTo<Tally[]>()
 }
 
 /** The part of a query builder that conditions need. */
 interface Conditions {
   where(column: string, value: string): unknown
-  whereIn(column: string, values: string[]): unknown
   whereRaw(condition: string, bindings: readonly unknown[]): unknown
 }
 
-/** A tag of the table itself, of any of its columns, or of its source, as in the lists of assets. */
-const HAS_TAG = `exists (select from tags g where g.company_id = freshness_schedules.company_id
-  and g.source_id = freshness_schedules.source_id and (g.table_id is null or g.table_id = t.id)
-  and g.name = any(cast(? as text[])) and not g.is_refused)`
+/** A condition on the table of a schedule. */
+const ofTable = (condition: string) => `exists (select from tables t where t.company_id = ?
+  and t.id = freshness_schedules.table_id and ${condition})`
 
-function filtered<Query extends Conditions>(
+const TAGGED = 'from tags g where g.company_id = ? and g.name = any(cast(? as text[])) and not g.is_refused'
+
+/** A tag of the table itself, of any of its columns, or of its source, as in the lists of assets. */
+const HAS_TAG = `(freshness_schedules.table_id in (select g.table_id ${TAGGED} and g.table_id is not null)
+  or freshness_schedules.source_id in (select g.source_id ${TAGGED} and g.table_id is null))`
+
+function matching<Query extends Conditions>(
   query: Query,
+  companyId: string,
   { sourceId, tableId }: Scope,
-  filters: Filters,
+  { schema, tag, search }: Filters,
 ): Query {
   if (sourceId !== undefined) query.where('freshness_schedules.sourceId', sourceId)
   if (tableId !== undefined) query.where('freshness_schedules.tableId', tableId)
-  if (filters.schema) query.whereIn('t.schemaName', filters.schema)
-  if (filters.tag) query.whereRaw(HAS_TAG, [filters.tag])
-  if (filters.search !== undefined)
-    query.whereRaw('position(lower(?) in lower(t.name)) > 0', [filters.search])
+  if (schema) query.whereRaw(ofTable('t.schema_name = any(?)'), [companyId, schema])
+  if (tag) query.whereRaw(HAS_TAG, [companyId, tag, companyId, tag])
+  if (search !== undefined)
+    query.whereRaw(ofTable('position(lower(?) in t.lower_name) > 0'), [companyId, search])
   return query
-}
-
-function newestFirst(query: ReturnType<typeof monitoredTables>, { limit, offset }: Page) {
-  return query
-    .orderBy([
-      { column: 'freshness_schedules.createdAt', order: 'desc' },
-      { column: 'freshness_schedules.id', order: 'desc' },
-    ])
-    .range(offset, offset + limit - 1)
-    .castTo<{ results: MonitoredTable[]; total: number }>()
 }

@@ -3,14 +3,14 @@ import { tablePath, type TableRef } from '../../connectors/catalog.ts'
 import type { Connection, Value } from '../../connectors/connector.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
 import { BLAMES_CHECK, ConnectorError } from '../../connectors/errors.ts'
-import { join, sql, type Sql } from '../../connectors/sql.ts'
+import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
 
 /** A table to look at, and where to look. */
 export interface Target {
   id: string
   table: TableRef
-  /** Null for a table that goes by the engine's time of its last change. */
-  column: string | null
+  /** A column or an expression whose newest value is read; null for a table that goes by the engine's last change. */
+  value: Sql | null
   /** Whether the engine's time of the last change, where it has one, is that of rows: not of a view. */
   isStored: boolean
   /**
@@ -20,6 +20,8 @@ export interface Target {
   unchanged?: Date
   /** It is read alone and last, so that no other has to wait for it. */
   isSlow?: boolean
+  /** Whether `value` is a user's own SQL: what the engine says of it may quote any row, and is not shown. */
+  isOwnSql?: boolean
 }
 
 /** What was read of a table, on the clock of `now`. */
@@ -108,8 +110,8 @@ export async function measure(
 /** The one SELECT for many tables: a scalar sub-query each, so that an index on the column answers it. */
 export function newestOf(dialect: Dialect, targets: readonly Target[]): Sql {
   const newest = targets.map(
-    ({ table, column }, index) =>
-      sql`(select max(${dialect.quote(column ?? '')}) from ${dialect.table(table)}) as ${dialect.quote(`m${index}`)}`,
+    ({ table, value }, index) =>
+      sql`(select max(${value ?? raw('null')}) from ${dialect.table(table)}) as ${dialect.quote(`m${index}`)}`,
   )
   return sql`select ${join(newest)}`
 }
@@ -121,6 +123,8 @@ interface Session {
   now(): number
   count(): number
   isOver(): boolean
+  /** Whether the connection still runs statements. */
+  answers(): Promise<boolean>
 }
 
 function openSession(
@@ -136,10 +140,19 @@ function openSession(
     now,
     count: () => statements,
     isOver: () => now() >= deadline,
+    async answers() {
+      statements += 1
+      return connection.query(sql`select 1 as one`, { timeoutMs }).then(
+        () => true,
+        () => false,
+      )
+    },
     async read(targets) {
       statements += 1
       const from = now()
-      const [row = {}] = await connection.query(newestOf(dialect, targets), { timeoutMs }).catch(quietly)
+      const [row = {}] = await connection
+        .query(newestOf(dialect, targets), { timeoutMs })
+        .catch(quietly(targets))
       const at = now()
       const isSlow = targets.length === 1 && at - from > SLOW_SHARE * timeoutMs
       return new Map(
@@ -153,8 +166,11 @@ function openSession(
 }
 
 /** What the engine says of a value that it could not read is in no error. */
-function quietly(thrown: unknown): never {
-  throw thrown instanceof ConnectorError ? discreet(thrown, false) : thrown
+function quietly(targets: readonly Target[]): (thrown: unknown) => never {
+  return thrown => {
+    const isOwnSql = targets.some(target => target.isOwnSql)
+    throw thrown instanceof ConnectorError ? discreet(thrown, isOwnSql) : thrown
+  }
 }
 
 /** The readings of a part, and how many tables one statement could read. */
@@ -180,9 +196,15 @@ async function tryPart(
   try {
     return await session.read(part)
   } catch (thrown) {
-    if (thrown instanceof ConnectorError && BLAMES_CHECK.has(thrown.kind)) return thrown
+    if (thrown instanceof ConnectorError && (await blamesTable(session, thrown))) return thrown
     throw thrown
   }
+}
+
+/** An error that nobody knows, such as that of a damaged table, is the connection's only when that answers no more. */
+async function blamesTable(session: Session, { kind, code }: ConnectorError): Promise<boolean> {
+  if (kind !== 'other') return BLAMES_CHECK.has(kind)
+  return code !== 'ABORTED' && session.answers()
 }
 
 /** Halves a part that failed. When the first half succeeds, the failure was the second's, unless time was short. */
@@ -235,10 +257,10 @@ async function readLastModified(
       })
     : undefined)
   const at = session.now()
-  for (const { id, table, column, isStored, unchanged } of targets) {
+  for (const { id, table, value, isStored, unchanged } of targets) {
     const time = isStored ? known?.get(tablePath(table)) : undefined
     // Where it cannot be asked, columns are read all the same.
-    if (column === null)
+    if (value === null)
       readings.set(id, failure && isStored ? { error: failure, at } : { value: time ?? null, at })
     else if (time && time.getTime() === unchanged?.getTime()) readings.set(id, { isUnchanged: true, at })
     else if (time) times.set(id, time)

@@ -3,8 +3,8 @@ import type { TableRef } from '../../connectors/catalog.ts'
 import { CompanyRow, type Transaction } from '../../server/database.ts'
 import type { SlaStatus, Status } from './judge.ts'
 
-/** What freshness is read from: a column of the table, or the engine's time of its last change. */
-export const SIGNALS = ['column', 'last_modified'] as const
+/** What freshness is read from: a column of the table, an expression over its columns, or the engine's time of its last change. */
+export const SIGNALS = ['column', 'expression', 'last_modified'] as const
 export type Signal = (typeof SIGNALS)[number]
 
 /** How fresh one table must be, and how fresh it was at the last check. */
@@ -15,6 +15,8 @@ export class Schedule extends CompanyRow {
   declare sourceId: string
   declare tableId: string
   declare timestampColumn: string | null
+  /** A SQL expression that is read in place of a column. */
+  declare expression: string | null
   declare monitoringMode: 'explicit' | 'auto_learn'
   /** As it was given: `24h`. */
   declare slaThreshold: string | null
@@ -34,6 +36,8 @@ export class Schedule extends CompanyRow {
   declare usesLastModified: boolean
   /** The engine's time of the last change when the column was read last: while it stays, so does the newest value. */
   declare modifiedAt: Date | null
+  /** The zone that was taken for that reading. */
+  declare readZone: string | null
   /** The last reading took longer than a statement may: it is read alone, so that no other has to wait for it. */
   declare isSlow: boolean
   declare nextRunAt: Date

@@ -6,6 +6,10 @@ const SPACED = /^(\d{4,}-\d{2}-\d{2}) (\d.*)$/
 /** An offset as some engines print it: `+02`, ` +0200`, ` UTC`. */
 const OFFSET = /\s*(?:(Z|UTC)|([+-]\d{2}):?(\d{2})?)$/i
 const NUMBER = /^-?\d+(\.\d+)?$/
+/** A year and a month at least: luxon takes a mere `11` or `11:30` for a time of the day of reading. */
+const DATED = /^\d{4}-?\d{2}/
+/** Numbers such as 20250710, which are days: as seconds, they would all lie in the years up to 1973. */
+const DAYS = { first: 1900_01_01, last: 9999_12_31 }
 /** Upper bounds of epochs in seconds, milliseconds and microseconds: the year 5138 in each. */
 const EPOCHS = [
   { below: 1e11, perSecond: 1 },
@@ -24,18 +28,41 @@ export interface Clock {
 }
 
 /**
- * Reads what MAX gave as a moment: a `Date`, ISO-like text, or an epoch in seconds, milliseconds, microseconds
- * or nanoseconds by its size. Of the hour that a clock shows twice in autumn it takes the second, unless that is still
+ * Reads what MAX gave as a moment: a `Date`, ISO-like text, a day as a number (20250710), or an epoch in seconds,
+ * milliseconds, microseconds or nanoseconds by its size. Of the hour that a clock shows twice in autumn it takes the second, unless that is still
  * to come; of the one that it leaves out in spring, the time an hour later.
  * @returns null for no value, undefined for one that is no moment
  */
 export function readMoment(value: Value | undefined, clock: Clock): Date | null | undefined {
   if (value === null || value === undefined) return null
+  const moment = readValue(value, clock)
+  // A sentinel that nothing can be made of, such as 1e300, is no moment either.
+  return moment && !Number.isNaN(moment.getTime()) ? withinCalendar(moment) : undefined
+}
+
+const FIRST = new Date('0001-01-01T00:00:00Z')
+const LAST = new Date('9999-12-31T23:59:59.999Z')
+
+/**
+ * The moment itself, or the first or last one that has a year of four digits: others are written in ways that few
+ * understand. The end of 9999 in Honolulu, which many tables hold for "never", is of the year 10000 in UTC.
+ */
+export function withinCalendar(moment: Date): Date {
+  if (moment < FIRST) return FIRST
+  return moment > LAST ? LAST : moment
+}
+
+function readValue(value: NonNullable<Value>, clock: Clock): Date | undefined {
   if (value instanceof Date) return readDate(value, clock)
-  if (typeof value === 'number') return readEpoch(value)
+  if (typeof value === 'number') return readNumber(value, clock)
   if (typeof value !== 'string') return undefined
   const text = value.trim()
   return NUMBER.test(text) && text.length >= 9 ? readEpoch(Number(text)) : readText(text, clock)
+}
+
+function readNumber(value: number, clock: Clock): Date | undefined {
+  const isDay = Number.isInteger(value) && value >= DAYS.first && value <= DAYS.last
+  return (isDay ? readText(String(value), clock) : undefined) ?? readEpoch(value)
 }
 
 function readDate(value: Date, { zone, isMoment, now }: Clock): Date | undefined {
@@ -58,6 +85,7 @@ function readEpoch(epoch: number): Date | undefined {
 }
 
 function readText(text: string, { zone, now }: Clock): Date | undefined {
+  if (!DATED.test(text)) return undefined
   const [, date, time = ''] = SPACED.exec(text) ?? []
   const iso = date === undefined ? text : `${date}T${time.replace(OFFSET, withOffset)}`
   const moment = DateTime.fromISO(iso, { zone })

@@ -19,6 +19,8 @@ export interface Seen {
   isUpdate: boolean
   /** The engine's time of the last change as of the last reading, where it tells one. */
   modifiedAt: Date | null
+  /** The zone that wall clock times were taken to be of. */
+  zone: string
   /** Whether it is to be read alone from now on. */
   isSlow: boolean
 }
@@ -30,7 +32,7 @@ export interface Finding extends Seen {
 }
 
 /**
- * Records findings in two statements, and raises or resolves the alerts of those that call for it. A violation, or the
+ * Records findings in one statement, and raises or resolves the alerts of those that call for it. A violation, or the
  * warning before it, opens an alert; a table in time again closes it. Not knowing does neither.
  * @param options `isReplay` records a check of the past, which else gives way to a later one
  */
@@ -58,45 +60,44 @@ export async function record(
   )
 }
 
-/** Columns of one finding, as both statements take them. */
-const FINDING = `
-  jsonb_to_recordset(cast(:findings as jsonb)) as r (
-    id uuid, known_column text, known_last_modified boolean, timestamp_column text, status text, sla_status text, last_updated timestamptz,
-    is_update boolean, is_slow boolean, modified_at timestamptz, age_seconds bigint, learned_sla_seconds integer, expected_next timestamptz, error text,
-    alert_severity text, checked_at timestamptz)`
-
 /** @returns the schedules that were recorded: not those deleted, given another column or checked again meanwhile */
 async function store(
   trx: Transaction,
   findings: readonly Finding[],
   isReplay: boolean,
 ): Promise<Set<string>> {
-  const bindings = { companyId: companyOf(trx), isReplay, findings: JSON.stringify(findings.map(toRecord)) }
-  const updated = await rows<{ id: string }>(
+  const stored = await rows<{ id: string }>(
     trx,
-    `update freshness_schedules s
-     set status = r.status, sla_status = r.sla_status, last_error = r.error, last_check_at = r.checked_at,
-       timestamp_column = r.timestamp_column, running_slot = null, alert_severity = r.alert_severity,
-       is_slow = r.is_slow, modified_at = r.modified_at,
-       last_updated = case when r.error is null then r.last_updated else s.last_updated end,
-       expected_next = case when r.error is null then r.expected_next else s.expected_next end,
-       learned_sla_seconds = case when r.error is null then r.learned_sla_seconds else s.learned_sla_seconds end
-     from ${FINDING}
-     where s.company_id = :companyId and s.id = r.id and s.timestamp_column is not distinct from r.known_column
-       and s.uses_last_modified = r.known_last_modified
-       and (:isReplay or s.last_check_at is null or s.last_check_at <= r.checked_at)
-     returning s.id`,
-    bindings,
-  )
-  const ids = updated.map(({ id }) => id)
-  await trx.raw(
-    `insert into freshness_checks
+    `with r as materialized (
+       select * from jsonb_to_recordset(cast(:findings as jsonb)) as r (
+         id uuid, known_column text, known_expression text, known_last_modified boolean, timestamp_column text,
+         status text, sla_status text, last_updated timestamptz, is_update boolean, is_slow boolean,
+         modified_at timestamptz, zone text, age_seconds bigint, learned_sla_seconds integer,
+         expected_next timestamptz, error text, alert_severity text, checked_at timestamptz)
+     ), updated as (
+       update freshness_schedules s
+       set status = r.status, sla_status = r.sla_status, last_error = r.error, last_check_at = r.checked_at,
+         timestamp_column = r.timestamp_column, running_slot = null, alert_severity = r.alert_severity,
+         is_slow = r.is_slow, modified_at = r.modified_at, read_zone = r.zone,
+         last_updated = case when r.error is null then r.last_updated else s.last_updated end,
+         expected_next = case when r.error is null then r.expected_next else s.expected_next end,
+         learned_sla_seconds = case when r.error is null then r.learned_sla_seconds else s.learned_sla_seconds end
+       from r
+       where s.company_id = :companyId and s.id = r.id
+         and s.timestamp_column is not distinct from r.known_column
+         and s.expression is not distinct from r.known_expression
+         and s.uses_last_modified = r.known_last_modified
+         and (:isReplay or s.last_check_at is null or s.last_check_at <= r.checked_at)
+       returning s.id
+     )
+     insert into freshness_checks
        (company_id, schedule_id, status, sla_status, last_updated, is_update, data_age_seconds, error_message, checked_at)
      select :companyId, r.id, r.status, r.sla_status, r.last_updated, r.is_update, r.age_seconds, r.error, r.checked_at
-     from ${FINDING} where r.id = any(cast(:ids as uuid[]))`,
-    { ...bindings, ids },
+     from r join updated u on u.id = r.id
+     returning schedule_id as id`,
+    { companyId: companyOf(trx), isReplay, findings: JSON.stringify(findings.map(toRecord)) },
   )
-  return new Set(ids)
+  return new Set(stored.map(({ id }) => id))
 }
 
 function toRecord(finding: Finding): object {
@@ -104,6 +105,7 @@ function toRecord(finding: Finding): object {
   return {
     id: watched.id,
     known_column: watched.timestampColumn,
+    known_expression: watched.expression,
     known_last_modified: watched.usesLastModified,
     timestamp_column: timestampColumn,
     status: judgement?.status ?? 'unknown',
@@ -112,6 +114,7 @@ function toRecord(finding: Finding): object {
     is_update: isUpdate,
     is_slow: finding.isSlow,
     modified_at: finding.modifiedAt,
+    zone: finding.zone,
     age_seconds: judgement?.ageSeconds == null ? null : Math.floor(judgement.ageSeconds),
     learned_sla_seconds: watched.monitoringMode === 'auto_learn' ? (judgement?.slaSeconds ?? null) : null,
     expected_next: judgement?.expectedNext ?? null,

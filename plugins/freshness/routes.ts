@@ -2,42 +2,34 @@ import type { Request, ServerRoute } from '@hapi/hapi'
 import { formatName } from '../../connectors/catalog.ts'
 import { access, caller, inCompany } from '../../server/access.ts'
 import type { Transaction } from '../../server/database.ts'
-import { unprocessable } from '../../server/errors.ts'
-import { bodyOf, param, queryOf } from '../../server/input.ts'
+import { invalidField, unprocessable } from '../../server/errors.ts'
+import { param, queryOf } from '../../server/input.ts'
 import type { Page } from '../../server/page.ts'
 import { envelope } from '../../server/replies.ts'
+import { listChecks } from './history.ts'
 import { refreshJob } from './jobs.ts'
-import { countReadiness, listSchedules, listTables, summarize, type Filters, type Scope } from './lists.ts'
-import { monitoredTables, type MonitoredTable } from './models.ts'
-import { presentFreshness, presentMeta, presentMonitored, presentSchedule, readinessOf } from './present.ts'
+import { listTables, scopeOf, summarize, type Filters } from './lists.ts'
+import { Schedule } from './models.ts'
+import { presentFreshness, presentMeta, presentMonitored } from './present.ts'
+import { judgedTables, type JudgedTable } from './readiness.ts'
 import * as schemas from './schemas.ts'
-import {
-  checkAtOnce,
-  createSchedule,
-  deleteSchedule,
-  patchSchedule,
-  type NewSchedule,
-  type ScheduleFields,
-} from './schedules.ts'
 
 const tags = ['api', 'freshness']
 
-/** The routes of freshness records and schedules. */
+/** The routes of how fresh tables are. */
 export const routes: ServerRoute[] = [
   {
     method: 'GET',
     path: '/api/v1/freshness',
     options: {
       ...access.read,
-      description: 'How fresh a table, or a source, is',
+      description: 'How fresh a table, or the tables of a source, are',
       tags,
       validate: { query: schemas.namedAssetQuery },
     },
     handler: request => {
-      const { asset } = queryOf<{ asset: string }>(request)
-      return inCompany(request, trx =>
-        freshnessOf(request, trx, asset, ['query', 'asset'], { limit: 50, offset: 0 }),
-      )
+      const { asset, ...query } = queryOf<Filters & Page & { asset: string }>(request)
+      return inCompany(request, trx => freshnessOf(request, trx, { asset, loc: ['query', 'asset'] }, query))
     },
   },
   {
@@ -50,15 +42,7 @@ export const routes: ServerRoute[] = [
       validate: { params: schemas.assetParams, query: schemas.freshnessQuery },
     },
     handler: request =>
-      inCompany(request, trx =>
-        freshnessOf(
-          request,
-          trx,
-          param(request, 'asset_id'),
-          ['path', 'asset_id'],
-          queryOf<Filters & Page>(request),
-        ),
-      ),
+      inCompany(request, trx => freshnessOf(request, trx, ofPath(request), queryOf<Filters & Page>(request))),
   },
   {
     method: 'GET',
@@ -72,7 +56,12 @@ export const routes: ServerRoute[] = [
     handler: request => {
       const { asset_id: asset, ...query } = queryOf<Filters & Page & { asset_id?: string }>(request)
       return inCompany(request, async trx => {
-        const { tables, pagination } = await listTables(trx, await scopeOf(request, trx, asset), query, query)
+        const { tables, pagination } = await listTables(
+          trx,
+          await scopeOf(request.server, trx, asset),
+          query,
+          query,
+        )
         return { data: { data: tables.map(presentMonitored), pagination } }
       })
     },
@@ -89,7 +78,7 @@ export const routes: ServerRoute[] = [
     handler: request => {
       const { asset_id: asset } = queryOf<{ asset_id?: string }>(request)
       return inCompany(request, async trx => ({
-        data: await summarize(trx, await scopeOf(request, trx, asset)),
+        data: await summarize(trx, await scopeOf(request.server, trx, asset)),
       }))
     },
   },
@@ -100,14 +89,36 @@ export const routes: ServerRoute[] = [
       ...access.read,
       description: 'How fresh a table, or the tables of a source, are',
       tags,
-      validate: { params: schemas.assetParams },
+      validate: { params: schemas.assetParams, query: schemas.detailQuery },
     },
     handler: request =>
       inCompany(request, async trx => {
-        const asset = await configured(request, trx, param(request, 'asset_id'), ['path', 'asset_id'])
-        if (asset.table) return { data: presentMonitored(asset.table) }
-        const page = { limit: 100, offset: 0 }
-        return { data: await sourceFreshness(trx, asset, {}, page, presentMonitored) }
+        const query = queryOf<Filters & Page>(request)
+        const asset = await configured(request, trx, ofPath(request))
+        if (!asset.table) return { data: await ofSource(trx, asset, query, presentMonitored) }
+        const [filter] = filtersIn(query)
+        if (filter) throw invalidField(filter, FOR_SOURCES)
+        return { data: presentMonitored(asset.table) }
+      }),
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/sdk/freshness/{asset_id}/history',
+    options: {
+      ...access.read,
+      description: 'The checks of a table, newest first',
+      tags,
+      validate: { params: schemas.assetParams, query: schemas.historyQuery },
+    },
+    handler: request =>
+      inCompany(request, async trx => {
+        const { table, name } = await configured(request, trx, ofPath(request))
+        if (!table)
+          throw invalidField(
+            'asset_id',
+            `${name} is a source, and histories are of tables: GET /api/v1/sdk/freshness?asset_id=${name} lists them`,
+          )
+        return { data: await listChecks(trx, table.id, queryOf<Page & { days_back?: number }>(request)) }
       }),
   },
   {
@@ -125,141 +136,86 @@ export const routes: ServerRoute[] = [
       return h.response({ data: { job_id: run.id, status: run.status, message } }).code(202)
     },
   },
-  {
-    method: 'GET',
-    path: '/api/v1/sdk/freshness/schedules',
-    options: {
-      ...access.read,
-      description: 'List freshness schedules',
-      tags,
-      validate: { query: schemas.schedulesQuery },
-    },
-    handler: request => {
-      const {
-        asset_id: asset,
-        is_active: isActive,
-        ...page
-      } = queryOf<Page & { asset_id?: string; is_active?: boolean }>(request)
-      return inCompany(request, async trx => {
-        const scope = await scopeOf(request, trx, asset)
-        const { tables, pagination } = await listSchedules(trx, scope, { ...page, isActive })
-        return { data: { data: tables.map(presentSchedule), pagination } }
-      })
-    },
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/sdk/freshness/schedules',
-    options: {
-      ...access.write,
-      description: 'Watch a table: make its schedule and run the first check',
-      tags,
-      validate: { payload: schemas.newSchedule },
-    },
-    handler: async (request, h) => {
-      const made = await inCompany(request, trx =>
-        createSchedule(request.server, trx, bodyOf<NewSchedule>(request)),
-      )
-      return h.response({ data: presentSchedule(await checkAtOnce(request.server, made)) }).code(201)
-    },
-  },
-  {
-    method: 'PATCH',
-    path: '/api/v1/sdk/freshness/schedules/{id}',
-    options: {
-      ...access.write,
-      description: 'Change a freshness schedule and check its table',
-      tags,
-      validate: { params: schemas.scheduleParams, payload: schemas.schedulePatch },
-    },
-    handler: async request => {
-      const changed = await inCompany(request, trx =>
-        patchSchedule(request.server, trx, param(request, 'id'), bodyOf<ScheduleFields>(request)),
-      )
-      return { data: presentSchedule(await checkAtOnce(request.server, changed)) }
-    },
-  },
-  {
-    method: 'DELETE',
-    path: '/api/v1/sdk/freshness/schedules/{id}',
-    options: {
-      ...access.write,
-      description: 'Stop watching a table and forget its history',
-      tags,
-      validate: { params: schemas.scheduleParams },
-    },
-    handler: request =>
-      inCompany(request, async trx => {
-        const { qualifiedName } = await deleteSchedule(request.server, trx, param(request, 'id'))
-        return {
-          data: { success: true, message: `The freshness of ${qualifiedName} is not watched any more` },
-        }
-      }),
-  },
 ]
 
-/** The reply for a table (its record) or a source (a summary and its tables), in the standard envelope. */
+/** The reply for a table (its record) or a source (counts and its tables), in the standard envelope. */
 async function freshnessOf(
   request: Request,
   trx: Transaction,
-  assetId: string,
-  loc: string[],
+  named: NamedAsset,
   query: Filters & Page,
 ): Promise<object> {
-  const asset = await configured(request, trx, assetId, loc)
-  if (asset.table) return envelope(presentFreshness(asset.table), '', presentMeta(asset.table))
-  const present = (table: MonitoredTable) => ({ ...presentFreshness(table), readiness: readinessOf(table) })
-  return envelope(await sourceFreshness(trx, asset, query, query, present))
+  const asset = await configured(request, trx, named)
+  if (!asset.table) {
+    const present = (table: JudgedTable) => ({ ...presentFreshness(table), readiness: table.readiness })
+    return envelope(await ofSource(trx, asset, query, present))
+  }
+  const detail = filtersIn(query).map(name => ({
+    loc: ['query', name],
+    msg: `${name} ${FOR_SOURCES}`,
+    type: 'freshness.of_table',
+  }))
+  if (detail.length > 0) throw unprocessable(detail)
+  return envelope(presentFreshness(asset.table), '', presentMeta(asset.table))
+}
+
+/** What is said of a filter that would be passed over in silence. */
+const FOR_SOURCES = 'chooses among the tables of a source, and the asset is a table: leave it out'
+
+function filtersIn(query: Filters): string[] {
+  return (['status', 'schema', 'tag', 'search'] as const).filter(name => query[name] !== undefined)
+}
+
+/** An asset as a request names it, and where it does. */
+interface NamedAsset {
+  asset: string
+  loc: string[]
+}
+
+function ofPath(request: Request): NamedAsset {
+  return { asset: param(request, 'asset_id'), loc: ['path', 'asset_id'] }
 }
 
 interface ConfiguredAsset {
   sourceId: string
+  /** The qualified name. */
   name: string
   /** Present when the asset is a table. */
-  table?: MonitoredTable
+  table?: JudgedTable
 }
 
-async function sourceFreshness(
+async function ofSource(
   trx: Transaction,
   { sourceId, name }: ConfiguredAsset,
-  filters: Filters,
-  page: Page,
-  present: (table: MonitoredTable) => object,
+  query: Filters & Page,
+  present: (table: JudgedTable) => object,
 ): Promise<object> {
-  const { tables, pagination } = await listTables(trx, { sourceId }, filters, page)
-  const summary = await countReadiness(trx, { sourceId }, filters)
-  return { asset: name, summary, tables: tables.map(present), ...pagination }
+  const { tables, counts, pagination } = await listTables(trx, { sourceId }, query, query)
+  return { asset: name, summary: counts, tables: tables.map(present), ...pagination }
 }
 
-/** An asset with its schedules. @throws 422 when it has none */
+/** An asset that has a schedule, or schedules. @throws 422 when it has none */
 async function configured(
   request: Request,
   trx: Transaction,
-  assetId: string,
-  loc: string[],
+  { asset, loc }: NamedAsset,
 ): Promise<ConfiguredAsset> {
-  const { source, table } = await request.server.plugins.catalog.findAsset(trx, assetId)
-  const [first] = await monitoredTables(trx)
-    .where(
-      table ? { 'freshness_schedules.tableId': table.id } : { 'freshness_schedules.sourceId': source.id },
-    )
-    .limit(1)
-  if (!first) {
-    const msg = `Freshness is not configured for ${table?.qualifiedName ?? source.name}: POST /api/v1/sdk/freshness/schedules`
-    throw unprocessable([{ loc, msg, type: 'freshness.not_configured' }])
+  const { source, table } = await request.server.plugins.catalog.findAsset(trx, asset)
+  if (table) {
+    const [found] = await judgedTables(trx).where('freshness_schedules.tableId', table.id)
+    if (found) return { sourceId: source.id, name: table.qualifiedName, table: found }
+  } else if (await Schedule.query(trx).findOne('sourceId', source.id).select('id')) {
+    return { sourceId: source.id, name: formatName([source.name]) }
   }
-  return { sourceId: source.id, name: formatName([source.name]), ...(table && { table: first }) }
-}
-
-async function scopeOf(request: Request, trx: Transaction, assetId: string | undefined): Promise<Scope> {
-  if (assetId === undefined) return {}
-  const { source, table } = await request.server.plugins.catalog.findAsset(trx, assetId)
-  return table ? { tableId: table.id } : { sourceId: source.id }
+  const msg = `Freshness is not configured for ${table?.qualifiedName ?? source.name}: POST /api/v1/sdk/freshness/schedules`
+  throw unprocessable([{ loc, msg, type: 'freshness.not_configured' }])
 }
 
 async function requestRefresh(request: Request, trx: Transaction) {
   const { companyId } = caller(request)
-  const { sourceId, table } = await configured(request, trx, param(request, 'asset_id'), ['path', 'asset_id'])
+  const named = ofPath(request)
+  const { sourceId, name, table } = await configured(request, trx, named)
+  if (!table) await assertActive(trx, sourceId, name, named.loc)
   const run = await request.server.plugins.catalog.startRun(trx, {
     workflowName: 'freshness_refresh',
     sourceId,
@@ -273,4 +229,11 @@ async function requestRefresh(request: Request, trx: Transaction) {
   }
   await request.server.jobs.send(refreshJob, data, { trx, group: companyId })
   return run
+}
+
+/** A refresh of a source leaves paused schedules out, and of nothing else would check nothing. */
+async function assertActive(trx: Transaction, sourceId: string, name: string, loc: string[]): Promise<void> {
+  if (await Schedule.query(trx).findOne({ sourceId, isActive: true }).select('id')) return
+  const msg = `All freshness schedules of ${name} are paused: PATCH one with is_active true, or refresh a table by its own id`
+  throw unprocessable([{ loc, msg, type: 'freshness.paused' }])
 }

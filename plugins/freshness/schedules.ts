@@ -4,17 +4,16 @@ import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import { checkSource } from './check.ts'
-import { detectColumn, hiddenColumns, isReadable } from './columns.ts'
+import { assertExpression } from './expression.ts'
 import { formatDuration } from '../../server/durations.ts'
-import { monitoredTables, Schedule, type MonitoredTable, type Signal } from './models.ts'
+import { monitoredTables, Schedule, type MonitoredTable } from './models.ts'
+import { patchedSignal, signalOf, type SignalFields } from './signals.ts'
 
 /** The fields of a schedule that clients set, validated. */
-export interface ScheduleFields {
+export interface ScheduleFields extends SignalFields {
   monitoring_mode?: 'auto_learn' | 'explicit'
   sla_threshold?: string
   expected_interval_hours?: number
-  freshness_column?: string | null
-  freshness_signal?: Signal
   check_interval?: string
   is_active?: boolean
 }
@@ -55,10 +54,10 @@ export async function createSchedule(
   const made = await rows(
     trx,
     `insert into freshness_schedules
-       (id, company_id, source_id, table_id, timestamp_column, uses_last_modified, monitoring_mode, sla_threshold,
-        check_interval, is_active)
-     values (:id, :companyId, :sourceId, :tableId, :timestampColumn, :usesLastModified, :mode, :slaThreshold,
-       :checkInterval, :isActive)
+       (id, company_id, source_id, table_id, timestamp_column, expression, uses_last_modified, monitoring_mode,
+        sla_threshold, check_interval, is_active)
+     values (:id, :companyId, :sourceId, :tableId, :timestampColumn, :expression, :usesLastModified, :mode,
+       :slaThreshold, :checkInterval, :isActive)
      on conflict (table_id) do nothing returning id`,
     {
       id,
@@ -78,6 +77,26 @@ export async function createSchedule(
   throw apiError('CONFLICT', message, { field: 'table_path', schedule_id: known?.id ?? null })
 }
 
+/**
+ * Refuses the expression of a new or changed schedule, if there is one, that its source would not run. It asks the
+ * source: call it outside of a transaction.
+ * @throws 400 `VALIDATION_ERROR`
+ */
+export async function assertRunnable(
+  server: Server,
+  companyId: string,
+  target: NewSchedule | { id: string },
+  { freshness_expression: expression }: SignalFields,
+): Promise<void> {
+  if (expression === undefined) return
+  const loaded = await server.db.company(companyId, async trx => {
+    if ('asset_id' in target) return tableOf(server, trx, target)
+    const { tableId } = await findSchedule(trx, target.id)
+    return server.plugins.catalog.load(trx, tableId)
+  })
+  if (loaded) await assertExpression(server, loaded, expression)
+}
+
 /** Changes what is given. The schedule is due at once; what was learned from another column is forgotten. */
 export async function patchSchedule(
   server: Server,
@@ -89,9 +108,11 @@ export async function patchSchedule(
   const slaThreshold = thresholdOf(patch) ?? schedule.slaThreshold
   const monitoringMode = patch.monitoring_mode ?? schedule.monitoringMode
   assertThreshold(monitoringMode, slaThreshold ?? undefined)
-  const { timestampColumn, usesLastModified } = await patchedSignal(server, trx, schedule, patch)
+  const { timestampColumn, expression, usesLastModified } = await patchedSignal(server, trx, schedule, patch)
   const isReadElsewhere =
-    timestampColumn !== schedule.timestampColumn || usesLastModified !== schedule.usesLastModified
+    timestampColumn !== schedule.timestampColumn ||
+    expression !== schedule.expression ||
+    usesLastModified !== schedule.usesLastModified
   const isActive = patch.is_active ?? schedule.isActive
   await Schedule.query(trx)
     .findById(schedule.id)
@@ -99,6 +120,7 @@ export async function patchSchedule(
       monitoringMode,
       slaThreshold,
       timestampColumn,
+      expression,
       usesLastModified,
       checkInterval: patch.check_interval ?? schedule.checkInterval,
       isActive,
@@ -158,7 +180,11 @@ async function tableOf(
 ): Promise<Asset & { table: Table }> {
   const { source, table } = await server.plugins.catalog.findAsset(trx, body.asset_id)
   if (body.table_path === undefined) {
-    if (!table) throw invalidField('table_path', 'is required unless asset_id names a table')
+    if (!table)
+      throw invalidField(
+        'table_path',
+        'is required unless asset_id names a table; POST /api/v1/sdk/freshness/schedules/bulk watches many tables of a source',
+      )
     if (!table.isActive)
       throw invalidField('asset_id', 'names a table that was not there at the last discovery')
     return { source, table }
@@ -198,82 +224,6 @@ export function termsOf(
     slaThreshold,
     checkInterval: fields.check_interval ?? defaults.check_interval ?? CHECK_INTERVAL,
   }
-}
-
-/** What the freshness of a table is read from, as it is stored. */
-type StoredSignal = Pick<Schedule, 'timestampColumn' | 'usesLastModified'>
-
-/**
- * The column asked for, the engine's time of the last change if that was asked for, else the first column that tells;
- * where there is none, the engine's time as long as there is none.
- * @throws 400 when what was asked for cannot tell
- */
-function signalOf(
-  server: Server,
-  source: Source,
-  table: Pick<Table, 'columns' | 'columnTags' | 'kind'>,
-  { freshness_signal: signal, freshness_column: asked }: ScheduleFields,
-): StoredSignal {
-  if (signal === 'last_modified') {
-    assertModified(server, source, table)
-    return { timestampColumn: null, usesLastModified: true }
-  }
-  const timestampColumn = columnOf(server, source, table, asked)
-  if (signal === 'column' && timestampColumn === null)
-    throw invalidField(
-      'freshness_column',
-      'is required: no column of the table is known to tell when it was updated',
-    )
-  return { timestampColumn, usesLastModified: false }
-}
-
-/** Whether the engine tells when a table of its own was last changed. */
-export function tellsModified(server: Server, source: Source, { kind }: Pick<Table, 'kind'>): boolean {
-  return kind === 'table' && server.plugins.catalog.connectorOf(source).capabilities.lastModified === true
-}
-
-function assertModified(server: Server, source: Source, table: Pick<Table, 'kind'>): void {
-  if (tellsModified(server, source, table)) return
-  const { label } = server.plugins.catalog.connectorOf(source)
-  const what = table.kind === 'table' ? 'a table' : `a ${table.kind.replaceAll('_', ' ')}`
-  throw invalidField(
-    'freshness_signal',
-    `${label} does not tell when the rows of ${what} changed last: name a freshness_column`,
-  )
-}
-
-/** The name of the column to read: the one asked for, else the first one that tells, else none. */
-function columnOf(
-  server: Server,
-  source: Source,
-  table: Pick<Table, 'columns' | 'columnTags'>,
-  asked: string | null | undefined,
-): string | null {
-  const { columns } = table
-  const hidden = hiddenColumns(server, table)
-  if (asked === undefined || asked === null)
-    return detectColumn(columns, hidden, source.freshnessDefaults?.freshness_columns)?.name ?? null
-  const column = columns.find(({ name }) => name === asked)
-  if (!column) throw invalidField('freshness_column', `the table has no column ${asked}`)
-  if (hidden.has(asked))
-    throw invalidField(
-      'freshness_column',
-      `${asked} is tagged as personal data, and its newest value would be shown: choose another, or take the tag off`,
-    )
-  if (isReadable(column)) return column.name
-  throw invalidField('freshness_column', `${asked} is ${column.type}, which holds no dates or times`)
-}
-
-async function patchedSignal(
-  server: Server,
-  trx: Transaction,
-  schedule: MonitoredTable,
-  patch: ScheduleFields,
-): Promise<StoredSignal> {
-  if (patch.freshness_column === undefined && patch.freshness_signal === undefined) return schedule
-  const known = await server.plugins.catalog.load(trx, schedule.tableId)
-  if (!known) throw apiError('SCHEDULE_NOT_FOUND', 'The table was removed', { schedule_id: schedule.id })
-  return signalOf(server, known.source, known.table, patch)
 }
 
 async function forget(trx: Transaction, id: string): Promise<void> {

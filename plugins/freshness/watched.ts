@@ -1,8 +1,10 @@
 import type { Server } from '@hapi/hapi'
 import { ConnectorError } from '../../connectors/errors.ts'
+import type { CustomSql } from '../../checks/sql-safety.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import type { CheckRequest } from './api.ts'
 import { detectColumn, hiddenColumns, type KnownColumn } from './columns.ts'
+import { readExpression } from './expression.ts'
 import type { MonitoredTable } from './models.ts'
 
 /** A schedule as a check needs it. */
@@ -11,6 +13,7 @@ export interface Watched extends Pick<
   | 'id'
   | 'tableId'
   | 'timestampColumn'
+  | 'expression'
   | 'usesLastModified'
   | 'monitoringMode'
   | 'slaThreshold'
@@ -21,6 +24,7 @@ export interface Watched extends Pick<
   | 'lastError'
   | 'lastUpdated'
   | 'modifiedAt'
+  | 'readZone'
   | 'isSlow'
 > {
   catalogName: string
@@ -39,23 +43,26 @@ export interface Watched extends Pick<
   lastUpdate: Date | null
 }
 
-/** A watched table with the column that its freshness is read from, or why it cannot be read. */
+/** A watched table with the column or expression that its freshness is read from, or why it cannot be read. */
 export interface Planned {
   watched: Watched
   column: KnownColumn | undefined
+  expression: CustomSql | undefined
   refusal: ConnectorError | undefined
 }
 
 export type Source = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>['source']
 
 /**
- * The schedules that a check is of, with their tables.
+ * Some of the schedules that a check is of, with their tables, by their ids.
  * @param request `onlyClaimed` takes the schedules that the sweep has claimed
+ * @param page those after an id, so many
  */
 export async function loadWatched(
   server: Server,
   trx: Transaction,
   { companyId, sourceId, scheduleIds, onlyClaimed }: CheckRequest & { onlyClaimed?: true },
+  { after, limit }: { after: string | null; limit: number },
 ): Promise<{ source: Source; watched: Watched[]; now: Date }> {
   const { source } = await server.plugins.catalog.findAsset(trx, sourceId)
   const which = scheduleIds
@@ -63,12 +70,13 @@ export async function loadWatched(
     : `and f.is_active${onlyClaimed ? ' and f.running_slot is not null' : ''}`
   const watched = await rows<Watched>(
     trx,
-    `select f.id, f.table_id, f.timestamp_column, f.uses_last_modified, f.monitoring_mode, f.sla_threshold,
+    `select f.id, f.table_id, f.timestamp_column, f.expression, f.uses_last_modified, f.monitoring_mode, f.sla_threshold,
        f.learned_sla_seconds, f.expected_next, f.alert_severity, f.sla_status, f.last_error, f.last_updated,
-       f.modified_at, f.is_slow,
+       f.modified_at, f.read_zone, f.is_slow,
        t.catalog_name, t.schema_name, t.name as table_name, t.qualified_name, t.kind, t.tags, t.column_tags,
        s.tags as source_tags, t.is_active as is_known,
-       case when f.uses_last_modified then null when f.timestamp_column is null then t.columns else
+       case when f.uses_last_modified then null
+         when f.timestamp_column is null then t.columns else
          (select jsonb_agg(c) from jsonb_array_elements(t.columns) c where c ->> 'name' = f.timestamp_column)
        end as columns,
        (select least(c.last_updated, c.checked_at) from freshness_checks c
@@ -76,28 +84,34 @@ export async function loadWatched(
          order by c.checked_at desc, c.id desc limit 1) as last_update
      from freshness_schedules f join tables t on t.id = f.table_id join sources s on s.id = f.source_id
      where f.company_id = :companyId and f.source_id = :sourceId ${which}
-     order by t.qualified_name`,
-    { companyId, sourceId, ids: scheduleIds ?? [] },
+       ${after === null ? '' : 'and f.id > :after'}
+     order by f.id limit :limit`,
+    { companyId, sourceId, ids: scheduleIds ?? [], after, limit },
   )
   const [clock] = await rows<{ now: Date }>(trx, 'select clock_timestamp() as now')
   return { source, watched, now: clock?.now ?? new Date() }
 }
 
 /** Settles against the catalog what can be known without asking the database. */
-export function plan(server: Server, source: Source): (watched: Watched) => Planned {
-  return watched => {
-    const columns = watched.columns ?? []
-    const hidden = hiddenColumns(server, { columns, columnTags: watched.columnTags })
-    const column =
-      watched.timestampColumn === null
+export async function plan(server: Server, source: Source, watched: Watched): Promise<Planned> {
+  const columns = watched.columns ?? []
+  const hidden = hiddenColumns(server, { columns, columnTags: watched.columnTags })
+  const reading = watched.expression === null ? undefined : await readExpression(watched.expression, hidden)
+  const column =
+    reading || watched.usesLastModified
+      ? undefined
+      : watched.timestampColumn === null
         ? detectColumn(columns, hidden, source.freshnessDefaults?.freshness_columns)
         : columns[0]
-    const refusal = refusalOf(source, watched, column, hidden)
-    return {
-      watched,
-      column,
-      refusal: refusal && new ConnectorError({ ...refusal, engine: source.sourceType }),
-    }
+  const refusal =
+    reading && 'error' in reading
+      ? { kind: 'invalid-query' as const, message: reading.error }
+      : refusalOf(source, watched, column, hidden)
+  return {
+    watched,
+    column,
+    expression: reading && !('error' in reading) ? reading : undefined,
+    refusal: refusal && new ConnectorError({ ...refusal, engine: source.sourceType }),
   }
 }
 
@@ -121,8 +135,9 @@ function refusalOf(
     const message = `${column.name} is tagged as personal data, and its newest value would be shown: choose another freshness_column, or take the tag off.`
     return { kind: 'permission', message }
   }
-  if (column && source.queryAccessLevel === 'schema_only') {
-    const message = `The query_access_level of ${source.name} is schema_only: the newest ${column.name} needs aggregates or full.`
+  if ((column || watched.expression !== null) && source.queryAccessLevel === 'schema_only') {
+    const what = column?.name ?? 'value'
+    const message = `The query_access_level of ${source.name} is schema_only: the newest ${what} needs aggregates or full.`
     return { kind: 'permission', message }
   }
   return undefined

@@ -12,7 +12,7 @@ import { readRows, toParameter } from '../../connectors/bigquery/values.ts'
 import { tablePath } from '../../connectors/catalog.ts'
 import { testConnector } from '../../connectors/conformance.ts'
 import type { Connection } from '../../connectors/connector.ts'
-import { ConnectorError } from '../../connectors/errors.ts'
+import { BLAMES_CHECK, ConnectorError } from '../../connectors/errors.ts'
 import { RestFailure } from '../../connectors/rest/errors.ts'
 import { raw, sql } from '../../connectors/sql.ts'
 import { inGoogleSql, keyFile, keyPair, startBigquery, type Bigquery } from '../helpers/bigquery.ts'
@@ -417,6 +417,42 @@ t.test('rights on one dataset are enough when it is named', async t => {
   t.same(await connection.query(sql`select id from customers`, QUICK), [{ id: 1 }], 'its tables need no path')
   const stages = await project.connector.test({ ...project.settings, dataset: 'shop' }, project.options)
   t.equal(stages.at(-1)?.message, 'The catalog has 2 tables and views in shop.')
+})
+
+t.test('times of modification are of tables whose rows BigQuery keeps', async t => {
+  for (const changes of [{}, { dataset: 'shop' }]) {
+    const { project, connection } = await openSession(t, changes)
+    await fill(project)
+    const path = (name: string) => `\`tide-pool-1234\`.\`shop\`.\`${name}\``
+    await project.execute(`create view ${path('seen')} as select id from ${path('customers')}`)
+    await project.execute(`create materialized view ${path('kept')} as select id from ${path('customers')}`)
+    const refs = (await connection.introspect()).map(({ catalog, schema, name }) => ({
+      catalog,
+      schema,
+      name,
+    }))
+    const names = [...((await connection.lastModified?.(refs)) ?? new Map<string, Date>()).keys()]
+    t.same(
+      names.filter(name => name.includes('.shop.')).sort(),
+      ['tide-pool-1234.shop.customers', 'tide-pool-1234.shop.orders'],
+      JSON.stringify(changes),
+    )
+    t.same(
+      await connection.lastModified?.([{ catalog: 'tide-pool-1234', schema: 'shop', name: 'CUSTOMERS' }]),
+      new Map(),
+    )
+  }
+})
+
+t.test('where only the catalog may not be read, the tables still can be', async t => {
+  const { project, connection } = await openSession(t)
+  await fill(project)
+  project.hideRegions()
+  const customers = { catalog: project.project, schema: 'shop', name: 'customers' }
+  const error = await failure(connection.lastModified?.([customers]) ?? Promise.resolve())
+  t.ok(error instanceof ConnectorError && BLAMES_CHECK.has(error.kind), String(error))
+  const newest = sql`select max(id) as newest from ${bigqueryDialect.table(customers)}`
+  t.same(await connection.query(newest, QUICK), [{ newest: 1 }])
 })
 
 t.test('a location limits what is read', async t => {

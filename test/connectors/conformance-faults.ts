@@ -42,6 +42,28 @@ const withHidden = (isHidden: (table: TableRef) => boolean) =>
     },
   }))
 
+/** A connector that claims to know when rows changed, and tells of some tables so: by counting those of the kit's. */
+const withModified =
+  (
+    tell: (connection: Connection, tables: TableRef[]) => Promise<TableRef[]>,
+    time: (rows: number) => Date = rows => new Date(rows),
+  ): Make =>
+  source => ({
+    ...withConnection(connection => ({
+      async lastModified(tables) {
+        const counted = postgresql.dialect.table({ ...(tables[0] as TableRef), name: 'conformance_modified' })
+        const [row] = await connection.query(sql`select count(*) as n from ${counted}`, { timeoutMs: 10_000 })
+        const told = await tell(connection, tables)
+        return new Map(told.map(table => [tablePath(table), time(Number(row?.n))]))
+      },
+    }))(source),
+    capabilities: { ...postgresql.capabilities, lastModified: true },
+  })
+
+/** The tables among some, without views. */
+const stored = async (connection: Connection, tables: TableRef[]) =>
+  (await connection.introspect({ tables })).filter(({ kind }) => kind === 'table')
+
 /** How a fault's connector and its sessions are made. */
 type Make = (source: Source) => Connector<PostgresqlConfig>
 
@@ -241,6 +263,30 @@ export const FAULTS: [string, RegExp, Make][] = [
       capabilities: { ...postgresql.capabilities, lastModified: true },
     }),
   ],
+  ['lastModified', /unknown tables are left out/, withModified(async (_, tables) => tables)],
+  [
+    'lastModified',
+    /a view has none/,
+    withModified((connection, tables) => connection.introspect({ tables })),
+  ],
+  [
+    'lastModified',
+    /whatever their names/,
+    withModified(async (connection, tables) =>
+      (await stored(connection, tables)).filter(({ name }) => !name.includes('.')),
+    ),
+  ],
+  ['lastModified', /stays while no row changes/, withModified(stored, () => new Date())],
+  [
+    'lastModified',
+    /as many statements/,
+    withModified(async (connection, tables) => {
+      const found: TableRef[] = []
+      for (let from = 0; from < tables.length; from += 1000)
+        found.push(...(await stored(connection, tables.slice(from, from + 1000))))
+      return found
+    }),
+  ],
   [
     'partial catalogs',
     /given up rejects/,
@@ -344,6 +390,9 @@ export const FAULTS: [string, RegExp, Make][] = [
     /NULL of NULL/,
     withDialect({ seconds: value => sql`coalesce(floor(extract(epoch from ${value}))::bigint, 0)` }),
   ],
+  ['moments', /^timestamptz: max/, withDialect({ isMoment: () => false })],
+  ['moments', /^timestamp: max/, withDialect({ isMoment: ({ type }) => type.startsWith('timestamp') })],
+  ['moments', /other types/, withDialect({ isMoment: ({ type }) => type !== 'timestamp' })],
   ['config', /no path and no URL/, withConfig(postgresql.config.keys({ host: Joi.string().required() }))],
   [
     'refusals',

@@ -15,7 +15,18 @@ interface Teardown {
 const GROUPS = [
   ...['config', 'refusals', 'connect', 'transactions', 'values', 'types', 'rows', 'statements', 'timeout'],
   ...['cancel', 'readOnly', 'introspection', 'partial catalogs', 'constraints', 'comments', 'estimates'],
-  ...['renames', 'names', 'dialect', 'seconds', 'regex', 'percentile', 'groupedPercentile', 'dateParsing'],
+  ...[
+    'renames',
+    'lastModified',
+    'names',
+    'dialect',
+    'seconds',
+    'moments',
+    'regex',
+    'percentile',
+    'groupedPercentile',
+    'dateParsing',
+  ],
 ]
 
 /** A test that only notes what failed. */
@@ -37,6 +48,7 @@ const WRITES = [
   'comments',
   'estimates',
   'renames',
+  'lastModified',
 ]
 
 /** A database, behind a proxy that counts statements, with a reader who may not read everything. */

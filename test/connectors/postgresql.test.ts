@@ -2,7 +2,7 @@ import t from 'tap'
 import { formatName, tablePath, type TableInfo } from '../../connectors/catalog.ts'
 import { testConnector } from '../../connectors/conformance.ts'
 import { postgresql } from '../../connectors/postgresql/index.ts'
-import { sql } from '../../connectors/sql.ts'
+import { join, sql } from '../../connectors/sql.ts'
 import { startProxy } from '../helpers/proxy.ts'
 import {
   connectOptions,
@@ -172,6 +172,45 @@ t.test('a role with too many rights is pointed out', async t => {
   t.match(await told(), /files or programs of the server: use a role with only SELECT/)
   await source.query(`alter role ${source.config.username} superuser`)
   t.match(await told(), /is a superuser: use a role with only SELECT/)
+})
+
+t.test('a domain over timestamps holds moments as what is under it does', async t => {
+  const source = await startSource(t)
+  for (const statement of [
+    'create schema app',
+    'create domain moment as timestamptz(3)',
+    'create domain app.written as moment not null',
+    'create domain timestamptz_local as timestamp',
+    'create table t (at moment, written app.written, clock timestamptz_local, tz timestamptz(0), naive timestamp(3))',
+    `insert into t values ${`(${Array(5).fill(`'2024-07-01 12:00:00+02'`).join(', ')})`}`,
+    'create view seen as select * from t',
+  ])
+    await source.query(statement)
+  await withSession(source.config, async connection => {
+    for (const { name, columns } of await connection.introspect()) {
+      t.same(
+        columns.map(column => [column.type, column.base, postgresql.dialect.isMoment(column)]),
+        [
+          ['moment', 'timestamptz(3)', true],
+          ['app.written', 'timestamptz(3)', true],
+          ['timestamptz_local', 'timestamp', false],
+          ['timestamptz(0)', undefined, true],
+          ['timestamp(3)', undefined, false],
+        ],
+        name,
+      )
+      const newest = columns.map(
+        column =>
+          sql`max(${postgresql.dialect.quote(column.name)}) as ${postgresql.dialect.quote(column.name)}`,
+      )
+      const [row] = await connection.query(
+        sql`select ${join(newest)} from ${postgresql.dialect.table({ catalog: source.name, schema: 'public', name })}`,
+        { timeoutMs: 10_000 },
+      )
+      const [moment, clock] = [new Date('2024-07-01T10:00:00Z'), new Date('2024-07-01T12:00:00Z')]
+      t.same(row, { at: moment, written: moment, clock, tz: moment, naive: clock }, name)
+    }
+  })
 })
 
 t.test('the catalog', async t => {

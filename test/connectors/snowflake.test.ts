@@ -344,6 +344,7 @@ t.test('failures name their cause', async t => {
     '390420': 'credentials',
     '390422': 'credentials',
     '000606': 'other',
+    '090030': 'invalid-query',
     '000604': 'other',
     '000605': 'timeout',
     '000630': 'timeout',
@@ -518,6 +519,16 @@ t.test('times of modification are those of rows', async t => {
   await double.setMoments('altered', [at(0), at(9), at(9)])
   await withSnowflake(double, async connection => {
     t.same([...((await connection.lastModified?.(refs)) ?? [])], [['SHOP.PUBLIC.filled', at(9)]])
+    const more = Array.from({ length: 4000 }, (_, index) => ({
+      catalog: 'SHOP',
+      schema: 'PUBLIC',
+      name: `N${index}`,
+    }))
+    const before = double.statements()
+    t.equal((await connection.lastModified?.([...refs, ...more]))?.size, 1)
+    t.equal(double.statements() - before, 1, 'one statement, however many tables')
+    const unknown = { ...refs[0]!, name: 'FILLED' }
+    t.same(await connection.lastModified?.([unknown]), new Map(), 'names differ by case')
   })
 })
 

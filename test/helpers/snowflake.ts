@@ -15,7 +15,7 @@ import {
   timeout,
   type Statement,
 } from './snowflake/answers.ts'
-import { makeDatabase, record, setMoments, showKeys } from './snowflake/catalog.ts'
+import { makeDatabase, record, setMoments, showKeys, touch } from './snowflake/catalog.ts'
 import { readCreateTable, writeCreateTable } from './snowflake/ddl.ts'
 import { authenticate, checkBody, checkQuery, Refused, type Users } from './snowflake/requests.ts'
 import { SnowflakeError, tokenize } from './snowflake/tokens.ts'
@@ -227,11 +227,13 @@ export async function startSnowflake(t: Teardown): Promise<Snowflake> {
     service,
     warehouse,
     async execute(text) {
-      const created = readCreateTable(tokenize(text))
+      const tokens = tokenize(text)
+      const created = readCreateTable(tokens)
       const context = { warehouse: 'SMALL', database: DATABASE, schema: SCHEMA, role: 'OWNER' }
       const sql = created ? writeCreateTable(created) : translate(text, context).text
       await warehouse.execute(sql)
       if (created) await record(warehouse, created)
+      else await touch(warehouse, DATABASE, tokens)
     },
     restrict: table => void restricted.add(table),
     setMoments: (table, times) => setMoments(warehouse, DATABASE, table, times),

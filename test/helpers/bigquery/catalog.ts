@@ -118,11 +118,14 @@ export async function makeCatalog(
       `select ${own}, column_name, column_name as field_path, data_type, description from ${meta('columns')} where`,
     )
     if (!isDataset) {
-      const gone = `select dataset, table_name, 999, timestamptz '2020-01-01 00:00:00+00', true from ${meta('tables')}`
-      const there = `select dataset, table_name, total_rows, modified, false as deleted from ${meta('tables')} where table_type = 'BASE TABLE'`
+      const gone = `select dataset, table_name, table_type, 999, timestamptz '2020-01-01 00:00:00+00', true from ${meta('tables')}`
+      // Of tables and materialized views; not of views, external tables, clones and snapshots.
+      const there =
+        `select dataset, table_name, table_type, total_rows, modified, false as deleted from ${meta('tables')} ` +
+        `where table_type in ('BASE TABLE', 'MATERIALIZED VIEW')`
       await view(
         'TABLE_STORAGE',
-        `select ${own}, total_rows, modified as storage_last_modified_time, deleted from (${there} union all ${gone}) where`,
+        `select ${own}, table_type, total_rows, modified as storage_last_modified_time, deleted from (${there} union all ${gone}) where`,
       )
       return
     }
@@ -138,7 +141,7 @@ export async function makeCatalog(
     await view(
       '__TABLES__',
       `select ${quoteText(project)} as project_id, dataset as dataset_id, table_name as table_id, total_rows as row_count, ` +
-        `epoch_ms(modified) as last_modified_time, case table_type when 'BASE TABLE' then 1 else 2 end as type ` +
+        `epoch_ms(modified) as last_modified_time, case table_type when 'BASE TABLE' then 1 when 'VIEW' then 2 else 4 end as type ` +
         `from ${meta('tables')} where`,
     )
   }

@@ -48,6 +48,12 @@ export async function write(warehouse: Warehouse, catalog: Catalog, tokens: read
       await warehouse.execute(`create view ${written(path)} as ${text}`)
       return catalog.add(path.dataset, path.table, 'VIEW', await viewColumns(warehouse, path), [])
     }
+    case 'create materialized': {
+      const { path, end } = pathAt(tokens, 3)
+      await warehouse.execute(`create table ${written(path)} as ${translate(tokens.slice(end + 1)).text}`)
+      await catalog.add(path.dataset, path.table, 'MATERIALIZED VIEW', await viewColumns(warehouse, path), [])
+      return catalog.measure(path.dataset, path.table)
+    }
     case 'insert into': {
       const { path, end } = pathAt(tokens, 2)
       await warehouse.execute(`insert into ${written(path)} ${translate(tokens.slice(end)).text}`)

@@ -1,6 +1,6 @@
 import type { Warehouse } from '../warehouse.ts'
 import { VARIANT, type CreateTable } from './ddl.ts'
-import { decodedSql, quoteName, quoteText, SnowflakeError, type Token } from './tokens.ts'
+import { decodedSql, encodeName, quoteName, quoteText, SnowflakeError, type Token } from './tokens.ts'
 import { INFORMATION_SCHEMA } from './translate.ts'
 
 const OWN = quoteName(INFORMATION_SCHEMA)
@@ -71,6 +71,7 @@ export async function record(warehouse: Warehouse, { table, columns, keys }: Cre
       `(${encoded(name)}, ${encoded(column)}, ${quoteText(type)}, ${[length, precision, scale, fraction].map(number).join(', ')})`,
   )
   await warehouse.execute(`insert into ${home}.declared values ${values.join(', ')}`)
+  await warehouse.execute(`insert into ${home}.made values (${encoded(name)}, now(), now(), now())`)
   for (const [index, { kind, columns: own, to }] of keys.entries()) {
     const rows = own.map((column, position) => {
       const [, , target = ''] = to?.table ?? []
@@ -89,6 +90,20 @@ export async function record(warehouse: Warehouse, { table, columns, keys }: Cre
   }
 }
 
+/** Keeps that rows of a table were written now, when the owner's statement does that. */
+export async function touch(
+  warehouse: Warehouse,
+  database: string,
+  [first, second, ...rest]: readonly Token[],
+): Promise<void> {
+  if (first?.text !== 'INSERT' || second?.text !== 'INTO') return
+  const end = rest.findIndex(({ text }, index) => index % 2 === 1 && text !== '.')
+  const name = rest[end - 1]?.text ?? ''
+  await warehouse.execute(
+    `update ${quoteName(database)}.${OWN}.made set altered = now() where tbl = ${quoteText(encodeName(name))}`,
+  )
+}
+
 /** Keeps when a table was made, altered and defined, for tests of times. */
 export async function setMoments(
   warehouse: Warehouse,
@@ -97,10 +112,10 @@ export async function setMoments(
   [created, altered, defined]: [Date, Date, Date],
 ): Promise<void> {
   const times = [created, altered, defined].map(time => quoteText(time.toISOString()))
-  const name = quoteText(quoteName(table).slice(1, -1))
-  await warehouse.execute(
-    `insert into ${quoteName(database)}.${OWN}.made values (${name}, ${times.join(', ')})`,
-  )
+  const name = quoteText(encodeName(table))
+  const made = `${quoteName(database)}.${OWN}.made`
+  await warehouse.execute(`delete from ${made} where tbl = ${name}`)
+  await warehouse.execute(`insert into ${made} values (${name}, ${times.join(', ')})`)
 }
 
 /** DuckDB's SQL of SHOW … KEYS (https://docs.snowflake.com/en/sql-reference/sql/show-primary-keys); null of another. */

@@ -10,7 +10,7 @@ const dialect = defineDialect({ limits: { columns: 10, values: 100 } })
 
 const target = (id: string, column: string | null = 'ts'): Target => ({
   id,
-  column,
+  value: column === null ? null : dialect.quote(column),
   isStored: true,
   table: { catalog: 'shop', schema: 'main', name: id },
 })

@@ -8,7 +8,7 @@ import { explicit, startWorlds } from './worlds.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'tidemark-journal-'))
 t.teardown(() => rm(folder, { recursive: true }))
-const { server, tenant, addSource } = await startWorlds(t, {
+const { server, tenant, query, addSource } = await startWorlds(t, {
   FILE_SOURCES: folder,
   EXTENSIONS: new URL('../../helpers/extensions/journal-engine.ts', import.meta.url).href,
 })
@@ -34,6 +34,11 @@ async function journalWorld(fields: object = {}) {
     })
   const made = await watch('orders', fields)
   if (made.status !== 201) throw new Error(JSON.stringify(made.body))
+  // Not checked before the day that is lived again.
+  await query(
+    `update freshness_schedules set is_active = true, next_run_at = now() + interval '1 day' where id = $1`,
+    [made.body.data.id],
+  )
   /** Checks `orders` at an hour of the day, and gives the statements that were sent and the record. */
   const check = async (hour: number) => {
     const at = new Date(Date.UTC(2025, 2, 10) + hour * 3_600_000)
@@ -67,6 +72,15 @@ t.test('a column is read again only after its table has changed', async t => {
   t.match(await check(4), { statements: 0, data_age_minutes: 90 })
 })
 
+t.test('a column is read again when its clock turns out to stand in another zone', async t => {
+  const { check, source } = await journalWorld()
+  await check(1)
+  const config = { connection_config: { timezone: 'Asia/Kolkata' } }
+  t.equal((await tenant.ask('PATCH', `/api/v1/sdk/assets/${source.id}`, config)).status, 200)
+  t.match(await check(2), { statements: 1, last_updated: '2025-03-09T18:30:00.000Z' })
+  t.match(await check(2.1), { statements: 0 })
+})
+
 t.test(
   'a verdict changes only after the column was read, since engines may tell of a change late',
   async t => {
@@ -79,6 +93,10 @@ t.test(
       { statements: 1, sla_status: 'within_sla', data_age_minutes: 120 },
       'no false warning',
     )
+    t.match(await check(9), { statements: 1 }, 'what was told late once is not trusted')
+    database.exec(`update journal set at = '2025-03-10T09:30:00Z' where name = 'orders'`)
+    t.match(await check(10), { statements: 1, data_age_minutes: 240 }, 'before it tells of a change')
+    t.match(await check(11), { statements: 0 })
     t.match(await check(14), { statements: 1, sla_status: 'warning' })
     t.match(await check(15), { statements: 0, sla_status: 'warning' })
     t.match(await check(16), { statements: 1, status: 'stale' })
@@ -103,7 +121,7 @@ t.test('after an error, and after another column was chosen, the column is read'
   const path = `/api/v1/sdk/freshness/schedules/${schedule.id}`
   const { body } = await tenant.ask('PATCH', path, { freshness_column: 'id' })
   t.match(body.data, { freshness_column: 'id', freshness_signal: 'column' })
-  t.match(await check(4), { statements: 1 })
+  t.match(await check(4), { timestamp_column: 'id', last_updated: /^1970/ })
 })
 
 t.test('freshness_signal last_modified reads no column, and says so', async t => {

@@ -1,0 +1,34 @@
+import type { Dialect } from '../connectors/dialect.ts'
+import { join, raw, sql, type Sql } from '../connectors/sql.ts'
+import type { Question } from './check.ts'
+import type { CustomSql } from './sql-safety.ts'
+
+/**
+ * A user's text on lines of its own, with names and texts quoted as the engine does: to some, "amount" is a text. It
+ * was parsed as one expression or one SELECT before it came here.
+ */
+export function written({ pieces }: CustomSql, dialect: Dialect): Sql {
+  const parts = pieces.map(({ kind, text }) => {
+    if (kind === 'sql') return raw(text)
+    return kind === 'name' ? dialect.quote(text) : dialect.literal(text)
+  })
+  return sql`\n${join(parts, '')}\n`
+}
+
+/**
+ * Asks which of the functions it may call are volatile, where the engine can tell.
+ * @param field what the user named it
+ */
+export function asksVolatile({ calls }: CustomSql, dialect: Dialect, field: string): Question[] {
+  if (!dialect.volatileFunctions || calls.length === 0) return []
+  return [
+    {
+      select: dialect.volatileFunctions(calls),
+      refuses([found]) {
+        if (!found) return null
+        const how = found.used ? `, which ${String(found.used)} calls,` : ''
+        return `The function ${String(found.name)}${how} is VOLATILE: it may change something or answer differently each time. Have it declared STABLE or IMMUTABLE if it does neither, or leave it out of ${field}.`
+      },
+    },
+  ]
+}

@@ -1,0 +1,63 @@
+import type { Server } from '@hapi/hapi'
+import { shownThreshold } from './judge.ts'
+import { noneCounted, type Counts } from './lists.ts'
+import { Schedule } from './models.ts'
+import { statusOf } from './present.ts'
+import { judgedTables, READINESS_SQL, type Readiness } from './readiness.ts'
+
+/** What the records of assets say of freshness. */
+export const assetFacts: Parameters<Server['plugins']['catalog']['describeAssets']>[0] = {
+  async sources(trx, sources) {
+    const counted = await Schedule.query(trx)
+      .whereIn(
+        'freshness_schedules.sourceId',
+        sources.map(({ id }) => id),
+      )
+      .select(
+        'freshness_schedules.sourceId as id',
+        trx.raw(`${READINESS_SQL} as readiness, count(*)::int as count`),
+      )
+      .groupByRaw('1, 2')
+      .castTo<{ id: string; readiness: Readiness; count: number }[]>()
+    const counts = new Map<string, Counts>()
+    for (const { id, readiness, count } of counted) {
+      counts.set(id, { ...(counts.get(id) ?? noneCounted()), [readiness]: count })
+    }
+    return new Map([...counts].map(([id, known]) => [id, ofSource(known)]))
+  },
+  async tables(trx, tableIds) {
+    const tables = await judgedTables(trx).whereIn('freshness_schedules.tableId', [...tableIds])
+    return new Map(
+      tables.map(table => [
+        table.tableId,
+        {
+          freshness: {
+            status: statusOf(table),
+            last_updated: table.lastUpdated,
+            sla_threshold: shownThreshold(table),
+            checked_at: table.lastCheckAt,
+          },
+        },
+      ]),
+    )
+  },
+}
+
+/** A source is stale with its first stale table; and not fresh while a table of it cannot be read. */
+function ofSource({ ready, not_ready: stale, unknown, error }: Counts): object {
+  const total = ready + stale + unknown + error
+  const isFresh = stale === 0 && error === 0 && ready > 0
+  return {
+    freshness_status: stale > 0 ? 'stale' : isFresh ? 'fresh' : 'unknown',
+    freshness_message: messageOf({ ready, stale, error }, total),
+    freshness_summary: `${ready} ready, ${stale} not ready, ${unknown} unknown, ${error} error`,
+  }
+}
+
+function messageOf({ ready, stale, error }: Record<string, number>, total: number): string {
+  const unread = error ? `, ${error} could not be checked` : ''
+  if (stale) return `${stale} of ${total} monitored tables are stale${unread}`
+  if (error) return `${error} of ${total} monitored tables could not be checked, none is known to be stale`
+  if (ready) return `${ready} of ${total} monitored tables are fresh, none is stale`
+  return 'Nothing is known of the monitored tables: they were not checked yet, are paused, or hold no data'
+}

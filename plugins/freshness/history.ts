@@ -1,0 +1,53 @@
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { pagination, type Page, type Pagination } from '../../server/page.ts'
+import type { SlaStatus, Status } from './judge.ts'
+
+/** One check of a table, as it was stored. */
+interface Check {
+  status: Status
+  slaStatus: SlaStatus | null
+  lastUpdated: Date | null
+  dataAgeMinutes: number | null
+  isUpdate: boolean
+  errorMessage: string | null
+  checkedAt: Date
+}
+
+/** One page of the checks of a schedule, newest first; of the last days when `days_back` is given, else all. */
+export async function listChecks(
+  trx: Transaction,
+  scheduleId: string,
+  { days_back: days, ...page }: Page & { days_back?: number },
+): Promise<{ data: object[]; pagination: Pagination }> {
+  const companyId = companyOf(trx)
+  const matching = `from freshness_checks where company_id = :companyId and schedule_id = :scheduleId
+    ${days === undefined ? '' : 'and checked_at >= now() - make_interval(days => :days)'}`
+  // The rows that are skipped are skipped in the index.
+  const [found] = await rows<{ total: number; ids: string[] }>(
+    trx,
+    `select (select cast(count(*) as int) ${matching}) as total,
+       array(select id ${matching} order by checked_at desc, id desc limit :limit offset :offset) as ids`,
+    { companyId, scheduleId, days: days ?? null, ...page },
+  )
+  const checks = await rows<Check>(
+    trx,
+    `select status, sla_status, last_updated, cast(data_age_seconds / 60 as float8) as data_age_minutes, is_update,
+       error_message, checked_at
+     from freshness_checks where company_id = :companyId and id = any(cast(:ids as bigint[]))
+     order by checked_at desc, id desc`,
+    { companyId, ids: found?.ids ?? [] },
+  )
+  return { data: checks.map(presentCheck), pagination: pagination(found?.total ?? 0, page) }
+}
+
+function presentCheck(check: Check): object {
+  return {
+    checked_at: check.checkedAt,
+    status: check.status,
+    sla_status: check.slaStatus,
+    last_updated: check.lastUpdated,
+    data_age_minutes: check.dataAgeMinutes,
+    is_update: check.isUpdate,
+    error_message: check.errorMessage,
+  }
+}

@@ -1,0 +1,43 @@
+import type { QueryBuilder } from 'objection'
+import type { Transaction } from '../../server/database.ts'
+import { monitoredTables, type MonitoredTable, type Schedule } from './models.ts'
+
+/** How usable a table is downstream: fresh is ready, stale is not; a check that failed is an error, whatever was before. */
+export type Readiness = 'ready' | 'not_ready' | 'unknown' | 'error'
+
+export const READINESS: readonly Readiness[] = ['ready', 'not_ready', 'unknown', 'error']
+
+/** Whether a table is checked by itself: neither its schedule nor its source is paused. */
+export const IS_WATCHED = `(freshness_schedules.is_active
+  and (freshness_schedules.company_id, freshness_schedules.source_id) in
+    (select s.company_id, s.id from sources s where s.is_active))`
+
+/**
+ * Whether the last verdict counts no more, since nobody looks whether it still holds. What was found before a schedule
+ * was paused ends with the pause; what is found during one, by a refresh, ends after one `check_interval`.
+ */
+export const IS_LAPSED = `coalesce(not ${IS_WATCHED} and
+  (not freshness_schedules.is_active and freshness_schedules.last_check_at <= freshness_schedules.updated_at
+    or freshness_schedules.last_check_at < now() - cast(freshness_schedules.check_interval as interval)), false)`
+
+/** The readiness of a schedule's table. */
+export const READINESS_SQL = `case when ${IS_LAPSED} then 'unknown'
+  when freshness_schedules.last_error is not null then 'error'
+  when freshness_schedules.status = 'fresh' then 'ready'
+  when freshness_schedules.status = 'stale' then 'not_ready' else 'unknown' end`
+
+/** A monitored table with what its last verdict is worth now. */
+export interface JudgedTable extends MonitoredTable {
+  readiness: Readiness
+  /** False while its schedule or its source is paused. */
+  isWatched: boolean
+  /** The last verdict was given too long ago, or before a pause, and counts no more. */
+  isLapsed: boolean
+}
+
+/** Schedules with their tables and what their verdicts are worth. */
+export function judgedTables(trx: Transaction): QueryBuilder<Schedule, JudgedTable[]> {
+  return monitoredTables(trx)
+    .select(trx.raw(`${READINESS_SQL} as readiness, ${IS_WATCHED} as is_watched, ${IS_LAPSED} as is_lapsed`))
+    .castTo<JudgedTable[]>()
+}

@@ -1,0 +1,261 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import t from 'tap'
+import { checkJob, dispatchChecks } from '../../../plugins/freshness/jobs.ts'
+import { sentDuring } from '../metric-world.ts'
+import { explicit, startWorlds } from './worlds.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'tidemark-bulk-'))
+t.teardown(() => rm(folder, { recursive: true }))
+const { server, tenant, stranger, query, addSource, world } = await startWorlds(t, {
+  FILE_SOURCES: folder,
+  EXTENSIONS: new URL('../../helpers/extensions/journal-engine.ts', import.meta.url).href,
+})
+
+const BULK = '/api/v1/sdk/freshness/schedules/bulk'
+const bulk = (body: object) => tenant.ask('POST', BULK, body)
+
+/** The schedules of a source by table, as they are stored. */
+const stored = (sourceId: string) =>
+  query(
+    `select t.name, f.timestamp_column as column, f.uses_last_modified as modified, f.monitoring_mode as mode,
+       f.sla_threshold as threshold, f.check_interval as every, f.is_active
+     from freshness_schedules f join tables t on t.id = f.table_id where f.source_id = $1 order by t.name, t.schema_name`,
+    [sourceId],
+  )
+const namesOf = async (sourceId: string) => (await stored(sourceId)).map(({ name }) => name)
+
+const SHOP = `create table orders (id int, created_at timestamptz, updated_at timestamptz);
+  create table visits (id int, loaded_at timestamp); create table odd (id int, saved timestamptz);
+  create view plain as select id from orders; create view latest as select updated_at from orders;
+  create schema stage; create table stage.orders (ts timestamptz); create table stage.tmp_load (ts timestamptz)`
+
+t.test(
+  'all tables of a source are watched by one request, those that nothing tells of are named',
+  async t => {
+    const { source, database } = await world(t, SHOP)
+    const named = [`${database.name}.public.odd`, `${database.name}.public.plain`]
+    const counts = { existing: 0, without_signal: 2, matched: 7, tables_without_signal: named }
+    const tried = await bulk({ asset_id: source.id, dry_run: true, ...explicit('1d') })
+    t.match(tried, {
+      status: 200,
+      body: { data: { ...counts, created: 5, dry_run: true, signals: { column: 5, last_modified: 0 } } },
+    })
+    t.same(await stored(source.id), [], 'a dry run makes nothing')
+
+    const { body } = await bulk({ asset_id: source.name, ...explicit('1d'), check_interval: '15m' })
+    t.same(body.data, { ...tried.body.data, dry_run: false }, 'and tells what is made')
+    const terms = { modified: false, mode: 'explicit', threshold: '1d', every: '15m', is_active: true }
+    t.same(await stored(source.id), [
+      { name: 'latest', column: 'updated_at', ...terms },
+      { name: 'orders', column: 'updated_at', ...terms },
+      { name: 'orders', column: 'ts', ...terms },
+      { name: 'tmp_load', column: 'ts', ...terms },
+      { name: 'visits', column: 'loaded_at', ...terms },
+    ])
+    const { body: again } = await bulk({ asset_id: source.id })
+    t.match(
+      again.data,
+      { ...counts, created: 0, existing: 5 },
+      'asked again, it makes nothing and changes nothing',
+    )
+    const { body: all } = await bulk({ asset_id: source.id, only_with_signal: false, is_active: false })
+    t.match(all.data, { ...counts, created: 2, existing: 5 })
+    t.match(
+      (await stored(source.id)).filter(({ is_active: isActive }) => !isActive),
+      [
+        { name: 'odd', column: null, mode: 'auto_learn', threshold: null, every: '1h' },
+        { name: 'plain', column: null },
+      ],
+    )
+    const { body: list } = await tenant.ask(
+      'GET',
+      `/api/v1/sdk/freshness/schedules?asset_id=${source.id}&limit=2`,
+    )
+    t.match(
+      list.data.data,
+      [{ table_path: named[0] }, { table_path: named[1] }],
+      'listed newest first, then by name',
+    )
+  },
+)
+
+t.test('patterns choose as those of a source do', async t => {
+  const { source } = await world(t, SHOP)
+  const matched = async (patterns: object) =>
+    (await bulk({ asset_id: source.id, dry_run: true, ...patterns })).body.data.matched
+  t.equal(await matched({ include_patterns: ['orders'] }), 2)
+  t.equal(await matched({ include_patterns: ['STAGE.*'] }), 2)
+  t.equal(await matched({ include_patterns: ['public.*'], exclude_patterns: ['o*', 'public.v*'] }), 2)
+  t.equal(await matched({ include_patterns: [], exclude_patterns: ['*.stage.*'] }), 5)
+  t.equal(await matched({ include_patterns: ['nothing'] }), 0)
+  await bulk({ asset_id: source.id, include_patterns: ['stage.*'], exclude_patterns: ['tmp_*'] })
+  t.same(await namesOf(source.id), ['orders'])
+  await query(`update tables set is_active = false where source_id = $1 and schema_name = 'stage'`, [
+    source.id,
+  ])
+  t.equal(await matched({}), 5, 'tables that are not there any more are left out')
+})
+
+t.test('schedules get what the source has for all, and no column that may not be shown', async t => {
+  const { source } = await world(t, SHOP)
+  const defaults = { sla_threshold: '6h', check_interval: '30m', freshness_columns: ['saved'] }
+  await query('update sources set freshness_defaults = $2 where id = $1', [
+    source.id,
+    JSON.stringify(defaults),
+  ])
+  const hide = { asset_id: source.id, object_path: 'visits.loaded_at', object_type: 'column', name: 'pii' }
+  t.equal((await tenant.ask('POST', '/api/v1/sdk/tags', hide)).status, 201)
+  const { body } = await bulk({
+    asset_id: source.id,
+    include_patterns: ['public.*'],
+    expected_interval_hours: 12,
+  })
+  t.match(body.data, { created: 3, without_signal: 2, tables_without_signal: [/plain$/, /visits$/] })
+  const terms = { mode: 'explicit', threshold: '12h', every: '30m' }
+  t.match(await stored(source.id), [
+    { name: 'latest', ...terms },
+    { name: 'odd', column: 'saved', ...terms },
+    { name: 'orders', ...terms },
+  ])
+
+  await query(`update sources set query_access_level = 'schema_only' where id = $1`, [source.id])
+  const { body: closed } = await bulk({ asset_id: source.id })
+  t.match(
+    closed.data,
+    { created: 0, existing: 3, without_signal: 4 },
+    'no row may be read, so no column tells',
+  )
+})
+
+t.test(
+  'where there is no column, the time of the last change is taken from an engine that tells it',
+  async t => {
+    const path = join(folder, 'journal.db')
+    const database = new DatabaseSync(path)
+    database.exec(`create table journal (name text, at text); create table orders (id integer, updated_at timestamp);
+    create table bare (id integer); create view seen as select id from bare;
+    insert into journal values ('bare', '2025-03-10T00:00:00Z')`)
+    t.teardown(() => database.close())
+    const source = await addSource('journal', { path })
+    const { body } = await bulk({ asset_id: source.id, exclude_patterns: ['journal'], ...explicit('1d') })
+    t.match(body.data, {
+      created: 2,
+      signals: { column: 1, last_modified: 1 },
+      tables_without_signal: ['main.main.seen'],
+    })
+    t.match(await stored(source.id), [
+      { name: 'bare', column: null, modified: false },
+      { name: 'orders', column: 'updated_at' },
+    ])
+    await query('delete from freshness_schedules where source_id = $1', [source.id])
+    await query(`update sources set query_access_level = 'schema_only' where id = $1`, [source.id])
+    const { body: closed } = await bulk({
+      asset_id: source.id,
+      exclude_patterns: ['journal'],
+      ...explicit('1d'),
+    })
+    t.match(closed.data, { created: 2, signals: { column: 0, last_modified: 2 } })
+    const { companyId } = tenant
+    const checked = await server.plugins.freshness.checkSource({ companyId, sourceId: source.id })
+    t.match(checked, { measured: 2, failed: [], stale: 1 }, 'and can be checked without reading a row')
+  },
+)
+
+t.test('what is made is due at once, and is read together', async t => {
+  const { source } = await world(
+    t,
+    Array.from(
+      { length: 30 },
+      (_, n) => `create table t${n} (ts timestamptz default now()); insert into t${n} default values;`,
+    ).join(''),
+  )
+  await bulk({ asset_id: source.id, ...explicit('1d') })
+  await server.jobs.send(dispatchChecks, {})
+  await server.jobs.settled(dispatchChecks, () => true)
+  await server.jobs.settled(checkJob, data => data.source_id === source.id)
+  const { body } = await tenant.ask('GET', `/api/v1/sdk/freshness/summary?asset_id=${source.id}`)
+  t.match(body.data, { total_tables: 30, fresh: 30 })
+})
+
+t.test('what is asked wrongly is refused, and says what to do', async t => {
+  const { source, database } = await world(t, SHOP)
+  const refusals: [object, string, RegExp][] = [
+    [
+      { asset_id: `${source.name}.${database.name}.public.orders` },
+      'asset_id',
+      /POST \/api\/v1\/sdk\/freshness\/schedules/,
+    ],
+    [{ monitoring_mode: 'explicit' }, 'sla_threshold', /required/],
+    [{ sla_threshold: '1d', expected_interval_hours: 4 }, 'body', /sla_threshold/],
+    [{ include_patterns: 'orders' }, 'include_patterns', /array/],
+    [{ include_patterns: ['orders', 'a.b.c.d'] }, 'include_patterns', /catalog\.schema\.table/],
+    [{ exclude_patterns: ['"open'] }, 'exclude_patterns', /catalog\.schema\.table/],
+    [{ exclude_patterns: Array.from({ length: 201 }, () => 'a') }, 'exclude_patterns', /200/],
+    [{ check_interval: '1m' }, 'check_interval', /5m/],
+    [{ dry_run: 'yes' }, 'dry_run', /boolean/],
+    [{ freshness_column: 'ts' }, 'freshness_column', /not allowed/],
+  ]
+  for (const [body, field, error] of refusals)
+    t.match(
+      await bulk({ asset_id: source.id, ...body }),
+      { status: 400, body: { error: { code: 'VALIDATION_ERROR', details: { field, error } } } },
+      JSON.stringify(body).slice(0, 80),
+    )
+  t.match(await bulk({ asset_id: 'nowhere' }), { status: 404, body: { error: { code: 'ASSET_NOT_FOUND' } } })
+  t.equal((await stranger.ask('POST', BULK, { asset_id: source.id })).status, 404)
+  const { body: key } = await tenant.ask('POST', '/api/v1/api-keys', { name: 'reader', scope: 'read-only' })
+  const reader = await server.inject({
+    ...{ method: 'POST', url: BULK, payload: { asset_id: source.id } },
+    headers: { authorization: `Bearer ${key.data.key}` },
+  })
+  t.equal(reader.statusCode, 403)
+  await query('update sources set last_discovery_at = null where id = $1', [source.id])
+  t.match((await bulk({ asset_id: source.id })).body.error.details, { field: 'asset_id', error: /discover$/ })
+  t.same(await stored(source.id), [])
+
+  const { body } = await tenant.ask('POST', '/api/v1/sdk/freshness/schedules', { asset_id: source.id })
+  t.match(
+    body.error.details,
+    { field: 'table_path', error: /schedules\/bulk/ },
+    'who wants all tables is shown the way',
+  )
+})
+
+t.test('ten thousand tables take a few statements, and two that come at once make each once', async t => {
+  const { source } = await world(
+    t,
+    'create table orders (ts timestamptz); create view bare as select 1 as id',
+  )
+  await query(
+    `insert into tables (id, company_id, source_id, catalog_name, schema_name, name, qualified_name, kind, columns,
+       constraints, column_count, fingerprint)
+     select gen_random_uuid(), company_id, source_id, catalog_name, schema_name, name || n, qualified_name || n, kind,
+       columns, constraints, column_count, fingerprint
+     from tables, generate_series(1, 5000) n where source_id = $1`,
+    [source.id],
+  )
+  const statements = async (body: object) => {
+    const sent = await sentDuring(async () => void (await bulk({ asset_id: source.id, ...body })))
+    return sent.filter(({ text }) => /freshness_schedules|from tables/.test(text)).length
+  }
+  t.equal(
+    await statements({ dry_run: true, include_patterns: ['orders1'] }),
+    4,
+    'one for all, one for each 4,000',
+  )
+  t.ok((await statements({ dry_run: true })) <= 5)
+  const replies = await Promise.all([bulk({ asset_id: source.id }), bulk({ asset_id: source.id })])
+  const data = replies.map(({ body }) => body.data)
+  t.equal(data[0].created + data[1].created, 5001)
+  for (const { matched, without_signal: untold, tables_without_signal: named, created, existing } of data) {
+    t.same([matched, untold, named.length], [10_002, 5001, 100])
+    t.equal(created + existing + untold, matched)
+  }
+  const [{ count }] = (await query('select count(*)::int from freshness_schedules where source_id = $1', [
+    source.id,
+  ])) as [{ count: number }]
+  t.equal(count, 5001)
+})
