@@ -3,52 +3,41 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { ROLES, SCOPES, type Role, type Scope } from './access.ts'
+import { answer, CommandError, EXIT, json, ofCompany, withServer } from './command.ts'
+import type { Ending, Options, Terminal } from './command.ts'
 import { answerRequests, detect, INTERVALS, METRICS, type DetectOptions } from './detect.ts'
 import { ConfigError, describeSettings, packageRoot, PLANS, readConfig, type Plan } from './config.ts'
+import { freshnessGate } from './gate.ts'
 import { LineError } from './lines.ts'
 import { makeLog } from './log.ts'
-import type { OpenProcess } from './start.ts'
-
-/** How commands end: what went wrong can be told from the number. */
-const EXIT = { fine: 0, failed: 1, usage: 2, notFound: 3 }
 
 /** Errors whose message is a sentence for the operator. */
-const SPOKEN = ['ConfigError', 'StartError', 'ExtensionError', 'LineError']
-
-/** The service itself, loaded by the commands that need it only: the others start in half the time. */
-const service = () => import('./start.ts')
-
-type Server = OpenProcess['server']
-
-/** Where a command writes and how it hears that it shall stop. */
-export interface Terminal {
-  out(line: string): void
-  err(line: string): void
-  /** Aborts at the first SIGINT or SIGTERM. */
-  signal: AbortSignal
-}
+const SPOKEN = ['ConfigError', 'StartError', 'ExtensionError', 'LineError', 'CommandError']
 
 /**
  * Runs the command line.
  * @param words what follows the program's name
- * @returns the exit code: 0 fine, 1 failed, 2 wrong usage or settings, 3 not found
+ * @returns the exit code: 0 fine, 1 failed, 2 wrong usage or settings, 3 not found; of the commands that judge, 1 is
+ *   the verdict, and 5 is what kept them from one
  */
 export async function runCommand(words: readonly string[], terminal: Terminal): Promise<number> {
+  const ending: Ending = { exit: EXIT.fine, unexpected: EXIT.failed }
   try {
-    await program(terminal).parseAsync(words, { from: 'user' })
-    return EXIT.fine
+    await program(terminal, ending).parseAsync(words, { from: 'user' })
+    return ending.exit
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.fine : EXIT.usage
     const { message, stack } = error as Error
     const status = (error as { output?: { statusCode?: number } }).output?.statusCode
     const isOurs = SPOKEN.includes((error as Error).name) || (status !== undefined && status < 500)
     terminal.err(isOurs ? message : (stack ?? message))
+    if (error instanceof CommandError) return error.exit
     if (error instanceof ConfigError || error instanceof LineError || status === 400) return EXIT.usage
-    return status === 404 ? EXIT.notFound : EXIT.failed
+    return status === 404 ? EXIT.notFound : ending.unexpected
   }
 }
 
-function program(terminal: Terminal): Command {
+function program(terminal: Terminal, ending: Ending): Command {
   const command = new Command('tidemark')
     .description('Data observability for databases and warehouses')
     .version(
@@ -66,7 +55,7 @@ function program(terminal: Terminal): Command {
     .description('serve until Ctrl-C; the settings are environment variables')
     .action(async () => {
       const config = readConfig()
-      const { serve } = await service()
+      const { serve } = await import('./start.ts')
       await serve(config, makeLog(config), terminal.out, terminal.signal)
     })
   json(command.command('migrate').description('bring the database up to date, without serving')).action(
@@ -88,13 +77,9 @@ function program(terminal: Terminal): Command {
   companies(command.command('companies').description('companies and their plans'), terminal)
   users(command.command('users').description('users of a company'), terminal)
   keys(command.command('keys').description('API keys of a company'), terminal)
+  freshnessGate(command.command('freshness <asset>'), terminal, ending)
   detection(command.command('detect'), terminal)
   return command
-}
-
-interface Options {
-  json?: true
-  company?: string
 }
 
 function companies(parent: Command, terminal: Terminal): void {
@@ -235,32 +220,6 @@ function detection(command: Command, terminal: Terminal): void {
     .action((options: DetectOptions & { requests?: true }) =>
       options.requests ? answerRequests(streams, terminal.signal) : detect(streams, options, terminal.signal),
     )
-}
-
-function json(command: Command): Command {
-  return command.option('--json', 'print JSON')
-}
-
-function ofCompany(command: Command): Command {
-  return json(command).option('--company <company>', 'id or name; needed when there is more than one')
-}
-
-/** Commands run on the database of the settings, beside a service that uses it or alone. */
-async function withServer(terminal: Terminal, work: (server: Server) => Promise<void>): Promise<void> {
-  const config = readConfig()
-  const quiet = config.logLevel === 'info' ? 'warn' : config.logLevel
-  const { openProcess } = await service()
-  const { server, stop } = await openProcess(config, makeLog({ ...config, logLevel: quiet }), terminal.signal)
-  try {
-    await work(server)
-  } finally {
-    await stop()
-  }
-}
-
-function answer(terminal: Terminal, options: Options, value: unknown, ...lines: string[]): void {
-  if (options.json) terminal.out(JSON.stringify(value, null, 2))
-  else for (const line of lines) terminal.out(line)
 }
 
 function oneOf<T extends string>(allowed: readonly T[], given: string): T {
