@@ -1,0 +1,81 @@
+/** The least that anybody could send to find how fresh tables are and to keep it, for `freshness.ts` to compare with. */
+import pg from 'pg'
+import type { Source } from '../helpers/source.ts'
+import { tableNames, type Watching } from './freshness-world.ts'
+
+/** Sub-selects of one statement: PostgreSQL locks the tables of each. */
+const AT_ONCE = 500
+const THRESHOLD = 86_400
+
+/** Tables like the product's, with the same indexes, filled as they are at the moment. */
+export async function prepareByHand({ own }: Watching): Promise<void> {
+  await own.query(`
+    create table by_hand.schedules (like public.freshness_schedules including all);
+    create table by_hand.checks (like public.freshness_checks including all);
+    insert into by_hand.schedules select * from public.freshness_schedules;
+    insert into by_hand.checks overriding system value select * from public.freshness_checks;
+    select setval(pg_get_serial_sequence('by_hand.checks', 'id'), coalesce(max(id), 0) + 1, false) from by_hand.checks;
+    analyze by_hand.schedules, by_hand.checks`)
+}
+
+/**
+ * Reads the newest timestamp of all tables over a new connection, as one would of somebody else's database, judges
+ * them, and writes in one transaction one UPDATE of all schedules and one INSERT of all checks.
+ * @returns how many are stale
+ */
+export async function sweepByHand(
+  source: Source,
+  own: pg.Client,
+  schedules: ReadonlyMap<string, string>,
+): Promise<number> {
+  const newest = await readNewest(source, tableNames(schedules.size))
+  const now = new Date()
+  const ids: string[] = []
+  const moments: Date[] = []
+  const ages: number[] = []
+  for (const [name, moment] of newest) {
+    ids.push(schedules.get(name)!)
+    moments.push(moment)
+    ages.push(Math.max(0, Math.floor((now.getTime() - moment.getTime()) / 1000)))
+  }
+  const statuses = ages.map(age => (age < THRESHOLD ? 'fresh' : 'stale'))
+  await write(own, [ids, moments, ages, statuses], now)
+  return statuses.filter(status => status === 'stale').length
+}
+
+async function readNewest(source: Source, names: readonly string[]): Promise<Map<string, Date>> {
+  const { username: user, host, port, database, password } = source.config
+  const client = new pg.Client({ user, host, port, database, password })
+  await client.connect()
+  try {
+    const found = new Map<string, Date>()
+    for (let from = 0; from < names.length; from += AT_ONCE) {
+      const part = names.slice(from, from + AT_ONCE)
+      const text = `select ${part.map(name => `(select max(updated_at) from ${name})`).join(', ')}`
+      const { rows } = await client.query<Date[]>({ text, rowMode: 'array' })
+      part.forEach((name, at) => found.set(name, rows[0]![at]!))
+    }
+    return found
+  } finally {
+    await client.end()
+  }
+}
+
+async function write(own: pg.Client, columns: readonly unknown[][], now: Date): Promise<void> {
+  const seen = `unnest(cast($1 as uuid[]), cast($2 as timestamptz[]), cast($3 as bigint[]), cast($4 as text[]))
+    as r (id, last_updated, age, status)`
+  await own.query('begin')
+  await own.query(
+    `update by_hand.schedules s set status = r.status, sla_status = r.status, last_updated = r.last_updated,
+       expected_next = r.last_updated + interval '1 day', last_check_at = $5, running_slot = null
+     from ${seen} where s.id = r.id`,
+    [...columns, now],
+  )
+  await own.query(
+    `insert into by_hand.checks (company_id, schedule_id, status, sla_status, last_updated, is_update, data_age_seconds, checked_at)
+     select s.company_id, s.id, r.status, r.status, r.last_updated, false, r.age, $5
+     from ${seen} join by_hand.schedules s on s.id = r.id`,
+    [...columns, now],
+  )
+  await own.query('commit')
+}
