@@ -5,6 +5,8 @@ import { isDenied, isDeniedTable } from './sql-denied.ts'
 export interface Survey {
   /** The last parts of the column names, each once. */
   columns: string[]
+  /** The parts of each name that may be a column's, as it is written; the last is empty for a star. */
+  references: string[][]
   /** All that may make the engine call a function, each once. */
   calls: Call[]
 }
@@ -38,6 +40,7 @@ const IMPLIED: Record<string, readonly string[]> = {
  */
 export function survey(root: Node, form: 'expression' | 'select'): Survey | { error: string } {
   const columns = new Set<string>()
+  const references: string[][] = []
   const calls = new Map<string, Call>()
   const add = (kind: Call['kind'], parts: readonly string[]) => {
     const name = parts.at(-1) ?? ''
@@ -53,7 +56,10 @@ export function survey(root: Node, form: 'expression' | 'select'): Survey | { er
     for (const [key, child] of Object.entries(node) as [string, Node][]) {
       const refusal = REFUSED[key] ?? refusalOf(key, child, form)
       if (refusal !== undefined) return { error: refusal }
-      if (key === 'FuncCall') add('function', namesOf(child.funcname))
+      if (key === 'FuncCall') {
+        add('function', namesOf(child.funcname))
+        if (child.agg_star) references.push([''])
+      }
       if (key === 'typeName' || key === 'TypeName') add('type', namesOf(child.names))
       if (key === 'useOp' || key === 'operName') add('operator', namesOf(child))
       if (key === 'A_Expr') for (const name of operatorsOf(child)) add('operator', name)
@@ -65,6 +71,7 @@ export function survey(root: Node, form: 'expression' | 'select'): Survey | { er
       if (key === 'ColumnRef') {
         const parts = namesOf(child.fields)
         columns.add(parts.at(-1) ?? '')
+        references.push(parts)
         if (parts.length > 1) add('column', [parts.at(-1) ?? ''])
       }
       open.push(child)
@@ -80,7 +87,7 @@ export function survey(root: Node, form: 'expression' | 'select'): Survey | { er
   const table = tables.find(isDeniedTable)
   if (table)
     return { error: `${table.at(-1)} is not allowed in sql_expression: it is no table of the database.` }
-  return { columns: [...columns], calls: found }
+  return { columns: [...columns], references, calls: found }
 }
 
 function refusalOf(key: string, child: Node, form: 'expression' | 'select'): string | undefined {

@@ -29,11 +29,16 @@ export async function up(knex: Knex): Promise<void> {
     drop index freshness_checks_updates;
     create index freshness_checks_updates on freshness_checks (company_id, schedule_id, checked_at desc, id desc)
       include (last_updated) where is_update;
+    -- By the schedule first: who deletes one looks for its checks by that alone, and would read those of everybody.
+    drop index freshness_checks_list;
+    create index freshness_checks_list on freshness_checks (schedule_id, company_id, checked_at desc, id desc);
   `)
 }
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
+    drop index freshness_checks_list;
+    create index freshness_checks_list on freshness_checks (company_id, schedule_id, checked_at desc, id desc);
     drop index freshness_checks_updates;
     create index freshness_checks_updates on freshness_checks (company_id, schedule_id, checked_at desc, id desc)
       where is_update;

@@ -101,8 +101,10 @@ const AWAY = [502, 503, 504]
 /**
  * A service elsewhere.
  * @param url where its API is, without `/api/v1`
+ * @param paceMs milliseconds before the second try where the service names no time, 1,000 unless told; each later one
+ *   waits for as many more
  */
-export function far(url: string, key: string): Client {
+export function far(url: string, key: string, paceMs = 1_000): Client {
   const base = baseOf(url)
   if (key === '') throw usage('An API key is needed with --url: add --key, or set TIDEMARK_API_KEY')
   if (!/^[\x21-\x7e]+$/.test(key)) throw usage('The API key is none: check that it was copied whole')
@@ -123,11 +125,11 @@ export function far(url: string, key: string): Client {
         }).catch((error: RequestError) => {
           throw signal.aborted ? signal.reason : silent(base, error)
         })
-      const response = await patiently(send, signal)
+      const response = await patiently(send, paceMs, signal)
       const { statusCode, headers } = response
       if (statusCode >= 300 && statusCode < 400) throw moved(base, headers.location)
       const body = parse(response.body)
-      if (statusCode >= 400) throw refused(base, statusCode, messageOf(body))
+      if (statusCode >= 400) throw refused(base, statusCode, body)
       if (body === undefined) throw stranger(base)
       return { body: body as Body, at: clockOf(headers.date) }
     },
@@ -137,6 +139,7 @@ export function far(url: string, key: string): Client {
 /** Sends again what may go through later, after the time that the service names or a second or two. */
 async function patiently(
   send: () => Promise<Response<string>>,
+  paceMs: number,
   signal: AbortSignal,
 ): Promise<Response<string>> {
   for (let tries = 1; ; tries++) {
@@ -144,11 +147,11 @@ async function patiently(
       if (error instanceof CommandError && error.mayPass && tries <= TRIES.silent) return error
       throw error
     })
-    if (sent instanceof CommandError) await pause(tries * 1_000, undefined, { signal })
+    if (sent instanceof CommandError) await pause(tries * paceMs, undefined, { signal })
     else {
       const { statusCode, headers } = sent
       const most = statusCode === 429 ? TRIES.limited : AWAY.includes(statusCode) ? TRIES.silent : 0
-      const waitMs = (Number(headers['retry-after']) || tries) * 1_000
+      const waitMs = Number(headers['retry-after']) * 1_000 || tries * paceMs
       if (tries > most || waitMs > LONGEST_WAIT) return sent
       await pause(waitMs, undefined, { signal })
     }
@@ -219,9 +222,11 @@ export class Refusal extends CommandError {
   }
 }
 
-/** What answers 4xx in other words than ours is something else. */
-function refused(base: string, status: number, message: string | undefined): CommandError {
-  if (message !== undefined) return replied(status, message)
+/** What answers 4xx in other words than ours is something else, and what knows no such path is not where the API is. */
+function refused(base: string, status: number, body: unknown): CommandError {
+  const message = messageOf(body)
+  const isNoPath = (body as { error?: { code?: string } } | undefined)?.error?.code === 'NOT_FOUND'
+  if (message !== undefined && !isNoPath) return replied(status, message)
   return status >= 500 || status === 429
     ? replied(status, `${base} does not answer just now (${status}): try again later`)
     : stranger(base)

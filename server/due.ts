@@ -24,6 +24,8 @@ export interface Due {
   sourceId: string
   /** The table, where the rows belong to one. */
   tableId?: string
+  /** The time it was due at. */
+  slot: Date
 }
 
 /** Seconds of an interval in a column: of a name, or of a duration such as `90m`. */
@@ -62,7 +64,7 @@ export async function claimDue(
        order by next_run_at limit :limit for update skip locked
      ) due
      where t.ctid = due.place and due.step is not null
-     returning t.company_id, t.${columns.source} as source_id${columns.table ? `, t.${columns.table} as table_id` : ''}`,
+     returning t.company_id, t.running_slot as slot, t.${columns.source} as source_id${columns.table ? `, t.${columns.table} as table_id` : ''}`,
     { intervals: JSON.stringify(INTERVAL_SECONDS), limit, patience: patience ?? null },
   )
 }

@@ -140,7 +140,7 @@ async function checkHere(
 }
 
 /** Milliseconds between two questions how a job goes; the last stays. */
-const POLLS = [300, 700, 1_000, 2_000, 3_000]
+const POLLS = [100, 200, 700, 1_000, 2_000, 3_000]
 
 interface Job {
   status: string

@@ -264,7 +264,7 @@ function failures({ path, method, settings }: RequestRoute): Record<string, obje
 function namesThings(schema: unknown): boolean {
   if (!Joi.isSchema(schema)) return false
   const { keys = {} } = schema.describe() as { keys?: object }
-  return Object.keys(keys).some(key => /_ids?$/.test(key) && key !== 'anonymous_id')
+  return Object.keys(keys).some(key => /(_ids?|^asset)$/.test(key) && key !== 'anonymous_id')
 }
 
 /** As `replies.ts` decides it: all other paths answer 422. */

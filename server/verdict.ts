@@ -17,6 +17,8 @@ export interface FreshnessRecord {
   sla_status: string | null
   checked_at: string | null
   timestamp_column: string | null
+  /** `column`, `expression` or `last_modified`; null where nothing tells the age. */
+  signal: string | null
   data_age_minutes: number | null
   expected_next_update: string | null
   error_message: string | null
@@ -91,7 +93,8 @@ export function isTable(asset: string, record: FreshnessRecord): boolean {
  */
 export function mayTurnFresh(record: FreshnessRecord): boolean {
   if (statusOf(record) !== 'unknown') return true
-  return record.last_updated === null && (record.timestamp_column !== null || record.checked_at === null)
+  const isRead = record.signal === 'column' || record.signal === 'expression'
+  return record.last_updated === null && (isRead || record.checked_at === null)
 }
 
 function statusOf({ readiness, status }: FreshnessRecord): Status {
@@ -131,11 +134,19 @@ function sayTable(record: FreshnessRecord, now: Date): string {
   if (status === 'error') return `${asset} could not be checked: ${error ?? 'nobody knows why'}`
   if (status === 'unknown') return `${asset}: ${lowerFirst(note ?? 'Nothing is known of it yet')}`
   const age = ageOf(record, now) ?? 0
-  const ago = age < 60 ? 'less than a minute ago' : `${sayAge(age)} ago`
-  const signal = record.timestamp_column ?? 'by the last change its engine knows of'
-  const updated = `${asset} was ${status === 'stale' ? 'last ' : ''}updated ${ago} (${signal})`
+  const updated = `${asset} was ${status === 'stale' ? 'last ' : ''}updated ${sayAgo(age)} (${saySignal(record)})`
   const limited = `${updated}, ${sayAllowed(record)}`
   return status === 'stale' ? limited : `${limited}${sayExpected(record.expected_next_update, now)}`
+}
+
+function sayAgo(seconds: number): string {
+  return seconds < 60 ? 'less than a minute ago' : `${sayAge(seconds)} ago`
+}
+
+function saySignal({ timestamp_column: column, signal }: FreshnessRecord): string {
+  return (
+    column ?? (signal === 'expression' ? 'by its SQL expression' : 'by the last change its engine knows of')
+  )
 }
 
 /** A threshold as it was given; one that was learned, in odd minutes, as people say it. */
@@ -156,7 +167,7 @@ function sayChecked({ checked_at: checkedAt }: FreshnessRecord, now: Date): stri
   if (checkedAt === null) return ''
   const at = new Date(checkedAt)
   const seconds = Math.max(0, (now.getTime() - at.getTime()) / 1000)
-  return ` (as of its last check, ${sayAge(seconds)} ago, at ${sayTime(at, now)})`
+  return ` (as of its last check, ${sayAgo(seconds)}, at ${sayTime(at, now)})`
 }
 
 /** `14:00 UTC`, with the date unless it is today. */

@@ -30,6 +30,8 @@ export interface CatalogApi {
     work: (connection: Connection) => Promise<T>,
     options?: SessionOptions,
   ): Promise<T>
+  /** What is answered to whoever asks for a check of a source that is paused: it is not asked at all. 409 `CONFLICT` */
+  switchedOff(source: Source): Error
   /** Milliseconds after which a statement at a source is ended there. */
   statementTimeoutMs(source: Source): number
   /** The columns of a table that are tagged as personal data, by themselves, with the table, or with the source. */

@@ -11,7 +11,7 @@ import { routes } from './routes.ts'
 import { schemaRoutes } from './schema-routes.ts'
 import { sourceRoutes } from './source-routes.ts'
 import { finishRun, loadTable, startRun } from './runs.ts'
-import { noteConnection } from './sources.ts'
+import { noteConnection, switchedOff } from './sources.ts'
 import { tagRoutes } from './tag-routes.ts'
 
 /** Sources, what is in them, and how it changes. */
@@ -35,6 +35,7 @@ export const catalog: Plugin<undefined> = {
       personalColumns,
       tagsOf: tagsAbout,
       hasPersonalData: source => server.db.company(source.companyId, trx => hasPersonalData(trx, source)),
+      switchedOff,
       noteConnection: (trx, source, error) => noteConnection(server, trx, source, error),
       startRun,
       finishRun,

@@ -253,3 +253,10 @@ export async function requestDiscovery(server: Server, trx: Transaction, source:
   if (!run) throw new Error('A discovery was asked for and is not stored')
   return run
 }
+
+/** Refuses a check of a source that is paused. */
+export function switchedOff({ id, name }: Source): Error {
+  return apiError('CONFLICT', `The source ${name} is switched off: set its is_active to true first`, {
+    asset_id: id,
+  })
+}

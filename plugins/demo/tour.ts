@@ -58,11 +58,11 @@ export async function makeSource(server: Server, { key, companyId }: Credentials
       for (const tableId of tables) await server.plugins.scans.runTable(companyId, tableId, 'active', { at })
     }
     shop.release()
+    await discover(asks, sourceId)
+    await asks('PATCH', `/sdk/assets/${sourceId}`, { is_active: true })
     for (const schedule of SCHEDULES) {
       await asks('POST', '/sdk/freshness/schedules', { asset_id: sourceId, ...schedule })
     }
-    await discover(asks, sourceId)
-    await asks('PATCH', `/sdk/assets/${sourceId}`, { is_active: true })
     return sourceId
   } finally {
     shop.close()

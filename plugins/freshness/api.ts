@@ -28,6 +28,7 @@ export interface FreshnessApi {
   /**
    * Checks tables of one source, records what was found, and raises or resolves their alerts. Failures of the
    * source are recorded with its tables, not thrown.
+   * @throws 409 `CONFLICT` of a source that is paused, 503 `UNAVAILABLE` while all its sessions are in use
    */
   checkSource(request: CheckRequest): Promise<Checked>
 }

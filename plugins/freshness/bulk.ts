@@ -42,6 +42,8 @@ type Source = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>['so
 
 /** Tables that are read, and schedules that are made, by one statement. */
 const PART = 4_000
+/** Tables that are matched in one go. */
+const TURN = 50
 /** Tables that a reply names. */
 const NAMED = 100
 
@@ -66,9 +68,7 @@ export async function createSchedules(
   }
   const tables = await tablesInUse(trx, source)
   for (let from = 0; from < tables.length; from += PART) {
-    // Patterns are matched without waiting for anything, and others are waiting.
-    await setImmediate()
-    const matching = tables.slice(from, from + PART).filter(isMatch)
+    const matching = await filterInTurns(tables.slice(from, from + PART), isMatch)
     const planned = (await bareTables(trx, source, matching)).map(table => plan(server, source, table))
     const untold = planned.filter(({ signal }) => signal === null)
     const wanted = body.only_with_signal ? planned.filter(({ signal }) => signal !== null) : planned
@@ -85,6 +85,19 @@ export async function createSchedules(
   // Read from the last name to the first.
   reply.tables_without_signal = reply.tables_without_signal.reverse().slice(0, NAMED)
   return reply
+}
+
+/** Patterns are matched without waiting for anything, and others are waiting: hundreds of long ones take milliseconds a table. */
+async function filterInTurns<Item>(
+  items: readonly Item[],
+  isWanted: (item: Item) => boolean,
+): Promise<Item[]> {
+  const wanted: Item[] = []
+  for (const [index, item] of items.entries()) {
+    if (index % TURN === 0) await setImmediate()
+    if (isWanted(item)) wanted.push(item)
+  }
+  return wanted
 }
 
 async function sourceOf(server: Server, trx: Transaction, assetId: string): Promise<Source> {

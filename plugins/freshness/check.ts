@@ -7,7 +7,7 @@ import type { Reading } from './measure.ts'
 import { readMoment } from './moments.ts'
 import { read, zoneOf } from './read.ts'
 import { record, type Finding, type Seen } from './record.ts'
-import { loadWatched, plan, type Planned, type Source, type Watched } from './watched.ts'
+import { loadWatched, plan, type Planned, type Slots, type Source, type Watched } from './watched.ts'
 
 /** Tables that are read, held in memory and recorded at once. */
 const PART = 5_000
@@ -15,11 +15,12 @@ const PART = 5_000
 /**
  * Checks tables of one source: reads the newest timestamps in as few statements as it can, judges them, and
  * records them, some thousand tables in a transaction.
- * @param request `onlyClaimed` takes the schedules that the sweep has claimed
+ * @param request `claimed` takes what a sweep has claimed for one job and is not recorded yet
+ * @throws 404 `ASSET_NOT_FOUND` when the source was removed
  */
 export async function checkSource(
   server: Server,
-  request: CheckRequest & { onlyClaimed?: true },
+  request: CheckRequest & { claimed?: Slots },
 ): Promise<Checked> {
   let total: Checked = { measured: 0, fresh: 0, stale: 0, unknown: 0, failed: [], statements: 0 }
   let failure: ConnectorError | null = null
@@ -27,6 +28,9 @@ export async function checkSource(
     const part: Part = await server.db.company(request.companyId, trx =>
       loadWatched(server, trx, request, { after, limit: PART }),
     )
+    // Whoever replays the past switches the source off, so that no sweep mixes in.
+    if (!part.source.isActive && request.at === undefined)
+      throw server.plugins.catalog.switchedOff(part.source)
     const last: Watched | undefined = part.watched.at(-1)
     if (!last) return total
     const checked = await checkPart(server, request, part, failure)
@@ -100,7 +104,8 @@ function look(
   }
   const failed = (error: ConnectorError): Seen => ({
     ...known,
-    isSlow: 'isSlow' in reading,
+    // It may have failed before its turn.
+    isSlow: isSlow || 'isSlow' in reading,
     error,
     lastUpdated: null,
     isUpdate: false,

@@ -13,27 +13,54 @@ const FIELD = 'freshness_expression'
 /** Milliseconds that the engine may take for a question. */
 const ASK_MS = 5_000
 
+/** What an expression is read over. */
+interface Row {
+  /** The table's own name. */
+  table: string
+  columns: readonly { name: string }[]
+  /** Columns that it may not name. */
+  hidden: ReadonlySet<string>
+}
+
 /**
  * Reads one SQL expression over the columns of a row, by the rules of CUSTOM_SQL expressions.
- * @param hidden columns that it may not name
- * @returns why it is refused, else
+ * @returns what it says, or why it is refused
  */
-export async function readExpression(
-  text: string,
-  hidden: ReadonlySet<string>,
-): Promise<CustomSql | { error: string }> {
+export async function readExpression(text: string, row: Row): Promise<CustomSql | { error: string }> {
   const reading = await checkCustomSql(text)
   if ('error' in reading)
-    // What CUSTOM_SQL says of its own field is as true of this one.
-    return { error: reading.error.replaceAll('sql_expression', FIELD).replaceAll(' boolean ', ' ') }
+    // What CUSTOM_SQL says of its own field is as true of this one, which has no second form.
+    return {
+      error: reading.error
+        .replaceAll('sql_expression', FIELD)
+        .replaceAll(' boolean ', ' ')
+        .replace(' or one SELECT', '')
+        .replace('a list is neither', 'a list is none'),
+    }
   if (reading.form === 'select') return { error: `${FIELD} must be one expression, not a SELECT.` }
+  const reason = whyPersonal(reading, row)
+  return reason === null ? reading : { error: reason }
+}
+
+/** Why the newest value could show personal data: by the name of a column, or by a whole row, which holds it too. */
+function whyPersonal({ references }: CustomSql, { table, columns, hidden }: Row): string | null {
+  if (hidden.size === 0) return null
   // Names without quotes are the same in any case on most engines.
-  const names = new Set([...hidden].map(name => name.toLowerCase()))
-  const shown = reading.columns.find(name => names.has(name.toLowerCase()))
-  if (shown === undefined) return reading
-  return {
-    error: `${shown} is tagged as personal data, and its newest value would be shown: leave it out of ${FIELD}, or take the tag off.`,
+  const lower = (name: string) => name.toLowerCase()
+  const tagged = new Set([...hidden].map(lower))
+  const known = new Set(columns.map(({ name }) => lower(name)))
+  for (const parts of references) {
+    // Each part: the first may be a column with fields.
+    const shown = parts.find(part => tagged.has(lower(part)))
+    if (shown !== undefined)
+      return `${shown} is tagged as personal data, and its newest value would be shown: leave it out of ${FIELD}, or take the tag off.`
+    const last = parts.at(-1) ?? ''
+    // A row can be named by its table, by a star, and by a function in the place of a column: orders.to_json.
+    const isRow = last === '' || (parts.some(part => lower(part) === lower(table)) && !known.has(lower(last)))
+    if (isRow)
+      return `${parts.map(part => part || '*').join('.')} stands for a whole row, of which ${[...hidden].join(', ')} is tagged as personal data: name the columns that ${FIELD} reads.`
   }
+  return null
 }
 
 /**
@@ -83,7 +110,8 @@ export async function assertExpression(
   text: string,
 ): Promise<void> {
   const { catalog } = server.plugins
-  const reading = await readExpression(text, hiddenColumns(server, table))
+  const { name, columns } = table
+  const reading = await readExpression(text, { table: name, columns, hidden: hiddenColumns(server, table) })
   if ('error' in reading) throw invalidField(FIELD, reading.error)
   if (!source.isActive || source.queryAccessLevel === 'schema_only') return
   const { dialect } = catalog.connectorOf(source)

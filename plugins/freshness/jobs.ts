@@ -1,15 +1,16 @@
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { rows, type Transaction } from '../../server/database.ts'
-import { claimDue } from '../../server/due.ts'
+import { claimDue, type Due } from '../../server/due.ts'
 import { hasCode, hasErrorData } from '../../server/errors.ts'
 import { GiveUp, type Job } from '../../server/jobs.ts'
 import type { Checked, CheckRequest } from './api.ts'
 import { checkSource } from './check.ts'
+import type { Slots } from './watched.ts'
 
 const id = Joi.string().guid().required()
 
-/** Tries of a refresh before its run is said to have failed. */
+/** Tries of a check before it is said to have failed. */
 const TRIES = 3
 /** Seconds of one check: an hour in which statements may begin, and as long as one may take. */
 const LONGEST_CHECK = 7_500
@@ -18,31 +19,49 @@ const CONCURRENCY = { local: 4, perGroup: 2 }
 /** Schedules that are claimed in one statement. */
 const BATCH = 50_000
 
-/** Checks the claimed schedules of one source. */
-export const checkJob: Job<{ company_id: string; source_id: string }> = {
+const moment = Joi.string().isoDate().required()
+
+/** Checks what one sweep has claimed of a source; not what another did, since the job of that may still run. */
+export const checkJob: Job<{ company_id: string; source_id: string; slots: Slots }> = {
   name: 'freshness.check',
-  data: Joi.object({ company_id: id, source_id: id }),
-  queue: { expireSeconds: LONGEST_CHECK, retries: 2 },
+  data: Joi.object({
+    company_id: id,
+    source_id: id,
+    slots: Joi.object({ from: moment, to: moment }).required(),
+  }),
+  queue: { expireSeconds: LONGEST_CHECK, retries: TRIES - 1 },
   concurrency: CONCURRENCY,
-  async work({ company_id: companyId, source_id: sourceId }, { server }) {
+  async work({ company_id: companyId, source_id: sourceId, slots }, { server, attempt }) {
     try {
-      const { failed, ...checked } = await check(server, { companyId, sourceId, onlyClaimed: true })
+      const { failed, ...checked } = await check(server, { companyId, sourceId, claimed: slots })
       return { ...checked, failed: failed.length }
     } catch (error) {
-      if (!hasCode(error, 'UNAVAILABLE')) throw error
-      await server.db.company(companyId, trx => handBack(trx, companyId, sourceId))
+      // Its sessions are all in use, or it was paused since the sweep.
+      const isForLater = hasCode(error, 'UNAVAILABLE') || hasCode(error, 'CONFLICT')
+      if (isForLater || attempt >= TRIES)
+        await server.db.company(companyId, trx =>
+          handBack(trx, { companyId, sourceId, ...slots, isForLater }),
+        )
+      if (!isForLater) throw error
       return { measured: 0, failed: 0 }
     }
   },
 }
 
-/** What was claimed of a source whose sessions are all in use is due again, at its own time: the next sweep claims it. */
-async function handBack(trx: Transaction, companyId: string, sourceId: string): Promise<void> {
+/**
+ * Frees what was claimed. Of a source that could not be asked now it is due again, at its own time: the next sweep
+ * that finds it active claims it. After a failure it is due when it would have been.
+ */
+async function handBack(
+  trx: Transaction,
+  claim: Slots & { companyId: string; sourceId: string; isForLater: boolean },
+): Promise<void> {
   await rows(
     trx,
-    `update freshness_schedules set running_slot = null, next_run_at = least(next_run_at, running_slot)
-     where company_id = ? and source_id = ? and running_slot is not null`,
-    [companyId, sourceId],
+    `update freshness_schedules set running_slot = null,
+       next_run_at = case when cast(:isForLater as boolean) then least(next_run_at, running_slot) else next_run_at end
+     where company_id = :companyId and source_id = :sourceId and running_slot between :from and :to`,
+    { ...claim },
   )
 }
 
@@ -59,14 +78,26 @@ export const dispatchChecks: Job = {
       const columns = { interval: 'check_interval', source: 'source_id' }
       const limits = { limit: BATCH, patience: LONGEST_CHECK }
       const due = await claimDue(trx, 'freshness_schedules', columns, limits)
-      const bySource = new Map(due.map(claimed => [claimed.sourceId, claimed]))
-      const items = [...bySource.values()].map(({ companyId, sourceId }) => ({
-        data: { company_id: companyId, source_id: sourceId },
-        group: companyId,
-      }))
+      const bySource = Map.groupBy(due, ({ sourceId }) => sourceId)
+      const items = [...bySource].map(([sourceId, claimed]) => {
+        const { companyId } = claimed[0]!
+        return {
+          data: { company_id: companyId, source_id: sourceId, slots: slotsOf(claimed) },
+          group: companyId,
+        }
+      })
       await server.jobs.sendAll(checkJob, items, { trx })
       return { sources: items.length, schedules: due.length }
     }),
+}
+
+/** From the first to the last time that any of them was due at; one is a little later than its Date says. */
+function slotsOf(claimed: readonly Due[]): Slots {
+  const [from, to] = claimed.reduce(
+    ([first, last], { slot }) => [Math.min(first, slot.getTime()), Math.max(last, slot.getTime() + 1)],
+    [Infinity, -Infinity],
+  )
+  return { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
 }
 
 /** Checks a table, or all of a source, because a client asked for it. */
@@ -110,12 +141,13 @@ async function refresh(
   return { ...checked, failed: failed.length }
 }
 
-/** A source that is gone stays gone; one whose sessions are all in use is asked again. */
-async function check(server: Server, request: CheckRequest & { onlyClaimed?: true }): Promise<Checked> {
+/** A source that is gone stays gone, and what people asked for of a paused one fails; one that is busy is asked again. */
+async function check(server: Server, request: CheckRequest & { claimed?: Slots }): Promise<Checked> {
   try {
     return await checkSource(server, request)
   } catch (error) {
-    if (hasErrorData(error) && !hasCode(error, 'UNAVAILABLE')) throw new GiveUp(error.message)
+    const mayPass = hasCode(error, 'UNAVAILABLE') || (request.claimed && hasCode(error, 'CONFLICT'))
+    if (hasErrorData(error) && !mayPass) throw new GiveUp(error.message)
     throw error
   }
 }

@@ -59,6 +59,26 @@ export function isLate({ slaStatus, expectedNext, slaSeconds, ageSeconds }: Judg
   return sinceExpected > 0 && sinceExpected >= WARNED_SHARE * (sinceExpected + untilEnd)
 }
 
+/** What the open alert of a schedule is to be: none for a table in time, as it was while nothing is known. */
+export function alertOf(
+  judgement: Judgement | null,
+  {
+    isActive,
+    monitoringMode,
+    alertSeverity,
+  }: Pick<Schedule, 'isActive' | 'monitoringMode' | 'alertSeverity'>,
+  now: Date,
+): 'warning' | 'critical' | null {
+  // Whoever asks about a paused schedule is answered, and nobody is told.
+  if (!isActive) return null
+  if (!judgement?.slaStatus) return alertSeverity
+  if (judgement.slaStatus === 'within_sla') return null
+  if (judgement.slaStatus === 'violated') return 'critical'
+  const warning = monitoringMode === 'explicit' || isLate(judgement, now) ? 'warning' : null
+  // And a table that was violated is not well again before it is in time.
+  return alertSeverity ?? warning
+}
+
 /** The threshold that a schedule names: the next update is due when it has passed. */
 export function namedThreshold(slaSeconds: number, lastUpdated: Date | null): Threshold {
   const expectedNext = lastUpdated && withinCalendar(new Date(lastUpdated.getTime() + slaSeconds * 1000))
@@ -75,6 +95,9 @@ export function knownThreshold(
   return namedThreshold(parseDuration(schedule.slaThreshold ?? '') ?? 0, lastUpdated)
 }
 
+/** What a column of integers holds, in whole minutes of seconds. */
+const LONGEST_SECONDS = 2_147_483_640
+
 /**
  * The threshold learned from the times of updates, oldest first: from the last one until its successor's
  * absence is unusual, in whole minutes. None of fewer than 7 updates.
@@ -85,7 +108,7 @@ export function learnThreshold(updates: readonly Date[]): Threshold {
   if (!cadence) return { slaSeconds: null, expectedNext: null }
   const last = times[times.length - 1]!
   return {
-    slaSeconds: Math.ceil((cadence.deadline - last) / 60) * 60,
+    slaSeconds: Math.min(LONGEST_SECONDS, Math.ceil((cadence.deadline - last) / 60) * 60),
     expectedNext: new Date(cadence.expectedNext * 1000),
   }
 }

@@ -138,12 +138,13 @@ async function tally(trx: Transaction, scope: Scope, filters: Filters): Promise<
 /** The part of a query builder that conditions need. */
 interface Conditions {
   where(column: string, value: string): unknown
-  whereRaw(condition: string, bindings: readonly unknown[]): unknown
+  whereRaw(condition: string, bindings: readonly unknown[] | Record<string, unknown>): unknown
 }
 
-/** A condition on the table of a schedule. */
-const ofTable = (condition: string) => `exists (select from tables t where t.company_id = ?
-  and t.id = freshness_schedules.table_id and ${condition})`
+/** A condition on the table of a schedule, of tables in use and others: each has an index that spares reading the rows. */
+const ofTable = (condition: string) => `freshness_schedules.table_id in (
+  select t.id from tables t where t.company_id = :companyId and t.is_active and ${condition} union all
+  select t.id from tables t where t.company_id = :companyId and not t.is_active and ${condition})`
 
 const TAGGED = 'from tags g where g.company_id = ? and g.name = any(cast(? as text[])) and not g.is_refused'
 
@@ -159,9 +160,9 @@ function matching<Query extends Conditions>(
 ): Query {
   if (sourceId !== undefined) query.where('freshness_schedules.sourceId', sourceId)
   if (tableId !== undefined) query.where('freshness_schedules.tableId', tableId)
-  if (schema) query.whereRaw(ofTable('t.schema_name = any(?)'), [companyId, schema])
+  if (schema) query.whereRaw(ofTable('t.schema_name = any(cast(:schema as text[]))'), { companyId, schema })
   if (tag) query.whereRaw(HAS_TAG, [companyId, tag, companyId, tag])
   if (search !== undefined)
-    query.whereRaw(ofTable('position(lower(?) in t.lower_name) > 0'), [companyId, search])
+    query.whereRaw(ofTable('position(lower(:search) in t.lower_name) > 0'), { companyId, search })
   return query
 }

@@ -251,8 +251,8 @@ async function readLastModified(
   const asked = connection.lastModified ? targets.filter(({ isStored }) => isStored) : []
   let failure: ConnectorError | undefined
   const known = await (asked.length > 0
-    ? connection.lastModified!(asked.map(({ table }) => table)).catch((thrown: unknown) => {
-        if (!(thrown instanceof ConnectorError && BLAMES_CHECK.has(thrown.kind))) throw thrown
+    ? connection.lastModified!(asked.map(({ table }) => table)).catch(async (thrown: unknown) => {
+        if (!(thrown instanceof ConnectorError && (await blamesTable(session, thrown)))) throw thrown
         failure = thrown
       })
     : undefined)

@@ -10,6 +10,9 @@ const NUMBER = /^-?\d+(\.\d+)?$/
 const DATED = /^\d{4}-?\d{2}/
 /** Numbers such as 20250710, which are days: as seconds, they would all lie in the years up to 1973. */
 const DAYS = { first: 1900_01_01, last: 9999_12_31 }
+const FIRST_YEAR = 1900
+/** Numbers such as 20250710142800, which are dates with times: as milliseconds, they would all lie after 2571. */
+const STAMP = /^\d{14}$/
 /** Upper bounds of epochs in seconds, milliseconds and microseconds: the year 5138 in each. */
 const EPOCHS = [
   { below: 1e11, perSecond: 1 },
@@ -28,9 +31,10 @@ export interface Clock {
 }
 
 /**
- * Reads what MAX gave as a moment: a `Date`, ISO-like text, a day as a number (20250710), or an epoch in seconds,
- * milliseconds, microseconds or nanoseconds by its size. Of the hour that a clock shows twice in autumn it takes the second, unless that is still
- * to come; of the one that it leaves out in spring, the time an hour later.
+ * Reads what MAX gave as a moment: a `Date`, ISO-like text, a day or second in digits (20250710, 20250710142800), or an
+ * epoch in seconds, milliseconds, microseconds or nanoseconds by its size. Of the hour that a clock shows twice in
+ * autumn it takes the second, unless that is still to come; of the one that it leaves out in spring, the time an hour
+ * later.
  * @returns null for no value, undefined for one that is no moment
  */
 export function readMoment(value: Value | undefined, clock: Clock): Date | null | undefined {
@@ -57,12 +61,19 @@ function readValue(value: NonNullable<Value>, clock: Clock): Date | undefined {
   if (typeof value === 'number') return readNumber(value, clock)
   if (typeof value !== 'string') return undefined
   const text = value.trim()
-  return NUMBER.test(text) && text.length >= 9 ? readEpoch(Number(text)) : readText(text, clock)
+  if (!NUMBER.test(text) || text.length < 9) return readText(text, clock)
+  return readStamp(text, clock) ?? readEpoch(Number(text))
 }
 
 function readNumber(value: number, clock: Clock): Date | undefined {
   const isDay = Number.isInteger(value) && value >= DAYS.first && value <= DAYS.last
-  return (isDay ? readText(String(value), clock) : undefined) ?? readEpoch(value)
+  return (isDay ? readText(String(value), clock) : readStamp(String(value), clock)) ?? readEpoch(value)
+}
+
+function readStamp(text: string, { zone, now }: Clock): Date | undefined {
+  if (!STAMP.test(text)) return undefined
+  const moment = DateTime.fromFormat(text, 'yyyyMMddHHmmss', { zone })
+  return moment.isValid && moment.year >= FIRST_YEAR ? latest(moment, now) : undefined
 }
 
 function readDate(value: Date, { zone, isMoment, now }: Clock): Date | undefined {

@@ -102,7 +102,8 @@ function noteOf(table: JudgedTable): string | null {
 function pauseOf({ isActive, isWatched, isLapsed, ...table }: JudgedTable): string | null {
   if (isWatched) return null
   const paused = isActive ? 'Its source is paused' : 'Its schedule is paused'
-  if (!isLapsed) return `${paused}, and a refresh counts for ${table.checkInterval}`
+  const last = isActive ? 'what was found last' : 'a refresh'
+  if (!isLapsed) return `${paused}, and ${last} counts for ${table.checkInterval}`
   const found =
     table.lastError === null ? `it was ${table.status}` : `it could not be read (${table.lastError})`
   return `${paused}, and nobody looks whether what was found last still holds: ${found}`

@@ -6,7 +6,7 @@ import type { Dialect } from '../../connectors/dialect.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { hasErrorData } from '../../server/errors.ts'
 import { refusedExpressions } from './expression.ts'
-import { judge, knownThreshold } from './judge.ts'
+import { alertOf, judge, knownThreshold } from './judge.ts'
 import { measure, type Measured, type Reading, type Target } from './measure.ts'
 import { refOf } from './models.ts'
 import type { Planned, Source, Watched } from './watched.ts'
@@ -29,20 +29,22 @@ export async function read(
   { now, failure }: { now: Date; failure: ConnectorError | null },
 ): Promise<Read> {
   const { catalog } = server.plugins
-  const { dialect } = catalog.connectorOf(source)
   const readable = planned.filter(({ refusal }) => !refusal)
-  const zone = zoneOf(server, source)
-  const targets = readable.map(item => targetOf(dialect, item, now, zone))
   const none = (error: ConnectorError | null): Read => ({
-    readings: new Map(error ? targets.map(({ id }) => [id, { error, at: performance.now() }]) : []),
+    readings: new Map(
+      error ? readable.map(({ watched }) => [watched.id, { error, at: performance.now() }]) : [],
+    ),
     statements: 0,
     failure: error,
     isConnected: false,
   })
-  if (targets.length === 0 || failure) return none(failure)
+  if (readable.length === 0 || failure) return none(failure)
   const timeoutMs = catalog.statementTimeoutMs(source)
   const options = { engine: source.sourceType, timeoutMs }
   try {
+    const { dialect } = catalog.connectorOf(source)
+    const zone = zoneOf(server, source)
+    const targets = readable.map(item => targetOf(dialect, item, now, zone))
     const measured = await catalog.withConnection(
       source,
       async connection => {
@@ -104,14 +106,11 @@ async function refuseExpressions(
  * trusted again before a change is told. Else what is learned would be learned from what was spared.
  */
 function staysAsIs(watched: Watched, now: Date): boolean {
-  const { lastUpdated, lastError, modifiedAt, slaStatus } = watched
-  return (
-    lastError === null &&
-    lastUpdated !== null &&
-    modifiedAt !== null &&
-    lastUpdated <= modifiedAt &&
-    judge(lastUpdated, now, knownThreshold(watched, lastUpdated)).slaStatus === slaStatus
-  )
+  const { lastUpdated, lastError, modifiedAt, slaStatus, alertSeverity } = watched
+  if (lastError !== null || !lastUpdated || !modifiedAt || lastUpdated > modifiedAt) return false
+  const judgement = judge(lastUpdated, now, knownThreshold(watched, lastUpdated))
+  // A learned deadline warns without another verdict.
+  return judgement.slaStatus === slaStatus && alertOf(judgement, watched, now) === alertSeverity
 }
 
 /** A fault of ours, such as an engine whose extension is not loaded any more, is an error of every table too. */

@@ -2,9 +2,11 @@ import type { Server } from '@hapi/hapi'
 import { tablePath } from '../../connectors/catalog.ts'
 import type { ConnectorError } from '../../connectors/errors.ts'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { isSameSlot } from '../../server/due.ts'
 import { formatDuration, sayAge } from '../../server/durations.ts'
-import { isLate, type Judgement } from './judge.ts'
-import { refOf } from './models.ts'
+import { apiError } from '../../server/errors.ts'
+import { alertOf, type Judgement } from './judge.ts'
+import { refOf, type MonitoredTable } from './models.ts'
 import type { Watched } from './watched.ts'
 
 /** What a check saw of one table. */
@@ -32,9 +34,11 @@ export interface Finding extends Seen {
 }
 
 /**
- * Records findings in one statement, and raises or resolves the alerts of those that call for it. A violation, or the
- * warning before it, opens an alert; a table in time again closes it. Not knowing does neither.
+ * Records findings, and raises or resolves the alerts of those that call for it. A violation, or the warning before it,
+ * opens an alert; a table in time again closes it. Not knowing does neither. What another check or a client has made
+ * of a schedule since it was loaded counts: rows are held first, the source's before its schedules'.
  * @param options `isReplay` records a check of the past, which else gives way to a later one
+ * @throws 404 `ASSET_NOT_FOUND` when the source was removed
  */
 export async function record(
   server: Server,
@@ -43,9 +47,18 @@ export async function record(
   findings: readonly Finding[],
   { isReplay }: { isReplay: boolean },
 ): Promise<void> {
-  const stored = await store(trx, findings, isReplay)
-  const recorded = findings.filter(({ watched }) => stored.has(watched.id))
-  const over = recorded.filter(
+  const held = await hold(trx, sourceId, findings)
+  const current: Current[] = []
+  const dropped: Held[] = []
+  for (const finding of findings) {
+    const schedule = held.get(finding.watched.id)
+    if (!schedule) continue
+    if (isOf(schedule, finding, isReplay)) current.push(asOf(schedule, finding))
+    else if (isSameSlot(schedule, finding.watched)) dropped.push(schedule)
+  }
+  await store(trx, current)
+  await release(trx, dropped)
+  const over = current.filter(
     finding => finding.watched.alertSeverity !== null && severityOf(finding) === null,
   )
   const { alerts } = server.plugins
@@ -56,57 +69,118 @@ export async function record(
   )
   await alerts.raiseAll(
     trx,
-    recorded.flatMap(finding => eventOf(server, sourceId, finding) ?? []),
+    current.flatMap(finding => eventOf(server, sourceId, finding) ?? []),
   )
 }
 
-/** @returns the schedules that were recorded: not those deleted, given another column or checked again meanwhile */
-async function store(
+/** What may have become of a schedule while its table was read. */
+type Held = Pick<
+  MonitoredTable,
+  | 'id'
+  | 'timestampColumn'
+  | 'expression'
+  | 'usesLastModified'
+  | 'monitoringMode'
+  | 'slaThreshold'
+  | 'isActive'
+  | 'alertSeverity'
+  | 'lastUpdated'
+  | 'lastCheckAt'
+  | 'runningSlot'
+>
+
+/** The schedules that are still there, held until the transaction ends, by their ids. */
+async function hold(
   trx: Transaction,
+  sourceId: string,
   findings: readonly Finding[],
-  isReplay: boolean,
-): Promise<Set<string>> {
-  const stored = await rows<{ id: string }>(
+): Promise<Map<string, Held>> {
+  const companyId = companyOf(trx)
+  const source = await rows(trx, 'select 1 from sources where company_id = ? and id = ? for no key update', [
+    companyId,
+    sourceId,
+  ])
+  if (source.length === 0) throw apiError('ASSET_NOT_FOUND', 'The source was removed', { asset_id: sourceId })
+  const held = await rows<Held>(
+    trx,
+    `select id, timestamp_column, expression, uses_last_modified, monitoring_mode, sla_threshold, is_active,
+       alert_severity, last_updated, last_check_at, running_slot
+     from freshness_schedules where company_id = :companyId and id = any(cast(:ids as uuid[]))
+     order by id for no key update`,
+    { companyId, ids: findings.map(({ watched }) => watched.id) },
+  )
+  return new Map(held.map(schedule => [schedule.id, schedule]))
+}
+
+/** Whether a finding is of a schedule as it is now: not read or judged otherwise, nor checked again meanwhile. */
+function isOf(held: Held, { watched, checkedAt }: Finding, isReplay: boolean): boolean {
+  return (
+    TERMS.every(term => held[term] === watched[term]) &&
+    (isReplay || held.lastCheckAt === null || held.lastCheckAt <= checkedAt)
+  )
+}
+
+const TERMS = ['timestampColumn', 'expression', 'usesLastModified', 'monitoringMode', 'slaThreshold'] as const
+
+/** A finding to be recorded. */
+interface Current extends Finding {
+  /** Whether the slot that it was claimed for ends with it. */
+  endsSlot: boolean
+}
+
+/** A finding as of the schedule that is there now. */
+function asOf({ isActive, alertSeverity, lastUpdated, runningSlot }: Held, finding: Finding): Current {
+  const { watched } = finding
+  // Another check may have seen the same update.
+  const isNew = finding.lastUpdated?.getTime() !== lastUpdated?.getTime()
+  return {
+    ...finding,
+    watched: { ...watched, isActive, alertSeverity },
+    isUpdate: finding.isUpdate && isNew,
+    endsSlot: isSameSlot({ runningSlot }, watched),
+  }
+}
+
+async function store(trx: Transaction, findings: readonly Current[]): Promise<void> {
+  await rows(
     trx,
     `with r as materialized (
        select * from jsonb_to_recordset(cast(:findings as jsonb)) as r (
-         id uuid, known_column text, known_expression text, known_last_modified boolean, timestamp_column text,
-         status text, sla_status text, last_updated timestamptz, is_update boolean, is_slow boolean,
-         modified_at timestamptz, zone text, age_seconds bigint, learned_sla_seconds integer,
-         expected_next timestamptz, error text, alert_severity text, checked_at timestamptz)
+         id uuid, timestamp_column text, status text, sla_status text, last_updated timestamptz, is_update boolean,
+         is_slow boolean, modified_at timestamptz, zone text, age_seconds bigint, learned_sla_seconds integer,
+         expected_next timestamptz, error text, alert_severity text, checked_at timestamptz, ends_slot boolean)
      ), updated as (
        update freshness_schedules s
        set status = r.status, sla_status = r.sla_status, last_error = r.error, last_check_at = r.checked_at,
-         timestamp_column = r.timestamp_column, running_slot = null, alert_severity = r.alert_severity,
+         timestamp_column = r.timestamp_column, alert_severity = r.alert_severity,
+         running_slot = case when r.ends_slot then null else s.running_slot end,
          is_slow = r.is_slow, modified_at = r.modified_at, read_zone = r.zone,
          last_updated = case when r.error is null then r.last_updated else s.last_updated end,
          expected_next = case when r.error is null then r.expected_next else s.expected_next end,
          learned_sla_seconds = case when r.error is null then r.learned_sla_seconds else s.learned_sla_seconds end
-       from r
-       where s.company_id = :companyId and s.id = r.id
-         and s.timestamp_column is not distinct from r.known_column
-         and s.expression is not distinct from r.known_expression
-         and s.uses_last_modified = r.known_last_modified
-         and (:isReplay or s.last_check_at is null or s.last_check_at <= r.checked_at)
-       returning s.id
+       from r where s.company_id = :companyId and s.id = r.id
      )
      insert into freshness_checks
        (company_id, schedule_id, status, sla_status, last_updated, is_update, data_age_seconds, error_message, checked_at)
-     select :companyId, r.id, r.status, r.sla_status, r.last_updated, r.is_update, r.age_seconds, r.error, r.checked_at
-     from r join updated u on u.id = r.id
-     returning schedule_id as id`,
-    { companyId: companyOf(trx), isReplay, findings: JSON.stringify(findings.map(toRecord)) },
+     select :companyId, id, status, sla_status, last_updated, is_update, age_seconds, error, checked_at from r`,
+    { companyId: companyOf(trx), findings: JSON.stringify(findings.map(toRecord)) },
   )
-  return new Set(stored.map(({ id }) => id))
 }
 
-function toRecord(finding: Finding): object {
+/** Ends slots that were claimed for findings which came to nothing, so that the next check need not wait for them. */
+async function release(trx: Transaction, dropped: readonly Held[]): Promise<void> {
+  if (dropped.length === 0) return
+  await rows(
+    trx,
+    'update freshness_schedules set running_slot = null where company_id = ? and id = any(cast(? as uuid[]))',
+    [companyOf(trx), dropped.map(({ id }) => id)],
+  )
+}
+
+function toRecord(finding: Current): object {
   const { watched, timestampColumn, checkedAt, error, lastUpdated, isUpdate, judgement } = finding
   return {
     id: watched.id,
-    known_column: watched.timestampColumn,
-    known_expression: watched.expression,
-    known_last_modified: watched.usesLastModified,
     timestamp_column: timestampColumn,
     status: judgement?.status ?? 'unknown',
     sla_status: judgement?.slaStatus ?? null,
@@ -118,34 +192,31 @@ function toRecord(finding: Finding): object {
     age_seconds: judgement?.ageSeconds == null ? null : Math.floor(judgement.ageSeconds),
     learned_sla_seconds: watched.monitoringMode === 'auto_learn' ? (judgement?.slaSeconds ?? null) : null,
     expected_next: judgement?.expectedNext ?? null,
-    error: error?.message ?? null,
+    // No JSON holds a NUL or half a character, which a message that was cut may end with.
+    error: error?.message.replaceAll('\0', '\uFFFD').toWellFormed() ?? null,
     alert_severity: severityOf(finding),
     checked_at: checkedAt,
+    ends_slot: finding.endsSlot,
   }
 }
 
-/** What the open alert is to be: none for a table in time, as it was while nothing is known. */
 function severityOf({ watched, judgement, checkedAt }: Finding): 'warning' | 'critical' | null {
-  if (!judgement?.slaStatus) return watched.alertSeverity
-  if (judgement.slaStatus === 'within_sla') return null
-  if (judgement.slaStatus === 'violated') return 'critical'
-  const warning = watched.monitoringMode === 'explicit' || isLate(judgement, checkedAt) ? 'warning' : null
-  // And a table that was violated is not well again before it is in time.
-  return watched.alertSeverity ?? warning
+  return alertOf(judgement, watched, checkedAt)
 }
 
 /** What is to be told of a table that is not in time; undefined of one that is, or of which nothing is known. */
 function eventOf(server: Server, sourceId: string, finding: Finding): Event | undefined {
   const { watched, judgement } = finding
-  const severity = severityOf(finding)
-  if (severity === null || !judgement?.slaStatus) return undefined
+  if (severityOf(finding) === null || !judgement?.slaStatus) return undefined
+  const isViolated = judgement.slaStatus === 'violated'
   const path = tablePath(refOf(watched))
   const age = judgement.ageSeconds ?? 0
   const threshold = thresholdOf(watched, judgement)
   return {
     type: 'freshness_violation',
     cause: watched.id,
-    severity,
+    // A warning after a violation counts on the alert of that; when somebody has closed it, it opens no critical one.
+    severity: isViolated ? 'critical' : 'warning',
     sourceId,
     asset: {
       id: watched.tableId,
@@ -154,10 +225,9 @@ function eventOf(server: Server, sourceId: string, finding: Finding): Event | un
       tags: server.plugins.catalog.tagsOf({ tags: watched.sourceTags }, watched, [finding.timestampColumn]),
     },
     ruleName: `Freshness of ${path}`,
-    title:
-      judgement.slaStatus === 'violated'
-        ? `${path} is stale: its newest data is ${sayAge(age)} old, and at most ${threshold} are allowed`
-        : `${path} is nearly stale: its newest data is ${sayAge(age)} old of the ${threshold} allowed`,
+    title: isViolated
+      ? `${path} is stale: its newest data is ${sayAge(age)} old, and at most ${threshold} are allowed`
+      : `${path} is nearly stale: its newest data is ${sayAge(age)} old of the ${threshold} allowed`,
     details: {
       table_path: path,
       timestamp_column: finding.timestampColumn,

@@ -215,6 +215,8 @@ async function requestRefresh(request: Request, trx: Transaction) {
   const { companyId } = caller(request)
   const named = ofPath(request)
   const { sourceId, name, table } = await configured(request, trx, named)
+  const { source } = await request.server.plugins.catalog.findAsset(trx, sourceId)
+  if (!source.isActive) throw request.server.plugins.catalog.switchedOff(source)
   if (!table) await assertActive(trx, sourceId, name, named.loc)
   const run = await request.server.plugins.catalog.startRun(trx, {
     workflowName: 'freshness_refresh',

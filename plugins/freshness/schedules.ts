@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
-import { apiError, invalidField } from '../../server/errors.ts'
+import { apiError, hasCode, invalidField } from '../../server/errors.ts'
 import { checkSource } from './check.ts'
 import { assertExpression } from './expression.ts'
 import { formatDuration } from '../../server/durations.ts'
@@ -97,16 +97,21 @@ export async function assertRunnable(
   if (loaded) await assertExpression(server, loaded, expression)
 }
 
-/** Changes what is given. The schedule is due at once; what was learned from another column is forgotten. */
+/**
+ * Changes what is given; a threshold makes a schedule explicit, unless the patch says otherwise. It is due at once, and
+ * what was learned from another column is forgotten.
+ */
 export async function patchSchedule(
   server: Server,
   trx: Transaction,
   id: string,
   patch: ScheduleFields,
 ): Promise<MonitoredTable> {
-  const schedule = await findSchedule(trx, id)
-  const slaThreshold = thresholdOf(patch) ?? schedule.slaThreshold
-  const monitoringMode = patch.monitoring_mode ?? schedule.monitoringMode
+  const schedule = await holdSchedule(trx, id)
+  const ownThreshold = thresholdOf(patch)
+  const slaThreshold = ownThreshold ?? schedule.slaThreshold
+  const monitoringMode =
+    patch.monitoring_mode ?? (ownThreshold === undefined ? schedule.monitoringMode : 'explicit')
   assertThreshold(monitoringMode, slaThreshold ?? undefined)
   const { timestampColumn, expression, usesLastModified } = await patchedSignal(server, trx, schedule, patch)
   const isReadElsewhere =
@@ -126,7 +131,10 @@ export async function patchSchedule(
       isActive,
       ...(!isActive && { alertSeverity: null }),
       nextRunAt: raw('now()'),
-      updatedAt: new Date(),
+      // A check that is on its way is of what was before.
+      runningSlot: null,
+      // By the clock of checks: what was found before a pause ends with it.
+      updatedAt: raw('clock_timestamp()'),
     })
   if (isReadElsewhere) await forget(trx, schedule.id)
   if (!isActive) await server.plugins.alerts.resolve(trx, 'freshness_violation', schedule.id)
@@ -135,10 +143,17 @@ export async function patchSchedule(
 
 /** Removes a schedule with its history, and closes its alert. */
 export async function deleteSchedule(server: Server, trx: Transaction, id: string): Promise<MonitoredTable> {
-  const schedule = await findSchedule(trx, id)
-  await server.plugins.alerts.resolve(trx, 'freshness_violation', schedule.id)
+  const schedule = await holdSchedule(trx, id)
   await Schedule.query(trx).deleteById(schedule.id)
+  await server.plugins.alerts.resolve(trx, 'freshness_violation', schedule.id)
   return schedule
+}
+
+/** A schedule that nobody else changes until the transaction ends: a check that records it has opened its alert by then. */
+async function holdSchedule(trx: Transaction, id: string): Promise<MonitoredTable> {
+  const { id: known } = await findSchedule(trx, id)
+  await Schedule.query(trx).findById(known).select('id').forUpdate()
+  return findSchedule(trx, known)
 }
 
 /** @throws 404 `SCHEDULE_NOT_FOUND` */
@@ -157,10 +172,11 @@ export async function checkAtOnce(server: Server, schedule: MonitoredTable): Pro
   if (!schedule.isActive) return schedule
   const checking = checkSource(server, { companyId, sourceId, scheduleIds: [id] })
     .then(() => server.db.company(companyId, trx => advance(trx, id)))
-    // The schedule stays due: the sweep tries again.
-    .catch((error: Error) =>
-      server.pino.warn({ err: error.message, schedule_id: id }, 'first freshness check failed'),
-    )
+    // The schedule stays due: the sweep tries again, of a paused source when it is active.
+    .catch((error: Error) => {
+      if (!hasCode(error, 'CONFLICT'))
+        server.pino.warn({ err: error.message, schedule_id: id }, 'first freshness check failed')
+    })
   await Promise.race([checking, new Promise(resolve => setTimeout(resolve, PATIENCE_MS).unref())])
   return server.db.company(companyId, trx => findSchedule(trx, id))
 }

@@ -68,13 +68,19 @@ export const summaryQuery = Joi.object({ asset_id: assetId })
 export const scheduleParams = Joi.object({ id: Joi.string().max(100).required() })
 export const schedulesQuery = Joi.object({ ...pageQuery(), asset_id: assetId, is_active: queryBoolean })
 
+const HOURS = `{{#label}} must be from ${(MINUTE / 3600).toFixed(4)} (a minute) to ${LONGEST_SLA / 3600} (400 days)`
+
+/** Said of two fields of which either will do. */
+const EITHER = { 'object.oxor': 'Give one of {{#presentWithLabels}}, not both' }
+
 const scheduleFields = {
   monitoring_mode: Joi.string().valid('auto_learn', 'explicit'),
   sla_threshold: SLA_THRESHOLD,
   expected_interval_hours: Joi.number()
     .strict()
     .min(MINUTE / 3600)
-    .max(LONGEST_SLA / 3600),
+    .max(LONGEST_SLA / 3600)
+    .messages({ 'number.min': HOURS, 'number.max': HOURS }),
   freshness_column: Joi.string().max(255).allow(null),
   freshness_expression: Joi.string()
     .trim()
@@ -95,12 +101,14 @@ export const newSchedule = Joi.object({
 })
   .oxor('sla_threshold', 'expected_interval_hours')
   .oxor('freshness_column', 'freshness_expression')
+  .messages(EITHER)
   .required()
 
 export const schedulePatch = Joi.object(scheduleFields)
   .min(1)
   .oxor('sla_threshold', 'expected_interval_hours')
   .oxor('freshness_column', 'freshness_expression')
+  .messages(EITHER)
   .required()
 
 /** Globs; what they may look like is for the catalog to say. */
@@ -125,4 +133,5 @@ export const newSchedules = Joi.object({
   is_active: scheduleFields.is_active.default(true),
 })
   .oxor('sla_threshold', 'expected_interval_hours')
+  .messages(EITHER)
   .required()

@@ -26,6 +26,8 @@ export interface Watched extends Pick<
   | 'modifiedAt'
   | 'readZone'
   | 'isSlow'
+  | 'isActive'
+  | 'runningSlot'
 > {
   catalogName: string
   schemaName: string
@@ -53,26 +55,32 @@ export interface Planned {
 
 export type Source = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>['source']
 
+/** The times between which what a sweep has claimed for one job was due. */
+export interface Slots {
+  from: string
+  to: string
+}
+
 /**
  * Some of the schedules that a check is of, with their tables, by their ids.
- * @param request `onlyClaimed` takes the schedules that the sweep has claimed
+ * @param request `claimed` takes what a sweep has claimed for one job and is not recorded yet
  * @param page those after an id, so many
  */
 export async function loadWatched(
   server: Server,
   trx: Transaction,
-  { companyId, sourceId, scheduleIds, onlyClaimed }: CheckRequest & { onlyClaimed?: true },
+  { companyId, sourceId, scheduleIds, claimed }: CheckRequest & { claimed?: Slots },
   { after, limit }: { after: string | null; limit: number },
 ): Promise<{ source: Source; watched: Watched[]; now: Date }> {
   const { source } = await server.plugins.catalog.findAsset(trx, sourceId)
   const which = scheduleIds
     ? 'and f.id = any(cast(:ids as uuid[]))'
-    : `and f.is_active${onlyClaimed ? ' and f.running_slot is not null' : ''}`
+    : `and f.is_active${claimed ? ' and f.running_slot between :from and :to' : ''}`
   const watched = await rows<Watched>(
     trx,
     `select f.id, f.table_id, f.timestamp_column, f.expression, f.uses_last_modified, f.monitoring_mode, f.sla_threshold,
        f.learned_sla_seconds, f.expected_next, f.alert_severity, f.sla_status, f.last_error, f.last_updated,
-       f.modified_at, f.read_zone, f.is_slow,
+       f.modified_at, f.read_zone, f.is_slow, f.is_active, f.running_slot,
        t.catalog_name, t.schema_name, t.name as table_name, t.qualified_name, t.kind, t.tags, t.column_tags,
        s.tags as source_tags, t.is_active as is_known,
        case when f.uses_last_modified then null
@@ -86,7 +94,7 @@ export async function loadWatched(
      where f.company_id = :companyId and f.source_id = :sourceId ${which}
        ${after === null ? '' : 'and f.id > :after'}
      order by f.id limit :limit`,
-    { companyId, sourceId, ids: scheduleIds ?? [], after, limit },
+    { companyId, sourceId, ids: scheduleIds ?? [], ...claimed, after, limit },
   )
   const [clock] = await rows<{ now: Date }>(trx, 'select clock_timestamp() as now')
   return { source, watched, now: clock?.now ?? new Date() }
@@ -96,7 +104,8 @@ export async function loadWatched(
 export async function plan(server: Server, source: Source, watched: Watched): Promise<Planned> {
   const columns = watched.columns ?? []
   const hidden = hiddenColumns(server, { columns, columnTags: watched.columnTags })
-  const reading = watched.expression === null ? undefined : await readExpression(watched.expression, hidden)
+  const row = { table: watched.tableName, columns, hidden }
+  const reading = watched.expression === null ? undefined : await readExpression(watched.expression, row)
   const column =
     reading || watched.usesLastModified
       ? undefined

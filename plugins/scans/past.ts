@@ -8,7 +8,6 @@ import { INTERVAL_SECONDS } from '../../server/due.ts'
 import { invalidField } from '../../server/errors.ts'
 import type { Backfill, Configured, Past, PastChoice, TriedOut } from './api.ts'
 import { measure, refuse } from './measure.ts'
-import { switchedOff } from './run.ts'
 
 const DAY_SECONDS = 86_400
 
@@ -35,9 +34,7 @@ async function pastOf(
     const message = `${check.column} is tagged as personal data, and the past of ${check.type.name} would show its value of every period of one row`
     return { message, isFinal: true }
   }
-  const refusal = source.isActive
-    ? refuse({ source, table })?.message
-    : switchedOff({ source, table }).message
+  const refusal = source.isActive ? refuse({ source, table })?.message : catalog.switchedOff(source).message
   if (refusal) return { message: refusal, isFinal: false }
   const seconds = INTERVAL_SECONDS[interval]
   const count = Math.floor((days * DAY_SECONDS) / seconds)
@@ -101,7 +98,7 @@ export async function tryOut(
 ): Promise<TriedOut> {
   const { catalog } = server.plugins
   const { source, table } = configured
-  if (!source.isActive) throw switchedOff(configured)
+  if (!source.isActive) throw server.plugins.catalog.switchedOff(source)
   const check = { ...configured.check, id: ID }
   const statements = await explain(catalog.connectorOf(source), catalog.tableInfo(table), [check])
   const { outcomes } = await measure(server, configured, [check], { canWait: true })

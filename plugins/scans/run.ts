@@ -43,7 +43,7 @@ export async function runScan(
   const { table, asked } = await server.db.company(companyId, trx => load(server, trx, tableId, selections))
   // Whoever replays the past switches the source off, so that no sweep mixes in.
   if (!table.source.isActive && !choice.at) {
-    if (which === 'asked') throw switchedOff(table)
+    if (which === 'asked') throw server.plugins.catalog.switchedOff(table.source)
     await server.db.company(companyId, trx => handBack(trx, asked))
     return { checks: 0, statements: 0, results: [] }
   }
@@ -98,13 +98,6 @@ function resolve(server: Server, id: string, wanted: Wanted | Unmeasurable): Che
   // Its checks cannot be measured, and the others of the table can.
   const message = `No extension provides the check type ${type}: add it to EXTENSIONS`
   return { id, status: 'error', kind: 'unsupported', message, durationMs: 0 }
-}
-
-/** 409: a source that is switched off is not asked. */
-export function switchedOff({ source }: Loaded): Error {
-  return apiError('CONFLICT', `The source ${source.name} is switched off: set its is_active to true first`, {
-    asset_id: source.id,
-  })
 }
 
 /** What was claimed and cannot be asked now is due again: at once, or when its source is switched on. */

@@ -126,7 +126,8 @@ t.test('while all sessions of a source are in use, what is due waits and nothing
     [tenant.companyId, asset.id],
   )
   const { server } = app
-  const ids = { company_id: tenant.companyId, source_id: asset.id }
+  const slots = { from: slot.toISOString(), to: slot.toISOString() }
+  const ids = { company_id: tenant.companyId, source_id: asset.id, slots }
   const context = { server, log: server.pino, attempt: 1, signal: new AbortController().signal, id: 'x' }
   const [refused, untested, made] = await Promise.all([
     check(rule),

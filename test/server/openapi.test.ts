@@ -145,6 +145,10 @@ t.test('parameters and bodies come from the schemas of a route', async t => {
   ])
 })
 
+t.test('what a query names may be missing', async t => {
+  t.ok(document.paths['/api/v1/freshness']?.get?.responses[404])
+})
+
 t.test('replies come from the route, or are any object', async t => {
   const told = describeRoute('DELETE', '/things', {
     ...access.session,

@@ -147,11 +147,16 @@ t.test('a check that was overtaken by a later one is not recorded', async t => {
   const { id } = await watch('a', explicit('24h'))
   await database.query(`update a set ts = now()`)
   const later = new Date(Date.now() + 3_600_000)
-  await query('update freshness_schedules set last_check_at = $1 where id = $2', [later, id])
+  await query('update freshness_schedules set last_check_at = $1, running_slot = now() where id = $2', [
+    later,
+    id,
+  ])
   const ids = { companyId: tenant.companyId, sourceId: source.id }
   t.match(await server.plugins.freshness.checkSource(ids), { measured: 1 })
   const { data } = await freshness('a')
   t.match(data, { last_updated: '2025-03-10T00:00:00.000Z', checked_at: later.toISOString() })
+  const [row] = await query('select running_slot from freshness_schedules where id = $1', [id])
+  t.match(row, { running_slot: null }, 'the next one need not wait for this one')
 })
 
 t.test('a table whose check still runs is not claimed again, unless that was lost', async t => {
@@ -210,7 +215,8 @@ t.test('a source that cannot be reached makes every table an error, once', async
      create table b (ts timestamptz); insert into b values (now());`,
   )
   await watch('a', explicit('1h'))
-  await watch('b', explicit('1h'))
+  const { id: slow } = await watch('b', explicit('1h'))
+  await query('update freshness_schedules set is_slow = true where id = $1', [slow])
   await tenant.ask('PATCH', `/api/v1/sdk/assets/${source.id}`, { connection_config: { password: 'wrong' } })
   const { measured, failed } = await check()
   t.equal(measured, 0)
@@ -223,6 +229,11 @@ t.test('a source that cannot be reached makes every table an error, once', async
   t.ok(
     body.data.tables.every(({ last_updated }: { last_updated: string | null }) => last_updated),
     'what was known stays known',
+  )
+  t.match(
+    await query('select is_slow from freshness_schedules where id = $1', [slow]),
+    [{ is_slow: true }],
+    'what is slow still is',
   )
   t.equal((await tenant.ask('GET', `/api/v1/assets/${source.id}`)).body.connection_status, 'failed')
   await tenant.ask('PATCH', `/api/v1/sdk/assets/${source.id}`, {
@@ -266,4 +277,29 @@ t.test('SQLite: texts are read in the zone of the source', async t => {
   })
   t.match(byName.get('days'), { last_updated: '2025-07-09T22:00:00.000Z', status: 'stale' })
   t.match(byName.get('words'), { status: 'unknown', readiness: 'error' })
+})
+
+t.test('a message that no JSON can hold keeps no finding from being recorded', async t => {
+  const path = join(folder, `${randomUUID()}.db`)
+  const database = new DatabaseSync(path)
+  // The engine's message is cut after 500 characters, one of these names in the middle of a character.
+  const names = ['x', 'xx'].map(start => start + '\u{1F600}'.repeat(400))
+  for (const name of ['orders', ...names])
+    database.exec(`create table "${name}" (updated_at timestamp);
+      insert into "${name}" values ('2025-07-10 12:00:00')`)
+  const source = await addSource('sqlite', { path })
+  const made = await tenant.ask('POST', '/api/v1/sdk/freshness/schedules/bulk', {
+    asset_id: source.id,
+    sla_threshold: '400d',
+  })
+  t.match(made.body.data, { created: 3 })
+  for (const name of names) database.exec(`drop table "${name}"`)
+  database.close()
+  const ids = { companyId: tenant.companyId, sourceId: source.id }
+  t.match(await server.plugins.freshness.checkSource({ ...ids, at: new Date('2025-07-11') }), {
+    measured: 1,
+    failed: { length: 2 },
+  })
+  const { body } = await tenant.ask('GET', `/api/v1/assets/${source.id}/freshness`)
+  t.match(body.data.summary, { ready: 1, error: 2 })
 })

@@ -61,13 +61,17 @@ t.test('what is no expression, or may not be run, is refused with a sentence', a
       ...more,
     })
   t.match(await ask('select max(made) from orders'), refusal(/must be one expression, not a SELECT/))
+  t.match(await ask('made,'), refusal(/must be one expression: syntax error/), 'a SELECT is not offered')
   t.match(await ask('made; drop table orders'), refusal(/freshness_expression/))
   t.match(await ask('(select now())'), refusal(/freshness_expression/))
   t.match(await ask('pg_sleep(1)'), refusal(/pg_sleep is not allowed in freshness_expression/))
   t.match(await ask('greatest(made, tick())'), refusal(/tick is VOLATILE/))
   t.match(await ask('nowhere'), refusal(/nowhere/))
   t.match(await ask('max(made)'), refusal(/aggregate/))
-  t.match(await ask('made', { freshness_column: 'made' }), { status: 400 })
+  t.match(await ask('made', { freshness_column: 'made' }), {
+    status: 400,
+    body: { error: { message: /^Give one of .*freshness_column, freshness_expression.*, not both$/ } },
+  })
   t.match(await ask('made', { freshness_signal: 'column' }), { status: 400 })
   t.match(
     await tenant.ask('POST', '/api/v1/sdk/freshness/schedules', {
@@ -86,6 +90,19 @@ t.test('what is no expression, or may not be run, is refused with a sentence', a
   })
   t.equal(tagged.status, 201)
   t.match(await ask('cast(EMAIL as timestamptz)'), refusal(/email is tagged as personal data/i))
+  t.match(await ask('cast(email.part as timestamptz)'), refusal(/email is tagged as personal data/i))
+  const wholeRows = [
+    'orders::text',
+    'public.orders::text',
+    '(orders).email',
+    'email(orders)',
+    `to_jsonb(ORDERS) ->> 'email'`,
+    'orders.*::text',
+    'orders.to_jsonb::text',
+    'object_construct(*)',
+  ]
+  for (const expression of wholeRows)
+    t.match(await ask(expression), refusal(/stands for a whole row, of which email is tagged/), expression)
 
   const schedule = await watch('orders', {
     ...explicit('24h'),

@@ -230,6 +230,12 @@ t.test('schedules are made, changed and removed; what is wrong is refused', asyn
     check_interval: '1w',
   })
   t.equal((await freshness('orders')).data.status, 'fresh', 'judged by the new threshold')
+  await tenant.ask('PATCH', path, { monitoring_mode: 'auto_learn' })
+  t.match(
+    (await tenant.ask('PATCH', path, { sla_threshold: '8d' })).body.data,
+    { monitoring_mode: 'explicit', sla_threshold: '8d' },
+    'a threshold makes it explicit, as it does with a new one',
+  )
   await tenant.ask('PATCH', path, { freshness_column: 'shipped_at' })
   t.match((await freshness('orders')).data, { timestamp_column: 'shipped_at', data_age_minutes: 0 })
   const { body: paused } = await tenant.ask('PATCH', path, { is_active: false })

@@ -89,3 +89,15 @@ t.test('the history of a table tells every check, newest first', async t => {
   t.match(lonely, { status: 422, body: { detail: [{ loc: ['path', 'asset_id'], msg: /schedules/ }] } })
   t.equal((await stranger.ask('GET', `/api/v1/sdk/freshness/${table}/history`)).status, 404)
 })
+
+t.test('a schedule is deleted without reading the checks of others', async t => {
+  const unaided = await query(
+    `select con.conrelid::regclass::text as table, a.attname as column
+     from pg_constraint con
+     join pg_attribute a on a.attrelid = con.conrelid and a.attnum = con.conkey[1]
+     where con.contype = 'f' and con.conrelid::regclass::text like 'freshness%'
+       and con.confrelid::regclass::text in ('tables', 'freshness_schedules')
+       and not exists (select from pg_index i where i.indrelid = con.conrelid and i.indkey[0] = con.conkey[1])`,
+  )
+  t.same(unaided, [], 'each reference that many rows share begins an index')
+})

@@ -69,6 +69,8 @@ t.test('auto_learn knows nothing until the 7th update, then learns the cadence',
   t.match(judged(7, 600), { status: 'fresh', slaStatus: 'within_sla' })
   t.same(judged(7, 600).expectedNext, ago(600 - HOUR), 'the next hourly update is due in 50 minutes')
   t.match(judged(7, 30 * HOUR), { status: 'stale', slaStatus: 'violated' })
+  const centuries = Array.from({ length: 8 }, (_, index) => new Date(Date.UTC(300 + 200 * index, 0)))
+  t.equal(learnThreshold(centuries).slaSeconds, 2_147_483_640, 'no more than its column holds')
 })
 
 t.test('a learned threshold warns when most of the doubt about the next update has passed', async t => {
@@ -152,6 +154,9 @@ t.test('moments are read from all that MAX gives', async t => {
   t.equal(read(1_741_608_000), noon, 'seconds')
   t.equal(read(1_741_608_000_000), noon, 'milliseconds')
   t.equal(read('1741608000000000'), noon, 'microseconds, as text')
+  t.equal(read(20_250_310_120_000), noon, 'digits of a date and a time')
+  t.equal(read('20250310120000'), noon, 'and as text')
+  t.equal(read(20_250_310_126_000), '2611-09-16T14:08:46.000Z', 'which is none')
   t.equal(readMoment(null, clock), null)
   for (const bad of ['', 'infinity', 'soon', '2025-13-01 00:00:00'])
     t.equal(readMoment(bad, clock), undefined, bad)

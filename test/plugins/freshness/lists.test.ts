@@ -256,6 +256,13 @@ t.test('a paused table is neither fresh nor stale, wherever it is told of', asyn
   await t.test('the tables of a paused source are known for one interval more', async t => {
     await tenant.ask('PATCH', `/api/v1/sdk/assets/${source.id}`, { is_active: false })
     t.match(await freshness('new'), { data: { status: 'fresh' }, meta: { note: /source is paused/ } })
+    const { body: known } = await get(`/sdk/freshness?asset_id=${source.id}&search=new`)
+    for (const asset of [source.id, known.data.data[0].asset_id])
+      t.match(
+        await tenant.ask('POST', `/api/v1/sdk/freshness/${asset}/refresh`),
+        { status: 409, body: { error: { code: 'CONFLICT', message: /switched off/ } } },
+        'it is not asked at all',
+      )
     await query(
       `update freshness_schedules set last_check_at = now() - interval '61 minutes' where id = $1`,
       [fresh.id],
@@ -281,7 +288,8 @@ t.test('of a removed source nothing is left, and a removed table says so', async
     data: { status: 'unknown' },
     meta: { error_message: /no longer there/ },
   })
-  t.match((await get(`/assets/${source.id}/freshness`)).body.data.summary, { error: 1 })
+  for (const filter of ['', '?search=RDE', '?schema=public'])
+    t.match((await get(`/assets/${source.id}/freshness${filter}`)).body.data.summary, { error: 1 }, filter)
 
   t.equal((await tenant.ask('DELETE', `/api/v1/sdk/assets/${source.id}`)).status, 200)
   const table = `${source.name}.${database.name}.public.orders`

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
+import { parseDuration } from '../../../server/durations.ts'
 import { explicit, startWorlds } from './worlds.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'tidemark-journal-'))
@@ -109,6 +110,33 @@ t.test(
     )
   },
 )
+
+t.test('a learned deadline warns of nothing that was not read', async t => {
+  const { check, database, schedule } = await journalWorld({
+    monitoring_mode: 'auto_learn',
+    sla_threshold: undefined,
+  })
+  const alerts = () => query('select severity from alerts where cause = $1', [schedule.id])
+  const hours = (hour: number) =>
+    new Date(Date.UTC(2025, 2, 10) + hour * 3_600_000).toISOString().slice(0, 19)
+  const put = (hour: number, journal = hour) => {
+    database.exec(`insert into orders values (2, '${hours(hour).replace('T', ' ')}');
+      update journal set at = '${hours(journal)}Z' where name = 'orders'`)
+  }
+  await check(0.5)
+  for (let day = 1; day < 9; day++) {
+    put(24 * day)
+    await check(24 * day + 0.5)
+  }
+  const known = await check(24 * 8 + 1)
+  const threshold = (parseDuration(known.sla_threshold) ?? 0) / 3600
+  const [warned, late] = [0.8 * threshold, 24 + 0.8 * (threshold - 24)]
+  t.match(await check(24 * 8 + warned + 0.1), { sla_status: 'warning', statements: 1 })
+  t.match(await check(24 * 8 + late - 0.1), { sla_status: 'warning', statements: 0 })
+  put(24 * 9, 24 * 8)
+  t.match(await check(24 * 8 + late + 0.1), { sla_status: 'within_sla', statements: 1 })
+  t.same(await alerts(), [])
+})
 
 t.test('after an error, and after another column was chosen, the column is read', async t => {
   const { check, database, schedule } = await journalWorld()

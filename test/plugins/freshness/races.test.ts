@@ -1,0 +1,219 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import t from 'tap'
+import { checkJob, dispatchChecks } from '../../../plugins/freshness/jobs.ts'
+import { patchSchedule } from '../../../plugins/freshness/schedules.ts'
+import { explicit, startWorlds } from './worlds.ts'
+
+const { server, tenant, query, world } = await startWorlds(t)
+const { companyId } = tenant
+
+const alertsOf = (scheduleId: string) =>
+  query(
+    `select severity, status, title from alerts where kind = 'freshness_violation' and cause = $1 order by created_at, id`,
+    [scheduleId],
+  )
+
+const scheduleOf = async (id: string) =>
+  (await query('select * from freshness_schedules where id = $1', [id]))[0] as Record<string, unknown>
+
+/** Resolves when so many statements wait for a lock. */
+async function waiting(count: number): Promise<void> {
+  for (;;) {
+    const [row] = await query(
+      `select count(*)::int as waiting from pg_stat_activity
+       where wait_event_type = 'Lock' and datname = current_database()`,
+    )
+    if ((row as { waiting: number }).waiting >= count) return
+    await wait(5)
+  }
+}
+
+/** A table whose data are from midnight, at most 10 hours old, that is not checked by itself. */
+async function midnightWorld(t: Parameters<typeof world>[0], fields: object = explicit('10h')) {
+  const made = await world(
+    t,
+    `create table orders (updated_at timestamptz); insert into orders values ('2025-03-10 00:00Z')`,
+  )
+  const { id } = await made.watch('orders', { ...fields, is_active: false })
+  await query(
+    `update freshness_schedules set is_active = true, next_run_at = now() + interval '1 day' where id = $1`,
+    [id],
+  )
+  const at = (hour: number) => made.check(new Date(Date.UTC(2025, 2, 10, hour)))
+  /** Runs some work while whoever wants to record a check of the schedule has to wait. */
+  const holding = (work: (trx: Parameters<typeof patchSchedule>[1]) => Promise<void>) =>
+    server.db.company(companyId, async trx => {
+      await trx.raw('select 1 from freshness_schedules where id = ? for update', [id])
+      await work(trx)
+    })
+  return { ...made, id: id as string, at, holding }
+}
+
+t.test('of two checks at once, the later one closes the alert of the first', async t => {
+  const { id, at, holding } = await midnightWorld(t)
+  const checks: Promise<object>[] = []
+  await holding(async () => {
+    checks.push(at(11))
+    await waiting(1)
+    checks.push(at(3))
+    await waiting(2)
+  })
+  await Promise.all(checks)
+  t.match(await scheduleOf(id), { sla_status: 'within_sla', alert_severity: null })
+  t.match(await alertsOf(id), [{ severity: 'critical', status: 'resolved' }])
+})
+
+t.test('an update that two checks saw at once counts once', async t => {
+  const { id, at, holding } = await midnightWorld(t, { monitoring_mode: 'auto_learn' })
+  const checks: Promise<object>[] = []
+  await holding(async () => {
+    checks.push(at(11))
+    await waiting(1)
+    checks.push(at(12))
+    await waiting(2)
+  })
+  await Promise.all(checks)
+  t.match(
+    await query(
+      'select count(*)::int as checks, count(*) filter (where is_update)::int as updates from freshness_checks where schedule_id = $1',
+      [id],
+    ),
+    [{ checks: 2, updates: 1 }],
+  )
+})
+
+t.test('a schedule that is paused during its check alerts nobody', async t => {
+  const { id, at, holding } = await midnightWorld(t)
+  let checking: Promise<object> | undefined
+  await holding(async trx => {
+    checking = at(11)
+    await waiting(1)
+    await patchSchedule(server, trx, id, { is_active: false })
+  })
+  await checking
+  t.same(await alertsOf(id), [])
+  await at(12)
+  t.match(await scheduleOf(id), { is_active: false, alert_severity: null })
+  t.same(await alertsOf(id), [])
+})
+
+t.test('a schedule that is changed during its check is judged by its new terms only', async t => {
+  const { id, check, holding } = await midnightWorld(t)
+  await query('update freshness_schedules set running_slot = now() where id = $1', [id])
+  let checking: Promise<object> | undefined
+  await holding(async trx => {
+    checking = check()
+    await waiting(1)
+    await patchSchedule(server, trx, id, { check_interval: '1w', sla_threshold: '400d' })
+  })
+  await checking
+  t.match(await scheduleOf(id), { status: 'unknown', last_check_at: null, running_slot: null })
+  t.same(await alertsOf(id), [])
+})
+
+t.test('two changes at once are both kept', async t => {
+  const { id, holding, database, source } = await midnightWorld(t)
+  await database.query('alter table orders add column other timestamptz')
+  await query(
+    `update tables set columns = columns || '[{"name":"other","type":"timestamptz","base":"timestamptz","kind":"timestamp"}]'
+     where source_id = $1`,
+    [source.id],
+  )
+  let changing: Promise<object> | undefined
+  await holding(async trx => {
+    changing = tenant.ask('PATCH', `/api/v1/sdk/freshness/schedules/${id}`, { sla_threshold: '12h' })
+    await waiting(1)
+    await patchSchedule(server, trx, id, { freshness_column: 'other' })
+  })
+  t.match(await changing, { status: 200 })
+  t.match(await scheduleOf(id), { timestamp_column: 'other', sla_threshold: '12h' })
+})
+
+t.test('a schedule that is deleted during its check leaves no open alert', async t => {
+  const { id, at } = await midnightWorld(t)
+  const both: Promise<object>[] = []
+  await server.db.company(companyId, async trx => {
+    // Alerts can be looked for, and none be opened.
+    await trx.raw('lock table alerts in share mode')
+    both.push(at(11))
+    await waiting(1)
+    both.push(tenant.ask('DELETE', `/api/v1/sdk/freshness/schedules/${id}`))
+    await waiting(2)
+  })
+  t.match(await Promise.all(both), [{ stale: 1 }, { status: 200 }])
+  t.match(await alertsOf(id), [{ status: 'resolved' }])
+})
+
+t.test('a source that is removed during its check leaves the check nothing to record', async t => {
+  const { at, source, holding } = await midnightWorld(t)
+  let checking: Promise<object> | undefined
+  let removing: Promise<object> | undefined
+  await holding(async () => {
+    checking = at(11).catch((error: Error) => ({ error: error.message }))
+    await waiting(1)
+    removing = tenant.ask('DELETE', `/api/v1/sdk/assets/${source.id}`)
+    await waiting(2)
+  })
+  t.match(await removing, { status: 200 })
+  t.match(await checking, { stale: 1 })
+})
+
+t.test('a critical alert that somebody has closed does not come again for a mere warning', async t => {
+  const { id, at } = await midnightWorld(t)
+  await at(11)
+  await query(`update alerts set status = 'resolved', resolved_at = now() where cause = $1`, [id])
+  await at(9)
+  t.match(await alertsOf(id), [
+    { severity: 'critical', status: 'resolved' },
+    { severity: 'warning', status: 'triggered', title: /nearly stale/ },
+  ])
+})
+
+t.test('the job of a sweep leaves alone what another job was sent for', async t => {
+  const { watch, source } = await world(
+    t,
+    `create table a (ts timestamptz); insert into a values (now());
+     create table b (ts timestamptz); insert into b values (now());`,
+  )
+  const a = await watch('a', explicit('1h'))
+  const b = await watch('b', explicit('1h'))
+  await query(`update freshness_schedules set running_slot = now() - interval '10 minutes' where id = $1`, [
+    a.id,
+  ])
+  await query(`update freshness_schedules set next_run_at = now() - interval '1 minute' where id = $1`, [
+    b.id,
+  ])
+  const checked = server.jobs.settled(checkJob, data => data.source_id === source.id)
+  await server.jobs.send(dispatchChecks, {})
+  t.equal(await checked, 'completed')
+  t.match(await scheduleOf(b.id), { running_slot: null })
+  const left = await scheduleOf(a.id)
+  t.ok(left.running_slot, 'it still waits for its own job')
+  t.equal((left.last_check_at as Date).toISOString(), a.last_check)
+})
+
+t.test('a source whose engine is not loaded any more makes its tables an error', async t => {
+  const { at, source, id } = await midnightWorld(t)
+  await at(1)
+  await query(`update sources set source_type = 'gone' where id = $1`, [source.id])
+  t.match(await at(2), { measured: 0, unknown: 1 })
+  t.match(await scheduleOf(id), { status: 'unknown', last_error: /EXTENSIONS|unexpected/ })
+})
+
+t.test('what a job was sent for is free again when its last try has failed', async t => {
+  const { id, source } = await midnightWorld(t)
+  const slot = new Date(Date.now() - 60_000)
+  await query('update freshness_schedules set running_slot = $1 where id = $2', [slot, id])
+  await query('alter table freshness_checks rename to away')
+  const slots = { from: slot.toISOString(), to: slot.toISOString() }
+  const run = async (attempt: number) => {
+    const context = { server, log: server.pino, attempt, signal: new AbortController().signal, id: 'x' }
+    await t.rejects(
+      Promise.resolve(checkJob.work({ company_id: companyId, source_id: source.id, slots }, context)),
+    )
+    return (await scheduleOf(id)).running_slot
+  }
+  t.ok(await run(1))
+  t.equal(await run(3), null)
+  await query('alter table away rename to freshness_checks')
+})
