@@ -65,6 +65,8 @@ export const access = {
   /** A user's own affairs: reads are not limited, operations on credentials are. */
   session: guarded({ sessionOnly: true, limit: null }),
   sessionLimited: guarded({ sessionOnly: true, limit: 'auth' }),
+  /** Users and invitations: for signed-in admins. */
+  users: guarded({ scope: 'admin', sessionOnly: true, limit: null }),
   /** Keys are managed by sessions and keys of scope admin. */
   keys: guarded({ scope: 'admin', limit: null }),
 } as const

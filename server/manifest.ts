@@ -19,6 +19,7 @@ import * as feedbackColumns from '../migrations/0008_feedback.ts'
 import * as driftTables from '../migrations/0009_drift.ts'
 import * as listIndexes from '../migrations/0010_lists.ts'
 import * as freshnessSignals from '../migrations/0011_freshness_signals.ts'
+import * as accessTables from '../migrations/0012_access.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { catalog } from '../plugins/catalog/index.ts'
@@ -65,6 +66,7 @@ export const manifest = {
     migration('0009_drift', driftTables),
     migration('0010_lists', listIndexes),
     migration('0011_freshness_signals', freshnessSignals),
+    migration('0012_access', accessTables),
   ],
 }
 

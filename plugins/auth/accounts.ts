@@ -99,7 +99,7 @@ export function signIn(
       email,
     })
     const isRight = await isPassword(password, found?.passwordHash)
-    if (!found || !isRight || !found.isActive) {
+    if (!found?.passwordHash || !isRight || !found.isActive) {
       throw apiError('INVALID_CREDENTIALS', 'The email or the password is wrong: check both and try again')
     }
     const passwordHash = isOutdated(found.passwordHash) ? await hashPassword(password) : found.passwordHash

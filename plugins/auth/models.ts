@@ -19,7 +19,8 @@ export class User extends CompanyRow {
   declare id: string
   /** Lower-cased. */
   declare email: string
-  declare passwordHash: string
+  /** Null for who signs in through a provider only. */
+  declare passwordHash: string | null
   declare fullName: string | null
   declare role: Role
   declare isActive: boolean

@@ -60,10 +60,10 @@ let nobodys: Promise<string> | undefined
  * Whether a password is the one of a stored hash. Without a hash it takes as long and says no, so that time
  * does not tell whether there is such a user. Call it `inTurn`.
  */
-export async function isPassword(password: string, stored: string | undefined): Promise<boolean> {
+export async function isPassword(password: string, stored: string | null | undefined): Promise<boolean> {
   nobodys ??= hashPassword(randomBytes(32).toString('hex'))
   const matches = await verify(stored ?? (await nobodys), password.normalize('NFC'))
-  return matches && stored !== undefined
+  return matches && typeof stored === 'string'
 }
 
 /** Whether a hash was made with other parameters than today's. */

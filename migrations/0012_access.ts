@@ -1,0 +1,146 @@
+import type { Knex } from 'knex'
+import { drop, isolate } from './tenant.ts'
+
+/** Invitations, sign-in by other providers, tickets, and the audit log. */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`
+    -- Who signs in through a provider only has none.
+    alter table users alter column password_hash drop not null;
+
+    create table invitations (
+      id uuid primary key,
+      company_id uuid not null references companies on delete cascade,
+      email text not null check (email = lower(email)),
+      role text not null check (role in ('viewer', 'member', 'admin')),
+      token_hash bytea not null unique,
+      -- user:<id> or key:<id>
+      invited_by text not null,
+      created_at timestamptz not null default now(),
+      expires_at timestamptz not null,
+      accepted_at timestamptz,
+      revoked_at timestamptz
+    );
+    create index invitations_company on invitations (company_id, created_at desc, id desc);
+
+    -- Who a user is to a provider: the pair is the provider's word, and never changes.
+    create table identities (
+      issuer text not null,
+      subject text not null,
+      company_id uuid not null references companies on delete cascade,
+      user_id uuid not null references users on delete cascade,
+      created_at timestamptz not null default now(),
+      last_used_at timestamptz,
+      primary key (issuer, subject)
+    );
+    create index identities_user on identities (company_id, user_id);
+
+    -- A sign-in that was sent to a provider and has not come back: good once, for the browser that began it.
+    create table oauth_attempts (
+      state_hash bytea primary key,
+      browser_hash bytea not null,
+      provider text not null,
+      -- The PKCE verifier and the nonce, sealed.
+      sealed text not null,
+      redirect_uri text,
+      created_at timestamptz not null default now(),
+      expires_at timestamptz not null
+    );
+    create index oauth_attempts_expired on oauth_attempts (expires_at);
+
+    -- What is exchanged for a session once: after a provider's sign-in, or from a magic link.
+    create table tickets (
+      ticket_hash bytea primary key,
+      company_id uuid not null references companies on delete cascade,
+      user_id uuid not null references users on delete cascade,
+      created_at timestamptz not null default now(),
+      expires_at timestamptz not null,
+      used_at timestamptz
+    );
+    create index tickets_expired on tickets (expires_at);
+
+    -- Where the chain of a company's log ends.
+    create table audit_heads (
+      company_id uuid primary key references companies on delete cascade,
+      sequence bigint not null,
+      hash bytea not null
+    );
+
+    -- What people and keys did. Each entry holds the hash of the one before, so that none can be changed or left out
+    -- without all that follow showing it.
+    create table audit_log (
+      company_id uuid not null references companies on delete cascade,
+      sequence bigint not null,
+      at timestamptz not null,
+      -- user:<id>, key:<id>, system or cli
+      actor text not null,
+      -- <thing>.<what happened to it>
+      action text not null,
+      target_type text,
+      target_id text,
+      details jsonb not null,
+      request_id text,
+      address text,
+      previous_hash bytea not null,
+      hash bytea not null,
+      primary key (company_id, sequence)
+    );
+    create index audit_log_action on audit_log (company_id, action, sequence desc);
+    create index audit_log_target on audit_log (company_id, target_type, target_id, sequence desc);
+    create index audit_log_actor on audit_log (company_id, actor, sequence desc);
+
+    create function audit_hash(entry audit_log) returns bytea language sql stable as $$
+      select sha256(convert_to(jsonb_build_array(encode(entry.previous_hash, 'hex'), entry.company_id, entry.sequence,
+        extract(epoch from entry.at), entry.actor, entry.action, entry.target_type, entry.target_id, entry.details,
+        entry.request_id, entry.address)::text, 'UTF8'))
+    $$;
+
+    -- The only way in: the application role may not write the log itself. The row of the head is held until the
+    -- transaction ends, so that a company's entries are one after the other.
+    create function audit_append(
+      company uuid, actor text, action text, target_type text, target_id text, details jsonb, request_id text, address text
+    ) returns bigint language plpgsql security definer set search_path = public, pg_temp as $$
+    declare
+      entry audit_log;
+      head audit_heads;
+      only_company text := nullif(current_setting('app.company', true), '');
+    begin
+      if only_company is not null and only_company::uuid <> company then
+        raise exception 'the log of another company';
+      end if;
+      insert into audit_heads values (company, 0, '\\x') on conflict do nothing;
+      select * into head from audit_heads h where h.company_id = company for update;
+      entry := row(company, head.sequence + 1, clock_timestamp(), actor, action, target_type, target_id, details,
+        request_id, address, head.hash, '\\x')::audit_log;
+      entry.hash := audit_hash(entry);
+      insert into audit_log select entry.*;
+      update audit_heads h set sequence = entry.sequence, hash = entry.hash where h.company_id = company;
+      return entry.sequence;
+    end $$;
+
+    create function audit_is_append_only() returns trigger language plpgsql as $$
+    begin
+      -- With its company goes its log.
+      if tg_op = 'DELETE' and not exists (select from companies c where c.company_id = old.company_id) then
+        return old;
+      end if;
+      raise exception 'the audit log is append-only';
+    end $$;
+    create trigger audit_log_append_only before update or delete on audit_log
+      for each row execute function audit_is_append_only();
+  `)
+  await isolate(knex, 'invitations', 'identities', 'tickets')
+  // Read by its company, written by the function alone.
+  await knex.raw(`
+    alter table audit_log enable row level security;
+    create policy company on audit_log for select
+      using (company_id = nullif(current_setting('app.company', true), '')::uuid);
+    alter table audit_heads enable row level security;
+  `)
+}
+
+export async function down(knex: Knex): Promise<void> {
+  await knex.raw('drop function audit_append, audit_hash, audit_is_append_only cascade')
+  await drop(knex, 'invitations', 'identities', 'oauth_attempts', 'tickets', 'audit_heads', 'audit_log')
+  await knex.raw(`delete from users where password_hash is null`)
+  await knex.raw(`alter table users alter column password_hash set not null`)
+}

@@ -1,0 +1,57 @@
+import type { Request } from '@hapi/hapi'
+import { actorOf, caller } from './access.ts'
+import { rows, type Transaction } from './database.ts'
+import { addressOf } from './limits.ts'
+
+/** Something that people and keys did, as `GET /audit-log` tells it. */
+export interface AuditEvent {
+  /** `<thing>.<what happened to it>`: `api_key.created`. */
+  action: string
+  /** What it was done to. */
+  target?: { type: string; id: string }
+  /** What else there is to know of it; never a secret. */
+  details?: Record<string, unknown>
+}
+
+/** Who did it, and from where. */
+export interface AuditOrigin {
+  companyId: string
+  /** `user:<id>`, `key:<id>`, `system`, or `cli` for the operator. */
+  actor: string
+  requestId?: string
+  address?: string
+}
+
+/**
+ * Adds to the audit log of a company, in the transaction of what is told: both are kept, or neither is. Entries of one
+ * company wait for each other, so add them last.
+ * @returns the entry's number in the company's log
+ */
+export async function audit(trx: Transaction, origin: AuditOrigin, event: AuditEvent): Promise<number> {
+  const [entry] = await rows<{ sequence: string }>(
+    trx,
+    `select audit_append(:companyId, :actor, :action, :type, :id, cast(:details as jsonb), :requestId, :address) as sequence`,
+    {
+      companyId: origin.companyId,
+      actor: origin.actor,
+      action: event.action,
+      type: event.target?.type ?? null,
+      id: event.target?.id ?? null,
+      details: JSON.stringify(event.details ?? {}),
+      requestId: origin.requestId ?? null,
+      address: origin.address ?? null,
+    },
+  )
+  return Number(entry?.sequence)
+}
+
+/** The same for what the caller of a request did. */
+export function auditRequest(request: Request, trx: Transaction, event: AuditEvent): Promise<number> {
+  const who = caller(request)
+  return audit(trx, { companyId: who.companyId, actor: actorOf(who), ...placeOf(request) }, event)
+}
+
+/** Where a request came from, for events of callers who are not signed in yet. */
+export function placeOf(request: Request): Pick<AuditOrigin, 'requestId' | 'address'> {
+  return { requestId: request.info.id, address: addressOf(request, request.server.config.trustProxy) }
+}
