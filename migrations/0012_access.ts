@@ -46,17 +46,41 @@ export async function up(knex: Knex): Promise<void> {
       expires_at timestamptz not null
     );
     create index oauth_attempts_expired on oauth_attempts (expires_at);
+    -- Nobody is signed in yet: the owner's alone.
+    alter table oauth_attempts enable row level security;
 
     -- What is exchanged for a session once: after a provider's sign-in, or from a magic link.
     create table tickets (
       ticket_hash bytea primary key,
       company_id uuid not null references companies on delete cascade,
       user_id uuid not null references users on delete cascade,
+      -- How the user was told: oauth:<provider>, for the log.
+      method text not null,
       created_at timestamptz not null default now(),
       expires_at timestamptz not null,
       used_at timestamptz
     );
     create index tickets_expired on tickets (expires_at);
+
+    -- The company that anybody may look at, through keys that read only, and only for an hour.
+    alter table companies add is_demo boolean not null default false;
+    create unique index companies_one_demo on companies (is_demo) where is_demo;
+    create table demo_sessions (
+      id uuid primary key,
+      company_id uuid not null references companies on delete cascade,
+      key_hash bytea not null unique,
+      created_at timestamptz not null default now(),
+      expires_at timestamptz not null
+    );
+    create index demo_sessions_expired on demo_sessions (expires_at);
+
+    -- What belongs to the installation as a whole, sealed: the password of the application role, by which a wrong
+    -- SECRET_KEY is told too. The owner's alone, as nobody else has a policy.
+    create table installation (
+      name text primary key,
+      sealed text not null
+    );
+    alter table installation enable row level security;
 
     -- Where the chain of a company's log ends.
     create table audit_heads (
@@ -85,8 +109,10 @@ export async function up(knex: Knex): Promise<void> {
       primary key (company_id, sequence)
     );
     create index audit_log_action on audit_log (company_id, action, sequence desc);
-    create index audit_log_target on audit_log (company_id, target_type, target_id, sequence desc);
+    create index audit_log_target on audit_log (company_id, target_id, sequence desc);
+    create index audit_log_target_type on audit_log (company_id, target_type, sequence desc);
     create index audit_log_actor on audit_log (company_id, actor, sequence desc);
+    create index audit_log_time on audit_log (company_id, at, sequence);
 
     create function audit_hash(entry audit_log) returns bytea language sql stable as $$
       select sha256(convert_to(jsonb_build_array(encode(entry.previous_hash, 'hex'), entry.company_id, entry.sequence,
@@ -102,6 +128,7 @@ export async function up(knex: Knex): Promise<void> {
     declare
       entry audit_log;
       head audit_heads;
+      now_or_later timestamptz;
       only_company text := nullif(current_setting('app.company', true), '');
     begin
       if only_company is not null and only_company::uuid <> company then
@@ -109,7 +136,10 @@ export async function up(knex: Knex): Promise<void> {
       end if;
       insert into audit_heads values (company, 0, '\\x') on conflict do nothing;
       select * into head from audit_heads h where h.company_id = company for update;
-      entry := row(company, head.sequence + 1, clock_timestamp(), actor, action, target_type, target_id, details,
+      -- Time goes with the numbers, also when the clock is put back.
+      select greatest(clock_timestamp(), max(l.at)) into now_or_later
+        from audit_log l where l.company_id = company and l.sequence = head.sequence;
+      entry := row(company, head.sequence + 1, now_or_later, actor, action, target_type, target_id, details,
         request_id, address, head.hash, '\\x')::audit_log;
       entry.hash := audit_hash(entry);
       insert into audit_log select entry.*;
@@ -119,28 +149,45 @@ export async function up(knex: Knex): Promise<void> {
 
     create function audit_is_append_only() returns trigger language plpgsql as $$
     begin
-      -- With its company goes its log.
-      if tg_op = 'DELETE' and not exists (select from companies c where c.company_id = old.company_id) then
-        return old;
+      if tg_op = 'DELETE' then
+        -- With its company goes its log.
+        if not exists (select from companies c where c.company_id = old.company_id) then
+          return old;
+        end if;
       end if;
       raise exception 'the audit log is append-only';
     end $$;
     create trigger audit_log_append_only before update or delete on audit_log
       for each row execute function audit_is_append_only();
+    create trigger audit_log_never_emptied before truncate on audit_log
+      for each statement execute function audit_is_append_only();
   `)
-  await isolate(knex, 'invitations', 'identities', 'tickets')
-  // Read by its company, written by the function alone.
+  await isolate(knex, 'invitations', 'identities', 'tickets', 'demo_sessions')
+  // Both are read by their company, and written by the function alone.
   await knex.raw(`
     alter table audit_log enable row level security;
     create policy company on audit_log for select
       using (company_id = nullif(current_setting('app.company', true), '')::uuid);
     alter table audit_heads enable row level security;
+    create policy company on audit_heads for select
+      using (company_id = nullif(current_setting('app.company', true), '')::uuid);
   `)
 }
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw('drop function audit_append, audit_hash, audit_is_append_only cascade')
-  await drop(knex, 'invitations', 'identities', 'oauth_attempts', 'tickets', 'audit_heads', 'audit_log')
+  await drop(
+    knex,
+    'invitations',
+    'identities',
+    'oauth_attempts',
+    'tickets',
+    'demo_sessions',
+    'installation',
+    'audit_heads',
+    'audit_log',
+  )
+  await knex.raw('alter table companies drop is_demo')
   await knex.raw(`delete from users where password_hash is null`)
   await knex.raw(`alter table users alter column password_hash set not null`)
 }

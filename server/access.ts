@@ -28,6 +28,8 @@ export interface Caller {
   userId?: string
   sessionId?: string
   keyId?: string
+  /** Anybody's key to the demo company: it reads, and nothing else. */
+  isDemo?: true
 }
 
 /** How a route is guarded; every route carries one of these. */
@@ -37,7 +39,7 @@ export interface Guard {
   /** Only a session (JWT) will do, as for a user's own settings. */
   sessionOnly?: true
   /** Which rate limit counts it; `null` for none. */
-  limit: 'asset' | 'auth' | 'login' | 'register' | null
+  limit: 'asset' | 'auth' | 'login' | 'register' | 'tickets' | 'oauth' | 'demo' | null
 }
 
 declare module '@hapi/hapi' {
@@ -59,6 +61,9 @@ export const access = {
   open: { auth: false, plugins: { access: { limit: null } } } as RouteOptions,
   login: { auth: false, plugins: { access: { limit: 'login' } } } as RouteOptions,
   register: { auth: false, plugins: { access: { limit: 'register' } } } as RouteOptions,
+  tickets: { auth: false, plugins: { access: { limit: 'tickets' } } } as RouteOptions,
+  oauth: { auth: false, plugins: { access: { limit: 'oauth' } } } as RouteOptions,
+  demo: { auth: false, plugins: { access: { limit: 'demo' } } } as RouteOptions,
   read: guarded({ scope: 'read-only', limit: 'asset' }),
   write: guarded({ scope: 'read-write', limit: 'asset' }),
   admin: guarded({ scope: 'admin', limit: 'asset' }),
@@ -119,6 +124,17 @@ export function enforceAccess(server: Server): void {
         current_scope: who.scope,
         required_scope: guard.scope,
       })
+    }
+    // A dry run changes nothing, and yet works at a source.
+    if (who.isDemo && request.method !== 'get' && request.method !== 'head') {
+      throw apiError(
+        'FORBIDDEN',
+        'The key of a demo session reads only: sign up to try this with your own data',
+        {
+          current_scope: who.scope,
+          required_scope: 'read-write',
+        },
+      )
     }
     return h.continue
   })

@@ -55,3 +55,16 @@ export function auditRequest(request: Request, trx: Transaction, event: AuditEve
 export function placeOf(request: Request): Pick<AuditOrigin, 'requestId' | 'address'> {
   return { requestId: request.info.id, address: addressOf(request, request.server.config.trustProxy) }
 }
+
+/** Fields of a body that an event names. */
+const MOST_FIELDS = 100
+
+/** The names of what a body gives, never the values: `["name", "connection_config.password"]`. */
+export function fieldsOf(body: object): string[] {
+  const names = Object.entries(body).flatMap(([name, value]: [string, unknown]) =>
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? Object.keys(value).map(inner => `${name}.${inner}`)
+      : [name],
+  )
+  return names.slice(0, MOST_FIELDS).map(name => name.slice(0, 200))
+}

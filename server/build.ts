@@ -11,10 +11,12 @@ import { migrate, openDatabase, type Database } from './database.ts'
 import { placeOf, sourceEgress, type EgressPolicy, type SourcePolicy } from './egress.ts'
 import { loadExtensions } from './extensions.ts'
 import { makeJobs, type Jobs } from './jobs.ts'
+import { appRolePassword } from './installation.ts'
 import { installLimits } from './limits.ts'
 import { manifest } from './manifest.ts'
 import { Registry } from './registry.ts'
 import { onInvalid, shapeReplies } from './replies.ts'
+import type { SealedColumn } from './rotate.ts'
 import { checkShape, connectorShape } from './shapes.ts'
 import { makeVault, type Vault } from './vault.ts'
 
@@ -24,6 +26,8 @@ declare module '@hapi/hapi' {
     db: Database
     jobs: Jobs
     vault: Vault
+    /** Where sealed secrets are stored; who stores some says so, that they are sealed anew when the key changes. */
+    sealed: SealedColumn[]
     /** What sources may reach. */
     sourceEgress: Egress
     /** What webhooks and other calls of ours may reach. */
@@ -41,7 +45,8 @@ export interface BuildOptions {
   log: Logger
   /** The owner's URL: DATABASE_URL, or that of the embedded PostgreSQL. */
   ownerUrl: string
-  secretKey: string
+  /** As `makeVault` takes it. */
+  secretKey: string | (() => string)
   /** Folders of file sources beside those of the settings. */
   fileSources?: readonly string[]
   /** CIDRs sources may reach when EGRESS_ALLOW is not set. */
@@ -65,6 +70,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   const server = hapi(config)
   server.decorate('server', 'config', config)
   server.decorate('server', 'vault', vault)
+  server.decorate('server', 'sealed', [])
   server.decorate('server', 'pino', log)
   server.decorate('server', 'jobs', jobs)
   server.decorate('server', 'connectors', new Registry<Connector>('connector', connectorShape))
@@ -89,7 +95,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   const appUrl = await migrate({
     ownerUrl,
     appUrl: config.appDatabaseUrl,
-    appPassword: vault.derive('app role').toString('base64url'),
+    appPassword: trx => appRolePassword(trx, vault),
     migrations: manifest.migrations,
     prepareJobs: () => jobs.prepare(),
     log,

@@ -10,6 +10,7 @@ import { ConfigError, describeSettings, packageRoot, PLANS, readConfig, type Pla
 import { freshnessGate } from './gate.ts'
 import { LineError } from './lines.ts'
 import { makeLog } from './log.ts'
+import { auditCommands, secretRotation } from './safety.ts'
 
 /** Errors whose message is a sentence for the operator. */
 const SPOKEN = ['ConfigError', 'StartError', 'ExtensionError', 'LineError', 'CommandError']
@@ -64,19 +65,20 @@ function program(terminal: Terminal, ending: Ending): Command {
         answer(terminal, options, { migrated: true }, 'The database is up to date'),
       ),
   )
-  json(command.command('settings').description('every setting, its value and its default')).action(
-    (options: Options) => {
-      const settings = describeSettings()
-      const lines = settings.flatMap(({ name, value, default: fallback, about }) => [
-        `${name}=${value ?? fallback ?? ''}${value === null ? '  (default)' : ''}`,
-        `    ${about}`,
-      ])
-      answer(terminal, options, settings, ...lines)
-    },
-  )
+  const settings = command.command('settings').description('every setting, its value and its default')
+  secretRotation(settings.command('rotate-secret'), terminal)
+  json(settings).action((options: Options) => {
+    const settings = describeSettings()
+    const lines = settings.flatMap(({ name, value, default: fallback, about }) => [
+      `${name}=${value ?? fallback ?? ''}${value === null ? '  (default)' : ''}`,
+      `    ${about}`,
+    ])
+    answer(terminal, options, settings, ...lines)
+  })
   companies(command.command('companies').description('companies and their plans'), terminal)
   users(command.command('users').description('users of a company'), terminal)
   keys(command.command('keys').description('API keys of a company'), terminal)
+  auditCommands(command.command('audit').description('the audit log of a company'), terminal)
   freshnessGate(command.command('freshness <asset>'), terminal, ending)
   detection(command.command('detect'), terminal)
   return command

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import Joi from 'joi'
+import { describeOAuth, readOAuth, type OAuthSettings } from './oauth-settings.ts'
 import { TIMEZONE } from './timezones.ts'
 
 /** Every setting, parsed. Names are those of the environment variables in camelCase. */
@@ -28,6 +29,8 @@ export interface Config {
   /** Seconds after which a statement at a source is ended there. */
   statementTimeout: number
   timezone: string
+  /** Providers that users may sign in through, by their lower-cased names. */
+  oauth: ReadonlyMap<string, OAuthSettings>
   logLevel: string
   logFormat: 'json' | 'pretty'
 }
@@ -187,14 +190,14 @@ export class ConfigError extends Error {
 export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
   const given = Object.fromEntries(Object.keys(SETTINGS).map(name => [name, environment[name]]))
   const { value, error } = schema.validate(given)
-  if (error) {
-    const lines = error.details.map(detail => {
-      const name = String(detail.path[0])
-      const secret = 'secret' in SETTINGS[name as keyof typeof SETTINGS]
-      return `  ${detail.message}${secret ? '' : `; given was ${JSON.stringify(given[name])}`}`
-    })
-    throw new ConfigError(`Wrong settings:\n${lines.join('\n')}`)
-  }
+  const oauth = readOAuth(environment)
+  const lines = (error?.details ?? []).map(detail => {
+    const name = String(detail.path[0])
+    const secret = 'secret' in SETTINGS[name as keyof typeof SETTINGS]
+    return `  ${detail.message}${secret ? '' : `; given was ${JSON.stringify(given[name])}`}`
+  })
+  lines.push(...oauth.problems)
+  if (lines.length > 0) throw new ConfigError(`Wrong settings:\n${lines.join('\n')}`)
   if (value.DATABASE_URL && !value.SECRET_KEY) {
     throw new ConfigError(
       'Wrong settings:\n  SECRET_KEY is required with DATABASE_URL: make one with openssl rand -base64 32, and keep it',
@@ -206,6 +209,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     ) as unknown as Config),
     baseUrl: (value.BASE_URL ?? `http://${value.HOST}:${value.PORT}`).replace(/\/+$/, ''),
     demoEnabled: value.DEMO_ENABLED ?? value.DATABASE_URL === undefined,
+    oauth: oauth.providers,
   }
 }
 
@@ -213,7 +217,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
 export function describeSettings(
   environment: Record<string, string | undefined> = process.env,
 ): { name: string; value: string | null; default: string | null; about: string }[] {
-  return Object.entries(SETTINGS).map(([name, setting]) => {
+  const settings = Object.entries(SETTINGS).map(([name, setting]) => {
     const fallback = setting.schema.describe().flags as { default?: unknown } | undefined
     const given = environment[name] || null
     return {
@@ -223,6 +227,7 @@ export function describeSettings(
       about: setting.about,
     }
   })
+  return [...settings, ...describeOAuth(environment)]
 }
 
 function camelCase(name: string): string {

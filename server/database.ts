@@ -212,13 +212,13 @@ const MIGRATION_LOCK = 7_114_365
 
 /**
  * Brings the schema up to date, makes the application role and gives it its rights. One process at a time.
- * @param appPassword of the application role; when `appUrl` is given, that role is used as it is
+ * @param appPassword gives the application role's, also where `appUrl` names a role that is used as it is
  * @returns the application role's URL
  */
 export async function migrate(options: {
   ownerUrl: string
   appUrl?: string
-  appPassword: string
+  appPassword(trx: Transaction): Promise<string>
   migrations: readonly Migration[]
   /** Creates the job engine's schema; runs between the migrations and the grants. */
   prepareJobs(): Promise<void>
@@ -233,8 +233,11 @@ export async function migrate(options: {
         migrationSource: source(options.migrations),
         tableName: 'tidemark_migrations',
       })
+      // Before anything runs that would have to be stopped: with a wrong key it throws.
+      const appPassword = await options.appPassword(lock)
       await options.prepareJobs()
-      const appUrl = options.appUrl ?? (await ensureAppRole(lock, options))
+      const { ownerUrl } = options
+      const appUrl = options.appUrl ?? (await ensureAppRole(lock, { ownerUrl, appPassword }))
       await grant(lock, decodeURIComponent(new URL(appUrl).username))
       return appUrl
     })

@@ -22,7 +22,7 @@ interface Emitter {
 
 /**
  * The JSON Schema of a Joi schema. Joi emits it itself; what it leaves out is added: `null` in nullable enums,
- * examples, `or`, `xor` and `with`, secrets as write-only. `.meta({ openapi })` is laid over what was emitted,
+ * examples, `or`, `xor`, `with` and `without`, secrets as write-only. `.meta({ openapi })` is laid over what was emitted,
  * and stands alone when it names another type.
  * @param side what is sent (`input`) or what is answered (`output`)
  */
@@ -49,6 +49,7 @@ function mend(description: Description, json: JsonSchema): JsonSchema {
     if (rel === 'xor') json.oneOf = peers.map(peer => ({ required: [peer] }))
     if (rel === 'with' && key)
       json.dependentRequired = { ...(json.dependentRequired as object), [key]: peers }
+    if (rel === 'without' && key) json.not = { anyOf: peers.map(peer => ({ required: [key, peer] })) }
   }
   const given: JsonSchema = Object.assign({}, ...metas.map(({ openapi }) => openapi))
   const { description: text, default: fallback } = json

@@ -14,6 +14,15 @@ export const PLAN_LIMITS: Record<Plan, { perMinute: number; burst: number; maxKe
   enterprise: { perMinute: 5_000, burst: 100, maxKeys: null },
 }
 
+/** How many a minute of each address, where nobody is signed in yet. */
+const BY_ADDRESS = new Map<unknown, number>([
+  ['login', 5],
+  ['register', 3],
+  ['tickets', 5],
+  ['oauth', 30],
+  ['demo', 5],
+])
+
 /** At most so many, counted from the first one on. */
 export interface Window {
   limit: number
@@ -121,9 +130,10 @@ export function installLimits(server: Server): void {
   /** Counts a request against the limit of its route. */
   const count = async (request: Request, cost = 1): Promise<void> => {
     const limit = request.route.settings.plugins?.access?.limit
-    if (limit === 'login' || limit === 'register') {
+    const ofAddress = BY_ADDRESS.get(limit)
+    if (ofAddress !== undefined) {
       const name = `${limit}:${addressOf(request, server.config.trustProxy)}`
-      return take(name, { limit: limit === 'login' ? 5 : 3, seconds: 60 }, request, undefined, cost)
+      return take(name, { limit: ofAddress, seconds: 60 }, request, undefined, cost)
     }
     if (limit !== 'asset' && limit !== 'auth') return
     const { userId, keyId, plan } = caller(request)
@@ -160,14 +170,15 @@ export function installLimits(server: Server): void {
     return h.continue
   })
   server.ext('onPostAuth', async (request, h) => {
-    if (request.route.settings.plugins?.access?.limit === 'register') await count(request)
+    const limit = request.route.settings.plugins?.access?.limit
+    if (limit !== 'login' && BY_ADDRESS.has(limit)) await count(request)
     return h.continue
   })
   server.ext('onPreResponse', async (request, h) => {
     const { response } = request
     const limited = request.route.settings.plugins?.access?.limit
     // A body that cannot be read ends a request before it is counted; its reply tells how things stand.
-    if (limited && !request.plugins.limits && (limited === 'register' || request.auth.isAuthenticated)) {
+    if (limited && !request.plugins.limits && (BY_ADDRESS.has(limited) || request.auth.isAuthenticated)) {
       await count(request, 0).catch(() => undefined)
     }
     const standing = request.plugins.limits
@@ -202,10 +213,15 @@ export function addressOf(request: Pick<Request, 'info' | 'headers'>, hops: numb
   const socket = request.info.remoteAddress
   const forwarded = String(request.headers['x-forwarded-for'] ?? '')
     .split(',')
-    .map(part => part.trim())
+    .map(part => withoutPort(part.trim()))
   const path = [socket, ...forwarded.filter(Boolean).reverse()]
   const claimed = path[Math.min(hops, path.length - 1)] ?? socket
   return block(ipaddr.isValid(claimed) ? claimed : socket)
+}
+
+/** Some proxies write the port too: `1.2.3.4:5678`, `[2001:db8::1]:5678`. */
+function withoutPort(text: string): string {
+  return /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
 }
 
 function block(address: string): string {

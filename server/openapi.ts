@@ -72,7 +72,8 @@ const SECURITY_SCHEMES = {
     type: 'http',
     scheme: 'bearer',
     description:
-      'An API key (aa_live_…), sent as a bearer token; POST /api/v1/api-keys makes one and shows it once.',
+      'An API key (aa_live_…), sent as a bearer token; POST /api/v1/api-keys makes one and shows it once. ' +
+      'One of a demo session (aa_demo_…) reads only.',
   },
 }
 
@@ -229,6 +230,10 @@ function successes({ method, settings }: RequestRoute): Record<string, object> {
 }
 
 function replyOf(code: string, schema: unknown): object {
+  if (/^3/.test(code)) {
+    const headers = { Location: header('string', 'The address to go on at.') }
+    return { description: 'A redirect', headers }
+  }
   const description = Number(code) >= 400 ? 'The reply when it could not be done' : 'The reply'
   if (!Joi.isSchema(schema) || code === '204') return { description }
   const type = (schema.describe().metas as { contentType?: string }[] | undefined)?.find(

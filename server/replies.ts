@@ -19,6 +19,8 @@ export function envelope<T>(data: T, message = '', meta: object = {}): Envelope<
   return { success: true, data, message, error: '', meta }
 }
 
+/** What a browser may do with a reply that is no page: nothing. Pages say for themselves what they need. */
+const POLICY = `default-src 'none'; base-uri 'none'; frame-ancestors 'none'`
 /** Deepest nesting of a body; deeper ones cannot be written out again. */
 const MAX_DEPTH = 32
 /** Most values in a body: judging each of half a million would keep everybody else waiting. */
@@ -52,6 +54,7 @@ export function shapeReplies(server: Server): void {
     const { response } = request
     if (!Boom.isBoom(response)) {
       response.header('X-Request-Id', request.info.id)
+      response.header('Content-Security-Policy', POLICY, { override: false })
       return h.continue
     }
     return answer(request, h, response)
@@ -83,6 +86,7 @@ function answer(request: Request, h: ResponseToolkit, error: Boom.Boom) {
   const status = statusOf(error)
   const body = status >= 500 ? failure(request, error, status) : refusal(error, status)
   const reply = h.response(body).code(status).header('X-Request-Id', request.info.id)
+  reply.header('Content-Security-Policy', POLICY)
   for (const [name, value] of Object.entries(error.output.headers)) {
     if (value !== undefined && name.toLowerCase() !== 'content-type') reply.header(name, String(value))
   }

@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto'
-import { chown, link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
@@ -9,18 +7,14 @@ import { build } from './build.ts'
 import { isAway } from './database.ts'
 import type { Config } from './config.ts'
 import { startEmbedded } from './embedded.ts'
-import { credentialsFile } from './embedded/credentials.ts'
+import { keptKey } from './key-file.ts'
+import { StartError } from './start-error.ts'
 
 /** A server put together with the database it needs, not listening yet. */
 export interface OpenProcess {
   server: Server
   /** Stops the server, its jobs, and the embedded PostgreSQL when nobody else uses it; within 5 s. */
   stop(): Promise<void>
-}
-
-/** A sentence for the operator that ends the process, without a stack. */
-export class StartError extends Error {
-  override readonly name = 'StartError'
 }
 
 /** Milliseconds that requests in flight get when the process stops; jobs get 4 s after that. */
@@ -188,51 +182,4 @@ function refused(
     )
   }
   return new StartError(`PostgreSQL at ${at.place} cannot be used (${message}): check DATABASE_URL`)
-}
-
-/** The key that the embedded database's secrets are sealed with, made at the first start; base64. */
-async function keptKey(dataDir: string): Promise<string> {
-  const file = join(dataDir, 'secret.key')
-  const read = () =>
-    readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return undefined
-      throw new StartError(`${file} cannot be read (${error.message}): start as the user it belongs to`)
-    })
-  const kept = await read()
-  if (kept !== undefined) return checkedKey(kept, file)
-  if (await stat(credentialsFile(dataDir)).catch(() => null)) {
-    throw new StartError(
-      `${file}, with which the secrets in the database are sealed, is missing: bring it back from a backup, or set ` +
-        'SECRET_KEY; with a new key, passwords of sources and destinations must be entered again',
-    )
-  }
-  const draft = `${file}.${process.pid}`
-  try {
-    await mkdir(dataDir, { recursive: true })
-    await writeFile(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true })
-    if (process.geteuid?.() === 0) {
-      // One start as root must not shut out the ordinary user whose data folder this is.
-      const { uid, gid } = await stat(dataDir)
-      await chown(draft, uid, gid)
-    }
-    // Fails when another process was faster; then its key counts.
-    await link(draft, file).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error
-    })
-  } catch (error) {
-    throw new StartError(
-      `DATA_DIR cannot be written (${(error as Error).message}): choose a folder that this user may write to`,
-    )
-  } finally {
-    await rm(draft, { force: true })
-  }
-  return checkedKey((await read()) ?? '', file)
-}
-
-function checkedKey(text: string, file: string): string {
-  const key = text.trim()
-  const isGood = key.split(',').every(part => Buffer.from(part.trim(), 'base64').length === 32)
-  if (!isGood)
-    throw new StartError(`${file} does not hold keys of 32 bytes in base64: bring it back from a backup`)
-  return key
 }

@@ -1,5 +1,7 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany } from '../../server/access.ts'
+import { auditRequest, fieldsOf } from '../../server/audit.ts'
+import type { Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import { redeliver } from './delivery.ts'
@@ -49,9 +51,12 @@ export const destinationRoutes: ServerRoute[] = [
     async handler(request, h) {
       const { server } = request
       const input = request.payload as Parameters<typeof createDestination>[2]
-      const { destination, signingSecret } = await inCompany(request, trx =>
-        createDestination(server, trx, input),
-      )
+      const { destination, signingSecret } = await inCompany(request, async trx => {
+        const made = await createDestination(server, trx, input)
+        const { id, name, destinationType } = made.destination
+        await tell(request, trx, 'created', id, { name, destination_type: destinationType })
+        return made
+      })
       const data = { ...presentDestination(destination), signing_secret: signingSecret }
       return h.response({ data }).code(201).header('Cache-Control', 'no-store')
     },
@@ -84,7 +89,11 @@ export const destinationRoutes: ServerRoute[] = [
       const { server } = request
       const { id } = request.params as { id: string }
       const changes = request.payload as Parameters<typeof changeDestination>[3]
-      const changed = await inCompany(request, trx => changeDestination(server, trx, id, changes))
+      const changed = await inCompany(request, async trx => {
+        const destination = await changeDestination(server, trx, id, changes)
+        await tell(request, trx, 'updated', id, { fields: fieldsOf(changes) })
+        return destination
+      })
       return { data: presentDestination(changed) }
     },
   },
@@ -99,7 +108,10 @@ export const destinationRoutes: ServerRoute[] = [
     },
     async handler(request) {
       const { id } = request.params as { id: string }
-      await inCompany(request, trx => deleteDestination(trx, id))
+      await inCompany(request, async trx => {
+        const { name } = await deleteDestination(trx, id)
+        await tell(request, trx, 'removed', id, { name })
+      })
       return { data: { success: true, message: 'The destination was deleted' } }
     },
   },
@@ -114,7 +126,12 @@ export const destinationRoutes: ServerRoute[] = [
     },
     async handler(request) {
       const { id } = request.params as { id: string }
-      const { delivery, attempt } = await testDestination(request.server, caller(request).companyId, id)
+      const { delivery, attempt } = await testDestination(
+        request.server,
+        caller(request).companyId,
+        id,
+        (trx, success) => tell(request, trx, 'tested', id, { success }),
+      )
       const { n: _n, trigger: _trigger, ...ended } = presentAttempt(attempt) as Record<string, unknown>
       return { data: { success: delivery.status === 'delivered', delivery_id: delivery.id, ...ended } }
     },
@@ -131,7 +148,11 @@ export const destinationRoutes: ServerRoute[] = [
     async handler(request, h) {
       const { server } = request
       const { id } = request.params as { id: string }
-      const { secret, previousUntil } = await inCompany(request, trx => rotateSecret(server, trx, id))
+      const { secret, previousUntil } = await inCompany(request, async trx => {
+        const rotated = await rotateSecret(server, trx, id)
+        await tell(request, trx, 'secret_rotated', id, { previous_valid_until: rotated.previousUntil })
+        return rotated
+      })
       const data = { id, signing_secret: secret, previous_valid_until: previousUntil }
       return h.response({ data }).header('Cache-Control', 'no-store')
     },
@@ -161,6 +182,14 @@ export const destinationRoutes: ServerRoute[] = [
     },
   },
 ]
+
+function tell(request: Request, trx: Transaction, happened: string, id: string, details: object) {
+  return auditRequest(request, trx, {
+    action: `destination.${happened}`,
+    target: { type: 'destination', id },
+    details: { ...details },
+  })
+}
 
 /** Characters of an answer that the list shows; up to 16 KiB are stored. */
 const EXCERPT = 2_000
@@ -207,6 +236,12 @@ async function sendAgain(request: Request) {
       })
     }
     const attempts = await DeliveryAttempt.query(trx).where({ deliveryId: id }).orderBy('n')
-    return { data: presentDelivery(await redeliver(server, trx, delivery), attempts) }
+    const again = await redeliver(server, trx, delivery)
+    await auditRequest(request, trx, {
+      action: 'delivery.resent',
+      target: { type: 'delivery', id },
+      details: { destination_id: destination.id },
+    })
+    return { data: presentDelivery(again, attempts) }
   })
 }

@@ -84,9 +84,12 @@ function changedConfig(
   return sealConfig(server.vault, destination, type.config, config)
 }
 
-/** Deletes a destination: its secrets go at once, what is on its way stops, the record of deliveries stays. */
-export async function deleteDestination(trx: Transaction, id: string): Promise<void> {
-  await findDestination(trx, id, true)
+/**
+ * Deletes a destination: its secrets go at once, what is on its way stops, the record of deliveries stays.
+ * @returns it as it was
+ */
+export async function deleteDestination(trx: Transaction, id: string): Promise<Destination> {
+  const destination = await findDestination(trx, id, true)
   await Destination.query(trx)
     .where({ id })
     .patch({ deletedAt: raw('now()'), isActive: false, secrets: null, signingSecrets: '' })
@@ -98,6 +101,7 @@ export async function deleteDestination(trx: Transaction, id: string): Promise<v
       completedAt: raw('now()'),
       nextAttemptAt: null,
     })
+  return destination
 }
 
 /** Gives a destination a new signing secret; the one before stays in `webhook-signature` for 24 hours. */
@@ -114,11 +118,15 @@ export async function rotateSecret(
   return { secret, previousUntil }
 }
 
-/** Sends a test message now and waits for how it ends; a 2xx answer verifies the destination. */
+/**
+ * Sends a test message now and waits for how it ends; a 2xx answer verifies the destination. `tell` says so in the
+ * transaction that records it.
+ */
 export async function testDestination(
   server: Server,
   companyId: string,
   id: string,
+  tell: (trx: Transaction, isDelivered: boolean) => Promise<unknown>,
 ): Promise<{ delivery: Delivery; attempt: DeliveryAttempt }> {
   const destination = await server.db.company(companyId, trx => findDestination(trx, id))
   const messageId = randomUUID()
@@ -143,6 +151,7 @@ export async function testDestination(
       .insert(attemptRow(delivery, 1, startedAt, outcome))
       .returning('*')
     if (outcome.isDelivered) await Destination.query(trx).where({ id }).patch({ isVerified: true })
+    await tell(trx, outcome.isDelivered)
     return { delivery, attempt }
   })
 }

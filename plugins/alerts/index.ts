@@ -6,6 +6,7 @@ import { sweep } from './jobs.ts'
 import { makeAlertsApi } from './raise.ts'
 import { alertRoutes } from './routes.ts'
 import { ruleRoutes } from './rule-routes.ts'
+import { sealedColumns } from './secrets.ts'
 import { webhook } from './webhook.ts'
 
 /** Alerts, the rules that say who hears of them, and their delivery. */
@@ -15,6 +16,7 @@ export const alerts: Plugin<undefined> = {
     server.decorate('server', 'destinations', destinationTypes())
     server.destinations.add(webhook as DestinationType)
     server.ext('onPreStart', () => server.destinations.close())
+    server.sealed.push(...sealedColumns)
     server.jobs.add(deliver, retry, sweep)
     server.route([...alertRoutes, ...ruleRoutes, ...destinationRoutes])
     for (const [name, expose] of Object.entries(makeAlertsApi(server)))

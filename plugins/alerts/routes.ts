@@ -1,6 +1,7 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import type { QueryBuilderType } from 'objection'
 import { access, actorOf, caller, inCompany } from '../../server/access.ts'
+import { auditRequest } from '../../server/audit.ts'
 import { rows } from '../../server/database.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import type { EventType, Severity } from './api.ts'
@@ -98,7 +99,11 @@ function move(verb: string, to: Move['to'], description: string, payload = schem
       }
       const until = body.snoozed_until ?? new Date(Date.now() + (body.duration_minutes ?? 0) * 60_000)
       const asked = { to, actor: actorOf(who), reason: body.reason ?? null, until }
-      const alert = await server.db.company(who.companyId, trx => moveAlert(server, trx, id, asked))
+      const alert = await server.db.company(who.companyId, async trx => {
+        const moved = await moveAlert(server, trx, id, asked)
+        await auditRequest(request, trx, { action: `alert.${to}`, target: { type: 'alert', id } })
+        return moved
+      })
       return { data: presentAlert(alert, server.config.baseUrl) }
     },
   }

@@ -1,5 +1,7 @@
-import type { ServerRoute } from '@hapi/hapi'
+import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, inCompany } from '../../server/access.ts'
+import { auditRequest, fieldsOf } from '../../server/audit.ts'
+import type { Transaction } from '../../server/database.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import { AlertRule } from './models.ts'
 import { presentRule } from './present.ts'
@@ -40,7 +42,11 @@ export const ruleRoutes: ServerRoute[] = [
     },
     async handler(request, h) {
       const input = request.payload as RuleInput
-      const rule = await inCompany(request, trx => createRule(trx, input))
+      const rule = await inCompany(request, async trx => {
+        const made = await createRule(trx, input)
+        await tell(request, trx, 'created', made, { name: made.name })
+        return made
+      })
       return h.response({ data: presentRule(rule) }).code(201)
     },
   },
@@ -71,7 +77,11 @@ export const ruleRoutes: ServerRoute[] = [
     async handler(request) {
       const { id } = request.params as { id: string }
       const input = request.payload as RuleInput
-      const rule = await inCompany(request, trx => changeRule(trx, id, input))
+      const rule = await inCompany(request, async trx => {
+        const changed = await changeRule(trx, id, input)
+        await tell(request, trx, 'updated', changed, { fields: fieldsOf(input) })
+        return changed
+      })
       return { data: presentRule(rule) }
     },
   },
@@ -86,8 +96,19 @@ export const ruleRoutes: ServerRoute[] = [
     },
     async handler(request) {
       const { id } = request.params as { id: string }
-      await inCompany(request, trx => deleteRule(trx, id))
+      await inCompany(request, async trx => {
+        const removed = await deleteRule(trx, id)
+        await tell(request, trx, 'removed', removed, { name: removed.name })
+      })
       return { data: { success: true, message: 'The alert rule was deleted' } }
     },
   },
 ]
+
+function tell(request: Request, trx: Transaction, happened: string, rule: AlertRule, details: object) {
+  return auditRequest(request, trx, {
+    action: `alert_rule.${happened}`,
+    target: { type: 'alert_rule', id: rule.id },
+    details: { ...details },
+  })
+}

@@ -49,9 +49,11 @@ export async function changeRule(trx: Transaction, id: string, input: RuleInput)
   return changed ?? rule
 }
 
-export async function deleteRule(trx: Transaction, id: string): Promise<void> {
-  await findRule(trx, id)
+/** Deletes a rule. @returns it as it was. @throws 404 `NOT_FOUND` */
+export async function deleteRule(trx: Transaction, id: string): Promise<AlertRule> {
+  const rule = await findRule(trx, id)
   await AlertRule.query(trx).where({ id }).delete()
+  return rule
 }
 
 function columns(input: RuleInput): Partial<AlertRule> {

@@ -9,7 +9,9 @@ const uuid = Joi.string().guid({ wrapper: false, separator: '-' })
 
 const listOf = (item: Joi.Schema, most: number) => Joi.array().items(item).min(1).max(most).unique()
 
-const idParams = Joi.object({ id: uuid.required() })
+/** The id of nothing: a malformed id is answered as one that never was. */
+const NO_ID = '00000000-0000-0000-0000-000000000000'
+const idParams = Joi.object({ id: uuid.required().failover(NO_ID) })
 const page = Joi.object(pageQuery())
 
 const alertFilters = {

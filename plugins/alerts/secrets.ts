@@ -1,4 +1,5 @@
 import type Joi from 'joi'
+import type { SealedColumn } from '../../server/rotate.ts'
 import type { Vault } from '../../server/vault.ts'
 import type { Destination } from './models.ts'
 import { newSigningSecret } from './signature.ts'
@@ -63,6 +64,20 @@ type Owner = Pick<Destination, 'id' | 'companyId'>
 
 const configPlace = ({ companyId, id }: Owner) => `destination:${companyId}:${id}`
 const signingPlace = ({ companyId, id }: Owner) => `destination-signing:${companyId}:${id}`
+
+/** The columns of destinations that hold sealed secrets. */
+export const sealedColumns: SealedColumn[] = [
+  {
+    table: 'destinations',
+    column: 'secrets',
+    place: (companyId, id) => configPlace({ companyId, id }),
+  },
+  {
+    table: 'destinations',
+    column: 'signing_secrets',
+    place: (companyId, id) => signingPlace({ companyId, id }),
+  },
+]
 
 /** The columns that hold a config: the part that may be shown, and the sealed rest. */
 export function sealConfig(

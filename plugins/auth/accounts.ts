@@ -2,12 +2,12 @@ import type { Server } from '@hapi/hapi'
 import { v7 as uuid, validate as isUuid } from 'uuid'
 import type { Role } from '../../server/access.ts'
 import type { Plan } from '../../server/config.ts'
+import { audit, type AuditOrigin } from '../../server/audit.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
 import type { Company, User } from './models.ts'
-import { hashPassword, inTurn, isOutdated, isPassword, refuseWeak } from './passwords.ts'
-import { countAttempt, forgive } from './lockout.ts'
-import { openSession, type Tokens } from './sessions.ts'
+import { acceptInvitation, findInvitation } from './invitations.ts'
+import { hashPassword, inTurn, refuseWeak } from './passwords.ts'
 
 /** A user with the company they belong to. */
 export interface Account {
@@ -27,12 +27,18 @@ export async function createCompany(trx: Transaction, name: string, plan: Plan):
 
 /**
  * Makes a user of a company.
- * @param input.passwordHash as `hashPassword` gives it
+ * @param input.passwordHash as `hashPassword` gives it; null for who signs in through a provider only
  * @throws 409 `USER_EXISTS`, also when the user is another company's; 409 `CONFLICT` for a second owner
  */
 export async function createUser(
   trx: Transaction,
-  input: { companyId: string; email: string; passwordHash: string; fullName?: string | null; role: Role },
+  input: {
+    companyId: string
+    email: string
+    passwordHash: string | null
+    fullName?: string | null
+    role: Role
+  },
 ): Promise<User> {
   const [user] = await rows<User>(
     trx,
@@ -58,65 +64,46 @@ export async function createUser(
   return user
 }
 
-/** Makes a company and its owner. @throws 400 `WEAK_PASSWORD`, 409 `USER_EXISTS` */
-export async function register(
-  server: Server,
-  input: { email: string; password: string; fullName?: string; companyName?: string },
-): Promise<Account> {
-  const { email, password, fullName } = input
-  refuseWeak(password, email)
-  const passwordHash = await inTurn(() => hashPassword(password))
-  return server.db.system(async trx => {
-    const name = input.companyName ?? fullName ?? (email.split('@')[0] as string)
-    const company = await createCompany(trx, name, server.config.defaultPlan)
-    const user = await createUser(trx, {
-      companyId: company.companyId,
-      email,
-      passwordHash,
-      fullName,
-      role: 'owner',
-    })
-    return { user, company }
-  })
+/** What somebody registers with. */
+export interface Registration {
+  email: string
+  password: string
+  fullName?: string
+  companyName?: string
+  /** Joins the company that it invites to, in its role. */
+  invitationToken?: string
 }
 
-const FIND_USER = `
-  select u.*, c.name as company_name, c.plan
-  from users u join companies c on c.company_id = u.company_id
-  where u.email = :email`
-
 /**
- * Signs a user in. An unknown email, a disabled user and a wrong password are answered alike, after the same work.
- * @throws 401 `INVALID_CREDENTIALS`, 403 `ACCOUNT_LOCKED`, 429 when too many sign in at once
+ * Makes a user: by an invitation of its company, else with a company of their own, as its owner.
+ * @param place where the request came from, for the audit log
+ * @throws 400 `WEAK_PASSWORD` and `INVALID_INVITATION`, 409 `USER_EXISTS`, also for users of other companies
  */
-export function signIn(
+export async function register(
   server: Server,
-  { email, password }: { email: string; password: string },
-): Promise<Tokens & Account> {
-  return inTurn(async () => {
-    await countAttempt(server, email)
-    const [found] = await server.db.statement<User & { companyName: string; plan: Plan }>(FIND_USER, {
-      email,
-    })
-    const isRight = await isPassword(password, found?.passwordHash)
-    if (!found?.passwordHash || !isRight || !found.isActive) {
-      throw apiError('INVALID_CREDENTIALS', 'The email or the password is wrong: check both and try again')
-    }
-    const passwordHash = isOutdated(found.passwordHash) ? await hashPassword(password) : found.passwordHash
-    await forgive(server, email)
-    return server.db.system(async trx => {
-      // Not when the password was changed in the meantime, which ended all sessions.
-      const [user] = await rows<User>(
-        trx,
-        `update users set last_login_at = now(), password_hash = :new
-         where id = :id and password_hash = :old and is_active returning *`,
-        { id: found.id, old: found.passwordHash, new: passwordHash },
-      )
-      if (!user)
-        throw apiError('INVALID_CREDENTIALS', 'The email or the password is wrong: check both and try again')
-      const { companyId, companyName: name, plan } = found
-      return { ...(await openSession(server, trx, user)), user, company: { companyId, name, plan } }
-    })
+  input: Registration,
+  place: Pick<AuditOrigin, 'requestId' | 'address'>,
+): Promise<Account> {
+  const { email, password, fullName, invitationToken: token } = input
+  const invitation = token === undefined ? undefined : await findInvitation(server, { token, email })
+  const name = invitation?.companyName ?? input.companyName ?? fullName ?? (email.split('@')[0] as string)
+  refuseWeak(password, email, { companyName: name })
+  const passwordHash = await inTurn(() => hashPassword(password))
+  return server.db.system(async trx => {
+    if (invitation) await acceptInvitation(trx, invitation)
+    const company = invitation
+      ? { companyId: invitation.companyId, name, plan: invitation.plan }
+      : await createCompany(trx, name, server.config.defaultPlan)
+    const { companyId } = company
+    const role = invitation?.role ?? 'owner'
+    const user = await createUser(trx, { companyId, email, passwordHash, fullName, role })
+    const details = { email, role, ...(invitation && { invitation_id: invitation.id }) }
+    await audit(
+      trx,
+      { companyId, actor: `user:${user.id}`, ...place },
+      { action: 'user.registered', target: { type: 'user', id: user.id }, details },
+    )
+    return { user, company }
   })
 }
 

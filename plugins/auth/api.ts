@@ -1,4 +1,5 @@
 import type { Scope } from '../../server/access.ts'
+import type { AuditVerdict } from './audit-log.ts'
 import type { Plan } from '../../server/config.ts'
 
 /** What the command line and other features may ask of accounts, as `server.plugins.auth`. */
@@ -21,9 +22,15 @@ export interface AuthApi {
     name: string
     scope: Scope
     expiresAt?: Date
-  }): Promise<{ key: string; record: object }>
+  }): Promise<{ key: string; record: { id: string } }>
   listKeys(companyId: string): Promise<object[]>
   revokeKey(companyId: string, id: string): Promise<object>
+  /** Whether the audit log of a company is whole. */
+  verifyAudit(companyId: string): Promise<AuditVerdict>
+  /** What `POST /auth/tickets` exchanges for a session, once; `method` tells the audit log how the user was told. */
+  makeTicket(input: { companyId: string; userId: string; method: string; seconds: number }): Promise<string>
+  /** Names the company that `POST /demo/session` lets anybody read. */
+  setDemoCompany(companyId: string): Promise<void>
 }
 
 declare module '@hapi/hapi' {

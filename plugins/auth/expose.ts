@@ -1,12 +1,19 @@
 import type { Server } from '@hapi/hapi'
 import type { AuthApi } from './api.ts'
 import { createCompany, createUser, findCompany } from './accounts.ts'
+import { setDemoCompany } from './demo.ts'
+import { makeTicket } from './tickets.ts'
+import { verifyAudit } from './audit-log.ts'
+import { audit, type AuditEvent, type AuditOrigin } from '../../server/audit.ts'
 import { invalidField } from '../../server/errors.ts'
-import { createKey, listKeys, revokeKey } from './keys.ts'
+import { createKey, keyEvent, listKeys, revokeKey } from './keys.ts'
 import { Company } from './models.ts'
 import { hashPassword, inTurn, refuseWeak } from './passwords.ts'
 import { presentCompany, presentKey } from './present.ts'
 import { schemas } from './schemas.ts'
+
+/** Whoever runs the command line has no user here. */
+const byOperator = (companyId: string): AuditOrigin => ({ companyId, actor: 'cli' })
 
 /** Accounts for the command line and other features. */
 export function authApi(server: Server): AuthApi {
@@ -17,7 +24,13 @@ export function authApi(server: Server): AuthApi {
     async setPlan(company, plan) {
       const { companyId } = await findCompany(server, company)
       return db.company(companyId, async trx => {
+        const { plan: former } = await Company.query(trx).first().forNoKeyUpdate().throwIfNotFound()
         await Company.query(trx).patch({ plan })
+        await audit(trx, byOperator(companyId), {
+          action: 'company.plan_changed',
+          target: { type: 'company', id: companyId },
+          details: { from: former, to: plan },
+        })
         return presentCompany(await Company.query(trx).first().throwIfNotFound())
       })
     },
@@ -31,14 +44,22 @@ export function authApi(server: Server): AuthApi {
     async createUser({ companyId, email: given, password, fullName, role }) {
       const { value: email, error } = schemas.email.validate(given) as { value: string; error?: Error }
       if (error) throw invalidField('email', `${JSON.stringify(given)} is no email address`)
-      refuseWeak(password, email)
+      const { name: companyName } = await findCompany(server, companyId)
+      refuseWeak(password, email, { companyName })
       const passwordHash = await inTurn(() => hashPassword(password))
-      const user = await db.system(trx => createUser(trx, { companyId, email, passwordHash, fullName, role }))
+      const user = await db.system(async trx => {
+        const made = await createUser(trx, { companyId, email, passwordHash, fullName, role })
+        const target = { type: 'user', id: made.id }
+        const event = { action: 'user.registered', target, details: { email, role } }
+        await audit(trx, byOperator(companyId), event)
+        return made
+      })
       return { id: user.id, email: user.email }
     },
     createKey: ({ companyId, name, scope, expiresAt }) =>
       db.company(companyId, async trx => {
         const { key, row, plan } = await createKey(trx, { name, scope, expiresAt })
+        await audit(trx, byOperator(companyId), keyEvent('created', row))
         return { key, record: presentKey(row, plan) }
       }),
     listKeys: companyId =>
@@ -49,7 +70,12 @@ export function authApi(server: Server): AuthApi {
     revokeKey: (companyId, id) =>
       db.company(companyId, async trx => {
         const { plan } = await Company.query(trx).first().throwIfNotFound()
-        return presentKey(await revokeKey(trx, id), plan)
+        const tell = (event: AuditEvent) => audit(trx, byOperator(companyId), event)
+        return presentKey(await revokeKey(trx, id, tell), plan)
       }),
+    verifyAudit: companyId => verifyAudit(work => db.company(companyId, work)),
+    makeTicket: ({ seconds, companyId, ...who }) =>
+      db.company(companyId, trx => makeTicket(trx, { companyId, ...who }, seconds)),
+    setDemoCompany: companyId => setDemoCompany(server, companyId),
   }
 }

@@ -1,18 +1,30 @@
 import type { Plugin } from '@hapi/hapi'
+import { installAfterwards } from './afterwards.ts'
 import './api.ts'
+import { auditRoutes } from './audit-routes.ts'
 import { authApi } from './expose.ts'
+import { demoRoutes } from './demo.ts'
 import { sweep } from './jobs.ts'
 import { keyRoutes } from './key-routes.ts'
+import { oauthRoutes } from './oauth-routes.ts'
 import { routes } from './routes.ts'
 import { addStrategies } from './strategies.ts'
+import { ticketRoutes } from './ticket-routes.ts'
+import { userRoutes } from './user-routes.ts'
 
 /** Companies, users, sessions and API keys. */
 export const auth: Plugin<undefined> = {
   name: 'auth',
   async register(server) {
     await addStrategies(server)
+    installAfterwards(server)
     server.route(routes)
+    server.route(userRoutes)
     server.route(keyRoutes)
+    server.route(auditRoutes)
+    server.route(oauthRoutes(server))
+    server.route(ticketRoutes)
+    server.route(demoRoutes)
     server.jobs.add(sweep)
     server.expose({ ...authApi(server) })
   },

@@ -1,7 +1,10 @@
 import Joi from 'joi'
 import type { Job } from '../../server/jobs.ts'
 
-/** Deletes what has run out: windows of rate limits, counts of failed sign-ins, sessions that ended long ago. */
+/**
+ * Deletes what has run out: windows of rate limits, counts of failed sign-ins, sessions and invitations that ended long
+ * ago, and what was good for minutes.
+ */
 export const sweep: Job = {
   name: 'auth.sweep',
   data: Joi.object({}),
@@ -14,5 +17,11 @@ export const sweep: Job = {
     await server.db.statement(
       `delete from sessions where least(ended_at, expires_at) < now() - interval '7 days'`,
     )
+    await server.db.statement(
+      `delete from invitations where least(accepted_at, revoked_at, expires_at) < now() - interval '30 days'`,
+    )
+    for (const table of ['oauth_attempts', 'tickets', 'demo_sessions']) {
+      await server.db.statement(`delete from ${table} where expires_at < now()`)
+    }
   },
 }

@@ -1,9 +1,10 @@
 import type { ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany, type Scope } from '../../server/access.ts'
+import { auditRequest } from '../../server/audit.ts'
 import { invalidField } from '../../server/errors.ts'
 import { PLAN_LIMITS } from '../../server/limits.ts'
 import { pagination, type Page } from '../../server/page.ts'
-import { countActive, createKey, findKey, listKeys, revokeKey } from './keys.ts'
+import { countActive, createKey, findKey, keyEvent, listKeys, revokeKey } from './keys.ts'
 import { presentKey } from './present.ts'
 import { schemas } from './schemas.ts'
 
@@ -25,9 +26,11 @@ export const keyRoutes: ServerRoute[] = [
       const body = request.payload as { name: string; scope: Scope; expires_at?: Date | null }
       if (body.expires_at && body.expires_at <= new Date())
         throw invalidField('expires_at', 'must be in the future')
-      const made = await inCompany(request, trx =>
-        createKey(trx, { name: body.name, scope: body.scope, expiresAt: body.expires_at }),
-      )
+      const made = await inCompany(request, async trx => {
+        const key = await createKey(trx, { name: body.name, scope: body.scope, expiresAt: body.expires_at })
+        await auditRequest(request, trx, keyEvent('created', key.row))
+        return key
+      })
       const record = { ...presentKey(made.row, made.plan), key: made.key }
       return h.response({ data: record }).code(201).header('Cache-Control', 'no-store')
     },
@@ -87,9 +90,11 @@ export const keyRoutes: ServerRoute[] = [
     path: key,
     options: { ...access.keys, description: 'Revoke an API key', tags, validate: { query: schemas.none } },
     async handler(request) {
-      const { companyId, plan } = caller(request)
       const id = request.params.key_id as string
-      return { data: presentKey(await request.server.db.company(companyId, trx => revokeKey(trx, id)), plan) }
+      const revoked = await inCompany(request, trx =>
+        revokeKey(trx, id, event => auditRequest(request, trx, event)),
+      )
+      return { data: presentKey(revoked, caller(request).plan) }
     },
   },
 ]

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { v7 as uuid, validate as isUuid } from 'uuid'
 import type { Scope } from '../../server/access.ts'
+import type { AuditEvent } from '../../server/audit.ts'
 import type { Plan } from '../../server/config.ts'
 import type { Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
@@ -19,8 +20,8 @@ export async function createKey(
   trx: Transaction,
   input: { name: string; scope: Scope; expiresAt?: Date | null },
 ): Promise<{ key: string; row: ApiKey; plan: Plan }> {
-  // The company's row is locked, so that two at once do not both take the last place.
-  const { plan } = await Company.query(trx).first().forUpdate().throwIfNotFound()
+  // The company's row is locked, so that two at once do not both take the last place; others may refer to it meanwhile.
+  const { plan } = await Company.query(trx).first().forNoKeyUpdate().throwIfNotFound()
   const { maxKeys } = PLAN_LIMITS[plan]
   if (maxKeys !== null && (await countActive(trx)) >= maxKeys) {
     throw apiError(
@@ -75,9 +76,28 @@ export async function findKey(trx: Transaction, id: string): Promise<ApiKey> {
   return row
 }
 
-/** Ends a key for good; doing it again changes nothing. @throws 404 `API_KEY_NOT_FOUND` */
-export async function revokeKey(trx: Transaction, id: string): Promise<ApiKey> {
+/** Ends a key for good; doing it again changes nothing, and is not told. @throws 404 `API_KEY_NOT_FOUND` */
+export async function revokeKey(
+  trx: Transaction,
+  id: string,
+  tell: (event: AuditEvent) => Promise<unknown>,
+): Promise<ApiKey> {
   await findKey(trx, id)
-  await ApiKey.query(trx).where({ id }).whereNull('revokedAt').patch({ revokedAt: new Date() })
-  return findKey(trx, id)
+  const revoked = await ApiKey.query(trx)
+    .where({ id })
+    .whereNull('revokedAt')
+    .patch({ revokedAt: new Date() })
+  const row = await findKey(trx, id)
+  if (revoked > 0) await tell(keyEvent('revoked', row))
+  return row
+}
+
+/** What the audit log tells of a key. */
+export function keyEvent(happened: 'created' | 'revoked', key: ApiKey): AuditEvent {
+  const { id, name, scope, keyPrefix, keySuffix, expiresAt } = key
+  return {
+    action: `api_key.${happened}`,
+    target: { type: 'api_key', id },
+    details: { name, scope, display_key: `${keyPrefix}...${keySuffix}`, expires_at: expiresAt },
+  }
 }

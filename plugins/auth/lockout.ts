@@ -14,18 +14,23 @@ const ATTEMPT = `
       case when begins then now() else f.first_at end as first_at
     from (select coalesce(f.locked_until, f.first_at + interval '15 minutes') <= now() as begins) as counted) as next
   )
-  returning failures > 10 as is_locked`
+  returning failures`
+
+/** The last failure that is answered as one; the next attempt is told of the lock. */
+const LAST = 10
 
 /**
  * Counts a sign-in as failed until `forgive` says otherwise. Ten failures in 15 minutes lock the email for 15
  * minutes, whether or not there is such a user.
+ * @returns whether the email is locked from now on, if this attempt fails
  * @throws 403 `ACCOUNT_LOCKED`
  */
-export async function countAttempt(server: Server, email: string): Promise<void> {
-  const [state] = await server.db.statement<{ isLocked: boolean }>(ATTEMPT, {
+export async function countAttempt(server: Server, email: string): Promise<{ isLast: boolean }> {
+  const [state] = await server.db.statement<{ failures: number }>(ATTEMPT, {
     email_hash: keyed(server, email),
   })
-  if (!state?.isLocked) return
+  const failures = state?.failures ?? 0
+  if (failures <= LAST) return { isLast: failures === LAST }
   throw apiError(
     'ACCOUNT_LOCKED',
     'Too many failed sign-ins: this account is locked for 15 minutes, then try again',

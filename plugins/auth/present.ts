@@ -1,6 +1,6 @@
 import type { Plan } from '../../server/config.ts'
 import { PLAN_LIMITS } from '../../server/limits.ts'
-import type { ApiKey, Company, User } from './models.ts'
+import type { ApiKey, Company, Invitation, User } from './models.ts'
 
 /** A company as others see it. */
 export function presentCompany({ companyId, name, plan }: Pick<Company, 'companyId' | 'name' | 'plan'>) {
@@ -38,5 +38,22 @@ export function presentKey(key: ApiKey, plan: Plan, now = new Date()) {
     last_used_at: key.lastUsedAt,
     revoked_at: key.revokedAt,
     is_active: key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now),
+  }
+}
+
+/** The invitation record, without the token. */
+export function presentInvitation(invitation: Invitation, now = new Date()) {
+  const { id, email, role, invitedBy, createdAt, expiresAt, acceptedAt, revokedAt } = invitation
+  const over = expiresAt > now ? 'open' : 'expired'
+  return {
+    id,
+    email,
+    role,
+    status: acceptedAt ? 'accepted' : revokedAt ? 'revoked' : over,
+    invited_by: invitedBy,
+    created_at: createdAt,
+    expires_at: expiresAt,
+    accepted_at: acceptedAt,
+    revoked_at: revokedAt,
   }
 }

@@ -1,12 +1,16 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, caller } from '../../server/access.ts'
+import { access, caller, inCompany } from '../../server/access.ts'
+import { auditRequest, placeOf } from '../../server/audit.ts'
+import type { Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
-import { register, signIn } from './accounts.ts'
+import { register } from './accounts.ts'
 import { Company, User } from './models.ts'
 import { hashPassword, inTurn, isPassword, refuseWeak } from './passwords.ts'
 import { presentUser } from './present.ts'
+import { replies } from './records.ts'
 import { schemas } from './schemas.ts'
-import { endSessions, refreshSession } from './sessions.ts'
+import { endAccess, endSession, refreshSession } from './sessions.ts'
+import { signIn } from './sign-in.ts'
 
 const tags = ['api', 'auth']
 
@@ -17,24 +21,25 @@ export const routes: ServerRoute[] = [
     path: '/api/v1/auth/register',
     options: {
       ...access.register,
-      description: 'Make a company and its owner',
+      description: 'Make a company and its owner, or join a company by its invitation',
       tags,
       validate: { payload: schemas.register, query: schemas.none },
+      response: replies.registered,
     },
     async handler(request, h) {
       const body = request.payload as Record<'email' | 'password', string> &
         Record<string, string | undefined>
-      if (body.invitation_token !== undefined) {
-        throw apiError('INVALID_INVITATION', 'This invitation is not good any more: ask for a new one', {
-          field: 'invitation_token',
-        })
-      }
-      const { user, company } = await register(request.server, {
-        email: body.email,
-        password: body.password,
-        fullName: body.full_name,
-        companyName: body.company_name,
-      })
+      const { user, company } = await register(
+        request.server,
+        {
+          email: body.email,
+          password: body.password,
+          fullName: body.full_name,
+          companyName: body.company_name,
+          invitationToken: body.invitation_token,
+        },
+        placeOf(request),
+      )
       return h.response(presentUser(user, company)).code(201)
     },
   },
@@ -46,10 +51,11 @@ export const routes: ServerRoute[] = [
       description: 'Sign in',
       tags,
       validate: { payload: schemas.login, query: schemas.none },
+      response: replies.login,
     },
     async handler(request, h) {
       const { user, company, ...tokens } = await signIn(
-        request.server,
+        request,
         request.payload as { email: string; password: string },
       )
       return h.response({ ...tokens, user: presentUser(user, company) }).header('Cache-Control', 'no-store')
@@ -63,6 +69,7 @@ export const routes: ServerRoute[] = [
       description: 'Exchange a refresh token for new tokens',
       tags,
       validate: { payload: schemas.refresh, query: schemas.none },
+      response: replies.tokens,
     },
     async handler(request, h) {
       const { refresh_token: text } = request.payload as { refresh_token: string }
@@ -79,10 +86,13 @@ export const routes: ServerRoute[] = [
       description: 'End this session',
       tags,
       validate: { payload: schemas.nothing, query: schemas.none },
+      response: replies.nothing,
     },
     async handler(request, h) {
-      const { companyId, sessionId } = caller(request)
-      await request.server.db.company(companyId, trx => endSessions(trx, { id: sessionId as string }))
+      await inCompany(request, async trx => {
+        await endSession(trx, caller(request).sessionId as string)
+        await auditSelf(request, trx, 'user.signed_out')
+      })
       return h.response().code(204)
     },
   },
@@ -94,6 +104,7 @@ export const routes: ServerRoute[] = [
       description: 'The signed-in user',
       tags,
       validate: { query: schemas.none },
+      response: replies.user,
     },
     handler: request => updateSelf(request, {}),
   },
@@ -105,6 +116,7 @@ export const routes: ServerRoute[] = [
       description: 'Change name or time zone',
       tags,
       validate: { payload: schemas.profile, query: schemas.none },
+      response: replies.user,
     },
     handler(request) {
       const { full_name: fullName, timezone } = request.payload as {
@@ -125,6 +137,7 @@ export const routes: ServerRoute[] = [
       description: 'Change the password and end all sessions',
       tags,
       validate: { payload: schemas.changePassword, query: schemas.none },
+      response: replies.nothing,
     },
     async handler(request, h) {
       await changePassword(request)
@@ -145,23 +158,42 @@ async function updateSelf(request: Request, changes: Partial<Pick<User, 'fullNam
 }
 
 async function changePassword(request: Request): Promise<void> {
-  const { companyId, userId } = caller(request)
-  const { old_password: oldPassword, new_password: newPassword } = request.payload as Record<string, string>
-  const { db } = request.server
-  const user = await db.company(companyId, async trx => User.query(trx).findById(userId as string))
+  const userId = caller(request).userId as string
+  const { old_password: oldPassword, new_password: newPassword } = request.payload as {
+    old_password: string
+    new_password: string
+  }
+  const { user, company } = await inCompany(request, async trx => ({
+    user: await User.query(trx).findById(userId),
+    company: await Company.query(trx).first().throwIfNotFound(),
+  }))
   if (!user) throw userGone()
+  if (user.passwordHash === null) {
+    throw apiError(
+      'CONFLICT',
+      'You have no password here: you sign in through a provider, and change it there',
+    )
+  }
   const passwordHash = await inTurn(async () => {
-    if (!(await isPassword(oldPassword as string, user.passwordHash))) throw wrongPassword()
-    refuseWeak(newPassword as string, user.email)
-    return hashPassword(newPassword as string)
+    if (!(await isPassword(oldPassword, user.passwordHash))) throw wrongPassword()
+    refuseWeak(newPassword, user.email, { companyName: company.name, field: 'new_password' })
+    return hashPassword(newPassword)
   })
-  await db.company(companyId, async trx => {
+  await inCompany(request, async trx => {
     // By the old hash, so that of two changes at once the second fails instead of winning.
     const changed = await User.query(trx)
       .where({ id: user.id, passwordHash: user.passwordHash })
       .patch({ passwordHash })
     if (changed === 0) throw wrongPassword()
-    await endSessions(trx, { userId: user.id })
+    await endAccess(trx, user.id)
+    await auditSelf(request, trx, 'user.password_changed')
+  })
+}
+
+function auditSelf(request: Request, trx: Transaction, action: string): Promise<number> {
+  return auditRequest(request, trx, {
+    action,
+    target: { type: 'user', id: caller(request).userId as string },
   })
 }
 

@@ -3,12 +3,14 @@ import { SCOPES } from '../../server/access.ts'
 import { pageQuery } from '../../server/page.ts'
 import { TIMEZONE } from '../../server/timezones.ts'
 
-const email = Joi.string().trim().lowercase().email({ tlds: false }).max(254)
+const email = Joi.string().trim().normalize('NFC').lowercase().email({ tlds: false }).max(254)
 /** Hashing takes text of any length; policy is checked apart, and has a code of its own. */
 const password = Joi.string().max(1_024)
 const fullName = Joi.string().trim().min(1).max(200)
+/** There is one owner, and nobody is made it. */
+const givenRole = Joi.string().valid('admin', 'member', 'viewer')
 
-/** The bodies and queries of accounts and API keys. */
+/** The bodies and queries of accounts, users, invitations and API keys. */
 export const schemas = {
   email,
   register: Joi.object({
@@ -16,8 +18,11 @@ export const schemas = {
     password: password.required(),
     full_name: fullName,
     company_name: Joi.string().trim().min(1).max(200),
-    invitation_token: Joi.string().max(200),
-  }).label('RegisterRequest'),
+    invitation_token: Joi.string().max(200).description('Joins the company that invited this email.'),
+  })
+    .without('invitation_token', 'company_name')
+    .messages({ 'object.without': 'company_name is not for who joins a company by an invitation' })
+    .label('RegisterRequest'),
   login: Joi.object({ email: email.required(), password: password.required() }).label('LoginRequest'),
   refresh: Joi.object({ refresh_token: Joi.string().max(500).required() }).label('RefreshTokenRequest'),
   profile: Joi.object({ full_name: fullName.allow(null), timezone: TIMEZONE })
@@ -36,4 +41,9 @@ export const schemas = {
     expires_at: Joi.date().iso().allow(null),
   }).label('CreateApiKeyRequest'),
   listKeys: Joi.object(pageQuery()),
+  page: Joi.object(pageQuery()),
+  updateUser: Joi.object({ role: givenRole, is_active: Joi.boolean().strict() })
+    .min(1)
+    .label('UpdateUserRequest'),
+  invite: Joi.object({ email: email.required(), role: givenRole.required() }).label('InviteRequest'),
 }

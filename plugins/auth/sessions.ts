@@ -3,12 +3,14 @@ import type { Request, Server } from '@hapi/hapi'
 import { v7 as uuid } from 'uuid'
 import { SCOPE_OF_ROLE, type Caller, type Role } from '../../server/access.ts'
 import type { Plan } from '../../server/config.ts'
-import { rows, type Transaction } from '../../server/database.ts'
+import { audit, placeOf } from '../../server/audit.ts'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
 import {
   ACCESS_SECONDS,
   firstRefresh,
   nextRefresh,
+  nextRefreshes,
   readRefresh,
   signAccess,
   type RefreshToken,
@@ -41,6 +43,7 @@ export async function openSession(
 }
 
 interface SessionState {
+  companyId: string
   userId: string
   refreshHash: Buffer
   previousHash: Buffer | null
@@ -49,7 +52,7 @@ interface SessionState {
 }
 
 const STATE = `
-  select s.user_id, s.refresh_hash, s.previous_hash,
+  select s.company_id, s.user_id, s.refresh_hash, s.previous_hash,
     s.ended_at is null and s.expires_at > now() and u.is_active as is_alive,
     coalesce(s.rotated_at > now() - interval '10 seconds', false) as is_just_rotated
   from sessions s join users u on u.id = s.user_id
@@ -79,10 +82,21 @@ export async function refreshSession(server: Server, text: string, request: Requ
       )
       return tokens(server, state.userId, next)
     }
-    const isRepeat =
-      state.previousHash !== null && fits(token, state.previousHash) && fits(next, state.refreshHash)
-    if (isRepeat && state.isJustRotated) return tokens(server, state.userId, next)
+    const isRepeat = state.previousHash !== null && fits(token, state.previousHash)
+    // Made by a process that has another newest key, it may not be what would follow here.
+    const made = nextRefreshes(server.vault, token).find(successor => fits(successor, state.refreshHash))
+    if (made && isRepeat && state.isJustRotated) return tokens(server, state.userId, made)
     await rows(trx, 'update sessions set ended_at = now() where id = :id', { id: token.sessionId })
+    await audit(
+      trx,
+      // It is not known which of the two is the user.
+      { companyId: state.companyId, actor: 'system', ...placeOf(request) },
+      {
+        action: 'session.reused',
+        target: { type: 'user', id: state.userId },
+        details: { session_id: token.sessionId },
+      },
+    )
     return undefined
   })
   if (!result) throw refused()
@@ -113,15 +127,25 @@ export async function callerOfSession(
   )
 }
 
-/** Ends one session, or all of a user, in a transaction of the company. */
-export async function endSessions(
-  trx: Transaction,
-  which: { id: string } | { userId: string },
-): Promise<void> {
-  const [column, value] = 'id' in which ? ['id', which.id] : ['user_id', which.userId]
-  await rows(trx, `update sessions set ended_at = now() where ${column} = :value and ended_at is null`, {
-    value,
-  })
+/** Ends one session, in a transaction of the company. */
+export async function endSession(trx: Transaction, id: string): Promise<void> {
+  await rows(
+    trx,
+    'update sessions set ended_at = now() where company_id = :companyId and id = :id and ended_at is null',
+    { companyId: companyOf(trx), id },
+  )
+}
+
+/** Ends all sessions of a user, and what could still become one, in a transaction of the company. */
+export async function endAccess(trx: Transaction, userId: string): Promise<void> {
+  const who = { companyId: companyOf(trx), userId }
+  await rows(
+    trx,
+    `update sessions set ended_at = now()
+     where company_id = :companyId and user_id = :userId and ended_at is null`,
+    who,
+  )
+  await rows(trx, 'delete from tickets where company_id = :companyId and user_id = :userId', who)
 }
 
 function tokens(server: Server, userId: string, refresh: RefreshToken): Tokens {

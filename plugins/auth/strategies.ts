@@ -5,6 +5,7 @@ import { validate as isUuid } from 'uuid'
 import type { Caller, Scope } from '../../server/access.ts'
 import type { Plan } from '../../server/config.ts'
 import { apiError } from '../../server/errors.ts'
+import { callerOfDemo, DEMO_START } from './demo.ts'
 import { callerOfSession } from './sessions.ts'
 import { accessKey, isAccessHeader, sha256, verifyOptions, type AccessClaims } from './tokens.ts'
 
@@ -17,10 +18,10 @@ export const KEY_START = 'aa_'
 /** Registers the strategies `api-key` and `jwt`; either puts a `Caller` into the credentials. */
 export async function addStrategies(server: Server): Promise<void> {
   await server.register(jwtPlugin)
-  const key = accessKey(server.vault)
   server.auth.strategy('jwt', 'jwt', {
     key: (async ({ header }: { header: unknown }) => {
-      if (!isAccessHeader(header)) throw unauthorized(SENTENCES.token)
+      const key = isAccessHeader(header) && accessKey(server.vault, (header as { kid?: unknown }).kid)
+      if (!key) throw unauthorized(SENTENCES.token)
       return { key }
     }) as never,
     complete: true,
@@ -54,6 +55,7 @@ const SENTENCES = {
   key: 'The API key is not known: check that it was copied whole, or make one with POST /api/v1/api-keys',
   expiredKey: 'The API key has expired: make a new one with POST /api/v1/api-keys',
   revokedKey: 'The API key was revoked: make a new one with POST /api/v1/api-keys',
+  demoKey: 'The demo session has ended: POST /api/v1/demo/session gives a new key',
 }
 
 function sentence(message: string | undefined): string {
@@ -92,6 +94,11 @@ async function authenticate(request: Request, h: ResponseToolkit) {
   const key = /^Bearer +(\S+)$/i.exec(String(request.headers.authorization ?? ''))?.[1]
   // A missing credential lets the next strategy look.
   if (!key?.startsWith(KEY_START)) throw Boom.unauthorized(null, 'ApiKey')
+  if (key.startsWith(DEMO_START)) {
+    const visitor = await callerOfDemo(request.server, key)
+    if (!visitor) throw unauthorized(SENTENCES.demoKey)
+    return h.authenticated({ credentials: visitor as never })
+  }
   const [row] = await request.server.db.statement<KeyRow>(FIND_KEY, { hash: sha256(key) })
   if (!row) throw unauthorized(SENTENCES.key)
   if (row.isRevoked) throw unauthorized(SENTENCES.revokedKey)

@@ -26,9 +26,14 @@ export const verifyOptions = {
   clockTolerance: 5,
 }
 
-/** The key that access tokens are signed with. */
-export function accessKey(vault: Vault): Buffer {
-  return vault.derive('access tokens')
+const ACCESS = 'access tokens'
+
+/** The key that access tokens are signed with, or the one that a token names; undefined when that one is gone. */
+export function accessKey(vault: Vault): Buffer
+export function accessKey(vault: Vault, keyId: unknown): Buffer | undefined
+export function accessKey(vault: Vault, keyId?: unknown): Buffer | undefined {
+  if (keyId === undefined) return vault.derive(ACCESS)
+  return vault.deriveAll(ACCESS).find(known => known.keyId === keyId)?.key
 }
 
 /** An access token of 15 minutes. */
@@ -39,7 +44,7 @@ export function signAccess(vault: Vault, { sub, sid }: AccessClaims): string {
     issuer: ISSUER,
     audience: AUDIENCE,
     expiresIn: ACCESS_SECONDS,
-    header: { alg: 'HS256', typ: TYPE },
+    header: { alg: 'HS256', typ: TYPE, kid: vault.keyId },
   })
 }
 
@@ -62,10 +67,11 @@ export interface RefreshToken {
 const ID_BYTES = 16
 const SECRET_BYTES = 32
 const MARK_BYTES = 16
+const MARK = 'refresh mark'
 
 /** The first refresh token of a session. */
 export function firstRefresh(vault: Vault, sessionId: string): RefreshToken {
-  return assemble(vault, sessionId, randomBytes(SECRET_BYTES))
+  return assemble(vault.derive(MARK), sessionId, randomBytes(SECRET_BYTES))
 }
 
 /**
@@ -73,7 +79,15 @@ export function firstRefresh(vault: Vault, sessionId: string): RefreshToken {
  * successor although only hashes are stored; who has the old token alone cannot compute it.
  */
 export function nextRefresh(vault: Vault, token: RefreshToken): RefreshToken {
-  return assemble(vault, token.sessionId, mac(vault, 'refresh successor', Buffer.from(token.text)))
+  return nextRefreshes(vault, token)[0]!
+}
+
+/** What may have followed a token: its successor under each key, the newest first. */
+export function nextRefreshes(vault: Vault, token: RefreshToken): RefreshToken[] {
+  const marks = vault.deriveAll(MARK)
+  return vault.deriveAll('refresh successor').map(({ key }, index) => {
+    return assemble(marks[index]!.key, token.sessionId, mac(key, Buffer.from(token.text)))
+  })
 }
 
 /** Reads a refresh token; `isOurs` is whether its mark is right. Undefined when it has not the form of one. */
@@ -82,12 +96,13 @@ export function readRefresh(vault: Vault, text: string): (RefreshToken & { isOur
   if (bytes.length !== ID_BYTES + SECRET_BYTES + MARK_BYTES || bytes.toString('base64url') !== text)
     return undefined
   const mark = bytes.subarray(ID_BYTES + SECRET_BYTES)
+  const body = bytes.subarray(0, ID_BYTES + SECRET_BYTES)
   const sessionId = uuidText(bytes.subarray(0, ID_BYTES))
   return {
     sessionId,
     text,
     hash: sha256(text),
-    isOurs: timingSafeEqual(mark, markOf(vault, bytes.subarray(0, ID_BYTES + SECRET_BYTES))),
+    isOurs: vault.deriveAll(MARK).some(({ key }) => timingSafeEqual(mark, markOf(key, body))),
   }
 }
 
@@ -96,16 +111,16 @@ export function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-function assemble(vault: Vault, sessionId: string, secret: Buffer): RefreshToken {
+function assemble(markKey: Buffer, sessionId: string, secret: Buffer): RefreshToken {
   const body = Buffer.concat([uuidBytes(sessionId), secret])
-  const text = Buffer.concat([body, markOf(vault, body)]).toString('base64url')
+  const text = Buffer.concat([body, markOf(markKey, body)]).toString('base64url')
   return { sessionId, text, hash: sha256(text) }
 }
 
-function markOf(vault: Vault, body: Buffer): Buffer {
-  return mac(vault, 'refresh mark', body).subarray(0, MARK_BYTES)
+function markOf(key: Buffer, body: Buffer): Buffer {
+  return mac(key, body).subarray(0, MARK_BYTES)
 }
 
-function mac(vault: Vault, purpose: string, text: Buffer): Buffer {
-  return createHmac('sha256', vault.derive(purpose)).update(text).digest()
+function mac(key: Buffer, text: Buffer): Buffer {
+  return createHmac('sha256', key).update(text).digest()
 }

@@ -144,7 +144,7 @@ function splitSecrets(connector: Connector, config: Config): { open: Config; sec
 }
 
 /** Where a source's secrets are sealed for; a row copied to another source or company does not open. */
-function sealPlace(companyId: string, sourceId: string): string {
+export function sealPlace(companyId: string, sourceId: string): string {
   return `source:${companyId}:${sourceId}`
 }
 

@@ -187,7 +187,7 @@ async function fail(
   { read: former, runId, error }: { read: Source; runId: string; error: Error },
 ): Promise<boolean> {
   const source = await Source.query(trx).findById(former.id).forNoKeyUpdate()
-  if (source && isOutdated(former, source)) return false
+  if (source && isOutdated(server, former, source)) return false
   const ended = await Run.query(trx)
     .findById(runId)
     .whereIn('status', UNFINISHED)

@@ -2,6 +2,7 @@ import type { Plugin } from '@hapi/hapi'
 import { findAsset, findTable, hasPersonalData, personalColumns, tableInfo, tagsAbout } from './assets.ts'
 import type { CatalogApi } from './api.ts'
 import { learnExpected } from './baseline.ts'
+import { sealPlace } from './config.ts'
 import { statementTimeoutMs, withConnection } from './connections.ts'
 import { discoverJob, dispatchDiscoveries } from './jobs.ts'
 import type { AssetFacts } from './present.ts'
@@ -22,6 +23,7 @@ export const catalog: Plugin<undefined> = {
     const facts: AssetFacts[] = []
     server.jobs.add(discoverJob, dispatchDiscoveries, pruneJob)
     server.plugins.alerts.onExpected('schema_change', learnExpected)
+    server.sealed.push({ table: 'sources', column: 'secrets', place: sealPlace })
     server.route([...routes(facts), ...sourceRoutes(facts), ...schemaRoutes, ...tagRoutes])
     server.expose({
       findAsset,

@@ -3,7 +3,7 @@ import type { Server } from '@hapi/hapi'
 import { tablePath, type TableInfo } from '../../connectors/catalog.ts'
 import type { ConnectorError } from '../../connectors/errors.ts'
 import type { Transaction } from '../../server/database.ts'
-import { wayOf } from './config.ts'
+import { openConfig, wayOf } from './config.ts'
 import { failureOf } from './connections.ts'
 import { compareCatalogs, keepConstraints, type Comparison } from './compare.ts'
 import { closeExcluded, recordDrift } from './changes.ts'
@@ -60,7 +60,7 @@ export async function record(
   const source = await Source.query(trx).findById(read.id).forNoKeyUpdate()
   const run = await Run.query(trx).findById(runId).forUpdate()
   if (!source || run?.status !== 'running') return null
-  if (isOutdated(read, source)) return 'outdated'
+  if (isOutdated(server, read, source)) return 'outdated'
   const isFirst = source.lastDiscoveryAt === null
   await keepConstraints(trx, source, found.tables)
   const prints = new Map(found.tables.map(table => [tablePath(table), fingerprint(table)]))
@@ -103,8 +103,10 @@ export async function record(
 }
 
 /** Whether somebody has said meanwhile that another database is to be read, in another way, or other tables of it. */
-export function isOutdated(read: Source, source: Source): boolean {
-  const partsOf = (of: Source) => [wayOf(of.config), of.secrets, of.includePatterns, of.excludePatterns]
+export function isOutdated(server: Server, read: Source, source: Source): boolean {
+  // The same secret is sealed anew when the service's key is changed.
+  const wayTo = (of: Source) => wayOf(read.secrets === source.secrets ? of.config : openConfig(server, of))
+  const partsOf = (of: Source) => [wayTo(of), of.includePatterns, of.excludePatterns]
   return !isDeepStrictEqual(partsOf(read), partsOf(source))
 }
 

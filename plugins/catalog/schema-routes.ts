@@ -1,5 +1,6 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, actorOf, caller, inCompany } from '../../server/access.ts'
+import { auditRequest } from '../../server/audit.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
@@ -116,7 +117,9 @@ export const schemaRoutes: ServerRoute[] = [
       const data = await inCompany(request, async trx => {
         const asset = await findAsset(trx, param(request, 'asset_id'))
         const by = actorOf(caller(request))
-        return presentBaseline(await accept(request.server, trx, asset, { by, description }))
+        const baseline = presentBaseline(await accept(request.server, trx, asset, { by, description }))
+        await auditRequest(request, trx, { action: 'baseline.accepted', target: targetOf(asset) })
+        return baseline
       })
       return h.response({ data }).code(201)
     },
@@ -145,6 +148,7 @@ export const schemaRoutes: ServerRoute[] = [
       inCompany(request, async trx => {
         const source = await sourceOf(trx, request)
         await patchSource(request.server, trx, source.id, { discovery_interval: 'off' })
+        await tellMonitoring(request, trx, source, 'off')
         const message = `${source.name} is discovered only when asked: POST /api/v1/sdk/assets/${source.id}/discover`
         return { data: { success: true, message, asset_id: source.id, monitoring_enabled: false } }
       }),
@@ -252,6 +256,11 @@ async function acknowledgeOne(trx: Transaction, request: Request): Promise<objec
   const by = actorOf(caller(request))
   await acknowledge(request.server, trx, { source, changeIds: [change.id] }, by)
   const [data] = await presentChanges(trx, await SchemaChange.query(trx).where('id', change.id))
+  await auditRequest(request, trx, {
+    action: 'schema_change.acknowledged',
+    target: { type: 'source', id: source.id },
+    details: { change_id: change.id },
+  })
   return { data }
 }
 
@@ -262,6 +271,11 @@ async function acknowledgeMany(trx: Transaction, request: Request): Promise<obje
   const by = actorOf(caller(request))
   const acknowledged = await acknowledge(request.server, trx, { ...asset, changeIds }, by)
   const { open: remaining } = await countChanges(trx, asset.source.companyId, asset, ALL_DAYS)
+  await auditRequest(request, trx, {
+    action: 'schema_change.acknowledged',
+    target: targetOf(asset),
+    details: { count: acknowledged },
+  })
   return { data: { acknowledged, remaining } }
 }
 
@@ -295,7 +309,22 @@ async function startMonitoring(trx: Transaction, request: Request): Promise<obje
   const watched = await patchSource(request.server, trx, source.id, {
     discovery_interval: body.schedule_type,
   })
-  return { data: await monitoring(trx, watched) }
+  const data = await monitoring(trx, watched)
+  await tellMonitoring(request, trx, source, body.schedule_type)
+  return { data }
+}
+
+function tellMonitoring(request: Request, trx: Transaction, source: Source, interval: string) {
+  return auditRequest(request, trx, {
+    action: 'source.updated',
+    target: targetOf({ source }),
+    details: { fields: ['discovery_interval'], discovery_interval: interval },
+  })
+}
+
+/** What the audit log calls an asset. */
+function targetOf({ source, table }: Asset): { type: string; id: string } {
+  return table ? { type: 'table', id: table.id } : { type: 'source', id: source.id }
 }
 
 /** The source of the path. @throws 400 for a table, naming its source */

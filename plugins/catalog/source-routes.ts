@@ -1,5 +1,6 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany } from '../../server/access.ts'
+import { auditRequest, fieldsOf } from '../../server/audit.ts'
 import type { Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
 import { bodyOf, param } from '../../server/input.ts'
@@ -49,13 +50,17 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
       },
       handler: async (request, h) => {
         const { companyId } = caller(request)
-        const data = await inCompany(request, async trx =>
-          present(
-            request,
-            trx,
-            await createSource(request.server, trx, companyId, bodyOf<NewSource>(request)),
-          ),
-        )
+        const data = await inCompany(request, async trx => {
+          const source = await createSource(request.server, trx, companyId, bodyOf<NewSource>(request))
+          const record = await present(request, trx, source)
+          const { id, name, sourceType } = source
+          await auditRequest(request, trx, {
+            action: 'source.created',
+            target: { type: 'source', id },
+            details: { name, source_type: sourceType },
+          })
+          return record
+        })
         return h.response({ data }).code(201)
       },
     },
@@ -72,11 +77,16 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
         inCompany(request, async trx => {
           const patch = bodyOf<SourcePatch>(request)
           const { source, table } = await findAsset(trx, param(request, 'asset_id'))
-          if (!table)
-            return {
-              data: await present(request, trx, await patchSource(request.server, trx, source.id, patch)),
-            }
-          return { data: await describeTable(trx, source, table, patch, facts) }
+          const data = table
+            ? await describeTable(trx, source, table, patch, facts)
+            : await present(request, trx, await patchSource(request.server, trx, source.id, patch))
+          const type = table ? 'table' : 'source'
+          await auditRequest(request, trx, {
+            action: `${type}.updated`,
+            target: { type, id: (table ?? source).id },
+            details: { fields: fieldsOf(patch) },
+          })
+          return { data }
         }),
     },
     {
@@ -92,6 +102,12 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
         inCompany(request, async trx => {
           const source = await sourceOf(trx, request)
           await Source.query(trx).deleteById(source.id)
+          const { id, name } = source
+          await auditRequest(request, trx, {
+            action: 'source.removed',
+            target: { type: 'source', id },
+            details: { name },
+          })
           return { data: { success: true, message: `Source ${source.name} was removed` } }
         }),
     },
@@ -106,7 +122,13 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
       },
       handler: async request => {
         const source = await inCompany(request, trx => sourceOf(trx, request))
-        return { data: await testSource(request.server, source) }
+        const tell = (trx: Transaction, errorCode: string | null) =>
+          auditRequest(request, trx, {
+            action: 'source.tested',
+            target: { type: 'source', id: source.id },
+            details: { success: errorCode === null, error_code: errorCode },
+          })
+        return { data: await testSource(request.server, source, tell) }
       },
     },
     {
@@ -121,7 +143,15 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
       handler: async (request, h) => {
         const source = await inCompany(request, trx => sourceOf(trx, request))
         await request.server.limits.take(`discovery:${source.id}`, DISCOVERIES_AN_HOUR, 3_600, request)
-        const run = await inCompany(request, trx => requestDiscovery(request.server, trx, source))
+        const run = await inCompany(request, async trx => {
+          const asked = await requestDiscovery(request.server, trx, source)
+          await auditRequest(request, trx, {
+            action: 'source.discovery_requested',
+            target: { type: 'source', id: source.id },
+            details: { job_id: asked.id },
+          })
+          return asked
+        })
         const message = `Discovery is ${run.status}: GET /api/v1/sdk/jobs/${run.id} tells how it goes`
         return h
           .response({
@@ -173,6 +203,7 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
             status: 'cancelled',
             completedAt: new Date(),
           })
+          await auditRequest(request, trx, { action: 'job.cancelled', target: { type: 'job', id: run.id } })
           return { data: presentRun(cancelled) }
         }),
     },

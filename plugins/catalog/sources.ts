@@ -158,11 +158,16 @@ export interface Tested {
   stages: { name: string; status: string; latency_ms: number; message: string }[]
 }
 
-/** Tries a source and remembers how it went. */
-export async function testSource(server: Server, source: Source): Promise<Tested> {
+/** Tries a source and remembers how it went. `tell` says so in the same transaction. */
+export async function testSource(
+  server: Server,
+  source: Source,
+  tell: (trx: Transaction, errorCode: string | null) => Promise<unknown>,
+): Promise<Tested> {
   const stages = await testConnection(server, source)
   const failed = stages.find(stage => stage.status === 'failed')
   const error = failed ? (failed.error ?? unknownFailure(source, failed)) : null
+  const failure = error && failureOf(error)
   await server.db.company(source.companyId, async trx => {
     const tls = stages.find(({ name, status }) => name === 'tls' && status !== 'failed')
     // Skipped after an earlier stage failed, it tells nothing.
@@ -171,8 +176,8 @@ export async function testSource(server: Server, source: Source): Promise<Tested
         .findById(source.id)
         .patch({ isEncrypted: tls.status === 'passed' && tls.isEncrypted !== false })
     await noteConnection(server, trx, source, error)
+    await tell(trx, failure?.code ?? null)
   })
-  const failure = error && failureOf(error)
   return {
     success: !failed,
     latency_ms: stages.reduce((sum, stage) => sum + Math.round(stage.latencyMs), 0),

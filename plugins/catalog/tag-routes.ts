@@ -1,6 +1,7 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { formatName } from '../../connectors/catalog.ts'
 import { access, inCompany } from '../../server/access.ts'
+import { auditRequest } from '../../server/audit.ts'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
@@ -25,7 +26,12 @@ export const tagRoutes: ServerRoute[] = [
       validate: { payload: schemas.newTag },
     },
     handler: async (request, h) => {
-      const { data, isNew } = await inCompany(request, trx => create(trx, bodyOf<NewTag>(request)))
+      const { data, isNew } = await inCompany(request, async trx => {
+        const { name, asset_id: assetId } = bodyOf<NewTag>(request)
+        const made = await create(trx, bodyOf<NewTag>(request))
+        if (made.isNew) await tellApplied(request, trx, { names: [name], asset_ids: [assetId], applied: 1 })
+        return made
+      })
       return h.response({ data }).code(isNew ? 201 : 200)
     },
   },
@@ -51,7 +57,12 @@ export const tagRoutes: ServerRoute[] = [
       validate: { payload: schemas.applyTags },
     },
     handler: request =>
-      inCompany(request, async trx => ({ data: await apply(trx, bodyOf<Application>(request)) })),
+      inCompany(request, async trx => {
+        const { tag_names: names, asset_id: assetId } = bodyOf<Application>(request)
+        const data = await apply(trx, bodyOf<Application>(request))
+        await tellApplied(request, trx, { names, asset_ids: [assetId], applied: data.applied })
+        return { data }
+      }),
   },
   {
     method: 'POST',
@@ -63,7 +74,12 @@ export const tagRoutes: ServerRoute[] = [
       validate: { payload: schemas.bulkApplyTag },
     },
     handler: request =>
-      inCompany(request, async trx => ({ data: await bulkApply(trx, bodyOf<BulkApplication>(request)) })),
+      inCompany(request, async trx => {
+        const { tag_name: name, asset_ids: ids } = bodyOf<BulkApplication>(request)
+        const data = await bulkApply(trx, bodyOf<BulkApplication>(request))
+        await tellApplied(request, trx, { names: [name], asset_ids: ids, applied: data.applied })
+        return { data }
+      }),
   },
   {
     method: 'DELETE',
@@ -77,6 +93,28 @@ export const tagRoutes: ServerRoute[] = [
     handler: request => inCompany(request, async trx => ({ data: await remove(trx, request) })),
   },
 ]
+
+/** Subjects that an entry of the audit log names; all are counted. */
+const MOST_NAMED = 20
+
+async function tellApplied(
+  request: Request,
+  trx: Transaction,
+  said: { names: string[]; asset_ids: string[]; applied: number },
+): Promise<void> {
+  if (said.applied === 0) return
+  const [only, ...others] = said.asset_ids
+  const asset = only !== undefined && others.length === 0 ? await findAsset(trx, only) : undefined
+  await auditRequest(request, trx, {
+    action: 'tag.applied',
+    target: asset && targetOf(asset.source.id, asset.table?.id),
+    details: { ...said, asset_ids: said.asset_ids.slice(0, MOST_NAMED) },
+  })
+}
+
+function targetOf(sourceId: string, tableId?: string | null): { type: string; id: string } {
+  return tableId ? { type: 'table', id: tableId } : { type: 'source', id: sourceId }
+}
 
 interface NewTag extends Said {
   asset_id: string
@@ -247,6 +285,11 @@ async function remove(trx: Transaction, request: Request): Promise<object> {
   const tag = UUID.test(id) ? await Tag.query(trx).findById(id).where('isRefused', false) : undefined
   if (!tag) throw apiError('TAG_NOT_FOUND', 'There is no such tag, or it is not yours', { tag_id: id })
   const isRefused = await takeOff(trx, tag)
+  await auditRequest(request, trx, {
+    action: 'tag.removed',
+    target: targetOf(tag.sourceId, tag.tableId),
+    details: { name: tag.name, column: tag.columnName },
+  })
   const message = isRefused
     ? `Tag ${tag.name} was taken off, and will not be put on again by itself`
     : `Tag ${tag.name} was taken off`

@@ -27,6 +27,7 @@ export const demo: Plugin<undefined> = {
 async function run(server: Server, print: (line: string) => void): Promise<void> {
   const credentials = await prepare(server)
   if (!credentials) return
+  await server.plugins.auth.setDemoCompany(credentials.companyId)
   print(`sign-in: ${credentials.email} ${credentials.password}`)
   print(`key: ${credentials.key}`)
   const found = await summarize(server, credentials).catch((error: unknown) => {

@@ -1,5 +1,6 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany } from '../../server/access.ts'
+import { auditRequest, fieldsOf } from '../../server/audit.ts'
 import type { Transaction } from '../../server/database.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
 import type { Page } from '../../server/page.ts'
@@ -45,7 +46,11 @@ export const scheduleRoutes: ServerRoute[] = [
     handler: async (request, h) => {
       const body = bodyOf<NewSchedule>(request)
       await assertRunnable(request.server, caller(request).companyId, body, body)
-      const made = await inCompany(request, trx => createSchedule(request.server, trx, body))
+      const made = await inCompany(request, async trx => {
+        const schedule = await createSchedule(request.server, trx, body)
+        await tell(request, trx, 'created', schedule, { table: schedule.qualifiedName })
+        return schedule
+      })
       return h.response({ data: presentSchedule(await checkAtOnce(request.server, made)) }).code(201)
     },
   },
@@ -60,9 +65,19 @@ export const scheduleRoutes: ServerRoute[] = [
       validate: { payload: schemas.newSchedules },
     },
     handler: async request => ({
-      data: await inCompany(request, trx =>
-        createSchedules(request.server, trx, bodyOf<NewSchedules>(request)),
-      ),
+      data: await inCompany(request, async trx => {
+        const body = bodyOf<NewSchedules>(request)
+        const reply = await createSchedules(request.server, trx, body)
+        if (reply.created > 0 && !reply.dry_run) {
+          const { source } = await request.server.plugins.catalog.findAsset(trx, body.asset_id)
+          await auditRequest(request, trx, {
+            action: 'schedule.created',
+            target: { type: 'source', id: source.id },
+            details: { created: reply.created },
+          })
+        }
+        return reply
+      }),
     }),
   },
   {
@@ -78,7 +93,11 @@ export const scheduleRoutes: ServerRoute[] = [
       const id = param(request, 'id')
       const patch = bodyOf<ScheduleFields>(request)
       await assertRunnable(request.server, caller(request).companyId, { id }, patch)
-      const changed = await inCompany(request, trx => patchSchedule(request.server, trx, id, patch))
+      const changed = await inCompany(request, async trx => {
+        const schedule = await patchSchedule(request.server, trx, id, patch)
+        await tell(request, trx, 'updated', schedule, { fields: fieldsOf(patch) })
+        return schedule
+      })
       return { data: presentSchedule(await checkAtOnce(request.server, changed)) }
     },
   },
@@ -93,7 +112,9 @@ export const scheduleRoutes: ServerRoute[] = [
     },
     handler: request =>
       inCompany(request, async trx => {
-        const { qualifiedName } = await deleteSchedule(request.server, trx, param(request, 'id'))
+        const schedule = await deleteSchedule(request.server, trx, param(request, 'id'))
+        const { qualifiedName } = schedule
+        await tell(request, trx, 'removed', schedule, { table: qualifiedName })
         return {
           data: { success: true, message: `The freshness of ${qualifiedName} is not watched any more` },
         }
@@ -110,4 +131,18 @@ async function list(request: Request, trx: Transaction): Promise<object> {
   const scope = await scopeOf(request.server, trx, asset)
   const { tables, pagination } = await listSchedules(trx, scope, { ...page, isActive })
   return { data: { data: tables.map(presentSchedule), pagination } }
+}
+
+function tell(
+  request: Request,
+  trx: Transaction,
+  happened: string,
+  schedule: { id: string },
+  details: object,
+) {
+  return auditRequest(request, trx, {
+    action: `schedule.${happened}`,
+    target: { type: 'schedule', id: schedule.id },
+    details: { ...details },
+  })
 }

@@ -41,21 +41,25 @@ export function configureMetric(
   })
 }
 
-/** Makes a metric; it is due at once. With `backfill_days` it has learned the past of its table. */
+/**
+ * Makes a metric; it is due at once. With `backfill_days` it has learned the past of its table. `tell` says so in the
+ * same transaction.
+ */
 export async function createMetric(
   server: Server,
   companyId: string,
   assetId: string,
   body: NewMetric,
+  tell: (trx: Transaction, metric: NamedMetric) => Promise<unknown>,
 ): Promise<{ metric: NamedMetric; backfill?: Backfill['told'] }> {
   const { backfill_days: days, capture_interval: interval } = body
   const configured = await configureMetric(server, companyId, assetId, body)
   const past = days === undefined ? null : await server.plugins.scans.backfill(configured, { days, interval })
   return server.db.company(companyId, async trx => {
     const metric = await insertMetric(trx, configured, body)
-    if (!past) return { metric }
-    await learnPast(trx, metric, past)
-    return { metric, backfill: past.told }
+    if (past) await learnPast(trx, metric, past)
+    await tell(trx, metric)
+    return { metric, ...(past && { backfill: past.told }) }
   })
 }
 

@@ -1,5 +1,6 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany } from '../../server/access.ts'
+import { auditRequest, fieldsOf } from '../../server/audit.ts'
 import type { Transaction } from '../../server/database.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
@@ -81,6 +82,7 @@ export function routes(server: Server, captureNow: CaptureNow): ServerRoute[] {
           companyId,
           param(request, 'asset_id'),
           bodyOf<NewMetric>(request),
+          (trx, metric) => tell(request, trx, 'created', metric, { metric_type: metric.metricType }),
         )
         return h.response({ data: { ...presentMetric(metric), ...(backfill && { backfill }) } }).code(201)
       },
@@ -133,11 +135,12 @@ export function routes(server: Server, captureNow: CaptureNow): ServerRoute[] {
         validate: { params: metricParams, payload: schemas.metricPatch },
       },
       handler: request =>
-        inCompany(request, async trx => ({
-          data: presentMetric(
-            await patchMetric(server, trx, await metricOf(trx, request), bodyOf<MetricPatch>(request)),
-          ),
-        })),
+        inCompany(request, async trx => {
+          const patch = bodyOf<MetricPatch>(request)
+          const metric = await patchMetric(server, trx, await metricOf(trx, request), patch)
+          await tell(request, trx, 'updated', metric, { fields: fieldsOf(patch) })
+          return { data: presentMetric(metric) }
+        }),
     },
     {
       method: 'DELETE',
@@ -152,6 +155,7 @@ export function routes(server: Server, captureNow: CaptureNow): ServerRoute[] {
         inCompany(request, async trx => {
           const metric = await metricOf(trx, request)
           await removeMetric(server, trx, metric)
+          await tell(request, trx, 'removed', metric, { metric_type: metric.metricType })
           return { data: { success: true, message: `Metric m_${metric.id} was removed` } }
         }),
     },
@@ -189,4 +193,12 @@ export function routes(server: Server, captureNow: CaptureNow): ServerRoute[] {
         }),
     },
   ]
+}
+
+function tell(request: Request, trx: Transaction, happened: string, metric: Metric, details: object) {
+  return auditRequest(request, trx, {
+    action: `metric.${happened}`,
+    target: { type: 'metric', id: `m_${metric.id}` },
+    details: { ...details },
+  })
 }

@@ -1,5 +1,7 @@
-import type { ServerRoute } from '@hapi/hapi'
+import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, inCompany } from '../../server/access.ts'
+import { auditRequest, fieldsOf } from '../../server/audit.ts'
+import type { Transaction } from '../../server/database.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import type { ScheduleUser } from './api.ts'
@@ -46,7 +48,11 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
         validate: { payload: schemas.newSchedule },
       },
       handler: async (request, h) => {
-        const schedule = await inCompany(request, trx => createSchedule(trx, bodyOf<NewSchedule>(request)))
+        const schedule = await inCompany(request, async trx => {
+          const made = await createSchedule(trx, bodyOf<NewSchedule>(request))
+          await tell(request, trx, 'created', made, { name: made.name })
+          return made
+        })
         return h.response(presentSchedule(schedule)).code(201)
       },
     },
@@ -71,7 +77,9 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
       handler: request =>
         inCompany(request, async trx => {
           const patch = bodyOf<Partial<NewSchedule>>(request)
-          return presentSchedule(await patchSchedule(trx, param(request, 'schedule_id'), patch, users))
+          const schedule = await patchSchedule(trx, param(request, 'schedule_id'), patch, users)
+          await tell(request, trx, 'updated', schedule, { fields: fieldsOf(patch) })
+          return presentSchedule(schedule)
         }),
     },
     {
@@ -85,9 +93,25 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
       },
       handler: request =>
         inCompany(request, async trx => {
-          const { name } = await deleteSchedule(trx, param(request, 'schedule_id'), users)
+          const schedule = await deleteSchedule(trx, param(request, 'schedule_id'), users)
+          const { name } = schedule
+          await tell(request, trx, 'removed', schedule, { name })
           return { data: { success: true, message: `Operating schedule ${name} was removed` } }
         }),
     },
   ]
+}
+
+function tell(
+  request: Request,
+  trx: Transaction,
+  happened: string,
+  schedule: { id: string },
+  details: object,
+) {
+  return auditRequest(request, trx, {
+    action: `operating_schedule.${happened}`,
+    target: { type: 'operating_schedule', id: schedule.id },
+    details: { ...details },
+  })
 }

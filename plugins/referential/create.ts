@@ -3,6 +3,7 @@ import { v4 } from 'uuid'
 import type { ColumnInfo } from '../../connectors/catalog.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { comparison, incomparable } from '../../checks/referential.ts'
+import type { Transaction } from '../../server/database.ts'
 import { hasCode, hasErrorData, invalidField } from '../../server/errors.ts'
 import { assertLimits, named, type GivenLimits } from './checks.ts'
 import { ReferentialCheck, type NamedCheck } from './models.ts'
@@ -33,7 +34,8 @@ interface Pair {
 
 /**
  * Makes a check; it is due at once. Both tables belong to the asset's source, the child to the asset itself where
- * that is a table. No transaction is open while the engine is asked whether it can compare the columns.
+ * that is a table. No transaction is open while the engine is asked whether it can compare the columns. `tell` says so in
+ * the transaction that makes it.
  * @throws 400 `VALIDATION_ERROR` naming the field, 404 `ASSET_NOT_FOUND`
  */
 export async function createCheck(
@@ -41,6 +43,7 @@ export async function createCheck(
   companyId: string,
   assetId: string,
   body: NewCheck,
+  tell: (trx: Transaction, check: NamedCheck) => Promise<unknown>,
 ): Promise<NamedCheck> {
   assertLimits(body.min_child_count, body.max_child_count)
   const { catalog } = server.plugins
@@ -80,7 +83,9 @@ export async function createCheck(
         maxChildCount: body.max_child_count ?? null,
       })
       .returning('id')
-    return named(trx).findById(id).throwIfNotFound()
+    const check = await named(trx).findById(id).throwIfNotFound()
+    await tell(trx, check)
+    return check
   })
 }
 

@@ -1,6 +1,7 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import type { Outcome } from '../../checks/check.ts'
 import { access, caller, inCompany } from '../../server/access.ts'
+import { auditRequest, fieldsOf } from '../../server/audit.ts'
 import type { Transaction } from '../../server/database.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
@@ -90,7 +91,9 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
       handler: async (request, h) => {
         const { companyId } = caller(request)
         const body = bodyOf<NewCheck>(request)
-        const check = await createCheck(server, companyId, param(request, 'asset_id'), body)
+        const check = await createCheck(server, companyId, param(request, 'asset_id'), body, (trx, made) =>
+          tell(request, trx, 'created', made, { name: made.name }),
+        )
         return h.response({ data: presentCheck(check) }).code(201)
       },
     },
@@ -117,8 +120,10 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
       },
       handler: request =>
         inCompany(request, async trx => {
-          const check = await checkOf(trx, request)
-          return { data: presentCheck(await patchCheck(server, trx, check, bodyOf<CheckPatch>(request))) }
+          const patch = bodyOf<CheckPatch>(request)
+          const check = await patchCheck(server, trx, await checkOf(trx, request), patch)
+          await tell(request, trx, 'updated', check, { fields: fieldsOf(patch) })
+          return { data: presentCheck(check) }
         }),
     },
     {
@@ -135,6 +140,7 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
           const check = await checkOf(trx, request)
           await ReferentialCheck.query(trx).deleteById(check.id)
           await alerts.resolve(trx, 'referential_failure', check.id)
+          await tell(request, trx, 'removed', check, { name: check.name })
           return { data: { success: true, message: `Referential check ${check.name} was removed` } }
         }),
     },
@@ -175,4 +181,18 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         }),
     },
   ]
+}
+
+function tell(
+  request: Request,
+  trx: Transaction,
+  happened: string,
+  check: ReferentialCheck,
+  details: object,
+) {
+  return auditRequest(request, trx, {
+    action: `referential_check.${happened}`,
+    target: { type: 'referential_check', id: check.id },
+    details: { ...details },
+  })
 }

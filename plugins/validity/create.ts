@@ -50,12 +50,16 @@ export function configureRule(
   })
 }
 
-/** Makes a rule; it is due at once. With `backfill_days` it has learned the past of its table. */
+/**
+ * Makes a rule; it is due at once. With `backfill_days` it has learned the past of its table. `tell` says so in the
+ * same transaction.
+ */
 export async function createRule(
   server: Server,
   companyId: string,
   assetId: string,
   body: NewRule,
+  tell: (trx: Transaction, rule: NamedRule) => Promise<unknown>,
 ): Promise<{ rule: NamedRule; backfill?: Backfill['told'] }> {
   const { backfill_days: days, check_interval: interval } = body
   if (days !== undefined && body.detection_mode !== 'auto')
@@ -65,9 +69,9 @@ export async function createRule(
   return server.db.company(companyId, async trx => {
     const schedule = await scheduleOf(server, trx, asked(body))
     const rule = await insertRule(trx, configured, body)
-    if (!past) return { rule }
-    await learnPast(trx, rule, past, schedule)
-    return { rule, backfill: past.told }
+    if (past) await learnPast(trx, rule, past, schedule)
+    await tell(trx, rule)
+    return { rule, ...(past && { backfill: past.told }) }
   })
 }
 

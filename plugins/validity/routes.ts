@@ -1,6 +1,7 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import type { Outcome } from '../../checks/check.ts'
 import { access, caller, inCompany } from '../../server/access.ts'
+import { auditRequest, fieldsOf } from '../../server/audit.ts'
 import type { Transaction } from '../../server/database.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
@@ -86,6 +87,7 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
           companyId,
           param(request, 'asset_id'),
           bodyOf<NewRule>(request),
+          (trx, rule) => tell(request, trx, 'created', rule, { name: rule.name, rule_type: rule.ruleType }),
         )
         return h.response({ data: { ...presentRule(rule), ...(backfill && { backfill }) } }).code(201)
       },
@@ -120,11 +122,12 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         validate: { params: ruleParams, payload: schemas.rulePatch },
       },
       handler: request =>
-        inCompany(request, async trx => ({
-          data: presentRuleDetail(
-            await patchRule(server, trx, await ruleOf(trx, request), bodyOf<RulePatch>(request)),
-          ),
-        })),
+        inCompany(request, async trx => {
+          const patch = bodyOf<RulePatch>(request)
+          const rule = await patchRule(server, trx, await ruleOf(trx, request), patch)
+          await tell(request, trx, 'updated', rule, { fields: fieldsOf(patch) })
+          return { data: presentRuleDetail(rule) }
+        }),
     },
     {
       method: 'DELETE',
@@ -140,6 +143,7 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
           const rule = await ruleOf(trx, request)
           await ValidityRule.query(trx).deleteById(rule.id)
           await server.plugins.alerts.resolve(trx, 'validity_failure', `v_${rule.uuid}`)
+          await tell(request, trx, 'removed', rule, { name: rule.name })
           return { data: { success: true, message: `Rule ${rule.name} was removed` } }
         }),
     },
@@ -180,4 +184,12 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         }),
     },
   ]
+}
+
+function tell(request: Request, trx: Transaction, happened: string, rule: ValidityRule, details: object) {
+  return auditRequest(request, trx, {
+    action: `rule.${happened}`,
+    target: { type: 'rule', id: `v_${rule.uuid}` },
+    details: { ...details },
+  })
 }

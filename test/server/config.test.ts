@@ -87,6 +87,71 @@ t.test('the settings can be listed, secrets hidden', async t => {
   t.notMatch(JSON.stringify(settings), key)
 })
 
+t.test('providers are read by their names, a preset with what it needs', async t => {
+  const { oauth } = readConfig({
+    OAUTH_GOOGLE_CLIENT_ID: 'mine.apps.googleusercontent.com',
+    OAUTH_GOOGLE_CLIENT_SECRET: ' canary ',
+    OAUTH_GITHUB_CLIENT_SECRET: 'of nobody',
+    OAUTH_MY_IDP_ISSUER: 'https://login.example.com/realms/one',
+    OAUTH_MY_IDP_CLIENT_ID: 'tidemark',
+    OAUTH_MY_IDP_SCOPES: 'openid, email groups',
+    OAUTH_TOKEN: 'of another program',
+    OAUTH_SLACK_CLIENT_ID: '',
+  })
+  t.strictSame(Object.fromEntries(oauth), {
+    google: {
+      clientId: 'mine.apps.googleusercontent.com',
+      issuer: 'https://accounts.google.com',
+      clientSecret: 'canary',
+    },
+    my_idp: {
+      clientId: 'tidemark',
+      issuer: 'https://login.example.com/realms/one',
+      scopes: 'openid email groups',
+    },
+  })
+  t.equal(readConfig({}).oauth.size, 0)
+})
+
+t.test('a provider that cannot work stops the start with a sentence, and no secret', async t => {
+  const messageOf = (settings: Record<string, string>) =>
+    (t.throws(() => readConfig(settings)) as ConfigError).message
+  t.match(
+    messageOf({ OAUTH_GOOGLE_CLIENT_ID: 'x' }),
+    /OAUTH_GOOGLE_CLIENT_SECRET is required with OAUTH_GOOGLE_CLIENT_ID/,
+  )
+  const half = messageOf({ OAUTH_OKTA_CLIENT_SECRET: 'canary', PORT: 'abc' })
+  t.match(half, /OAUTH_OKTA_ISSUER is required with OAUTH_OKTA_CLIENT_SECRET/)
+  t.match(half, /OAUTH_OKTA_CLIENT_ID is required/)
+  t.match(half, /PORT/, 'told together with all others')
+  t.notMatch(half, 'canary')
+  const okta = { OAUTH_OKTA_CLIENT_ID: 'x', OAUTH_OKTA_ISSUER: 'https://okta.example.com' }
+  t.match(messageOf({ ...okta, OAUTH_OKTA_SCOPES: 'email' }), /OAUTH_OKTA_SCOPES must hold openid.*"email"/)
+  for (const issuer of [
+    'http://okta.example.com',
+    'okta',
+    'https://a:b@okta.example.com',
+    'https://okta.example.com?x=1',
+  ])
+    t.match(
+      messageOf({ ...okta, OAUTH_OKTA_ISSUER: issuer }),
+      /OAUTH_OKTA_ISSUER must be .*https:\/\/.*given was/,
+      issuer,
+    )
+})
+
+t.test('the providers can be listed with the settings, secrets hidden', async t => {
+  const settings = describeSettings({
+    OAUTH_OKTA_ISSUER: 'https://okta.example.com',
+    OAUTH_OKTA_CLIENT_SECRET: 'canary',
+  })
+  const of = (name: string) => settings.find(setting => setting.name === name)
+  t.match(of('OAUTH_<PROVIDER>_CLIENT_ID'), { value: null, about: /callback/ })
+  t.match(of('OAUTH_OKTA_ISSUER'), { value: 'https://okta.example.com' })
+  t.match(of('OAUTH_OKTA_CLIENT_SECRET'), { value: '(set, hidden)' })
+  t.notMatch(JSON.stringify(settings), 'canary')
+})
+
 t.test('the package root is the one of this package', async t => {
   t.ok(existsSync(join(packageRoot, 'package.json')))
 })

@@ -149,7 +149,61 @@ t.test('an address is the one that the outermost trusted proxy saw, IPv6 by /64'
   t.equal(of('10.0.0.1', 3, '1.2.3.4'), '1.2.3.4')
   t.equal(of('10.0.0.1', 1), '10.0.0.1')
   t.equal(of('10.0.0.1', 1, 'nonsense'), '10.0.0.1')
+  t.equal(of('10.0.0.1', 1, '1.2.3.4:5678'), '1.2.3.4', 'some proxies write the port too')
+  t.equal(of('10.0.0.1', 1, '[2001:db8:1:2::1]:5678'), of('2001:db8:1:2::9', 0))
   t.equal(of('::ffff:10.0.0.1', 0), '10.0.0.1')
   t.equal(of('2001:db8:1:2:3:4:5:6', 0), of('2001:db8:1:2::1', 0))
   t.not(of('2001:db8:1:2::1', 0), of('2001:db8:1:3::1', 0))
+})
+
+t.test('what cannot be read is not counted, and its reply tells of the limit all the same', async t => {
+  const { key, token } = await signUp()
+  const post = (headers: object, payload: string, credential: string) =>
+    server.inject({
+      method: 'POST',
+      url: '/api/v1/sdk/tags',
+      headers: { authorization: `Bearer ${credential}`, ...headers },
+      payload,
+    })
+  for (const [credential, limit] of [
+    [key, '100'],
+    [token, '100'],
+  ] as const) {
+    await query('delete from rate_windows')
+    for (const [headers, payload, status] of [
+      [json, '{', 400],
+      [{ 'content-type': 'text/plain' }, 'x', 415],
+      [json, `"${'x'.repeat(1_100_000)}"`, 413],
+    ] as const) {
+      const reply = await post(headers, payload, credential)
+      t.equal(reply.statusCode, status)
+      t.match(reply.headers, { 'x-ratelimit-limit': limit, 'x-ratelimit-remaining': limit }, String(status))
+      t.ok(Number(reply.headers['x-ratelimit-reset']) > 0)
+    }
+    const bad = await post(json, '{}', credential)
+    t.match([bad.statusCode, bad.headers['x-ratelimit-remaining']], [400, '99'], 'what is only wrong counts')
+  }
+})
+
+t.test('a client behind a trusted proxy is limited by its own address, an IPv6 network as one', async t => {
+  const behind = await startServer(t, { settings: { TRUST_PROXY: '1' } })
+  const login = async (forwarded: string, remoteAddress = '10.0.0.9') => {
+    const { statusCode } = await behind.server.inject({
+      method: 'POST',
+      url: '/api/v1/auth/login',
+      headers: { ...json, 'x-forwarded-for': forwarded },
+      payload: '{}',
+      remoteAddress,
+    })
+    return statusCode
+  }
+  for (const [one, same, other] of [
+    ['1.2.3.4', '9.9.9.9, 1.2.3.4', '1.2.3.5'],
+    ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:db8:1:3::1'],
+  ] as const) {
+    for (let n = 0; n < 5; n++) t.equal(await login(n % 2 ? same : one), 422)
+    t.equal(await login(same), 429, 'what a client writes before its address does not make it another')
+    t.equal(await login(other), 422)
+  }
+  t.equal(await login('1.2.3.4', '10.0.0.10'), 429, 'whichever proxy it comes by')
 })

@@ -74,6 +74,18 @@ t.test(
   },
 )
 
+t.test('a sign-in through a provider is described with its redirects', async t => {
+  const of = (path: string) => document.paths[`/api/v1${path}`]?.get
+  for (const step of ['authorize', 'callback']) {
+    const operation = of(`/oauth/{provider_type}/${step}`)
+    t.match(operation?.responses[302], { description: String, headers: { Location: Object } }, step)
+    t.ok(operation?.responses[503] && operation.responses[422] && operation.responses[404], step)
+  }
+  t.match(of('/oauth/{provider_type}/callback')?.responses[200], {
+    content: { 'application/json': { schema: { properties: { access_token: Object } } } },
+  })
+})
+
 t.test('references lead somewhere', async t => {
   const text = JSON.stringify(document)
   for (const [, path = ''] of text.matchAll(/"\$ref":"#\/([^"]*)"/g)) {
@@ -232,6 +244,15 @@ t.test('JSON Schema says what Joi means', async t => {
         additionalProperties: false,
         oneOf: [{ required: ['a'] }, { required: ['b'] }],
         dependentRequired: { a: ['b'] },
+      },
+    ],
+    [
+      Joi.object({ a: Joi.any(), b: Joi.any() }).without('a', 'b'),
+      {
+        type: 'object',
+        properties: { a: {}, b: {} },
+        additionalProperties: false,
+        not: { anyOf: [{ required: ['a', 'b'] }] },
       },
     ],
     [

@@ -47,6 +47,18 @@ t.test('every reply has a request id of its own', async t => {
   t.equal(new Set(ids).size, 3)
 })
 
+t.test('no reply may do anything in a browser, but for the page of the reference', async t => {
+  for (const url of ['/api/v1/health', '/api/v1/assets', '/nothing', '/openapi.json']) {
+    const { headers } = await server.inject(url)
+    t.match(headers, {
+      'content-security-policy': /^default-src 'none'; .*frame-ancestors 'none'$/,
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    })
+  }
+  t.match((await server.inject('/docs')).headers['content-security-policy'], /script-src 'self'/)
+})
+
 t.test('errors of ours answer with code, sentence and details', async t => {
   const { status, body } = await ask('GET', '/conflicts')
   t.equal(status, 409)

@@ -368,7 +368,7 @@ t.test("another company's alerts, rules, destinations and deliveries are not the
   t.equal(await theirs.recover(), true)
   t.match((await mine.ask('GET', `${ALERTS}/${alertId}`)).body.data, { status: 'triggered' })
   await mine.raise({ cause: 'rule:2' })
-  t.match(await mine.ask('GET', `${ALERTS}/not-a-uuid`), { status: 400 })
+  t.match(await mine.ask('GET', `${ALERTS}/not-a-uuid`), missing('ALERT_NOT_FOUND'))
 })
 
 t.test('reading needs no more than read-only, changing needs read-write', async t => {

@@ -43,6 +43,10 @@ t.test('registering makes a company and its owner, once for an email', async t =
   const again = await ask('POST', '/api/v1/auth/register', { email, password: PASSWORD })
   t.match([again.status, again.body.error.code], [409, 'USER_EXISTS'])
   t.equal((await login()).body.user.email, email, 'the email is the same in any case')
+
+  const [composed, decomposed] = ['zo\u00eb@example.com', 'zoe\u0308@example.com']
+  await ask('POST', '/api/v1/auth/register', { email: decomposed, password: PASSWORD })
+  t.equal((await login(PASSWORD, composed)).body.user.email, composed, 'and in any encoding of its letters')
 })
 
 t.test('weak passwords are refused and told why', async t => {

@@ -1,0 +1,185 @@
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
+
+/** What of a log is asked for. */
+export interface AuditQuery {
+  limit: number
+  /** Entries before this number, as the page before ended with. */
+  before?: number
+  action?: string
+  actor?: string
+  target_type?: string
+  target_id?: string
+  from?: Date
+  to?: Date
+}
+
+interface Row {
+  sequence: string
+  at: Date
+  actor: string
+  actorName: string | null
+  action: string
+  targetType: string | null
+  targetId: string | null
+  details: object
+  requestId: string | null
+  address: string | null
+  hash: Buffer
+}
+
+// Times go with the numbers, so that a span of time is a span of numbers, whose ends an index tells.
+const PAGE = `
+  select l.*, coalesce(
+      (select coalesce(u.full_name, u.email) from users u where u.company_id = :companyId
+        and u.id = case when l.actor like 'user:%' then cast(substr(l.actor, 6) as uuid) end),
+      (select k.name from api_keys k where k.company_id = :companyId
+        and k.id = case when l.actor like 'key:%' then cast(substr(l.actor, 5) as uuid) end)
+    ) as actor_name
+  from (
+    select sequence, at, actor, action, target_type, target_id, details, request_id, address, hash
+    from audit_log l where l.company_id = :companyId`
+
+/** Each is a condition for itself: one that is not asked for shall not stand in an index's way. */
+const CONDITIONS: Record<string, string> = {
+  before: 'l.sequence < :before',
+  action: 'l.action = :action',
+  actor: 'l.actor = :actor',
+  targetType: 'l.target_type = :targetType',
+  targetId: 'l.target_id = :targetId',
+  from: `l.sequence >= (
+    select f.sequence from audit_log f where f.company_id = :companyId and f.at >= :from order by f.at, f.sequence limit 1)`,
+  to: `l.sequence <= (
+    select t.sequence from audit_log t where t.company_id = :companyId and t.at <= :to
+    order by t.at desc, t.sequence desc limit 1)`,
+}
+
+/** A page of a company's log, newest first, as the API tells it. */
+export async function listAudit(
+  trx: Transaction,
+  query: AuditQuery,
+): Promise<{ entries: object[]; nextBefore: number | null }> {
+  const { limit, target_type: targetType, target_id: targetId, ...others } = query
+  const asked = Object.entries({ ...others, targetType, targetId }).filter(([, value]) => value !== undefined)
+  const conditions = asked.map(([name]) => ` and ${CONDITIONS[name]}`).join('')
+  const found = await rows<Row>(
+    trx,
+    `${PAGE}${conditions} order by l.sequence desc limit :most) l order by l.sequence desc`,
+    {
+      ...Object.fromEntries(asked),
+      companyId: companyOf(trx),
+      most: limit + 1,
+    },
+  )
+  const entries = found.slice(0, limit).map(presentEntry)
+  return { entries, nextBefore: found.length > limit ? (entries.at(-1)?.id ?? null) : null }
+}
+
+function presentEntry(row: Row) {
+  const { sequence, at, actor, actorName, action, targetType, targetId, details, requestId, address, hash } =
+    row
+  return {
+    id: Number(sequence),
+    at,
+    actor,
+    actor_name: actorName,
+    action,
+    target: targetType === null ? null : { type: targetType, id: targetId },
+    details,
+    request_id: requestId,
+    address,
+    hash: hash.toString('hex'),
+  }
+}
+
+/** Whether a company's log is whole. */
+export interface AuditVerdict {
+  is_whole: boolean
+  /** Entries that were looked at, up to the first that is wrong. */
+  entries: number
+  /** The number of the first entry that is wrong or missing. */
+  broken_at: number | null
+  problem: string | null
+  /** Where the log ends. Written down elsewhere, it shows later whether all was made anew. */
+  head_id: number
+  head_hash: string
+}
+
+const PROBLEMS = {
+  missing: 'an entry is missing',
+  changed: 'the entry was changed after it was written',
+  unlinked: 'the entry does not follow the one before it',
+  cut: 'the log ends before or elsewhere than its last entry',
+}
+
+interface Link {
+  sequence: string
+  hash: Buffer
+  previousHash: Buffer
+  isOwn: boolean
+}
+
+/** Entries that one statement looks at: far less than its time allows. */
+const PART = 5_000
+const EMPTY = Buffer.alloc(0)
+
+/**
+ * Walks the chain of a company's log from its first entry. The entries that come meanwhile are not looked at.
+ * @param inCompany runs a transaction of the company; each part has its own
+ */
+export async function verifyAudit(
+  inCompany: <T>(work: (trx: Transaction) => Promise<T>) => Promise<T>,
+): Promise<AuditVerdict> {
+  const head = await inCompany(headOf)
+  let last = { sequence: 0, hash: EMPTY as Buffer }
+  const verdict = (problem?: keyof typeof PROBLEMS): AuditVerdict => ({
+    is_whole: !problem,
+    entries: last.sequence,
+    broken_at: problem ? last.sequence + 1 : null,
+    problem: problem ? PROBLEMS[problem] : null,
+    head_id: head.sequence,
+    head_hash: head.hash.toString('hex'),
+  })
+  while (last.sequence < head.sequence) {
+    const links = await inCompany(trx => linksAfter(trx, last.sequence, head.sequence))
+    if (links.length === 0) return verdict('missing')
+    for (const link of links) {
+      if (Number(link.sequence) !== last.sequence + 1) return verdict('missing')
+      if (!link.isOwn) return verdict('changed')
+      if (!link.previousHash.equals(last.hash)) return verdict('unlinked')
+      last = { sequence: Number(link.sequence), hash: link.hash }
+    }
+  }
+  if (last.hash.equals(head.hash) && !(await inCompany(trx => hasStrays(trx, head.sequence))))
+    return verdict()
+  return verdict('cut')
+}
+
+async function headOf(trx: Transaction): Promise<{ sequence: number; hash: Buffer }> {
+  const [head] = await rows<{ sequence: string; hash: Buffer }>(
+    trx,
+    'select sequence, hash from audit_heads where company_id = :companyId',
+    { companyId: companyOf(trx) },
+  )
+  return { sequence: Number(head?.sequence ?? 0), hash: head?.hash ?? EMPTY }
+}
+
+function linksAfter(trx: Transaction, after: number, upTo: number): Promise<Link[]> {
+  return rows<Link>(
+    trx,
+    `select l.sequence, l.hash, l.previous_hash, audit_hash(l) = l.hash as is_own from audit_log l
+     where l.company_id = :companyId and l.sequence > :after and l.sequence <= :upTo
+     order by l.sequence limit ${PART}`,
+    { companyId: companyOf(trx), after, upTo },
+  )
+}
+
+/** Entries beyond the end of the log; of those that have come meanwhile the end tells too. */
+async function hasStrays(trx: Transaction, head: number): Promise<boolean> {
+  const [found] = await rows<{ strays: boolean }>(
+    trx,
+    `select exists (select from audit_log l where l.company_id = :companyId and l.sequence > coalesce(
+       (select h.sequence from audit_heads h where h.company_id = :companyId), :head)) as strays`,
+    { companyId: companyOf(trx), head },
+  )
+  return found?.strays === true
+}

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+import type { Server, ServerRoute } from '@hapi/hapi'
+import { v7 as uuid } from 'uuid'
+import { access, type Caller } from '../../server/access.ts'
+import { rows } from '../../server/database.ts'
+import { apiError } from '../../server/errors.ts'
+import { envelope } from '../../server/replies.ts'
+import { schemas } from './schemas.ts'
+import { sha256 } from './tokens.ts'
+
+/** How the keys of demo sessions start. */
+export const DEMO_START = 'aa_demo_'
+
+/** Names the company that anybody may look at; there is one at most. */
+export async function setDemoCompany(server: Server, companyId: string): Promise<void> {
+  await server.db.system(async trx => {
+    await rows(trx, 'update companies set is_demo = false where is_demo and company_id <> :companyId', {
+      companyId,
+    })
+    await rows(trx, 'update companies set is_demo = true where company_id = :companyId and not is_demo', {
+      companyId,
+    })
+  })
+}
+
+/** Makes a key of an hour that reads the demo company; undefined when there is none. */
+async function openDemo(server: Server): Promise<{ key: string; expiresAt: Date } | undefined> {
+  const key = DEMO_START + randomBytes(30).toString('base64url')
+  const [made] = await server.db.statement<{ expiresAt: Date }>(
+    `insert into demo_sessions (id, company_id, key_hash, expires_at)
+     select :id, company_id, :hash, now() + interval '1 hour' from companies where is_demo
+     returning expires_at`,
+    { id: uuid(), hash: sha256(key) },
+  )
+  return made && { key, expiresAt: made.expiresAt }
+}
+
+/** Who a demo key stands for; undefined when it is not known any more, or the demo is switched off. */
+export async function callerOfDemo(server: Server, key: string): Promise<Caller | undefined> {
+  if (!server.config.demoEnabled) return undefined
+  const [row] = await server.db.statement<{ id: string; companyId: string }>(
+    `select d.id, d.company_id from demo_sessions d join companies c on c.company_id = d.company_id
+     where d.key_hash = :hash and d.expires_at > now() and c.is_demo`,
+    { hash: sha256(key) },
+  )
+  return (
+    row && {
+      kind: 'key',
+      companyId: row.companyId,
+      plan: 'free_trial',
+      scope: 'read-only',
+      keyId: row.id,
+      isDemo: true,
+    }
+  )
+}
+
+/** Looking around in the demo company, for anybody. */
+export const demoRoutes: ServerRoute[] = [
+  {
+    method: 'POST',
+    path: '/api/v1/demo/session',
+    options: {
+      ...access.demo,
+      description: 'Get a key that reads the demo company for an hour',
+      tags: ['api', 'demo'],
+      validate: { payload: schemas.nothing, query: schemas.none },
+    },
+    async handler({ server }, h) {
+      const made = server.config.demoEnabled ? await openDemo(server) : undefined
+      if (!made) {
+        throw apiError('NOT_FOUND', 'There is no demo here: the operator can have one with DEMO_ENABLED=true')
+      }
+      const data = { api_key: made.key, expires_at: made.expiresAt }
+      return h.response(envelope(data)).code(201).header('Cache-Control', 'no-store')
+    },
+  },
+]

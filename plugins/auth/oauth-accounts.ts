@@ -1,0 +1,174 @@
+import type { Server } from '@hapi/hapi'
+import { audit, type AuditEvent, type AuditOrigin } from '../../server/audit.ts'
+import { rows, type Transaction } from '../../server/database.ts'
+import { apiError } from '../../server/errors.ts'
+import { createCompany, createUser } from './accounts.ts'
+import { acceptInvitation, type OpenInvitation } from './invitations.ts'
+import type { User } from './models.ts'
+import type { Identity, Provider } from './oauth-providers.ts'
+import { schemas } from './schemas.ts'
+import { makeTicket } from './tickets.ts'
+
+/** Seconds in which a ticket of a sign-in is exchanged: the browser does it at once. */
+const TICKET_SECONDS = 2 * 60
+
+type Place = Pick<AuditOrigin, 'requestId' | 'address'>
+
+/** An identity whose email the provider has seen to be theirs. */
+interface Verified extends Identity {
+  email: string
+  name: string | undefined
+}
+
+/** The user that an identity stands for, with what the log is to tell of how it came to be. */
+interface Found {
+  user: User
+  events: AuditEvent[]
+}
+
+/**
+ * Finds the user of an identity, or makes one, and gives a ticket for their session.
+ *
+ * By issuer and subject first. Then by email: an OpenID Connect issuer, which the operator chose to say who people
+ * are, is linked to the user of that email, unless that user has another identity of the same issuer, since then the
+ * address has changed hands. Then by the newest open invitation to that email; else it is a new company and its owner.
+ * @throws 403 for an email that is not verified and a disabled user, 409 `USER_EXISTS` where it may not be linked
+ */
+export async function admit(
+  server: Server,
+  provider: Pick<Provider, 'name' | 'isOpenId'>,
+  identity: Identity,
+  place: Place,
+): Promise<string> {
+  const who = verified(provider, identity)
+  const method = `oauth:${provider.name}`
+  const ticket = await server.db.system(async trx => {
+    // One at a time for an email, so that two sign-ins at once make one user.
+    await rows(trx, `select pg_advisory_xact_lock(hashtextextended('sign-up:' || :email, 0))`, {
+      email: who.email,
+    })
+    const { user, events } =
+      (await known(trx, who)) ??
+      (await linked(trx, provider, who)) ??
+      (await invited(trx, who)) ??
+      (await registered(trx, server, who))
+    const { companyId, id } = user
+    const tell = (event: AuditEvent) =>
+      audit(
+        trx,
+        { companyId, actor: `user:${id}`, ...place },
+        { target: { type: 'user', id }, ...event, details: { ...event.details, method } },
+      )
+    if (!user.isActive) {
+      await tell({ action: 'user.sign_in_failed', details: { reason: 'disabled' } })
+      return undefined
+    }
+    await remember(trx, who, user)
+    const made = await makeTicket(trx, { companyId, userId: id, method }, TICKET_SECONDS)
+    for (const event of events) await tell(event)
+    return made
+  })
+  if (ticket === undefined) {
+    throw apiError('FORBIDDEN', 'Your user is disabled here: ask an admin of your company to enable it', {
+      provider: provider.name,
+    })
+  }
+  return ticket
+}
+
+function verified({ name: provider }: Pick<Provider, 'name'>, identity: Identity): Verified {
+  const { value: email, error } = schemas.email.validate(identity.email ?? '') as {
+    value: string
+    error?: Error
+  }
+  if (!identity.isVerified || error) {
+    throw apiError(
+      'FORBIDDEN',
+      `${provider} does not say that it has verified your email: verify it there, and sign in again`,
+      { provider, reason: 'email_not_verified' },
+    )
+  }
+  // What people write there may hold what PostgreSQL cannot store.
+  const name = identity.name
+    ?.toWellFormed()
+    .replaceAll(/\p{Cc}/gu, ' ')
+    .trim()
+    .slice(0, 200)
+    .trim()
+    .toWellFormed()
+  return { ...identity, email, name: name || undefined }
+}
+
+async function known(trx: Transaction, { issuer, subject }: Verified): Promise<Found | undefined> {
+  const [user] = await rows<User>(
+    trx,
+    `select u.* from identities i join users u on u.id = i.user_id and u.company_id = i.company_id
+     where i.issuer = :issuer and i.subject = :subject`,
+    { issuer, subject },
+  )
+  return user && { user, events: [] }
+}
+
+async function linked(
+  trx: Transaction,
+  provider: Pick<Provider, 'name' | 'isOpenId'>,
+  { issuer, email }: Verified,
+): Promise<Found | undefined> {
+  const [found] = await rows<User & { isTaken: boolean }>(
+    trx,
+    `select u.*, exists (
+       select from identities i where i.company_id = u.company_id and i.user_id = u.id and i.issuer = :issuer
+     ) as is_taken
+     from users u where u.email = :email for update`,
+    { issuer, email },
+  )
+  if (!found) return undefined
+  const { isTaken } = found
+  if (isTaken || !provider.isOpenId) {
+    throw apiError(
+      'USER_EXISTS',
+      isTaken
+        ? `The user of this email signs in with another account of ${provider.name}: use that one`
+        : `There is a user with this email already, whom ${provider.name} is not linked to: sign in as before`,
+      { provider: provider.name },
+    )
+  }
+  return { user: found, events: [{ action: 'user.linked' }] }
+}
+
+/** Who was invited to their verified email needs no token: the email is what the invitation is bound to. */
+async function invited(trx: Transaction, { email, name }: Verified): Promise<Found | undefined> {
+  const [invitation] = await rows<OpenInvitation>(
+    trx,
+    `select i.id, i.company_id, i.role, c.name as company_name, c.plan
+     from invitations i join companies c on c.company_id = i.company_id
+     where i.email = :email and i.accepted_at is null and i.revoked_at is null and i.expires_at > now()
+     order by i.created_at desc, i.id desc limit 1 for update of i`,
+    { email },
+  )
+  if (!invitation) return undefined
+  await acceptInvitation(trx, invitation)
+  const { id, companyId, role } = invitation
+  const user = await createUser(trx, { companyId, email, passwordHash: null, fullName: name, role })
+  return {
+    user,
+    events: [{ action: 'user.registered', details: { email, role, invitation_id: id } }],
+  }
+}
+
+async function registered(trx: Transaction, server: Server, { email, name }: Verified): Promise<Found> {
+  const companyName = name ?? (email.split('@')[0] as string)
+  const { companyId } = await createCompany(trx, companyName, server.config.defaultPlan)
+  const user = await createUser(trx, { companyId, email, passwordHash: null, fullName: name, role: 'owner' })
+  return { user, events: [{ action: 'user.registered', details: { email, role: 'owner' } }] }
+}
+
+async function remember(trx: Transaction, { issuer, subject }: Verified, user: User): Promise<void> {
+  await rows(
+    trx,
+    `insert into identities (issuer, subject, company_id, user_id, last_used_at)
+     values (:issuer, :subject, :companyId, :userId, now())
+     on conflict (issuer, subject) do update set last_used_at = now()`,
+    { issuer, subject, companyId: user.companyId, userId: user.id },
+  )
+}

@@ -1,0 +1,86 @@
+import type { Server } from '@hapi/hapi'
+import * as openid from 'openid-client'
+import { apiError, hasErrorData } from '../../server/errors.ts'
+
+/** Faults of an answer that claims to belong to a sign-in, and does not. */
+const FOREIGN = new Set([
+  'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
+  'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
+  'OAUTH_KEY_SELECTION_FAILED',
+])
+
+/** Words of the protocol are shown; whatever else a provider writes there is not. */
+const WORD = /^[a-z_]{1,40}$/
+
+/**
+ * What becomes of a failure between us and a provider: 401 for an answer that is not of this sign-in, 403 when the
+ * user cancelled, else 503. The log tells the operator more; neither tells a code, token or secret.
+ */
+export function providerFailure(server: Server, provider: string, error: unknown): Error {
+  if (hasErrorData(error)) return error
+  const { code = '', cause } = error as { code?: string; cause?: { code?: string; message?: string } }
+  const reason = cause instanceof Error ? cause.message : undefined
+  const refusal = error instanceof openid.ResponseBodyError ? error.error : undefined
+  server.pino.warn(
+    { provider, code: code || undefined, reason, cause: cause?.code, refusal: shown(refusal) },
+    'a sign-in through a provider failed',
+  )
+  if (error instanceof openid.AuthorizationResponseError) return refusedThere(provider, error.error)
+  if (refusal === 'invalid_grant' || FOREIGN.has(code) || isForeign(code, reason)) return foreign(provider)
+  if (refusal !== undefined) return misconfigured(provider, refusal)
+  return apiError(
+    'UNAVAILABLE',
+    `The provider ${provider} does not answer as it should just now: try again in a minute, or sign in another way`,
+    { provider },
+  )
+}
+
+/** 401: the answer is not of a sign-in that this browser began. */
+export function foreign(provider: string) {
+  return apiError(
+    'INVALID_TOKEN',
+    'This sign-in was not begun in this browser, was finished before, or took longer than 10 minutes: ' +
+      `start again at GET /api/v1/oauth/${provider}/authorize`,
+    { provider },
+  )
+}
+
+/** The library has one code for a wrong answer in the browser and for one of the provider itself. */
+function isForeign(code: string, reason = ''): boolean {
+  return (
+    (code === 'OAUTH_INVALID_RESPONSE' &&
+      /response parameter|callbackParameters|"parameters"/.test(reason)) ||
+    (code === 'OAUTH_INVALID_RESPONSE' && /signature verification failed|claim missing/.test(reason))
+  )
+}
+
+function refusedThere(provider: string, word: string) {
+  if (word === 'access_denied') {
+    return apiError(
+      'FORBIDDEN',
+      `The sign-in was cancelled at ${provider}: start again, or sign in another way`,
+      { provider, reason: word },
+    )
+  }
+  if (word === 'server_error' || word === 'temporarily_unavailable') {
+    return apiError('UNAVAILABLE', `The provider ${provider} cannot sign you in just now: try again later`, {
+      provider,
+      reason: word,
+    })
+  }
+  return misconfigured(provider, word)
+}
+
+function misconfigured(provider: string, word: string) {
+  const settings = `OAUTH_${provider.toUpperCase()}_…`
+  return apiError(
+    'UNAVAILABLE',
+    `The provider ${provider} refuses this service (${shown(word) ?? 'without a reason'}): ` +
+      `the operator can check the settings ${settings} and the redirect address there`,
+    { provider, reason: shown(word) ?? null },
+  )
+}
+
+function shown(word: string | undefined): string | undefined {
+  return word !== undefined && WORD.test(word) ? word : undefined
+}

@@ -1,0 +1,184 @@
+import type { Server } from '@hapi/hapi'
+import * as openid from 'openid-client'
+import type { OAuthSettings } from '../../server/oauth-settings.ts'
+import { apiError } from '../../server/errors.ts'
+import { guardedFetch } from './oauth-http.ts'
+
+/** Who somebody is to a provider. */
+export interface Identity {
+  issuer: string
+  /** The provider's own, which never changes. */
+  subject: string
+  email?: string
+  /** Whether the provider has seen that the email is theirs. */
+  isVerified: boolean
+  name?: string
+}
+
+/** Somebody else's sign-in that users may come through. */
+export interface Provider {
+  name: string
+  /** An OpenID Connect issuer; GitHub is none. */
+  isOpenId: boolean
+  scopes: string
+  /** The client of the library, after discovery. */
+  client(): Promise<openid.Configuration>
+  /** Exchanges the code of the callback's address, and asks who it is. */
+  identify(client: openid.Configuration, callback: URL, checks: Checks): Promise<Identity>
+}
+
+/** What the answer has to fit. */
+export interface Checks {
+  state: string
+  nonce: string
+  verifier: string
+}
+
+/** Milliseconds for which what a provider says of itself is believed. */
+const DISCOVERED_MS = 10 * 60_000
+
+/** The providers of the settings. */
+export function makeProviders(server: Server): ReadonlyMap<string, Provider> {
+  const providers = [...server.config.oauth].map(([name, settings]) =>
+    name === 'github' ? github(server, name, settings) : openId(server, name, settings),
+  )
+  return new Map(providers.map(provider => [provider.name, provider]))
+}
+
+/** @throws 404 for a provider that is not in the settings */
+export function providerOf(providers: ReadonlyMap<string, Provider>, name: string): Provider {
+  const provider = providers.get(name)
+  if (provider) return provider
+  const known = [...providers.keys()]
+  throw apiError(
+    'NOT_FOUND',
+    known.length > 0
+      ? `There is no provider of this name here: there are ${known.join(', ')}`
+      : 'Nobody can sign in through a provider here: the operator can set OAUTH_<PROVIDER>_CLIENT_ID',
+    { providers: known },
+  )
+}
+
+function openId(server: Server, name: string, settings: OAuthSettings): Provider {
+  const discover = async () => {
+    const issuer = new URL(settings.issuer)
+    const client = await openid.discovery(issuer, settings.clientId, undefined, authentication(settings), {
+      [openid.customFetch]: guardedFetch(server.egress),
+      execute: [openid.enableNonRepudiationChecks],
+    })
+    // Where browsers are sent to; what we ask ourselves, guardedFetch sees to.
+    const { authorization_endpoint: endpoint = '' } = client.serverMetadata()
+    if (!/^https:/i.test(endpoint) || !URL.canParse(endpoint))
+      throw new Error('The authorization endpoint is not an https address')
+    return client
+  }
+  return {
+    name,
+    isOpenId: true,
+    scopes: settings.scopes ?? 'openid email profile',
+    client: remembered(discover),
+    async identify(client, callback, { state, nonce, verifier }) {
+      const tokens = await openid.authorizationCodeGrant(client, callback, {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: verifier,
+        idTokenExpected: true,
+      })
+      const claims = tokens.claims() as openid.IDToken
+      const more =
+        claims.email === undefined && client.serverMetadata().userinfo_endpoint !== undefined
+          ? await openid.fetchUserInfo(client, tokens.access_token, claims.sub)
+          : {}
+      return { issuer: claims.iss, subject: claims.sub, ...person({ ...more, ...claims }) }
+    },
+  }
+}
+
+/** Some issuers write their booleans as text. */
+function person(claims: Record<string, unknown>): Pick<Identity, 'email' | 'isVerified' | 'name'> {
+  const { email, email_verified: verified, name } = claims
+  return {
+    isVerified: verified === true || verified === 'true',
+    ...(typeof email === 'string' && { email }),
+    ...(typeof name === 'string' && { name }),
+  }
+}
+
+/** As the issuer takes it, in the body if it may be chosen; without a secret the client is a public one. */
+function authentication({ clientSecret }: OAuthSettings): openid.ClientAuth {
+  if (clientSecret === undefined) return openid.None()
+  const inBody = openid.ClientSecretPost(clientSecret)
+  const inHeader = openid.ClientSecretBasic(clientSecret)
+  return (as, ...given) => {
+    // What an issuer that says nothing takes (OpenID Connect Discovery 1.0, section 3).
+    const methods = as.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+    return methods.includes('client_secret_post') ? inBody(as, ...given) : inHeader(as, ...given)
+  }
+}
+
+/** One answer for all who ask within some minutes; a failure is asked for again. */
+function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
+  let known: { answer: Promise<T>; until: number } | undefined
+  return () => {
+    if (known && known.until > performance.now()) return known.answer
+    const asked = { answer: ask(), until: performance.now() + DISCOVERED_MS }
+    known = asked
+    asked.answer.catch(() => {
+      if (known === asked) known = undefined
+    })
+    return asked.answer
+  }
+}
+
+const GITHUB = 'https://github.com'
+
+/** OAuth 2 alone: who it is, and which of their addresses are theirs, is asked of GitHub's own interface. */
+function github(server: Server, name: string, settings: OAuthSettings): Provider {
+  const site = settings.issuer.replace(/\/+$/, '')
+  const login = `${site}/login/oauth`
+  const api = site === GITHUB ? 'https://api.github.com' : `${site}/api/v3`
+  const metadata = {
+    issuer: login,
+    authorization_endpoint: `${login}/authorize`,
+    token_endpoint: `${login}/access_token`,
+  }
+  const client = new openid.Configuration(
+    metadata,
+    settings.clientId,
+    undefined,
+    openid.ClientSecretPost(settings.clientSecret),
+  )
+  client[openid.customFetch] = guardedFetch(server.egress)
+  return {
+    name,
+    isOpenId: false,
+    scopes: settings.scopes ?? 'read:user user:email',
+    client: async () => client,
+    async identify(_client, callback, { state, verifier }) {
+      const { access_token: token } = await openid.authorizationCodeGrant(client, callback, {
+        expectedState: state,
+        pkceCodeVerifier: verifier,
+      })
+      const read = async (path: string) => {
+        const answer = await openid.fetchProtectedResource(client, token, new URL(api + path), 'GET')
+        if (!answer.ok) throw new Error(`GitHub answers ${answer.status}`)
+        return (await answer.json()) as unknown
+      }
+      return githubIdentity(login, await read('/user'), await read('/user/emails'))
+    },
+  }
+}
+
+function githubIdentity(issuer: string, user: unknown, emails: unknown): Identity {
+  const { id, name, login } = user as { id?: number; name?: string | null; login?: string }
+  if (!Number.isInteger(id) || !Array.isArray(emails)) throw new Error('GitHub answers something else')
+  const [primary] = emails.filter((entry: { primary?: unknown }) => entry.primary === true) as Record<
+    string,
+    unknown
+  >[]
+  return {
+    issuer,
+    subject: String(id),
+    ...person({ email: primary?.email, email_verified: primary?.verified, name: name ?? login }),
+  }
+}

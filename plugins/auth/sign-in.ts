@@ -1,0 +1,75 @@
+import type { Request } from '@hapi/hapi'
+import { audit, placeOf, type AuditEvent } from '../../server/audit.ts'
+import type { Plan } from '../../server/config.ts'
+import { rows } from '../../server/database.ts'
+import { apiError } from '../../server/errors.ts'
+import type { Account } from './accounts.ts'
+import { auditAfterwards } from './afterwards.ts'
+import { countAttempt, forgive } from './lockout.ts'
+import type { User } from './models.ts'
+import { hashPassword, inTurn, isOutdated, isPassword } from './passwords.ts'
+import { openSession, type Tokens } from './sessions.ts'
+
+type Found = User & { companyName: string; plan: Plan }
+
+const FIND_USER = `
+  select u.*, c.name as company_name, c.plan
+  from users u join companies c on c.company_id = u.company_id
+  where u.email = :email`
+
+/**
+ * Signs a user in. An unknown email, a disabled user and a wrong password are answered alike, after the same work.
+ * @throws 401 `INVALID_CREDENTIALS`, 403 `ACCOUNT_LOCKED`, 429 when too many sign in at once
+ */
+export function signIn(
+  request: Request,
+  { email, password }: { email: string; password: string },
+): Promise<Tokens & Account> {
+  const { server } = request
+  return inTurn(async () => {
+    const { isLast } = await countAttempt(server, email)
+    const [found] = await server.db.statement<Found>(FIND_USER, { email })
+    const isRight = await isPassword(password, found?.passwordHash)
+    const opened = found?.passwordHash && isRight && found.isActive && (await open(request, found, password))
+    if (opened) return opened
+    if (found) auditAfterwards(request, found.companyId, refusal(found, isRight, isLast))
+    throw apiError('INVALID_CREDENTIALS', 'The email or the password is wrong: check both and try again')
+  })
+}
+
+/** Undefined when the password was changed, or the user disabled or removed, in the meantime. */
+async function open(
+  request: Request,
+  found: Found,
+  password: string,
+): Promise<(Tokens & Account) | undefined> {
+  const { server } = request
+  const former = found.passwordHash as string
+  const passwordHash = isOutdated(former) ? await hashPassword(password) : former
+  await forgive(server, found.email)
+  return server.db.system(async trx => {
+    const [user] = await rows<User>(
+      trx,
+      `update users set last_login_at = now(), password_hash = :new
+       where id = :id and password_hash = :former and is_active returning *`,
+      { id: found.id, former, new: passwordHash },
+    )
+    if (!user) return undefined
+    const { companyId, companyName: name, plan } = found
+    const tokens = await openSession(server, trx, user)
+    await audit(
+      trx,
+      { companyId, actor: `user:${user.id}`, ...placeOf(request) },
+      { action: 'user.signed_in', target: { type: 'user', id: user.id }, details: { method: 'password' } },
+    )
+    return { ...tokens, user, company: { companyId, name, plan } }
+  })
+}
+
+/** What the log is told of a refused attempt of a user; the last one that is counted locks the email. */
+function refusal(user: User, isRight: boolean, isLast: boolean): AuditEvent[] {
+  const target = { type: 'user', id: user.id }
+  const reason = isRight ? 'disabled' : user.passwordHash ? 'wrong_password' : 'no_password'
+  const failed = { action: 'user.sign_in_failed', target, details: { reason } }
+  return isLast ? [failed, { action: 'user.locked', target, details: { minutes: 15 } }] : [failed]
+}

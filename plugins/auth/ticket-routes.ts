@@ -1,0 +1,31 @@
+import type { ServerRoute } from '@hapi/hapi'
+import Joi from 'joi'
+import { access } from '../../server/access.ts'
+import { placeOf } from '../../server/audit.ts'
+import { presentUser } from './present.ts'
+import { schemas } from './schemas.ts'
+import { redeemTicket } from './tickets.ts'
+
+const exchange = Joi.object({ ticket: Joi.string().min(1).max(200).required() })
+  .required()
+  .label('ExchangeTicketRequest')
+
+/** Exchanging tickets for sessions. */
+export const ticketRoutes: ServerRoute[] = [
+  {
+    method: 'POST',
+    path: '/api/v1/auth/tickets',
+    options: {
+      ...access.tickets,
+      description: 'Exchange a ticket for a session',
+      notes: 'A ticket is good once: of a sign-in through a provider for 2 minutes.',
+      tags: ['api', 'auth'],
+      validate: { payload: exchange, query: schemas.none },
+    },
+    async handler(request, h) {
+      const { ticket } = request.payload as { ticket: string }
+      const { user, company, ...tokens } = await redeemTicket(request.server, ticket, placeOf(request))
+      return h.response({ ...tokens, user: presentUser(user, company) }).header('Cache-Control', 'no-store')
+    },
+  },
+]

@@ -1,0 +1,162 @@
+import type { ServerRoute } from '@hapi/hapi'
+import { access, actorOf, caller, inCompany } from '../../server/access.ts'
+import { auditRequest } from '../../server/audit.ts'
+import { bodyOf, param, queryOf } from '../../server/input.ts'
+import { pagination, type Page } from '../../server/page.ts'
+import { invite, listInvitations, revokeInvitation } from './invitations.ts'
+import { Company, type Invitation, type User } from './models.ts'
+import { presentInvitation, presentUser } from './present.ts'
+import { replies } from './records.ts'
+import { schemas } from './schemas.ts'
+import { changeUser, listUsers, removeUser } from './users.ts'
+
+const tags = ['api', 'users']
+const one = '/api/v1/users/{user_id}'
+
+/** Users of a company and invitations to it, for its signed-in admins. */
+export const userRoutes: ServerRoute[] = [
+  {
+    method: 'GET',
+    path: '/api/v1/users',
+    options: {
+      ...access.users,
+      description: 'The users of the company, newest first',
+      tags,
+      validate: { query: schemas.page },
+      response: replies.users,
+    },
+    handler: request =>
+      inCompany(request, async trx => {
+        const page = queryOf<Page>(request)
+        const company = await Company.query(trx).first().throwIfNotFound()
+        const { rows, total } = await listUsers(trx, page)
+        return { data: rows.map(row => presentUser(row, company)), pagination: pagination(total, page) }
+      }),
+  },
+  {
+    method: 'PATCH',
+    path: one,
+    options: {
+      ...access.users,
+      description: "Change a user's role, or disable and enable them",
+      notes:
+        'It counts from their next request on. Neither the owner nor oneself can be changed. Who is disabled is signed out everywhere.',
+      tags,
+      validate: { payload: schemas.updateUser, query: schemas.none },
+      response: replies.user,
+    },
+    handler: request =>
+      inCompany(request, async trx => {
+        const { role, is_active: isActive } = bodyOf<{ role?: User['role']; is_active?: boolean }>(request)
+        const { before, after, revoked } = await changeUser(trx, selfOf(request), param(request, 'user_id'), {
+          role,
+          isActive,
+        })
+        const details = {
+          ...(before.role !== after.role && { role: { from: before.role, to: after.role } }),
+          ...(before.isActive !== after.isActive && {
+            is_active: { from: before.isActive, to: after.isActive },
+          }),
+          ...(revoked > 0 && { revoked_invitations: revoked }),
+        }
+        if (Object.keys(details).length > 0) {
+          const target = { type: 'user', id: after.id }
+          await auditRequest(request, trx, { action: 'user.updated', target, details })
+        }
+        return presentUser(after, await Company.query(trx).first().throwIfNotFound())
+      }),
+  },
+  {
+    method: 'DELETE',
+    path: one,
+    options: {
+      ...access.users,
+      description: 'Remove a user from the company',
+      notes:
+        'Their sessions end at once; what they did stays in histories, and API keys live on. Neither the owner nor oneself can be removed.',
+      tags,
+      validate: { query: schemas.none },
+      response: replies.nothing,
+    },
+    async handler(request, h) {
+      await inCompany(request, async trx => {
+        const { user, revoked } = await removeUser(trx, selfOf(request), param(request, 'user_id'))
+        const { id, email, role } = user
+        const details = { email, role, revoked_invitations: revoked }
+        await auditRequest(request, trx, { action: 'user.removed', target: { type: 'user', id }, details })
+      })
+      return h.response().code(204)
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/invitations',
+    options: {
+      ...access.users,
+      description: 'The invitations of the company, newest first',
+      notes:
+        'Without their tokens. Those that were accepted, were revoked or have expired are kept for 30 days.',
+      tags,
+      validate: { query: schemas.page },
+      response: replies.invitations,
+    },
+    handler: request =>
+      inCompany(request, async trx => {
+        const page = queryOf<Page>(request)
+        const { rows, total } = await listInvitations(trx, page)
+        return { data: rows.map(row => presentInvitation(row)), pagination: pagination(total, page) }
+      }),
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/invitations',
+    options: {
+      ...access.users,
+      description: 'Invite an email to the company; the token is shown once',
+      notes:
+        'Whoever registers with this email and the token within 7 days joins the company in this role. It replaces an open invitation to the same email.',
+      tags,
+      validate: { payload: schemas.invite, query: schemas.none },
+      response: replies.invited,
+    },
+    async handler(request, h) {
+      const body = bodyOf<Pick<Invitation, 'email' | 'role'>>(request)
+      const { invitation, token } = await inCompany(request, async trx => {
+        const made = await invite(trx, { ...body, invitedBy: actorOf(caller(request)) })
+        const target = { type: 'invitation', id: made.invitation.id }
+        await auditRequest(request, trx, { action: 'user.invited', target, details: body })
+        return made
+      })
+      const { id, email, role, expiresAt } = invitation
+      return h
+        .response({ id, email, role, token, expires_at: expiresAt })
+        .code(201)
+        .header('Cache-Control', 'no-store')
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/api/v1/invitations/{invitation_id}',
+    options: {
+      ...access.users,
+      description: 'Revoke an invitation',
+      tags,
+      validate: { query: schemas.none },
+      response: replies.nothing,
+    },
+    async handler(request, h) {
+      await inCompany(request, async trx => {
+        const { invitation, isChanged } = await revokeInvitation(trx, param(request, 'invitation_id'))
+        if (!isChanged) return
+        const { id, email, role } = invitation
+        const target = { type: 'invitation', id }
+        await auditRequest(request, trx, { action: 'invitation.revoked', target, details: { email, role } })
+      })
+      return h.response().code(204)
+    },
+  },
+]
+
+function selfOf(request: Parameters<typeof caller>[0]): string {
+  return caller(request).userId as string
+}

@@ -1,0 +1,80 @@
+import { validate as isUuid } from 'uuid'
+import type { Transaction } from '../../server/database.ts'
+import { apiError } from '../../server/errors.ts'
+import type { Page } from '../../server/page.ts'
+import { revokeOpen } from './invitations.ts'
+import { User } from './models.ts'
+import { endAccess } from './sessions.ts'
+
+/** What an admin may change of a user. */
+export type UserChanges = Partial<Pick<User, 'role' | 'isActive'>>
+
+/** A page of the company's users, newest first. */
+export async function listUsers(
+  trx: Transaction,
+  { limit, offset }: Page,
+): Promise<{ rows: User[]; total: number }> {
+  const query = User.query(trx).orderBy([
+    { column: 'createdAt', order: 'desc' },
+    { column: 'id', order: 'desc' },
+  ])
+  const total = await query.clone().resultSize()
+  return { rows: await query.limit(limit).offset(offset), total }
+}
+
+/**
+ * Changes the role of another user, or whether they may sign in, from their next request on.
+ * @param self the id of who asks
+ * @returns the user before and after, and how many invitations of theirs were revoked with it
+ * @throws 404 `USER_NOT_FOUND`, 409 `CONFLICT` for the owner and for oneself
+ */
+export async function changeUser(
+  trx: Transaction,
+  self: string,
+  id: string,
+  changes: UserChanges,
+): Promise<{ before: User; after: User; revoked: number }> {
+  const before = await findOther(trx, self, id)
+  const { role = before.role, isActive = before.isActive } = changes
+  const after = await User.query(trx).patchAndFetchById(before.id, { role, isActive })
+  if (!isActive) await endAccess(trx, before.id)
+  const revoked = isActive && role === 'admin' ? 0 : await disownInvitations(trx, before.id)
+  return { before, after, revoked }
+}
+
+/**
+ * Removes another user with their sessions. What they did stays in histories under `user:<id>`, and the keys that
+ * they made are the company's.
+ * @param self the id of who asks
+ * @returns who it was, and how many invitations of theirs were revoked with it
+ * @throws 404 `USER_NOT_FOUND`, 409 `CONFLICT` for the owner and for oneself
+ */
+export async function removeUser(
+  trx: Transaction,
+  self: string,
+  id: string,
+): Promise<{ user: User; revoked: number }> {
+  const user = await findOther(trx, self, id)
+  await User.query(trx).deleteById(user.id)
+  return { user, revoked: await disownInvitations(trx, user.id) }
+}
+
+/** Locked, so that what is judged is what is changed. */
+async function findOther(trx: Transaction, self: string, id: string): Promise<User> {
+  const user = isUuid(id) ? await User.query(trx).findById(id).forUpdate() : undefined
+  if (!user) {
+    throw apiError('USER_NOT_FOUND', 'There is no such user: GET /api/v1/users lists them', { user_id: id })
+  }
+  if (user.role === 'owner') {
+    throw apiError('CONFLICT', 'This is the owner of the company, who can be neither changed nor removed')
+  }
+  if (user.id === self) {
+    throw apiError('CONFLICT', 'This is yourself: ask another admin, so that nobody shuts themselves out')
+  }
+  return user
+}
+
+/** Who is no admin any more must not come back by an invitation of their own making. */
+function disownInvitations(trx: Transaction, userId: string): Promise<number> {
+  return revokeOpen(trx, { invitedBy: `user:${userId}` })
+}

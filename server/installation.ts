@@ -1,0 +1,56 @@
+import { ConfigError } from './config.ts'
+import { rows, type Transaction } from './database.ts'
+import type { Vault } from './vault.ts'
+
+const APP_ROLE = 'password of the application role'
+
+/** Where a secret of the installation as a whole is sealed for. */
+const placeOf = (name: string) => `installation:${name}`
+
+/**
+ * The password of the application role. It is stored, so that processes with another newest key, before and after that
+ * key is changed, use the same one; and as it is always there and always sealed, a wrong key shows by it.
+ * @throws ConfigError when SECRET_KEY is not the key of this database
+ */
+export async function appRolePassword(trx: Transaction, vault: Vault): Promise<string> {
+  const [kept] = await rows<{ sealed: string }>(trx, 'select sealed from installation where name = :name', {
+    name: APP_ROLE,
+  })
+  if (kept) return opened(vault, kept.sealed)
+  const password = vault.derive('app role').toString('base64url')
+  await rows(trx, 'insert into installation (name, sealed) values (:name, :sealed)', {
+    name: APP_ROLE,
+    sealed: vault.seal(password, placeOf(APP_ROLE)),
+  })
+  return password
+}
+
+function opened(vault: Vault, sealed: string): string {
+  try {
+    return vault.open(sealed, placeOf(APP_ROLE))
+  } catch (error) {
+    const id = sealed.split('.')[1]
+    throw new ConfigError(
+      `Wrong settings:\n  SECRET_KEY is not the key of this database, whose secrets are sealed with the key ${id} ` +
+        `(given was ${vault.keyId}): set it to the one that was used before, or add that one behind the new one. ` +
+        'An embedded database keeps its key in DATA_DIR/secret.key',
+      { cause: error },
+    )
+  }
+}
+
+/** Seals what is the installation's own anew with the newest key. @returns how many it sealed */
+export async function resealInstallation(trx: Transaction, vault: Vault): Promise<number> {
+  const behind = await rows<{ name: string; sealed: string }>(
+    trx,
+    'select name, sealed from installation where not starts_with(sealed, :start) for update',
+    { start: vault.sealStart },
+  )
+  for (const { name, sealed } of behind) {
+    await rows(trx, 'update installation set sealed = :sealed where name = :name', {
+      name,
+      sealed: vault.seal(vault.open(sealed, placeOf(name)), placeOf(name)),
+    })
+  }
+  return behind.length
+}

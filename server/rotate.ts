@@ -1,0 +1,136 @@
+import type { Server } from '@hapi/hapi'
+import { audit } from './audit.ts'
+import { rows } from './database.ts'
+import { resealInstallation } from './installation.ts'
+import type { Vault } from './vault.ts'
+
+/** A column of sealed secrets, in a table whose rows have a `company_id` and an `id`. */
+export interface SealedColumn {
+  table: string
+  column: string
+  /** What its texts are sealed for, as `Vault.seal` takes it. */
+  place(companyId: string, id: string): string
+}
+
+/** What sealing anew came to. */
+export interface Rotation {
+  /** Names the key that everything is to be sealed with. */
+  keyId: string
+  /** Secrets that were sealed anew now. */
+  resealed: number
+  /** Secrets that an older key still holds: somebody seals with it, or they do not open. */
+  remaining: number
+  /** Those that do not open, which have to be entered again. */
+  unopened: { table: string; column: string; id: string; error: string }[]
+}
+
+/** Rows of one transaction, which holds them while it lasts. */
+const BATCH = 100
+/** Times that all is gone through: meanwhile some may have been sealed by a process that has the old key in front. */
+const PASSES = 3
+
+/**
+ * Seals every stored secret anew with the newest key, beside whatever else goes on. Ended in the middle, it goes on
+ * the next time where it was; what is done is in the audit log of each company.
+ */
+export async function rotateSecrets(server: Server): Promise<Rotation> {
+  const rotation: Rotation = { keyId: server.vault.keyId, resealed: 0, remaining: 0, unopened: [] }
+  for (let pass = 0; pass < PASSES; pass++) {
+    rotation.unopened = []
+    const before = rotation.resealed
+    for (const column of server.sealed)
+      for (const companyId of await companiesBehind(server, column))
+        await resealCompany(server, column, companyId, rotation)
+    if (rotation.resealed === before) break
+  }
+  rotation.remaining = await countBehind(server)
+  // Last of all: as long as the old key is needed, no process starts without it.
+  if (rotation.remaining === 0)
+    rotation.resealed += await server.db.system(trx => resealInstallation(trx, server.vault))
+  return rotation
+}
+
+/** Sealed, and not with the newest key. */
+const BEHIND = `starts_with(:column:, 'v1.') and not starts_with(:column:, :start)`
+
+async function companiesBehind(server: Server, { table, column }: SealedColumn): Promise<string[]> {
+  const found = await server.db.statement<{ companyId: string }>(
+    `select distinct company_id from :table: where ${BEHIND} order by company_id`,
+    { table, column, start: server.vault.sealStart },
+  )
+  return found.map(({ companyId }) => companyId)
+}
+
+async function countBehind(server: Server): Promise<number> {
+  let sum = 0
+  for (const { table, column } of server.sealed) {
+    const [found] = await server.db.statement<{ count: number }>(
+      `select cast(count(*) as int) as count from :table: where ${BEHIND}`,
+      { table, column, start: server.vault.sealStart },
+    )
+    sum += found?.count ?? 0
+  }
+  return sum
+}
+
+async function resealCompany(
+  server: Server,
+  sealed: SealedColumn,
+  companyId: string,
+  rotation: Rotation,
+): Promise<void> {
+  let after: string | null = null
+  do after = await resealBatch(server, sealed, { companyId, after }, rotation)
+  while (after !== null)
+}
+
+/** @returns the id to go on after, or null at the end */
+async function resealBatch(
+  { db, vault }: Server,
+  { table, column, place }: SealedColumn,
+  { companyId, after }: { companyId: string; after: string | null },
+  rotation: Rotation,
+): Promise<string | null> {
+  const unopened: Rotation['unopened'] = []
+  const { last, count } = await db.company(companyId, async trx => {
+    const batch = await rows<{ id: string; sealed: string }>(
+      trx,
+      `select id, :column: as sealed from :table:
+       where company_id = :companyId and (cast(:after as uuid) is null or id > :after) and ${BEHIND}
+       order by id limit ${BATCH} for no key update`,
+      { table, column, companyId, after, start: vault.sealStart },
+    )
+    for (const { id, sealed } of batch) {
+      const again = sealAgain(vault, sealed, place(companyId, id))
+      if (again instanceof Error) {
+        unopened.push({ table, column, id, error: again.message })
+        continue
+      }
+      await rows(trx, 'update :table: set :column: = :again where company_id = :companyId and id = :id', {
+        table,
+        column,
+        companyId,
+        id,
+        again,
+      })
+    }
+    const count = batch.length - unopened.length
+    if (count > 0) {
+      const details = { key_id: vault.keyId, table, column, count }
+      await audit(trx, { companyId, actor: 'cli' }, { action: 'secrets.rotated', details })
+    }
+    return { count, last: batch.length < BATCH ? null : (batch.at(-1)?.id ?? null) }
+  })
+  rotation.resealed += count
+  rotation.unopened.push(...unopened)
+  return last
+}
+
+/** An error where it does not open: the others are not to wait for it. */
+function sealAgain(vault: Vault, sealed: string, place: string): string | Error {
+  try {
+    return vault.seal(vault.open(sealed, place), place)
+  } catch (error) {
+    return error as Error
+  }
+}

@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import t from 'tap'
+import { sweep } from '../../../plugins/auth/jobs.ts'
+import { startServer, type TestServer } from '../../helpers/server.ts'
+
+const PASSWORD = 'a long walk at dawn'
+const started = await startServer(t)
+const { server, query } = started
+
+/** Requests that no rate limit counts. */
+const ask: TestServer['ask'] = async (...given) => {
+  await query('delete from rate_windows')
+  return started.ask(...given)
+}
+
+/** An owner who has registered, and what the audit log tells of their company. */
+async function world() {
+  const email = `ada-${randomUUID().slice(0, 8)}@example.com`
+  const { body } = await ask('POST', '/api/v1/auth/register', { email, password: PASSWORD })
+  const login = (password = PASSWORD) => ask('POST', '/api/v1/auth/login', { email, password })
+  const told = () =>
+    query(
+      `select actor, action, target_type, target_id, details, request_id, address from audit_log
+       where company_id = $1 order by sequence`,
+      [body.company.id],
+    )
+  /** What was told once there are so many entries; refused sign-ins are told after their answer. */
+  const entries = async (count: number) => {
+    for (let found = await told(); ; found = await told()) {
+      if (found.length >= count) return found
+      await wait(20)
+    }
+  }
+  return { email, id: body.id as string, companyId: body.company.id as string, login, told, entries }
+}
+
+t.test('registering, signing in and out, and another password are told', async t => {
+  const { id, email, login, told } = await world()
+  const one = (await login()).body
+  await ask('POST', '/api/v1/auth/logout', undefined, one.access_token)
+  const two = await login()
+  const body = { old_password: PASSWORD, new_password: 'a short swim at dusk' }
+  await ask('POST', '/api/v1/auth/change-password', body, two.body.access_token)
+  const entries = await told()
+  const who = { actor: `user:${id}`, target_type: 'user', target_id: id, address: '127.0.0.1' }
+  t.match(entries, [
+    { ...who, action: 'user.registered', details: { email, role: 'owner' } },
+    { ...who, action: 'user.signed_in', details: { method: 'password' } },
+    { ...who, action: 'user.signed_out' },
+    { ...who, action: 'user.signed_in', request_id: two.headers['x-request-id'] },
+    { ...who, action: 'user.password_changed' },
+  ])
+  const text = JSON.stringify(entries)
+  for (const secret of [PASSWORD, 'short swim', one.access_token, one.refresh_token])
+    t.notMatch(text, secret, 'without a secret')
+})
+
+t.test('failed sign-ins of a user are told by the system, and the lock once', async t => {
+  const { id, login, entries } = await world()
+  for (let attempt = 0; attempt < 13; attempt++) await login('a wrong password')
+  const known = await entries(12)
+  const failed = {
+    actor: 'system',
+    action: 'user.sign_in_failed',
+    target_id: id,
+    details: { reason: 'wrong_password' },
+  }
+  t.match(known.slice(1, 11), Array(10).fill(failed))
+  t.match(known[11], { actor: 'system', action: 'user.locked', target_id: id })
+  await query('delete from login_failures')
+  await login()
+  t.match((await entries(13)).slice(12), [{ action: 'user.signed_in' }], 'attempts while locked are not told')
+})
+
+t.test('why somebody who has the right password is refused is for the log only', async t => {
+  const { id, login, entries } = await world()
+  const wrong = await login('a wrong password')
+  await query('update users set is_active = false where id = $1', [id])
+  const disabled = await login()
+  await query('update users set is_active = true, password_hash = null where id = $1', [id])
+  const without = await login()
+  t.strictSame([disabled.body, without.body], [wrong.body, wrong.body])
+  t.match((await entries(4)).slice(1), [
+    { details: { reason: 'wrong_password' } },
+    { details: { reason: 'disabled' } },
+    { details: { reason: 'no_password' } },
+  ])
+})
+
+t.test('a refused sign-in does not wait for the log', async t => {
+  const { companyId, login, entries, email } = await world()
+  await login()
+  await query('delete from rate_windows')
+  await query('begin')
+  await query('select * from audit_heads where company_id = $1 for update', [companyId])
+  const refused = await started.ask('POST', '/api/v1/auth/login', { email, password: 'a wrong password' })
+  await query('commit')
+  t.equal(refused.status, 401)
+  t.match((await entries(3))[2], { action: 'user.sign_in_failed' })
+})
+
+t.test('a server that stops writes what is still to be told', async t => {
+  const { email, told } = await world()
+  const twin = await started.startTwin()
+  await query('delete from rate_windows')
+  await twin.inject({
+    method: 'POST',
+    url: '/api/v1/auth/login',
+    headers: { 'content-type': 'application/json' },
+    payload: JSON.stringify({ email, password: 'a wrong password' }),
+  })
+  await twin.stop()
+  t.match((await told())[1], { action: 'user.sign_in_failed' })
+})
+
+t.test('the reuse of a refresh token is told', async t => {
+  const { id, login, told } = await world()
+  const first = (await login()).body.refresh_token
+  const refresh = (refresh_token: string) => ask('PUT', '/api/v1/auth/tokens/current', { refresh_token })
+  const second = (await refresh(first)).body.refresh_token
+  await refresh(second)
+  for (let again = 0; again < 2; again++) t.equal((await refresh(first)).status, 401)
+  const entries = await told()
+  t.match(entries.slice(2), [
+    { actor: 'system', action: 'session.reused', target_id: id, details: { session_id: String } },
+  ])
+  t.equal(entries.length, 3, 'once')
+  t.notMatch(JSON.stringify(entries), first)
+})
+
+t.test('who has no password is told so when changing it', async t => {
+  const { id, login } = await world()
+  const { access_token: token } = (await login()).body
+  await query('update users set password_hash = null where id = $1', [id])
+  const body = { old_password: PASSWORD, new_password: 'a short swim at dusk' }
+  const refused = await ask('POST', '/api/v1/auth/change-password', body, token)
+  t.match([refused.status, refused.body.error], [409, { code: 'CONFLICT', message: /provider/ }])
+  t.equal((await ask('GET', '/api/v1/auth/me', undefined, token)).status, 200)
+})
+
+t.test('another password ends tickets that were not used yet', async t => {
+  const { id, companyId, login } = await world()
+  const { access_token: token } = (await login()).body
+  const ticket = await server.plugins.auth.makeTicket({
+    companyId,
+    userId: id,
+    method: 'oauth:x',
+    seconds: 60,
+  })
+  const body = { old_password: PASSWORD, new_password: 'a short swim at dusk' }
+  t.equal((await ask('POST', '/api/v1/auth/change-password', body, token)).status, 204)
+  t.equal((await ask('POST', '/api/v1/auth/tickets', { ticket })).status, 401)
+})
+
+t.test('invitations and tickets that ended are swept away, open ones stay', async t => {
+  const { id, companyId, login } = await world()
+  const { access_token: token } = (await login()).body
+  const invite = (name: string) =>
+    ask('POST', '/api/v1/invitations', { email: `${name}@example.com`, role: 'viewer' }, token)
+  for (const name of ['open', 'expired', 'revoked', 'accepted']) await invite(name)
+  const long = `now() - interval '31 days'`
+  for (const [name, column] of Object.entries({
+    expired: 'expires',
+    revoked: 'revoked',
+    accepted: 'accepted',
+  }))
+    await query(`update invitations set ${column}_at = ${long} where email = '${name}@example.com'`)
+  await server.plugins.auth.makeTicket({ companyId, userId: id, method: 'oauth:x', seconds: 60 })
+  await server.plugins.auth.makeTicket({ companyId, userId: id, method: 'oauth:y', seconds: -1 })
+  await query(
+    `insert into oauth_attempts (state_hash, browser_hash, provider, sealed, expires_at)
+     values ('\\x01', '\\x02', 'x', 'x', now() - interval '1 second')`,
+  )
+  const done = server.jobs.settled(sweep, () => true)
+  await server.jobs.send(sweep, {})
+  t.equal(await done, 'completed')
+  t.strictSame(await query('select email from invitations'), [{ email: 'open@example.com' }])
+  t.strictSame(await query('select method from tickets'), [{ method: 'oauth:x' }])
+  t.strictSame(await query('select * from oauth_attempts'), [])
+})

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { PARAMETERS, ROUTES, type Classified, type Id, type Kind } from './matrix-routes.ts'
+import { makeMatrix } from './matrix-world.ts'
+
+const { app, ours, restore } = await makeMatrix(t)
+
+/** Routes that write and are not told in the audit log, each with why. */
+const UNTOLD: Record<string, string> = {
+  'POST /api/v1/sdk/schema/dry-run': 'stores nothing',
+  'POST /api/v1/sdk/validity/dry-run': 'stores nothing',
+  'POST /api/v1/sdk/metrics/dry-run': 'stores nothing',
+  'POST /api/v1/sdk/validity/{asset_id}/{rule_id}/check': 'what it found is among the results of the rule',
+  'POST /api/v1/sdk/metrics/{asset_id}/{metric_id}/capture':
+    'what it found is among the snapshots of the metric',
+  'POST /api/v1/sdk/referential/{asset_id}/{check_id}/execute':
+    'what it found is among the results of the check',
+  'POST /api/v1/sdk/freshness/{asset_id}/refresh': 'is a job of its own, and changes no setting',
+}
+
+/** Bodies of which those of the matrix would change nothing. */
+const BODIES: Record<string, (id: Id) => object> = {
+  'POST /api/v1/sdk/freshness/schedules/bulk': id => ({ asset_id: id('source'), only_with_signal: false }),
+}
+
+const writing = app.server
+  .table()
+  .filter(({ method, settings }) => {
+    const guard = settings.plugins?.access
+    return method !== 'get' && (guard?.scope !== undefined || guard?.sessionOnly === true)
+  })
+  .map(({ method, path }) => `${method.toUpperCase()} ${path}`)
+
+function send(name: string, idOf: Id) {
+  const row = ROUTES[name] as Classified
+  const [method, path] = name.split(' ') as [string, string]
+  const filled = path.replaceAll(/\{(\w+)[*?]?\}/g, (_, parameter: string) =>
+    encodeURIComponent(idOf((row.at?.[parameter] ?? PARAMETERS[parameter]) as Kind)),
+  )
+  const body = BODIES[name] ?? row.body
+  return app.ask(method, filled, body?.(idOf), ours.credentials.owner)
+}
+
+async function entriesAfter(sequence: number): Promise<Record<string, unknown>[]> {
+  return app.query('select * from audit_log where company_id = $1 and sequence > $2 order by sequence', [
+    ours.companyId,
+    sequence,
+  ])
+}
+
+async function lastEntry(): Promise<number> {
+  const [head] = await app.query('select sequence::int from audit_heads where company_id = $1', [
+    ours.companyId,
+  ])
+  return Number(head?.sequence ?? 0)
+}
+
+t.test(
+  'every route that writes is told in the audit log, or is on the list of those that are not',
+  async t => {
+    for (const name of Object.keys(UNTOLD)) t.ok(writing.includes(name), `${name} is on the list and gone`)
+    for (const name of writing) {
+      if (!ROUTES[name]) {
+        t.fail(`${name} is not classified: add a row to ROUTES in test/plugins/auth/matrix-routes.ts`)
+        continue
+      }
+      const before = await lastEntry()
+      const reply = await send(name, kind => ours.ids[kind])
+      t.ok(reply.status < 400, `${name} gave ${reply.status}: ${JSON.stringify(reply.body).slice(0, 300)}`)
+      const entries = await entriesAfter(before)
+      if (UNTOLD[name]) {
+        t.strictSame(entries, [], `${name} is told, and on the list of those that are not: take it off`)
+      } else {
+        t.ok(
+          entries.length > 0,
+          `${name} is not told in the audit log: call auditRequest in its transaction, or say why not in UNTOLD`,
+        )
+        for (const entry of entries) {
+          t.match(
+            entry,
+            { action: /^[a-z_]+\.[a-z_]+$/, actor: /^user:/, request_id: /./, address: /./ },
+            name,
+          )
+          t.match(entry, { target_type: /^[a-z_]+$/, target_id: /./ }, `${name} says what it was done to`)
+        }
+      }
+      await restore()
+    }
+  },
+)
+
+t.test('what is refused leaves no entry', async t => {
+  for (const name of writing.filter(each => each.includes('{') && ROUTES[each])) {
+    const before = await lastEntry()
+    const reply = await send(name, kind =>
+      kind.endsWith('Number') ? '999999' : ours.ids[kind].replace(/[0-9a-f-]{36}/, randomUUID()),
+    )
+    t.ok(reply.status >= 400, `${name} gave ${reply.status}`)
+    t.strictSame(await entriesAfter(before), [], name)
+  }
+})

@@ -1,0 +1,333 @@
+import { randomUUID } from 'node:crypto'
+import { PASSWORD } from './matrix-world.ts'
+
+/** Who may call a route, in the words of `access` in server/access.ts. */
+export type Access =
+  | 'open'
+  | 'login'
+  | 'register'
+  | 'tickets'
+  | 'oauth'
+  | 'demo'
+  | 'read'
+  | 'write'
+  | 'admin'
+  | 'session'
+  | 'sessionLimited'
+  | 'users'
+  | 'keys'
+
+/** The kinds of things that have ids. */
+export type Kind =
+  | 'source'
+  | 'table'
+  | 'rule'
+  | 'ruleNumber'
+  | 'metric'
+  | 'metricNumber'
+  | 'check'
+  | 'hours'
+  | 'schedule'
+  | 'tag'
+  | 'destination'
+  | 'alertRule'
+  | 'alert'
+  | 'delivery'
+  | 'change'
+  | 'job'
+  | 'key'
+  | 'user'
+  | 'invitation'
+
+/** Gives the id of a thing: that of the caller's company, another company's, or one made up. */
+export type Id = (kind: Kind) => string
+
+/** One route as the test calls it. */
+export interface Classified {
+  access: Access
+  /** What its path's parameters are, where `PARAMETERS` does not say; `=text` is a text. */
+  at?: Record<string, Kind | `=${string}`>
+  /** A query, by names. */
+  query?: (id: Id) => Record<string, string>
+  /** A body that is good, so that only ids decide. */
+  body?: (id: Id) => object
+  /** What a caller who may gets with ids of their own; any status below 400 when not said. */
+  answers?: number
+  /** It answers 200 and tells of each id in its body what became of it. */
+  isPartial?: true
+}
+
+/** What parameters of these names are the ids of. */
+export const PARAMETERS: Record<string, Kind> = {
+  asset_id: 'table',
+  rule_id: 'rule',
+  metric_id: 'metric',
+  check_id: 'check',
+  schedule_id: 'hours',
+  job_id: 'job',
+  change_id: 'change',
+  key_id: 'key',
+  user_id: 'user',
+  invitation_id: 'invitation',
+}
+
+const sources = { asset_id: 'source' } as const
+const is = (kind: Kind) => ({ at: { id: kind } })
+const onTable = (id: Id) => ({ asset_id: id('table') })
+const rule = { rule_type: 'UNIQUE', table_path: 'public.orders', column_name: 'id' }
+const metric = { metric_type: 'null_percent', table_path: 'public.orders', column_name: 'id' }
+const hours = {
+  name: 'night',
+  timezone: 'UTC',
+  rules: [{ days: [1], start: '22:00', end: '23:00' }],
+}
+
+/** Every route of the server. Who adds one says here who may call it, what its ids are, and a body that is good. */
+export const ROUTES: Record<string, Classified> = {
+  // Pages and documents for everybody.
+  'GET /health': { access: 'open' },
+  'GET /api/v1/health': { access: 'open' },
+  'GET /openapi.json': { access: 'open' },
+  'GET /docs': { access: 'open' },
+  'GET /docs/start.js': { access: 'open' },
+  'GET /docs/assets/{file}': { access: 'open', at: { file: '=swagger-ui.css' } },
+  'GET /api/public/docs/{path*}': { access: 'open', at: { path: '=drift.md' } },
+
+  // Accounts.
+  'POST /api/v1/auth/register': {
+    access: 'register',
+    body: () => ({ email: 'new-matrix@example.com', password: PASSWORD }),
+  },
+  'POST /api/v1/auth/login': {
+    access: 'login',
+    body: () => ({ email: `nobody-${randomUUID()}@example.com`, password: PASSWORD }),
+    answers: 401,
+  },
+  'PUT /api/v1/auth/tokens/current': {
+    access: 'open',
+    body: () => ({ refresh_token: 'made-up' }),
+    answers: 401,
+  },
+  'POST /api/v1/auth/logout': { access: 'sessionLimited' },
+  'GET /api/v1/auth/me': { access: 'session' },
+  'PATCH /api/v1/auth/me': { access: 'sessionLimited', body: () => ({ full_name: 'Ada' }) },
+  'POST /api/v1/auth/change-password': {
+    access: 'sessionLimited',
+    body: () => ({ old_password: PASSWORD, new_password: 'a short swim at dusk' }),
+  },
+
+  'POST /api/v1/auth/tickets': { access: 'tickets', body: () => ({ ticket: 'made-up' }), answers: 401 },
+  'GET /api/v1/oauth/{provider_type}/authorize': {
+    access: 'oauth',
+    at: { provider_type: '=nobody' },
+    answers: 404,
+  },
+  'GET /api/v1/oauth/{provider_type}/callback': {
+    access: 'oauth',
+    at: { provider_type: '=nobody' },
+    query: () => ({ state: 'made-up', code: 'made-up' }),
+    answers: 404,
+  },
+  'POST /api/v1/demo/session': { access: 'demo', answers: 404 },
+
+  // Users and invitations.
+  'GET /api/v1/users': { access: 'users' },
+  'PATCH /api/v1/users/{user_id}': { access: 'users', body: () => ({ role: 'member' }) },
+  'DELETE /api/v1/users/{user_id}': { access: 'users' },
+  'GET /api/v1/invitations': { access: 'users' },
+  'POST /api/v1/invitations': {
+    access: 'users',
+    body: () => ({ email: `guest-${randomUUID()}@example.com`, role: 'viewer' }),
+  },
+  'DELETE /api/v1/invitations/{invitation_id}': { access: 'users' },
+
+  // The log of what was done.
+  'GET /api/v1/audit-log': {
+    access: 'admin',
+    query: id => ({ target_type: 'source', target_id: id('source') }),
+  },
+  'GET /api/v1/audit-log/verify': { access: 'admin' },
+
+  // API keys.
+  'GET /api/v1/api-keys': { access: 'keys' },
+  'POST /api/v1/api-keys': { access: 'keys', body: () => ({ name: 'another', scope: 'read-only' }) },
+  'GET /api/v1/api-keys/usage': { access: 'keys' },
+  'GET /api/v1/api-keys/{key_id}': { access: 'keys' },
+  'DELETE /api/v1/api-keys/{key_id}': { access: 'keys' },
+
+  // Sources, tables and what runs for them.
+  'GET /api/v1/assets': { access: 'read' },
+  'GET /api/v1/assets/{asset_id}': { access: 'read' },
+  'GET /api/v1/assets/{asset_id}/freshness': { access: 'read' },
+  'GET /api/v1/assets/{asset_id}/schema-changes': { access: 'read' },
+  'GET /api/v1/sdk/assets': { access: 'read' },
+  'POST /api/v1/sdk/assets': {
+    access: 'write',
+    body: () => ({
+      name: 'elsewhere',
+      source_type: 'postgresql',
+      connection_config: { host: '10.0.0.1', database: 'x', username: 'x', password: 'x' },
+    }),
+  },
+  'GET /api/v1/sdk/assets/{asset_id}': { access: 'read' },
+  'PATCH /api/v1/sdk/assets/{asset_id}': {
+    access: 'write',
+    at: sources,
+    body: () => ({ description: 'ours' }),
+  },
+  'DELETE /api/v1/sdk/assets/{asset_id}': { access: 'write', at: sources },
+  'POST /api/v1/sdk/assets/{asset_id}/discover': { access: 'write', at: sources },
+  'POST /api/v1/sdk/assets/{asset_id}/test-connection': { access: 'write', at: sources },
+  'GET /api/v1/sdk/jobs/{job_id}': { access: 'read' },
+  'POST /api/v1/sdk/jobs/{job_id}/cancel': { access: 'write' },
+
+  // Drift and tags.
+  'GET /api/v1/sdk/schema/changes': { access: 'read', query: onTable },
+  'POST /api/v1/sdk/schema/changes/{change_id}/acknowledge': { access: 'write' },
+  'POST /api/v1/sdk/schema/dry-run': { access: 'read', body: id => ({ asset_id: id('source') }) },
+  'GET /api/v1/sdk/schema/summary': { access: 'read', query: onTable },
+  'GET /api/v1/sdk/schema/{asset_id}': { access: 'read' },
+  'POST /api/v1/sdk/schema/{asset_id}/acknowledge': {
+    access: 'write',
+    body: id => ({ change_ids: [id('change')] }),
+  },
+  'POST /api/v1/sdk/schema/{asset_id}/baseline': { access: 'write', at: sources },
+  'POST /api/v1/sdk/schema/{asset_id}/monitoring': { access: 'write', at: sources },
+  'DELETE /api/v1/sdk/schema/{asset_id}/monitoring': { access: 'write', at: sources },
+  'GET /api/v1/sdk/tags': { access: 'read', query: onTable },
+  'POST /api/v1/sdk/tags': { access: 'write', body: id => ({ ...onTable(id), name: 'finance' }) },
+  'POST /api/v1/sdk/tags/apply': {
+    access: 'write',
+    body: id => ({ asset_id: id('source'), tag_names: ['finance'], object_paths: ['public.orders'] }),
+  },
+  'POST /api/v1/sdk/tags/bulk-apply': {
+    access: 'write',
+    body: id => ({ tag_name: 'finance', asset_ids: [id('table')] }),
+    isPartial: true,
+  },
+  'DELETE /api/v1/sdk/tags/{id}': { access: 'write', ...is('tag') },
+
+  // Freshness.
+  'GET /api/v1/freshness': { access: 'read', query: id => ({ asset: id('table') }) },
+  'GET /api/v1/sdk/freshness': { access: 'read', query: onTable },
+  'GET /api/v1/sdk/freshness/schedules': { access: 'read', query: onTable },
+  'POST /api/v1/sdk/freshness/schedules': {
+    access: 'write',
+    body: id => ({ asset_id: id('source'), table_path: 'customers', freshness_column: 'seen_at' }),
+  },
+  'POST /api/v1/sdk/freshness/schedules/bulk': {
+    access: 'write',
+    body: id => ({ asset_id: id('source'), dry_run: true }),
+  },
+  'PATCH /api/v1/sdk/freshness/schedules/{id}': {
+    access: 'write',
+    ...is('schedule'),
+    body: () => ({ is_active: false }),
+  },
+  'DELETE /api/v1/sdk/freshness/schedules/{id}': { access: 'write', ...is('schedule') },
+  'GET /api/v1/sdk/freshness/summary': { access: 'read', query: onTable },
+  'GET /api/v1/sdk/freshness/{asset_id}': { access: 'read' },
+  'GET /api/v1/sdk/freshness/{asset_id}/history': { access: 'read' },
+  'POST /api/v1/sdk/freshness/{asset_id}/refresh': { access: 'write' },
+
+  // Validity.
+  'POST /api/v1/sdk/validity/dry-run': { access: 'read', body: id => ({ ...rule, ...onTable(id) }) },
+  'GET /api/v1/sdk/validity/{asset_id}': { access: 'read' },
+  'POST /api/v1/sdk/validity/{asset_id}': {
+    access: 'write',
+    body: id => ({ ...rule, operating_period_mode: 'schedule', operating_schedule_id: id('hours') }),
+  },
+  'GET /api/v1/sdk/validity/{asset_id}/summary': { access: 'read' },
+  'GET /api/v1/sdk/validity/{asset_id}/{rule_id}': { access: 'read' },
+  'PATCH /api/v1/sdk/validity/{asset_id}/{rule_id}': {
+    access: 'write',
+    body: id => ({ operating_period_mode: 'schedule', operating_schedule_id: id('hours') }),
+  },
+  'DELETE /api/v1/sdk/validity/{asset_id}/{rule_id}': { access: 'write', at: { rule_id: 'ruleNumber' } },
+  'POST /api/v1/sdk/validity/{asset_id}/{rule_id}/check': { access: 'write' },
+  'GET /api/v1/sdk/validity/{asset_id}/{rule_id}/results': { access: 'read', at: { rule_id: 'ruleNumber' } },
+
+  // Metrics.
+  'POST /api/v1/sdk/metrics/dry-run': { access: 'read', body: id => ({ ...metric, ...onTable(id) }) },
+  'GET /api/v1/sdk/metrics/{asset_id}': { access: 'read' },
+  'POST /api/v1/sdk/metrics/{asset_id}': { access: 'write', body: () => metric },
+  'GET /api/v1/sdk/metrics/{asset_id}/summary': { access: 'read' },
+  'GET /api/v1/sdk/metrics/{asset_id}/{metric_id}': { access: 'read' },
+  'PATCH /api/v1/sdk/metrics/{asset_id}/{metric_id}': { access: 'write', body: () => ({ sensitivity: 2 }) },
+  'DELETE /api/v1/sdk/metrics/{asset_id}/{metric_id}': { access: 'write' },
+  'POST /api/v1/sdk/metrics/{asset_id}/{metric_id}/capture': { access: 'write' },
+  'GET /api/v1/sdk/metrics/{asset_id}/{metric_id}/snapshots': {
+    access: 'read',
+    at: { metric_id: 'metricNumber' },
+  },
+
+  // Referential checks and operating schedules.
+  'GET /api/v1/sdk/referential/{asset_id}': { access: 'read' },
+  'POST /api/v1/sdk/referential/{asset_id}': {
+    access: 'write',
+    body: () => ({
+      child_table_path: 'public.orders',
+      child_column_name: 'id',
+      parent_table_path: 'public.customers',
+      parent_column_name: 'id',
+    }),
+  },
+  'GET /api/v1/sdk/referential/{asset_id}/summary': { access: 'read' },
+  'GET /api/v1/sdk/referential/{asset_id}/{check_id}': { access: 'read' },
+  'PATCH /api/v1/sdk/referential/{asset_id}/{check_id}': { access: 'write', body: () => ({ name: 'x' }) },
+  'DELETE /api/v1/sdk/referential/{asset_id}/{check_id}': { access: 'write' },
+  'POST /api/v1/sdk/referential/{asset_id}/{check_id}/execute': { access: 'write' },
+  'GET /api/v1/sdk/referential/{asset_id}/{check_id}/results': { access: 'read' },
+  'GET /api/v1/operating-schedules': { access: 'read' },
+  'POST /api/v1/operating-schedules': { access: 'write', body: () => hours },
+  'GET /api/v1/operating-schedules/{schedule_id}': { access: 'read' },
+  'PATCH /api/v1/operating-schedules/{schedule_id}': { access: 'write', body: () => ({ name: 'day' }) },
+  'DELETE /api/v1/operating-schedules/{schedule_id}': { access: 'write' },
+
+  // Alerts, their rules and where they go.
+  'GET /api/v1/sdk/alerts': { access: 'read', query: onTable },
+  'GET /api/v1/sdk/alerts/inbox': { access: 'read', query: onTable },
+  'GET /api/v1/sdk/alerts/summary': { access: 'read' },
+  'GET /api/v1/sdk/alerts/{id}': { access: 'read', ...is('alert') },
+  'GET /api/v1/sdk/alerts/{id}/history': { access: 'read', ...is('alert') },
+  'POST /api/v1/sdk/alerts/{id}/acknowledge': { access: 'write', ...is('alert') },
+  'POST /api/v1/sdk/alerts/{id}/dismiss': { access: 'write', ...is('alert') },
+  'POST /api/v1/sdk/alerts/{id}/resolve': { access: 'write', ...is('alert') },
+  'POST /api/v1/sdk/alerts/{id}/snooze': {
+    access: 'write',
+    ...is('alert'),
+    body: () => ({ duration_minutes: 5 }),
+  },
+  'GET /api/v1/sdk/alerts/rules': { access: 'read' },
+  'POST /api/v1/sdk/alerts/rules': {
+    access: 'write',
+    body: id => ({ name: 'x', destination_ids: [id('destination')] }),
+  },
+  'GET /api/v1/sdk/alerts/rules/{id}': { access: 'read', ...is('alertRule') },
+  'PATCH /api/v1/sdk/alerts/rules/{id}': {
+    access: 'write',
+    ...is('alertRule'),
+    body: id => ({ destination_ids: [id('destination')] }),
+  },
+  'DELETE /api/v1/sdk/alerts/rules/{id}': { access: 'write', ...is('alertRule') },
+  'GET /api/v1/sdk/alerts/destinations': { access: 'read' },
+  'POST /api/v1/sdk/alerts/destinations': {
+    access: 'write',
+    body: () => ({
+      name: 'Other',
+      destination_type: 'webhook',
+      config: { url: 'https://127.0.0.1:9/other' },
+    }),
+  },
+  'GET /api/v1/sdk/alerts/destinations/{id}': { access: 'read', ...is('destination') },
+  'PATCH /api/v1/sdk/alerts/destinations/{id}': {
+    access: 'write',
+    ...is('destination'),
+    body: () => ({ name: 'Renamed' }),
+  },
+  'DELETE /api/v1/sdk/alerts/destinations/{id}': { access: 'write', ...is('destination') },
+  'GET /api/v1/sdk/alerts/destinations/{id}/deliveries': { access: 'read', ...is('destination') },
+  'POST /api/v1/sdk/alerts/destinations/{id}/rotate-secret': { access: 'write', ...is('destination') },
+  'POST /api/v1/sdk/alerts/destinations/{id}/test': { access: 'write', ...is('destination') },
+  'POST /api/v1/sdk/alerts/deliveries/{id}/redeliver': { access: 'write', ...is('delivery') },
+}
