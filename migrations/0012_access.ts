@@ -131,7 +131,9 @@ export async function up(knex: Knex): Promise<void> {
       now_or_later timestamptz;
       only_company text := nullif(current_setting('app.company', true), '');
     begin
-      if only_company is not null and only_company::uuid <> company then
+      -- current_user is the owner here. Only the owner writes without having named a company.
+      if only_company::uuid <> company
+        or (only_company is null and not pg_has_role(session_user, current_user, 'usage')) then
         raise exception 'the log of another company';
       end if;
       insert into audit_heads values (company, 0, '\\x') on conflict do nothing;

@@ -95,7 +95,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   const appUrl = await migrate({
     ownerUrl,
     appUrl: config.appDatabaseUrl,
-    appPassword: trx => appRolePassword(trx, vault),
+    appPassword: trx => appRolePassword(trx, vault, server.sealed),
     migrations: manifest.migrations,
     prepareJobs: () => jobs.prepare(),
     log,

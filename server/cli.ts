@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { ROLES, SCOPES, type Role, type Scope } from './access.ts'
-import { answer, CommandError, EXIT, json, ofCompany, withServer } from './command.ts'
+import { answer, CommandError, EXIT, inert, json, ofCompany, withServer } from './command.ts'
 import type { Ending, Options, Terminal } from './command.ts'
 import { answerRequests, detect, INTERVALS, METRICS, type DetectOptions } from './detect.ts'
 import { ConfigError, describeSettings, packageRoot, PLANS, readConfig, type Plan } from './config.ts'
@@ -31,7 +31,7 @@ export async function runCommand(words: readonly string[], terminal: Terminal): 
     const { message, stack } = error as Error
     const status = (error as { output?: { statusCode?: number } }).output?.statusCode
     const isOurs = SPOKEN.includes((error as Error).name) || (status !== undefined && status < 500)
-    terminal.err(isOurs ? message : (stack ?? message))
+    terminal.err(inert(isOurs ? message : (stack ?? message)))
     if (error instanceof CommandError) return error.exit
     if (error instanceof ConfigError || error instanceof LineError || status === 400) return EXIT.usage
     return status === 404 ? EXIT.notFound : ending.unexpected

@@ -58,7 +58,7 @@ export function ofCompany(command: Command): Command {
 /** Prints the value as JSON where that was asked for, else the lines. */
 export function answer(terminal: Terminal, options: Options, value: unknown, ...lines: string[]): void {
   if (options.json) terminal.out(JSON.stringify(value, null, 2))
-  else for (const line of lines) terminal.out(line)
+  else for (const line of lines) terminal.out(inert(line))
 }
 
 /**
@@ -89,6 +89,11 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
     else signal.addEventListener('abort', abort, { once: true })
   })
   return Promise.race([work, aborted])
+}
+
+/** A text without the characters that a terminal would obey; its lines stay. */
+export function inert(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n]/gu, ' ')
 }
 
 /** A text of others as one line, without what a terminal would obey. */

@@ -269,7 +269,11 @@ async function ensureAppRole(
     `select format('${start} login password %L', ?::text, ?::text) as text`,
     [role, appPassword],
   )
-  await trx.raw(command?.text ?? '')
+  await trx.raw(command?.text ?? '').catch((error: Error) => {
+    // Knex tells the whole statement.
+    error.message = error.message.replaceAll(appPassword, '…')
+    throw error
+  })
   const url = new URL(ownerUrl)
   url.username = encodeURIComponent(role)
   url.password = encodeURIComponent(appPassword)

@@ -45,7 +45,7 @@ function assertDone({ remaining, unopened, resealed }: Rotation): void {
   const lines = unopened.map(({ table, column, id, error }) => `  ${table}.${column} of ${id}: ${error}`)
   const cause =
     unopened.length > 0
-      ? `These do not open; enter them again, and run this again:\n${lines.join('\n')}`
+      ? `These do not open; bring back the keys that are missing, or enter them again, and run this again:\n${lines.join('\n')}`
       : 'A process still seals with an older key: restart all with the new one in front, and run this again'
   throw new CommandError(
     `Sealed ${resealed} secrets anew, and ${remaining} are left. Keep the older keys. ${cause}`,
@@ -62,8 +62,10 @@ function ofFile(file: string, olderEndsAt: Date | null): string {
 
 function ofSetting(keys: number): string {
   return keys === 1
-    ? 'SECRET_KEY holds one key. To change it, put a new one (openssl rand -base64 32) and a comma in front, restart ' +
-        'all processes, and run this again.'
+    ? // At no time does one process seal with a key that another does not have.
+      'SECRET_KEY holds one key. To change it, add a comma and a new one (openssl rand -base64 32) behind it, and ' +
+        'restart all processes; then put the new one in front, restart all again, and run this again. Where one ' +
+        'process is all there is, put it in front at once.'
     : 'Once all processes have run for 15 minutes with the new key in front, take the others out of SECRET_KEY.'
 }
 
@@ -80,9 +82,12 @@ export function auditCommands(parent: Command, terminal: Terminal): void {
         terminal,
         options,
         found,
-        brokenAt === null
-          ? `The audit log of ${name} is whole: ${entries} entries, the last of hash ${head}`
-          : `The audit log of ${name} breaks at entry ${brokenAt}: ${problem}`,
+        `The audit log of ${name} ` +
+          (brokenAt !== null
+            ? `breaks at entry ${brokenAt}: ${problem}`
+            : entries === 0
+              ? 'is empty: nothing was done in this company, or all of its log was taken away'
+              : `is whole: ${entries} entries, the last of hash ${head}`),
       )
       if (brokenAt !== null) throw new CommandError('Compare it with a backup of the database', EXIT.failed)
     }),

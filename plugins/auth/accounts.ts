@@ -85,7 +85,8 @@ export async function register(
   place: Pick<AuditOrigin, 'requestId' | 'address'>,
 ): Promise<Account> {
   const { email, password, fullName, invitationToken: token } = input
-  const invitation = token === undefined ? undefined : await findInvitation(server, { token, email })
+  const invitation =
+    token === undefined ? undefined : await server.db.system(trx => findInvitation(trx, { token, email }))
   const name = invitation?.companyName ?? input.companyName ?? fullName ?? (email.split('@')[0] as string)
   refuseWeak(password, email, { companyName: name })
   const passwordHash = await inTurn(() => hashPassword(password))
@@ -108,17 +109,20 @@ export async function register(
 }
 
 /**
- * A company by id or name; the only one when not named.
+ * A company by id, else by name; the only one when not named. Everybody names their company as they like, also after
+ * the id of another: so the id goes first.
  * @throws a sentence for the command line when it is not clear which
  */
 export async function findCompany(server: Server, company?: string): Promise<Account['company']> {
+  const id = isUuid(company) ? (company as string).toLowerCase() : null
   const found = await server.db.statement<Account['company']>(
     `select company_id, name, plan from companies
-     where cast(:company as text) is null or name = :company or company_id = :id order by created_at, company_id limit 11`,
-    { company: company ?? null, id: company !== undefined && isUuid(company) ? company : null },
+     where cast(:company as text) is null or name = :company or company_id = :id
+     order by company_id is not distinct from :id desc, created_at, company_id limit 11`,
+    { company: company ?? null, id },
   )
   const [only, ...others] = found
-  if (only && others.length === 0) return only
+  if (only && (others.length === 0 || only.companyId === id)) return only
   if (!only) {
     throw apiError(
       'NOT_FOUND',

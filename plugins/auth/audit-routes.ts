@@ -1,11 +1,12 @@
 import type { ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
-import { access, inCompany } from '../../server/access.ts'
+import { access, caller, inCompany } from '../../server/access.ts'
 import { queryOf } from '../../server/input.ts'
 import { queryInteger } from '../../server/page.ts'
 import { listAudit, verifyAudit, type AuditQuery } from './audit-log.ts'
 
 const tags = ['api', 'audit-log']
+const VERIFIED_AN_HOUR = 30
 const word = Joi.string().max(200)
 const time = Joi.date().iso()
 
@@ -85,6 +86,11 @@ export const auditRoutes: ServerRoute[] = [
       validate: { query: Joi.object({}) },
       response: { schema: verdict, sample: 0 },
     },
-    handler: async request => ({ data: await verifyAudit(work => inCompany(request, work)) }),
+    async handler(request) {
+      const { companyId } = caller(request)
+      // It reads the whole log, which may be long.
+      await request.server.limits.take(`audit-verify:${companyId}`, VERIFIED_AN_HOUR, 3_600, request)
+      return { data: await verifyAudit(work => inCompany(request, work)) }
+    },
   },
 ]

@@ -19,8 +19,14 @@ const byOperator = (companyId: string): AuditOrigin => ({ companyId, actor: 'cli
 export function authApi(server: Server): AuthApi {
   const { db, config } = server
   return {
-    createCompany: async ({ name, plan }) =>
-      presentCompany(await db.system(trx => createCompany(trx, name, plan ?? config.defaultPlan))),
+    createCompany: ({ name, plan }) =>
+      db.system(async trx => {
+        const company = await createCompany(trx, name, plan ?? config.defaultPlan)
+        const { companyId } = company
+        const target = { type: 'company', id: companyId }
+        await audit(trx, byOperator(companyId), { action: 'company.created', target, details: { name } })
+        return presentCompany(company)
+      }),
     async setPlan(company, plan) {
       const { companyId } = await findCompany(server, company)
       return db.company(companyId, async trx => {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import type { Server } from '@hapi/hapi'
 import { v7 as uuid, validate as isUuid } from 'uuid'
 import type { Plan } from '../../server/config.ts'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
 import type { Page } from '../../server/page.ts'
-import { Company, Invitation, User } from './models.ts'
+import { holdUsers } from './hold-users.ts'
+import { Invitation, User } from './models.ts'
 import { sha256 } from './tokens.ts'
 
 /** Neither used, nor revoked, nor run out. */
@@ -14,17 +14,17 @@ const OPEN = 'accepted_at is null and revoked_at is null and expires_at > now()'
 /**
  * Invites an email to the company of the transaction for 7 days, in place of an invitation that is open. Whether the
  * email has a user in another company is nobody's business here: they are told when they register.
- * @param input.invitedBy `user:<id>`
+ * @param self the id of who invites
  * @returns the token, which is not kept; this is the only time it is seen
- * @throws 409 `USER_EXISTS` for a user of the same company
+ * @throws 403 for who is no admin any more, 409 `USER_EXISTS` for a user of the same company
  */
 export async function invite(
   trx: Transaction,
-  input: { email: string; role: Invitation['role']; invitedBy: string },
+  self: string,
+  { email, role }: Pick<Invitation, 'email' | 'role'>,
 ): Promise<{ token: string; invitation: Invitation }> {
-  const { email, role, invitedBy } = input
-  // The company's row is locked, so that of two at once the second replaces the first.
-  await Company.query(trx).first().forNoKeyUpdate().throwIfNotFound()
+  // One at a time, so that of two at once the second replaces the first.
+  await holdUsers(trx, self)
   if (await User.query(trx).findOne({ email })) {
     throw apiError(
       'USER_EXISTS',
@@ -40,7 +40,7 @@ export async function invite(
     trx,
     `insert into invitations (id, company_id, email, role, token_hash, invited_by, expires_at)
      values (:id, :companyId, :email, :role, :hash, :invitedBy, now() + interval '7 days') returning *`,
-    { id: uuid(), companyId: companyOf(trx), email, role, hash: sha256(token), invitedBy },
+    { id: uuid(), companyId: companyOf(trx), email, role, hash: sha256(token), invitedBy: `user:${self}` },
   )
   return { token, invitation: invitation as Invitation }
 }
@@ -94,6 +94,7 @@ export function revokeOpen(
     .where(which)
     .whereNull('acceptedAt')
     .whereNull('revokedAt')
+    .where('expiresAt', '>', trx.fn.now())
     .patch({ revokedAt: new Date() })
     .execute()
 }
@@ -108,14 +109,15 @@ export interface OpenInvitation {
 }
 
 /**
- * The open invitation of a token, for the email it is bound to.
+ * The open invitation of a token, for the email it is bound to; over all companies, as only the system may.
  * @throws 400 `INVALID_INVITATION`, whatever is wrong with it
  */
 export async function findInvitation(
-  server: Server,
+  trx: Transaction,
   { token, email }: { token: string; email: string },
 ): Promise<OpenInvitation> {
-  const [found] = await server.db.statement<OpenInvitation>(
+  const [found] = await rows<OpenInvitation>(
+    trx,
     `select i.id, i.company_id, i.role, c.name as company_name, c.plan
      from invitations i join companies c on c.company_id = i.company_id
      where i.token_hash = :hash and i.email = :email and ${OPEN}`,

@@ -7,6 +7,7 @@ import { pagination, type Page } from '../../server/page.ts'
 import { countActive, createKey, findKey, keyEvent, listKeys, revokeKey } from './keys.ts'
 import { presentKey } from './present.ts'
 import { schemas } from './schemas.ts'
+import { holdAsker } from './hold-users.ts'
 
 const tags = ['api', 'api-keys']
 const key = '/api/v1/api-keys/{key_id}'
@@ -27,6 +28,7 @@ export const keyRoutes: ServerRoute[] = [
       if (body.expires_at && body.expires_at <= new Date())
         throw invalidField('expires_at', 'must be in the future')
       const made = await inCompany(request, async trx => {
+        await holdAsker(trx, caller(request))
         const key = await createKey(trx, { name: body.name, scope: body.scope, expiresAt: body.expires_at })
         await auditRequest(request, trx, keyEvent('created', key.row))
         return key

@@ -3,7 +3,7 @@ import { audit, type AuditEvent, type AuditOrigin } from '../../server/audit.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
 import { createCompany, createUser } from './accounts.ts'
-import { acceptInvitation, type OpenInvitation } from './invitations.ts'
+import { acceptInvitation, findInvitation } from './invitations.ts'
 import type { User } from './models.ts'
 import type { Identity, Provider } from './oauth-providers.ts'
 import { schemas } from './schemas.ts'
@@ -30,15 +30,20 @@ interface Found {
  * Finds the user of an identity, or makes one, and gives a ticket for their session.
  *
  * By issuer and subject first. Then by email: an OpenID Connect issuer, which the operator chose to say who people
- * are, is linked to the user of that email, unless that user has another identity of the same issuer, since then the
- * address has changed hands. Then by the newest open invitation to that email; else it is a new company and its owner.
- * @throws 403 for an email that is not verified and a disabled user, 409 `USER_EXISTS` where it may not be linked
+ * are, is linked to the user of that email. Not to one who has a password: registering proves no email, so that
+ * somebody else may have taken the address before, and would share what its owner puts here. Nor to one with another
+ * identity of the same issuer, since then the address has changed hands. Then by the invitation that they came with,
+ * never by one that they may not know of: anybody may invite any address. Else it is a new company and its owner.
+ * @param invitation the token of one
+ * @throws 403 for an email that is not verified and a disabled user, 409 `USER_EXISTS` where it may not be linked, 400
+ *   `INVALID_INVITATION`
  */
 export async function admit(
   server: Server,
   provider: Pick<Provider, 'name' | 'isOpenId'>,
   identity: Identity,
   place: Place,
+  invitation?: string,
 ): Promise<string> {
   const who = verified(provider, identity)
   const method = `oauth:${provider.name}`
@@ -50,8 +55,7 @@ export async function admit(
     const { user, events } =
       (await known(trx, who)) ??
       (await linked(trx, provider, who)) ??
-      (await invited(trx, who)) ??
-      (await registered(trx, server, who))
+      (await (invitation === undefined ? registered(trx, server, who) : invited(trx, who, invitation)))
     const { companyId, id } = user
     const tell = (event: AuditEvent) =>
       audit(
@@ -124,7 +128,7 @@ async function linked(
   )
   if (!found) return undefined
   const { isTaken } = found
-  if (isTaken || !provider.isOpenId) {
+  if (isTaken || !provider.isOpenId || found.passwordHash !== null) {
     throw apiError(
       'USER_EXISTS',
       isTaken
@@ -136,17 +140,9 @@ async function linked(
   return { user: found, events: [{ action: 'user.linked' }] }
 }
 
-/** Who was invited to their verified email needs no token: the email is what the invitation is bound to. */
-async function invited(trx: Transaction, { email, name }: Verified): Promise<Found | undefined> {
-  const [invitation] = await rows<OpenInvitation>(
-    trx,
-    `select i.id, i.company_id, i.role, c.name as company_name, c.plan
-     from invitations i join companies c on c.company_id = i.company_id
-     where i.email = :email and i.accepted_at is null and i.revoked_at is null and i.expires_at > now()
-     order by i.created_at desc, i.id desc limit 1 for update of i`,
-    { email },
-  )
-  if (!invitation) return undefined
+/** Joins the company of an invitation to the verified email. */
+async function invited(trx: Transaction, { email, name }: Verified, token: string): Promise<Found> {
+  const invitation = await findInvitation(trx, { token, email })
   await acceptInvitation(trx, invitation)
   const { id, companyId, role } = invitation
   const user = await createUser(trx, { companyId, email, passwordHash: null, fullName: name, role })

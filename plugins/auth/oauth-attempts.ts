@@ -8,6 +8,8 @@ import { sha256 } from './tokens.ts'
 export interface Attempt extends Checks {
   /** Where the browser goes on to. */
   redirectUri: string | null
+  /** The invitation that whoever is new comes by. */
+  invitation?: string
 }
 
 /** Seconds in which a user signs in at the provider. */
@@ -20,7 +22,7 @@ const ATTEMPT_SECONDS = 10 * 60
 export async function keepAttempt(
   server: Server,
   provider: string,
-  redirectUri: string | null,
+  { redirectUri, invitation }: Pick<Attempt, 'redirectUri' | 'invitation'>,
 ): Promise<Checks & { browser: string }> {
   const [state, browser, nonce, verifier] = [random(), random(), random(), random()]
   const hash = sha256(state)
@@ -31,7 +33,7 @@ export async function keepAttempt(
       hash,
       browser: sha256(browser),
       provider,
-      sealed: server.vault.seal(JSON.stringify({ nonce, verifier }), placeOf(hash)),
+      sealed: server.vault.seal(JSON.stringify({ nonce, verifier, invitation }), placeOf(hash)),
       redirectUri,
       seconds: ATTEMPT_SECONDS,
     },
@@ -72,10 +74,12 @@ export async function takeAttempt(
   return opened && { state, ...opened, redirectUri: taken.redirectUri }
 }
 
+type Sealed = Pick<Attempt, 'nonce' | 'verifier' | 'invitation'>
+
 /** Undefined when the key that sealed it was taken away meanwhile: the user begins anew. */
-function openSealed(server: Server, sealed: string, hash: Buffer): Omit<Checks, 'state'> | undefined {
+function openSealed(server: Server, sealed: string, hash: Buffer): Sealed | undefined {
   try {
-    return JSON.parse(server.vault.open(sealed, placeOf(hash))) as Omit<Checks, 'state'>
+    return JSON.parse(server.vault.open(sealed, placeOf(hash))) as Sealed
   } catch {
     return undefined
   }

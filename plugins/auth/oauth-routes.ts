@@ -51,6 +51,9 @@ export function oauthRoutes(server: Server): ServerRoute[] {
                 'Where the browser goes on to, with ?ticket=; an address of the origin of BASE_URL. ' +
                   'Without it the callback answers as a sign-in does.',
               ),
+            invitation_token: Joi.string()
+              .max(200)
+              .description('Of an invitation, for whoever is new here and would join the company it is to.'),
           }),
         },
         response: { status: { 302: true, 503: failure }, sample: 0 },
@@ -95,7 +98,10 @@ async function authorize(request: Request, h: ResponseToolkit, provider: Provide
   const client = await provider.client().catch((error: unknown) => {
     throw providerFailure(server, provider.name, error)
   })
-  const { state, nonce, verifier, browser } = await keepAttempt(server, provider.name, redirectUri)
+  const { state, nonce, verifier, browser } = await keepAttempt(server, provider.name, {
+    redirectUri,
+    invitation: request.query.invitation_token as string | undefined,
+  })
   const address = openid.buildAuthorizationUrl(client, {
     response_type: 'code',
     redirect_uri: callbackOf(server, provider),
@@ -127,7 +133,7 @@ async function finish(request: Request, h: ResponseToolkit, provider: Provider) 
 async function enter(request: Request, h: ResponseToolkit, provider: Provider, attempt: Attempt) {
   const { server } = request
   const identity = await identify(request, provider, attempt)
-  const ticket = await admit(server, provider, identity, placeOf(request))
+  const ticket = await admit(server, provider, identity, placeOf(request), attempt.invitation)
   if (attempt.redirectUri !== null) return h.redirect(withQuery(attempt.redirectUri, { ticket }))
   const { user, company, ...tokens } = await redeemTicket(server, ticket, placeOf(request))
   return h.response({ ...tokens, user: presentUser(user, company) })

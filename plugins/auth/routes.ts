@@ -1,6 +1,6 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany } from '../../server/access.ts'
-import { auditRequest, placeOf } from '../../server/audit.ts'
+import { auditRequest, fieldsOf, placeOf } from '../../server/audit.ts'
 import type { Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
 import { register } from './accounts.ts'
@@ -148,12 +148,20 @@ export const routes: ServerRoute[] = [
 
 async function updateSelf(request: Request, changes: Partial<Pick<User, 'fullName' | 'timezone'>>) {
   const { companyId, userId } = caller(request)
+  const isChange = Object.keys(changes).length > 0
   return request.server.db.company(companyId, async trx => {
     const query = User.query(trx).findById(userId as string)
-    if (Object.keys(changes).length > 0) await query.clone().patch(changes)
+    if (isChange) await query.clone().patch(changes)
     const user = await query
     if (!user) throw userGone()
-    return presentUser(user, await Company.query(trx).first().throwIfNotFound())
+    const record = presentUser(user, await Company.query(trx).first().throwIfNotFound())
+    if (isChange)
+      await auditRequest(request, trx, {
+        action: 'user.updated',
+        target: { type: 'user', id: user.id },
+        details: { fields: fieldsOf(request.payload as object) },
+      })
+    return record
   })
 }
 

@@ -6,7 +6,13 @@ import { TIMEZONE } from '../../server/timezones.ts'
 const email = Joi.string().trim().normalize('NFC').lowercase().email({ tlds: false }).max(254)
 /** Hashing takes text of any length; policy is checked apart, and has a code of its own. */
 const password = Joi.string().max(1_024)
-const fullName = Joi.string().trim().min(1).max(200)
+/** What others read, also at a terminal, which would obey control characters. */
+const name = Joi.string()
+  .trim()
+  .min(1)
+  .max(200)
+  .pattern(/^\P{Cc}*$/u)
+  .messages({ 'string.pattern.base': '{{#label}} must not hold control characters' })
 /** There is one owner, and nobody is made it. */
 const givenRole = Joi.string().valid('admin', 'member', 'viewer')
 
@@ -16,8 +22,8 @@ export const schemas = {
   register: Joi.object({
     email: email.required(),
     password: password.required(),
-    full_name: fullName,
-    company_name: Joi.string().trim().min(1).max(200),
+    full_name: name,
+    company_name: name,
     invitation_token: Joi.string().max(200).description('Joins the company that invited this email.'),
   })
     .without('invitation_token', 'company_name')
@@ -25,7 +31,7 @@ export const schemas = {
     .label('RegisterRequest'),
   login: Joi.object({ email: email.required(), password: password.required() }).label('LoginRequest'),
   refresh: Joi.object({ refresh_token: Joi.string().max(500).required() }).label('RefreshTokenRequest'),
-  profile: Joi.object({ full_name: fullName.allow(null), timezone: TIMEZONE })
+  profile: Joi.object({ full_name: name.allow(null), timezone: TIMEZONE })
     .min(1)
     .label('UpdateProfileRequest'),
   changePassword: Joi.object({ old_password: password.required(), new_password: password.required() }).label(
@@ -34,7 +40,7 @@ export const schemas = {
   nothing: Joi.object({}).allow(null).label('Empty'),
   none: Joi.object({}),
   createKey: Joi.object({
-    name: Joi.string().trim().min(1).max(200).required(),
+    name: name.required(),
     scope: Joi.string()
       .valid(...SCOPES)
       .required(),

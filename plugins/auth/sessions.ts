@@ -66,7 +66,8 @@ const STATE = `
 export async function refreshSession(server: Server, text: string, request: Request): Promise<Tokens> {
   const token = readRefresh(server.vault, text)
   const [known] = token ? await server.db.statement<SessionState>(STATE, { id: token.sessionId }) : []
-  if (!token || !known || !(token.isOurs || fits(token, known.refreshHash))) throw refused()
+  // Of a session that has ended nothing counts against its user: who stole a token of it must not keep them from theirs.
+  if (!token || !known?.isAlive || !(token.isOurs || fits(token, known.refreshHash))) throw refused()
   await server.limits.take(`auth:${known.userId}`, 5, 60, request)
   const result = await server.db.system(async trx => {
     const [state] = await rows<SessionState>(trx, `${STATE} for update of s`, { id: token.sessionId })

@@ -1,5 +1,5 @@
 import type { ServerRoute } from '@hapi/hapi'
-import { access, actorOf, caller, inCompany } from '../../server/access.ts'
+import { access, caller, inCompany } from '../../server/access.ts'
 import { auditRequest } from '../../server/audit.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
@@ -40,7 +40,7 @@ export const userRoutes: ServerRoute[] = [
       ...access.users,
       description: "Change a user's role, or disable and enable them",
       notes:
-        'It counts from their next request on. Neither the owner nor oneself can be changed. Who is disabled is signed out everywhere.',
+        'It counts from their next request on. Neither the owner nor oneself can be changed. Who is disabled is signed out everywhere; API keys that they made live on.',
       tags,
       validate: { payload: schemas.updateUser, query: schemas.none },
       response: replies.user,
@@ -122,7 +122,7 @@ export const userRoutes: ServerRoute[] = [
     async handler(request, h) {
       const body = bodyOf<Pick<Invitation, 'email' | 'role'>>(request)
       const { invitation, token } = await inCompany(request, async trx => {
-        const made = await invite(trx, { ...body, invitedBy: actorOf(caller(request)) })
+        const made = await invite(trx, selfOf(request), body)
         const target = { type: 'invitation', id: made.invitation.id }
         await auditRequest(request, trx, { action: 'user.invited', target, details: body })
         return made

@@ -2,6 +2,7 @@ import { validate as isUuid } from 'uuid'
 import type { Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
 import type { Page } from '../../server/page.ts'
+import { holdUsers } from './hold-users.ts'
 import { revokeOpen } from './invitations.ts'
 import { User } from './models.ts'
 import { endAccess } from './sessions.ts'
@@ -26,7 +27,7 @@ export async function listUsers(
  * Changes the role of another user, or whether they may sign in, from their next request on.
  * @param self the id of who asks
  * @returns the user before and after, and how many invitations of theirs were revoked with it
- * @throws 404 `USER_NOT_FOUND`, 409 `CONFLICT` for the owner and for oneself
+ * @throws 403 for who is no admin any more, 404 `USER_NOT_FOUND`, 409 `CONFLICT` for the owner and for oneself
  */
 export async function changeUser(
   trx: Transaction,
@@ -47,7 +48,7 @@ export async function changeUser(
  * they made are the company's.
  * @param self the id of who asks
  * @returns who it was, and how many invitations of theirs were revoked with it
- * @throws 404 `USER_NOT_FOUND`, 409 `CONFLICT` for the owner and for oneself
+ * @throws 403 for who is no admin any more, 404 `USER_NOT_FOUND`, 409 `CONFLICT` for the owner and for oneself
  */
 export async function removeUser(
   trx: Transaction,
@@ -61,6 +62,7 @@ export async function removeUser(
 
 /** Locked, so that what is judged is what is changed. */
 async function findOther(trx: Transaction, self: string, id: string): Promise<User> {
+  await holdUsers(trx, self)
   const user = isUuid(id) ? await User.query(trx).findById(id).forUpdate() : undefined
   if (!user) {
     throw apiError('USER_NOT_FOUND', 'There is no such user: GET /api/v1/users lists them', { user_id: id })

@@ -140,6 +140,22 @@ t.test('no secret is in any table, log line or reply', async t => {
   )
 })
 
+// PostgreSQL leaves the values out of its errors where a table has row-level security.
+t.test('what the database says of a row that it refuses is not logged with its values', async t => {
+  await query('alter table users add constraint never check (false) not valid')
+  t.teardown(() => query('alter table users drop constraint never'))
+  await query('delete from rate_windows')
+  t.teardown(() => query('delete from rate_windows'))
+  const before = logged.length
+  const body = { email: 'refused@example.com', password: 'a blue bird at noon', company_name: 'Blue birds' }
+  t.equal((await app.ask('POST', '/api/v1/auth/register', body)).status, 500)
+  const lines = logged.slice(before).join('')
+  t.match(lines, /a request failed/)
+  t.match(lines, /violates check constraint/, 'what is wrong is told')
+  for (const value of ['$argon2', 'refused@example.com', 'Failing row'])
+    t.notOk(lines.includes(value), `${value} is not`)
+})
+
 t.test('a ciphertext moved to another row, column or company opens nowhere', async t => {
   const source = await startSource(t)
   const [mine, theirs] = [await app.signUp('Mine'), await app.signUp('Theirs')]

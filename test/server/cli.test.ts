@@ -220,6 +220,21 @@ t.test('the commands work on the database of DATABASE_URL', async t => {
   t.match(await tidemark('keys', 'revoke', key.id, '--company', 'One'), { code: 0, out: /Revoked/ })
   t.match(await tidemark('keys', 'revoke', key.id, '--company', 'Two'), { code: 3, err: /no such API key/ })
   t.match(await tidemark('keys', 'list', '--company', 'One'), { code: 0, out: /read-only.*ended.*x/ })
+  await tidemark('companies', 'create', 'Three')
+  t.match(await tidemark('audit', 'verify', '--company', 'Three'), { code: 0, out: /Three is whole: 1 entries/ })
+  t.match(await tidemark('audit', 'verify', '--company', 'One'), {
+    code: 0,
+    out: /One is whole: \d+ entries/,
+  })
+  const eraser = 'E\u001b[2Jve'
+  for (const { out, err } of [
+    await tidemark('companies', 'create', eraser),
+    await tidemark('companies', 'plan', eraser, 'growth'),
+    await tidemark('keys', 'list'),
+  ]) {
+    t.match(out + err, 'E [2Jve', 'a name does not command the terminal')
+    t.notMatch(out + err, '\u001b')
+  }
 })
 
 t.test('wrong usage says what is right', async t => {

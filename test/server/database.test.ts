@@ -3,7 +3,7 @@ import pg from 'pg'
 import { pino } from 'pino'
 import t from 'tap'
 import { Source } from '../../plugins/catalog/models.ts'
-import { openPool, rows } from '../../server/database.ts'
+import { migrate, openPool, rows } from '../../server/database.ts'
 import { testCluster } from '../helpers/cluster.ts'
 import { startServer } from '../helpers/server.ts'
 
@@ -140,4 +140,30 @@ t.test('while the database refuses connections the answer is 503, and 200 again 
     await admin.query(`alter database ${name} connection limit -1`)
   }
   t.equal((await plain.ask('GET', '/api/v1/assets')).status, 200)
+})
+
+t.test('when the application role cannot be given its password, the error does not tell it', async t => {
+  const other = `${name}_other`
+  await query(`create database ${other} owner tidemark_test`)
+  // Of another user, who alone may alter it.
+  await query(`create role ${other}_app`)
+  t.teardown(async () => {
+    await query(`drop database ${other} with (force)`)
+    await query(`drop role ${other}_app`)
+  })
+  const url = new URL(server.config.databaseUrl as string)
+  url.pathname = other
+  const migrating = migrate({
+    ownerUrl: url.href,
+    appPassword: async () => 'a-canary-of-the-role',
+    migrations: [],
+    prepareJobs: async () => undefined,
+    log: pino({ level: 'silent' }),
+  })
+  const error = (await migrating.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )) as Error | undefined
+  t.match(error?.message, /permission denied to alter role/)
+  t.notMatch(`${error?.message} ${error?.stack}`, /a-canary/)
 })

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import http from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { sweep } from '../../../plugins/auth/jobs.ts'
@@ -98,6 +99,25 @@ t.test('a refused sign-in does not wait for the log', async t => {
   await query('commit')
   t.equal(refused.status, 401)
   t.match((await entries(3))[2], { action: 'user.sign_in_failed' })
+})
+
+t.test('whoever hangs up before the answer is told of all the same', async t => {
+  const { email, login, entries } = await world()
+  await login('a wrong password')
+  await query('delete from rate_windows')
+  await query('begin')
+  await query('select * from login_failures for update')
+  const { hostname, port } = new URL(server.info.uri)
+  const attempt = http.request({ hostname, port, method: 'POST', path: '/api/v1/auth/login' })
+  attempt.on('error', () => undefined)
+  attempt.setHeader('content-type', 'application/json')
+  attempt.end(JSON.stringify({ email, password: 'a wrong password' }))
+  while ((await query('select from pg_locks where not granted')).length === 0) await wait(10)
+  const closed = new Promise(done => attempt.once('close', done))
+  attempt.destroy()
+  await closed
+  await query('commit')
+  t.match((await entries(3))[2], { action: 'user.sign_in_failed', actor: 'system', address: '127.0.0.1' })
 })
 
 t.test('a server that stops writes what is still to be told', async t => {

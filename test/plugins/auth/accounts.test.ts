@@ -49,6 +49,25 @@ t.test('registering makes a company and its owner, once for an email', async t =
   t.equal((await login(PASSWORD, composed)).body.user.email, composed, 'and in any encoding of its letters')
 })
 
+t.test('names hold nothing that a terminal would obey', async t => {
+  const { ask, login } = await world()
+  const { access_token: token } = (await login()).body
+  for (const bad of ['a\u001b[2J', 'a\u009b2J', 'two\nlines']) {
+    const body = { email: `${randomUUID()}@example.com`, password: PASSWORD }
+    const replies = [
+      await ask('POST', '/api/v1/auth/register', { ...body, company_name: bad }),
+      await ask('POST', '/api/v1/auth/register', { ...body, full_name: bad }),
+      await ask('PATCH', '/api/v1/auth/me', { full_name: bad }, token),
+      await ask('POST', '/api/v1/api-keys', { name: bad, scope: 'read-only' }, token),
+    ]
+    t.strictSame(
+      replies.map(({ status }) => status),
+      [422, 422, 422, 400],
+    )
+    for (const { body } of replies) t.match(JSON.stringify(body), /name must not hold control characters/)
+  }
+})
+
 t.test('weak passwords are refused and told why', async t => {
   const { ask } = await world()
   const email = 'grace.hopper@example.com'
@@ -192,6 +211,19 @@ t.test('a refresh token of long ago ends the session, one made up does not', asy
   t.equal(fourth.status, 200)
   t.equal((await refresh(first.refresh_token)).status, 401)
   t.equal((await refresh(fourth.body.refresh_token)).status, 401)
+})
+
+t.test('tokens of a session that has ended keep nobody from another session of the user', async t => {
+  const { login, refresh, query, ask, server } = await world()
+  const stolen = (await login()).body
+  await ask('POST', '/api/v1/auth/logout', undefined, stolen.access_token)
+  const { refresh_token } = (await login()).body
+  await query('delete from rate_windows')
+  const again = (text: string) =>
+    server.inject({ method: 'PUT', url: '/api/v1/auth/tokens/current', payload: { refresh_token: text } })
+  for (let time = 0; time < 6; time++) t.equal((await again(stolen.refresh_token)).statusCode, 401)
+  t.equal((await again(refresh_token)).statusCode, 200)
+  t.equal((await refresh(stolen.refresh_token)).status, 401)
 })
 
 t.test('refreshing many times at once gives one successor', async t => {

@@ -155,6 +155,15 @@ t.test('inviting again replaces the open invitation, also many times at once', a
   t.equal(open.length, 1)
 })
 
+t.test('one that has run out stays so when the email is invited again', async t => {
+  const { invite, list } = await world()
+  const email = someone()
+  const { id } = (await invite(email)).body
+  await query(`update invitations set expires_at = now() - interval '1 second' where id = $1`, [id])
+  await invite(email)
+  t.match((await list()).body.data, [{ status: 'open' }, { id, status: 'expired', revoked_at: null }])
+})
+
 t.test('admins list what they invited, without tokens, and revoke it', async t => {
   const { invite, list, revoke, companyId, email: owner } = await world()
   const email = someone()

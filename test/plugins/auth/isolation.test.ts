@@ -261,6 +261,13 @@ async function isHeld(t: Test, appUrl: string, names: readonly string[]): Promis
         const { rowCount } = await client.query(`select from ${name}`)
         t.equal(rowCount, 0, `${name} shows nothing while a company is ${round}`)
       }
+      await t.rejects(
+        client.query(`select audit_append($1, 'system', 'x.y', null, null, '{}', null, null)`, [
+          ours.companyId,
+        ]),
+        { message: 'the log of another company' },
+        `no log is written to while a company is ${round}`,
+      )
       await client.query('begin')
       await client.query(`select set_config('app.company', $1, true)`, [ours.companyId])
       await client.query('commit')

@@ -131,6 +131,10 @@ t.test('the command line makes companies, users and keys by the same rules', asy
   await t.rejects(auth.findCompany(), { message: /--company.*One.*Two/ })
   await t.rejects(auth.findCompany('Three'), { message: /no company "Three"/ })
   t.strictSame(await auth.findCompany(one.id), await auth.findCompany('One'))
+  const squatter = await auth.createCompany({ name: one.id })
+  t.strictSame(await auth.findCompany(one.id), one, 'a company that is named after its id does not hide it')
+  t.strictSame(await auth.findCompany(one.id.toUpperCase()), one)
+  t.strictSame(await auth.findCompany(squatter.id), squatter)
   const owner = {
     companyId: one.id,
     email: 'Owner@Example.com',

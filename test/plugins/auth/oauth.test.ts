@@ -359,24 +359,38 @@ t.test('an email that the provider has not verified is refused, also one of a us
   )
 })
 
+t.test(
+  'a user who has a password is linked to nobody: whoever took the address first may know it',
+  async t => {
+    const { browser, login } = visitor({ email: tenant.email.toUpperCase() })
+    const page = await browser.go(authorizeOf('local'), login)
+    t.match([page.status, errorOf(page.text).code], [409, 'USER_EXISTS'])
+    t.same(
+      await query('select 1 from identities i join users u on u.id = i.user_id where u.email = $1', [
+        tenant.email,
+      ]),
+      [],
+    )
+  },
+)
+
 t.test('the user of a verified email is linked once, and not to a second account of the issuer', async t => {
-  const { browser, login } = visitor({ email: tenant.email.toUpperCase() })
+  const { browser, login } = visitor({ email: 'Elsewhere@Example.com' })
+  await query(
+    `insert into users (id, company_id, email, role) values (gen_random_uuid(), $1, 'elsewhere@example.com', 'viewer')`,
+    [tenant.companyId],
+  )
   const page = await browser.go(authorizeOf('local'), login)
   t.match(
     [page.status, JSON.parse(page.text).user],
-    [200, { email: tenant.email, company: { id: tenant.companyId } }],
+    [200, { email: 'elsewhere@example.com', company: { id: tenant.companyId } }],
   )
-  const told = (await actionsOf(tenant.email)).filter(({ details }) => details.method === 'oauth:local')
+  const told = (await actionsOf('elsewhere@example.com')).filter(
+    ({ details }) => details.method === 'oauth:local',
+  )
   t.match(told, [{ action: 'user.linked' }, { action: 'user.signed_in' }])
-  await query('delete from rate_windows')
-  const { email, password } = tenant
-  t.equal(
-    (await app.ask('POST', '/api/v1/auth/login', { email, password })).status,
-    200,
-    'the password is still good',
-  )
 
-  const later = visitor({ email: tenant.email })
+  const later = visitor({ email: 'elsewhere@example.com' })
   const taken = await later.browser.go(authorizeOf('local'), later.login)
   t.match(
     [taken.status, errorOf(taken.text).code],
@@ -385,26 +399,46 @@ t.test('the user of a verified email is linked once, and not to a second account
   )
 })
 
-t.test('who was invited joins the company that invited them', async t => {
-  const { browser, login, email } = visitor()
-  await query(
-    `insert into invitations (id, company_id, email, role, token_hash, invited_by, expires_at)
-     values (gen_random_uuid(), $1, $2, 'member', '\\x00', 'user:x', now() + interval '1 day')`,
-    [tenant.companyId, email],
-  )
-  const page = await browser.go(authorizeOf('local'), login)
-  t.match(JSON.parse(page.text).user, { email, role: 'member', company: { id: tenant.companyId } })
-  const [invitation] = await query('select * from invitations where email = $1', [email])
-  t.ok(invitation?.accepted_at)
+t.test(
+  'who comes with their invitation joins that company, and nobody joins one they may not know of',
+  async t => {
+    const { browser, login, email } = visitor()
+    const invite = async (to: string) => {
+      const body = { email: to, role: 'member' }
+      const made = await app.ask('POST', '/api/v1/invitations', body, tenant.token)
+      t.equal(made.status, 201)
+      return String(made.body.token)
+    }
+    const token = await invite(email)
+    const other = visitor()
+    const stolen = await other.browser.go(`${authorizeOf('local')}?invitation_token=${token}`, other.login)
+    t.match([stolen.status, errorOf(stolen.text).code], [400, 'INVALID_INVITATION'], 'of another email')
+    const page = await browser.go(`${authorizeOf('local')}?invitation_token=${token}`, login)
+    t.match(JSON.parse(page.text).user, { email, role: 'member', company: { id: tenant.companyId } })
+    const [invitation] = await query('select * from invitations where email = $1', [email])
+    t.ok(invitation?.accepted_at)
 
-  const late = visitor()
-  await query(
-    `insert into invitations (id, company_id, email, role, token_hash, invited_by, expires_at)
-     values (gen_random_uuid(), $1, $2, 'member', '\\x01', 'user:x', now() - interval '1 day')`,
-    [tenant.companyId, late.email],
+    const unaware = visitor()
+    await invite(unaware.email)
+    const own = await unaware.browser.go(authorizeOf('local'), unaware.login)
+    t.match(JSON.parse(own.text).user, { role: 'owner' })
+    t.not(JSON.parse(own.text).user.company.id, tenant.companyId)
+  },
+)
+
+t.test('many who were invited may come at once', async t => {
+  const comers = []
+  for (let count = 0; count < 8; count++) {
+    const { browser, login, email } = visitor()
+    const body = { email, role: 'viewer' }
+    const { token } = (await app.ask('POST', '/api/v1/invitations', body, tenant.token)).body
+    comers.push({ browser, address: await browser.callback('local', login, `?invitation_token=${token}`) })
+  }
+  const pages = await Promise.all(comers.map(({ browser, address }) => browser.ask(address.href)))
+  t.strictSame(
+    pages.map(({ status }) => status),
+    Array(8).fill(200),
   )
-  const own = await late.browser.go(authorizeOf('local'), late.login)
-  t.match(JSON.parse(own.text).user, { role: 'owner' }, 'not by an invitation that has run out')
 })
 
 t.test('a disabled user is refused, with a ticket too', async t => {

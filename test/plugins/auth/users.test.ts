@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { startServer, type TestServer } from '../../helpers/server.ts'
 
@@ -184,6 +185,35 @@ t.test('the owner can be neither changed nor removed, and nobody shuts themselve
   }
   t.equal((await me(owner)).body.role, 'owner')
   t.equal((await me(admin)).body.role, 'admin')
+})
+
+t.test('who is an admin no more when their request has come in whole changes nothing by it', async t => {
+  const { companyId, others } = await world('admin', 'member')
+  const [admin, member] = others
+  const email = `accomplice-${randomUUID().slice(0, 8)}@example.com`
+  const requests = [
+    () => ask('POST', '/api/v1/invitations', { email, role: 'admin' }, admin.token),
+    () => patch(member.id, { role: 'admin' }, admin),
+    () => remove(member.id, admin),
+    () => ask('POST', '/api/v1/api-keys', { name: 'way back', scope: 'admin' }, admin.token),
+  ]
+  for (const request of requests) {
+    await query('delete from rate_windows')
+    await query('begin')
+    await query('select from companies where company_id = $1 for no key update', [companyId])
+    await query(`update users set role = 'viewer' where id = $1`, [admin.id])
+    const asked = request()
+    let isOver = false
+    void asked.finally(() => (isOver = true))
+    while (!isOver && (await query('select from pg_locks where not granted')).length === 0) await wait(10)
+    await query('commit')
+    const { status, body } = await asked
+    t.match([status, body.error?.code], [403, 'FORBIDDEN'])
+    await query(`update users set role = 'admin' where id = $1`, [admin.id])
+  }
+  t.strictSame(await query('select 1 from invitations where email = $1', [email]), [])
+  t.strictSame(await query(`select 1 from api_keys where name = 'way back'`), [])
+  t.match(await query('select role from users where id = $1', [member.id]), [{ role: 'member' }])
 })
 
 t.test("another company's user is answered as one that never was", async t => {

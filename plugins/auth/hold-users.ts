@@ -1,0 +1,28 @@
+import { covers, SCOPE_OF_ROLE, type Caller } from '../../server/access.ts'
+import type { Transaction } from '../../server/database.ts'
+import { apiError } from '../../server/errors.ts'
+import { ApiKey, Company, User } from './models.ts'
+
+/**
+ * Has the company's users, and who is invited, changed by one admin at a time, who is still one: a request is let in
+ * before its body is read, which may take its sender as long as they like, and their role may end meanwhile.
+ * @param self the id of who asks
+ * @throws 403 for who is no admin any more
+ */
+export async function holdUsers(trx: Transaction, self: string): Promise<void> {
+  await Company.query(trx).first().forNoKeyUpdate().throwIfNotFound()
+  const user = await User.query(trx).findById(self)
+  if (user?.isActive && covers(SCOPE_OF_ROLE[user.role], 'admin')) return
+  throw apiError('FORBIDDEN', 'You are no admin of this company any more: ask somebody who is', {
+    required_scope: 'admin',
+  })
+}
+
+/** The same for whoever asks with a key, which may have been revoked meanwhile. */
+export async function holdAsker(trx: Transaction, { userId, keyId }: Caller): Promise<void> {
+  if (userId !== undefined) return holdUsers(trx, userId)
+  await Company.query(trx).first().forNoKeyUpdate().throwIfNotFound()
+  const key = keyId === undefined ? undefined : await ApiKey.query(trx).findById(keyId)
+  if (key && key.revokedAt === null) return
+  throw apiError('UNAUTHORIZED', 'The API key was revoked: make a new one with POST /api/v1/api-keys')
+}
