@@ -221,7 +221,10 @@ t.test('the commands work on the database of DATABASE_URL', async t => {
   t.match(await tidemark('keys', 'revoke', key.id, '--company', 'Two'), { code: 3, err: /no such API key/ })
   t.match(await tidemark('keys', 'list', '--company', 'One'), { code: 0, out: /read-only.*ended.*x/ })
   await tidemark('companies', 'create', 'Three')
-  t.match(await tidemark('audit', 'verify', '--company', 'Three'), { code: 0, out: /Three is whole: 1 entries/ })
+  t.match(await tidemark('audit', 'verify', '--company', 'Three'), {
+    code: 0,
+    out: /Three is whole: 1 entries/,
+  })
   t.match(await tidemark('audit', 'verify', '--company', 'One'), {
     code: 0,
     out: /One is whole: \d+ entries/,
