@@ -131,7 +131,8 @@ t.test('a page that is missing is 404 and says which there are', async t => {
   ]) {
     const { status, body } = await ask('GET', `/api/public/docs/${encodeURI(path)}`)
     t.equal(status, 404, path)
-    t.match(body, { error: { code: 'NOT_FOUND', details: { pages: ['api-errors'] } } })
+    t.equal(body.error.code, 'NOT_FOUND')
+    t.ok(body.error.details.pages.includes('api-errors'))
   }
 })
 
