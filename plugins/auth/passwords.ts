@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { hash, parseOptions, verify } from '@node-rs/argon2'
 import { packageRoot } from '../../server/config.ts'
@@ -7,7 +8,8 @@ import { apiError } from '../../server/errors.ts'
 
 /** Argon2id, the parameters that OWASP names first for it: 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-const AT_ONCE = 2
+/** Two, and never so many that no core is left to other requests. */
+const AT_ONCE = Math.max(1, Math.min(2, availableParallelism() - 1))
 const QUEUE = 50
 
 const MIN_LENGTH = 12
