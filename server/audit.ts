@@ -51,6 +51,26 @@ export function auditRequest(request: Request, trx: Transaction, event: AuditEve
   return audit(trx, { companyId: who.companyId, actor: actorOf(who), ...placeOf(request) }, event)
 }
 
+/**
+ * How the routes of one kind of thing tell what the caller did to one of them.
+ * @param type of the target; actions are `<type>.<what happened>`
+ * @param idOf the id that the API shows of it
+ */
+export function auditorOf<Thing>(type: string, idOf: (thing: Thing) => string) {
+  return (
+    request: Request,
+    trx: Transaction,
+    happened: string,
+    thing: Thing,
+    details: object,
+  ): Promise<number> =>
+    auditRequest(request, trx, {
+      action: `${type}.${happened}`,
+      target: { type, id: idOf(thing) },
+      details: { ...details },
+    })
+}
+
 /** Where a request came from, for events of callers who are not signed in yet. */
 export function placeOf(request: Request): Pick<AuditOrigin, 'requestId' | 'address'> {
   return { requestId: request.info.id, address: addressOf(request, request.server.config.trustProxy) }

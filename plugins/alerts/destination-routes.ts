@@ -1,7 +1,6 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany } from '../../server/access.ts'
-import { auditRequest, fieldsOf } from '../../server/audit.ts'
-import type { Transaction } from '../../server/database.ts'
+import { auditRequest, auditorOf, fieldsOf } from '../../server/audit.ts'
 import { apiError } from '../../server/errors.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import { redeliver } from './delivery.ts'
@@ -183,13 +182,7 @@ export const destinationRoutes: ServerRoute[] = [
   },
 ]
 
-function tell(request: Request, trx: Transaction, happened: string, id: string, details: object) {
-  return auditRequest(request, trx, {
-    action: `destination.${happened}`,
-    target: { type: 'destination', id },
-    details: { ...details },
-  })
-}
+const tell = auditorOf('destination', (id: string) => id)
 
 /** Characters of an answer that the list shows; up to 16 KiB are stored. */
 const EXCERPT = 2_000

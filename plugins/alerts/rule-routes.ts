@@ -1,7 +1,6 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
+import type { ServerRoute } from '@hapi/hapi'
 import { access, inCompany } from '../../server/access.ts'
-import { auditRequest, fieldsOf } from '../../server/audit.ts'
-import type { Transaction } from '../../server/database.ts'
+import { auditorOf, fieldsOf } from '../../server/audit.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import { AlertRule } from './models.ts'
 import { presentRule } from './present.ts'
@@ -105,10 +104,4 @@ export const ruleRoutes: ServerRoute[] = [
   },
 ]
 
-function tell(request: Request, trx: Transaction, happened: string, rule: AlertRule, details: object) {
-  return auditRequest(request, trx, {
-    action: `alert_rule.${happened}`,
-    target: { type: 'alert_rule', id: rule.id },
-    details: { ...details },
-  })
-}
+const tell = auditorOf('alert_rule', ({ id }: AlertRule) => id)

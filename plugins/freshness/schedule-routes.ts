@@ -1,6 +1,6 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany } from '../../server/access.ts'
-import { auditRequest, fieldsOf } from '../../server/audit.ts'
+import { auditRequest, auditorOf, fieldsOf } from '../../server/audit.ts'
 import type { Transaction } from '../../server/database.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
 import type { Page } from '../../server/page.ts'
@@ -133,16 +133,4 @@ async function list(request: Request, trx: Transaction): Promise<object> {
   return { data: { data: tables.map(presentSchedule), pagination } }
 }
 
-function tell(
-  request: Request,
-  trx: Transaction,
-  happened: string,
-  schedule: { id: string },
-  details: object,
-) {
-  return auditRequest(request, trx, {
-    action: `schedule.${happened}`,
-    target: { type: 'schedule', id: schedule.id },
-    details: { ...details },
-  })
-}
+const tell = auditorOf('schedule', ({ id }: { id: string }) => id)

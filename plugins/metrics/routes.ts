@@ -1,6 +1,6 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany } from '../../server/access.ts'
-import { auditRequest, fieldsOf } from '../../server/audit.ts'
+import { auditorOf, fieldsOf } from '../../server/audit.ts'
 import type { Transaction } from '../../server/database.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
@@ -195,10 +195,4 @@ export function routes(server: Server, captureNow: CaptureNow): ServerRoute[] {
   ]
 }
 
-function tell(request: Request, trx: Transaction, happened: string, metric: Metric, details: object) {
-  return auditRequest(request, trx, {
-    action: `metric.${happened}`,
-    target: { type: 'metric', id: `m_${metric.id}` },
-    details: { ...details },
-  })
-}
+const tell = auditorOf('metric', ({ id }: Metric) => `m_${id}`)

@@ -1,7 +1,6 @@
-import type { Request, ServerRoute } from '@hapi/hapi'
+import type { ServerRoute } from '@hapi/hapi'
 import { access, inCompany } from '../../server/access.ts'
-import { auditRequest, fieldsOf } from '../../server/audit.ts'
-import type { Transaction } from '../../server/database.ts'
+import { auditorOf, fieldsOf } from '../../server/audit.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import type { ScheduleUser } from './api.ts'
@@ -102,16 +101,4 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
   ]
 }
 
-function tell(
-  request: Request,
-  trx: Transaction,
-  happened: string,
-  schedule: { id: string },
-  details: object,
-) {
-  return auditRequest(request, trx, {
-    action: `operating_schedule.${happened}`,
-    target: { type: 'operating_schedule', id: schedule.id },
-    details: { ...details },
-  })
-}
+const tell = auditorOf('operating_schedule', ({ id }: { id: string }) => id)

@@ -1,7 +1,7 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import type { Outcome } from '../../checks/check.ts'
 import { access, caller, inCompany } from '../../server/access.ts'
-import { auditRequest, fieldsOf } from '../../server/audit.ts'
+import { auditorOf, fieldsOf } from '../../server/audit.ts'
 import type { Transaction } from '../../server/database.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
@@ -183,16 +183,4 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
   ]
 }
 
-function tell(
-  request: Request,
-  trx: Transaction,
-  happened: string,
-  check: ReferentialCheck,
-  details: object,
-) {
-  return auditRequest(request, trx, {
-    action: `referential_check.${happened}`,
-    target: { type: 'referential_check', id: check.id },
-    details: { ...details },
-  })
-}
+const tell = auditorOf('referential_check', ({ id }: ReferentialCheck) => id)

@@ -1,7 +1,7 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import type { Outcome } from '../../checks/check.ts'
 import { access, caller, inCompany } from '../../server/access.ts'
-import { auditRequest, fieldsOf } from '../../server/audit.ts'
+import { auditorOf, fieldsOf } from '../../server/audit.ts'
 import type { Transaction } from '../../server/database.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
@@ -186,10 +186,4 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
   ]
 }
 
-function tell(request: Request, trx: Transaction, happened: string, rule: ValidityRule, details: object) {
-  return auditRequest(request, trx, {
-    action: `rule.${happened}`,
-    target: { type: 'rule', id: `v_${rule.uuid}` },
-    details: { ...details },
-  })
-}
+const tell = auditorOf('rule', ({ uuid }: ValidityRule) => `v_${uuid}`)

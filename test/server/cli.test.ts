@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
 import type { Test } from 'tap'
-import { runCommand } from '../../server/cli.ts'
 import { isPostmasterAlive, readPostmaster } from '../../server/embedded/postmaster.ts'
+import { command } from '../helpers/command.ts'
 import { testCluster } from '../helpers/cluster.ts'
 import { SECRET_KEY } from '../helpers/server.ts'
 
@@ -62,23 +62,6 @@ async function start(t: Test, settings: Record<string, string>) {
 
 async function postmasterOf(dataDir: string): Promise<number> {
   return (await readPostmaster(join(dataDir, 'postgres-17')))?.pid ?? 0
-}
-
-/** A command in this process, with what it wrote. */
-async function command(words: string[], settings: Record<string, string> = {}) {
-  const before = { ...process.env }
-  Object.assign(process.env, { LOG_LEVEL: 'silent', ...settings })
-  const text = { out: '', err: '' }
-  try {
-    const code = await runCommand(words, {
-      out: line => (text.out += `${line}\n`),
-      err: line => (text.err += `${line}\n`),
-      signal: new AbortController().signal,
-    })
-    return { code, ...text }
-  } finally {
-    process.env = before
-  }
 }
 
 t.test('one command serves on a database of its own, and Ctrl-C ends all of it', async t => {

@@ -5,10 +5,10 @@ import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import type { Test } from 'tap'
-import { runCommand } from '../../server/cli.ts'
 import { far } from '../../server/client.ts'
 import { untilFresh } from '../../server/gate.ts'
 import { look } from '../../server/look.ts'
+import { command as tidemark } from '../helpers/command.ts'
 import { certify } from '../helpers/certificates.ts'
 import { SECRET_KEY } from '../helpers/server.ts'
 import { explicit, startWorlds } from '../plugins/freshness/worlds.ts'
@@ -44,23 +44,6 @@ const named = (table: string) => `${shop.source.name}.${shop.database.name}.publ
 const afar = { TIDEMARK_URL: server.info.uri, TIDEMARK_API_KEY: tenant.key }
 const local = { DATABASE_URL: String(server.config.databaseUrl), SECRET_KEY, EGRESS_ALLOW: '127.0.0.0/8' }
 const mine = ['--company', tenant.companyId]
-
-/** A command in this process, with what it wrote. */
-async function tidemark(words: readonly string[], settings: Record<string, string> = {}) {
-  const before = { ...process.env }
-  Object.assign(process.env, { LOG_LEVEL: 'silent', ...settings })
-  const text = { out: '', err: '' }
-  try {
-    const code = await runCommand(words, {
-      out: line => (text.out += `${line}\n`),
-      err: line => (text.err += `${line}\n`),
-      signal: new AbortController().signal,
-    })
-    return { code, ...text }
-  } finally {
-    process.env = before
-  }
-}
 
 const freshness = (asset: string, ...words: string[]) => tidemark(['freshness', asset, ...words], afar)
 const nearby = (asset: string, ...words: string[]) => tidemark(['freshness', asset, ...words, ...mine], local)
