@@ -20,6 +20,7 @@ import * as driftTables from '../migrations/0009_drift.ts'
 import * as listIndexes from '../migrations/0010_lists.ts'
 import * as freshnessSignals from '../migrations/0011_freshness_signals.ts'
 import * as accessTables from '../migrations/0012_access.ts'
+import * as deliveryColumns from '../migrations/0013_deliveries.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { catalog } from '../plugins/catalog/index.ts'
@@ -67,6 +68,7 @@ export const manifest = {
     migration('0010_lists', listIndexes),
     migration('0011_freshness_signals', freshnessSignals),
     migration('0012_access', accessTables),
+    migration('0013_deliveries', deliveryColumns),
   ],
 }
 

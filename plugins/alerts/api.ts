@@ -8,6 +8,7 @@ export const EVENT_TYPES = [
   'validity_failure',
   'metric_anomaly',
   'referential_failure',
+  'destination_disabled',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
@@ -19,7 +20,8 @@ export interface Event {
   /** What caused it, within its type: a rule, a metric, a table. One open alert a cause; a repeat counts on it. */
   cause: string
   severity: Severity
-  sourceId: string
+  /** Null of what no source has to do with. */
+  sourceId: string | null
   asset: { id: string; qualifiedName: string; assetType: string; tags?: readonly string[] }
   /** The name of the rule, metric or schedule that spoke. */
   ruleName: string

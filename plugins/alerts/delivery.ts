@@ -1,11 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { raw } from 'objection'
 import { v7 } from 'uuid'
 import { companyOf, insertAll, rows, type Transaction } from '../../server/database.ts'
 import type { Item, Job, JobContext } from '../../server/jobs.ts'
-import type { Outcome } from './destination.ts'
-import { Alert, Delivery, DeliveryAttempt, Destination, type MessageType } from './models.ts'
+import type { MessageType, Outcome } from './destination.ts'
+import { Alert, Delivery, DeliveryAttempt, Destination } from './models.ts'
 import { sendTo } from './send.ts'
 
 /** One attempt: the `n`th of a delivery, from 1. */
@@ -121,13 +122,15 @@ function inSeconds(seconds: number) {
 interface Claim {
   delivery: Delivery
   destination: Destination
+  requestId: string
   startedAt: Date
 }
 
 async function attempt(job: AttemptData, { server, log, signal, id }: JobContext): Promise<object> {
   const claim = await server.db.company(job.company_id, trx => claimAttempt(trx, job, id))
   if (!claim) return { skipped: 'It was attempted already, is being attempted, or is no longer wanted' }
-  const outcome = await sendTo(server, claim.destination, claim.delivery, signal)
+  const { destination, delivery, requestId } = claim
+  const outcome = await sendTo(server, destination, delivery, { n: job.n, requestId }, signal)
   // Of a process that stops, or of a claim that is lost: nothing is known, so another try is made.
   if (signal.aborted) throw new Error('The attempt was cut short: it will be made again')
   const status = await server.db.company(job.company_id, trx => record(server, trx, claim, job.n, outcome))
@@ -150,7 +153,7 @@ async function claimAttempt(trx: Transaction, job: AttemptData, jobId: string): 
   const delivery = await Delivery.query(trx).findById(job.delivery_id).throwIfNotFound()
   const destination = await Destination.query(trx).findById(delivery.destinationId).throwIfNotFound()
   if (destination.isActive && !destination.deletedAt)
-    return { delivery, destination, startedAt: claimed.startedAt }
+    return { delivery, destination, requestId: randomUUID(), startedAt: claimed.startedAt }
   await Delivery.query(trx)
     .where({ id: delivery.id })
     .patch({
@@ -173,10 +176,11 @@ async function claimAttempt(trx: Transaction, job: AttemptData, jobId: string): 
 async function record(
   server: Server,
   trx: Transaction,
-  { delivery, startedAt }: Claim,
+  claim: Claim,
   n: number,
   outcome: Outcome,
 ): Promise<Delivery['status'] | null> {
+  const { delivery } = claim
   const delays = server.config.webhookDelays
   const delay = delivery.trigger === 'automatic' && !outcome.isDelivered ? delays[n] : undefined
   const status = await statusAfter(trx, delivery, outcome, delay)
@@ -185,13 +189,14 @@ async function record(
     .patch({
       status,
       attempt: n,
+      ...(outcome.served && { served: [...outcome.served] }),
       claimedBy: null,
       claimedAt: null,
       completedAt: status === 'pending' ? null : raw('now()'),
       nextAttemptAt: delay === undefined ? null : (inSeconds(delay) as unknown as Date),
     })
   if (recorded === 0) return null
-  await DeliveryAttempt.query(trx).insert(attemptRow(delivery, n, startedAt, outcome))
+  await DeliveryAttempt.query(trx).insert(attemptRow(claim, n, outcome))
   if (delay !== undefined) {
     const jobId = await sendAttempt(server, trx, delivery, n + 1, delay)
     await Delivery.query(trx).where({ id: delivery.id }).patch({ jobId })
@@ -220,15 +225,21 @@ async function statusAfter(
 
 /** The row of an attempt that ended now. */
 export function attemptRow(
-  delivery: Pick<Delivery, 'id' | 'trigger'>,
+  {
+    delivery,
+    requestId,
+    startedAt,
+  }: Pick<Claim, 'requestId' | 'startedAt'> & {
+    delivery: Pick<Delivery, 'id' | 'trigger'>
+  },
   n: number,
-  startedAt: Date,
-  { isDelivered: _, ...outcome }: Outcome,
+  { isDelivered: _isDelivered, served: _served, ...outcome }: Outcome,
 ): Partial<DeliveryAttempt> {
   return {
     ...outcome,
     deliveryId: delivery.id,
     n,
+    requestId,
     trigger: delivery.trigger,
     startedAt,
     endedAt: raw('clock_timestamp()') as unknown as Date,

@@ -7,10 +7,11 @@ import { mayReachLiteral } from '../../server/egress.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import { attemptRow } from './delivery.ts'
 import type { DestinationType } from './destination.ts'
-import { testBody } from './message.ts'
+import { testPayload } from './message.ts'
 import { Delivery, DeliveryAttempt, Destination } from './models.ts'
 import { firstSigningSecret, merge, openConfig, rotateSigningSecret, sealConfig } from './secrets.ts'
 import { sendTo } from './send.ts'
+import { composed, typeNamed } from './types.ts'
 
 type Config = Record<string, unknown>
 
@@ -21,6 +22,8 @@ export async function createDestination(
   input: { name: string; destination_type: string; config: Config; is_active: boolean },
 ): Promise<{ destination: Destination; signingSecret: string }> {
   const type = typeNamed(server, input.destination_type)
+  const missing = type.unavailable?.()
+  if (missing) throw invalidField('destination_type', missing)
   const config = checkedConfig(server, type, input.config)
   const owner = { id: v7(), companyId: companyOf(trx) }
   const { secret, sealed } = firstSigningSecret(server.vault, owner)
@@ -40,7 +43,7 @@ export async function createDestination(
 /** A destination that was not deleted. @throws 404 `DESTINATION_NOT_FOUND` */
 export async function findDestination(trx: Transaction, id: string, lock = false): Promise<Destination> {
   const query = Destination.query(trx).findById(id).whereNull('deletedAt')
-  const destination = await (lock ? query.forUpdate() : query)
+  const destination = await (lock ? query.forNoKeyUpdate() : query)
   if (destination) return destination
   throw apiError(
     'DESTINATION_NOT_FOUND',
@@ -64,7 +67,11 @@ export async function changeDestination(
     .where({ id })
     .patch({
       ...(changes.name !== undefined && { name: changes.name }),
-      ...(changes.is_active !== undefined && { isActive: changes.is_active, disabledReason: null }),
+      ...(changes.is_active !== undefined && {
+        isActive: changes.is_active,
+        disabledReason: null,
+        failingSince: null,
+      }),
       // A changed address has not proved itself yet.
       ...(sealed && { ...sealed, isVerified: false }),
       updatedAt: raw('now()'),
@@ -85,14 +92,12 @@ function changedConfig(
 }
 
 /**
- * Deletes a destination: its secrets go at once, what is on its way stops, the record of deliveries stays.
+ * Deletes a destination: its secrets go at once, what is on its way stops, the record of deliveries stays. Deliveries
+ * are locked before their destination, as whoever records an attempt does.
  * @returns it as it was
  */
 export async function deleteDestination(trx: Transaction, id: string): Promise<Destination> {
-  const destination = await findDestination(trx, id, true)
-  await Destination.query(trx)
-    .where({ id })
-    .patch({ deletedAt: raw('now()'), isActive: false, secrets: null, signingSecrets: '' })
+  await findDestination(trx, id)
   await Delivery.query(trx)
     .where({ destinationId: id, status: 'pending' })
     .patch({
@@ -101,6 +106,10 @@ export async function deleteDestination(trx: Transaction, id: string): Promise<D
       completedAt: raw('now()'),
       nextAttemptAt: null,
     })
+  const destination = await findDestination(trx, id, true)
+  await Destination.query(trx)
+    .where({ id })
+    .patch({ deletedAt: raw('now()'), isActive: false, secrets: null, signingSecrets: '' })
   return destination
 }
 
@@ -130,15 +139,26 @@ export async function testDestination(
 ): Promise<{ delivery: Delivery; attempt: DeliveryAttempt }> {
   const destination = await server.db.company(companyId, trx => findDestination(trx, id))
   const messageId = randomUUID()
-  const body = testBody(messageId, destination.name, server.config.baseUrl)
-  const message = { messageId, eventType: 'alert.test', body } as const
-  const startedAt = new Date()
-  const outcome = await sendTo(server, destination, message, new AbortController().signal)
+  const eventType = 'alert.test'
+  const body = composed(
+    server,
+    destination.destinationType,
+    testPayload(messageId, destination.name, server.config.baseUrl),
+  )
+  const message = { id: v7(), messageId, eventType, body } as const
+  const attempted = { requestId: randomUUID(), startedAt: new Date() }
+  const outcome = await sendTo(
+    server,
+    destination,
+    { ...message, served: [] },
+    { n: 1, requestId: attempted.requestId },
+    new AbortController().signal,
+  )
   return server.db.company(companyId, async trx => {
     const delivery = await Delivery.query(trx)
       .insert({
         ...message,
-        id: v7(),
+        served: [...(outcome.served ?? [])],
         alertId: null,
         destinationId: id,
         trigger: 'test',
@@ -148,17 +168,14 @@ export async function testDestination(
       })
       .returning('*')
     const attempt = await DeliveryAttempt.query(trx)
-      .insert(attemptRow(delivery, 1, startedAt, outcome))
+      .insert(attemptRow({ delivery, ...attempted }, 1, outcome))
       .returning('*')
-    if (outcome.isDelivered) await Destination.query(trx).where({ id }).patch({ isVerified: true })
+    if (outcome.isDelivered) {
+      await Destination.query(trx).where({ id }).patch({ isVerified: true, failingSince: null })
+    }
     await tell(trx, outcome.isDelivered)
     return { delivery, attempt }
   })
-}
-
-function typeNamed(server: Server, name: string): DestinationType {
-  if (server.destinations.has(name)) return server.destinations.get(name)
-  throw invalidField('destination_type', `unknown; known are ${server.destinations.names().join(', ')}`)
 }
 
 /** The config as its type takes it. @throws 400 naming each field, dotted under `config` */

@@ -1,12 +1,13 @@
 import type { Plugin } from '@hapi/hapi'
 import { deliver, retry } from './delivery.ts'
 import { destinationRoutes } from './destination-routes.ts'
-import { destinationTypes, type DestinationType } from './destination.ts'
+import type { DestinationType } from './destination.ts'
 import { sweep } from './jobs.ts'
 import { makeAlertsApi } from './raise.ts'
 import { alertRoutes } from './routes.ts'
 import { ruleRoutes } from './rule-routes.ts'
 import { sealedColumns } from './secrets.ts'
+import { destinationTypes } from './types.ts'
 import { webhook } from './webhook.ts'
 
 /** Alerts, the rules that say who hears of them, and their delivery. */

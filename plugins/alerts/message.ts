@@ -1,5 +1,6 @@
 import type { EventType } from './api.ts'
-import type { Alert, MessageType } from './models.ts'
+import type { MessageType, Payload } from './destination.ts'
+import type { Alert } from './models.ts'
 
 /** `alert.alert_type` of each type of event. */
 export const ALERT_TYPES: Record<EventType, string> = {
@@ -10,57 +11,64 @@ export const ALERT_TYPES: Record<EventType, string> = {
   validity_failure: 'validity',
   metric_anomaly: 'metric',
   referential_failure: 'referential',
+  destination_disabled: 'destination',
 }
 
-/** The addresses of an alert and its asset. */
+/** The addresses of an alert and of what it is about. */
 export function links(
   baseUrl: string,
-  alert: Pick<Alert, 'id' | 'assetId'>,
+  { id, event }: Pick<Alert, 'id' | 'event'>,
 ): { alert_url: string; asset_url: string } {
+  const place = event.asset.asset_type === 'destination' ? 'sdk/alerts/destinations' : 'assets'
   return {
-    alert_url: `${baseUrl}/api/v1/sdk/alerts/${alert.id}`,
-    asset_url: `${baseUrl}/api/v1/assets/${alert.assetId}`,
+    alert_url: `${baseUrl}/api/v1/sdk/alerts/${id}`,
+    asset_url: `${baseUrl}/api/v1/${place}/${event.asset.id}`,
   }
 }
 
-/** The body of a message about an alert, in the specification's payload shape. It is stored and never made again. */
-export function messageBody(alert: Alert, type: MessageType, baseUrl: string): string {
+/** What is told of an alert as it is now. */
+export function payloadOf(alert: Alert, type: MessageType, baseUrl: string): Payload {
   const { event } = alert
-  return JSON.stringify({
+  return {
     event_type: type,
     alert: {
       id: alert.id,
       rule_name: alert.ruleName,
       alert_type: ALERT_TYPES[alert.kind],
       status: alert.status,
+      severity: alert.severity,
+      title: alert.title,
       created_at: alert.createdAt.toISOString(),
     },
     event: {
       type: event.type,
-      change_type: event.change_type,
+      ...(event.change_type !== undefined && { change_type: event.change_type }),
       asset: { qualified_name: event.asset.qualified_name, asset_type: event.asset.asset_type },
       details: event.details,
     },
     links: links(baseUrl, alert),
-  })
+  }
 }
 
-/** The body of a test, of the same shape; no alert of this id exists. */
-export function testBody(id: string, destinationName: string, baseUrl: string): string {
-  return JSON.stringify({
+/** A test, of the same shape; no alert of this id exists. */
+export function testPayload(id: string, destinationName: string, baseUrl: string): Payload {
+  const title = `A test of the destination ${destinationName}: nothing is wrong`
+  return {
     event_type: 'alert.test',
     alert: {
       id,
       rule_name: 'Test alert',
       alert_type: 'test',
       status: 'triggered',
+      severity: 'info',
+      title,
       created_at: new Date().toISOString(),
     },
     event: {
       type: 'test',
       asset: { qualified_name: 'test.test.test.test', asset_type: 'table' },
-      details: { message: `A test of the destination ${destinationName}: nothing is wrong` },
+      details: { message: title },
     },
     links: { alert_url: `${baseUrl}/api/v1/sdk/alerts`, asset_url: `${baseUrl}/api/v1/assets` },
-  })
+  }
 }

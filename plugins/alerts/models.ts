@@ -1,5 +1,6 @@
 import { CompanyRow } from '../../server/database.ts'
 import type { EventType, Severity } from './api.ts'
+import type { MessageType } from './destination.ts'
 
 export const STATUSES = ['triggered', 'acknowledged', 'snoozed', 'resolved', 'dismissed'] as const
 export type Status = (typeof STATUSES)[number]
@@ -92,6 +93,8 @@ export class Destination extends CompanyRow {
   declare isActive: boolean
   declare isVerified: boolean
   declare disabledReason: string | null
+  /** When the first of the attempts failed that have all failed since. */
+  declare failingSince: Date | null
   declare createdAt: Date
   declare updatedAt: Date
   declare deletedAt: Date | null
@@ -109,7 +112,10 @@ export class Delivery extends CompanyRow {
   declare destinationId: string
   declare ruleIds: string[]
   declare eventType: MessageType
+  /** As the destination's type composed it. */
   declare body: string
+  /** Who got it, of a destination of several people. */
+  declare served: string[]
   declare trigger: Trigger
   declare status: 'pending' | 'delivered' | 'failed' | 'stopped'
   declare attempt: number
@@ -123,9 +129,6 @@ export class Delivery extends CompanyRow {
   declare stoppedReason: string | null
 }
 
-/** What a message says of its alert. */
-export type MessageType = 'alert.triggered' | 'alert.resolved' | 'alert.test'
-
 /** One try to deliver. */
 export class DeliveryAttempt extends CompanyRow {
   static override tableName = 'delivery_attempts'
@@ -133,6 +136,7 @@ export class DeliveryAttempt extends CompanyRow {
 
   declare deliveryId: string
   declare n: number
+  declare requestId: string | null
   declare trigger: Trigger
   declare startedAt: Date
   declare endedAt: Date

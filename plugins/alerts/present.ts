@@ -68,6 +68,7 @@ export function presentDestination(destination: Destination): object {
     is_active: destination.isActive,
     is_verified: destination.isVerified,
     disabled_reason: destination.disabledReason,
+    failing_since: destination.failingSince,
     config: destination.config,
     created_at: destination.createdAt,
     updated_at: destination.updatedAt,
@@ -95,6 +96,7 @@ export function presentDelivery(delivery: Delivery, attempts: readonly DeliveryA
 export function presentAttempt(attempt: DeliveryAttempt): object {
   return {
     n: attempt.n,
+    request_id: attempt.requestId,
     trigger: attempt.trigger,
     started_at: attempt.startedAt,
     ended_at: attempt.endedAt,

@@ -1,5 +1,6 @@
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
-import { Destination, AlertRule, type Alert, type MessageType } from './models.ts'
+import type { MessageType } from './destination.ts'
+import { Destination, AlertRule, type Alert } from './models.ts'
 
 /** A destination that should hear of an alert, with the rules that say so. */
 export interface Recipient {

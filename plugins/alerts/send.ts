@@ -1,15 +1,22 @@
 import type { Server } from '@hapi/hapi'
-import { failure, type Outcome } from './destination.ts'
+import { failure, type Message, type Outcome } from './destination.ts'
 import type { Delivery, Destination } from './models.ts'
 import { postGuarded } from './post.ts'
 import { openConfig, signingSecrets } from './secrets.ts'
 import { signatures } from './signature.ts'
 
-/** Makes one attempt. Never throws: whatever goes wrong is an outcome, without any secret in it. */
+/** What is sent, as far as it is the same for every attempt. */
+export type Sendable = Pick<Delivery, 'id' | 'messageId' | 'eventType' | 'body' | 'served'>
+
+/**
+ * Makes one attempt. Never throws: whatever goes wrong is an outcome, without any secret in it.
+ * @param attempt its number, and the id by which the receiver's log may know it
+ */
 export async function sendTo(
   server: Server,
   destination: Destination,
-  delivery: Pick<Delivery, 'messageId' | 'eventType' | 'body'>,
+  delivery: Sendable,
+  attempt: { n: number; requestId: string },
   signal: AbortSignal,
 ): Promise<Outcome> {
   let hidden: string[] = []
@@ -18,11 +25,21 @@ export async function sendTo(
     const { config, secrets } = openConfig(server.vault, destination)
     const signing = signingSecrets(server.vault, destination, new Date())
     hidden = [...secrets, ...signing]
-    const { messageId: id, eventType, body } = delivery
-    const message = { id, eventType, body, signatures: signatures(body, id, signing, new Date()) }
+    const { messageId: id, eventType, body, served } = delivery
+    const message: Message = {
+      id,
+      deliveryId: delivery.id,
+      attempt: attempt.n,
+      requestId: attempt.requestId,
+      eventType,
+      body,
+      signatures: signatures(body, id, signing, new Date()),
+      served,
+    }
     const outcome = await type.deliver(message, {
       config: config as never,
       post: (url, request) => postGuarded(url, { ...request, policy: server.egress, signal }),
+      signal,
     })
     return redacted(outcome, hidden)
   } catch (error) {

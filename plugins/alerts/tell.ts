@@ -1,9 +1,11 @@
 import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../server/database.ts'
 import { startDeliveries } from './delivery.ts'
-import { messageBody } from './message.ts'
-import type { Alert, MessageType } from './models.ts'
+import type { MessageType } from './destination.ts'
+import { payloadOf } from './message.ts'
+import type { Alert } from './models.ts'
 import { recipients } from './recipients.ts'
+import { composed } from './types.ts'
 
 /** Sends a message about each of some alerts to all who should hear of it. */
 export async function tell(
@@ -16,14 +18,14 @@ export async function tell(
   const messages = alerts.flatMap((alert, place) => {
     const those = told[place] ?? []
     if (those.length === 0) return []
-    const body = messageBody(alert, type, server.config.baseUrl)
-    return those.map(({ destination, ruleIds }) => ({
-      alertId: alert.id,
-      destinationId: destination.id,
-      ruleIds,
-      eventType: type,
-      body,
-    }))
+    const payload = payloadOf(alert, type, server.config.baseUrl)
+    const bodies = new Map<string, string>()
+    return those.map(({ destination, ruleIds }) => {
+      const { id: destinationId, destinationType } = destination
+      const body = bodies.get(destinationType) ?? composed(server, destinationType, payload)
+      bodies.set(destinationType, body)
+      return { alertId: alert.id, destinationId, ruleIds, eventType: type, body }
+    })
   })
   if (messages.length > 0) await startDeliveries(server, trx, messages)
 }

@@ -67,6 +67,7 @@ function authHeader(given: WebhookConfig['auth']): [string, string] | null {
 /** Any HTTPS endpoint: the body as it is, signed. */
 export const webhook: DestinationType<WebhookConfig> = {
   name: 'webhook',
+  label: 'Webhook',
   config,
   urlField: 'url',
   deliver(message, { config: { url, auth: given, headers: custom }, post }) {

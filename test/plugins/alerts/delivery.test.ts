@@ -37,6 +37,8 @@ t.test('an alert reaches the receiver in the shape of the specification, signed 
       rule_name: 'Total is positive',
       alert_type: 'schema',
       status: 'triggered',
+      severity: 'warning',
+      title: '3 of 100 values are invalid',
       created_at: body.alert.created_at,
     },
     event: {

@@ -1,0 +1,40 @@
+import type { Server } from '@hapi/hapi'
+import Joi from 'joi'
+import { invalidField } from '../../server/errors.ts'
+import { Registry } from '../../server/registry.ts'
+import type { DestinationType, Payload } from './destination.ts'
+
+declare module '@hapi/hapi' {
+  interface Server {
+    destinations: Registry<DestinationType>
+  }
+}
+
+const shape = Joi.object({
+  name: Joi.string()
+    .pattern(/^[a-z][a-z0-9_]*$/)
+    .required(),
+  label: Joi.string().required(),
+  config: Joi.object().schema().required(),
+  urlField: Joi.string(),
+  unavailable: Joi.function(),
+  compose: Joi.function(),
+  deliver: Joi.function().required(),
+})
+
+/** An empty registry of destination types. */
+export function destinationTypes(): Registry<DestinationType> {
+  return new Registry<DestinationType>('destination type', shape)
+}
+
+/** @throws 400 for a name that no type has */
+export function typeNamed(server: Server, name: string): DestinationType {
+  if (server.destinations.has(name)) return server.destinations.get(name)
+  throw invalidField('destination_type', `unknown; known are ${server.destinations.names().join(', ')}`)
+}
+
+/** The body that a destination of a type is sent. A type whose extension is no longer loaded gets the payload. */
+export function composed(server: Server, typeName: string, payload: Payload): string {
+  const type = server.destinations.has(typeName) ? server.destinations.get(typeName) : undefined
+  return type?.compose?.(payload) ?? JSON.stringify(payload)
+}
