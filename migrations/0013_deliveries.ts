@@ -14,11 +14,13 @@ export async function up(knex: Knex): Promise<void> {
       -- Sent with the attempt as X-Request-Id, to find it in the receiver's log.
       add column request_id uuid;
 
-    -- Addresses that want no mail, of whatever company: an address has no company.
+    -- Addresses that want no mail, of whatever company: an address has no company. The owner's alone, as nobody
+    -- else has a policy.
     create table unsubscribed (
-      email text primary key,
+      email text primary key check (email = lower(email)),
       at timestamptz not null default now()
     );
+    alter table unsubscribed enable row level security;
   `)
 }
 

@@ -27,6 +27,7 @@ const NOBODYS = [
   'rate_windows',
   'installation',
   'oauth_attempts',
+  'unsubscribed',
   'tidemark_migrations',
   'tidemark_migrations_lock',
 ]
