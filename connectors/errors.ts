@@ -78,7 +78,7 @@ const TRANSPORT: readonly ErrorRule[] = [
   },
   {
     kind: 'network',
-    code: /^(ECONNRESET|EPIPE|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/,
+    code: /^(ECONNRESET|EPIPE|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|ERR_SOCKET_CLOSED.*)$/,
     say: 'The connection was cut or the host cannot be reached: check host, port and firewall.',
   },
   {

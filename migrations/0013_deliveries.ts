@@ -14,6 +14,19 @@ export async function up(knex: Knex): Promise<void> {
       -- Sent with the attempt as X-Request-Id, to find it in the receiver's log.
       add column request_id uuid;
 
+    -- A source that is removed leaves its alerts: they are closed, and what tells so is on its way.
+    alter table alerts drop constraint alerts_source_id_fkey;
+    create index alerts_asset on alerts (company_id, asset_id, created_at desc);
+    -- Without the company in front, as foreign keys ask when a source takes its alerts, and they theirs, with it.
+    create index alerts_source on alerts (source_id, created_at desc);
+    drop index alert_history_alert, deliveries_alert;
+    create index alert_history_alert on alert_history (alert_id, id);
+    create index deliveries_alert on deliveries (alert_id);
+    create index alerts_failed on alerts (company_id, created_at desc, id desc) where delivery_failed;
+    -- What was closed within some days, and what people took on.
+    create index alerts_closed on alerts (company_id, resolved_at) where resolved_at is not null;
+    create index alert_history_acknowledged on alert_history (company_id, at) where to_status = 'acknowledged';
+
     -- Addresses that want no mail, of whatever company: an address has no company. The owner's alone, as nobody
     -- else has a policy.
     create table unsubscribed (
@@ -30,5 +43,11 @@ export async function down(knex: Knex): Promise<void> {
     alter table destinations drop column failing_since;
     alter table deliveries drop column served;
     alter table delivery_attempts drop column request_id;
+    delete from alerts a where not exists (select from sources s where s.id = a.source_id) and source_id is not null;
+    alter table alerts add foreign key (source_id) references sources on delete cascade;
+    drop index alerts_asset, alerts_source, alerts_failed, alerts_closed, alert_history_acknowledged;
+    drop index alert_history_alert, deliveries_alert;
+    create index alert_history_alert on alert_history (company_id, alert_id, id);
+    create index deliveries_alert on deliveries (company_id, alert_id);
   `)
 }

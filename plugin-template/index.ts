@@ -1,12 +1,15 @@
 import type { CheckType } from 'tidemark/check'
 import type { Connector } from 'tidemark/connector'
+import type { DestinationType } from 'tidemark/destination'
 import { sqlite } from './connector.ts'
 import { meanLength } from './mean-length.ts'
+import { ntfy } from './ntfy.ts'
 
 /** The part of the host's hapi server that an extension adds to. */
 interface Host {
   connectors: { add(connector: Connector): void }
   checks: { add(check: CheckType): void }
+  destinations: { add(destination: DestinationType): void }
 }
 
 /** The extension: a hapi plugin. */
@@ -15,6 +18,7 @@ export const plugin = {
   register(server: Host): void {
     server.connectors.add(sqlite as Connector)
     server.checks.add(meanLength)
+    server.destinations.add(ntfy as DestinationType)
   },
 }
 

@@ -13,6 +13,7 @@ import { loadExtensions } from './extensions.ts'
 import { makeJobs, type Jobs } from './jobs.ts'
 import { appRolePassword } from './installation.ts'
 import { installLimits } from './limits.ts'
+import { openMail, type Mail } from './mail.ts'
 import { manifest } from './manifest.ts'
 import { Registry } from './registry.ts'
 import { onInvalid, shapeReplies } from './replies.ts'
@@ -32,6 +33,8 @@ declare module '@hapi/hapi' {
     sourceEgress: Egress
     /** What webhooks and other calls of ours may reach. */
     egress: EgressPolicy
+    /** The mail server; null where the settings name none. */
+    mail: Mail | null
     connectors: Registry<Connector>
     checks: Registry<CheckType>
     /** The process's logger, for what is not a request or a job. */
@@ -76,7 +79,11 @@ export async function build(options: BuildOptions): Promise<Server> {
   server.decorate('server', 'connectors', new Registry<Connector>('connector', connectorShape))
   server.decorate('server', 'checks', new Registry<CheckType>('check type', checkShape))
   server.decorate('server', 'sourceEgress', sourceEgress(sourcePolicy(options)))
-  server.decorate('server', 'egress', { allow: config.egressAllow ?? options.webhookAllow ?? [] })
+  server.decorate('server', 'mail', openMail(config) as never)
+  server.decorate('server', 'egress', {
+    allow: config.egressAllow ?? options.webhookAllow ?? [],
+    ports: config.webhookPorts,
+  })
 
   // Jobs are declared by plugins, and the database is opened by the role that migrating makes.
   const database = { current: undefined as Database | undefined }
@@ -104,6 +111,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   server.ext('onPostStart', () => jobs.start(server, config.role))
   server.ext('onPostStop', async () => {
     await jobs.stop()
+    server.mail?.close()
     await database.current?.close()
   })
   return server

@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import Joi from 'joi'
 import { describeOAuth, readOAuth, type OAuthSettings } from './oauth-settings.ts'
+import { defaultFrom, smtpFrom, smtpUrl, type MailAddress, type SmtpServer } from './smtp-settings.ts'
 import { TIMEZONE } from './timezones.ts'
 
 /** Every setting, parsed. Names are those of the environment variables in camelCase. */
@@ -26,6 +27,12 @@ export interface Config {
   trustProxy: number
   /** Seconds before attempt 1, 2, … of a delivery, each counted from the end of the attempt before. */
   webhookDelays: number[]
+  /** Ports of public addresses that alerts may be sent to. */
+  webhookPorts: number[]
+  /** The server that mail is handed to; absent: no mail is sent. */
+  smtpUrl?: SmtpServer
+  /** Who mail comes from. */
+  smtpFrom: MailAddress
   /** Seconds after which a statement at a source is ended there. */
   statementTimeout: number
   timezone: string
@@ -76,6 +83,15 @@ const delays = list(',').custom((value: string[], helpers) => {
         custom: '{{#label}} must be seconds of 0 or more separated by commas, such as 0,60,300,900,3600',
       })
 })
+
+const ports = list(',').custom((value: string[], helpers) =>
+  value.length > 0 &&
+  value.every(port => /^\d{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535)
+    ? value.map(Number)
+    : helpers.message({
+        custom: '{{#label}} must be ports of 1 to 65535 separated by commas, such as 443,8443',
+      }),
+)
 
 const secretKey = Joi.string().custom((value: string, helpers) =>
   value.split(',').every(key => Buffer.from(key.trim(), 'base64').length === 32)
@@ -153,6 +169,22 @@ const SETTINGS = {
     schema: delays.default([0, 60, 300, 900, 3600]),
     about: 'Seconds before each delivery attempt, counted from the end of the one before.',
   },
+  SMTP_URL: {
+    schema: smtpUrl,
+    secret: true,
+    about:
+      'Mail server for alerts by email: smtps://USER:PASSWORD@HOST (TLS) or smtp://… (STARTTLS; with ?tls=off none, for a relay next door).',
+  },
+  SMTP_FROM: {
+    schema: smtpFrom,
+    about:
+      'Who mail comes from, such as Tidemark <alerts@example.com>; tidemark@ the host of BASE_URL unless set.',
+  },
+  WEBHOOK_PORTS: {
+    schema: ports.default([443]),
+    about:
+      'Ports of public addresses that alerts may be sent to; networks of EGRESS_ALLOW are reached on any.',
+  },
   STATEMENT_TIMEOUT: {
     schema: Joi.number().integer().min(1).max(3600).default(60),
     about: 'Seconds after which a statement at a source is ended there.',
@@ -203,11 +235,13 @@ export function readConfig(environment: Record<string, string | undefined> = pro
       'Wrong settings:\n  SECRET_KEY is required with DATABASE_URL: make one with openssl rand -base64 32, and keep it',
     )
   }
+  const baseUrl: string = (value.BASE_URL ?? `http://${value.HOST}:${value.PORT}`).replace(/\/+$/, '')
   return {
     ...(Object.fromEntries(
       Object.entries(value).map(([name, setting]) => [camelCase(name), setting]),
     ) as unknown as Config),
-    baseUrl: (value.BASE_URL ?? `http://${value.HOST}:${value.PORT}`).replace(/\/+$/, ''),
+    baseUrl,
+    smtpFrom: value.SMTP_FROM ?? defaultFrom(baseUrl),
     demoEnabled: value.DEMO_ENABLED ?? value.DATABASE_URL === undefined,
     oauth: oauth.providers,
   }

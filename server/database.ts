@@ -111,10 +111,12 @@ export function isAway(error: unknown): boolean {
 /** Milliseconds after which a query is given up on; the server ends it itself two seconds earlier. */
 const QUERY_TIMEOUT = 15_000
 
+/** A driver's connection; knex asks it with a callback behind the query. */
 interface PgConnection {
-  on(event: 'error', listener: (error: Error) => void): void
+  on(event: 'error' | 'end', listener: (error: Error) => void): void
   query(...input: unknown[]): unknown
   connection: { stream: { destroy(): void } }
+  /** Why knex is not to hand it out again. */
   __knex__disposed?: unknown
 }
 
@@ -137,6 +139,7 @@ export function openPool(
     statement_timeout: QUERY_TIMEOUT - 2_000,
     idle_in_transaction_session_timeout: 60_000,
   }
+  const heard = new Map<PgConnection, number>()
   return knexModule({
     client: 'pg',
     ...mappers,
@@ -152,7 +155,7 @@ export function openPool(
       min: 0,
       max,
       afterCreate(connection: PgConnection, done: (error: unknown, connection: unknown) => void) {
-        surviveLoss(connection, log)
+        surviveLoss(connection, heard, log)
         done(null, connection)
       },
     },
@@ -168,21 +171,27 @@ export function openPool(
 
 /**
  * Without a listener, a terminated backend ends the whole process. And a socket whose other end vanished
- * without a word times out each query for ever, since knex hands the same socket out again: it is thrown away.
+ * without a word times out each query for ever, since knex hands the same socket out again: it is thrown away,
+ * and so is every other of its pool that has not been heard of since, or each would cost somebody a timeout.
+ * @param heard the pool's connections, and when each last answered
  */
-function surviveLoss(connection: PgConnection, log: Logger): void {
+function surviveLoss(connection: PgConnection, heard: Map<PgConnection, number>, log: Logger): void {
+  heard.set(connection, performance.now())
+  connection.on('end', () => heard.delete(connection))
   connection.on('error', error => log.warn({ err: error.message }, 'a database connection was lost'))
   const query = connection.query.bind(connection)
   connection.query = (...input) => {
-    const result = query(...input)
-    if (result instanceof Promise) {
-      result.catch((error: Error) => {
-        if (error.message !== 'Query read timeout') return
+    const askedAt = performance.now()
+    const tell = input.at(-1)
+    if (typeof tell !== 'function') return query(...input)
+    return query(...input.slice(0, -1), (error: Error | null, result: unknown) => {
+      if (error?.message === 'Query read timeout') {
+        for (const [other, at] of heard) if (at < askedAt) other.__knex__disposed = error
         connection.__knex__disposed = error
         connection.connection.stream.destroy()
-      })
-    }
-    return result
+      } else heard.set(connection, performance.now())
+      tell(error, result)
+    })
   }
 }
 

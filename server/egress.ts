@@ -1,19 +1,23 @@
-import { lookup } from 'node:dns/promises'
 import { realpath } from 'node:fs/promises'
 import { Agent } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { isAbsolute, relative, resolve as resolvePath, sep } from 'node:path'
-import tls, { type ConnectionOptions, type SecureContext } from 'node:tls'
+import tls, { type ConnectionOptions, type SecureContext, type TLSSocket } from 'node:tls'
 import ipaddr from 'ipaddr.js'
 import pg from 'pg'
 import { ConnectorError } from '../connectors/errors.ts'
 import type { Egress as SourceEgress } from '../connectors/connector.ts'
+import { namesOf, ofSystem, type Resolve, type Resolved } from './names.ts'
 
 /** What may be reached: public addresses, and what `allow` names besides. */
 export interface EgressPolicy {
-  /** CIDRs. */
+  /** CIDRs, reached on any port. */
   allow: readonly string[]
+  /** Ports of public addresses; any unless told. */
+  ports?: readonly number[]
+  /** How names are looked up; for tests. */
+  resolve?: Resolve
 }
 
 /** Never reached, whatever is allowed: what answers there hands out the machine's own credentials. */
@@ -39,12 +43,16 @@ const METADATA = [
   ],
 ].map(address => ipaddr.parse(address).toNormalizedString())
 
-/** Whether an address may be dialled under a policy. IPv4 addresses inside IPv6 ones are taken out first. */
-export function mayReach(address: string, policy: EgressPolicy): boolean {
+/**
+ * Whether an address may be dialled under a policy. IPv4 addresses inside IPv6 ones are taken out first.
+ * @param port any unless told
+ */
+export function mayReach(address: string, policy: EgressPolicy, port?: number): boolean {
   // ipaddr.js alone would also take 1.2.3 and the like.
   if (isIP(address) === 0 || isMetadata(address)) return false
   const ip = ipaddr.process(address)
-  return isPublic(ip) || policy.allow.some(cidr => inside(ip, cidr))
+  const isOpen = port === undefined || (policy.ports?.includes(port) ?? true)
+  return (isOpen && isPublic(ip)) || policy.allow.some(cidr => inside(ip, cidr))
 }
 
 function isMetadata(address: string): boolean {
@@ -84,53 +92,57 @@ function isPublic(ip: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   return ip.range() === 'unicast' && (ip.kind() === 'ipv4' || inside(ip, '2000::/3'))
 }
 
+/** CIDRs as they were read; each connection is held against a dozen. */
+const networks = new Map<string, [ipaddr.IPv4 | ipaddr.IPv6, number]>()
+
 function inside(ip: ipaddr.IPv4 | ipaddr.IPv6, cidr: string): boolean {
-  const [network, bits] = ipaddr.parseCIDR(cidr)
+  const [network, bits] = networks.get(cidr) ?? ipaddr.parseCIDR(cidr)
+  networks.set(cidr, [network, bits])
   return network.kind() === ip.kind() && ip.match(network as never, bits)
 }
 
-/** All addresses of a name. */
-export type Resolve = (name: string) => Promise<Resolved[]>
+const anybodys = namesOf()
 
-interface Resolved {
-  address: string
-  family: number
-}
-
-/** The resolver of the system, which sockets would ask: it knows /etc/hosts, and reads 0x7f.1 as 127.0.0.1. */
-const ofSystem: Resolve = name => lookup(name, { all: true })
-
-/**
- * The addresses of a host, all of which may be dialled: one forbidden address refuses the host, so that a
- * name cannot mix a public address with an inner one.
- * @param host a name or an address, with or without the brackets of IPv6
- * @returns null when the host resolves to something that must not be reached
- * @throws the resolver's error when the name does not resolve
- */
-export async function resolveAllowed(host: string, policy: EgressPolicy): Promise<Resolved[] | null> {
-  const found = await addressesOf(host)
-  return found.every(({ address }) => mayReach(address, policy)) ? found : null
-}
-
-async function addressesOf(host: string, resolve: Resolve = ofSystem): Promise<Resolved[]> {
+async function addressesOf(host: string, resolve: Resolve): Promise<Resolved[]> {
   const name = bare(host)
   return isIP(name) ? [{ address: name, family: isIP(name) }] : resolve(name)
 }
 
+/**
+ * Why a host is not dialled, in a sentence; null when it may be. One forbidden address refuses it, so that a name
+ * cannot mix a public address with an inner one.
+ */
+function refusal(
+  host: string,
+  port: number,
+  found: readonly Pick<Resolved, 'address'>[],
+  policy: EgressPolicy,
+): string | null {
+  const bad = found.filter(({ address }) => !mayReach(address, policy, port))
+  if (found.length > 0 && bad.length === 0) return null
+  if (bad.some(({ address }) => isIP(address) !== 0 && isMetadata(address))) {
+    return `The host ${host} is where a cloud hands out credentials: it is never reached from here`
+  }
+  if (bad.length > 0 && bad.every(({ address }) => mayReach(address, { allow: [] }))) {
+    return `Port ${port} of ${host} may not be reached from here: use port ${policy.ports?.join(' or ')}, or have the operator open it with WEBHOOK_PORTS`
+  }
+  return `The host ${host} may not be reached from here: the operator can allow its network with EGRESS_ALLOW`
+}
+
 const BLOCKED = 'ERR_EGRESS_BLOCKED'
 
-function blocked(host: string): Error {
-  const message = `The host ${host} may not be reached from here: the operator can allow its network with EGRESS_ALLOW`
+function blocked(message: string): Error {
   return Object.assign(new Error(message), { code: BLOCKED })
 }
 
-/** A resolver for sockets that fails with `ERR_EGRESS_BLOCKED` when any address of the host is forbidden. */
-export function guardedLookup(policy: EgressPolicy): LookupFunction {
+/** A resolver for sockets to a port, which fails with `ERR_EGRESS_BLOCKED` when any address of the host is forbidden. */
+export function guardedLookup(policy: EgressPolicy, port: number): LookupFunction {
   return (host, options, callback) => {
-    resolveAllowed(host, policy).then(
+    addressesOf(host, policy.resolve ?? anybodys).then(
       addresses => {
-        const [first] = addresses ?? []
-        if (!addresses || !first) return callback(blocked(host), '', 0)
+        const why = refusal(host, port, addresses, policy)
+        const [first] = addresses
+        if (why !== null || !first) return callback(blocked(why ?? ''), '', 0)
         return options.all ? callback(null, addresses) : callback(null, first.address, first.family)
       },
       (error: NodeJS.ErrnoException) => callback(error, '', 0),
@@ -138,46 +150,57 @@ export function guardedLookup(policy: EgressPolicy): LookupFunction {
   }
 }
 
-const agents = new WeakMap<EgressPolicy, Agent>()
-
 /**
- * The one way out over HTTPS: an agent that dials what the policy allows and nothing else, and trusts the
- * authorities of Node (with NODE_EXTRA_CA_CERTS) and of the system. A connection serves one request, so that
- * each is checked; proxies of the environment are not used. Fails with `ERR_EGRESS_BLOCKED`.
+ * A TLS socket to what the policy allows. It trusts the authorities of Node (with NODE_EXTRA_CA_CERTS) and of the
+ * system, and no session is taken up again: each connection looks at the certificate anew.
+ * @throws `ERR_EGRESS_BLOCKED` for an address; of a name, the socket fails with it
  */
-export function guardedAgent(policy: EgressPolicy): Agent {
-  const known = agents.get(policy)
-  if (known) return known
-  const agent = new Agent({ keepAlive: false })
-  const lookupGuarded = guardedLookup(policy)
-  let secureContext: SecureContext | undefined
-  agent.createConnection = (options: ConnectionOptions, callback) => {
-    const host = options.host ?? ''
-    // The lookup is not asked about addresses.
-    if (!mayReachLiteral(host, policy)) {
-      callback?.(blocked(host), undefined as never)
-      return undefined
-    }
-    secureContext ??= trustedAuthorities()
-    const socket = tls.connect({ ...options, secureContext, rejectUnauthorized: true, lookup: lookupGuarded })
-    socket.prependOnceListener('connect', () => {
-      if (!mayReach(socket.remoteAddress ?? '', policy)) socket.destroy(blocked(host))
-    })
-    return socket
-  }
-  agents.set(policy, agent)
-  return agent
+export function guardedSocket(options: ConnectionOptions, policy: EgressPolicy): TLSSocket {
+  const host = options.host ?? ''
+  const port = Number(options.port ?? 443)
+  // The lookup is not asked about addresses.
+  const why = isIP(bare(host)) === 0 ? null : refusal(host, port, [{ address: bare(host) }], policy)
+  if (why !== null) throw blocked(why)
+  const secureContext = authorities.get(policy) ?? trustedAuthorities()
+  authorities.set(policy, secureContext)
+  const lookupGuarded = guardedLookup(policy, port)
+  const socket = tls.connect({ ...options, secureContext, rejectUnauthorized: true, lookup: lookupGuarded })
+  socket.prependOnceListener('connect', () => {
+    const reached = [{ address: socket.remoteAddress ?? '' }]
+    const late = refusal(host, port, reached, policy)
+    if (late !== null) socket.destroy(blocked(late))
+  })
+  return socket
 }
 
-/** Made once an agent, at its first use: reading some hundred certificates takes a fraction of a second. */
+const authorities = new WeakMap<EgressPolicy, SecureContext>()
+
+/** Made once a policy, at its first use: reading some hundred certificates takes a fraction of a second. */
 function trustedAuthorities(): SecureContext {
   const ca = new Set([...tls.getCACertificates('default'), ...tls.getCACertificates('system')])
   return tls.createSecureContext({ ca: [...ca], minVersion: 'TLSv1.2' })
 }
 
-/** False for an address that may not be dialled; a name is only known when it is resolved, at each dialling. */
-export function mayReachLiteral(host: string, policy: EgressPolicy): boolean {
-  return isIP(bare(host)) === 0 || mayReach(bare(host), policy)
+const agents = new WeakMap<EgressPolicy, Agent>()
+
+/**
+ * The one way out over HTTPS: an agent of guarded sockets. A connection serves one request, so that each is checked;
+ * proxies of the environment are not used. Fails with `ERR_EGRESS_BLOCKED`.
+ */
+export function guardedAgent(policy: EgressPolicy): Agent {
+  const known = agents.get(policy)
+  if (known) return known
+  const agent = new Agent({ keepAlive: false })
+  agent.createConnection = (options: ConnectionOptions, callback) => {
+    try {
+      return guardedSocket(options, policy)
+    } catch (error) {
+      callback?.(error as Error, undefined as never)
+      return undefined
+    }
+  }
+  agents.set(policy, agent)
+  return agent
 }
 
 /** Without the brackets that URLs put around IPv6. */
@@ -204,8 +227,6 @@ export interface SourcePolicy extends EgressPolicy {
   /** Folders; files elsewhere are not opened. */
   fileSources: readonly string[]
   own: readonly OwnDatabase[]
-  /** The system's resolver unless told. */
-  resolve?: Resolve
 }
 
 /** The egress of monitored sources. */
@@ -218,16 +239,8 @@ export function sourceEgress(policy: SourcePolicy): SourceEgress {
       if (NO_HOST.test(host)) throw refusedSource('host must be a host name or an address, not a path or URL')
       const found = await addressesOf(host, resolve)
       const [first] = found
-      if (found.some(({ address }) => isIP(address) !== 0 && isMetadata(address))) {
-        throw refusedSource(
-          `The host ${host} is where a cloud hands out credentials: it is never reached from here`,
-        )
-      }
-      if (!first || !found.every(({ address }) => mayReach(address, policy))) {
-        throw refusedSource(
-          `The host ${host} may not be reached from here: the operator can allow its network with EGRESS_ALLOW`,
-        )
-      }
+      const why = refusal(host, port, found, policy)
+      if (why !== null || !first) throw refusedSource(why ?? '')
       if (await isOwn(found, port, database)) {
         throw refusedSource(
           `${host}:${port} is the database in which this service keeps its own records, which cannot be a source: ` +

@@ -118,7 +118,7 @@ const ADVICE: readonly [RegExp, string][] = [
   ],
   [
     /Package subpath .* is not defined by "exports" in .*package\.json/,
-    'there are tidemark/connector, tidemark/check, and /conformance of both',
+    'there are tidemark/connector, tidemark/check, tidemark/destination, and /conformance of each',
   ],
 ]
 

@@ -38,6 +38,8 @@ export class GiveUp extends Error {
 }
 
 export interface SendOptions {
+  /** The job's, where it has to be known before. */
+  id?: string
   /** The job commits with this transaction's writes. */
   trx?: Transaction
   /** Seconds to wait before it may start, or when it may. */
@@ -75,9 +77,21 @@ export interface Jobs {
   stop(): Promise<void>
 }
 
+/** One of pg-boss's workers. */
+interface Worker {
+  id: string
+  /** Has no job, and looks for one every few seconds or when it is woken. */
+  isWaiting: boolean
+}
+
 const DEAD_LETTERS = 'jobs.dead'
 /** How late a job may start whose time has come, when the queue is otherwise quiet. */
 const POLL_SECONDS = 2
+/**
+ * Seconds without a sign of life after which a job's worker counts as dead; it gives one twice as often. With the
+ * interval of looking, the delay of the retry and a poll, a job of a process that was killed runs again within 30.
+ */
+const HEARTBEAT_SECONDS = 12
 
 /** The job engine, pg-boss on the product's own PostgreSQL. */
 export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; spies?: boolean }): Jobs {
@@ -96,6 +110,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
   })
   boss.on('error', error => log.error({ err: error.message }, 'job engine'))
   let prepared = false
+  let isStopping = false
 
   async function run(job: Job, record: JobWithMetadata<object>, server: Server): Promise<JobResult> {
     const attempt = record.retryCount + 1
@@ -122,6 +137,11 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
     }
   }
 
+  /**
+   * Workers of one kind of job. Each looks for jobs on its own, and each notification sends all of them looking, so
+   * that idle ones are what a quiet process costs: one waits, and whoever finds a job sends another one looking. So
+   * they become as many as there are jobs, up to the limit, and one again when the work is done.
+   */
   async function startWorkers(job: Job, server: Server): Promise<void> {
     const settings = {
       batchSize: 1,
@@ -130,29 +150,57 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
       pollingIntervalSeconds: POLL_SECONDS,
       // With notifications pg-boss polls every 30 s, and a job whose time comes later notifies nobody.
       notifyPollingIntervalSeconds: POLL_SECONDS,
-      localConcurrency: job.concurrency?.local ?? 2,
       ...(job.concurrency?.perGroup && { groupConcurrency: job.concurrency.perGroup }),
     } as const
+    const most = job.concurrency?.local ?? 2
+    const workers = new Set<Worker>()
+
+    async function hire(): Promise<void> {
+      const worker: Worker = { id: '', isWaiting: false }
+      workers.add(worker)
+      worker.id = await boss.work(job.name, settings, async records => {
+        worker.isWaiting = false
+        lookOn()
+        const results = await Promise.all(
+          records.map(record => run(job, record as JobWithMetadata<object>, server)),
+        )
+        // One that was let go while it was finding this job has left the waiting to another.
+        if (!workers.has(worker)) return results
+        for (const other of workers) if (other.isWaiting) dismiss(other)
+        worker.isWaiting = true
+        // What waits for the end of this one, in its group, woke nobody: so it looks again itself.
+        boss.notifyWorker(worker.id)
+        return results
+      })
+      // Not before: without an id, pg-boss would let all workers go for this one.
+      worker.isWaiting = true
+    }
+
+    function lookOn(): void {
+      const waiting = [...workers].find(({ isWaiting }) => isWaiting)
+      if (waiting) boss.notifyWorker(waiting.id)
+      else if (workers.size < most && !isStopping)
+        hire().catch((error: Error) => log.error({ err: error.message, job: job.name }, 'job engine'))
+    }
+
+    function dismiss(worker: Worker): void {
+      workers.delete(worker)
+      boss
+        .offWork(job.name, { id: worker.id, wait: false })
+        .catch((error: Error) => log.error({ err: error.message, job: job.name }, 'job engine'))
+    }
+
     // Before the first job: what a spy has not seen end, `settled` would wait for without end.
     if (options.spies) boss.getSpy(job.name)
-    let workers: string[] = []
-    await boss.work(job.name, settings, async records => {
-      const results = await Promise.all(
-        records.map(record => run(job, record as JobWithMetadata<object>, server)),
-      )
-      // pg-boss lets a worker sleep after each job until the next poll, so that a backlog would go down by one
-      // job a worker and poll. Woken, those that work look again when they are done; the others look once.
-      for (const id of workers) boss.notifyWorker(id)
-      return results
-    })
-    workers = boss.getWipData().flatMap(({ name, id }) => (name === job.name ? [id] : []))
+    await hire()
   }
 
   return {
     add: (...jobs) => registry.add(...jobs),
     names: () => registry.names(),
-    async send(job, data, { trx, after, group } = {}) {
+    async send(job, data, { trx, after, group, id: given } = {}) {
       const id = await boss.send(job.name, checked(job, data), {
+        ...(given && { id: given }),
         ...(trx && { db: fromKnex(trx) }),
         ...timing({ after, group }),
       })
@@ -161,8 +209,8 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
     },
     async sendAll(job, items, { trx }) {
       // The engine gives ids back in any order, so they are made here.
-      const all = items.map(({ data, ...when }) => ({
-        id: v7(),
+      const all = items.map(({ data, id, ...when }) => ({
+        id: id ?? v7(),
         data: checked(job, data),
         ...timing(when),
       }))
@@ -194,7 +242,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
           retryDelay: job.queue?.retryDelaySeconds ?? 5,
           retryBackoff: true,
           expireInSeconds: job.queue?.expireSeconds ?? 300,
-          heartbeatSeconds: 20,
+          heartbeatSeconds: HEARTBEAT_SECONDS,
           retentionSeconds: 90 * 24 * 3600,
         }
         await boss.createQueue(job.name, queue)
@@ -212,6 +260,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
       }
     },
     async stop() {
+      isStopping = true
       await boss.stop({ graceful: true, timeout: 4_000 })
     },
   }

@@ -19,6 +19,17 @@ export const queryInteger = (min: number, max: number) =>
 /** `true` or `false` in a query, nothing else. */
 export const queryBoolean = Joi.boolean().sensitive()
 
+/** One or more of some words in a query, separated by commas, of which any will do: read as a list. */
+export const queryWords = (words: readonly string[]) =>
+  Joi.string()
+    .max(500)
+    .custom((text: string, helpers) => {
+      const given = [...new Set(text.split(',').map(word => word.trim()))]
+      return given.every(word => words.includes(word)) ? given : helpers.error('any.only', { valids: words })
+    })
+    .messages({ 'any.only': '{{#label}} must be one or more of {{#valids}}, separated by commas' })
+    .description(`One or more of ${words.join(', ')}, separated by commas.`)
+
 /** The query parameters of a list. */
 export const pageQuery = ({ max = 100, fallback = 50 }: { max?: number; fallback?: number } = {}) => ({
   limit: queryInteger(1, max).default(fallback),

@@ -11,11 +11,12 @@ await import('../plugin-template/test/session.test.ts')
 await import('../plugin-template/test/catalog.test.ts')
 await import('../plugin-template/test/reader.test.ts')
 await import('../plugin-template/test/mean-length.test.ts')
+await import('../plugin-template/test/ntfy.test.ts')
 
-t.test('the plug-in lists the connector and the check, and nothing else', async t => {
+t.test('the plug-in lists the connector, the check and the destination, and nothing else', async t => {
   const { plugin } = await import('../plugin-template/index.ts')
   const added: string[] = []
   const registry = { add: ({ name }: { name: string }) => added.push(name) }
-  plugin.register({ connectors: registry, checks: registry })
-  t.same(added, ['sqlite', 'mean_length'])
+  plugin.register({ connectors: registry, checks: registry, destinations: registry })
+  t.same(added, ['sqlite', 'mean_length', 'ntfy'])
 })

@@ -19,6 +19,7 @@ const NAMES: Record<string, string> = {
   'tidemark-plugin-template': 'acme-observe',
   sqlite: 'acme',
   mean_length: 'acme_length',
+  ntfy: 'acme_ntfy',
 }
 
 // npm may have to ask its registry, and other tests run beside. The comment tells the process that waits for this one.
@@ -93,6 +94,8 @@ await t.test('the package holds what a server needs, and no more', async t => {
     ...['package.json', 'README.md', 'LICENSE', 'dist/server/main.js', 'plugins/auth/common-passwords.txt'],
     ...['dist/connectors/index.js', 'dist/connectors/index.d.ts', 'dist/connectors/conformance.js'],
     ...['dist/checks/index.js', 'dist/checks/index.d.ts', 'dist/checks/conformance.js'],
+    ...['dist/plugins/alerts/destination.js', 'dist/plugins/alerts/destination.d.ts'],
+    'dist/plugins/alerts/conformance.js',
     ...['dist/plugin-template/index.js', 'dist/plugin-template/reader/child.js'],
     ...readdirSync(join(source, 'plugins/public/docs')).map(name => `plugins/public/docs/${name}`),
   ]) {
@@ -222,6 +225,16 @@ await t.test('the package of the copy is an extension of an installed server', a
   })
   const other = await use('POST', '/sdk/metrics/shop', { ...metric, metric_type: 'mean_length' })
   t.match(other, { data: { metric_type: 'mean_length' } }, 'the one of the server itself is there too')
+
+  const destination = {
+    name: 'phones',
+    destination_type: 'acme_ntfy',
+    config: { url: 'https://192.0.2.1', topic: 'x' },
+  }
+  const forbidden = await use('POST', '/sdk/alerts/destinations', destination)
+  t.match(JSON.stringify(forbidden), /config\.url/, 'the address is looked at')
+  const unknown = { ...destination, destination_type: 'pigeon' }
+  t.match(JSON.stringify(await use('POST', '/sdk/alerts/destinations', unknown)), /acme_ntfy, .*ntfy/)
 
   const outside = { ...asset, name: 'outside', connection_config: { path: join(root, 'package.json') } }
   await use('POST', '/sdk/assets', outside)

@@ -51,6 +51,11 @@ const REQUEST_TIMEOUT_MS = 60_000
 /** Larger replies are refused: pages of all three vendors are far smaller. */
 const MAX_BODY_BYTES = 128 * 1024 * 1024
 const BUSY = [429, 502, 503, 504]
+/**
+ * A kept connection that was cut is asked again. One that could not be made is not: got would reject without the
+ * reason, and go on asking behind our back.
+ */
+const CUT = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT']
 
 /**
  * Prepares to talk to a service: asks egress for the address, and dials no other.
@@ -82,7 +87,7 @@ export async function openHttp(
         responseType: 'buffer',
         timeout: { request: timeoutMs ?? REQUEST_TIMEOUT_MS },
         retry: isRepeatable
-          ? { limit: 3, methods: [method], statusCodes: BUSY, maxRetryAfter: 10_000 }
+          ? { limit: 3, methods: [method], statusCodes: BUSY, errorCodes: CUT, maxRetryAfter: 10_000 }
           : { limit: 0 },
         signal,
       })

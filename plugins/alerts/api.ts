@@ -1,4 +1,5 @@
 import type { Transaction } from '../../server/database.ts'
+import type { Subscriptions } from './subscriptions.ts'
 
 export const EVENT_TYPES = [
   'schema_change',
@@ -12,7 +13,9 @@ export const EVENT_TYPES = [
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
-export type Severity = 'info' | 'warning' | 'critical'
+/** In the order in which they get worse. */
+export const SEVERITIES = ['info', 'warning', 'critical'] as const
+export type Severity = (typeof SEVERITIES)[number]
 
 /** Something that people should hear of. */
 export interface Event {
@@ -43,8 +46,17 @@ export interface Raised {
   isNew: boolean
 }
 
+/** What nobody looks at any more: some causes, or all that alerts of some types, or of any, say of a source or of tables. */
+export type Unwatched =
+  | { type: EventType; causes: readonly string[] }
+  | { sourceId: string; types?: readonly EventType[] }
+  | { assetIds: readonly string[]; types: readonly EventType[] }
+
 /** Makes what an alert spoke of part of what is expected; `actor` dismissed it. */
 export type Learn = (trx: Transaction, alert: { id: string; cause: string; actor: string }) => Promise<void>
+
+/** Which of some ids are those of things that are there, in the transaction's company. */
+export type LookUp = (trx: Transaction, ids: readonly string[]) => Promise<string[]>
 
 /** What other features may ask of alerts, as `server.plugins.alerts`. All act inside the caller's transaction. */
 export interface AlertsApi {
@@ -68,10 +80,20 @@ export interface AlertsApi {
    */
   resolveAll(trx: Transaction, type: EventType, causes: readonly string[], reason?: string): Promise<number>
   /**
+   * Resolves the open alerts of what is no longer watched, since nothing would ever find that it recovered: called
+   * after whoever may raise them can no more. Sends `alert.resolved` for each.
+   * @returns how many were open
+   */
+  unwatch(trx: Transaction, what: Unwatched): Promise<number>
+  /**
    * Hears of alerts of a type that somebody dismisses as expected. Called with the alert in the transaction of the
    * dismissal, before its row is locked: whoever records results locks their rule first and the alert after it.
    */
   onExpected(type: EventType, learn: Learn): void
+  /** How to look up which of some ids are assets: the catalog, which builds on alerts, says so when it registers. */
+  assetsFrom(lookUp: LookUp): void
+  /** Which of some ids are assets of the company. */
+  knownAssets: LookUp
   /** Lets the feature that raised an alert learn that it was expected. */
   expected(
     trx: Transaction,
@@ -81,6 +103,6 @@ export interface AlertsApi {
 
 declare module '@hapi/hapi' {
   interface PluginProperties {
-    alerts: AlertsApi
+    alerts: AlertsApi & { subscriptions: Subscriptions }
   }
 }

@@ -23,23 +23,26 @@ const data = Joi.object<AttemptData>({
 })
 
 // An attempt takes 30 seconds at most. The engine's own retries are for crashes only; a refusal is an outcome.
-const queue = { retries: 3, retryDelaySeconds: 5, expireSeconds: 90 }
+const queue = { retries: 3, retryDelaySeconds: 1, expireSeconds: 90 }
 
-/** First attempts, and those that a person asked for. */
+/** First attempts to destinations that are well, and those that a person asked for. */
 export const deliver: Job<AttemptData> = {
   name: 'alerts.deliver',
   data,
   queue,
-  concurrency: { local: 8, perGroup: 4 },
+  concurrency: { local: 64, perGroup: 4 },
   work: attempt,
 }
 
-/** Later attempts: a queue of their own, so that receivers that are down do not hold up those that are not. */
+/**
+ * Later attempts, and first ones to destinations that are failing: a queue of their own, so that receivers that are
+ * down do not hold up those that are not.
+ */
 export const retry: Job<AttemptData> = {
   name: 'alerts.retry',
   data,
   queue,
-  concurrency: { local: 6, perGroup: 2 },
+  concurrency: { local: 32, perGroup: 2 },
   work: attempt,
 }
 
@@ -55,6 +58,10 @@ export interface Message {
   ruleIds: string[]
   eventType: MessageType
   body: string
+  /** Whether every attempt to reach the destination has failed of late. */
+  isFailing: boolean
+  /** For the end of an earlier message of the same alert to the same destination, which will start it. */
+  isWaiting: boolean
 }
 
 /** Stores messages and the jobs of their first attempts, each message for one destination. */
@@ -64,12 +71,28 @@ export async function startDeliveries(
   messages: readonly Message[],
 ): Promise<void> {
   const [delay = 0] = server.config.webhookDelays
-  const deliveries = messages.map(message => ({ ...message, id: v7(), messageId: message.alertId }))
-  const items = deliveries.map(delivery => attemptItem(trx, delivery, 1, delay))
-  const jobIds = await server.jobs.sendAll(deliver, items, { trx })
-  const nextAttemptAt = inSeconds(delay) as unknown as Date
+  const deliveries = messages.map(message => ({
+    ...message,
+    id: v7(),
+    messageId: message.alertId,
+    jobId: v7(),
+  }))
+  const started = deliveries.filter(({ isWaiting }) => !isWaiting)
+  for (const [job, isFailing] of [
+    [deliver, false],
+    [retry, true],
+  ] as const) {
+    const items = started
+      .filter(delivery => delivery.isFailing === isFailing)
+      .map(delivery => ({ ...attemptItem(trx, delivery, 1, delay), id: delivery.jobId }))
+    await server.jobs.sendAll(job, items, { trx })
+  }
   await insertAll(
-    deliveries.map((delivery, place) => ({ ...delivery, jobId: jobIds[place]!, nextAttemptAt })),
+    deliveries.map(({ isFailing: _isFailing, isWaiting, jobId, ...delivery }) => ({
+      ...delivery,
+      jobId: isWaiting ? null : jobId,
+      nextAttemptAt: isWaiting ? null : (inSeconds(delay) as unknown as Date),
+    })),
     chunk => Delivery.query(trx).insert(chunk),
   )
 }
@@ -81,9 +104,10 @@ export async function sendAttempt(
   delivery: Pick<Delivery, 'id' | 'destinationId'>,
   n: number,
   after = 0,
+  id = v7(),
 ): Promise<string> {
   const { data: attemptData, ...when } = attemptItem(trx, delivery, n, after)
-  return server.jobs.send(n === 1 ? deliver : retry, attemptData, { trx, ...when })
+  return server.jobs.send(n === 1 ? deliver : retry, attemptData, { trx, id, ...when })
 }
 
 /** What to send for an attempt. One destination's backlog must not delay another's, so the group is the destination. */
@@ -109,6 +133,8 @@ export async function redeliver(server: Server, trx: Transaction, delivery: Deli
       jobId,
       nextAttemptAt: inSeconds(0) as unknown as Date,
       stoppedReason: null,
+      // Sent again after all had got it, it is meant for all of them.
+      ...(delivery.status === 'delivered' && { served: [] }),
     })
     .returning('*')
   if (!pending) throw new Error(`Delivery ${delivery.id} vanished under its lock`)
@@ -128,8 +154,12 @@ interface Claim {
 
 async function attempt(job: AttemptData, { server, log, signal, id }: JobContext): Promise<object> {
   const claim = await server.db.company(job.company_id, trx => claimAttempt(trx, job, id))
-  if (!claim) return { skipped: 'It was attempted already, is being attempted, or is no longer wanted' }
+  if (!claim) return { skipped: 'It was attempted already, or is being attempted' }
   const { destination, delivery, requestId } = claim
+  if (!destination.isActive || destination.deletedAt) {
+    await server.db.company(job.company_id, trx => stop(server, trx, claim))
+    return { skipped: 'Its destination is off' }
+  }
   const outcome = await sendTo(server, destination, delivery, { n: job.n, requestId }, signal)
   // Of a process that stops, or of a claim that is lost: nothing is known, so another try is made.
   if (signal.aborted) throw new Error('The attempt was cut short: it will be made again')
@@ -139,7 +169,7 @@ async function attempt(job: AttemptData, { server, log, signal, id }: JobContext
   return { status: status ?? 'taken over', status_code: outcome.statusCode, error_class: outcome.errorClass }
 }
 
-/** Takes the attempt for this job, unless it was made, another job is at it, or its destination is off. */
+/** Takes the attempt for this job, unless it was made or another job is at it. */
 async function claimAttempt(trx: Transaction, job: AttemptData, jobId: string): Promise<Claim | null> {
   const [claimed] = await rows<{ startedAt: Date }>(
     trx,
@@ -152,25 +182,34 @@ async function claimAttempt(trx: Transaction, job: AttemptData, jobId: string): 
   if (!claimed) return null
   const delivery = await Delivery.query(trx).findById(job.delivery_id).throwIfNotFound()
   const destination = await Destination.query(trx).findById(delivery.destinationId).throwIfNotFound()
-  if (destination.isActive && !destination.deletedAt)
-    return { delivery, destination, requestId: randomUUID(), startedAt: claimed.startedAt }
-  await Delivery.query(trx)
-    .where({ id: delivery.id })
+  return { delivery, destination, requestId: randomUUID(), startedAt: claimed.startedAt }
+}
+
+/** Ends a delivery whose destination was switched off or deleted on its way. */
+async function stop(server: Server, trx: Transaction, { delivery, destination }: Claim): Promise<void> {
+  await lockAlert(trx, delivery)
+  const stopped = await Delivery.query(trx)
+    .where({ id: delivery.id, fence: delivery.fence, status: 'pending' })
     .patch({
       status: 'stopped',
       stoppedReason: destination.deletedAt
         ? 'The destination was deleted'
-        : 'The destination is switched off',
-      completedAt: raw('now()'),
-      nextAttemptAt: null,
-      claimedBy: null,
-      claimedAt: null,
+        : (destination.disabledReason ?? 'The destination is switched off'),
+      ...ENDED,
     })
-  return null
+  if (stopped > 0) await settle(server, trx, delivery)
+}
+
+const ENDED = {
+  completedAt: raw('now()') as unknown as Date,
+  nextAttemptAt: null,
+  claimedBy: null,
+  claimedAt: null,
 }
 
 /**
- * Writes down how an attempt ended and sends the next one's job, all or nothing.
+ * Writes down how an attempt ended and sends the next one's job, all or nothing. Rows are locked in the order that
+ * everybody keeps: alerts, deliveries by their ids, destinations.
  * @returns the delivery's new status, or null when another worker has taken the attempt over
  */
 async function record(
@@ -183,27 +222,67 @@ async function record(
   const { delivery } = claim
   const delays = server.config.webhookDelays
   const delay = delivery.trigger === 'automatic' && !outcome.isDelivered ? delays[n] : undefined
+  if (delay === undefined) await lockAlert(trx, delivery)
   const status = await statusAfter(trx, delivery, outcome, delay)
+  const jobId = v7()
   const recorded = await Delivery.query(trx)
     .where({ id: delivery.id, fence: delivery.fence, status: 'pending' })
     .patch({
+      ...ENDED,
       status,
       attempt: n,
       ...(outcome.served && { served: [...outcome.served] }),
-      claimedBy: null,
-      claimedAt: null,
-      completedAt: status === 'pending' ? null : raw('now()'),
-      nextAttemptAt: delay === undefined ? null : (inSeconds(delay) as unknown as Date),
+      ...(delay !== undefined && {
+        jobId,
+        completedAt: null,
+        nextAttemptAt: inSeconds(delay) as unknown as Date,
+      }),
     })
   if (recorded === 0) return null
   await DeliveryAttempt.query(trx).insert(attemptRow(claim, n, outcome))
-  if (delay !== undefined) {
-    const jobId = await sendAttempt(server, trx, delivery, n + 1, delay)
-    await Delivery.query(trx).where({ id: delivery.id }).patch({ jobId })
-  } else if (delivery.alertId) {
-    await markAlert(trx, delivery.alertId)
-  }
+  if (delay === undefined) await settle(server, trx, delivery)
+  else await sendAttempt(server, trx, delivery, n + 1, delay, jobId)
+  await noteHealth(trx, claim, outcome)
   return status
+}
+
+/** Notes since when a destination has been failing, or that it no longer does. */
+async function noteHealth(
+  trx: Transaction,
+  { delivery, destination }: Claim,
+  { isDelivered }: Outcome,
+): Promise<void> {
+  // A person who tries again tells nothing new of a destination that does not answer.
+  if (!isDelivered && (destination.failingSince || delivery.trigger !== 'automatic')) return
+  if (isDelivered && !destination.failingSince) return
+  const health = Destination.query(trx).where({ id: destination.id })
+  await (isDelivered
+    ? health.whereNotNull('failingSince').patch({ failingSince: null })
+    : health.whereNull('failingSince').patch({ failingSince: raw('now()') as unknown as Date }))
+}
+
+/** What ends under this lock, and what resolving the alert adds under it, see each other. */
+async function lockAlert(trx: Transaction, { alertId }: Delivery): Promise<void> {
+  if (alertId) await Alert.query(trx).findById(alertId).select('id').forNoKeyUpdate()
+}
+
+/** What follows from the end of a delivery whose alert is locked: what waits for it starts, the alert is marked. */
+async function settle(server: Server, trx: Transaction, { alertId, destinationId }: Delivery): Promise<void> {
+  if (!alertId) return
+  await markAlert(trx, alertId)
+  const waiting = await Delivery.query(trx)
+    .where({ alertId, destinationId, status: 'pending', attempt: 0 })
+    .whereNull('jobId')
+    .forUpdate()
+  for (const next of waiting) await startAnew(server, trx, next)
+}
+
+/** Sends a new job for the attempt of a delivery that has none, and whose row is locked. */
+export async function startAnew(server: Server, trx: Transaction, delivery: Delivery): Promise<void> {
+  const jobId = await sendAttempt(server, trx, delivery, delivery.attempt + 1)
+  await Delivery.query(trx)
+    .where({ id: delivery.id })
+    .patch({ jobId, nextAttemptAt: inSeconds(0) as unknown as Date })
 }
 
 async function statusAfter(
@@ -247,12 +326,8 @@ export function attemptRow(
   }
 }
 
-/**
- * An alert has failed delivery when, for one of its messages, every destination has failed. The row is locked
- * first: of two destinations that fail at once, the later one must see the other's end.
- */
+/** An alert whose row is locked has failed delivery when, for one of its messages, every destination has failed. */
 async function markAlert(trx: Transaction, alertId: string): Promise<void> {
-  await Alert.query(trx).findById(alertId).forNoKeyUpdate()
   await rows(
     trx,
     `update alerts set delivery_failed = not delivery_failed

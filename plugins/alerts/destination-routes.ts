@@ -1,42 +1,42 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany } from '../../server/access.ts'
 import { auditRequest, auditorOf, fieldsOf } from '../../server/audit.ts'
+import type { Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
+import { param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
+import { listDeliveries, trafficOf } from './delivery-lists.ts'
 import { redeliver } from './delivery.ts'
 import {
   changeDestination,
   createDestination,
   deleteDestination,
   findDestination,
+  probeChange,
+  probeNew,
   rotateSecret,
   testDestination,
 } from './destinations.ts'
-import { Delivery, DeliveryAttempt, Destination } from './models.ts'
+import { NEWEST_FIRST } from './lists.ts'
+import { Alert, Delivery, DeliveryAttempt, Destination } from './models.ts'
+import { noAlert } from './moves.ts'
 import { presentAttempt, presentDelivery, presentDestination } from './present.ts'
 import { schemas } from './schemas.ts'
 
 const tags = ['api', 'alerts']
-const NEWEST_FIRST = [
-  { column: 'createdAt', order: 'desc' as const },
-  { column: 'id', order: 'desc' as const },
-]
 
 /** Destinations, and the record of what was sent to them. */
 export const destinationRoutes: ServerRoute[] = [
   {
     method: 'GET',
     path: '/api/v1/sdk/alerts/destinations',
-    options: { ...access.read, description: 'List destinations', tags, validate: { query: schemas.page } },
-    handler(request) {
-      const page = request.query as unknown as Page
-      return inCompany(request, async trx => {
-        const all = Destination.query(trx).whereNull('deletedAt')
-        const total = await all.clone().resultSize()
-        const found = await all.orderBy(NEWEST_FIRST).limit(page.limit).offset(page.offset)
-        return { data: { destinations: found.map(presentDestination), pagination: pagination(total, page) } }
-      })
+    options: {
+      ...access.read,
+      description: 'List destinations, with what became of messages to them in the last 24 hours',
+      tags,
+      validate: { query: schemas.destinations },
     },
+    handler: list,
   },
   {
     method: 'POST',
@@ -50,13 +50,14 @@ export const destinationRoutes: ServerRoute[] = [
     async handler(request, h) {
       const { server } = request
       const input = request.payload as Parameters<typeof createDestination>[2]
-      const { destination, signingSecret } = await inCompany(request, async trx => {
-        const made = await createDestination(server, trx, input)
-        const { id, name, destinationType } = made.destination
+      await probeNew(server, input)
+      const data = await inCompany(request, async trx => {
+        const { destination, signingSecret } = await createDestination(server, trx, input)
+        const { id, name, destinationType } = destination
+        const [shown] = await presented(trx, [destination])
         await tell(request, trx, 'created', id, { name, destination_type: destinationType })
-        return made
+        return { ...shown, signing_secret: signingSecret }
       })
-      const data = { ...presentDestination(destination), signing_secret: signingSecret }
       return h.response({ data }).code(201).header('Cache-Control', 'no-store')
     },
   },
@@ -70,9 +71,9 @@ export const destinationRoutes: ServerRoute[] = [
       validate: { params: schemas.idParams },
     },
     async handler(request) {
-      const { id } = request.params as { id: string }
-      const found = await inCompany(request, trx => findDestination(trx, id))
-      return { data: presentDestination(found) }
+      const id = param(request, 'id')
+      const [data] = await inCompany(request, async trx => presented(trx, [await findDestination(trx, id)]))
+      return { data }
     },
   },
   {
@@ -86,14 +87,15 @@ export const destinationRoutes: ServerRoute[] = [
     },
     async handler(request) {
       const { server } = request
-      const { id } = request.params as { id: string }
+      const id = param(request, 'id')
       const changes = request.payload as Parameters<typeof changeDestination>[3]
-      const changed = await inCompany(request, async trx => {
-        const destination = await changeDestination(server, trx, id, changes)
+      await probeChange(server, caller(request).companyId, id, changes)
+      const [data] = await inCompany(request, async trx => {
+        const shown = await presented(trx, [await changeDestination(server, trx, id, changes)])
         await tell(request, trx, 'updated', id, { fields: fieldsOf(changes) })
-        return destination
+        return shown
       })
-      return { data: presentDestination(changed) }
+      return { data }
     },
   },
   {
@@ -106,9 +108,9 @@ export const destinationRoutes: ServerRoute[] = [
       validate: { params: schemas.idParams },
     },
     async handler(request) {
-      const { id } = request.params as { id: string }
+      const id = param(request, 'id')
       await inCompany(request, async trx => {
-        const { name } = await deleteDestination(trx, id)
+        const { name } = await deleteDestination(request.server, trx, id)
         await tell(request, trx, 'removed', id, { name })
       })
       return { data: { success: true, message: 'The destination was deleted' } }
@@ -124,7 +126,7 @@ export const destinationRoutes: ServerRoute[] = [
       validate: { params: schemas.idParams, payload: schemas.nothing },
     },
     async handler(request) {
-      const { id } = request.params as { id: string }
+      const id = param(request, 'id')
       const { delivery, attempt } = await testDestination(
         request.server,
         caller(request).companyId,
@@ -146,7 +148,7 @@ export const destinationRoutes: ServerRoute[] = [
     },
     async handler(request, h) {
       const { server } = request
-      const { id } = request.params as { id: string }
+      const id = param(request, 'id')
       const { secret, previousUntil } = await inCompany(request, async trx => {
         const rotated = await rotateSecret(server, trx, id)
         await tell(request, trx, 'secret_rotated', id, { previous_valid_until: rotated.previousUntil })
@@ -165,7 +167,27 @@ export const destinationRoutes: ServerRoute[] = [
       tags,
       validate: { params: schemas.idParams, query: schemas.deliveries },
     },
-    handler: request => deliveries(request),
+    handler: request =>
+      inCompany(request, async trx => {
+        const { id } = await findDestination(trx, param(request, 'id'))
+        return listDeliveries(trx, { destinationId: id }, queryOf(request))
+      }),
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/sdk/alerts/{id}/deliveries',
+    options: {
+      ...access.read,
+      description: 'List what was sent about an alert, to whichever destination, with every attempt',
+      tags,
+      validate: { params: schemas.idParams, query: schemas.deliveries },
+    },
+    handler: request =>
+      inCompany(request, async trx => {
+        const id = param(request, 'id')
+        if (!(await Alert.query(trx).select('id').findById(id))) throw noAlert(id)
+        return listDeliveries(trx, { alertId: id }, queryOf(request))
+      }),
   },
   {
     method: 'POST',
@@ -184,35 +206,34 @@ export const destinationRoutes: ServerRoute[] = [
 
 const tell = auditorOf('destination', (id: string) => id)
 
-/** Characters of an answer that the list shows; up to 16 KiB are stored. */
-const EXCERPT = 2_000
+/** Destinations as the API shows them, with what became of messages to them. */
+async function presented(trx: Transaction, found: readonly Destination[]): Promise<object[]> {
+  const of = await trafficOf(
+    trx,
+    found.map(({ id }) => id),
+  )
+  return found.map(destination => presentDestination(destination, of(destination.id)))
+}
 
-async function deliveries(request: Request) {
-  const { id } = request.params as { id: string }
-  const { status, ...page } = request.query as unknown as Page & { status?: Delivery['status'] }
+async function list(request: Request) {
+  const query = queryOf<Page & { destination_type?: string; is_active?: boolean; is_failing?: boolean }>(
+    request,
+  )
+  const { destination_type: destinationType, is_active: isActive, is_failing: isFailing, ...page } = query
   return inCompany(request, async trx => {
-    await findDestination(trx, id)
-    const matching = Delivery.query(trx).where({ destinationId: id, ...(status && { status }) })
+    const matching = Destination.query(trx).whereNull('deletedAt')
+    if (destinationType !== undefined) void matching.where({ destinationType })
+    if (isActive !== undefined) void matching.where({ isActive })
+    if (isFailing !== undefined) void matching.whereRaw('(failing_since is not null) = ?', [isFailing])
     const total = await matching.clone().resultSize()
     const found = await matching.orderBy(NEWEST_FIRST).limit(page.limit).offset(page.offset)
-    const attempts = await DeliveryAttempt.query(trx)
-      .whereIn(
-        'deliveryId',
-        found.map(delivery => delivery.id),
-      )
-      .orderBy('n')
-    const items = found.map(delivery => {
-      const own = attempts.filter(({ deliveryId }) => deliveryId === delivery.id)
-      for (const attempt of own) attempt.responseBody = attempt.responseBody?.slice(0, EXCERPT) ?? null
-      return presentDelivery(delivery, own)
-    })
-    return { data: { data: items, pagination: pagination(total, page) } }
+    return { data: { destinations: await presented(trx, found), pagination: pagination(total, page) } }
   })
 }
 
 async function sendAgain(request: Request) {
   const { server } = request
-  const { id } = request.params as { id: string }
+  const id = param(request, 'id')
   return inCompany(request, async trx => {
     const delivery = await Delivery.query(trx).findById(id).forUpdate()
     if (!delivery)

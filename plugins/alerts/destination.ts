@@ -1,5 +1,8 @@
 import type Joi from 'joi'
 
+export { describe, shorten, type Description, type Fact } from './describe.ts'
+export { httpsUrl } from './https-url.ts'
+
 /** What a message says of its alert. */
 export type MessageType = 'alert.triggered' | 'alert.resolved' | 'alert.test'
 

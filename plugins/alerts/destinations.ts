@@ -3,12 +3,13 @@ import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { v7 } from 'uuid'
 import { companyOf, type Transaction } from '../../server/database.ts'
-import { mayReachLiteral } from '../../server/egress.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import { attemptRow } from './delivery.ts'
 import type { DestinationType } from './destination.ts'
+import { stopDeliveries } from './failing.ts'
 import { testPayload } from './message.ts'
 import { Delivery, DeliveryAttempt, Destination } from './models.ts'
+import { probe } from './probe.ts'
 import { firstSigningSecret, merge, openConfig, rotateSigningSecret, sealConfig } from './secrets.ts'
 import { sendTo } from './send.ts'
 import { composed, typeNamed } from './types.ts'
@@ -24,7 +25,7 @@ export async function createDestination(
   const type = typeNamed(server, input.destination_type)
   const missing = type.unavailable?.()
   if (missing) throw invalidField('destination_type', missing)
-  const config = checkedConfig(server, type, input.config)
+  const config = checkedConfig(type, input.config)
   const owner = { id: v7(), companyId: companyOf(trx) }
   const { secret, sealed } = firstSigningSecret(server.vault, owner)
   const destination = await Destination.query(trx)
@@ -45,12 +46,15 @@ export async function findDestination(trx: Transaction, id: string, lock = false
   const query = Destination.query(trx).findById(id).whereNull('deletedAt')
   const destination = await (lock ? query.forNoKeyUpdate() : query)
   if (destination) return destination
-  throw apiError(
+  throw noSuchDestination(id)
+}
+
+/** 404 for a destination. */
+export function noSuchDestination(id: string) {
+  return apiError(
     'DESTINATION_NOT_FOUND',
     'There is no destination of this id: GET /api/v1/sdk/alerts/destinations lists them',
-    {
-      destination_id: id,
-    },
+    { destination_id: id },
   )
 }
 
@@ -77,6 +81,10 @@ export async function changeDestination(
       updatedAt: raw('now()'),
     })
     .returning('*')
+  if (changes.is_active) {
+    const reason = 'The destination was switched on again'
+    await server.plugins.alerts.resolveAll(trx, 'destination_disabled', [id], reason)
+  }
   return changed ?? destination
 }
 
@@ -87,7 +95,7 @@ function changedConfig(
 ): Pick<Destination, 'config' | 'secrets'> {
   const type = typeNamed(server, destination.destinationType)
   const current = openConfig(server.vault, destination).config
-  const config = checkedConfig(server, type, merge(current, changes))
+  const config = checkedConfig(type, merge(current, changes))
   return sealConfig(server.vault, destination, type.config, config)
 }
 
@@ -96,20 +104,14 @@ function changedConfig(
  * are locked before their destination, as whoever records an attempt does.
  * @returns it as it was
  */
-export async function deleteDestination(trx: Transaction, id: string): Promise<Destination> {
+export async function deleteDestination(server: Server, trx: Transaction, id: string): Promise<Destination> {
   await findDestination(trx, id)
-  await Delivery.query(trx)
-    .where({ destinationId: id, status: 'pending' })
-    .patch({
-      status: 'stopped',
-      stoppedReason: 'The destination was deleted',
-      completedAt: raw('now()'),
-      nextAttemptAt: null,
-    })
+  await stopDeliveries(trx, id, 'The destination was deleted')
   const destination = await findDestination(trx, id, true)
   await Destination.query(trx)
     .where({ id })
     .patch({ deletedAt: raw('now()'), isActive: false, secrets: null, signingSecrets: '' })
+  await server.plugins.alerts.resolveAll(trx, 'destination_disabled', [id], 'The destination was deleted')
   return destination
 }
 
@@ -179,7 +181,7 @@ export async function testDestination(
 }
 
 /** The config as its type takes it. @throws 400 naming each field, dotted under `config` */
-function checkedConfig(server: Server, type: DestinationType, given: Config): Config {
+function checkedConfig(type: DestinationType, given: Config): Config {
   const { value, error } = type.config.validate(given, {
     abortEarly: false,
     errors: { wrap: { label: false } },
@@ -194,12 +196,39 @@ function checkedConfig(server: Server, type: DestinationType, given: Config): Co
       errors,
     })
   }
-  const config = value as Config
-  const url = type.urlField && config[type.urlField]
-  if (typeof url === 'string' && !mayReachLiteral(new URL(url).hostname, server.egress)) {
-    const problem =
-      'is an address that alerts may not be sent to: the operator can allow its network with EGRESS_ALLOW'
-    throw invalidField(`config.${type.urlField}`, problem)
-  }
-  return config
+  return value as Config
+}
+
+/**
+ * Looks at the address of a destination that is about to be made, before its transaction: it can take seconds.
+ * @throws 400 when nothing can be sent there; not when nobody answers there now
+ */
+export async function probeNew(
+  server: Server,
+  { destination_type: typeName, config }: { destination_type: string; config: Config },
+): Promise<void> {
+  const type = typeNamed(server, typeName)
+  await probeAddress(server, type, checkedConfig(type, config))
+}
+
+/** The same for a change, when it is one of the address. */
+export async function probeChange(
+  server: Server,
+  companyId: string,
+  id: string,
+  { config: changes }: { config?: Config },
+): Promise<void> {
+  if (!changes) return
+  const destination = await server.db.company(companyId, trx => findDestination(trx, id))
+  const type = typeNamed(server, destination.destinationType)
+  const current = openConfig(server.vault, destination).config
+  const config = checkedConfig(type, merge(current, changes))
+  if (type.urlField && config[type.urlField] !== current[type.urlField])
+    await probeAddress(server, type, config)
+}
+
+async function probeAddress(server: Server, { urlField }: DestinationType, config: Config): Promise<void> {
+  const url = urlField && config[urlField]
+  const problem = typeof url === 'string' ? await probe(new URL(url), server.egress) : null
+  if (problem !== null) throw invalidField(`config.${urlField}`, problem)
 }

@@ -2,11 +2,16 @@ import type { Plugin } from '@hapi/hapi'
 import { deliver, retry } from './delivery.ts'
 import { destinationRoutes } from './destination-routes.ts'
 import type { DestinationType } from './destination.ts'
+import { email } from './email.ts'
 import { sweep } from './jobs.ts'
+import { pagerduty } from './pagerduty.ts'
 import { makeAlertsApi } from './raise.ts'
 import { alertRoutes } from './routes.ts'
 import { ruleRoutes } from './rule-routes.ts'
 import { sealedColumns } from './secrets.ts'
+import { slack } from './slack.ts'
+import { makeSubscriptions } from './subscriptions.ts'
+import { teams } from './teams.ts'
 import { destinationTypes } from './types.ts'
 import { webhook } from './webhook.ts'
 
@@ -15,7 +20,10 @@ export const alerts: Plugin<undefined> = {
   name: 'alerts',
   register(server) {
     server.decorate('server', 'destinations', destinationTypes())
-    server.destinations.add(webhook as DestinationType)
+    const subscriptions = makeSubscriptions(server)
+    server.expose('subscriptions', subscriptions)
+    const builtIn = [webhook, slack, teams, email(server, subscriptions), pagerduty]
+    server.destinations.add(...(builtIn as DestinationType[]))
     server.ext('onPreStart', () => server.destinations.close())
     server.sealed.push(...sealedColumns)
     server.jobs.add(deliver, retry, sweep)

@@ -2,14 +2,15 @@ import Joi from 'joi'
 import type { Server } from '@hapi/hapi'
 import { rows } from '../../server/database.ts'
 import type { Job } from '../../server/jobs.ts'
-import { sendAttempt } from './delivery.ts'
+import { startAnew } from './delivery.ts'
+import { switchOffHopeless } from './failing.ts'
 import { Delivery } from './models.ts'
 import { wakeSnoozed } from './moves.ts'
 
 /** Most deliveries that one sweep takes up again. */
 const MOST = 1_000
 
-/** Wakes snoozed alerts, and finds deliveries whose job was lost. */
+/** Wakes snoozed alerts, finds deliveries whose job was lost, and switches off destinations that nothing reaches. */
 export const sweep: Job = {
   name: 'alerts.sweep',
   data: Joi.object({}),
@@ -17,7 +18,7 @@ export const sweep: Job = {
   concurrency: { local: 1 },
   async work(_data, { server }) {
     const woken = await server.db.system(wakeSnoozed)
-    return { woken, resent: await resendLost(server) }
+    return { woken, resent: await resendLost(server), disabled: await switchOffHopeless(server) }
   },
 }
 
@@ -34,6 +35,10 @@ async function resendLost(server: Server): Promise<number> {
         where status = 'pending' and coalesce(next_attempt_at, created_at) < now() - interval '60 seconds'
           and not exists (select 1 from pgboss.job j where j.id = d.job_id and j.name in ('alerts.deliver', 'alerts.retry')
                              and j.state in ('created', 'retry', 'active'))
+          -- One that waits for an earlier message of its alert is started by the end of that one.
+          and not (event_type = 'alert.resolved' and job_id is null and exists (
+            select 1 from deliveries e where e.company_id = d.company_id and e.alert_id = d.alert_id
+               and e.destination_id = d.destination_id and e.event_type = 'alert.triggered' and e.status = 'pending'))
         order by next_attempt_at limit ?`,
       [MOST],
     ),
@@ -42,8 +47,7 @@ async function resendLost(server: Server): Promise<number> {
     await server.db.company(companyId, async trx => {
       const delivery = await Delivery.query(trx).findOne({ id, status: 'pending' }).forUpdate().skipLocked()
       if (!delivery) return
-      const jobId = await sendAttempt(server, trx, delivery, delivery.attempt + 1)
-      await Delivery.query(trx).where({ id }).patch({ jobId })
+      await startAnew(server, trx, delivery)
     })
   }
   return lost.length

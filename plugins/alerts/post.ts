@@ -1,6 +1,7 @@
 import type { TLSSocket } from 'node:tls'
 import got from 'got'
 import { guardedAgent, type EgressPolicy } from '../../server/egress.ts'
+import { causeOf } from './causes.ts'
 import { failure, type Outcome } from './destination.ts'
 
 /** Bytes of an answer that are kept; the connection is destroyed there. */
@@ -25,7 +26,7 @@ export async function postGuarded(
 ): Promise<Outcome> {
   const target = URL.canParse(url) ? new URL(url) : null
   if (target?.protocol !== 'https:')
-    return failure('configuration', 'The address does not start with https://')
+    return failure('configuration', 'The address does not start with https://: correct it in the destination')
   const { headers, body, policy, signal, timeoutMs = TOTAL_MS } = request
   const startedAt = performance.now()
   const elapsed = () => Math.round(performance.now() - startedAt)
@@ -68,13 +69,12 @@ export async function postGuarded(
       bytes += chunk.length
       if (bytes >= MOST_BYTES) end(failure('other', ''))
     })
-    stream.on('error', (error: Error & { code?: string }) => end(failed(error, elapsed())))
-    stream.on('end', () =>
-      end(failure('protocol', 'The connection closed without an answer', { latencyMs: elapsed() })),
-    )
-    stream.on('close', () =>
-      end(failure('protocol', 'The connection closed without an answer', { latencyMs: elapsed() })),
-    )
+    const fail = (error: Error) => {
+      const { errorClass, sentence } = causeOf(error, target)
+      end(failure(errorClass, sentence, { latencyMs: elapsed() }))
+    }
+    stream.on('error', fail)
+    for (const event of ['end', 'close']) stream.on(event, () => fail(new Error('no answer')))
   })
 }
 
@@ -93,27 +93,4 @@ function answered(
     latencyMs,
     responseBody: null,
   }
-}
-
-/** The class of each error code; the first that fits counts. */
-const CLASSES: [RegExp, string][] = [
-  [/^ERR_EGRESS_BLOCKED$/, 'egress_refused'],
-  [/^(ENOTFOUND|EAI_|ENODATA|ESERVFAIL)/, 'dns'],
-  [/^(ETIMEDOUT|ESOCKETTIMEDOUT)$/, 'timeout'],
-  [
-    /CERT|^ERR_TLS|^ERR_SSL|UNABLE_TO_|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|^EPROTO$/,
-    'tls',
-  ],
-  [/^HPE_/, 'protocol'],
-  [/^E[A-Z]+$/, 'connect'],
-]
-
-function failed(error: Error & { code?: string }, latencyMs: number): Outcome {
-  const code = error.code ?? ''
-  const errorClass = CLASSES.find(([pattern]) => pattern.test(code))?.[1] ?? 'other'
-  return failure(
-    errorClass,
-    code && !error.message.includes(code) ? `${error.message} (${code})` : error.message,
-    { latencyMs },
-  )
 }

@@ -1,3 +1,4 @@
+import type { Traffic } from './delivery-lists.ts'
 import { ALERT_TYPES, links } from './message.ts'
 import type { Alert, AlertMove, AlertRule, Delivery, DeliveryAttempt, Destination } from './models.ts'
 
@@ -60,7 +61,7 @@ export function presentRule(rule: AlertRule): object {
 }
 
 /** A destination as the API shows it, placeholders in the places of its secrets. */
-export function presentDestination(destination: Destination): object {
+export function presentDestination(destination: Destination, { lastDelivery, counts }: Traffic): object {
   return {
     id: destination.id,
     name: destination.name,
@@ -72,16 +73,34 @@ export function presentDestination(destination: Destination): object {
     config: destination.config,
     created_at: destination.createdAt,
     updated_at: destination.updatedAt,
+    last_delivery: lastDelivery && {
+      id: lastDelivery.id,
+      event_type: lastDelivery.eventType,
+      status: lastDelivery.status,
+      created_at: lastDelivery.createdAt,
+      completed_at: lastDelivery.completedAt,
+    },
+    last_24_hours: counts,
   }
 }
 
 /** A delivery and its attempts as the API shows them. */
-export function presentDelivery(delivery: Delivery, attempts: readonly DeliveryAttempt[]): object {
+export function presentDelivery(
+  delivery: Delivery,
+  attempts: readonly DeliveryAttempt[],
+  destination?: Pick<Destination, 'name' | 'destinationType'>,
+): object {
   return {
     id: delivery.id,
     alert_id: delivery.alertId,
     destination_id: delivery.destinationId,
+    ...(destination && {
+      destination_name: destination.name,
+      destination_type: destination.destinationType,
+    }),
+    rule_ids: delivery.ruleIds,
     event_type: delivery.eventType,
+    trigger: delivery.trigger,
     status: delivery.status,
     attempt_count: delivery.attempt,
     next_attempt_at: delivery.nextAttemptAt,

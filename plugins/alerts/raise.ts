@@ -2,14 +2,17 @@ import assert from 'node:assert'
 import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { companyOf, insertAll, rows, type Transaction } from '../../server/database.ts'
-import type { AlertsApi, Event, EventType, Learn, Raised, Severity } from './api.ts'
+import { SEVERITIES, type AlertsApi, type Event, type EventType, type Severity } from './api.ts'
+import type { Learn, LookUp, Raised } from './api.ts'
 import { Alert, AlertMove, OPEN, type Status, type StoredEvent } from './models.ts'
 import { markResolved, resolveAll } from './resolve.ts'
 import { tell } from './tell.ts'
+import { unwatch } from './unwatch.ts'
 
 /** `server.plugins.alerts` of a server. */
 export function makeAlertsApi(server: Server): AlertsApi {
   const learners = new Map<EventType, Learn>()
+  let lookUpAssets: LookUp | undefined
   return {
     async raise(trx, event) {
       const [raised] = await raiseAll(server, trx, [event])
@@ -18,13 +21,13 @@ export function makeAlertsApi(server: Server): AlertsApi {
     raiseAll: (trx, events) => raiseAll(server, trx, events),
     resolve: async (trx, type, cause) => (await resolveAll(server, trx, type, [cause])) > 0,
     resolveAll: (trx, type, causes, reason) => resolveAll(server, trx, type, causes, reason),
+    unwatch: (trx, what) => unwatch(server, trx, what),
     onExpected: (type, learn) => void learners.set(type, learn),
+    assetsFrom: lookUp => void (lookUpAssets = lookUp),
+    knownAssets: async (trx, ids) => (await lookUpAssets?.(trx, ids)) ?? [],
     expected: async (trx, { id, kind, cause, actor }) => learners.get(kind)?.(trx, { id, cause, actor }),
   }
 }
-
-/** Severities in the order in which they get worse. */
-const SEVERITIES: readonly Severity[] = ['info', 'warning', 'critical']
 
 const isWorse = (one: Severity, other: Severity) => SEVERITIES.indexOf(one) > SEVERITIES.indexOf(other)
 

@@ -23,14 +23,18 @@ export async function recipients(
   if (active.length === 0) return []
   const rules = await AlertRule.query(trx)
   if (rules.length === 0) {
-    const all = active.map(destination => ({ destination, ruleIds: [] }))
-    return alerts.map(({ severity }) => (severity === 'info' ? [] : all))
+    return alerts.map(alert =>
+      alert.severity === 'info'
+        ? []
+        : active.filter(isOther(alert)).map(destination => ({ destination, ruleIds: [] })),
+    )
   }
   const asked = alerts.map(alert => ({ alert, rules: rules.filter(rule => matches(rule, alert)) }))
   const isQuiet = type === 'alert.triggered' ? await coolingDown(trx, asked) : () => false
   return asked.map(({ alert, rules: matching }) => {
     const asking = matching.filter(rule => !isQuiet(rule, alert))
     return active
+      .filter(isOther(alert))
       .map(destination => ({
         destination,
         ruleIds: asking.filter(rule => rule.destinationIds.includes(destination.id)).map(rule => rule.id),
@@ -39,13 +43,18 @@ export async function recipients(
   })
 }
 
+/** A destination is not told of itself: that it was switched off, others should hear. */
+function isOther({ kind, cause }: Pick<Alert, 'kind' | 'cause'>): (destination: Destination) => boolean {
+  return ({ id }) => kind !== 'destination_disabled' || id !== cause
+}
+
 /** Whether a rule asks for an alert: every filter that it has lets the alert through. */
 export function matches(
   rule: Pick<
     AlertRule,
     'isActive' | 'eventTypes' | 'severities' | 'assetIds' | 'tagFilterMode' | 'tagFilterTags'
   >,
-  alert: Pick<Alert, 'kind' | 'severity' | 'assetId' | 'sourceId' | 'event'>,
+  alert: Pick<Alert, 'kind' | 'severity' | 'assetId' | 'sourceId'> & { event: { asset: { tags: string[] } } },
 ): boolean {
   const { eventTypes, severities, assetIds } = rule
   // News of a finished discovery comes with each one: only who names it wants it.

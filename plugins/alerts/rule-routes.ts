@@ -1,8 +1,11 @@
 import type { ServerRoute } from '@hapi/hapi'
 import { access, inCompany } from '../../server/access.ts'
 import { auditorOf, fieldsOf } from '../../server/audit.ts'
+import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
+import { NEWEST_FIRST } from './lists.ts'
 import { AlertRule } from './models.ts'
+import { preview, type PreviewInput } from './preview.ts'
 import { presentRule } from './present.ts'
 import { changeRule, createRule, deleteRule, findRule, type RuleInput } from './rules.ts'
 import { schemas } from './schemas.ts'
@@ -14,18 +17,19 @@ export const ruleRoutes: ServerRoute[] = [
   {
     method: 'GET',
     path: '/api/v1/sdk/alerts/rules',
-    options: { ...access.read, description: 'List alert rules', tags, validate: { query: schemas.page } },
+    options: { ...access.read, description: 'List alert rules', tags, validate: { query: schemas.rules } },
     handler(request) {
-      const page = request.query as unknown as Page
+      const {
+        is_active: isActive,
+        destination_id: to,
+        ...page
+      } = queryOf<Page & { is_active?: boolean; destination_id?: string }>(request)
       return inCompany(request, async trx => {
-        const total = await AlertRule.query(trx).resultSize()
-        const found = await AlertRule.query(trx)
-          .orderBy([
-            { column: 'createdAt', order: 'desc' },
-            { column: 'id', order: 'desc' },
-          ])
-          .limit(page.limit)
-          .offset(page.offset)
+        const matching = AlertRule.query(trx)
+        if (isActive !== undefined) void matching.where({ isActive })
+        if (to) void matching.whereRaw('cast(? as uuid) = any(destination_ids)', [to])
+        const total = await matching.clone().resultSize()
+        const found = await matching.orderBy(NEWEST_FIRST).limit(page.limit).offset(page.offset)
         return { data: { data: found.map(presentRule), pagination: pagination(total, page) } }
       })
     },
@@ -40,9 +44,9 @@ export const ruleRoutes: ServerRoute[] = [
       validate: { payload: schemas.newRule },
     },
     async handler(request, h) {
-      const input = request.payload as RuleInput
+      const input = bodyOf<RuleInput>(request)
       const rule = await inCompany(request, async trx => {
-        const made = await createRule(trx, input)
+        const made = await createRule(request.server, trx, input)
         await tell(request, trx, 'created', made, { name: made.name })
         return made
       })
@@ -59,7 +63,7 @@ export const ruleRoutes: ServerRoute[] = [
       validate: { params: schemas.idParams },
     },
     async handler(request) {
-      const { id } = request.params as { id: string }
+      const id = param(request, 'id')
       const rule = await inCompany(request, trx => findRule(trx, id))
       return { data: presentRule(rule) }
     },
@@ -74,10 +78,10 @@ export const ruleRoutes: ServerRoute[] = [
       validate: { params: schemas.idParams, payload: schemas.rulePatch },
     },
     async handler(request) {
-      const { id } = request.params as { id: string }
-      const input = request.payload as RuleInput
+      const id = param(request, 'id')
+      const input = bodyOf<RuleInput>(request)
       const rule = await inCompany(request, async trx => {
-        const changed = await changeRule(trx, id, input)
+        const changed = await changeRule(request.server, trx, id, input)
         await tell(request, trx, 'updated', changed, { fields: fieldsOf(input) })
         return changed
       })
@@ -94,12 +98,31 @@ export const ruleRoutes: ServerRoute[] = [
       validate: { params: schemas.idParams },
     },
     async handler(request) {
-      const { id } = request.params as { id: string }
+      const id = param(request, 'id')
       await inCompany(request, async trx => {
         const removed = await deleteRule(trx, id)
         await tell(request, trx, 'removed', removed, { name: removed.name })
       })
       return { data: { success: true, message: 'The alert rule was deleted' } }
+    },
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/sdk/alerts/preview',
+    options: {
+      ...access.read,
+      description:
+        'Try a rule on past alerts: which it would have told, and which its cooldown would have held back',
+      notes: [
+        'Takes the fields of a rule, or the id of one; fields given beside an id stand in for those of the rule.',
+        'The rule is taken as switched on, whatever it is. Nothing is sent or stored.',
+      ],
+      tags,
+      validate: { payload: schemas.preview },
+    },
+    async handler(request) {
+      const input = bodyOf<PreviewInput>(request)
+      return { data: await inCompany(request, trx => preview(request.server, trx, input)) }
     },
   },
 ]

@@ -1,8 +1,10 @@
+import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { v7 } from 'uuid'
 import type { Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import type { EventType, Severity } from './api.ts'
+import { noSuchDestination } from './destinations.ts'
 import { AlertRule, Destination } from './models.ts'
 
 /** The fields of a rule as a request gives them. */
@@ -19,34 +21,44 @@ export interface RuleInput {
   is_active?: boolean
 }
 
-/** Makes a rule. @throws 400 for a destination that does not exist */
-export async function createRule(trx: Transaction, input: RuleInput): Promise<AlertRule> {
-  await refuseUnknown(trx, input.destination_ids)
-  const tagged =
-    input.tag_filter_tags?.length && !input.tag_filter_mode ? { tagFilterMode: 'any' as const } : {}
+/** Makes a rule. @throws 404 for a destination or an asset that does not exist, 400 for a tag mode without tags */
+export async function createRule(server: Server, trx: Transaction, input: RuleInput): Promise<AlertRule> {
+  await refuseUnknown(server, trx, input)
   return AlertRule.query(trx)
-    .insert({ id: v7(), ...columns(input), ...tagged })
+    .insert({ id: v7(), ...withTagMode(columns(input), input) })
     .returning('*')
 }
 
 /** @throws 404 `NOT_FOUND` */
-export async function findRule(trx: Transaction, id: string): Promise<AlertRule> {
-  const rule = await AlertRule.query(trx).findById(id)
+export async function findRule(trx: Transaction, id: string, lock = false): Promise<AlertRule> {
+  const query = AlertRule.query(trx).findById(id)
+  const rule = await (lock ? query.forNoKeyUpdate() : query)
   if (rule) return rule
   throw apiError('NOT_FOUND', 'There is no alert rule of this id: GET /api/v1/sdk/alerts/rules lists them', {
     rule_id: id,
   })
 }
 
-/** Changes what is given; null takes a filter away. */
-export async function changeRule(trx: Transaction, id: string, input: RuleInput): Promise<AlertRule> {
-  const rule = await findRule(trx, id)
-  await refuseUnknown(trx, input.destination_ids)
+/** Changes what is given; null takes a filter away. @throws as `createRule`, and 404 `NOT_FOUND` */
+export async function changeRule(
+  server: Server,
+  trx: Transaction,
+  id: string,
+  input: RuleInput,
+): Promise<AlertRule> {
+  const rule = await findRule(trx, id, true)
+  await refuseUnknown(server, trx, input, rule)
+  const { tagFilterMode } = changedBy(rule, input)
   const [changed] = await AlertRule.query(trx)
     .where({ id })
-    .patch({ ...columns(input), updatedAt: raw('now()') })
+    .patch({ ...columns(input), tagFilterMode, updatedAt: raw('now()') })
     .returning('*')
   return changed ?? rule
+}
+
+/** A rule as it would be after a change; nothing is written. @throws 400 for a tag mode without tags */
+export function changedBy<Fields extends Partial<AlertRule>>(rule: Fields, input: RuleInput): Fields {
+  return withTagMode({ ...rule, ...columns(input) }, input)
 }
 
 /** Deletes a rule. @returns it as it was. @throws 404 `NOT_FOUND` */
@@ -72,12 +84,49 @@ function columns(input: RuleInput): Partial<AlertRule> {
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined))
 }
 
-async function refuseUnknown(trx: Transaction, ids: readonly string[] | undefined): Promise<void> {
-  if (!ids) return
-  const found = await Destination.query(trx)
+/**
+ * Tags need a mode, `any` unless told, and no tags have none.
+ * @throws 400 for a mode that is asked for where there are no tags
+ */
+function withTagMode<Fields extends Partial<AlertRule>>(fields: Fields, input: RuleInput): Fields {
+  if (fields.tagFilterTags?.length) return { ...fields, tagFilterMode: fields.tagFilterMode ?? 'any' }
+  if (input.tag_filter_mode) {
+    const problem = 'says how tags are matched, and the rule has none: give tag_filter_tags too'
+    throw invalidField('tag_filter_mode', problem)
+  }
+  return { ...fields, tagFilterMode: null }
+}
+
+/**
+ * Refuses destinations and assets that are not there. What the rule names already may be gone since: a client that
+ * sends back what it read is not held up by that.
+ * @throws 404 `DESTINATION_NOT_FOUND`, `ASSET_NOT_FOUND`
+ */
+export async function refuseUnknown(
+  server: Server,
+  trx: Transaction,
+  input: Pick<RuleInput, 'destination_ids' | 'asset_ids'>,
+  rule?: Pick<AlertRule, 'destinationIds' | 'assetIds'>,
+): Promise<void> {
+  const added = (given: readonly string[] | null | undefined, named: readonly string[] | null | undefined) =>
+    (given ?? []).filter(id => !named?.includes(id))
+  const destinationIds = added(input.destination_ids, rule?.destinationIds)
+  const destinations = await Destination.query(trx)
     .select('id')
-    .whereIn('id', [...ids])
+    .whereIn('id', destinationIds)
     .whereNull('deletedAt')
-  const missing = ids.find(id => !found.some(destination => destination.id === id))
-  if (missing) throw invalidField('destination_ids', `there is no destination ${missing}`)
+  const noDestination = destinationIds.find(id => !destinations.some(destination => destination.id === id))
+  if (noDestination) throw noSuchDestination(noDestination)
+  const assetIds = added(input.asset_ids, rule?.assetIds)
+  const assets = new Set(await server.plugins.alerts.knownAssets(trx, assetIds))
+  const noAsset = assetIds.find(id => !assets.has(id))
+  if (noAsset) {
+    throw apiError(
+      'ASSET_NOT_FOUND',
+      'There is no such asset, or it is not yours: GET /api/v1/assets lists them',
+      {
+        asset_id: noAsset,
+      },
+    )
+  }
 }

@@ -1,11 +1,10 @@
 import Joi from 'joi'
-import { pageQuery, queryBoolean } from '../../server/page.ts'
-import { EVENT_TYPES } from './api.ts'
+import { pageQuery, queryBoolean, queryInteger, queryWords } from '../../server/page.ts'
+import { TIMEZONE } from '../../server/timezones.ts'
+import { EVENT_TYPES, SEVERITIES } from './api.ts'
 import { STATUSES } from './models.ts'
 
-const SEVERITIES = ['info', 'warning', 'critical']
-
-const uuid = Joi.string().guid({ wrapper: false, separator: '-' })
+const uuid = Joi.string().guid({ wrapper: false, separator: '-' }).lowercase()
 
 const listOf = (item: Joi.Schema, most: number) => Joi.array().items(item).min(1).max(most).unique()
 
@@ -15,10 +14,22 @@ const idParams = Joi.object({ id: uuid.required().failover(NO_ID) })
 const page = Joi.object(pageQuery())
 
 const alertFilters = {
-  severity: Joi.string().valid(...SEVERITIES),
-  event_type: Joi.string().valid(...EVENT_TYPES),
-  asset_id: uuid,
+  ...pageQuery(),
+  severity: queryWords(SEVERITIES),
+  event_type: queryWords(EVENT_TYPES),
+  asset_id: uuid.description('A table, or a source with all its tables.'),
+  delivery_failed: queryBoolean.description('Whether a message about it reached none of its destinations.'),
+  search: Joi.string()
+    .max(200)
+    .description(
+      'A part of the title, the name of the rule or the qualified name, in any case; no wildcards.',
+    ),
+  since: Joi.date().iso().description('Opened at this time or after.'),
+  until: Joi.date().iso().description('Opened before this time.'),
 }
+
+/** The statuses of alerts that wait for someone. */
+const WAITING = ['triggered', 'acknowledged'] as const
 
 const reason = Joi.string().trim().allow(null).max(1_000)
 
@@ -35,6 +46,9 @@ const ruleFields = {
   is_active: Joi.boolean().strict(),
 }
 
+/** What a preview looks at of a rule. */
+const { name: _name, description: _description, is_active: _isActive, ...tested } = ruleFields
+
 const destinationFields = {
   name: Joi.string().trim().min(1).max(200),
   is_active: Joi.boolean().strict(),
@@ -46,13 +60,13 @@ export const schemas = {
   nothing: Joi.object({}).allow(null),
   page,
   idParams,
-  alerts: Joi.object({
-    ...pageQuery(),
-    status: Joi.string().valid(...STATUSES),
-    delivery_failed: queryBoolean,
-    ...alertFilters,
+  alerts: Joi.object({ ...alertFilters, status: queryWords(STATUSES) }),
+  inbox: Joi.object({ ...alertFilters, status: queryWords(WAITING).default([...WAITING]) }),
+  trends: Joi.object({
+    days: queryInteger(1, 365).default(30).description('How many days, today the last.'),
+    timezone: TIMEZONE.description('Whose midnights part the days; the setting TIMEZONE, unless told.'),
+    asset_id: alertFilters.asset_id,
   }),
-  inbox: Joi.object({ ...pageQuery(), ...alertFilters }),
   move: Joi.object({ reason }).allow(null),
   snooze: Joi.object({
     snoozed_until: Joi.date()
@@ -74,10 +88,26 @@ export const schemas = {
     destination_ids: ruleFields.destination_ids.required(),
     cooldown_minutes: ruleFields.cooldown_minutes.default(0),
     is_active: ruleFields.is_active.default(true),
-  })
-    .with('tag_filter_mode', 'tag_filter_tags')
-    .required(),
+  }).required(),
+  rules: Joi.object({
+    ...pageQuery(),
+    is_active: queryBoolean,
+    destination_id: uuid.description('Rules that send to this destination.'),
+  }),
+  preview: Joi.object({
+    ...tested,
+    rule_id: uuid.description('A stored rule to begin with.'),
+    days_back: Joi.number().integer().min(1).max(90).default(7).description('How far to look back.'),
+    limit: Joi.number().integer().min(1).max(100).default(20).description('How many alerts to show.'),
+    offset: Joi.number().integer().min(0).max(1_000_000_000).default(0),
+  }).required(),
   rulePatch: Joi.object(ruleFields).min(1).required(),
+  destinations: Joi.object({
+    ...pageQuery(),
+    destination_type: Joi.string().max(100),
+    is_active: queryBoolean,
+    is_failing: queryBoolean.description('Whether its latest attempts have all failed.'),
+  }),
   newDestination: Joi.object({
     name: destinationFields.name.required(),
     destination_type: Joi.string().required(),
@@ -89,6 +119,7 @@ export const schemas = {
     .required(),
   deliveries: Joi.object({
     ...pageQuery(),
-    status: Joi.string().valid('pending', 'delivered', 'failed', 'stopped'),
+    status: queryWords(['pending', 'delivered', 'failed', 'stopped']),
+    event_type: queryWords(['alert.triggered', 'alert.resolved', 'alert.test']),
   }),
 }

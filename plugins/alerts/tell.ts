@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import type { Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { startDeliveries } from './delivery.ts'
 import type { MessageType } from './destination.ts'
 import { payloadOf } from './message.ts'
@@ -15,6 +15,7 @@ export async function tell(
   type: MessageType,
 ): Promise<void> {
   const told = await recipients(trx, alerts, type)
+  const isOnItsWay = type === 'alert.resolved' ? await triggeredPending(trx, alerts) : () => false
   const messages = alerts.flatMap((alert, place) => {
     const those = told[place] ?? []
     if (those.length === 0) return []
@@ -22,10 +23,31 @@ export async function tell(
     const bodies = new Map<string, string>()
     return those.map(({ destination, ruleIds }) => {
       const { id: destinationId, destinationType } = destination
+      const isFailing = destination.failingSince !== null
+      const isWaiting = isOnItsWay(alert.id, destinationId)
       const body = bodies.get(destinationType) ?? composed(server, destinationType, payload)
       bodies.set(destinationType, body)
-      return { alertId: alert.id, destinationId, ruleIds, eventType: type, body }
+      return { alertId: alert.id, destinationId, ruleIds, eventType: type, body, isFailing, isWaiting }
     })
   })
   if (messages.length > 0) await startDeliveries(server, trx, messages)
+}
+
+/**
+ * To which destinations `alert.triggered` of some alerts is still on its way: what follows must not overtake it. Asked
+ * under the alerts' locks, under which deliveries end.
+ */
+async function triggeredPending(
+  trx: Transaction,
+  alerts: readonly Alert[],
+): Promise<(alertId: string, destinationId: string) => boolean> {
+  const pending = await rows<{ alertId: string; destinationId: string }>(
+    trx,
+    `select alert_id, destination_id from deliveries
+      where company_id = :companyId and alert_id = any(cast(:ids as uuid[]))
+        and event_type = 'alert.triggered' and status = 'pending'`,
+    { companyId: companyOf(trx), ids: alerts.map(({ id }) => id) },
+  )
+  const known = new Set(pending.map(({ alertId, destinationId }) => `${alertId} ${destinationId}`))
+  return (alertId, destinationId) => known.has(`${alertId} ${destinationId}`)
 }

@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import type { DestinationType } from './destination.ts'
+import { httpsUrl, type DestinationType } from './destination.ts'
 
 interface WebhookConfig {
   url: string
@@ -10,19 +10,6 @@ interface WebhookConfig {
 /** Headers that are the protocol's or ours: with another value the request could be misread or its proof faked. */
 const REFUSED_HEADERS =
   /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|accept-encoding|user-agent|cookie|forwarded|x-service-signature|(content|proxy|sec|webhook|x-forwarded)-.*)$/i
-
-const httpsUrl = Joi.string()
-  .max(2048)
-  .custom((value: string, helpers) => {
-    const url = URL.canParse(value) ? new URL(value) : null
-    const say = (problem: string) => helpers.message({ custom: `{{#label}} ${problem}` })
-    if (!url) return say('must be a URL such as https://example.com/hooks/tidemark')
-    if (url.protocol !== 'https:')
-      return say('must start with https://: alerts are sent over verified TLS only')
-    if (url.username || url.password)
-      return say('must not hold a user or password: put the credential into auth')
-    return value
-  })
 
 /** Text that fits into one header line. */
 const headerText = Joi.string()

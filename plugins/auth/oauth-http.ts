@@ -9,16 +9,17 @@ const MOST_BYTES = 512 * 1024
 
 /**
  * The one way to a provider: over TLS, to what the policy allows, without redirects and retries, at most 5 seconds
- * and 512 KiB. An error of the HTTP client carries the request with its secrets, so that only its code goes on.
+ * and 512 KiB. The operator names the providers, so that they may be on any port. An error of the HTTP client carries the
+ * request with its secrets, so that only its code goes on.
  */
-export function guardedFetch(policy: EgressPolicy): CustomFetch {
+export function guardedFetch({ ports: _ports, ...anyPort }: EgressPolicy): CustomFetch {
   return async (url, { method, headers, body }) => {
     if (new URL(url).protocol !== 'https:') throw failure('not https', 'ERR_PROTOCOL')
     const asked = got(url, {
       method: method as Method,
       headers: { ...headers, 'accept-encoding': 'identity' },
       ...(body != null && { body: String(body as URLSearchParams) }),
-      agent: { https: guardedAgent(policy) },
+      agent: { https: guardedAgent(anyPort) },
       http2: false,
       followRedirect: false,
       retry: { limit: 0 },

@@ -1,5 +1,5 @@
 import { parseName, type TableInfo } from '../../connectors/catalog.ts'
-import { rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import { Source, Table } from './models.ts'
 
@@ -24,6 +24,18 @@ export async function findAsset(trx: Transaction, assetId: string): Promise<Asse
     suggestion:
       'Use the UUID, or the qualified name <source>.<database>.<schema>.<table>; double-quote parts with dots',
   })
+}
+
+/** Which of some UUIDs are assets, of either level. */
+export async function knownAssets(trx: Transaction, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const found = await rows<{ id: string }>(
+    trx,
+    `select id from sources where company_id = :companyId and id = any(cast(:ids as uuid[]))
+     union all select id from tables where company_id = :companyId and id = any(cast(:ids as uuid[]))`,
+    { companyId: companyOf(trx), ids: [...ids] },
+  )
+  return found.map(({ id }) => id)
 }
 
 async function byId(trx: Transaction, id: string): Promise<Asset | undefined> {

@@ -1,5 +1,13 @@
 import type { Plugin } from '@hapi/hapi'
-import { findAsset, findTable, hasPersonalData, personalColumns, tableInfo, tagsAbout } from './assets.ts'
+import {
+  findAsset,
+  findTable,
+  hasPersonalData,
+  knownAssets,
+  personalColumns,
+  tableInfo,
+  tagsAbout,
+} from './assets.ts'
 import type { CatalogApi } from './api.ts'
 import { learnExpected } from './baseline.ts'
 import { sealPlace } from './config.ts'
@@ -23,6 +31,7 @@ export const catalog: Plugin<undefined> = {
     const facts: AssetFacts[] = []
     server.jobs.add(discoverJob, dispatchDiscoveries, pruneJob)
     server.plugins.alerts.onExpected('schema_change', learnExpected)
+    server.plugins.alerts.assetsFrom(knownAssets)
     server.sealed.push({ table: 'sources', column: 'secrets', place: sealPlace })
     server.route([...routes(facts), ...sourceRoutes(facts), ...schemaRoutes, ...tagRoutes])
     server.expose({

@@ -10,7 +10,7 @@ import { closeExcluded, recordDrift } from './changes.ts'
 import type { Found } from './discovery.ts'
 import { fingerprint } from './diff.ts'
 import { Run, Source } from './models.ts'
-import { about, noteConnection } from './sources.ts'
+import { about, FOUND_BY_LOOKING, noteConnection } from './sources.ts'
 import { countTags } from './standing.ts'
 import * as store from './store.ts'
 import { classify, inheritTags, moveTags, taggedTables } from './tags.ts'
@@ -67,6 +67,8 @@ export async function record(
   const compared = await compareCatalogs(trx, source, found, prints)
   const ids = await write(trx, source, compared, prints)
   await closeExcluded(server, trx, compared.excluded)
+  const retired = [...compared.removed, ...compared.excluded]
+  await server.plugins.alerts.unwatch(trx, { assetIds: retired, types: FOUND_BY_LOOKING })
   const changes = await recordDrift(server, trx, { source, runId, drifts: compared.drifts, ids })
   const unread = [
     ...[...found.unread].map(([path, error]) => unreadOf(path, error)),
@@ -205,6 +207,8 @@ async function tellUnread(
     if (source.unreadCount > 0) await server.plugins.alerts.resolve(trx, 'connection_failed', cause)
     return
   }
+  // It was asked to be discovered though it is switched off: nobody looks whether they can be read again.
+  if (!source.isActive) return
   await server.plugins.alerts.raise(trx, {
     type: 'connection_failed',
     cause,

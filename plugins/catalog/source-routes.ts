@@ -12,6 +12,7 @@ import {
   createSource,
   lockSource,
   patchSource,
+  removeSource,
   requestDiscovery,
   testSource,
   type NewSource,
@@ -101,7 +102,7 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
       handler: request =>
         inCompany(request, async trx => {
           const source = await sourceOf(trx, request)
-          await Source.query(trx).deleteById(source.id)
+          await removeSource(request.server, trx, source)
           const { id, name } = source
           await auditRequest(request, trx, {
             action: 'source.removed',

@@ -75,7 +75,10 @@ export interface SourcePatch extends Treatment {
   discovery_interval?: string
 }
 
-/** Changes what is given; a connection config is merged, and a secret left out is kept. */
+/**
+ * Changes what is given; a connection config is merged, and a secret left out is kept. A source that is switched off
+ * has the alerts closed that only a look at it could close; those of schema changes are left to their acknowledgement.
+ */
 export async function patchSource(
   server: Server,
   trx: Transaction,
@@ -83,7 +86,8 @@ export async function patchSource(
   patch: SourcePatch,
 ): Promise<Source> {
   // Of two at once, the later one has to start from what the first one made of it.
-  const source = await lockSource(trx, sourceId)
+  // One that is switched off waits for the scans that are being recorded, and then finds their alerts.
+  const source = await lockSource(trx, sourceId, { alone: patch.is_active === false })
   if (patch.name !== undefined && patch.name !== source.name) await assertFreeName(trx, patch.name)
   const { name: formerName } = source
   const { discovery_interval: interval } = patch
@@ -103,16 +107,40 @@ export async function patchSource(
   if (changed.name !== formerName) await renameTables(trx, changed, formerName)
   if (changed.autoTagEnabled !== source.autoTagEnabled)
     await (changed.autoTagEnabled ? classifyAll(trx, changed) : forgetAutomatic(trx, changed))
+  if (patch.is_active === false)
+    await server.plugins.alerts.unwatch(trx, {
+      sourceId: source.id,
+      types: [...FOUND_BY_LOOKING, 'connection_failed'],
+    })
   return changed
 }
+
+/** Removes a source with all that is known of it. What its alerts told stays, and is over. */
+export async function removeSource(server: Server, trx: Transaction, { id }: Source): Promise<void> {
+  // First its row, which scans hold, then those of its rules and schedules, and last the alerts of them.
+  await Source.query(trx).deleteById(id)
+  await server.plugins.alerts.unwatch(trx, { sourceId: id })
+}
+
+type EventType = Parameters<Server['plugins']['alerts']['resolveAll']>[1]
+
+/** What is told of data, and found to be over only by looking at the table again. */
+export const FOUND_BY_LOOKING: readonly EventType[] = [
+  'validity_failure',
+  'metric_anomaly',
+  'referential_failure',
+  'freshness_violation',
+]
 
 /**
  * The row of a source, held until the transaction ends. Whoever writes several rows of a source holds its own first:
  * discoveries, baselines, tags, patches and cancellations. Rows that refer to it may be inserted meanwhile.
+ * @param options `alone`: they may not
  * @throws 404 `ASSET_NOT_FOUND` when it was removed
  */
-export async function lockSource(trx: Transaction, id: string): Promise<Source> {
-  const source = await Source.query(trx).findById(id).forNoKeyUpdate()
+export async function lockSource(trx: Transaction, id: string, { alone = false } = {}): Promise<Source> {
+  const query = Source.query(trx).findById(id)
+  const source = await (alone ? query.forUpdate() : query.forNoKeyUpdate())
   if (source) return source
   throw apiError('ASSET_NOT_FOUND', 'The source was removed', { asset_id: id })
 }
@@ -202,7 +230,10 @@ export function about({ id, name, tags }: Source) {
   return { sourceId: id, asset: { id, qualifiedName: formatName([name]), assetType: 'source', tags } }
 }
 
-/** Remembers whether a source could be reached, and opens or closes its `connection_failed` alert. */
+/**
+ * Remembers whether a source could be reached, and opens or closes its `connection_failed` alert. Of one that is
+ * switched off or removed, nobody would close the alert: none is opened.
+ */
 export async function noteConnection(
   server: Server,
   trx: Transaction,
@@ -210,17 +241,19 @@ export async function noteConnection(
   error: Error | null,
 ): Promise<void> {
   const failure = error && failureOf(error)
-  await Source.query(trx)
-    .findById(source.id)
+  const [noted] = await Source.query(trx)
+    .where({ id: source.id })
     .patch({
       connectionStatus: failure ? 'failed' : 'connected',
       connectionError: failure,
       testedAt: new Date(),
     })
+    .returning('isActive')
   if (!failure) {
     await server.plugins.alerts.resolve(trx, 'connection_failed', source.id)
     return
   }
+  if (!noted?.isActive) return
   await server.plugins.alerts.raise(trx, {
     type: 'connection_failed',
     cause: source.id,

@@ -7,7 +7,7 @@ import { formatDuration, sayAge } from '../../server/durations.ts'
 import { apiError } from '../../server/errors.ts'
 import { alertOf, type Judgement } from './judge.ts'
 import { refOf, type MonitoredTable } from './models.ts'
-import type { Watched } from './watched.ts'
+import type { Source, Watched } from './watched.ts'
 
 /** What a check saw of one table. */
 export interface Seen {
@@ -38,7 +38,7 @@ export interface Finding extends Seen {
  * opens an alert; a table in time again closes it. Not knowing does neither. What another check or a client has made
  * of a schedule since it was loaded counts: rows are held first, the source's before its schedules'.
  * @param options `isReplay` records a check of the past, which else gives way to a later one
- * @throws 404 `ASSET_NOT_FOUND` when the source was removed
+ * @throws 404 `ASSET_NOT_FOUND` when the source was removed, 409 `CONFLICT` when it was switched off meanwhile
  */
 export async function record(
   server: Server,
@@ -47,7 +47,7 @@ export async function record(
   findings: readonly Finding[],
   { isReplay }: { isReplay: boolean },
 ): Promise<void> {
-  const held = await hold(trx, sourceId, findings)
+  const held = await hold(server, trx, sourceId, { findings, isReplay })
   const current: Current[] = []
   const dropped: Held[] = []
   for (const finding of findings) {
@@ -87,24 +87,31 @@ type Held = Pick<
   | 'lastUpdated'
   | 'lastCheckAt'
   | 'runningSlot'
->
+> &
+  Pick<Watched, 'isKnown'>
 
 /** The schedules that are still there, held until the transaction ends, by their ids. */
 async function hold(
+  server: Server,
   trx: Transaction,
   sourceId: string,
-  findings: readonly Finding[],
+  { findings, isReplay }: { findings: readonly Finding[]; isReplay: boolean },
 ): Promise<Map<string, Held>> {
   const companyId = companyOf(trx)
-  const source = await rows(trx, 'select 1 from sources where company_id = ? and id = ? for no key update', [
-    companyId,
-    sourceId,
-  ])
-  if (source.length === 0) throw apiError('ASSET_NOT_FOUND', 'The source was removed', { asset_id: sourceId })
+  const [source] = await rows<Source>(
+    trx,
+    'select id, name, is_active from sources where company_id = ? and id = ? for no key update',
+    [companyId, sourceId],
+  )
+  if (!source) throw apiError('ASSET_NOT_FOUND', 'The source was removed', { asset_id: sourceId })
+  // Its alerts are closed, and one that is opened now would stay open.
+  if (!source.isActive && !isReplay) throw server.plugins.catalog.switchedOff(source)
   const held = await rows<Held>(
     trx,
     `select id, timestamp_column, expression, uses_last_modified, monitoring_mode, sla_threshold, is_active,
-       alert_severity, last_updated, last_check_at, running_slot
+       alert_severity, last_updated, last_check_at, running_slot,
+       -- Tables are retired under the lock of their source.
+       (select t.is_active from tables t where t.company_id = :companyId and t.id = table_id) as is_known
      from freshness_schedules where company_id = :companyId and id = any(cast(:ids as uuid[]))
      order by id for no key update`,
     { companyId, ids: findings.map(({ watched }) => watched.id) },
@@ -112,7 +119,7 @@ async function hold(
   return new Map(held.map(schedule => [schedule.id, schedule]))
 }
 
-/** Whether a finding is of a schedule as it is now: not read or judged otherwise, nor checked again meanwhile. */
+/** Whether a finding is of a schedule and a table as they are now: not read or judged otherwise, nor checked again meanwhile. */
 function isOf(held: Held, { watched, checkedAt }: Finding, isReplay: boolean): boolean {
   return (
     TERMS.every(term => held[term] === watched[term]) &&
@@ -120,7 +127,14 @@ function isOf(held: Held, { watched, checkedAt }: Finding, isReplay: boolean): b
   )
 }
 
-const TERMS = ['timestampColumn', 'expression', 'usesLastModified', 'monitoringMode', 'slaThreshold'] as const
+const TERMS = [
+  'timestampColumn',
+  'expression',
+  'usesLastModified',
+  'monitoringMode',
+  'slaThreshold',
+  'isKnown',
+] as const
 
 /** A finding to be recorded. */
 interface Current extends Finding {

@@ -137,7 +137,7 @@ export async function patchSchedule(
       updatedAt: raw('clock_timestamp()'),
     })
   if (isReadElsewhere) await forget(trx, schedule.id)
-  if (!isActive) await server.plugins.alerts.resolve(trx, 'freshness_violation', schedule.id)
+  if (!isActive) await closeAlert(server, trx, schedule)
   return findSchedule(trx, schedule.id)
 }
 
@@ -145,8 +145,12 @@ export async function patchSchedule(
 export async function deleteSchedule(server: Server, trx: Transaction, id: string): Promise<MonitoredTable> {
   const schedule = await holdSchedule(trx, id)
   await Schedule.query(trx).deleteById(schedule.id)
-  await server.plugins.alerts.resolve(trx, 'freshness_violation', schedule.id)
+  await closeAlert(server, trx, schedule)
   return schedule
+}
+
+async function closeAlert(server: Server, trx: Transaction, { id }: MonitoredTable): Promise<void> {
+  await server.plugins.alerts.unwatch(trx, { type: 'freshness_violation', causes: [id] })
 }
 
 /** A schedule that nobody else changes until the transaction ends: a check that records it has opened its alert by then. */

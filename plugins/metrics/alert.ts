@@ -9,6 +9,8 @@ import { inChunks, pastPoints } from './points.ts'
 
 type Feature = Parameters<Server['plugins']['scans']['contribute']>[0]
 type Loaded = Parameters<Feature['record']>[1]
+/** What a metric tells of. */
+export type Event = Parameters<Server['plugins']['alerts']['raiseAll']>[1][number]
 
 /** A metric with all that one capture made of it. */
 interface Capture {
@@ -23,38 +25,43 @@ interface Trouble {
   worst: Judged & { said: Said }
 }
 
-/**
- * Raises the alerts of metrics with anomalies, and resolves those of metrics whose groups all pass again. Earlier
- * values are read only where there is something to alert of.
- * @returns the alert of each anomaly
- */
-export async function alert(
+/** An event of the anomalies of one metric. */
+interface Anomaly {
+  event: Event
+  anomalies: readonly Judged[]
+}
+
+/** The events of metrics with anomalies. Earlier values are read only where there is something to alert of. */
+export async function anomaliesOf(
   server: Server,
   trx: Transaction,
   loaded: Loaded,
   captures: readonly Capture[],
-): Promise<Map<Judged, string>> {
-  const { alerts } = server.plugins
-  const raised = new Map<Judged, string>()
-  const troubles = captures.flatMap(capture => troubleOf(capture) ?? [])
-  const troubled = new Set(troubles.map(({ metric }) => metric))
-  for (const { metric, judged } of captures) {
-    // After any other status no alert is open.
-    if (troubled.has(metric) || (metric.lastStatus !== 'FAIL' && metric.lastStatus !== 'ERROR')) continue
-    if (judged.every(({ captured }) => captured.status === 'PASS'))
-      await alerts.resolve(trx, 'metric_anomaly', causeOf(metric))
-  }
-  for (const chunk of inChunks(troubles)) {
+): Promise<Anomaly[]> {
+  const found: Anomaly[] = []
+  for (const troubles of inChunks(captures.flatMap(capture => troubleOf(capture) ?? []))) {
     const pasts = await pastPoints(
       trx,
-      chunk.map(({ metric, worst }) => ({ metric, group: worst.captured.groupValues })),
+      troubles.map(({ metric, worst }) => ({ metric, group: worst.captured.groupValues })),
     )
-    for (const [place, trouble] of chunk.entries()) {
-      const { alertId } = await alerts.raise(trx, eventOf(server, loaded, trouble, pasts[place]!))
-      for (const anomaly of trouble.anomalies) raised.set(anomaly, alertId)
-    }
+    for (const [place, trouble] of troubles.entries())
+      found.push({
+        event: eventOf(server, loaded, trouble, pasts[place]!),
+        anomalies: trouble.anomalies,
+      })
   }
-  return raised
+  return found
+}
+
+/** The causes of metrics whose groups all pass again. */
+export function recovered(captures: readonly Capture[]): string[] {
+  return (
+    captures
+      // After any other status no alert is open.
+      .filter(({ metric: { lastStatus } }) => lastStatus === 'FAIL' || lastStatus === 'ERROR')
+      .filter(({ judged }) => judged.every(({ captured }) => captured.status === 'PASS'))
+      .map(({ metric }) => causeOf(metric))
+  )
 }
 
 /**

@@ -4,9 +4,9 @@
  */
 import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
-import { causeOf, nameOf, subjectOf } from './alert.ts'
+import { causeOf, nameOf, subjectOf, type Event } from './alert.ts'
 import type { Group } from './capture.ts'
-import { isSettled, lifeOf, rememberedSince, STABLE } from './lives.ts'
+import { isSettled, livesOf, rememberedSince, STABLE } from './lives.ts'
 import type { Metric } from './models.ts'
 
 type Feature = Parameters<Server['plugins']['scans']['contribute']>[0]
@@ -28,106 +28,160 @@ export interface Sighting {
 interface Sighted {
   metric: Metric
   sightings: readonly Sighting[]
-  at: Date
 }
 
 /** A group that the last capture had and this one lacks. */
 interface Missing {
+  metricId: string
   groupValues: Group
   /** Captures in a row that had it. */
   run: number
   lastSeenAt: Date
 }
 
+/** What a capture tells of the groups of metrics. */
+interface News {
+  /** The causes of what was told before and is over. */
+  over: string[]
+  events: Event[]
+}
+
 /**
- * Tells which groups vanished and which are new, and resolves what was told of those that are back. The states of the
- * capture are stored, its snapshots are not yet. Groups that have long been gone are forgotten.
+ * Which groups vanished and which are new, and what was told of those that are back. The states of the capture are
+ * stored, its snapshots are not yet. Groups that have long been gone are forgotten.
  */
-export async function tellGroups(
+export async function groupNews(
   server: Server,
   trx: Transaction,
   loaded: Loaded,
-  sighted: Sighted,
-): Promise<void> {
-  const { metric, sightings, at } = sighted
-  await resolveReturned(server, trx, metric, sightings)
-  const missing = await noteMissing(trx, metric, at)
-  await forget(server, trx, metric, at)
-  const gone = missing.filter(({ run }) => run >= STABLE[metric.checkInterval])
-  const came = sightings.filter(({ isNew }) => isNew).map(({ group }) => group)
-  // A known group that still learns came not long ago.
-  const isChanging = sightings.some(({ isNew, isLearning }) => isLearning && !isNew)
-  if (isChanging || gone.length + came.length === 0) return
-  const { missed, arrivals, sinceArrival } = await lifeOf(
+  { sighted, at }: { sighted: readonly Sighted[]; at: Date },
+): Promise<News> {
+  if (sighted.length === 0) return { over: [], events: [] }
+  const returned = await returnedOf(trx, sighted)
+  const missing = await noteMissing(trx, sighted, at)
+  const forgotten = await forget(trx, sighted, at)
+  const changed = (await changesOf(trx, sighted, missing, at)).map(change => ({
+    ...change,
+    subject: subjectOf(server, loaded, change.metric),
+  }))
+  await noteTold(
     trx,
-    metric,
-    at,
-    gone.map(({ groupValues }) => groupValues),
+    changed.flatMap(({ vanished }) => vanished),
   )
-  if (!isSettled(metric.checkInterval, sinceArrival, arrivals)) return
-  const vanished = gone.filter(({ run }, place) => isSettled(metric.checkInterval, run, missed[place]!))
-  if (vanished.length > 0) await tellVanished(server, trx, loaded, metric, vanished)
-  if (came.length > 0) await tellNew(server, trx, loaded, { metric, came, at })
+  return {
+    over: causesOf(sighted, [...returned, ...forgotten]),
+    events: changed.flatMap(({ subject, metric, vanished, came }) => [
+      ...(vanished.length > 0 ? [vanishedEvent(subject, metric, vanished)] : []),
+      ...(came.length > 0 ? [newEvent(subject, metric, came, at)] : []),
+    ]),
+  }
 }
 
+/** The groups of a metric that are worth telling. */
+interface Changed {
+  metric: Metric
+  vanished: Missing[]
+  came: Group[]
+}
+
+async function changesOf(
+  trx: Transaction,
+  sighted: readonly Sighted[],
+  missing: readonly Missing[],
+  at: Date,
+): Promise<Changed[]> {
+  const byMetric = Map.groupBy(missing, ({ metricId }) => metricId)
+  const changed = sighted.flatMap(({ metric, sightings }) => {
+    const all = byMetric.get(metric.internalId) ?? []
+    const gone = all.filter(({ run }) => run >= STABLE[metric.checkInterval])
+    const came = sightings.filter(({ isNew }) => isNew).map(({ group }) => group)
+    // A known group that still learns came not long ago.
+    const isChanging = sightings.some(({ isNew, isLearning }) => isLearning && !isNew)
+    return isChanging || gone.length + came.length === 0 ? [] : [{ metric, gone, came }]
+  })
+  const lives = await livesOf(
+    trx,
+    at,
+    changed.map(({ metric, gone }) => ({ metric, groups: gone.map(({ groupValues }) => groupValues) })),
+  )
+  return changed.flatMap(({ metric, gone, came }, index) => {
+    const { checkInterval: interval } = metric
+    const { missed, arrivals, sinceArrival } = lives[index]!
+    if (!isSettled(interval, sinceArrival, arrivals)) return []
+    const vanished = gone.filter(({ run }, place) => isSettled(interval, run, missed[place]!))
+    return [{ metric, vanished, came }]
+  })
+}
+
+const idsOf = (sighted: readonly Sighted[]) => sighted.map(({ metric }) => metric.internalId)
+
 /** Ends the runs of the groups that a capture lacks. */
-async function noteMissing(trx: Transaction, metric: Metric, at: Date): Promise<Missing[]> {
+async function noteMissing(trx: Transaction, sighted: readonly Sighted[], at: Date): Promise<Missing[]> {
   return rows<Missing>(
     trx,
     `with missing as (
-       select group_values, run from metric_states
-       where company_id = :companyId and metric_id = :metricId and run > 0 and last_seen_at is distinct from :at
+       select metric_id, group_values, run from metric_states
+       where company_id = :companyId and metric_id = any(cast(:metrics as bigint[])) and run > 0
+         and last_seen_at is distinct from :at
      ), ended as (
        update metric_states s set run = 0 from missing
-       where s.company_id = :companyId and s.metric_id = :metricId and s.group_values = missing.group_values
-       returning s.group_values, missing.run, s.last_seen_at
+       where s.company_id = :companyId and s.metric_id = missing.metric_id and s.group_values = missing.group_values
+       returning s.metric_id, s.group_values, missing.run, s.last_seen_at
      )
-     select * from ended order by group_values`,
-    { companyId: companyOf(trx), metricId: metric.internalId, at },
+     select * from ended order by metric_id, group_values`,
+    { companyId: companyOf(trx), metrics: idsOf(sighted), at },
   )
 }
 
-async function tellVanished(
-  server: Server,
-  trx: Transaction,
-  loaded: Loaded,
-  metric: Metric,
-  vanished: readonly Missing[],
-): Promise<void> {
-  const groups = vanished.map(({ groupValues }) => groupValues)
+/** Remembers which groups are missing and told of. */
+async function noteTold(trx: Transaction, vanished: readonly Missing[]): Promise<void> {
+  if (vanished.length === 0) return
+  const groups = vanished.map(({ metricId, groupValues }) => ({
+    metric_id: metricId,
+    group_values: groupValues,
+  }))
   await rows(
     trx,
-    `update metric_states set run = ${TOLD} where company_id = :companyId and metric_id = :metricId
-       and group_values in (select jsonb_array_elements(cast(:groups as jsonb)))`,
-    { companyId: companyOf(trx), metricId: metric.internalId, groups: JSON.stringify(groups) },
+    `update metric_states s set run = ${TOLD}
+     from jsonb_to_recordset(cast(:groups as jsonb)) as g(metric_id bigint, group_values jsonb)
+     where s.company_id = :companyId and s.metric_id = g.metric_id and s.group_values = g.group_values`,
+    { companyId: companyOf(trx), groups: JSON.stringify(groups) },
   )
+}
+
+type Subject = ReturnType<typeof subjectOf>
+
+function vanishedEvent(
+  { title, event, details }: Subject,
+  metric: Metric,
+  vanished: readonly Missing[],
+): Event {
+  const groups = vanished.map(({ groupValues }) => groupValues)
   const { lastSeenAt } = vanished[0]!
   const least = Math.min(...vanished.map(({ run }) => run))
-  const { title, event, details } = subjectOf(server, loaded, metric)
   const sentence =
     groups.length === 1
       ? `the group ${listed(groups)} is missing; it was there in the last ${least} captures`
       : `${groups.length} groups are missing, ${listed(groups)}; they were there in at least the last ${least} captures`
-  await server.plugins.alerts.raise(trx, {
+  return {
     ...event,
     cause: vanishedCause(metric, lastSeenAt),
     changeType: 'group_vanished',
     severity: 'warning',
     title: `${title}: ${sentence}`,
     details: { ...details, ...detailsOf(groups), last_seen_at: lastSeenAt, explanation: sentence },
-  })
+  }
 }
 
-async function tellNew(
-  server: Server,
-  trx: Transaction,
-  loaded: Loaded,
-  { metric, came, at }: { metric: Metric; came: readonly Group[]; at: Date },
-): Promise<void> {
-  const { title, event, details } = subjectOf(server, loaded, metric)
+function newEvent(
+  { title, event, details }: Subject,
+  metric: Metric,
+  came: readonly Group[],
+  at: Date,
+): Event {
   const one = came.length === 1
   const sentence = `${one ? 'a group is new' : `${came.length} groups are new`}: ${listed(came)}`
-  await server.plugins.alerts.raise(trx, {
+  return {
     ...event,
     cause: `${causeOf(metric)}/new/${at.toISOString()}`,
     changeType: 'group_new',
@@ -136,81 +190,84 @@ async function tellNew(
     isNews: true,
     title: `${title}: ${sentence}`,
     details: { ...details, ...detailsOf(came), first_seen_at: at, explanation: sentence },
-  })
+  }
 }
 
 /** `run` of a group that is missing and that an open alert may tell of. */
 const TOLD = -1
+
+/** When groups of a metric were last seen that an alert told of. */
+interface Told {
+  metricId: string
+  lastSeenAt: Date
+}
 
 /** One alert for all groups of a metric that were last seen by the same capture. */
 function vanishedCause(metric: Metric, lastSeenAt: Date): string {
   return `${causeOf(metric)}/vanished/${lastSeenAt.toISOString()}`
 }
 
-/** Resolves what was told of groups once all of them are back. */
-async function resolveReturned(
-  server: Server,
-  trx: Transaction,
-  metric: Metric,
-  sightings: readonly Sighting[],
-): Promise<void> {
-  const returned = sightings.filter(({ run }) => run === TOLD)
-  for (const lastSeenAt of momentsOf(returned)) {
-    const left = await rows(
-      trx,
-      `select 1 from metric_states where company_id = :companyId and metric_id = :metricId
-         and run = ${TOLD} and last_seen_at = :lastSeenAt limit 1`,
-      { companyId: companyOf(trx), metricId: metric.internalId, lastSeenAt },
-    )
-    if (left.length === 0)
-      await server.plugins.alerts.resolve(trx, 'metric_anomaly', vanishedCause(metric, lastSeenAt))
-  }
+function causesOf(sighted: readonly Pick<Sighted, 'metric'>[], told: readonly Told[]): string[] {
+  const metrics = new Map(sighted.map(({ metric }) => [metric.internalId, metric]))
+  return [
+    ...new Set(told.map(({ metricId, lastSeenAt }) => vanishedCause(metrics.get(metricId)!, lastSeenAt))),
+  ]
 }
 
-/** Removes what was learned of groups that have long been gone; that they are is no longer news either. */
-async function forget(server: Server, trx: Transaction, metric: Metric, at: Date): Promise<void> {
-  const forgotten = await rows<Pick<Missing, 'run' | 'lastSeenAt'>>(
-    trx,
-    `delete from metric_states where company_id = :companyId and metric_id = :metricId and run <= 0
-       and coalesce(last_seen_at, '-infinity') < :since returning run, last_seen_at`,
-    {
-      companyId: companyOf(trx),
-      metricId: metric.internalId,
-      since: rememberedSince(metric.checkInterval, at),
-    },
+/** What was told of groups that are all back. */
+async function returnedOf(trx: Transaction, sighted: readonly Sighted[]): Promise<Told[]> {
+  const returned = sighted.flatMap(({ metric, sightings }) =>
+    sightings.flatMap(({ run, lastSeenAt }) =>
+      run === TOLD && lastSeenAt ? [{ metric_id: metric.internalId, last_seen_at: lastSeenAt }] : [],
+    ),
   )
-  await resolveAll(server, trx, metric, forgotten)
+  if (returned.length === 0) return []
+  return rows<Told>(
+    trx,
+    `select distinct metric_id, last_seen_at
+     from jsonb_to_recordset(cast(:returned as jsonb)) as r(metric_id bigint, last_seen_at timestamptz)
+     where not exists (
+       select from metric_states s
+       where s.company_id = :companyId and s.metric_id = r.metric_id and s.run = ${TOLD}
+         and s.last_seen_at = r.last_seen_at)`,
+    { companyId: companyOf(trx), returned: JSON.stringify(returned) },
+  )
 }
 
-/** Resolves what was told of a metric's groups: it is switched off, or removed. */
-export async function closeGroups(server: Server, trx: Transaction, metric: Metric): Promise<void> {
-  const told = await rows<Pick<Missing, 'run' | 'lastSeenAt'>>(
+/**
+ * Removes what was learned of groups that have long been gone.
+ * @returns what was told of them: that they are gone is no longer news
+ */
+async function forget(trx: Transaction, sighted: readonly Sighted[], at: Date): Promise<Told[]> {
+  const remembered = sighted.map(({ metric }) => ({
+    metric_id: metric.internalId,
+    since: rememberedSince(metric.checkInterval, at),
+  }))
+  const forgotten = await rows<Told & { run: number }>(
     trx,
-    `with told as (
-       select group_values, run from metric_states
-       where company_id = :companyId and metric_id = :metricId and run = ${TOLD}
-     )
-     update metric_states s set run = 0 from told
-     where s.company_id = :companyId and s.metric_id = :metricId and s.group_values = told.group_values
-     returning told.run, s.last_seen_at`,
+    `delete from metric_states s
+     using jsonb_to_recordset(cast(:remembered as jsonb)) as m(metric_id bigint, since timestamptz)
+     where s.company_id = :companyId and s.metric_id = m.metric_id and s.run <= 0
+       and coalesce(s.last_seen_at, '-infinity') < m.since
+     returning s.metric_id, s.run, s.last_seen_at`,
+    { companyId: companyOf(trx), remembered: JSON.stringify(remembered) },
+  )
+  return forgotten.filter(({ run }) => run === TOLD)
+}
+
+/**
+ * Forgets that anything was told of a metric's groups: it is switched off, or removed.
+ * @returns the causes of the alerts that told it
+ */
+export async function untell(trx: Transaction, metric: Metric): Promise<string[]> {
+  const told = await rows<Told>(
+    trx,
+    `update metric_states set run = 0
+     where company_id = :companyId and metric_id = :metricId and run = ${TOLD} and last_seen_at is not null
+     returning metric_id, last_seen_at`,
     { companyId: companyOf(trx), metricId: metric.internalId },
   )
-  await resolveAll(server, trx, metric, told)
-}
-
-async function resolveAll(
-  server: Server,
-  trx: Transaction,
-  metric: Metric,
-  groups: readonly Pick<Missing, 'run' | 'lastSeenAt'>[],
-): Promise<void> {
-  for (const lastSeenAt of momentsOf(groups.filter(({ run }) => run === TOLD)))
-    await server.plugins.alerts.resolve(trx, 'metric_anomaly', vanishedCause(metric, lastSeenAt))
-}
-
-function momentsOf(groups: readonly { lastSeenAt: Date | null }[]): Date[] {
-  const moments = groups.flatMap(({ lastSeenAt }) => lastSeenAt?.getTime() ?? [])
-  return [...new Set(moments)].map(moment => new Date(moment))
+  return causesOf([{ metric }], told)
 }
 
 /** Groups that an alert names. */

@@ -13,7 +13,7 @@ export const metrics: Plugin<undefined> = {
     const captureNow = server.plugins.scans.contribute<Metric, Snapshot[]>({
       name: 'metrics',
       model: Metric,
-      check: wanted,
+      checks: metrics => metrics.map(wanted),
       record: (trx, table, taken, at) => record(server, trx, table, taken, at),
       lastStatus: 'lastStatus',
     })

@@ -32,52 +32,71 @@ export interface Life {
   missed: number[]
 }
 
+/** A metric with the groups whose gaps are wanted. */
+interface Asked {
+  metric: Metric
+  groups: readonly Group[]
+}
+
 /**
- * Reads the life of a metric's groups from its snapshots, those of the capture at hand not included. One statement.
- * @param groups those whose gaps are wanted
+ * Reads the lives of the groups of metrics from their snapshots, those of the capture at hand not included. One
+ * statement.
+ * @returns the life of each metric, in their order
  */
-export async function lifeOf(
-  trx: Transaction,
-  metric: Metric,
-  at: Date,
-  groups: readonly Group[],
-): Promise<Life> {
+export async function livesOf(trx: Transaction, at: Date, asked: readonly Asked[]): Promise<Life[]> {
+  if (asked.length === 0) return []
   const found = await rows<{
+    place: number
     captures: number
     arrivals: number
     lastArrival: number
-    place: number | null
-    missed: number
+    missed: (number | null)[] | null
   }>(
     trx,
-    `with recent as (
-       select captured_at, group_values from metric_snapshots
-       where company_id = :companyId and metric_id = :metricId and status <> 'ERROR' and captured_at >= :since
-     ), captures as (
-       select captured_at, row_number() over (order by captured_at) as n from recent group by captured_at
-     ), lives as (
-       select group_values, min(n) as first, count(*) as times from recent join captures using (captured_at)
-       group by group_values
+    `with asked as materialized (
+       select * from jsonb_to_recordset(cast(:asked as jsonb))
+         as a(place integer, metric_id bigint, since timestamptz, groups jsonb)
+     ), recent as (
+       select place, group_values, dense_rank() over (partition by place order by captured_at) as n
+       from asked join metric_snapshots s
+         on s.company_id = :companyId and s.metric_id = asked.metric_id and s.captured_at >= asked.since
+           and s.status <> 'ERROR'
+     ), lives as materialized (
+       select place, group_values, min(n) as first, max(n) as last, count(*) as times from recent
+       group by place, group_values
      ), whole as (
-       select (select count(*) from captures)::int as captures,
-         count(distinct first) filter (where first > 1)::int as arrivals,
+       select place, max(last)::int as captures, count(distinct first) filter (where first > 1)::int as arrivals,
          coalesce(max(first) filter (where first > 1), 0)::int as last_arrival
-       from lives
+       from lives group by place
+     ), gaps as (
+       select place, array_agg((captures - first + 1 - times)::int order by nth) as missed
+       from asked cross join jsonb_array_elements(asked.groups) with ordinality as g(group_values, nth)
+       join whole using (place) left join lives using (place, group_values)
+       group by place
      )
-     select whole.*, (asked.place - 1)::int as place, (captures - first + 1 - times)::int as missed
-     from whole
-     left join jsonb_array_elements(cast(:groups as jsonb)) with ordinality as asked(group_values, place) on true
-     left join lives on lives.group_values = asked.group_values`,
+     select * from whole left join gaps using (place)`,
     {
       companyId: companyOf(trx),
-      metricId: metric.internalId,
-      since: rememberedSince(metric.checkInterval, at),
-      groups: JSON.stringify(groups),
+      asked: JSON.stringify(
+        asked.map(({ metric, groups }, place) => ({
+          place,
+          metric_id: metric.internalId,
+          since: rememberedSince(metric.checkInterval, at),
+          groups,
+        })),
+      ),
     },
   )
-  const { captures = 0, arrivals = 0, lastArrival = 0 } = found[0] ?? {}
-  const missed = groups.map((_, place) => found.find(row => row.place === place)?.missed ?? 0)
-  return { captures, arrivals, sinceArrival: captures - lastArrival, missed }
+  const byPlace = new Map(found.map(row => [row.place, row]))
+  return asked.map(({ groups }, index) => {
+    const { captures = 0, arrivals = 0, lastArrival = 0, missed } = byPlace.get(index) ?? {}
+    return {
+      captures,
+      arrivals,
+      sinceArrival: captures - lastArrival,
+      missed: groups.map((_, place) => missed?.[place] ?? 0),
+    }
+  })
 }
 
 /**

@@ -4,7 +4,7 @@ import { sooner } from '../../server/due.ts'
 import { apiError } from '../../server/errors.ts'
 import type { Page } from '../../server/page.ts'
 import { causeOf } from './alert.ts'
-import { closeGroups } from './groups.ts'
+import { untell } from './groups.ts'
 import { Metric, NamedMetric, Snapshot } from './models.ts'
 import { relearn } from './states.ts'
 
@@ -62,8 +62,8 @@ export async function removeMetric(server: Server, trx: Transaction, metric: Met
 }
 
 async function closeAlerts(server: Server, trx: Transaction, metric: Metric): Promise<void> {
-  await server.plugins.alerts.resolve(trx, 'metric_anomaly', causeOf(metric))
-  await closeGroups(server, trx, metric)
+  const causes = [causeOf(metric), ...(await untell(trx, metric))]
+  await server.plugins.alerts.unwatch(trx, { type: 'metric_anomaly', causes })
 }
 
 const FORM = /^m_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i

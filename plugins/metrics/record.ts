@@ -1,8 +1,8 @@
 import type { Server } from '@hapi/hapi'
 import { companyOf, insertAll, rows, type Transaction } from '../../server/database.ts'
-import { alert } from './alert.ts'
+import { anomaliesOf, recovered } from './alert.ts'
 import { failedCapture, groupsOf, judgeValue, overall, type Judged } from './capture.ts'
-import { tellGroups, type Sighting } from './groups.ts'
+import { groupNews, type Sighting } from './groups.ts'
 import { type Metric, Snapshot } from './models.ts'
 import { inChunks } from './points.ts'
 import { keep, knownOf } from './states.ts'
@@ -35,9 +35,7 @@ export async function record(
   at: Date,
 ): Promise<Snapshot[][]> {
   const captures = await judgeAll(trx, taken, at)
-  const raised = await alert(server, trx, loaded, captures)
-  for (const { metric, sightings } of captures)
-    if (sightings && metric.isActive) await tellGroups(server, trx, loaded, { metric, sightings, at })
+  const raised = await alert(server, trx, loaded, { captures, at })
   const stored = await insertAll(
     captures.flatMap(({ metric, slot, judged }) =>
       judged.map(item => ({
@@ -53,6 +51,32 @@ export async function record(
   await noteStatuses(trx, captures)
   const byMetric = Map.groupBy(stored, ({ metricId }) => metricId)
   return captures.map(({ metric }) => byMetric.get(metric.internalId) ?? [])
+}
+
+/**
+ * Raises the alerts of metrics with anomalies, and of groups that came or went, and resolves those of metrics whose
+ * groups all pass again, and of groups that are back.
+ * @returns the alert of each anomaly
+ */
+async function alert(
+  server: Server,
+  trx: Transaction,
+  loaded: Loaded,
+  { captures, at }: { captures: readonly Capture[]; at: Date },
+): Promise<Map<Judged, string>> {
+  const { alerts } = server.plugins
+  const anomalies = await anomaliesOf(server, trx, loaded, captures)
+  const sighted = captures.flatMap(({ metric, sightings }) =>
+    sightings && metric.isActive ? [{ metric, sightings }] : [],
+  )
+  const groups = await groupNews(server, trx, loaded, { sighted, at })
+  await alerts.resolveAll(trx, 'metric_anomaly', [...recovered(captures), ...groups.over])
+  const raised = await alerts.raiseAll(trx, [...anomalies.map(({ event }) => event), ...groups.events])
+  return new Map(
+    anomalies.flatMap(({ anomalies: those }, place) =>
+      those.map(item => [item, raised[place]!.alertId] as const),
+    ),
+  )
 }
 
 /** Judges every group by what is known of it, and stores what was learned, some groups at a time. */

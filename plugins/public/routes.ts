@@ -7,12 +7,13 @@ import { makeHealth, type Health } from './health.ts'
 import { pageFile } from './pages.ts'
 import { contentSecurityPolicy, page, startScript, swaggerFolder } from './reference.ts'
 import { assetParams, healthReply, html, markdown, pageParams, script } from './schemas.ts'
+import { unsubscribeRoutes } from './unsubscribe.ts'
 
 const tags = ['api', 'public']
 
 /** The routes of the feature. */
 export function routes(server: Server): ServerRoute[] {
-  return [...healthRoutes(server), ...referenceRoutes(server), ...pageRoutes()]
+  return [...healthRoutes(server), ...referenceRoutes(server), ...pageRoutes(), ...unsubscribeRoutes]
 }
 
 function healthRoutes(server: Server): ServerRoute[] {

@@ -29,3 +29,26 @@ export const assetParams = Joi.object({
 export const html = Joi.string().meta({ contentType: 'text/html' })
 export const markdown = Joi.string().meta({ contentType: 'text/markdown' })
 export const script = Joi.string().meta({ contentType: 'text/javascript' })
+
+const address = {
+  email: Joi.string()
+    .email({ tlds: false, minDomainSegments: 1 })
+    .max(254)
+    .required()
+    .description('The address it is about'),
+  token: Joi.string().max(500).required().description('The signature that the links in mails carry'),
+}
+
+/** Mail programs and what counts clicks add parameters of their own. */
+export const unsubscribeQuery = Joi.object(address).unknown()
+
+export const unsubscribeChange = Joi.object({
+  ...address,
+  action: Joi.valid('subscribe', 'unsubscribe').default('unsubscribe'),
+}).unknown()
+
+/** What a script is told after a change. */
+export const subscription = Joi.object({
+  email: Joi.string().required(),
+  subscribed: Joi.boolean().required(),
+})

@@ -60,7 +60,8 @@ export async function patchCheck(
       ...(patch.capture_interval && { nextRunAt: sooner(patch.capture_interval) }),
       updatedAt: new Date(),
     })
-  if (patch.is_active === false) await server.plugins.alerts.resolve(trx, 'referential_failure', check.id)
+  if (patch.is_active === false)
+    await server.plugins.alerts.unwatch(trx, { type: 'referential_failure', causes: [check.id] })
   return named(trx).findById(check.id).throwIfNotFound()
 }
 
@@ -161,5 +162,6 @@ export function named(trx: Transaction) {
       'parent.catalogName as parentCatalog',
       'parent.schemaName as parentSchema',
       'parent.name as parentTable',
+      'parent.isActive as parentIsActive',
     )
 }

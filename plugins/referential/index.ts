@@ -11,7 +11,7 @@ export const referential: Plugin<undefined> = {
     const checkNow = server.plugins.scans.contribute<ReferentialCheck, ReferentialResult>({
       name: 'referential',
       model: ReferentialCheck,
-      check: (check, _table, trx) => wanted(server, check, trx),
+      checks: (rows, _table, trx) => wanted(server, rows, trx),
       record: (trx, table, taken, at) => record(server, trx, table, taken, at),
       lastStatus: 'latestStatus',
     })

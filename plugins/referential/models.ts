@@ -31,7 +31,7 @@ export class ReferentialCheck extends CompanyRow {
   declare updatedAt: Date
 }
 
-/** A check with the names of its tables joined in, as the API shows it. */
+/** A check with the names of its tables joined in, as the API shows it, and whether the parent was there last. */
 export class NamedCheck extends ReferentialCheck {
   declare childCatalog: string
   declare childSchema: string
@@ -39,6 +39,7 @@ export class NamedCheck extends ReferentialCheck {
   declare parentCatalog: string
   declare parentSchema: string
   declare parentTable: string
+  declare parentIsActive: boolean
 }
 
 /** An outcome of a check, judged. The orphans' values are not kept: they are a customer's data. */

@@ -12,10 +12,16 @@ type Loaded = Parameters<Feature['record']>[1]
 /** A check, locked, with what the scan says of it. */
 type Taken = { row: ReferentialCheck } & Pick<Parameters<Feature['record']>[2][number], 'outcome' | 'slot'>
 
-/** What a check wants measured of its child's table, or why it cannot be, as far as the catalog knows. */
-export async function wanted(server: Server, check: ReferentialCheck, trx: Transaction) {
+/** What checks want measured of their child's table, or why one cannot be, as far as the catalog knows. */
+export async function wanted(server: Server, checks: readonly ReferentialCheck[], trx: Transaction) {
+  const parents = new Map<string, Loaded | undefined>()
+  for (const id of new Set(checks.map(({ parentTableId }) => parentTableId)))
+    parents.set(id, await server.plugins.catalog.load(trx, id))
+  return checks.map(check => wantedOf(server, check, parents.get(check.parentTableId)))
+}
+
+function wantedOf(server: Server, check: ReferentialCheck, parent: Loaded | undefined) {
   const { catalog } = server.plugins
-  const parent = await catalog.load(trx, check.parentTableId)
   if (!parent?.table.isActive) {
     const name = parent?.table.qualifiedName ?? 'of the parent'
     return {
@@ -67,26 +73,57 @@ export async function record(
      where c.company_id = :companyId and c.id = l.id`,
     { at, latest: JSON.stringify(latest), companyId: companyOf(trx) },
   )
-  const tables = await named(trx).findByIds(judgements.map(({ row }) => row.id))
-  for (const { row, judged } of judgements) {
-    const check = tables.find(({ id }) => id === row.id)
-    if (check) await alert(server, trx, loaded, { check, before: row.latestStatus, judged })
-  }
+  const byId = new Map(judgements.map(({ row, judged }) => [row.id, { before: row.latestStatus, judged }]))
+  const checks = await named(trx).findByIds([...byId.keys()])
+  await alert(
+    server,
+    trx,
+    loaded,
+    checks.map(check => ({ check, ...byId.get(check.id)! })),
+  )
   return stored
 }
 
+/** A check that was judged, with how it did before. */
+interface JudgedCheck {
+  check: NamedCheck
+  before: ReferentialCheck['latestStatus']
+  judged: Judged
+}
+
+/** Raises the alerts of checks that fail, and resolves those of checks that pass again or have lost their parent. */
 async function alert(
   server: Server,
   trx: Transaction,
-  { source, table }: Loaded,
-  { check, before, judged }: { check: NamedCheck; before: ReferentialCheck['latestStatus']; judged: Judged },
+  loaded: Loaded,
+  all: readonly JudgedCheck[],
 ): Promise<void> {
-  const { alerts, catalog } = server.plugins
-  if (judged.status === 'pass' && before !== 'pass')
-    await alerts.resolve(trx, 'referential_failure', check.id)
-  if (judged.status !== 'fail') return
-  await alerts.raise(trx, {
+  const { alerts } = server.plugins
+  // After a pass, and before the first result, no alert is open.
+  const recovered = all.filter(
+    ({ before, judged }) => judged.status === 'pass' && before !== 'pass' && before !== null,
+  )
+  await alerts.resolveAll(
+    trx,
+    'referential_failure',
+    recovered.map(({ check }) => check.id),
+  )
+  const orphaned = all.filter(({ check, judged }) => judged.status === 'error' && !check.parentIsActive)
+  await alerts.unwatch(trx, {
     type: 'referential_failure',
+    causes: orphaned.map(({ check }) => check.id),
+  })
+  // Of a check that is switched off, nobody would close the alert.
+  const failing = all.filter(({ check, judged }) => judged.status === 'fail' && check.isActive)
+  await alerts.raiseAll(
+    trx,
+    failing.map(item => eventOf(server, loaded, item)),
+  )
+}
+
+function eventOf(server: Server, { source, table }: Loaded, { check, judged }: JudgedCheck) {
+  return {
+    type: 'referential_failure' as const,
     cause: check.id,
     severity: check.severity,
     sourceId: source.id,
@@ -94,7 +131,7 @@ async function alert(
       id: table.id,
       qualifiedName: table.qualifiedName,
       assetType: table.kind,
-      tags: catalog.tagsOf(source, table, [check.childColumnName]),
+      tags: server.plugins.catalog.tagsOf(source, table, [check.childColumnName]),
     },
     ruleName: check.name,
     title: `${check.name}: ${whatFailed(check, judged)}`,
@@ -111,7 +148,7 @@ async function alert(
       parents_above_max: judged.parentsAboveMax,
       ...presentLimits(limitsOf(check)),
     },
-  })
+  }
 }
 
 /** The numbers that are beyond a limit, in words. */

@@ -38,8 +38,12 @@ export interface Feature<Row extends Scheduled = Scheduled, Result = unknown> {
   name: string
   /** Its rows; the interval is the column `check_interval`. */
   model: ModelClass<Row>
-  /** What a row wants measured of its table. */
-  check(row: Row, table: Loaded, trx: Transaction): Wanted | Unmeasurable | Promise<Wanted | Unmeasurable>
+  /** What rows of a table want measured of it, in their order. */
+  checks(
+    rows: readonly Row[],
+    table: Loaded,
+    trx: Transaction,
+  ): (Wanted | Unmeasurable)[] | Promise<(Wanted | Unmeasurable)[]>
   /**
    * Judges and stores, in one transaction with all other features of the scan. The rows are locked, so that two
    * scans of one row learn one after the other.

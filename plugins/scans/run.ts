@@ -56,20 +56,45 @@ export async function runScan(
   })
   if (!measured) return { checks: 0, statements: 0, results: [] }
   const results = await server.db.company(companyId, async trx => {
-    // A source that is being removed takes its rows away first: without this lock, each would wait for the other.
-    const kept = await rows(trx, 'select 1 from sources where company_id = ? and id = ? for key share', [
-      companyId,
-      table.source.id,
-    ])
-    if (kept.length === 0) return []
-    const recorded = await record(trx, { table, asked, which, at: choice.at, measured })
     // Only a scan that failed on the source, or that reached it after a failure, has news of it.
-    if (measured.unreachable || (measured.reached && table.source.connectionStatus !== 'connected')) {
-      await server.plugins.catalog.noteConnection(trx, table.source, measured.unreachable)
-    }
+    const hasNews =
+      measured.unreachable !== null || (measured.reached && table.source.connectionStatus !== 'connected')
+    const standing = await hold(trx, table, { hasNews, isReplay: choice.at !== undefined })
+    if (standing !== 'watched') return standing === 'gone' ? [] : null
+    const recorded = await record(trx, { table, asked, which, at: choice.at, measured })
+    if (hasNews) await server.plugins.catalog.noteConnection(trx, table.source, measured.unreachable)
     return recorded
   })
+  // What it found is said of a table that nobody watches any more: how it ends is decided by what it is now.
+  if (!results) return runScan(server, { companyId, tableId, which }, selections, choice)
   return { checks: asked.length, statements: measured.statements, results }
+}
+
+/**
+ * Holds what a scan is about, so that whoever stops watching it waits, and then finds the alerts that the scan raised.
+ * The source comes first: one that is being removed takes its rows away, and a discovery retires tables under its lock.
+ * @returns `unwatched` when the source was switched off or the table was retired while it was read
+ */
+async function hold(
+  trx: Transaction,
+  { source, table }: Loaded,
+  { hasNews, isReplay }: { hasNews: boolean; isReplay: boolean },
+): Promise<'watched' | 'unwatched' | 'gone'> {
+  const { companyId } = source
+  const [heldSource] = await rows<{ isActive: boolean }>(
+    trx,
+    // With the table in hand it must not be waited for again.
+    `select is_active from sources where company_id = ? and id = ? for ${hasNews ? 'no key update' : 'key share'}`,
+    [companyId, source.id],
+  )
+  const [heldTable] = await rows<{ isActive: boolean }>(
+    trx,
+    'select is_active from tables where company_id = ? and id = ? for share',
+    [companyId, table.id],
+  )
+  if (!heldSource || !heldTable) return 'gone'
+  const isOn = heldSource.isActive || isReplay
+  return isOn && heldTable.isActive === table.isActive ? 'watched' : 'unwatched'
 }
 
 async function load(
@@ -82,9 +107,11 @@ async function load(
   if (!table) throw apiError('ASSET_NOT_FOUND', 'The table is gone', { asset_id: tableId })
   const asked: Asked[] = []
   for (const { feature, rows: select } of selections) {
-    for (const row of await select(trx)) {
+    const selected = await select(trx)
+    const wanted = await feature.checks(selected, table, trx)
+    for (const [index, row] of selected.entries()) {
       const id = `${feature.name} ${String(row.$id())}`
-      asked.push({ feature, row, check: resolve(server, id, await feature.check(row, table, trx)) })
+      asked.push({ feature, row, check: resolve(server, id, wanted[index]!) })
     }
   }
   return { table, asked }

@@ -9,7 +9,10 @@ import { SERIES, type Judgement } from './judge.ts'
 type Feature = Parameters<Server['plugins']['scans']['contribute']>[0]
 type Loaded = Parameters<Feature['record']>[1]
 /** A rule that was judged. */
-type JudgedRule = Timed & Judgement
+type JudgedRule = Timed & Omit<Judgement, 'state'>
+
+/** Rules whose earlier results are held at once, some hundred of each. */
+const CHUNK = 50
 
 /**
  * Raises the alerts of rules that fail, and resolves those of rules that pass again. Earlier results are read only
@@ -23,22 +26,33 @@ export async function alert(
   all: readonly JudgedRule[],
 ): Promise<Map<string, string>> {
   const { alerts } = server.plugins
-  const pasts = await pastPoints(
-    trx,
-    all.filter(({ judged, said }) => judged.status === 'fail' && said !== null),
+  // After a pass, and before the first result, no alert is open.
+  const recovered = all.filter(
+    ({ rule, judged }) =>
+      judged.status === 'pass' && rule.latestStatus !== 'pass' && rule.latestStatus !== null,
   )
-  const raised = new Map<string, string>()
-  for (const item of all) {
-    const { rule, judged } = item
-    // After a pass, and before the first result, no alert is open.
-    if (judged.status === 'pass' && rule.latestStatus !== 'pass' && rule.latestStatus !== null)
-      await alerts.resolve(trx, 'validity_failure', causeOf(rule))
-    // Of a rule that is switched off, nobody would close the alert.
-    if (judged.status !== 'fail' || !rule.isActive) continue
-    const { alertId } = await alerts.raise(trx, eventOf(server, loaded, item, pasts.get(rule.id) ?? []))
-    raised.set(rule.id, alertId)
+  await alerts.resolveAll(
+    trx,
+    'validity_failure',
+    recovered.map(({ rule }) => causeOf(rule)),
+  )
+  // Of a rule that is switched off, nobody would close the alert.
+  const failing = all.filter(({ rule, judged }) => judged.status === 'fail' && rule.isActive)
+  const raised = await alerts.raiseAll(trx, await eventsOf(server, trx, loaded, failing))
+  return new Map(failing.map(({ rule }, place) => [rule.id, raised[place]!.alertId]))
+}
+
+async function eventsOf(server: Server, trx: Transaction, loaded: Loaded, failing: readonly JudgedRule[]) {
+  const events = []
+  for (let from = 0; from < failing.length; from += CHUNK) {
+    const some = failing.slice(from, from + CHUNK)
+    const pasts = await pastPoints(
+      trx,
+      some.filter(({ said }) => said !== null),
+    )
+    events.push(...some.map(item => eventOf(server, loaded, item, pasts.get(item.rule.id) ?? [])))
   }
-  return raised
+  return events
 }
 
 /** What alerts call a rule. */

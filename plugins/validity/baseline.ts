@@ -108,20 +108,25 @@ function idsOf(timed: readonly Timed[]): string[] {
   return timed.map(({ rule }) => rule.id)
 }
 
-/** Stores how rules did and what was learned of them, a statement each; of rules without a state nothing is learned. */
-export async function keep(
+/** Stores how rules did, in one statement. */
+export async function noteStatuses(
   trx: Transaction,
-  judged: readonly { id: string; status: string; state: DetectorState | null }[],
+  statuses: readonly { id: string; status: string }[],
 ): Promise<void> {
-  const companyId = companyOf(trx)
   await rows(
     trx,
     `update validity_rules r set latest_status = j.status
-     from jsonb_to_recordset(cast(:judged as jsonb)) as j(id bigint, status text)
+     from jsonb_to_recordset(cast(:statuses as jsonb)) as j(id bigint, status text)
      where r.company_id = :companyId and r.id = j.id`,
-    { judged: JSON.stringify(judged.map(({ id, status }) => ({ id, status }))), companyId },
+    { statuses: JSON.stringify(statuses), companyId: companyOf(trx) },
   )
-  const learned = judged.flatMap(({ id, state }) => (state ? [{ id, state }] : []))
+}
+
+/** Stores what was learned of rules, in one statement. */
+export async function keep(
+  trx: Transaction,
+  learned: readonly { id: string; state: DetectorState }[],
+): Promise<void> {
   if (learned.length === 0) return
   await rows(
     trx,
@@ -130,6 +135,6 @@ export async function keep(
      from jsonb_to_recordset(cast(:learned as jsonb)) as l(id bigint, state jsonb)
      join validity_rules r on r.company_id = :companyId and r.id = l.id
      on conflict (rule_id) do update set state = excluded.state`,
-    { learned: JSON.stringify(learned), companyId },
+    { learned: JSON.stringify(learned), companyId: companyOf(trx) },
   )
 }

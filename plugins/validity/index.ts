@@ -13,7 +13,7 @@ export const validity: Plugin<undefined> = {
     const checkNow = server.plugins.scans.contribute<ValidityRule, ValidityResult>({
       name: 'validity',
       model: ValidityRule,
-      check: wanted,
+      checks: rules => rules.map(wanted),
       record: (trx, table, taken, at) => record(server, trx, table, taken, at),
       lastStatus: 'latestStatus',
     })

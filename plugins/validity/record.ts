@@ -1,7 +1,8 @@
 import type { Server } from '@hapi/hapi'
-import type { Transaction } from '../../server/database.ts'
+import type { DetectorState } from '../../checks/detector.ts'
+import { insertAll, type Transaction } from '../../server/database.ts'
 import { alert } from './alert.ts'
-import { baselines, keep, type Timed } from './baseline.ts'
+import { baselines, keep, noteStatuses, type Timed } from './baseline.ts'
 import { activeAt, judgeRule, type Judgement } from './judge.ts'
 import { ValidityResult, type ValidityRule } from './models.ts'
 
@@ -13,28 +14,8 @@ type Taken = { row: ValidityRule } & Pick<Parameters<Feature['record']>[2][numbe
 /** Rules whose states are held at once: one is tens of KB, and thousands of rules may hang on one table. */
 const CHUNK = 50
 
-/** Judges outcomes and stores results, what was learned, and alerts. */
+/** Judges outcomes and stores what was learned, alerts, and results, which name the alerts that they counted on. */
 export async function record(
-  server: Server,
-  trx: Transaction,
-  loaded: Loaded,
-  taken: readonly Taken[],
-  at: Date,
-): Promise<ValidityResult[]> {
-  const stored: ValidityResult[] = []
-  for (let from = 0; from < taken.length; from += CHUNK)
-    stored.push(...(await recordSome(server, trx, loaded, taken.slice(from, from + CHUNK), at)))
-  return stored
-}
-
-interface Recorded extends Timed, Judgement {
-  wasActive: boolean | null
-  slot: Date | null
-  /** Milliseconds that measuring took. */
-  ms: number
-}
-
-async function recordSome(
   server: Server,
   trx: Transaction,
   loaded: Loaded,
@@ -46,16 +27,13 @@ async function recordSome(
     trx,
     taken.map(({ row }) => row),
   )
-  const known = await baselines(trx, timed)
-  const judged = timed.map((item, index): Recorded => {
-    const wasActive = activeAt(item.schedule, at)
-    const { outcome, slot } = taken[index]!
-    const judgement = judgeRule(item.rule, outcome, { at, wasActive }, known.get(item.rule.id) ?? null)
-    return { ...item, ...judgement, wasActive, slot, ms: outcome.durationMs }
-  })
-  // Before the results, which name the alerts that they raised or counted on.
+  const judged: Recorded[] = []
+  for (let from = 0; from < taken.length; from += CHUNK) {
+    const to = from + CHUNK
+    judged.push(...(await judgeSome(trx, timed.slice(from, to), taken.slice(from, to), at)))
+  }
   const alerts = await alert(server, trx, loaded, judged)
-  const stored = await ValidityResult.query(trx).insert(
+  const stored = await insertAll(
     judged.map(({ rule, judged: result, wasActive, slot, ms }) => ({
       validityRuleId: rule.id,
       ...result,
@@ -65,12 +43,41 @@ async function recordSome(
       scheduledFor: slot,
       checkedAt: at,
     })),
+    chunk => ValidityResult.query(trx).insert(chunk),
   )
-  await keep(
+  await noteStatuses(
     trx,
-    judged.map(({ rule, judged: { status }, state }) => ({ id: rule.id, status, state })),
+    judged.map(({ rule, judged: { status } }) => ({ id: rule.id, status })),
   )
   return stored
+}
+
+interface Recorded extends Timed, Omit<Judgement, 'state'> {
+  wasActive: boolean | null
+  slot: Date | null
+  /** Milliseconds that measuring took. */
+  ms: number
+}
+
+/** Judges rules by what is known of them, and stores what was learned. */
+async function judgeSome(
+  trx: Transaction,
+  timed: readonly Timed[],
+  taken: readonly Taken[],
+  at: Date,
+): Promise<Recorded[]> {
+  const known = await baselines(trx, timed)
+  const learned: { id: string; state: DetectorState }[] = []
+  const judged = timed.map((item, index): Recorded => {
+    const { id } = item.rule
+    const wasActive = activeAt(item.schedule, at)
+    const { outcome, slot } = taken[index]!
+    const { state, ...judgement } = judgeRule(item.rule, outcome, { at, wasActive }, known.get(id) ?? null)
+    if (state) learned.push({ id, state })
+    return { ...item, ...judgement, wasActive, slot, ms: outcome.durationMs }
+  })
+  await keep(trx, learned)
+  return judged
 }
 
 /** Rules with the hours that those in mode `schedule` are judged by. */

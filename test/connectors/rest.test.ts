@@ -111,6 +111,20 @@ t.test('requests', async t => {
     t.equal(service.requests.length, 1)
   })
 
+  t.test('are asked again when their connection is cut, if asking twice does no harm', async t => {
+    let cuts = 1
+    const { http, service } = await open(t, ({ socket }) => {
+      if (cuts-- > 0) socket.destroy()
+      return { body: {} }
+    })
+    t.match(await get(http), { status: 200 })
+    t.equal(service.requests.length, 2)
+    cuts = 1
+    const once = http.send({ method: 'POST', path: '/x', body: {}, isRepeatable: false })
+    t.match(classify(await thrownBy(once)), { kind: 'network' })
+    t.equal(service.requests.length, 3)
+  })
+
   t.test('that stay unanswered are given up with kind timeout', async t => {
     const { http } = await open(t, async () => {
       await sleep(3000, undefined, { ref: false })
@@ -196,6 +210,18 @@ t.test('failures', async t => {
       ])
         t.notMatch(shown, /s3cr3t/)
     }
+  })
+
+  t.test('of a service that is gone are of kind network, and are told at once', async t => {
+    const egress = {
+      address: () => Promise.resolve('127.0.0.1'),
+      file: (path: string) => Promise.resolve(path),
+    }
+    const options = { egress, log: { debug() {}, warn() {} } }
+    const gone = { engine: 'warehouse', host: HOST, port: 1 }
+    const http = await openHttp(gone, options, { headers: () => ({}), describe: () => ({}) })
+    t.teardown(() => http.close())
+    t.match(classify(await thrownBy(get(http))), { kind: 'network', code: 'ECONNREFUSED' })
   })
 
   t.test('tell of a body that is larger than any page', async t => {

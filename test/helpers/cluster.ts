@@ -1,10 +1,16 @@
 import { spawn } from 'node:child_process'
 import { chmod, mkdtemp, realpath } from 'node:fs/promises'
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { locateBinaries, mayEnter } from '../../server/embedded/binaries.ts'
-import { createCluster, launchPostmaster, newPassword } from '../../server/embedded/postmaster.ts'
+import {
+  createCluster,
+  isPostmasterAlive,
+  launchPostmaster,
+  newPassword,
+} from '../../server/embedded/postmaster.ts'
 
 /** How to sign in, as superuser, to a cluster that may be littered with databases and roles. */
 export interface TestCluster {
@@ -12,6 +18,14 @@ export interface TestCluster {
   port: number
   user: string
   password: string
+}
+
+/** A cluster of one process, which may take it down. */
+export interface OwnCluster extends TestCluster {
+  /** Ends it at once, as a crash does: what was committed and written stays. */
+  crash(): Promise<void>
+  /** Starts it again on the same port; it recovers from its log. */
+  restart(): Promise<void>
 }
 
 // Nothing in it is worth keeping, so it never waits for the disk; autovacuum would come at odd moments.
@@ -48,30 +62,44 @@ function parse(text: string): TestCluster {
   return { host: hostname, port: Number(port || 5432), user, password: secret }
 }
 
-/** Starts a throw-away cluster that goes when this process ends, however it ends. */
-export async function startTestCluster(): Promise<TestCluster> {
+/**
+ * Starts a throw-away cluster that goes when this process ends, however it ends.
+ * @param changes lines of postgresql.conf that are to be different
+ */
+export async function startTestCluster(changes: Record<string, string> = {}): Promise<OwnCluster> {
   const binaries = await locateBinaries()
   const parent = (await mayEnter(binaries.account, tmpdir())) ? tmpdir() : '/tmp'
   const root = await mkdtemp(join(await realpath(parent), 'tidemark-test-'))
   // Another user than root runs PostgreSQL for root.
   await chmod(root, 0o755)
   const folder = join(root, 'cluster')
+  const logFile = join(root, 'log')
   const password = newPassword()
   try {
-    await createCluster(binaries, folder, { password, settings })
-    const { pid, port } = await launchPostmaster(binaries, folder, { logFile: join(root, 'log') })
-    removeAtEnd(pid, root, folder)
-    return { host: '127.0.0.1', port, user: 'postgres', password }
+    await createCluster(binaries, folder, { password, settings: { ...settings, ...changes } })
+    const { port, ...first } = await launchPostmaster(binaries, folder, { logFile })
+    let { pid } = first
+    removeAtEnd(root, folder)
+    return {
+      ...{ host: '127.0.0.1', port, user: 'postgres', password },
+      async crash() {
+        process.kill(pid, 'SIGQUIT')
+        while (isPostmasterAlive(pid, folder)) await wait(10)
+      },
+      async restart() {
+        pid = (await launchPostmaster(binaries, folder, { logFile, port })).pid
+      },
+    }
   } catch (error) {
     rmSync(root, { recursive: true, force: true })
     throw error
   }
 }
 
-function removeAtEnd(pid: number, root: string, folder: string): void {
+function removeAtEnd(root: string, folder: string): void {
   process.once('exit', () => {
     try {
-      process.kill(pid, 'SIGQUIT')
+      process.kill(parseInt(readFileSync(join(folder, 'postmaster.pid'), 'utf8'), 10), 'SIGQUIT')
     } catch {
       // Already gone; its folder is not.
     }
@@ -84,9 +112,9 @@ function removeAtEnd(pid: number, root: string, folder: string): void {
   if (process.platform === 'win32') return
   // No handler runs when a test is killed for taking too long; this one reads the end of our pipe instead.
   const script =
-    'cat >/dev/null; [ -e "$2/cluster/postmaster.pid" ] && kill -QUIT "$1"; n=0; ' +
-    'while [ -e "$2/cluster/postmaster.pid" ] && [ $n -lt 50 ]; do n=$((n+1)); sleep 0.1; done; rm -rf "$2"'
-  const watcher = spawn('/bin/sh', ['-c', script, 'sh', String(pid), root], {
+    'cat >/dev/null; pid="$1/cluster/postmaster.pid"; [ -e "$pid" ] && kill -QUIT "$(head -n 1 "$pid")"; n=0; ' +
+    'while [ -e "$pid" ] && [ $n -lt 50 ]; do n=$((n+1)); sleep 0.1; done; rm -rf "$1"'
+  const watcher = spawn('/bin/sh', ['-c', script, 'sh', root], {
     cwd: '/',
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -27,6 +27,8 @@ export interface Receiver {
   connections: number
   /** Behaviours for the next requests in order; the last one stays. 200 at first. */
   answer(...behaviours: [Behaviour, ...Behaviour[]]): void
+  /** Shows another certificate from here on. */
+  present(certificate: CertificateKind): Promise<void>
   /** Resolves when so many requests have come in altogether. */
   received(count: number): Promise<Received[]>
 }
@@ -42,7 +44,7 @@ export interface ReceiverOptions {
 
 /**
  * Starts a receiver on a free loopback port; it stops when the test ends. The first of a process must be there
- * before the server sends anything, since a server settles whom it trusts at its first delivery.
+ * before the server dials anything, since a server settles whom it trusts when it first does.
  */
 export async function startReceiver(
   t: Teardown,
@@ -57,6 +59,7 @@ export async function startReceiver(
     requests: [],
     connections: 0,
     answer: (...given) => (behaviours = [...given]),
+    present: async kind => server.setSecureContext(await certify(kind)),
     received: count =>
       new Promise(resolve => {
         if (receiver.requests.length >= count) resolve(receiver.requests)

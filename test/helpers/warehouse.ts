@@ -1,6 +1,6 @@
 import { createServer } from 'node:https'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { DuckDBBlobValue, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
 import { certify, type CertificateKind } from './certificates.ts'
@@ -18,6 +18,8 @@ export interface Exchange {
   headers: Record<string, string>
   /** Parsed from JSON; null without one. */
   body: unknown
+  /** The connection it came by. */
+  socket: Socket
 }
 
 export interface Answer {
@@ -57,6 +59,7 @@ export async function startService(
       query: url.searchParams,
       headers: raw.headers as Record<string, string>,
       body: text === '' ? null : JSON.parse(text),
+      socket: raw.socket,
     }
     requests.push(exchange)
     const { status = 200, body, headers = {}, isGzipped = false } = await answer(exchange)

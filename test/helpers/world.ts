@@ -48,6 +48,8 @@ export async function makeWorldOn(t: Teardown, stage: Stage, statements: readonl
   t.teardown(async () => {
     const removed = await stage.tenant.ask('DELETE', `/api/v1/sdk/assets/${world.asset.id}`)
     if (![200, 404].includes(removed.status)) throw new Error(JSON.stringify(removed.body))
+    // A source that is removed leaves its alerts.
+    await stage.app.query('delete from alerts where source_id = $1', [world.asset.id])
   })
   return world
 }

@@ -19,6 +19,7 @@ t.test('nothing needs to be set', async t => {
     demoEnabled: true,
     trustProxy: 0,
     webhookDelays: [0, 60, 300, 900, 3600],
+    webhookPorts: [443],
     statementTimeout: 60,
     timezone: 'UTC',
     logLevel: 'info',
@@ -37,6 +38,7 @@ t.test('settings are read as what they are', async t => {
     FILE_SOURCES: `/:${import.meta.dirname}`,
     EGRESS_ALLOW: '10.0.0.0/8,fd00::/8',
     WEBHOOK_DELAYS: '0,0.1',
+    WEBHOOK_PORTS: '443, 8443',
     UNKNOWN: 'ignored',
   })
   t.match(config, {
@@ -46,6 +48,7 @@ t.test('settings are read as what they are', async t => {
     fileSources: ['/', import.meta.dirname],
     egressAllow: ['10.0.0.0/8', 'fd00::/8'],
     webhookDelays: [0, 0.1],
+    webhookPorts: [443, 8443],
     demoEnabled: false,
   })
 })
@@ -58,6 +61,7 @@ t.test(
       ROLE: 'queen',
       EGRESS_ALLOW: '10.0.0.0',
       WEBHOOK_DELAYS: '1,x',
+      WEBHOOK_PORTS: '443,65536',
       TIMEZONE: 'Mars/Base',
       LOG_LEVEL: 'loud',
       DEFAULT_PLAN: 'gold',

@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import t from 'tap'
 import { Source } from '../../plugins/catalog/models.ts'
 import { migrate, openPool, rows } from '../../server/database.ts'
+import { startBlackhole } from '../chaos/blackhole.ts'
 import { testCluster } from '../helpers/cluster.ts'
 import { startServer } from '../helpers/server.ts'
 
@@ -121,6 +122,25 @@ t.test('a connection that is terminated while it works fails that request only',
   await failed
   t.equal((await plain.ask('GET', '/api/v1/assets')).status, 200)
 })
+
+t.test(
+  'connections that fell silent are not asked again, neither the one that was nor those beside it',
+  async t => {
+    const { host, port, user, password } = await testCluster()
+    const hole = await startBlackhole({ host, port })
+    t.teardown(() => hole.close())
+    const url = `postgres://${user}:${password}@127.0.0.1:${hole.port}/postgres?query_timeout=500`
+    const pool = openPool(url, 'silent', 3, pino({ level: 'silent' }))
+    t.teardown(() => pool.destroy())
+    const askAll = () =>
+      Promise.all([1, 2, 3].map(() => rows(pool, 'select pg_backend_pid() as pid, pg_sleep(0.1)')))
+    await askAll()
+    hole.silence()
+    await t.rejects(rows(pool, 'select 1'), { message: /Query read timeout/ })
+    hole.heal()
+    t.equal((await askAll()).length, 3)
+  },
+)
 
 t.test('while the database refuses connections the answer is 503, and 200 again after', async t => {
   const { host, port, user, password } = await testCluster()

@@ -11,15 +11,15 @@ import { readConfig } from '../../server/config.ts'
 import {
   guardedAgent,
   guardedLookup,
+  guardedSocket,
   mayReach,
-  mayReachLiteral,
   placeOf,
-  resolveAllowed,
   sourceEgress,
+  type EgressPolicy,
   type OwnDatabase,
-  type Resolve,
 } from '../../server/egress.ts'
 import { manifest } from '../../server/manifest.ts'
+import type { Resolve } from '../../server/names.ts'
 import { testCluster } from '../helpers/cluster.ts'
 import { startReceiver } from '../helpers/receiver.ts'
 import { SECRET_KEY, startServer } from '../helpers/server.ts'
@@ -64,20 +64,51 @@ t.test('the operator opens networks, never those of cloud metadata', async t => 
   t.equal(mayReach('192.168.1.1', ten), false)
 })
 
-t.test('a literal is judged at once, a name when it is resolved', async t => {
-  t.equal(mayReachLiteral('127.0.0.1', nothing), false)
-  t.equal(mayReachLiteral('[::1]', nothing), false)
-  t.equal(mayReachLiteral('localhost', nothing), true)
-  t.equal(await resolveAllowed('localhost', nothing), null)
-  t.equal(await resolveAllowed('[::1]', nothing), null)
-  t.strictSame(await resolveAllowed('[::1]', { allow: ['::1/128'] }), [{ address: '::1', family: 6 }])
-  await t.rejects(resolveAllowed('no-such-host.invalid', nothing), { code: /ENOTFOUND|EAI_AGAIN/ })
+t.test('a public address is reached on the ports of the policy, an allowed network on any', async t => {
+  const policy = { allow: ['10.0.0.0/8', '8.8.4.0/24'], ports: [443, 8443] }
+  for (const [address, port, may] of [
+    ['8.8.8.8', 443, true],
+    ['8.8.8.8', 8443, true],
+    ['8.8.8.8', 80, false],
+    ['2606:4700:4700::1111', 22, false],
+    ['::ffff:8.8.8.8', 25, false],
+    ['8.8.4.4', 25, true],
+    ['10.1.2.3', 5432, true],
+    ['192.168.1.1', 443, false],
+    ['169.254.169.254', 443, false],
+  ] as const) {
+    t.equal(mayReach(address, policy, port), may, `${address} at ${port}`)
+  }
+  t.equal(mayReach('8.8.8.8', nothing, 80), true, 'any port where no ports are told')
+})
+
+t.test('an address is judged at once, a name when it is resolved', async t => {
+  const dial = (host: string, policy: EgressPolicy, port = 443) => {
+    const socket = guardedSocket({ host, port }, policy)
+    t.teardown(() => socket.destroy())
+    return once(socket, 'secureConnect')
+  }
+  const refused = { code: 'ERR_EGRESS_BLOCKED', message: /EGRESS_ALLOW/ }
+  for (const host of ['127.0.0.1', '[::1]', '::1']) t.throws(() => guardedSocket({ host }, nothing), refused)
+  await t.rejects(dial('localhost', nothing), refused)
+  await t.rejects(dial('no-such-host.invalid', nothing), { code: /ENOTFOUND|EAI_AGAIN/ })
+  const metadata = answering(['169.254.169.254'])
+  await t.rejects(dial('metadata.google.internal', { allow: ['0.0.0.0/0'], resolve: metadata }), {
+    code: 'ERR_EGRESS_BLOCKED',
+    message: /metadata\.google\.internal is where a cloud hands out credentials/,
+  })
+  const elsewhere = { allow: [], ports: [443, 8443], resolve: answering(['8.8.8.8']) }
+  await t.rejects(dial('dns.example.com', elsewhere, 853), {
+    code: 'ERR_EGRESS_BLOCKED',
+    message:
+      'Port 853 of dns.example.com may not be reached from here: use port 443 or 8443, or have the operator open it with WEBHOOK_PORTS',
+  })
 })
 
 t.test('the resolver of sockets answers in both forms and refuses what is forbidden', async t => {
   const ask = (host: string, allow: string[], all: boolean) =>
     new Promise((resolve, reject) => {
-      guardedLookup({ allow })(host, { all }, (error, address, family) =>
+      guardedLookup({ allow }, 443)(host, { all }, (error, address, family) =>
         error ? reject(error) : resolve([address, family]),
       )
     })

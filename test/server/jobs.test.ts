@@ -109,7 +109,7 @@ t.test('of many jobs sent together each is stored as if it were sent alone', asy
       settings: {
         state: 'created',
         dead_letter: 'jobs.dead',
-        heartbeat_seconds: 20,
+        heartbeat_seconds: 12,
         retry_backoff: true,
         retry_limit: job === flaky ? 2 : 3,
         group_id: companyId,

@@ -187,7 +187,7 @@ t.test('rules choose by type, severity, asset and tag, and news only by name', a
     ['severity', { severities: ['warning'] }, true],
     ['another severity', { severities: ['critical'] }, false],
     ['source', { asset_ids: [world.sourceId] }, true],
-    ['another asset', { asset_ids: [randomUUID()] }, false],
+    ['another asset', { asset_ids: [await world.addSource('another')] }, false],
     ['any tag', { tag_filter_mode: 'any', tag_filter_tags: ['money', 'people'] }, true],
     ['all tags', { tag_filter_mode: 'all', tag_filter_tags: ['money', 'people'] }, false],
     ['switched off', { is_active: false }, false],
@@ -252,7 +252,7 @@ t.test('rules are made, read, changed and deleted', async t => {
   )
   t.match(
     await world.ask('POST', `${ALERTS}/rules`, { ...rule, destination_ids: [randomUUID()] }),
-    refused('destination_ids'),
+    missing('DESTINATION_NOT_FOUND'),
   )
   t.match(
     await world.ask('POST', `${ALERTS}/rules`, { ...rule, event_types: ['earthquake'] }),
@@ -361,7 +361,7 @@ t.test("another company's alerts, rules, destinations and deliveries are not the
   t.match((await theirs.ask('GET', `${ALERTS}/destinations`)).body.data.destinations, [])
   t.match(
     await theirs.ask('POST', `${ALERTS}/rules`, { name: 'r', destination_ids: [id] }),
-    refused('destination_ids'),
+    missing('DESTINATION_NOT_FOUND'),
   )
   t.equal((await theirs.raise()).isNew, true)
   t.equal((await mine.deliveries(id)).length, 1)

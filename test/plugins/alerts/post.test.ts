@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { postGuarded } from '../../../plugins/alerts/post.ts'
-import { startReceiver, type ReceiverOptions } from '../../helpers/receiver.ts'
+import type { Outcome } from '../../../plugins/alerts/destination.ts'
+import { startReceiver, type Behaviour, type ReceiverOptions } from '../../helpers/receiver.ts'
 
 const loopback = { allow: ['127.0.0.0/8'] }
 
@@ -203,6 +204,62 @@ t.test('no failure tells a header of the request', async t => {
   ]
   t.match(outcomes, [{ errorClass: 'connect' }, { errorClass: 'dns' }, { errorClass: 'egress_refused' }])
   t.notMatch(JSON.stringify(outcomes), /hush/)
+})
+
+t.test('a failure says what to do, in the words of nobody but us', async t => {
+  const closed = await startPlain(t)
+  await closed.stop()
+  const receiver = await startReceiver(t)
+  const at = (port: number) => `https://127.0.0.1:${port}/hook/secret-path`
+  const unknown = (code: string) => () =>
+    Promise.reject(Object.assign(new Error(`getaddrinfo ${code}`), { code }))
+  const named = (code: string) =>
+    post('https://hooks.example.com/secret-path', { policy: { allow: [], resolve: unknown(code) } })
+  const answer = async (behaviour: Behaviour) => {
+    receiver.answer(behaviour)
+    return post(at(receiver.port), { timeoutMs: 300 })
+  }
+  const expected: [Promise<Outcome>, string, RegExp][] = [
+    [post(at(closed.port)), 'connect', /^Nothing takes connections at 127\.0\.0\.1:\d+: check the port/],
+    [named('ENOTFOUND'), 'dns', /^There is no host of the name hooks\.example\.com: check the spelling/],
+    [named('EAI_AGAIN'), 'dns', /^The name hooks\.example\.com could not be looked up just now: check/],
+    [
+      post('https://8.8.8.8:8443/', { policy: { allow: [], ports: [443] } }),
+      'egress_refused',
+      /^Port 8443 of 8\.8\.8\.8 .* use port 443, or have the operator open it with WEBHOOK_PORTS$/,
+    ],
+    [answer(() => undefined), 'timeout', /did not answer in time: a receiver should answer at once/],
+  ]
+  for (const [outcome, errorClass, message] of expected) {
+    const { errorMessage, ...rest } = await outcome
+    t.match(rest, { isDelivered: false, statusCode: null, errorClass }, String(message))
+    t.match(errorMessage, message)
+    t.notMatch(errorMessage, /getaddrinfo|ECONN|EAI_|secret-path|undefined/)
+  }
+  t.match(await answer((_request, response) => response.destroy()), {
+    errorClass: 'connect',
+    errorMessage: /closed the connection before it answered/,
+  })
+  t.match(await answer((_request, _response, raw) => raw.socket.end('SSH-2.0-OpenSSH_9.9\r\n\r\n')), {
+    errorClass: 'protocol',
+    errorMessage: /is not HTTP/,
+  })
+  const headers = `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`
+  t.match(await answer((_request, _response, raw) => raw.socket.end(headers)), {
+    errorClass: 'protocol',
+    errorMessage: /more than 16 KiB of headers/,
+  })
+})
+
+t.test('an attempt that is called off says so', async t => {
+  const receiver = await startReceiver(t)
+  const stopping = new AbortController()
+  receiver.answer(() => stopping.abort())
+  t.match(await post(receiver.url, { signal: stopping.signal }), {
+    isDelivered: false,
+    errorClass: 'other',
+    errorMessage: /was called off/,
+  })
 })
 
 async function startPlain(t: Test) {

@@ -8,6 +8,8 @@ export const ALERTS = '/api/v1/sdk/alerts'
 export interface World {
   companyId: string
   sourceId: string
+  /** Gives the company another source. @returns its id */
+  addSource(name: string): Promise<string>
   /** Asks with a key of scope admin. */
   ask(method: string, path: string, payload?: unknown): Promise<Reply>
   /** Raises in a transaction of its own, as a feature does in the one of what it found. */
@@ -35,11 +37,15 @@ export async function makeWorld({ server, ask, query }: TestServer, name = 'Acme
   const { id: companyId } = await server.plugins.auth.createCompany({ name: `${name} ${randomUUID()}` })
   const { key } = await server.plugins.auth.createKey({ companyId, name: 'tests', scope: 'admin' })
   const askWithKey: World['ask'] = (method, path, payload) => ask(method, path, payload, key)
-  const sourceId = randomUUID()
-  await query(
-    `insert into sources (id, company_id, name, source_type, config) values ($1, $2, 'shop', 'postgresql', '{}')`,
-    [sourceId, companyId],
-  )
+  const addSource: World['addSource'] = async called => {
+    const id = randomUUID()
+    await query(
+      `insert into sources (id, company_id, name, source_type, config) values ($1, $2, $3, 'postgresql', '{}')`,
+      [id, companyId, called],
+    )
+    return id
+  }
+  const sourceId = await addSource('shop')
   const event: Event = {
     type: 'validity_failure',
     cause: 'rule:1',
@@ -61,6 +67,7 @@ export async function makeWorld({ server, ask, query }: TestServer, name = 'Acme
     companyId,
     ask: askWithKey,
     sourceId,
+    addSource,
     event: changed,
     raise: changes => server.db.company(companyId, trx => alerts.raise(trx, changed(changes))),
     raiseAll: all => server.db.company(companyId, trx => alerts.raiseAll(trx, all.map(changed))),

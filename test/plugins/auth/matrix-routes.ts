@@ -73,6 +73,7 @@ export const PARAMETERS: Record<string, Kind> = {
 
 const sources = { asset_id: 'source' } as const
 const is = (kind: Kind) => ({ at: { id: kind } })
+const noToken = () => ({ email: 'reader@example.com', token: 'not-one' })
 const onTable = (id: Id) => ({ asset_id: id('table') })
 const rule = { rule_type: 'UNIQUE', table_path: 'public.orders', column_name: 'id' }
 const metric = { metric_type: 'null_percent', table_path: 'public.orders', column_name: 'id' }
@@ -92,6 +93,8 @@ export const ROUTES: Record<string, Classified> = {
   'GET /docs/start.js': { access: 'open' },
   'GET /docs/assets/{file}': { access: 'open', at: { file: '=swagger-ui.css' } },
   'GET /api/public/docs/{path*}': { access: 'open', at: { path: '=drift.md' } },
+  'GET /api/public/unsubscribe': { access: 'open', query: noToken, answers: 403 },
+  'POST /api/public/unsubscribe': { access: 'open', query: noToken, answers: 403 },
 
   // Accounts.
   'POST /api/v1/auth/register': {
@@ -288,8 +291,10 @@ export const ROUTES: Record<string, Classified> = {
   'GET /api/v1/sdk/alerts': { access: 'read', query: onTable },
   'GET /api/v1/sdk/alerts/inbox': { access: 'read', query: onTable },
   'GET /api/v1/sdk/alerts/summary': { access: 'read' },
+  'GET /api/v1/sdk/alerts/trends': { access: 'read', query: onTable },
   'GET /api/v1/sdk/alerts/{id}': { access: 'read', ...is('alert') },
   'GET /api/v1/sdk/alerts/{id}/history': { access: 'read', ...is('alert') },
+  'GET /api/v1/sdk/alerts/{id}/deliveries': { access: 'read', ...is('alert') },
   'POST /api/v1/sdk/alerts/{id}/acknowledge': { access: 'write', ...is('alert') },
   'POST /api/v1/sdk/alerts/{id}/dismiss': { access: 'write', ...is('alert') },
   'POST /api/v1/sdk/alerts/{id}/resolve': { access: 'write', ...is('alert') },
@@ -298,16 +303,27 @@ export const ROUTES: Record<string, Classified> = {
     ...is('alert'),
     body: () => ({ duration_minutes: 5 }),
   },
-  'GET /api/v1/sdk/alerts/rules': { access: 'read' },
+  'GET /api/v1/sdk/alerts/rules': {
+    access: 'read',
+    query: id => ({ destination_id: id('destination') }),
+  },
+  'POST /api/v1/sdk/alerts/preview': {
+    access: 'read',
+    body: id => ({
+      rule_id: id('alertRule'),
+      destination_ids: [id('destination')],
+      asset_ids: [id('table')],
+    }),
+  },
   'POST /api/v1/sdk/alerts/rules': {
     access: 'write',
-    body: id => ({ name: 'x', destination_ids: [id('destination')] }),
+    body: id => ({ name: 'x', destination_ids: [id('destination')], asset_ids: [id('table')] }),
   },
   'GET /api/v1/sdk/alerts/rules/{id}': { access: 'read', ...is('alertRule') },
   'PATCH /api/v1/sdk/alerts/rules/{id}': {
     access: 'write',
     ...is('alertRule'),
-    body: id => ({ destination_ids: [id('destination')] }),
+    body: id => ({ destination_ids: [id('destination')], asset_ids: [id('source')] }),
   },
   'DELETE /api/v1/sdk/alerts/rules/{id}': { access: 'write', ...is('alertRule') },
   'GET /api/v1/sdk/alerts/destinations': { access: 'read' },

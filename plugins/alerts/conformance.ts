@@ -1,0 +1,196 @@
+/**
+ * What a package with a destination type tests itself with:
+ *
+ *     await testDestination(t, {
+ *       type: acme,
+ *       config: { url: 'https://acme.example.com', token: 'secret' },
+ *       refused: { 'no token': { url: 'https://acme.example.com' } },
+ *       answer: { status: 200, body: '{"ok":true}' }, // how the place says that it took a message; 200 unless told
+ *     })
+ *
+ * What the place is sent, and what its own refusals are called, is left to tests of the type's own.
+ */
+import assert from 'node:assert/strict'
+import { failure, type DestinationType, type MessageType, type Outcome, type Payload } from './destination.ts'
+import { destinationTypes } from './types.ts'
+
+/** The part of a test that `testDestination` uses; tap's and node:test's fit. */
+export interface DestinationTest {
+  test(name: string, run: () => Promise<void>): unknown
+}
+
+/** What `testDestination` takes. */
+export interface DestinationConformance<Config> {
+  type: DestinationType<Config>
+  /** One that is taken, with all fields that have no default. */
+  config: object
+  /** Others that are refused, by what is wrong with each. */
+  refused?: Record<string, object>
+  /** How the place says that it took a message. */
+  answer?: { status: number; body: string }
+}
+
+/** A request that a type made. */
+interface Posted {
+  url: string
+  headers: Record<string, string>
+  body: string
+}
+
+/** Holds a destination type to what `DestinationType` promises. Runs as subtests of `t`. */
+export async function testDestination<Config>(
+  t: DestinationTest,
+  { type, config, refused = {}, answer = { status: 200, body: '' } }: DestinationConformance<Config>,
+): Promise<void> {
+  const { name } = type
+  const test = (promise: string, run: () => Promise<void>) => t.test(`${name}: ${promise}`, run)
+  const accepted = checked(type, config)
+  await test('the registry takes it', async () => destinationTypes().add(type as DestinationType))
+  await test('its config is taken, and what becomes of it again', async () => {
+    assert.deepEqual(checked(type, accepted as object), accepted)
+    if (type.urlField)
+      assert.match(String(accepted[type.urlField]), /^https:\/\//, 'urlField names an address')
+  })
+  await test('a config with an unknown field is refused', async () => {
+    assert.ok(type.config.validate({ ...config, unknown_field: 1 }).error)
+  })
+  for (const [why, wrong] of Object.entries(refused)) {
+    await test(`a config is refused: ${why}`, async () => assert.ok(type.config.validate(wrong).error))
+  }
+  await test('a body is the same however often it is made, and text that can be sent', async () => {
+    for (const payload of payloads()) {
+      const body = bodyOf(type, payload)
+      assert.equal(bodyOf(type, payload), body)
+      assert.ok(body.isWellFormed(), 'no half of a character')
+      assert.ok(!body.includes('\0'), 'no NUL')
+    }
+  })
+  await test('what the place takes is delivered, over https alone, in headers of one line', async () => {
+    for (const payload of payloads()) {
+      const { outcome, posted } = await attempt(type, accepted, payload, answered(answer.status, answer.body))
+      assert.ok(outcome.isDelivered, outcome.errorMessage ?? 'it said that it was not delivered')
+      assert.ok(posted.length > 0, 'something was posted')
+      for (const { url, headers } of posted) {
+        assert.equal(new URL(url).protocol, 'https:')
+        for (const [header, value] of Object.entries(headers)) assert.match(value, /^[\t\x20-\x7e]*$/, header)
+      }
+    }
+  })
+  await test('every attempt sends the same bytes', async () => {
+    const [payload] = payloads()
+    const bodies = async (n: number) =>
+      (await attempt(type, accepted, payload!, answered(answer.status, answer.body), n)).posted.map(
+        ({ body }) => body,
+      )
+    assert.deepEqual(await bodies(2), await bodies(1))
+  })
+  for (const [what, given] of Object.entries(TROUBLES)) {
+    await test(`${what} is a failure with a sentence, and nothing is thrown`, async () => {
+      for (const payload of payloads()) {
+        const { outcome } = await attempt(type, accepted, payload, given)
+        assert.equal(outcome.isDelivered, false)
+        assert.ok(outcome.errorClass)
+        assert.ok(outcome.errorMessage)
+      }
+    })
+  }
+}
+
+function checked<Config>(type: DestinationType<Config>, config: object): Config {
+  const { value, error } = type.config.validate(config, { abortEarly: false })
+  if (error) throw error
+  return value as Config
+}
+
+function bodyOf(type: { compose?(payload: Payload): string }, payload: Payload): string {
+  return type.compose?.(payload) ?? JSON.stringify(payload)
+}
+
+async function attempt<Config>(
+  type: DestinationType<Config>,
+  config: Config,
+  payload: Payload,
+  outcome: Outcome,
+  n = 1,
+): Promise<{ outcome: Outcome; posted: Posted[] }> {
+  const posted: Posted[] = []
+  const message = {
+    id: payload.alert.id,
+    deliveryId: '019a0000-0000-7000-8000-000000000001',
+    attempt: n,
+    requestId: '019a0000-0000-7000-8000-00000000000a',
+    eventType: payload.event_type,
+    body: bodyOf(type, payload),
+    signatures: { 'x-service-signature': 'sha256=00', 'webhook-id': payload.alert.id },
+    served: [],
+  }
+  const context = {
+    config,
+    signal: new AbortController().signal,
+    async post(url: string, request: { headers: Record<string, string>; body: string }) {
+      posted.push({ url, ...request })
+      return outcome
+    },
+  }
+  return { outcome: await type.deliver(message, context), posted }
+}
+
+/** What `post` gives for an answer. */
+export function answered(statusCode: number, responseBody: string | null): Outcome {
+  const isDelivered = statusCode >= 200 && statusCode < 300
+  const more = { statusCode, responseBody, address: '192.0.2.1', tlsVersion: 'TLSv1.3', latencyMs: 12 }
+  const refused = failure('status', `The receiver answered ${statusCode}; only 2xx counts as delivered`, more)
+  return isDelivered ? { ...refused, isDelivered, errorClass: null, errorMessage: null } : refused
+}
+
+const TROUBLES: Record<string, Outcome> = {
+  'an address that may not be dialled': failure('egress_refused', 'The address may not be dialled'),
+  'silence for 30 seconds': failure('timeout', 'Nothing was answered within 30 seconds', {
+    latencyMs: 30_000,
+  }),
+  'a redirect': answered(302, ''),
+  'a refusal in JSON': answered(400, '{"error":{"code":"invalid"},"errors":["no"]}'),
+  'a refusal in something else': answered(403, '<html><body>Forbidden</body></html>'),
+  'a refusal in JSON that is no object': answered(400, 'null'),
+  'a page that is gone': answered(404, null),
+  'too many requests': answered(429, 'slow down'),
+  'an error of the place': answered(500, '\uFFFD'.repeat(16_384)),
+}
+
+/** Messages of each type, plain and as bad as they come. */
+export function payloads(): Payload[] {
+  const types: MessageType[] = ['alert.triggered', 'alert.resolved', 'alert.test']
+  const names = [
+    'shop.public.orders',
+    '<!channel> <@U012AB3CD> @here *b* _i_ ~s~ `c` [l](https://evil.example) <at>all</at> </script>',
+    '"quoted", back\\slash, {{braces}}, %s, ${x}\r\nX-Injected: 1\u0000\u001b[31m',
+    `${'名前😀'.repeat(2_000)}\ud83d`,
+    '',
+  ]
+  return names.flatMap(name => types.map(type => payloadNamed(name, type)))
+}
+
+function payloadNamed(name: string, type: MessageType): Payload {
+  const base = 'https://observe.example.com/api/v1'
+  return {
+    event_type: type,
+    alert: {
+      id: '019a0000-0000-7000-8000-0000000000aa',
+      rule_name: name,
+      alert_type: 'validity',
+      status: type === 'alert.resolved' ? 'resolved' : 'triggered',
+      severity: 'critical',
+      title: `${name}: 3 of 100 rows are invalid`,
+      created_at: '2026-01-02T03:04:05.678Z',
+    },
+    event: {
+      type: 'validity_failure',
+      asset: { qualified_name: name, asset_type: 'table' },
+      details: { column_name: name, invalid_count: 3, total_rows: 100, threshold: 0.5, note: { of: name } },
+    },
+    links: {
+      alert_url: `${base}/sdk/alerts/019a0000-0000-7000-8000-0000000000aa`,
+      asset_url: `${base}/assets/1`,
+    },
+  }
+}

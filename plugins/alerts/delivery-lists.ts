@@ -1,0 +1,93 @@
+import { raw } from 'objection'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { pagination, type Page } from '../../server/page.ts'
+import type { MessageType } from './destination.ts'
+import { NEWEST_FIRST } from './lists.ts'
+import { Delivery, DeliveryAttempt, Destination } from './models.ts'
+import { presentDelivery } from './present.ts'
+
+/** Characters of an answer that lists show; up to 16 KiB are stored. */
+const EXCERPT = 2_000
+
+/** What a list of deliveries is asked with. */
+export interface DeliveryFilters extends Page {
+  status?: Delivery['status'][]
+  event_type?: MessageType[]
+}
+
+/** One page of what was sent to a destination, or about an alert, with every attempt. */
+export async function listDeliveries(
+  trx: Transaction,
+  of: { destinationId: string } | { alertId: string },
+  { status, event_type: eventType, ...page }: DeliveryFilters,
+) {
+  const matching = Delivery.query(trx).where(of)
+  if (status) void matching.whereIn('status', status)
+  if (eventType) void matching.whereIn('eventType', eventType)
+  const total = await matching.clone().resultSize()
+  const found = await matching.orderBy(NEWEST_FIRST).limit(page.limit).offset(page.offset)
+  const attempts = await DeliveryAttempt.query(trx)
+    // The last of two columns of a name is the one that is read.
+    .select('*', raw('left(response_body, ?) as response_body', [EXCERPT]))
+    .whereIn(
+      'deliveryId',
+      found.map(({ id }) => id),
+    )
+    .orderBy('n')
+  // Of deleted ones too: the record of what was sent to them stays.
+  const destinations = await Destination.query(trx)
+    .select('id', 'name', 'destinationType')
+    .findByIds([...new Set(found.map(({ destinationId }) => destinationId))])
+  const data = found.map(delivery => {
+    const own = attempts.filter(({ deliveryId }) => deliveryId === delivery.id)
+    const destination = destinations.find(({ id }) => id === delivery.destinationId)
+    return presentDelivery(delivery, own, destination)
+  })
+  return { data: { data, pagination: pagination(total, page) } }
+}
+
+/** What became of messages to a destination of late. */
+export interface Traffic {
+  lastDelivery: Pick<Delivery, 'id' | 'status' | 'eventType' | 'createdAt' | 'completedAt'> | null
+  /** Messages of the last 24 hours. */
+  counts: Record<Delivery['status'], number>
+}
+
+type TrafficRow = Traffic['counts'] & {
+  destinationId: string
+  id: string | null
+} & Omit<NonNullable<Traffic['lastDelivery']>, 'id'>
+
+/** What became of messages to each of some destinations, in one statement. */
+export async function trafficOf(
+  trx: Transaction,
+  destinationIds: readonly string[],
+): Promise<(destinationId: string) => Traffic> {
+  const found = await rows<TrafficRow>(
+    trx,
+    `select asked.id as destination_id, newest.*, lately.*
+       from unnest(cast(:ids as uuid[])) as asked (id)
+       left join lateral (
+         select id, status, event_type, created_at, completed_at from deliveries
+          where company_id = :companyId and destination_id = asked.id
+          order by created_at desc, id desc limit 1) newest on true
+      cross join lateral (
+         select count(*) filter (where status = 'pending')::int as pending,
+                count(*) filter (where status = 'delivered')::int as delivered,
+                count(*) filter (where status = 'failed')::int as failed,
+                count(*) filter (where status = 'stopped')::int as stopped
+           from deliveries
+          where company_id = :companyId and destination_id = asked.id and created_at > now() - interval '24 hours') lately`,
+    { companyId: companyOf(trx), ids: [...destinationIds] },
+  )
+  const traffic = new Map(found.map(row => [row.destinationId, read(row)]))
+  return destinationId => traffic.get(destinationId)!
+}
+
+function read(row: TrafficRow): Traffic {
+  const { id, status, eventType, createdAt, completedAt, pending, delivered, failed, stopped } = row
+  return {
+    lastDelivery: id === null ? null : { id, status, eventType, createdAt, completedAt },
+    counts: { pending, delivered, failed, stopped },
+  }
+}

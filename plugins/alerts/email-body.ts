@@ -1,0 +1,93 @@
+import { html, Markup } from '../../server/markup.ts'
+import { describe, shorten, type Description } from './describe.ts'
+import type { Payload } from './destination.ts'
+
+/** A mail without what differs from one reader to the next. */
+export interface MailBody {
+  subject: string
+  text: string
+  html: string
+  isUrgent: boolean
+}
+
+/** Characters of a subject; phones show some forty of them. */
+const MOST_IN_SUBJECT = 200
+
+/** Where the footer goes. Nothing of a payload can look like it: there, `<` is escaped. */
+const FOOTER = '<!-- footer -->'
+
+const COLOURS = { critical: '#b3261e', warning: '#b26a00', info: '#1f6feb' }
+const OVER = '#1a7f37'
+
+/** The mail that tells of an alert, as text and as a page of its own that loads nothing. */
+export function mailBody(payload: Payload): MailBody {
+  const described = describe(payload)
+  const { severity } = payload.alert
+  const isOpen = payload.event_type === 'alert.triggered'
+  const subject = shorten(`${described.heading} (${payload.event.asset.qualified_name})`, MOST_IN_SUBJECT)
+  return {
+    subject,
+    text: asText(described),
+    html: asPage(subject, described, payload.event_type === 'alert.resolved' ? OVER : COLOURS[severity]).text,
+    isUrgent: isOpen && severity === 'critical',
+  }
+}
+
+/** The same mail with the way out for one reader. */
+export function withFooter(body: Pick<MailBody, 'text' | 'html'>, to: string, link: string) {
+  const footer = html`Sent by Tidemark to ${to}. <a href="${link}" style="color:inherit">Unsubscribe</a>`
+  return {
+    text: `${body.text}\n-- \nSent by Tidemark to ${to}. To get no more of it: ${link}\n`,
+    html: body.html.replace(FOOTER, () => footer.text),
+  }
+}
+
+function asText({ heading, sentence, facts, links }: Description): string {
+  const lines = facts.map(({ name, value }) => `${name}: ${value}`)
+  const addresses = links.map(({ text, url }) => `${text}: ${url}`)
+  return [heading, '', sentence, '', ...lines, '', ...addresses, ''].join('\n')
+}
+
+/** Styles stand at the elements and rows are tables: mail programs take out the one and misread other layouts. */
+function asPage(subject: string, { heading, sentence, facts, links }: Description, colour: string): Markup {
+  const rows = facts.map(
+    ({ name, value }) =>
+      html`<tr>
+        <td style="padding:4px 16px 4px 0;opacity:.65;vertical-align:top;white-space:nowrap">${name}</td>
+        <td style="padding:4px 0;vertical-align:top;overflow-wrap:anywhere">${value}</td>
+      </tr>`,
+  )
+  const [first, ...others] = links
+  const more = others.map(({ text, url }) => html` <a href="${url}" style="color:inherit">${text}</a>`)
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${subject}</title>
+      </head>
+      <body
+        style="margin:0;padding:24px 16px;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"
+      >
+        <div style="max-width:560px;margin:0 auto">
+          <div style="border-left:4px solid ${colour};padding:2px 0 2px 16px">
+            <h1 style="margin:0 0 8px;font-size:20px;line-height:1.3;overflow-wrap:anywhere">${heading}</h1>
+            <p style="margin:0;overflow-wrap:anywhere">${sentence}</p>
+          </div>
+          <table role="presentation" style="margin:20px 0;border-collapse:collapse;font-size:15px">
+            ${rows}
+          </table>
+          <p style="margin:0 0 32px">
+            <a
+              href="${first?.url ?? ''}"
+              style="display:inline-block;margin-right:12px;padding:10px 18px;border-radius:6px;background:${colour};color:#ffffff;text-decoration:none"
+              >${first?.text ?? ''}</a
+            >
+            ${more}
+          </p>
+          <p style="margin:0;font-size:13px;opacity:.65">${new Markup(FOOTER)}</p>
+        </div>
+      </body>
+    </html> `
+}

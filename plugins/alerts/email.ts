@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import type { Server } from '@hapi/hapi'
+import Joi from 'joi'
+import type { Letter, Mail, Posted } from '../../server/mail.ts'
+import { failure, type DestinationType, type Message, type Outcome } from './destination.ts'
+import { mailBody, withFooter, type MailBody } from './email-body.ts'
+import { lowerCased, type Subscriptions } from './subscriptions.ts'
+
+interface EmailConfig {
+  to: string[]
+}
+
+const address = Joi.string().email({ tlds: false, minDomainSegments: 1 }).max(254)
+
+const config = Joi.object<EmailConfig>({
+  to: Joi.array()
+    .items(address)
+    .min(1)
+    .max(50)
+    .unique((one: string, other: string) => lowerCased(one) === lowerCased(other))
+    .required(),
+})
+
+/** Characters of the answers, of all readers together, that are kept. */
+const MOST_OF_ANSWERS = 16 * 1024
+
+const NO_MAIL = 'Mail cannot be sent from here: the operator has to set SMTP_URL'
+
+/** People, by mail: one for each address, with its own way to unsubscribe. */
+export function email(server: Server, subscriptions: Subscriptions): DestinationType<EmailConfig> {
+  return {
+    name: 'email',
+    label: 'Email',
+    config,
+    unavailable: () => (server.mail ? null : NO_MAIL),
+    compose: payload => JSON.stringify(mailBody(payload)),
+    async deliver(message, { config: { to }, signal }) {
+      const { mail } = server
+      if (!mail) return failure('configuration', NO_MAIL)
+      const startedAt = performance.now()
+      const away = await subscriptions.unsubscribed(to).catch(() => null)
+      // Nobody is written to who may have asked for the contrary.
+      if (!away)
+        return failure('other', 'It could not be read who has unsubscribed: the database did not answer')
+      const served = new Set(message.served)
+      const left = to.filter(one => !served.has(lowerCased(one)) && !away.has(lowerCased(one)))
+      const letters = left.map(one => letterTo(one, message, mail, subscriptions.linkFor(one)))
+      const posted = await mail.send(letters, { signal })
+      return outcomeOf({ to, away, served, posted, latencyMs: Math.round(performance.now() - startedAt) })
+    },
+  }
+}
+
+/**
+ * The letter to one address. Its id follows from the alert, what is told of it, and the address, so that mail programs
+ * can tell one that comes twice, and keep what is told of one alert together.
+ */
+function letterTo(to: string, message: Message, { from }: Mail, link: string): Letter {
+  const { subject, isUrgent, ...body } = JSON.parse(message.body) as MailBody
+  const domain = lowerCased(from.address.split('@').at(-1)!)
+  const reader = createHash('sha256').update(lowerCased(to)).digest('hex').slice(0, 16)
+  const idOf = (type: string) => `<${message.id}.${type}.${reader}@${domain}>`
+  return {
+    to,
+    subject,
+    ...withFooter(body, to, link),
+    messageId: idOf(message.eventType),
+    ...(message.eventType === 'alert.resolved' && { inReplyTo: idOf('alert.triggered') }),
+    isUrgent,
+    headers: {
+      'List-Unsubscribe': `<${link}>`,
+      // RFC 8058 knows https addresses only.
+      ...(link.startsWith('https:') && { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }),
+      'X-Request-Id': message.requestId,
+    },
+  }
+}
+
+/** One outcome of many: it is delivered when nobody is left who wants it and has not got it. */
+function outcomeOf({
+  to,
+  away,
+  served,
+  posted,
+  latencyMs,
+}: {
+  to: readonly string[]
+  away: ReadonlySet<string>
+  served: ReadonlySet<string>
+  posted: readonly Posted[]
+  latencyMs: number
+}): Outcome {
+  const refused = posted.filter(({ isTaken }) => !isTaken)
+  const answers = posted.map(({ to: one, answer, problem }) => `${one}: ${answer ?? problem}`)
+  const [worst] = refused
+  return {
+    isDelivered: !worst,
+    statusCode: (worst ?? posted[0])?.code ?? null,
+    errorClass: worst?.errorClass ?? null,
+    errorMessage: worst ? sentence(refused, to.length) : null,
+    address: null,
+    tlsVersion: null,
+    latencyMs,
+    responseBody: [...answers, ...[...away].map(one => `${one}: has unsubscribed`)]
+      .join('\n')
+      .slice(0, MOST_OF_ANSWERS),
+    served: [...served, ...posted.filter(({ isTaken }) => isTaken).map(({ to: one }) => lowerCased(one))],
+  }
+}
+
+function sentence([first, ...others]: readonly Posted[], readers: number): string {
+  const problem = first?.problem ?? ''
+  return others.length + 1 === readers || readers === 1
+    ? problem
+    : `${others.length + 1} of ${readers} addresses did not get it. ${problem}`
+}

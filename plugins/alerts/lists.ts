@@ -1,0 +1,99 @@
+import type { Request } from '@hapi/hapi'
+import type { QueryBuilderType } from 'objection'
+import { caller, inCompany } from '../../server/access.ts'
+import { rows } from '../../server/database.ts'
+import { param, queryOf } from '../../server/input.ts'
+import { pagination, type Page } from '../../server/page.ts'
+import type { EventType, Severity } from './api.ts'
+import { Alert, AlertMove, STATUSES, type Status } from './models.ts'
+import { noAlert } from './moves.ts'
+import { presentAlert, presentMove } from './present.ts'
+
+/** The order of lists: newest first, the id as tie-break. */
+export const NEWEST_FIRST = [
+  { column: 'createdAt', order: 'desc' as const },
+  { column: 'id', order: 'desc' as const },
+]
+
+interface Filters extends Page {
+  status?: Status[]
+  severity?: Severity[]
+  event_type?: EventType[]
+  asset_id?: string
+  delivery_failed?: boolean
+  search?: string
+  since?: Date
+  until?: Date
+}
+
+/** One page of the alerts that a request's query asks for. */
+export async function listAlerts(request: Request) {
+  const { baseUrl } = request.server.config
+  const filters = queryOf<Filters>(request)
+  return inCompany(request, async trx => {
+    const matching = filtered(Alert.query(trx), filters)
+    const total = await matching.clone().resultSize()
+    const found = await matching.orderBy(NEWEST_FIRST).limit(filters.limit).offset(filters.offset)
+    return { items: found.map(alert => presentAlert(alert, baseUrl)), page: pagination(total, filters) }
+  })
+}
+
+function filtered(query: QueryBuilderType<Alert>, filters: Filters): QueryBuilderType<Alert> {
+  const { status, severity, event_type: kind, delivery_failed: deliveryFailed, asset_id: assetId } = filters
+  if (status) void query.whereIn('status', status)
+  if (severity) void query.whereIn('severity', severity)
+  if (kind) void query.whereIn('kind', kind)
+  if (deliveryFailed !== undefined) void query.where({ deliveryFailed })
+  if (assetId) void query.where(either => void either.where({ assetId }).orWhere({ sourceId: assetId }))
+  if (filters.since) void query.where('createdAt', '>=', filters.since)
+  if (filters.until) void query.where('createdAt', '<', filters.until)
+  if (filters.search !== undefined) {
+    void query.whereRaw(
+      `strpos(lower(concat_ws(E'\\n', title, rule_name, event #>> '{asset,qualified_name}')), lower(?)) > 0`,
+      [filters.search],
+    )
+  }
+  return query
+}
+
+/** How many alerts there are, by status, and by severity those that are open. */
+export async function summarize(request: Request) {
+  const { companyId } = caller(request)
+  const counts = await inCompany(request, trx =>
+    rows<{ status: Status; severity: Severity; failed: number; count: number }>(
+      trx,
+      `select status, severity, count(*)::int as count, count(*) filter (where delivery_failed)::int as failed
+         from alerts where company_id = ? group by status, severity`,
+      [companyId],
+    ),
+  )
+  const sum = (of: typeof counts) => of.reduce((total, { count }) => total + count, 0)
+  const open = counts.filter(({ status }) => status !== 'resolved' && status !== 'dismissed')
+  const severities = ['critical', 'warning', 'info'] as const
+  return {
+    data: {
+      total: sum(counts),
+      open: sum(open),
+      by_status: Object.fromEntries(
+        STATUSES.map(status => [status, sum(counts.filter(row => row.status === status))]),
+      ),
+      open_by_severity: Object.fromEntries(
+        severities.map(severity => [severity, sum(open.filter(row => row.severity === severity))]),
+      ),
+      delivery_failed: counts.reduce((total, { failed }) => total + failed, 0),
+    },
+  }
+}
+
+/** One page of the moves of an alert, newest first. @throws 404 `ALERT_NOT_FOUND` */
+export async function listMoves(request: Request) {
+  const id = param(request, 'id')
+  const page = queryOf<Page>(request)
+  return inCompany(request, async trx => {
+    if (!(await Alert.query(trx).findById(id))) throw noAlert(id)
+    const moves = AlertMove.query(trx).where({ alertId: id })
+    const total = await moves.clone().resultSize()
+    const found = await moves.orderBy('id', 'desc').limit(page.limit).offset(page.offset)
+    return { data: { data: found.map(presentMove), pagination: pagination(total, page) } }
+  })
+}

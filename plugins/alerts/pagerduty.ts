@@ -1,0 +1,137 @@
+import Joi from 'joi'
+import { describe, httpsUrl, shorten } from './destination.ts'
+import type { DeliverContext, DestinationType, Outcome, Payload } from './destination.ts'
+
+interface PagerDutyConfig {
+  routing_key: string
+  url: string
+}
+
+const ENQUEUE = 'https://events.pagerduty.com/v2/enqueue'
+const OF_PAGERDUTY = /^https:\/\/events(\.eu)?\.pagerduty\.com\//i
+
+const config = Joi.object<PagerDutyConfig>({
+  url: httpsUrl.default(ENQUEUE),
+  routing_key: Joi.string()
+    .pattern(/^[\x21-\x7e]+$/)
+    .max(255)
+    .when('url', { is: Joi.string().pattern(OF_PAGERDUTY), then: Joi.string().alphanum().length(32) })
+    .messages({
+      'string.length':
+        '{{#label}} must be the 32 characters of the Integration Key of an Events API v2 integration',
+      'string.pattern.base': '{{#label}} must be printable ASCII without spaces',
+    })
+    .meta({ secret: true })
+    .required(),
+})
+
+/** An event as it is stored: the routing key is added at each attempt. */
+interface StoredEvent {
+  event_action: 'trigger' | 'resolve'
+  dedup_key: string
+}
+
+/** A service of PagerDuty, or what takes the same events: https://developer.pagerduty.com/docs/events-api-v2-overview */
+export const pagerduty: DestinationType<PagerDutyConfig> = {
+  name: 'pagerduty',
+  label: 'PagerDuty',
+  config,
+  urlField: 'url',
+  compose: payload =>
+    JSON.stringify(payload.event_type === 'alert.resolved' ? resolving(payload) : triggering(payload)),
+  async deliver({ body, eventType }, context) {
+    const event = JSON.parse(body) as StoredEvent
+    const triggered = await enqueue(event, context)
+    if (eventType !== 'alert.test' || !mayHaveOpened(triggered)) return triggered
+    const { dedup_key } = event
+    const resolve = () => enqueue({ event_action: 'resolve', dedup_key }, context)
+    let closed = await resolve()
+    if (!closed.isDelivered && closed.latencyMs < SOON_MS) closed = await resolve()
+    if (closed.isDelivered) return triggered
+    const errorMessage = `The test may have left an incident open: resolve it in PagerDuty. ${closed.errorMessage}`
+    return { ...closed, errorMessage }
+  },
+}
+
+/** Milliseconds within which a refusal came soon enough for another try, as the attempt has an end. */
+const SOON_MS = 5_000
+
+/** What one alert opens and closes is one incident. */
+function resolving({ alert }: Payload): StoredEvent {
+  return { event_action: 'resolve', dedup_key: alert.id }
+}
+
+/** UTF-16 units of a summary that PagerDuty keeps. */
+const MOST_IN_SUMMARY = 1_024
+/** UTF-16 units of details as JSON: an event may have 512 KB, of which this is at most half. */
+const MOST_IN_DETAILS = 80_000
+
+function triggering(payload: Payload): StoredEvent & Record<string, unknown> {
+  const { alert, event, links } = payload
+  const { heading, sentence, facts } = describe(payload)
+  const isLong = JSON.stringify(event.details).length > MOST_IN_DETAILS
+  return {
+    event_action: 'trigger',
+    dedup_key: alert.id,
+    client: 'Tidemark',
+    client_url: links.alert_url,
+    payload: {
+      summary: shorten(`${heading}: ${sentence}`, MOST_IN_SUMMARY),
+      source: shorten(event.asset.qualified_name, 255) || 'Tidemark',
+      severity: alert.severity,
+      timestamp: alert.created_at,
+      component: event.asset.asset_type,
+      class: event.type,
+      custom_details: {
+        ...Object.fromEntries(facts.map(({ name, value }) => [name, value])),
+        ...(!isLong && { details: event.details }),
+      },
+    },
+    links: [
+      { href: links.alert_url, text: 'The alert' },
+      { href: links.asset_url, text: 'What it is about' },
+    ],
+  }
+}
+
+async function enqueue(event: object, { config, post }: DeliverContext<PagerDutyConfig>): Promise<Outcome> {
+  const { url, routing_key } = config
+  const headers = { 'content-type': 'application/json', 'user-agent': 'Tidemark' }
+  return explained(await post(url, { headers, body: JSON.stringify({ routing_key, ...event }) }))
+}
+
+/** Ends of an attempt before anything was sent. */
+const NOTHING_SENT = /^(egress_refused|dns|tls|configuration)$/
+
+/** Whether an incident may be there: it was taken, or nobody can tell. */
+function mayHaveOpened({ isDelivered, statusCode, errorClass }: Outcome): boolean {
+  if (isDelivered) return true
+  return statusCode === null ? !NOTHING_SENT.test(errorClass ?? '') : statusCode >= 500
+}
+
+/** A refusal with PagerDuty's own words for it. */
+function explained(outcome: Outcome): Outcome {
+  if (outcome.statusCode === 429)
+    return {
+      ...outcome,
+      errorMessage: 'PagerDuty takes no more events of this integration for a while (429)',
+    }
+  if (outcome.statusCode !== 400) return outcome
+  const said = wordsOf(outcome.responseBody)
+  return said
+    ? {
+        ...outcome,
+        errorMessage: `PagerDuty refused the event, so look at routing_key and url: ${said} (400)`,
+      }
+    : outcome
+}
+
+function wordsOf(body: string | null): string | null {
+  try {
+    const { message, errors } = JSON.parse(body ?? '') as { message?: unknown; errors?: unknown }
+    const words = [message, ...(Array.isArray(errors) ? (errors as unknown[]) : [])]
+    return shorten(words.filter(word => typeof word === 'string').join(': '), 300) || null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,149 @@
+import type { Server } from '@hapi/hapi'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { pagination, type Page } from '../../server/page.ts'
+import { Alert, Destination, type AlertRule } from './models.ts'
+import { presentAlert } from './present.ts'
+import { matches } from './recipients.ts'
+import { changedBy, findRule, refuseUnknown, type RuleInput } from './rules.ts'
+
+/** What a rule would have done: a stored one, with what is given changed, or one that is not stored yet. */
+export interface PreviewInput extends Page, RuleInput {
+  rule_id?: string
+  days_back: number
+}
+
+/** A rule as far as it decides what is told. */
+type Tried = Pick<
+  AlertRule,
+  | 'eventTypes'
+  | 'severities'
+  | 'assetIds'
+  | 'tagFilterMode'
+  | 'tagFilterTags'
+  | 'destinationIds'
+  | 'cooldownMinutes'
+  | 'isActive'
+>
+
+/** A rule that lets everything through. */
+const OPEN_RULE: Tried = {
+  eventTypes: null,
+  severities: null,
+  assetIds: null,
+  tagFilterMode: null,
+  tagFilterTags: null,
+  destinationIds: [],
+  cooldownMinutes: 0,
+  isActive: true,
+}
+
+/** A past alert as far as rules look at it. */
+type Past = Pick<Alert, 'id' | 'kind' | 'cause' | 'severity' | 'assetId' | 'sourceId' | 'createdAt'> & {
+  tags: string[]
+  /** The time in all its digits, to go on from. */
+  place: string
+}
+
+/** What would have become of an alert that a rule asks for. */
+interface Judged {
+  id: string
+  isTold: boolean
+}
+
+/** Alerts that are read at a time, however many there are. */
+const CHUNK = 5_000
+const DAY = 86_400_000
+const MINUTE = 60_000
+
+/**
+ * Which alerts of the past days a rule would have told, which its cooldown would have held back, and to which
+ * destinations. It is taken as switched on, and as the only rule.
+ * @throws 404 for a rule, a destination or an asset that does not exist, 400 for a tag mode without tags
+ */
+export async function preview(server: Server, trx: Transaction, input: PreviewInput): Promise<object> {
+  const { rule_id: ruleId, days_back: daysBack, limit, offset, ...fields } = input
+  const stored = ruleId === undefined ? undefined : await findRule(trx, ruleId)
+  await refuseUnknown(server, trx, fields, stored)
+  const rule: Tried = { ...changedBy<Tried>(stored ?? OPEN_RULE, fields), isActive: true }
+  const until = new Date()
+  const since = new Date(until.getTime() - daysBack * DAY)
+  const judged = await judge(trx, rule, since)
+  const told = judged.filter(({ isTold }) => isTold).length
+  const destinations = await Destination.query(trx)
+    .findByIds(rule.destinationIds)
+    .whereNull('deletedAt')
+    .orderBy('id')
+  const page = judged.toReversed().slice(offset, offset + limit)
+  return {
+    since,
+    until,
+    matched: judged.length,
+    told,
+    held_back: judged.length - told,
+    // One for each alert and destination that is switched on.
+    messages: told * destinations.filter(({ isActive }) => isActive).length,
+    destinations: destinations.map(({ id, name, destinationType, isActive }) => ({
+      id,
+      name,
+      destination_type: destinationType,
+      is_active: isActive,
+    })),
+    alerts: await presented(trx, page, server.config.baseUrl),
+    pagination: pagination(judged.length, { limit, offset }),
+  }
+}
+
+/**
+ * Goes through past alerts, oldest first, as they would have come. It begins one cooldown earlier, so that the first
+ * ones may be held back by those before them.
+ */
+async function judge(trx: Transaction, rule: Tried, since: Date): Promise<Judged[]> {
+  const cooldown = rule.cooldownMinutes * MINUTE
+  const toldAt = new Map<string, number>()
+  const judged: Judged[] = []
+  for await (const alert of past(trx, rule, new Date(since.getTime() - cooldown))) {
+    if (!matches(rule, { ...alert, event: { asset: { tags: alert.tags } } })) continue
+    const cause = `${alert.kind} ${alert.cause}`
+    const at = alert.createdAt.getTime()
+    const isTold = at - (toldAt.get(cause) ?? -Infinity) >= cooldown
+    if (isTold) toldAt.set(cause, at)
+    if (at >= since.getTime()) judged.push({ id: alert.id, isTold })
+  }
+  return judged
+}
+
+/** Alerts since a moment, oldest first: those of the rule's types and severities, whatever else it asks. */
+async function* past(trx: Transaction, rule: Tried, since: Date): AsyncGenerator<Past> {
+  let after = { place: since.toISOString(), id: '00000000-0000-0000-0000-000000000000' }
+  for (;;) {
+    const chunk = await rows<Past>(
+      trx,
+      `select id, kind, cause, severity, asset_id, source_id, created_at, cast(created_at as text) as place,
+              array(select jsonb_array_elements_text(event #> '{asset,tags}')) as tags
+         from alerts
+        where company_id = :companyId and (created_at, id) > (cast(:place as timestamptz), cast(:id as uuid))
+          and (cast(:kinds as text[]) is null or kind = any(:kinds))
+          and (cast(:severities as text[]) is null or severity = any(:severities))
+        order by created_at, id limit :most`,
+      {
+        companyId: companyOf(trx),
+        ...after,
+        kinds: rule.eventTypes,
+        severities: rule.severities,
+        most: CHUNK,
+      },
+    )
+    yield* chunk
+    const last = chunk.at(-1)
+    if (!last || chunk.length < CHUNK) return
+    after = { place: last.place, id: last.id }
+  }
+}
+
+async function presented(trx: Transaction, page: readonly Judged[], baseUrl: string): Promise<object[]> {
+  const alerts = await Alert.query(trx).findByIds(page.map(({ id }) => id))
+  return page.flatMap(({ id, isTold }) => {
+    const alert = alerts.find(each => each.id === id)
+    return alert ? [{ ...presentAlert(alert, baseUrl), outcome: isTold ? 'told' : 'held_back' }] : []
+  })
+}

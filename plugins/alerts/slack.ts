@@ -1,0 +1,96 @@
+import Joi from 'joi'
+import { describe, httpsUrl, shorten, type DestinationType, type Outcome } from './destination.ts'
+
+interface SlackConfig {
+  webhook_url: string
+}
+
+const config = Joi.object<SlackConfig>({
+  // Whoever knows the address can write into the channel.
+  webhook_url: httpsUrl.meta({ secret: true }).required(),
+})
+
+/** A channel of Slack, by an incoming webhook. */
+export const slack: DestinationType<SlackConfig> = {
+  name: 'slack',
+  label: 'Slack',
+  config,
+  urlField: 'webhook_url',
+  /**
+   * Blocks of rich text, in which nothing is parsed: a name such as `<!channel>` or `_id` is shown as it is. Limits:
+   * https://docs.slack.dev/reference/block-kit/blocks
+   */
+  compose(payload) {
+    const { symbol, heading, sentence, facts, links } = describe(payload)
+    const lines = facts.flatMap(({ name, value }, place) => [
+      bold(`${place > 0 ? '\n' : ''}${name}: `),
+      plain(value),
+    ])
+    return JSON.stringify({
+      // Shown in notifications, and parsed for mentions even with `mrkdwn` off.
+      text: escape(`${symbol} ${heading}: ${shorten(sentence, MOST_IN_NOTIFICATION)}`),
+      mrkdwn: false,
+      unfurl_links: false,
+      unfurl_media: false,
+      blocks: [
+        { type: 'header', text: { type: 'plain_text', text: `${symbol} ${heading}`, emoji: false } },
+        richText([plain(sentence)]),
+        richText(lines),
+        richText(
+          links.flatMap(({ text, url }, place) => [
+            ...(place > 0 ? [plain(' · ')] : []),
+            { type: 'link', url, text },
+          ]),
+        ),
+      ],
+    })
+  },
+  async deliver({ body }, { config: { webhook_url: url }, post }) {
+    const headers = { 'content-type': 'application/json', 'user-agent': 'Tidemark' }
+    return explained(await post(url, { headers, body }))
+  },
+}
+
+/** UTF-16 units of the sentence in a notification, of which phones show less. */
+const MOST_IN_NOTIFICATION = 300
+
+const plain = (text: string) => ({ type: 'text', text })
+const bold = (text: string) => ({ type: 'text', text, style: { bold: true } })
+const richText = (elements: object[]) => ({
+  type: 'rich_text',
+  elements: [{ type: 'rich_text_section', elements }],
+})
+
+/** The three characters by which Slack tells mentions and links: https://docs.slack.dev/messaging/formatting-message-text */
+function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+/** What Slack says in the body of a refusal, and what to do about it. */
+const REFUSALS: [RegExp, string][] = [
+  [
+    /^(no_service|no_service_id|no_active_hooks|invalid_token|no_team|team_disabled|user_not_found)$/,
+    'Slack does not know this webhook any more: make a new one in Slack and change webhook_url',
+  ],
+  [
+    /^(channel_not_found|channel_is_archived)$/,
+    'The channel is gone or archived: bring it back, or make a webhook for another one and change webhook_url',
+  ],
+  [
+    /^(action_prohibited|posting_to_general_channel_denied)$/,
+    'An administrator of the workspace does not let this webhook post there: ask them, or choose another channel',
+  ],
+  [/^rate_limited$/, 'Slack takes no more messages from this webhook for a while'],
+  [
+    /^(invalid_|missing_|no_text|too_many_)/,
+    'Slack did not understand the message: please report this to Tidemark',
+  ],
+]
+
+/** A refusal with Slack's own word for it, which says more than its status. */
+function explained(outcome: Outcome): Outcome {
+  const code = /^[a-z_]{1,60}$/.exec(outcome.responseBody?.trim() ?? '')?.[0]
+  const known = REFUSALS.find(([pattern]) => code !== undefined && pattern.test(code))
+  if (outcome.isDelivered || !known) return outcome
+  return { ...outcome, errorMessage: `${known[1]} (${outcome.statusCode} ${code})` }
+}

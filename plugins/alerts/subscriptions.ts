@@ -1,0 +1,62 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Server } from '@hapi/hapi'
+
+/** Who wants mail, of all addresses; an address belongs to no company. */
+export interface Subscriptions {
+  /** The page where an address can be taken off and put on again. */
+  linkFor(email: string): string
+  /** Whether a token is that of an address: made with the newest key, or with an older one that is still there. */
+  isToken(email: string, token: string): boolean
+  isSubscribed(email: string): Promise<boolean>
+  subscribe(email: string): Promise<void>
+  unsubscribe(email: string): Promise<void>
+  /** Those of some addresses that want no mail, in lower case. */
+  unsubscribed(emails: readonly string[]): Promise<ReadonlySet<string>>
+}
+
+/** The subscriptions of a server's database, with tokens of its keys. */
+export function makeSubscriptions(server: Server): Subscriptions {
+  const unsubscribed = async (emails: readonly string[]) => {
+    const found = await server.db.statement<{ email: string }>(
+      'select email from unsubscribed where email = any(cast(:emails as text[]))',
+      { emails: emails.map(lowerCased) },
+    )
+    return new Set(found.map(({ email }) => email))
+  }
+  return {
+    linkFor(email) {
+      const query = new URLSearchParams({
+        email: lowerCased(email),
+        token: tokenOf(email, server.vault.keys[0]!),
+      })
+      return `${server.config.baseUrl}/api/public/unsubscribe?${query}`
+    },
+    // All keys are looked at, whichever fits, and each in full: the time it takes tells nothing.
+    isToken: (email, token) =>
+      server.vault.keys.map(key => isSame(token, tokenOf(email, key))).includes(true),
+    isSubscribed: async email => !(await unsubscribed([email])).has(lowerCased(email)),
+    async subscribe(email) {
+      await server.db.statement('delete from unsubscribed where email = :email', { email: lowerCased(email) })
+    },
+    async unsubscribe(email) {
+      await server.db.statement('insert into unsubscribed (email) values (:email) on conflict do nothing', {
+        email: lowerCased(email),
+      })
+    },
+    unsubscribed,
+  }
+}
+
+/** Addresses are compared in lower case, and stored so. */
+export function lowerCased(email: string): string {
+  return email.toLowerCase()
+}
+
+function tokenOf(email: string, key: Buffer): string {
+  return createHmac('sha256', key).update(lowerCased(email)).digest('hex')
+}
+
+function isSame(given: string, token: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(token)]
+  return one.length === other.length && timingSafeEqual(one, other)
+}

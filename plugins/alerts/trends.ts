@@ -1,0 +1,192 @@
+import type { Request } from '@hapi/hapi'
+import { DateTime } from 'luxon'
+import { inCompany } from '../../server/access.ts'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { queryOf } from '../../server/input.ts'
+import { EVENT_TYPES, SEVERITIES, type EventType, type Severity } from './api.ts'
+
+/** What trends are asked with. */
+interface TrendsQuery {
+  /** How many days, today's the last. */
+  days: number
+  /** Whose midnights part the days: an IANA zone. */
+  timezone?: string
+  asset_id?: string
+}
+
+/** What all statements are bound to. */
+interface Span {
+  companyId: string
+  assetId: string | null
+  /** The first moment of each day, and that of the day after the last. */
+  midnights: Date[]
+  since: Date
+  until: Date
+}
+
+/** Alerts that were opened, or closed, on a day. */
+interface Tally {
+  /** Counted from 1. */
+  day: number
+  what: 'opened' | 'resolved' | 'dismissed'
+  severity: Severity
+  kind: EventType
+  count: number
+  /** How long they had been open, in sum. */
+  minutes: number | null
+}
+
+/** How many assets and rules are named. */
+const NOISIEST = 10
+
+/** Which alerts count: news, which is over as it comes, is no trouble. */
+const COUNTED = `a.company_id = :companyId and a.kind <> 'discovery_complete'
+  and (cast(:assetId as uuid) is null or a.asset_id = :assetId or a.source_id = :assetId)`
+const OPENED = `${COUNTED} and a.created_at >= :since and a.created_at < :until`
+
+/** How alerts came and went, day by day, how long people took, and what is noisiest: in four statements. */
+export async function trends(request: Request) {
+  const asked = queryOf<TrendsQuery>(request)
+  const zone = asked.timezone ?? request.server.config.timezone
+  const first = DateTime.now()
+    .setZone(zone)
+    .minus({ days: asked.days - 1 })
+  // Each by itself: where clocks change at midnight, a day begins at one.
+  const dates = Array.from({ length: asked.days + 1 }, (_, day) => first.plus({ days: day }).startOf('day'))
+  const midnights = dates.map(date => date.toJSDate())
+  return inCompany(request, async trx => {
+    const span: Span = {
+      companyId: companyOf(trx),
+      assetId: asked.asset_id ?? null,
+      midnights,
+      since: midnights[0]!,
+      until: midnights.at(-1)!,
+    }
+    const tallies = await tally(trx, span)
+    return {
+      data: {
+        since: span.since,
+        until: span.until,
+        timezone: zone,
+        ...counts(tallies),
+        mean_minutes_to_acknowledge: await minutesToAcknowledge(trx, span),
+        mean_minutes_to_resolve: mean(tallies.filter(({ what }) => what === 'resolved')),
+        by_severity: by(SEVERITIES, tallies, ({ severity }) => severity),
+        by_event_type: by(
+          EVENT_TYPES.filter(type => type !== 'discovery_complete'),
+          tallies,
+          ({ kind }) => kind,
+        ),
+        by_day: dates.slice(0, -1).map((date, place) => {
+          const own = tallies.filter(({ day }) => day === place + 1)
+          return {
+            date: date.toISODate(),
+            ...counts(own),
+            opened_by_severity: opened(SEVERITIES, own, ({ severity }) => severity),
+          }
+        }),
+        noisiest_assets: await noisiestAssets(trx, span),
+        noisiest_rules: await noisiestRules(trx, span),
+      },
+    }
+  })
+}
+
+async function tally(trx: Transaction, span: Span): Promise<Tally[]> {
+  const day = (column: string) => `width_bucket(${column}, cast(:midnights as timestamptz[]))`
+  return rows<Tally>(
+    trx,
+    `select day, what, severity, kind, count(*)::int as count, sum(minutes)::float as minutes
+       from (
+         select ${day('a.created_at')} as day, 'opened' as what, a.severity, a.kind, null as minutes
+           from alerts a where ${OPENED}
+         union all
+         select ${day('a.resolved_at')}, a.status, a.severity, a.kind, extract(epoch from a.resolved_at - a.created_at) / 60
+           from alerts a where ${COUNTED} and a.resolved_at >= :since and a.resolved_at < :until) moved
+      group by day, what, severity, kind`,
+    { ...span },
+  )
+}
+
+/** Of the alerts that were first acknowledged within the span. */
+async function minutesToAcknowledge(trx: Transaction, span: Span): Promise<number | null> {
+  const [found] = await rows<{ minutes: number | null }>(
+    trx,
+    `select avg(extract(epoch from m.at - a.created_at) / 60)::float as minutes
+       from alert_history m
+       join alerts a on a.id = m.alert_id and ${COUNTED}
+      where m.company_id = :companyId and m.to_status = 'acknowledged' and m.at >= :since and m.at < :until
+        and not exists (
+          select 1 from alert_history earlier
+           where earlier.company_id = :companyId and earlier.alert_id = m.alert_id and earlier.id < m.id
+             and earlier.to_status = 'acknowledged')`,
+    { ...span },
+  )
+  return rounded(found?.minutes)
+}
+
+/** The assets of which most alerts were opened, by the name that the newest alert has for each. */
+async function noisiestAssets(trx: Transaction, span: Span): Promise<object[]> {
+  const found = await rows<{ asset: Record<string, unknown>; alerts: number; occurrences: number }>(
+    trx,
+    `select event -> 'asset' as asset, noisy.alerts, noisy.occurrences
+       from (
+         select a.asset_id, count(*)::int as alerts, sum(a.occurrences)::int as occurrences, max(a.created_at) as last_at
+           from alerts a where ${OPENED} and a.asset_id is not null
+          group by a.asset_id order by alerts desc, occurrences desc, a.asset_id limit :most) noisy
+      cross join lateral (
+        select a.event from alerts a
+         where a.company_id = :companyId and a.asset_id = noisy.asset_id and a.created_at = noisy.last_at limit 1) newest
+      order by noisy.alerts desc, noisy.occurrences desc, noisy.asset_id`,
+    { ...span, most: NOISIEST },
+  )
+  return found.map(({ asset, ...counted }) => {
+    const { id, qualified_name, asset_type } = asset
+    return { id, qualified_name, asset_type, ...counted }
+  })
+}
+
+/** The rules, metrics and schedules that opened most alerts. */
+async function noisiestRules(trx: Transaction, span: Span): Promise<object[]> {
+  const found = await rows<{ kind: EventType; ruleName: string; alerts: number; occurrences: number }>(
+    trx,
+    `select a.kind, (array_agg(a.rule_name order by a.created_at desc))[1] as rule_name,
+            count(*)::int as alerts, sum(a.occurrences)::int as occurrences
+       from alerts a where ${OPENED}
+      group by a.kind, a.cause order by alerts desc, occurrences desc, a.kind, a.cause limit :most`,
+    { ...span, most: NOISIEST },
+  )
+  return found.map(({ kind, ruleName, ...counted }) => ({
+    rule_name: ruleName,
+    event_type: kind,
+    ...counted,
+  }))
+}
+
+function counts(tallies: readonly Tally[]): Record<Tally['what'], number> {
+  const of = (asked: Tally['what']) => total(tallies.filter(({ what }) => what === asked))
+  return { opened: of('opened'), resolved: of('resolved'), dismissed: of('dismissed') }
+}
+
+function by(keys: readonly string[], tallies: readonly Tally[], keyOf: (tally: Tally) => string): object {
+  return Object.fromEntries(keys.map(key => [key, counts(tallies.filter(each => keyOf(each) === key))]))
+}
+
+function opened(keys: readonly string[], tallies: readonly Tally[], keyOf: (tally: Tally) => string): object {
+  const those = tallies.filter(({ what }) => what === 'opened')
+  return Object.fromEntries(keys.map(key => [key, total(those.filter(each => keyOf(each) === key))]))
+}
+
+function total(tallies: readonly Tally[]): number {
+  return tallies.reduce((sum, { count }) => sum + count, 0)
+}
+
+function mean(tallies: readonly Tally[]): number | null {
+  const minutes = tallies.reduce((sum, each) => sum + (each.minutes ?? 0), 0)
+  return tallies.length === 0 ? null : rounded(minutes / total(tallies))
+}
+
+/** To tenths. */
+function rounded(minutes: number | null | undefined): number | null {
+  return minutes == null ? null : Math.round(minutes * 10) / 10
+}

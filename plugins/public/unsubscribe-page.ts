@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto'
+import { html, Markup } from '../../server/markup.ts'
+
+const STYLE = `
+:root { color-scheme: light dark; --text: #1c2024; --quiet: #60646c; --page: #f4f5f7; --card: #fff; --line: #dfe2e6; --on: #1f6feb; }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #edeef0; --quiet: #a0a6ae; --page: #111315; --card: #1a1d20; --line: #33383d; --on: #4c8dff; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; min-height: 100vh; min-height: 100dvh; display: grid; place-items: center; padding: 16px;
+  background: var(--page); color: var(--text); font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif; }
+main { width: 100%; max-width: 440px; padding: 32px 28px; background: var(--card); border: 1px solid var(--line); border-radius: 14px; }
+h1 { margin: 0 0 4px; font-size: 22px; line-height: 1.25; }
+p { margin: 0; color: var(--quiet); }
+.email { overflow-wrap: anywhere; }
+form { margin: 24px 0 16px; padding: 16px 0; border: solid var(--line); border-width: 1px 0; }
+button { display: flex; align-items: center; justify-content: space-between; gap: 16px; width: 100%; padding: 6px 0; border: 0;
+  background: none; color: inherit; font: inherit; text-align: left; cursor: pointer; }
+button:focus-visible { outline: 3px solid var(--on); outline-offset: 6px; border-radius: 6px; }
+button:disabled { cursor: progress; }
+.knob { flex: none; width: 46px; height: 28px; border-radius: 14px; background: #8b9097; transition: background .15s; }
+.knob::after { content: ''; display: block; width: 22px; height: 22px; margin: 3px; border-radius: 50%; background: #fff; transition: translate .15s; }
+[aria-checked=true] .knob { background: var(--on); }
+[aria-checked=true] .knob::after { translate: 18px; }
+@media (prefers-reduced-motion: reduce) { .knob, .knob::after { transition: none; } }
+@media (forced-colors: active) { .knob { border: 1px solid; } .knob::after { background: CanvasText; } }
+`
+
+/** Without it, the button sends the form and a page comes back; with it, the switch moves where it is. */
+const SCRIPT = `
+const form = document.querySelector('form')
+const button = document.querySelector('button')
+const state = document.querySelector('[role=status]')
+form.addEventListener('submit', async event => {
+  event.preventDefault()
+  button.disabled = true
+  try {
+    const answer = await fetch(form.action, { method: 'POST', headers: { accept: 'application/json' } })
+    if (!answer.ok) throw new Error(answer.status)
+    const { subscribed } = await answer.json()
+    button.setAttribute('aria-checked', String(subscribed))
+    state.textContent = subscribed ? form.dataset.on : form.dataset.off
+    const next = new URL(form.action)
+    next.searchParams.set('action', subscribed ? 'unsubscribe' : 'subscribe')
+    form.action = next
+  } catch {
+    state.textContent = 'That did not work just now. Please try again in a minute.'
+  }
+  button.disabled = false
+  button.focus()
+})
+`
+
+const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+/** What the pages may load and do: their own style and script by their hashes, and ask this host. */
+export const contentSecurityPolicy = [
+  "default-src 'none'",
+  `style-src ${hashOf(STYLE)}`,
+  `script-src ${hashOf(SCRIPT)}`,
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const ON = 'You get alerts by email.'
+const OFF = 'You get no more email from us.'
+
+/** The page where an address is taken off and put on again; it tells how it stands now. */
+export function preferencesPage(email: string, token: string, isSubscribed: boolean): string {
+  const action = isSubscribed ? 'unsubscribe' : 'subscribe'
+  // Relative, so that it works at whatever address a proxy shows.
+  const target = `?${new URLSearchParams({ email, token, action }).toString()}`
+  return page(
+    'Email from Tidemark',
+    html`<h1>Email from Tidemark</h1>
+      <p class="email">${email}</p>
+      <form method="post" action="${target}" data-on="${ON}" data-off="${OFF}">
+        <button role="switch" aria-checked="${String(isSubscribed)}">
+          <span>Alerts by email</span><span class="knob" aria-hidden="true"></span>
+        </button>
+      </form>
+      <p role="status">${isSubscribed ? ON : OFF}</p>`,
+    SCRIPT,
+  )
+}
+
+/** The page for a link that was changed or is not complete. */
+export const refusalPage = page(
+  'This link does not work',
+  html`<h1>This link does not work</h1>
+    <p>
+      It is not complete, or it was made for another address. Open the link at the end of one of our mails
+      again; if you copied it, copy all of it.
+    </p>`,
+)
+
+function page(title: string, content: Markup, script?: string): string {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <title>${title}</title>
+        ${new Markup(`<style>${STYLE}</style>`)}
+      </head>
+      <body>
+        <main>${content}</main>
+        ${script === undefined ? null : new Markup(`<script>${script}</script>`)}
+      </body>
+    </html> `.text
+}

@@ -1,0 +1,79 @@
+import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi'
+import { access } from '../../server/access.ts'
+import { queryOf } from '../../server/input.ts'
+import { html, subscription, unsubscribeQuery, unsubscribeChange } from './schemas.ts'
+import { contentSecurityPolicy, preferencesPage, refusalPage } from './unsubscribe-page.ts'
+
+const tags = ['api', 'public']
+const path = '/api/public/unsubscribe'
+
+interface Asked {
+  email: string
+  token: string
+  action: 'subscribe' | 'unsubscribe'
+}
+
+/** Where people say whether they want mail: a page, and what the buttons of pages and mail programs send. */
+export const unsubscribeRoutes: ServerRoute[] = [
+  {
+    method: 'GET',
+    path,
+    options: {
+      ...access.open,
+      description: 'Shows whether an address gets mail, with a switch; changes nothing',
+      tags,
+      validate: { query: unsubscribeQuery },
+      response: { status: { 200: html, 403: html } },
+    },
+    async handler(request, h) {
+      const { email, token } = queryOf<Asked>(request)
+      const { subscriptions } = request.server.plugins.alerts
+      if (!subscriptions.isToken(email, token)) return showPage(h, refusalPage).code(403)
+      return showPage(h, preferencesPage(email, token, await subscriptions.isSubscribed(email)))
+    },
+  },
+  {
+    method: 'POST',
+    path,
+    options: {
+      ...access.open,
+      description: 'Takes an address off, or puts it on again',
+      notes:
+        'The body List-Unsubscribe=One-Click of mail programs (RFC 8058), urlencoded or multipart, is answered with an empty 200; who accepts text/html gets a page.',
+      tags,
+      payload: {
+        multipart: { output: 'data' },
+        allow: ['application/x-www-form-urlencoded', 'multipart/form-data', 'application/json'],
+        maxBytes: 4_096,
+      },
+      validate: { query: unsubscribeChange },
+      // A page for those who accept one.
+      response: { status: { 200: subscription, 403: html }, sample: 0 },
+    },
+    handler: change,
+  },
+]
+
+async function change(request: Request, h: ResponseToolkit) {
+  const { email, token, action } = queryOf<Asked>(request)
+  const { subscriptions } = request.server.plugins.alerts
+  if (!subscriptions.isToken(email, token)) return showPage(h, refusalPage).code(403)
+  await subscriptions[action](email)
+  const isSubscribed = action === 'subscribe'
+  if (isOneClick(request.payload)) return h.response('').code(200)
+  if (String(request.headers.accept ?? '').includes('text/html'))
+    return showPage(h, preferencesPage(email, token, isSubscribed))
+  return h.response({ email, subscribed: isSubscribed })
+}
+
+function isOneClick(body: unknown): boolean {
+  return (body as Record<string, unknown> | null)?.['List-Unsubscribe'] === 'One-Click'
+}
+
+function showPage(h: ResponseToolkit, text: string) {
+  return h
+    .response(text)
+    .type('text/html')
+    .header('Content-Security-Policy', contentSecurityPolicy)
+    .header('Cache-Control', 'no-store')
+}

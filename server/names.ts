@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { lookup, Resolver } from 'node:dns/promises'
+
+/** An address of a name. */
+export interface Resolved {
+  address: string
+  /** 4 or 6. */
+  family: number
+}
+
+/** All addresses of a name. */
+export type Resolve = (name: string) => Promise<Resolved[]>
+
+/** The resolver of the system, which sockets would ask: it knows /etc/hosts, and reads 0x7f.1 as 127.0.0.1. */
+export const ofSystem: Resolve = name => lookup(name, { all: true })
+
+/** What DNS says of a name that it does not know, or knows no address of. */
+const NOT_KNOWN = ['ENOTFOUND', 'ENODATA']
+
+/**
+ * A resolver for names that anybody may give. The system's blocks one of libuv's few threads for as long as a name
+ * server is silent, so that two silent ones would keep all other names waiting; so DNS is asked without it first, at
+ * most 4.5 seconds. Left to the system are the names of its hosts file, and what DNS does not know, which can be
+ * short for a name of a search domain.
+ * @param servers of DNS; those of the system unless told
+ */
+export function namesOf({
+  servers,
+  system = ofSystem,
+}: { servers?: string[]; system?: Resolve } = {}): Resolve {
+  return async name => {
+    if (isInHosts(name)) return system(name)
+    // Made anew each time, since it reads /etc/resolv.conf only then.
+    const dns = new Resolver({ timeout: 1_500, tries: 2 })
+    if (servers) dns.setServers(servers)
+    const [four, six] = await Promise.allSettled([dns.resolve4(name), dns.resolve6(name)])
+    const found = [four, six].flatMap((answer, at) =>
+      answer.status === 'fulfilled'
+        ? answer.value.map(address => ({ address, family: at === 0 ? 4 : 6 }))
+        : [],
+    )
+    if (found.length > 0) return found
+    const failures = [four, six].flatMap(answer =>
+      answer.status === 'rejected' ? [answer.reason as NodeJS.ErrnoException] : [],
+    )
+    const failure = failures.find(({ code = '' }) => !NOT_KNOWN.includes(code))
+    if (failure) throw failure
+    return system(name)
+  }
+}
+
+function isInHosts(name: string): boolean {
+  const wanted = name.toLowerCase().replace(/\.$/, '')
+  try {
+    const lines = readFileSync('/etc/hosts', 'utf8').toLowerCase().split('\n')
+    return lines.some(line => line.replace(/#.*/, '').split(/\s+/).slice(1).includes(wanted))
+  } catch {
+    return false
+  }
+}

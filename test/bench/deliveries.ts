@@ -1,0 +1,238 @@
+/**
+ * How many deliveries a second workers make, and how long after the commit of an alert its message arrives, with
+ * receivers beside that never answer; beside the same number of bare HTTPS POSTs: `node test/bench/deliveries.ts
+ * [--quick] [--profile FOLDER]`.
+ *
+ * Alerts are raised in this process, which works no jobs; workers and receivers are processes of their own. Each alert
+ * goes to every destination, so that whoever never answers is owed as much as whoever does. What arrived must be what
+ * was raised, or it ends with an error, and so it does when a message has not arrived half a minute after the last
+ * alert; else it is told how long things took, and never judged. With `profile`, the workers leave CPU profiles in the
+ * folder.
+ */
+import { equal } from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { Agent, request } from 'node:https'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import tls from 'node:tls'
+import got from 'got'
+import { postGuarded } from '../../plugins/alerts/post.ts'
+import { clock, startHostileReceiver, type HostileReceiver } from '../chaos/hostile-receiver.ts'
+import { testCluster } from '../helpers/cluster.ts'
+import { startProcess } from '../helpers/server-process.ts'
+import { startServer, type TestServer } from '../helpers/server.ts'
+import { makeWorld, type World } from '../plugins/alerts/world.ts'
+
+const { values } = parseArgs({ options: { quick: { type: 'boolean' }, profile: { type: 'string' } } })
+const isQuick = values.quick === true
+
+/** Messages of a burst; alerts and milliseconds between them, where lag is measured. */
+const BURST = isQuick ? 160 : 2_000
+const ALERTS = isQuick ? 40 : 600
+const PAUSE = 100
+/** Milliseconds after which a message that has not arrived is not waited for any more. */
+const PATIENCE = 30_000
+/** Destinations that answer, over which a burst may be spread; and those that never do. */
+const HEALTHY = 8
+const DEAD = 8
+/** POSTs at once of the bare loops. */
+const IN_FLIGHT = 32
+
+interface Bench {
+  app: TestServer
+  world: World
+  receiver: HostileReceiver
+  /** Ids of the destinations that answer, and of those that never do. */
+  healthy: string[]
+  dead: string[]
+  folder: string
+}
+
+const downs: (() => unknown)[] = []
+const lasting = { teardown: (down: () => unknown) => downs.push(down) }
+try {
+  await main()
+} finally {
+  for (const down of downs.reverse()) await down()
+}
+
+async function main(): Promise<void> {
+  const bench = await makeBench()
+  const [load = 0] = loadavg()
+  console.log(
+    `${availableParallelism()} processors, of which ${load.toFixed(1)} were busy; Node ${process.version}`,
+  )
+  const rates: object[] = await bareLoops(bench)
+  for (const processes of [1, 2])
+    for (const destinations of [1, HEALTHY]) rates.push(await burst(bench, processes, destinations))
+  console.table(rates)
+  const lags: object[] = []
+  for (const processes of [1, 2])
+    for (const dead of [0, 1, DEAD]) lags.push(await lag(bench, processes, dead))
+  console.table(lags)
+}
+
+async function makeBench(): Promise<Bench> {
+  process.env.TEST_CLUSTER = JSON.stringify(await testCluster())
+  const folder = await mkdtemp(join(tmpdir(), 'tidemark-bench-'))
+  lasting.teardown(() => rm(folder, { recursive: true }))
+  const receiver = await startHostileReceiver(folder)
+  lasting.teardown(receiver.end)
+  tls.setDefaultCACertificates([...tls.getCACertificates('default'), readAuthority(folder)])
+  const app = await startServer(lasting, { settings: { ROLE: 'web' }, build: { spies: false } })
+  const world = await makeWorld(app)
+  const add = async (path: string) =>
+    (await world.addDestination({ url: `${receiver.url}/${path}` }, { name: `${path} ${randomUUID()}` })).id
+  const healthy = await Promise.all(Array.from({ length: HEALTHY }, () => add('ok')))
+  const dead = await Promise.all(Array.from({ length: DEAD }, () => add('no%20answer')))
+  return { app, world, receiver, healthy, dead, folder }
+}
+
+function readAuthority(folder: string): string {
+  return readFileSync(join(folder, 'authority.pem'), 'utf8')
+}
+
+/** POSTs of the same size, without a product around them. */
+async function bareLoops({ receiver }: Bench): Promise<object[]> {
+  const url = `${receiver.url}/ok`
+  const body = JSON.stringify({ alert: 'x'.repeat(700) })
+  const headers = { 'content-type': 'application/json', 'webhook-id': 'bare' }
+  const byNode = (agent: Agent) => () =>
+    new Promise<void>((resolve, reject) => {
+      const sent = request(url, { method: 'POST', headers, agent }, response => {
+        response.resume().on('end', resolve)
+      })
+      sent.on('error', reject).end(body)
+    })
+  const policy = { allow: ['127.0.0.0/8'] }
+  const ways: Record<string, () => Promise<unknown>> = {
+    'node:https, connections kept': byNode(new Agent({ keepAlive: true, maxSockets: IN_FLIGHT })),
+    'node:https, a connection each': byNode(new Agent({ keepAlive: false })),
+    'got, a connection each': () => got.post(url, { body, headers, retry: { limit: 0 } }),
+    'guarded, as deliveries are': () => postGuarded(url, { body, headers, policy }),
+  }
+  const rates: object[] = []
+  for (const [name, post] of Object.entries(ways)) {
+    await repeat(post, IN_FLIGHT)
+    await receiver.take()
+    const startedAt = clock()
+    await repeat(post, BURST)
+    const ms = clock() - startedAt
+    equal((await receiver.take()).length, BURST, name)
+    rates.push(rateOf(`bare ${name}`, ms))
+  }
+  return rates
+}
+
+async function repeat(post: () => Promise<unknown>, times: number): Promise<void> {
+  let left = times
+  const one = async () => {
+    while (left-- > 0) await post()
+  }
+  await Promise.all(Array.from({ length: IN_FLIGHT }, one))
+}
+
+function rateOf(name: string, ms: number, more: object = {}): object {
+  return {
+    '': name,
+    'a second': Math.round((BURST * 1_000) / ms),
+    'ms each': Number((ms / BURST).toFixed(2)),
+    ...more,
+  }
+}
+
+/** Alerts that are raised at once: from their commit until the last message has arrived, and until all is on record. */
+async function burst(bench: Bench, processes: number, destinations: number): Promise<object> {
+  const { app, world, receiver, healthy } = bench
+  await begin(bench, healthy.slice(0, destinations))
+  const stop = await startWorkers(bench, processes)
+  const before = await statements(app)
+  await world.raiseAll(Array.from({ length: BURST / destinations }, () => ({ cause: randomUUID() })))
+  const startedAt = clock()
+  const pending = `select count(*)::int as n from deliveries where status = 'pending'`
+  while ((await app.query(pending))[0]?.n !== 0) await wait(20)
+  const recordedMs = clock() - startedAt
+  const transactions = (await statements(app)) - before
+  const arrivals = await receiver.take()
+  equal(arrivals.length, BURST, 'each message arrives once')
+  await stop()
+  const name = `${processes === 1 ? 'one process' : `${processes} processes`}, ${destinations} destinations`
+  return rateOf(name, arrivals.at(-1)![1] - startedAt, {
+    'recorded a second': Math.round((BURST * 1_000) / recordedMs),
+    'transactions each': Number((transactions / BURST).toFixed(1)),
+  })
+}
+
+/** Transactions of the database so far; those of a session count when it has been idle for a second. */
+async function statements({ query }: TestServer): Promise<number> {
+  await wait(1_500)
+  const [row] = await query(
+    `select xact_commit + xact_rollback as n from pg_stat_database where datname = current_database()`,
+  )
+  return Number(row?.n)
+}
+
+/** Alerts that are raised one by one: milliseconds from each one's commit until it arrives where somebody answers. */
+async function lag(bench: Bench, processes: number, dead: number): Promise<object> {
+  const { app, world, receiver } = bench
+  await begin(bench, [bench.healthy[0]!, ...bench.dead.slice(0, dead)])
+  const stop = await startWorkers(bench, processes)
+  await wait(2_000)
+  const committed = new Map<string, number>()
+  for (let count = 0; count < ALERTS; count += 1) {
+    const { alertId } = await world.raise({ cause: randomUUID() })
+    committed.set(alertId, clock())
+    await wait(PAUSE)
+  }
+  const arrived = new Map<string, number>()
+  for (const giveUp = clock() + PATIENCE; arrived.size < ALERTS && clock() < giveUp; await wait(100))
+    for (const [id, at] of await receiver.take()) arrived.set(id, at)
+  if (arrived.size < ALERTS) process.exitCode = 1
+  const busy = await app.query(`select count(*)::int as n from deliveries where claimed_at is not null`)
+  await stop()
+  const lags = [...committed].map(([id, at]) => (arrived.get(id) ?? Infinity) - at).sort((a, b) => a - b)
+  const at = (share: number) => Math.round(lags[Math.min(lags.length - 1, Math.floor(share * lags.length))]!)
+  const name = `${processes === 1 ? 'one process' : `${processes} processes`}, ${dead} dead beside`
+  return {
+    'ms from commit to arrival': name,
+    p50: at(0.5),
+    p99: at(0.99),
+    most: at(1),
+    missing: ALERTS - arrived.size,
+    'in flight': busy[0]?.n,
+  }
+}
+
+/** Forgets what was, and leaves these destinations switched on. */
+async function begin({ app, receiver }: Bench, active: string[]): Promise<void> {
+  await app.query(`delete from alerts`)
+  await app.query(`delete from pgboss.job where name in ('alerts.deliver', 'alerts.retry')`)
+  await app.query(`update destinations set is_active = id = any($1), failing_since = null`, [active])
+  await app.query('vacuum analyze')
+  await receiver.take()
+}
+
+/** @returns how to stop them */
+async function startWorkers({ app, folder }: Bench, processes: number): Promise<() => Promise<void>> {
+  const stops: (() => unknown)[] = []
+  const settings = {
+    ROLE: 'worker',
+    EGRESS_ALLOW: '127.0.0.0/8',
+    NODE_EXTRA_CA_CERTS: join(folder, 'authority.pem'),
+    // As `npm start`.
+    NODE_OPTIONS: `--max-old-space-size=1024 --max-semi-space-size=8${profiling()}`,
+  }
+  const starting = Array.from({ length: processes }, () =>
+    startProcess({ teardown: down => stops.push(down) }, app, settings),
+  )
+  await Promise.all(starting)
+  return async () => void (await Promise.all(stops.map(stop => stop())))
+}
+
+function profiling(): string {
+  return values.profile === undefined ? '' : ` --cpu-prof --cpu-prof-dir=${values.profile}`
+}

@@ -1,0 +1,160 @@
+import t from 'tap'
+import { deliver, retry, type AttemptData } from '../../../plugins/alerts/delivery.ts'
+import { sweep } from '../../../plugins/alerts/jobs.ts'
+import { startReceiver, type Received } from '../../helpers/receiver.ts'
+import { startServer } from '../../helpers/server.ts'
+import { ALERTS, makeWorld } from './world.ts'
+
+const started = (n: number, deliveryId?: string) => (data: AttemptData) =>
+  data.n === n && (deliveryId === undefined || data.delivery_id === deliveryId)
+
+const typesOf = (requests: readonly Received[]) => requests.map(({ body }) => JSON.parse(body).event_type)
+
+t.test('that an alert is over never overtakes that it was opened', async t => {
+  const app = await startServer(t, { settings: { WEBHOOK_DELAYS: '0,0.5' } })
+  const world = await makeWorld(app)
+  const receiver = await startReceiver(t)
+  const { id } = await world.addDestination({ url: receiver.url })
+  receiver.answer(500, 200)
+  await world.raise()
+  await app.server.jobs.settled(deliver, started(1))
+  await world.recover()
+  t.match(await app.query(`select job_id from deliveries where event_type = 'alert.resolved'`), [
+    { job_id: null },
+  ])
+  t.strictSame(typesOf(await receiver.received(3)), ['alert.triggered', 'alert.triggered', 'alert.resolved'])
+
+  t.test('also when the first message ends badly, and in the moment of the recovery', async t => {
+    receiver.answer((_request, response) => {
+      // The recovery comes while the last attempt is on its way.
+      void world.recover('rule:2').then(() => response.writeHead(500).end())
+    }, 200)
+    await app.query('update destinations set failing_since = now()')
+    const { alertId } = await world.raise({ cause: 'rule:2' })
+    const last = await receiver.received(5)
+    t.strictSame(typesOf(last.slice(3)), ['alert.triggered', 'alert.triggered'])
+    t.equal(typesOf(await receiver.received(6)).at(-1), 'alert.resolved')
+    t.equal(JSON.parse(receiver.requests.at(-1)?.body ?? '').alert.id, alertId)
+  })
+
+  t.test('also when the first message is stopped', async t => {
+    receiver.answer(500)
+    const { alertId } = await world.raise({ cause: 'rule:3' })
+    await receiver.received(7)
+    await world.recover('rule:3')
+    await world.ask('PATCH', `${ALERTS}/destinations/${id}`, { is_active: false })
+    const ended = async () =>
+      app.query(
+        `select status from deliveries where alert_id = $1 and status in ('stopped', 'failed') order by id`,
+        [alertId],
+      )
+    while ((await ended()).length < 2) await new Promise(resolve => setTimeout(resolve, 50))
+    t.match((await ended()).at(-1), { status: 'stopped' })
+  })
+})
+
+t.test('the sweep leaves a message alone that waits, and starts it when nothing is before it', async t => {
+  const app = await startServer(t, { settings: { WEBHOOK_DELAYS: '3600' } })
+  const world = await makeWorld(app)
+  const receiver = await startReceiver(t)
+  await world.addDestination({ url: receiver.url })
+  await world.raise()
+  await world.recover()
+  const resent = async () => {
+    const id = await app.server.jobs.send(sweep, {})
+    for (;;) {
+      const [job] = await app.query(`select output from pgboss.job where id = $1 and state = 'completed'`, [
+        id,
+      ])
+      if (job) return (job.output as { resent: number }).resent
+      await new Promise(resolve => setTimeout(resolve, 50))
+    }
+  }
+  await app.query(`update deliveries set created_at = now() - interval '5 minutes'`)
+  t.equal(await resent(), 0)
+  await app.query(`update deliveries set status = 'stopped' where event_type = 'alert.triggered'`)
+  t.equal(await resent(), 1)
+  t.strictSame(typesOf(await receiver.received(1)), ['alert.resolved'])
+})
+
+t.test(
+  'a destination that nothing reaches for five days is switched off, and the others hear of it',
+  async t => {
+    const app = await startServer(t, { settings: { WEBHOOK_DELAYS: '0' } })
+    const world = await makeWorld(app)
+    const [dead, well] = [await startReceiver(t), await startReceiver(t)]
+    const { id } = await world.addDestination({ url: dead.url }, { name: 'Dead' })
+    const path = `${ALERTS}/destinations/${id}`
+    dead.answer(500)
+    const swept = async () => {
+      const jobId = await app.server.jobs.send(sweep, {})
+      for (;;) {
+        const [job] = await app.query(`select output from pgboss.job where id = $1 and state = 'completed'`, [
+          jobId,
+        ])
+        if (job) return (job.output as { disabled: number }).disabled
+        await new Promise(resolve => setTimeout(resolve, 50))
+      }
+    }
+    const failingSince = async () => (await world.ask('GET', path)).body.data.failing_since
+    const fail = async (cause: string) => {
+      const { alertId } = await world.raise({ cause })
+      const [delivery] = await app.query('select id from deliveries where alert_id = $1', [alertId])
+      return String(delivery?.id)
+    }
+
+    t.equal(await failingSince(), null)
+    await app.server.jobs.settled(deliver, started(1, await fail('rule:1')))
+    t.type(await failingSince(), 'string')
+    dead.answer(200)
+    await app.server.jobs.settled(retry, started(1, await fail('rule:2')))
+    t.equal(await failingSince(), null, 'a success ends it')
+    dead.answer(500)
+    await app.server.jobs.settled(deliver, started(1, await fail('rule:3')))
+    await app.query(`update destinations set failing_since = now() - interval '6 days'`)
+    await app.query(
+      `update deliveries set created_at = now() - interval '6 days', completed_at = now() - interval '6 days'`,
+    )
+    t.equal(await swept(), 0, 'one failure long ago is not five days of them')
+    await app.server.jobs.settled(retry, started(1, await fail('rule:4')))
+    await world.addDestination({ url: well.url }, { name: 'Well' })
+    t.equal(await swept(), 1)
+    t.match((await world.ask('GET', path)).body.data, {
+      is_active: false,
+      disabled_reason: /Every attempt has failed since/,
+    })
+    const [told] = await well.received(1)
+    t.match(JSON.parse(told?.body ?? ''), {
+      event_type: 'alert.triggered',
+      alert: { alert_type: 'destination', severity: 'warning' },
+      event: { asset: { qualified_name: 'Dead', asset_type: 'destination' } },
+    })
+    t.match(await app.query(`select actor, target_id from audit_log where action = 'destination.disabled'`), [
+      { actor: 'system', target_id: id },
+    ])
+    t.equal(await swept(), 0)
+
+    await world.ask('PATCH', path, { is_active: true })
+    t.strictSame(typesOf(await well.received(2)), ['alert.triggered', 'alert.resolved'])
+    t.equal(dead.requests.length, 4, 'it is not told of itself')
+  },
+)
+
+t.test('eight receivers that never answer hold up nobody else', async t => {
+  const app = await startServer(t, { settings: { WEBHOOK_DELAYS: '0' } })
+  const world = await makeWorld(app)
+  const [silent, well] = [await startReceiver(t), await startReceiver(t)]
+  silent.answer(() => undefined)
+  for (let n = 0; n < 8; n += 1) await world.addDestination({ url: `${silent.url}/${n}` })
+  await world.raiseAll(Array.from({ length: 10 }, (_, n) => ({ cause: `rule:${n}` })))
+  await silent.received(8 * 4)
+  await world.addDestination({ url: well.url })
+  await world.raise({ cause: 'rule:well' })
+  await well.received(1)
+  const ended = await app.query(`select from delivery_attempts where error_class = 'timeout'`)
+  t.equal(ended.length, 0, 'before any of them is given up on')
+  const [active] = await app.query(
+    `select max(n)::int as most from (select count(*) as n from pgboss.job where name = 'alerts.deliver' and state = 'active' group by group_id) x`,
+  )
+  t.ok(Number(active?.most) <= 4, `at most four at once to one destination: ${active?.most}`)
+})

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { startServer } from '../../helpers/server.ts'
+import { ALERTS, makeWorld } from './world.ts'
+
+const app = await startServer({ teardown: down => t.teardown(down) }, { settings: { ROLE: 'web' } })
+const url = 'https://127.0.0.1:9/hook'
+const missing = (code: string, details: object) => ({ status: 404, body: { error: { code, details } } })
+
+t.test("a rule names only destinations and assets that are there, and are the company's", async t => {
+  const [world, theirs] = [await makeWorld(app), await makeWorld(app)]
+  const { id } = await world.addDestination({ url })
+  const { id: foreign } = await theirs.addDestination({ url })
+  const rule = { name: 'One', destination_ids: [id] }
+  const { body } = await world.ask('POST', `${ALERTS}/rules`, { ...rule, asset_ids: [world.sourceId] })
+  const path = `${ALERTS}/rules/${body.data.id}`
+  for (const [field, code, named, ids] of [
+    ['destination_ids', 'DESTINATION_NOT_FOUND', 'destination_id', [randomUUID(), foreign]],
+    ['asset_ids', 'ASSET_NOT_FOUND', 'asset_id', [randomUUID(), theirs.sourceId, id]],
+  ] as const)
+    for (const unknown of ids) {
+      const own = field === 'asset_ids' ? world.sourceId : id
+      const given = { [field]: [own, unknown] }
+      const expected = missing(code, { [named]: unknown })
+      t.match(await world.ask('POST', `${ALERTS}/rules`, { ...rule, ...given }), expected)
+      t.match(await world.ask('PATCH', path, given), expected)
+      t.match(await world.ask('POST', `${ALERTS}/preview`, given), expected)
+    }
+  t.strictSame((await world.ask('GET', path)).body.data, body.data)
+  t.equal((await world.ask('GET', `${ALERTS}/rules`)).body.data.pagination.total, 1)
+})
+
+t.test('ids are the same in either case', async t => {
+  const world = await makeWorld(app)
+  const { id } = await world.addDestination({ url })
+  const given = {
+    name: 'One',
+    destination_ids: [id.toUpperCase()],
+    asset_ids: [world.sourceId.toUpperCase()],
+  }
+  t.match(await world.ask('POST', `${ALERTS}/rules`, given), {
+    status: 201,
+    body: { data: { destination_ids: [id], asset_ids: [world.sourceId] } },
+  })
+  const twice = { ...given, destination_ids: [id, id.toUpperCase()] }
+  t.equal((await world.ask('POST', `${ALERTS}/rules`, twice)).status, 400)
+})
+
+t.test('what a rule names and is gone since does not keep the rule from being changed', async t => {
+  const world = await makeWorld(app)
+  const [stays, goes] = [await world.addDestination({ url }), await world.addDestination({ url })]
+  const rule = {
+    name: 'One',
+    destination_ids: [stays.id, goes.id],
+    asset_ids: [await world.addSource('gone')],
+  }
+  const {
+    id,
+    created_at: _made,
+    updated_at: _changed,
+    ...read
+  } = (await world.ask('POST', `${ALERTS}/rules`, rule)).body.data
+  await world.ask('DELETE', `${ALERTS}/destinations/${goes.id}`)
+  await app.query('delete from sources where id = any($1)', [rule.asset_ids])
+  const changed = await world.ask('PATCH', `${ALERTS}/rules/${id}`, { ...read, name: 'Two' })
+  t.match(changed, { status: 200, body: { data: { ...read, name: 'Two' } } })
+  const again = await world.ask('POST', `${ALERTS}/rules`, rule)
+  t.match(again, missing('DESTINATION_NOT_FOUND', { destination_id: goes.id }))
+})
+
+t.test('tags always have a mode, and no tags have none', async t => {
+  const world = await makeWorld(app)
+  const { id } = await world.addDestination({ url })
+  const lone = { status: 400, body: { error: { details: { field: 'tag_filter_mode' } } } }
+  const rule = { name: 'One', destination_ids: [id] }
+  for (const tags of [{}, { tag_filter_tags: null }])
+    t.match(await world.ask('POST', `${ALERTS}/rules`, { ...rule, tag_filter_mode: 'all', ...tags }), lone)
+  const made = await world.ask('POST', `${ALERTS}/rules`, { ...rule, tag_filter_tags: ['money'] })
+  t.match(made.body.data, { tag_filter_mode: 'any', tag_filter_tags: ['money'] })
+  const change = async (fields: object) => world.ask('PATCH', `${ALERTS}/rules/${made.body.data.id}`, fields)
+  const steps: [object, string | null, string[] | null][] = [
+    [{ tag_filter_mode: 'all' }, 'all', ['money']],
+    [{ tag_filter_tags: ['people'] }, 'all', ['people']],
+    [{ tag_filter_mode: null }, 'any', ['people']],
+    [{ tag_filter_tags: null }, null, null],
+    [{ name: 'Two' }, null, null],
+    [{ tag_filter_mode: 'all', tag_filter_tags: ['money'] }, 'all', ['money']],
+    [{ tag_filter_mode: null, tag_filter_tags: null }, null, null],
+    [{ tag_filter_tags: ['money'] }, 'any', ['money']],
+  ]
+  for (const [fields, mode, tags] of steps) {
+    const { data } = (await change(fields)).body
+    t.match(data, { tag_filter_mode: mode, tag_filter_tags: tags }, JSON.stringify(fields))
+  }
+  t.match(await change({ tag_filter_mode: 'all', tag_filter_tags: null }), lone)
+  await change({ tag_filter_tags: null })
+  t.match(await change({ tag_filter_mode: 'any' }), lone)
+})
+
+t.test('of two that change a rule at once, neither undoes what the other did', async t => {
+  const world = await makeWorld(app)
+  const { id } = await world.addDestination({ url })
+  const rule = { name: 'One', destination_ids: [id], tag_filter_mode: 'all', tag_filter_tags: ['money'] }
+  const path = `${ALERTS}/rules/${(await world.ask('POST', `${ALERTS}/rules`, rule)).body.data.id}`
+  for (let round = 0; round < 10; round += 1) {
+    await world.ask('PATCH', path, rule)
+    await Promise.all([
+      world.ask('PATCH', path, { tag_filter_tags: null }),
+      world.ask('PATCH', path, { severities: ['critical'] }),
+    ])
+    const { data } = (await world.ask('GET', path)).body
+    t.match(data, { tag_filter_mode: null, tag_filter_tags: null, severities: ['critical'] })
+  }
+})
+
+t.test('rules are found by destination, and by whether they are on', async t => {
+  const world = await makeWorld(app)
+  const [one, two] = [await world.addDestination({ url }), await world.addDestination({ url })]
+  await world.ask('POST', `${ALERTS}/rules`, { name: 'both', destination_ids: [one.id, two.id] })
+  await world.ask('POST', `${ALERTS}/rules`, { name: 'off', destination_ids: [two.id], is_active: false })
+  const names = async (query: string) =>
+    (await world.ask('GET', `${ALERTS}/rules?${query}`)).body.data.data.map(
+      ({ name }: { name: string }) => name,
+    )
+  t.strictSame(await names(`destination_id=${one.id}`), ['both'])
+  t.strictSame(await names(`destination_id=${two.id}`), ['off', 'both'])
+  t.strictSame(await names(`destination_id=${two.id}&is_active=false`), ['off'])
+  t.strictSame(await names(`destination_id=${randomUUID()}`), [])
+})

@@ -1,0 +1,104 @@
+import t from 'tap'
+import { answered, payloads } from '../../../plugins/alerts/conformance.ts'
+import type { Outcome } from '../../../plugins/alerts/destination.ts'
+import { teams } from '../../../plugins/alerts/teams.ts'
+import { startReceiver } from '../../helpers/receiver.ts'
+import { startServer } from '../../helpers/server.ts'
+import { teamsPlace } from './places.ts'
+import { ALERTS, makeWorld } from './world.ts'
+
+interface Element {
+  style?: string
+  items?: Element[]
+  inlines?: { text: string }[]
+}
+
+const linesOf = ({ items, inlines = [] }: Element): string[] =>
+  items ? items.flatMap(linesOf) : [inlines.map(({ text }) => text).join('')]
+
+function cardOf(body: string): { body: Element[]; actions: { url: string }[] } {
+  return JSON.parse(body).attachments[0].content
+}
+
+t.test(
+  'an alert is a card in Teams, coloured by how bad it is, with what was expected and buttons',
+  async t => {
+    const app = await startServer(t, { settings: { BASE_URL: 'https://observe.example.com' } })
+    const world = await makeWorld(app)
+    const receiver = await startReceiver(t)
+    receiver.answer(teamsPlace)
+    const webhook_url = `${receiver.url}/workflows/1/triggers/manual/paths/invoke?sig=secret-part`
+    const { id } = await world.addDestination({ webhook_url }, { destination_type: 'teams' })
+    const details = { column_name: 'total', value: 3, expected_value: 10.25, range: { low: 8, high: 12.5 } }
+    const { alertId } = await world.raise({ type: 'metric_anomaly', severity: 'critical', details })
+    const [request] = await receiver.received(1)
+    const card = cardOf(request!.body)
+    t.equal(card.body[0]!.style, 'attention')
+    t.match(card.body.flatMap(linesOf), [
+      '🔴 Critical: Total is positive',
+      '3 of 100 values are invalid',
+      'Table: shop.shop.public.orders',
+      'Column: total',
+      'Found: 3',
+      'Expected: 10.25, from 8 to 12.5',
+      'Severity: Critical',
+      /^Opened: /,
+    ])
+    t.equal(card.actions[0]!.url, `https://observe.example.com/api/v1/sdk/alerts/${alertId}`)
+
+    const { body: tested } = await world.ask('POST', `${ALERTS}/destinations/${id}/test`)
+    t.match(tested.data, { success: true, status_code: 202 })
+    t.equal(cardOf(receiver.requests[1]!.body).body[0]!.style, 'emphasis')
+    t.notMatch(JSON.stringify(await world.deliveries(id)), 'secret-part', 'the address is told nowhere')
+  },
+)
+
+t.test('whatever things are called, the card fits and its names are not parsed', async t => {
+  const receiver = await startReceiver(t)
+  receiver.answer(teamsPlace)
+  for (const payload of payloads()) {
+    // The longest that can come: every fact at its limit, in characters of three bytes.
+    payload.event.type = 'referential_failure'
+    const long = payload.event.asset.qualified_name
+    const names = ['child_column_name', 'parent_table_path', 'parent_column_name', 'orphan_count']
+    payload.event.details = Object.fromEntries(names.map(name => [name, long]))
+    const body = teams.compose!(payload)
+    t.equal((await fetch(receiver.url, { method: 'POST', body })).status, 202, long.slice(0, 20))
+  }
+})
+
+t.test('an answer that only looks like success is a failure, and a refusal says what to do', async t => {
+  const ended = async (given: Outcome) => {
+    const message = { id: '1', deliveryId: '2', attempt: 1, requestId: '3', eventType: 'alert.test' as const }
+    return teams.deliver(
+      { ...message, body: '{}', signatures: {}, served: [] },
+      {
+        config: { webhook_url: 'https://teams.example.com' },
+        signal: new AbortController().signal,
+        post: async () => given,
+      },
+    )
+  }
+  const hidden =
+    'Webhook message delivery failed with error: Microsoft Teams endpoint returned HTTP error 429 with ContextId tcid=0'
+  t.match(await ended(answered(200, hidden)), {
+    isDelivered: false,
+    statusCode: 200,
+    errorClass: 'status',
+    errorMessage: /Teams did not: Microsoft Teams endpoint returned HTTP error 429/,
+  })
+  t.match(await ended(answered(200, '1')), { isDelivered: true }, 'as connectors say')
+  t.match(await ended(answered(202, null)), { isDelivered: true }, 'as workflows say')
+  for (const [status, code, expected] of [
+    [400, 'WorkflowTriggerIsNotEnabled', /switch it on in Teams/],
+    [404, 'WorkflowNotFound', /switched off or gone/],
+    [401, 'DirectApiAuthorizationRequired', /let anyone with the address trigger it/],
+    [400, 'TriggerInputSchemaMismatch', /template that posts a card/],
+    [502, 'NoResponse', /answered 502/],
+  ] as const) {
+    t.match(await ended(answered(status, JSON.stringify({ error: { code } }))), {
+      isDelivered: false,
+      errorMessage: expected,
+    })
+  }
+})

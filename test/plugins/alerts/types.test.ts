@@ -1,0 +1,190 @@
+import t from 'tap'
+import Joi from 'joi'
+import { payloads, testDestination } from '../../../plugins/alerts/conformance.ts'
+import { describe, failure, shorten, type DestinationType } from '../../../plugins/alerts/destination.ts'
+import { pagerduty } from '../../../plugins/alerts/pagerduty.ts'
+import { slack } from '../../../plugins/alerts/slack.ts'
+import { teams } from '../../../plugins/alerts/teams.ts'
+import { destinationTypes } from '../../../plugins/alerts/types.ts'
+import { webhook } from '../../../plugins/alerts/webhook.ts'
+import { startServer } from '../../helpers/server.ts'
+import { ROUTING_KEY } from './places.ts'
+import { ALERTS } from './world.ts'
+
+const url = 'https://hooks.example.com/x'
+
+t.test('the built-in types conform', async t => {
+  await testDestination(t, {
+    type: webhook,
+    config: { url, auth: { type: 'bearer', value: 'x' } },
+    refused: { none: {} },
+  })
+  await testDestination(t, { type: slack, config: { webhook_url: url }, refused: { none: {} } })
+  await testDestination(t, {
+    type: teams,
+    config: { webhook_url: url },
+    refused: { http: { webhook_url: 'http://x.example' } },
+  })
+  await testDestination(t, {
+    type: pagerduty,
+    config: { routing_key: ROUTING_KEY },
+    answer: { status: 202, body: '{}' },
+  })
+})
+
+interface Broken {
+  to: string
+}
+
+/** Which promises of the kit a type breaks. */
+async function broken(
+  changes: Partial<DestinationType<Broken>>,
+  answer?: { status: number; body: string },
+): Promise<string[]> {
+  const type: DestinationType<Broken> = {
+    name: 'broken',
+    label: 'Broken',
+    config: Joi.object<Broken>({ to: Joi.string().required() }),
+    deliver: (message, { post }) => post(url, { headers: {}, body: message.body }),
+    ...changes,
+  }
+  const failed: string[] = []
+  const test = async (name: string, run: () => Promise<void>) =>
+    run().catch(() => void failed.push(name.slice(8)))
+  await testDestination({ test }, { type, config: { to: 'x' }, ...(answer && { answer }) })
+  return failed
+}
+
+t.test('the kit finds what a type does wrong', async t => {
+  t.same(await broken({}), [])
+  t.match(await broken({ name: 'Not A Name' }), [/registry/])
+  t.match(await broken({ config: Joi.object<Broken>({ to: Joi.string() }).unknown() }), [/unknown field/])
+  t.match(await broken({ urlField: 'to' }), [/its config is taken/])
+  t.match(await broken({ compose: () => `${Math.random()}` }), [/the same however often/, /same bytes/])
+  t.match(await broken({ compose: ({ alert }) => alert.rule_name.slice(0, 3) + alert.title }), [
+    /same however often/,
+  ])
+  t.match(
+    await broken({ deliver: (m, { post }) => post('http://x.example', { headers: {}, body: m.body }) }),
+    [/over https/],
+  )
+  const split: DestinationType<Broken>['deliver'] = (m, { post }) =>
+    post(url, { headers: { title: m.body }, body: m.body })
+  t.match(
+    await broken({ deliver: split, compose: ({ alert }) => alert.title.replaceAll('\0', '').toWellFormed() }),
+    [/over https/],
+  )
+  const silent = { ...failure('x', 'y'), isDelivered: true, errorClass: null }
+  t.equal((await broken({ deliver: async () => silent })).length, 10, 'a type that always says yes')
+  const throwing: DestinationType<Broken>['deliver'] = async (m, { post }) => {
+    const outcome = await post(url, { headers: {}, body: m.body })
+    JSON.parse(outcome.responseBody ?? '')
+    return outcome
+  }
+  t.match(await broken({ deliver: throwing }, { status: 200, body: '{}' }), [
+    /address/,
+    /silence/,
+    /redirect/,
+  ])
+  const attempts: DestinationType<Broken>['deliver'] = (m, { post }) =>
+    post(url, { headers: {}, body: `${m.attempt} ${m.body}` })
+  t.match(await broken({ deliver: attempts }), [/same bytes/])
+})
+
+t.test('texts are cut between characters, whichever way they are counted', async t => {
+  t.equal(shorten('short', 5), 'short')
+  t.equal(shorten('longer', 5), 'long…')
+  t.equal(shorten('😀😀😀', 5), '😀😀…')
+  t.equal(shorten('😀😀😀', 4), '😀…')
+  t.equal(shorten('a\r\n\tb\u0000c', 10), 'a b c')
+  t.equal(shorten('half \ud83d', 10), 'half \ufffd')
+})
+
+t.test('each type of event tells what was found and what was expected', async t => {
+  const facts = (type: string, details: object) => {
+    const [payload] = payloads()
+    const described = describe({ ...payload!, event: { ...payload!.event, type, details } })
+    return described.facts.slice(1, -2).map(({ name, value }) => `${name}: ${value}`)
+  }
+  t.same(facts('validity_failure', { column_name: null, invalid_count: 0, total_rows: 4, threshold: 2 }), [
+    'Found: 0 of 4 rows are invalid',
+    'Expected: at most 2 % invalid',
+  ])
+  t.same(
+    facts('validity_failure', { invalid_count: 3, total_rows: 4, band: { low: 0.123456789, high: 1 } }),
+    ['Found: 3 of 4 rows are invalid', 'Expected: 0.123457 to 1 % invalid'],
+  )
+  t.same(
+    facts('metric_anomaly', {
+      value: '12345678901234567890',
+      expected_value: null,
+      range: { low: 1, high: null },
+    }),
+    ['Found: 12345678901234567890'],
+  )
+  t.same(
+    facts('freshness_violation', {
+      timestamp_column: 'at',
+      last_updated: '2026-01-01T00:00:00Z',
+      sla_threshold: '1h',
+    }),
+    ['Column: at', 'Newest data: 2026-01-01T00:00:00Z', 'Expected: at most 1h old'],
+  )
+  t.same(
+    facts('referential_failure', {
+      child_column_name: 'customer_id',
+      parent_table_path: 'public.customers',
+      parent_column_name: 'id',
+      orphan_count: 2,
+      total_child_rows: 9,
+      max_orphan_count: 0,
+      max_orphan_percent: null,
+      min_child_count: 1,
+    }),
+    [
+      'Column: customer_id',
+      'Parent: public.customers.id',
+      'Found: 2 of 9 rows are orphans',
+      'Expected: at most 0 orphans, at least 1 rows of each parent',
+    ],
+  )
+  const changes = ['a', 'b', 'c', 'd', 'e', 'f'].map(name => ({
+    change_type: 'column_added',
+    object_name: name,
+  }))
+  t.same(
+    facts('schema_change', {
+      changes,
+      change_count: 60,
+      old_value: { data_type: 'text' },
+      new_value: { data_type: 'int' },
+    }),
+    [
+      'Changes: column added a, column added b, column added c, column added d, column added e, and 55 more',
+      'Was: text',
+      'Is: int',
+    ],
+  )
+  t.same(facts('connection_failed', { error_code: 'auth' }), ['Error: auth'])
+  t.same(facts('of an extension', { anything: 1 }), [])
+  t.same(facts('toString', {}), [])
+})
+
+t.test('a type is refused at the start where its name is taken or it cannot deliver', async t => {
+  const types = destinationTypes()
+  types.add(slack as DestinationType)
+  t.throws(() => types.add(slack as DestinationType), /"slack": the name is taken/)
+  t.throws(
+    () => types.add({ name: 'dull', label: 'Dull', config: Joi.object({}) } as never),
+    /"dull".*deliver/,
+  )
+})
+
+t.test('the built-in types are known, and an unknown one is answered with their names', async t => {
+  const { ask, signUp } = await startServer(t)
+  const { key } = await signUp()
+  const payload = { name: 'x', destination_type: 'pigeon', config: {} }
+  const { status, body } = await ask('POST', `${ALERTS}/destinations`, payload, key)
+  t.equal(status, 400)
+  for (const name of ['pagerduty', 'slack', 'teams', 'webhook']) t.match(JSON.stringify(body), name)
+})
