@@ -297,7 +297,7 @@ async function statusAfter(
   // What was delivered once stays delivered, whatever a redelivery meets.
   const delivered = await DeliveryAttempt.query(trx)
     .where({ deliveryId: delivery.id })
-    .whereBetween('statusCode', [200, 299])
+    .whereNull('errorClass')
     .resultSize()
   return delivered > 0 ? 'delivered' : 'failed'
 }

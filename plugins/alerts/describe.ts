@@ -26,18 +26,30 @@ const MOST_IN_HEADING = 140
 const MOST_IN_SENTENCE = 1_500
 const MOST_IN_FACT = 500
 
+/** How the heading of an end begins: what got worse is told anew, so that nobody takes it for mended. */
+function overOf({ status, superseded_by: successor }: Payload['alert']): string {
+  if (successor) return 'Worse now: '
+  return status === 'dismissed' ? 'Dismissed: ' : 'Resolved: '
+}
+
 /** Puts a payload into words, for a destination type that writes for people. */
 export function describe(payload: Payload): Description {
   const { alert, event, links, event_type: type } = payload
   const severity = SEVERITIES[alert.severity]
-  const opening = { 'alert.triggered': `${severity}: `, 'alert.resolved': 'Resolved: ', 'alert.test': '' }[
-    type
-  ]
+  const opening = {
+    'alert.triggered': `${severity}: `,
+    'alert.resolved': overOf(alert),
+    'alert.test': '',
+  }[type]
   const symbol = { 'alert.triggered': SYMBOLS[alert.severity], 'alert.resolved': '✅', 'alert.test': '🧪' }[
     type
   ]
   const heading = shorten(`${opening}${alert.rule_name}`, MOST_IN_HEADING)
-  const title = shorten(`${type === 'alert.resolved' ? 'It was: ' : ''}${alert.title}`, MOST_IN_SENTENCE)
+  const reason = alert.reason ? `${alert.reason.replace(/[.\s]+$/, '')}. ` : ''
+  const title = shorten(
+    `${type === 'alert.resolved' ? `${reason}It was: ` : ''}${alert.title}`,
+    MOST_IN_SENTENCE,
+  )
   const { qualified_name: name, asset_type: kind } = event.asset
   const facts: [string, string | null][] = [
     [kind === 'table' ? 'Table' : kind === 'destination' ? 'Destination' : 'Asset', name],

@@ -21,6 +21,10 @@ export interface Payload {
     title: string
     /** ISO 8601, UTC. */
     created_at: string
+    /** Of `alert.resolved`: why it is over, as a short sentence. */
+    reason?: string
+    /** Of one that is over because it got worse: the alert that tells of it from now on. */
+    superseded_by?: string
   }
   event: {
     /** `schema_change`, `freshness_violation` … */

@@ -14,6 +14,14 @@ export const ALERT_TYPES: Record<EventType, string> = {
   destination_disabled: 'destination',
 }
 
+/** Why an alert is over. */
+export interface Ending {
+  /** One short sentence. */
+  reason?: string | null
+  /** The alert that tells of it from now on, since it got worse. */
+  supersededBy?: string
+}
+
 /** The addresses of an alert and of what it is about. */
 export function links(
   baseUrl: string,
@@ -26,8 +34,13 @@ export function links(
   }
 }
 
-/** What is told of an alert as it is now. */
-export function payloadOf(alert: Alert, type: MessageType, baseUrl: string): Payload {
+/** What is told of an alert as it is now, and of why it is over. */
+export function payloadOf(
+  alert: Alert,
+  type: MessageType,
+  baseUrl: string,
+  { reason, supersededBy }: Ending = {},
+): Payload {
   const { event } = alert
   return {
     event_type: type,
@@ -39,6 +52,8 @@ export function payloadOf(alert: Alert, type: MessageType, baseUrl: string): Pay
       severity: alert.severity,
       title: alert.title,
       created_at: alert.createdAt.toISOString(),
+      ...(reason && { reason }),
+      ...(supersededBy && { superseded_by: supersededBy }),
     },
     event: {
       type: event.type,

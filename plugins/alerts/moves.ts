@@ -4,6 +4,7 @@ import { apiError } from '../../server/errors.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { Alert, AlertMove, type Status } from './models.ts'
 import { close } from './resolve.ts'
+import { tell } from './tell.ts'
 
 /** Where each status leads; what leads nowhere is final. */
 const MOVES: Record<Status, readonly Status[]> = {
@@ -47,7 +48,7 @@ export async function moveAlert(server: Server, trx: Transaction, id: string, mo
     throw apiError('CONFLICT', message, { status: alert.status, requested: to })
   }
   if (to === 'resolved') {
-    const [resolved] = await close(server, trx, [alert], { actor, reason })
+    const [resolved] = await close(server, trx, [alert], () => ({ actor, reason }))
     return resolved ?? alert
   }
   const [moved] = await Alert.query(trx)
@@ -59,6 +60,8 @@ export async function moveAlert(server: Server, trx: Transaction, id: string, mo
     })
     .returning('*')
   await AlertMove.query(trx).insert({ alertId: id, fromStatus: alert.status, toStatus: to, actor, reason })
+  // Who was told that it began is told that it is over, whoever says so.
+  if (moved && to === 'dismissed') await tell(server, trx, [moved], 'alert.resolved', () => ({ reason }))
   return moved ?? alert
 }
 

@@ -5,7 +5,7 @@ import { companyOf, insertAll, rows, type Transaction } from '../../server/datab
 import { SEVERITIES, type AlertsApi, type Event, type EventType, type Severity } from './api.ts'
 import type { Learn, LookUp, Raised } from './api.ts'
 import { Alert, AlertMove, OPEN, type Status, type StoredEvent } from './models.ts'
-import { markResolved, resolveAll } from './resolve.ts'
+import { close, resolveAll } from './resolve.ts'
 import { tell } from './tell.ts'
 import { unwatch } from './unwatch.ts'
 
@@ -51,7 +51,7 @@ async function raiseAll(server: Server, trx: Transaction, events: readonly Event
   const numbered = events.map(event => ({ id: v7(), event }))
   const kept = await store(trx, numbered)
   const worse = numbered.filter(({ event }) => gotWorse(kept.get(keyOf(event)), event))
-  await supersede(trx, worse, kept)
+  await supersede(server, trx, worse, kept)
   for (const [key, alert] of await store(trx, worse)) kept.set(key, alert)
   const raised = events.map(event => kept.get(keyOf(event))!)
   const fresh = raised.filter(({ isNew }) => isNew)
@@ -144,12 +144,21 @@ function gotWorse(kept: Kept | undefined, event: Event): boolean {
  * receivers take a second message with the same alert id for a duplicate. Nobody is told `alert.resolved`.
  */
 async function supersede(
+  server: Server,
   trx: Transaction,
   worse: readonly Numbered[],
   kept: ReadonlyMap<string, Kept>,
 ): Promise<void> {
-  const superseded = worse.map(({ event }) => ({ ...kept.get(keyOf(event))!, to: event.severity }))
-  await markResolved(trx, superseded, ({ to }) => ({ actor: 'system', reason: `It got worse: ${to}` }))
+  const superseded = worse.map(({ id, event }) => ({
+    ...kept.get(keyOf(event))!,
+    supersededBy: id,
+    to: event.severity,
+  }))
+  await close(server, trx, superseded, ({ to, supersededBy }) => ({
+    actor: 'system',
+    reason: `It got worse: ${to}`,
+    supersededBy,
+  }))
 }
 
 /** Notes that alerts were opened, and tells whom they concern. */

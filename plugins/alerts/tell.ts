@@ -2,24 +2,28 @@ import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { startDeliveries } from './delivery.ts'
 import type { MessageType } from './destination.ts'
-import { payloadOf } from './message.ts'
+import { payloadOf, type Ending } from './message.ts'
 import type { Alert } from './models.ts'
 import { recipients } from './recipients.ts'
 import { composed } from './types.ts'
 
-/** Sends a message about each of some alerts to all who should hear of it. */
+/**
+ * Sends a message about each of some alerts to all who should hear of it.
+ * @param endingOf of `alert.resolved`: why an alert is over
+ */
 export async function tell(
   server: Server,
   trx: Transaction,
   alerts: readonly Alert[],
   type: MessageType,
+  endingOf?: (alert: Alert) => Ending,
 ): Promise<void> {
   const told = await recipients(trx, alerts, type)
   const isOnItsWay = type === 'alert.resolved' ? await triggeredPending(trx, alerts) : () => false
   const messages = alerts.flatMap((alert, place) => {
     const those = told[place] ?? []
     if (those.length === 0) return []
-    const payload = payloadOf(alert, type, server.config.baseUrl)
+    const payload = payloadOf(alert, type, server.config.baseUrl, endingOf?.(alert))
     const bodies = new Map<string, string>()
     return those.map(({ destination, ruleIds }) => {
       const { id: destinationId, destinationType } = destination

@@ -21,6 +21,6 @@ export async function unwatch(server: Server, trx: Transaction, what: Unwatched)
   }
   // In the order in which raising locks them.
   const held = await open.orderByRaw('kind collate "C", cause collate "C"').forUpdate()
-  await close(server, trx, held, { actor: 'system', reason: REASON })
+  await close(server, trx, held, () => ({ actor: 'system', reason: REASON }))
   return held.length
 }

@@ -189,8 +189,12 @@ t.test('in one call repeats count, what got worse is opened anew, and the rest i
   ])
   t.strictSame(
     (await toldTo(destination)).slice(before.length),
-    ['new', 'worse', 'gone', 'same'].map(cause => `alert.triggered ${cause}`),
-    'those that are new are told of, in the order in which they were raised',
+    [
+      'alert.resolved gone',
+      'alert.resolved worse',
+      ...['new', 'worse', 'gone', 'same'].map(cause => `alert.triggered ${cause}`),
+    ],
+    'what was dismissed or got worse is over, and those that are new are told of, in the order in which they were raised',
   )
   t.strictSame(await world.raiseAll([]), [])
 })

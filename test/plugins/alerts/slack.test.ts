@@ -56,7 +56,7 @@ t.test(
     t.match(opened!.body, `https://observe.example.com/api/v1/sdk/alerts/${alertId}`)
     t.same(shown(closed!.body).slice(0, 2), [
       '✅ Resolved: Total is positive',
-      'It was: 3 of 100 values are invalid',
+      'It recovered. It was: 3 of 100 values are invalid',
     ])
 
     const { body: tested } = await world.ask('POST', `${ALERTS}/destinations/${id}/test`)
