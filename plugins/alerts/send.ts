@@ -38,7 +38,13 @@ export async function sendTo(
     }
     const outcome = await type.deliver(message, {
       config: config as never,
-      post: (url, request) => postGuarded(url, { ...request, policy: server.egress, signal }),
+      post: (url, { headers, body }) =>
+        postGuarded(url, {
+          headers: { ...headers, 'x-request-id': attempt.requestId },
+          body,
+          policy: server.egress,
+          signal,
+        }),
       signal,
     })
     return redacted(outcome, hidden)

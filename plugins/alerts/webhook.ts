@@ -9,7 +9,7 @@ interface WebhookConfig {
 
 /** Headers that are the protocol's or ours: with another value the request could be misread or its proof faked. */
 const REFUSED_HEADERS =
-  /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|accept-encoding|user-agent|cookie|forwarded|x-service-signature|(content|proxy|sec|webhook|x-forwarded)-.*)$/i
+  /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|accept-encoding|user-agent|cookie|forwarded|x-request-id|(x-service|content|proxy|sec|webhook|x-forwarded)-.*)$/i
 
 /** Text that fits into one header line. */
 const headerText = Joi.string()
@@ -66,6 +66,8 @@ export const webhook: DestinationType<WebhookConfig> = {
         ...(credential && { [credential[0]]: credential[1] }),
         'content-type': 'application/json',
         'user-agent': 'Tidemark',
+        'x-service-delivery': message.deliveryId,
+        'x-service-attempt': String(message.attempt),
         ...message.signatures,
       },
     })

@@ -64,6 +64,12 @@ t.test('an alert reaches the receiver in the shape of the specification, signed 
   })
 
   await app.server.jobs.settled(deliver, started(1))
+  const [delivered] = await world.deliveries(id)
+  t.match(request.headers, {
+    'x-service-delivery': delivered?.id,
+    'x-service-attempt': '1',
+    'x-request-id': String(delivered?.attempts[0]?.request_id),
+  })
   t.match(await world.deliveries(id), [
     {
       alert_id: alertId,
