@@ -110,6 +110,8 @@ export function isAway(error: unknown): boolean {
 
 /** Milliseconds after which a query is given up on; the server ends it itself two seconds earlier. */
 const QUERY_TIMEOUT = 15_000
+/** Milliseconds that a transaction may do nothing: nothing but the database is waited for inside of one. */
+const IDLE_TIMEOUT = 10_000
 
 /** A driver's connection; knex asks it with a callback behind the query. */
 interface PgConnection {
@@ -137,7 +139,8 @@ export function openPool(
   const limits = {
     query_timeout: QUERY_TIMEOUT,
     statement_timeout: QUERY_TIMEOUT - 2_000,
-    idle_in_transaction_session_timeout: 60_000,
+    // What a process that vanished without a word had locked is free again after this.
+    idle_in_transaction_session_timeout: IDLE_TIMEOUT,
   }
   const heard = new Map<PgConnection, number>()
   return knexModule({

@@ -80,18 +80,21 @@ export interface Jobs {
 /** One of pg-boss's workers. */
 interface Worker {
   id: string
-  /** Has no job, and looks for one every few seconds or when it is woken. */
-  isWaiting: boolean
+  /** One that waits has no job, and looks for one every few seconds or when it is woken. */
+  state: 'waiting' | 'working' | 'leaving'
 }
 
 const DEAD_LETTERS = 'jobs.dead'
 /** How late a job may start whose time has come, when the queue is otherwise quiet. */
 const POLL_SECONDS = 2
 /**
- * Seconds without a sign of life after which a job's worker counts as dead; it gives one twice as often. With the
- * interval of looking, the delay of the retry and a poll, a job of a process that was killed runs again within 30.
+ * Seconds without a sign of life after which a job's worker counts as dead; it gives one twice as often. A job of a
+ * process that was killed is missed after 12 seconds at most, found within two intervals of looking (a process that
+ * looks too early looks again one later), and run after the delay of its retry, at most 2, and a poll: within 26.
  */
 const HEARTBEAT_SECONDS = 12
+/** How often processes look for workers that died: the first one that does so after this time does it for all. */
+const LOOK_SECONDS = 5
 
 /** The job engine, pg-boss on the product's own PostgreSQL. */
 export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; spies?: boolean }): Jobs {
@@ -102,8 +105,8 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
     application_name: 'tidemark-jobs',
     max: 6,
     useListenNotify: true,
-    superviseIntervalSeconds: 10,
-    monitorIntervalSeconds: 10,
+    superviseIntervalSeconds: LOOK_SECONDS,
+    monitorIntervalSeconds: LOOK_SECONDS,
     // Without both, a socket whose other end vanished in silence is never noticed.
     ...{ query_timeout: 15_000, keepAlive: true },
     __test__enableSpies: options.spies ?? false,
@@ -156,38 +159,49 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
     const workers = new Set<Worker>()
 
     async function hire(): Promise<void> {
-      const worker: Worker = { id: '', isWaiting: false }
+      const worker: Worker = { id: '', state: 'working' }
       workers.add(worker)
-      worker.id = await boss.work(job.name, settings, async records => {
-        worker.isWaiting = false
-        lookOn()
-        const results = await Promise.all(
-          records.map(record => run(job, record as JobWithMetadata<object>, server)),
-        )
-        // One that was let go while it was finding this job has left the waiting to another.
-        if (!workers.has(worker)) return results
-        for (const other of workers) if (other.isWaiting) dismiss(other)
-        worker.isWaiting = true
-        // What waits for the end of this one, in its group, woke nobody: so it looks again itself.
-        boss.notifyWorker(worker.id)
-        return results
-      })
+      try {
+        worker.id = await boss.work(job.name, settings, records => workOn(worker, records))
+      } catch (error) {
+        workers.delete(worker)
+        throw error
+      }
       // Not before: without an id, pg-boss would let all workers go for this one.
-      worker.isWaiting = true
+      worker.state = 'waiting'
     }
+
+    async function workOn(worker: Worker, records: JobWithMetadata<unknown>[]): Promise<JobResult[]> {
+      if (worker.state === 'waiting') worker.state = 'working'
+      lookOn()
+      const results = await Promise.all(
+        records.map(record => run(job, record as JobWithMetadata<object>, server)),
+      )
+      // One that was let go while it was finding this job has left the waiting to another.
+      if (worker.state === 'leaving') return results
+      for (const other of workers) if (other.state === 'waiting') void dismiss(other)
+      worker.state = 'waiting'
+      // What waits for the end of this one, in its group, woke nobody: so it looks again itself.
+      boss.notifyWorker(worker.id)
+      return results
+    }
+
+    const waiting = () => [...workers].find(({ state }) => state === 'waiting')
+    const report = (error: Error) => log.error({ err: error.message, job: job.name }, 'job engine')
 
     function lookOn(): void {
-      const waiting = [...workers].find(({ isWaiting }) => isWaiting)
-      if (waiting) boss.notifyWorker(waiting.id)
-      else if (workers.size < most && !isStopping)
-        hire().catch((error: Error) => log.error({ err: error.message, job: job.name }, 'job engine'))
+      const next = waiting()
+      if (next) boss.notifyWorker(next.id)
+      else if (workers.size < most && !isStopping) hire().catch(report)
     }
 
-    function dismiss(worker: Worker): void {
+    /** It counts until it is gone: it may be finding a job right now, and ends that first. */
+    async function dismiss(worker: Worker): Promise<void> {
+      worker.state = 'leaving'
+      await boss.offWork(job.name, { id: worker.id, wait: true }).catch(report)
       workers.delete(worker)
-      boss
-        .offWork(job.name, { id: worker.id, wait: false })
-        .catch((error: Error) => log.error({ err: error.message, job: job.name }, 'job engine'))
+      // Whoever found a job meanwhile may have had nobody to send looking, and no room for another.
+      if (!waiting()) lookOn()
     }
 
     // Before the first job: what a spy has not seen end, `settled` would wait for without end.

@@ -97,17 +97,18 @@ export async function startDeliveries(
   )
 }
 
-/** Sends the job of an attempt; the queue depends on whether it is a first one. @returns the job's id */
-export async function sendAttempt(
+/** Sends the job of an attempt. @returns its id */
+async function sendAttempt(
   server: Server,
   trx: Transaction,
+  job: Job<AttemptData>,
   delivery: Pick<Delivery, 'id' | 'destinationId'>,
   n: number,
   after = 0,
   id = v7(),
 ): Promise<string> {
   const { data: attemptData, ...when } = attemptItem(trx, delivery, n, after)
-  return server.jobs.send(n === 1 ? deliver : retry, attemptData, { trx, id, ...when })
+  return server.jobs.send(job, attemptData, { trx, id, ...when })
 }
 
 /** What to send for an attempt. One destination's backlog must not delay another's, so the group is the destination. */
@@ -122,9 +123,7 @@ function attemptItem(
 
 /** Makes a finished delivery pending again for one attempt that a person asked for. */
 export async function redeliver(server: Server, trx: Transaction, delivery: Delivery): Promise<Delivery> {
-  const n = delivery.attempt + 1
-  const { data: attemptData, ...when } = attemptItem(trx, delivery, n, 0)
-  const jobId = await server.jobs.send(deliver, attemptData, { trx, ...when })
+  const jobId = await sendAttempt(server, trx, deliver, delivery, delivery.attempt + 1)
   const [pending] = await Delivery.query(trx)
     .where({ id: delivery.id })
     .patch({
@@ -165,24 +164,26 @@ async function attempt(job: AttemptData, { server, log, signal, id }: JobContext
   if (signal.aborted) throw new Error('The attempt was cut short: it will be made again')
   const status = await server.db.company(job.company_id, trx => record(server, trx, claim, job.n, outcome))
   if (!status)
-    log.warn({ delivery_id: job.delivery_id, n: job.n }, 'an attempt ended after another worker took it over')
+    log.warn(
+      { delivery_id: job.delivery_id, n: job.n },
+      'an attempt ended after its delivery was stopped or taken over',
+    )
   return { status: status ?? 'taken over', status_code: outcome.statusCode, error_class: outcome.errorClass }
 }
 
 /** Takes the attempt for this job, unless it was made or another job is at it. */
 async function claimAttempt(trx: Transaction, job: AttemptData, jobId: string): Promise<Claim | null> {
-  const [claimed] = await rows<{ startedAt: Date }>(
+  const [delivery] = await rows<Delivery>(
     trx,
     `update deliveries set fence = fence + 1, claimed_by = :jobId, claimed_at = now()
       where company_id = :companyId and id = :id and status = 'pending' and attempt = :n - 1
         and (claimed_by is null or claimed_by = :jobId or claimed_at < now() - make_interval(secs => :seconds))
-      returning now() as started_at`,
+      returning *`,
     { jobId, companyId: job.company_id, id: job.delivery_id, n: job.n, seconds: CLAIM_SECONDS },
   )
-  if (!claimed) return null
-  const delivery = await Delivery.query(trx).findById(job.delivery_id).throwIfNotFound()
+  if (!delivery?.claimedAt) return null
   const destination = await Destination.query(trx).findById(delivery.destinationId).throwIfNotFound()
-  return { delivery, destination, requestId: randomUUID(), startedAt: claimed.startedAt }
+  return { delivery, destination, requestId: randomUUID(), startedAt: delivery.claimedAt }
 }
 
 /** Ends a delivery whose destination was switched off or deleted on its way. */
@@ -200,7 +201,8 @@ async function stop(server: Server, trx: Transaction, { delivery, destination }:
   if (stopped > 0) await settle(server, trx, delivery)
 }
 
-const ENDED = {
+/** What is the same of all deliveries that have ended. */
+export const ENDED = {
   completedAt: raw('now()') as unknown as Date,
   nextAttemptAt: null,
   claimedBy: null,
@@ -222,7 +224,7 @@ async function record(
   const { delivery } = claim
   const delays = server.config.webhookDelays
   const delay = delivery.trigger === 'automatic' && !outcome.isDelivered ? delays[n] : undefined
-  if (delay === undefined) await lockAlert(trx, delivery)
+  const alert = delay === undefined ? await lockAlert(trx, delivery) : undefined
   const status = await statusAfter(trx, delivery, outcome, delay)
   const jobId = v7()
   const recorded = await Delivery.query(trx)
@@ -240,8 +242,9 @@ async function record(
     })
   if (recorded === 0) return null
   await DeliveryAttempt.query(trx).insert(attemptRow(claim, n, outcome))
-  if (delay === undefined) await settle(server, trx, delivery)
-  else await sendAttempt(server, trx, delivery, n + 1, delay, jobId)
+  if (delay !== undefined) await sendAttempt(server, trx, retry, delivery, n + 1, delay, jobId)
+  // What got through marks nothing, and mostly nothing was marked before.
+  else await settle(server, trx, delivery, status !== 'delivered' || alert?.deliveryFailed)
   await noteHealth(trx, claim, outcome)
   return status
 }
@@ -262,24 +265,30 @@ async function noteHealth(
 }
 
 /** What ends under this lock, and what resolving the alert adds under it, see each other. */
-async function lockAlert(trx: Transaction, { alertId }: Delivery): Promise<void> {
-  if (alertId) await Alert.query(trx).findById(alertId).select('id').forNoKeyUpdate()
+export async function lockAlert(trx: Transaction, { alertId }: Pick<Delivery, 'alertId'>) {
+  if (!alertId) return undefined
+  return Alert.query(trx).findById(alertId).select('id', 'deliveryFailed').forNoKeyUpdate()
 }
 
-/** What follows from the end of a delivery whose alert is locked: what waits for it starts, the alert is marked. */
-async function settle(server: Server, trx: Transaction, { alertId, destinationId }: Delivery): Promise<void> {
+/** What follows from the end of a delivery whose alert is locked: the alert is marked, and that it is over is told. */
+async function settle(server: Server, trx: Transaction, ended: Delivery, isMarking = true): Promise<void> {
+  const { alertId, destinationId, eventType } = ended
   if (!alertId) return
-  await markAlert(trx, alertId)
+  if (isMarking) await markAlerts(trx, [alertId])
+  if (eventType === 'alert.resolved') return
   const waiting = await Delivery.query(trx)
     .where({ alertId, destinationId, status: 'pending', attempt: 0 })
     .whereNull('jobId')
+    .orderBy('id')
     .forUpdate()
   for (const next of waiting) await startAnew(server, trx, next)
 }
 
 /** Sends a new job for the attempt of a delivery that has none, and whose row is locked. */
 export async function startAnew(server: Server, trx: Transaction, delivery: Delivery): Promise<void> {
-  const jobId = await sendAttempt(server, trx, delivery, delivery.attempt + 1)
+  const destination = await Destination.query(trx).findById(delivery.destinationId).throwIfNotFound()
+  const isFirst = delivery.attempt === 0 && !destination.failingSince
+  const jobId = await sendAttempt(server, trx, isFirst ? deliver : retry, delivery, delivery.attempt + 1)
   await Delivery.query(trx)
     .where({ id: delivery.id })
     .patch({ jobId, nextAttemptAt: inSeconds(0) as unknown as Date })
@@ -321,19 +330,20 @@ export function attemptRow(
     requestId,
     trigger: delivery.trigger,
     startedAt,
-    endedAt: raw('clock_timestamp()') as unknown as Date,
+    // As of when its transaction began, from which the next one's wait counts too.
+    endedAt: raw('now()') as unknown as Date,
     isSlow: outcome.latencyMs > SLOW_MS,
   }
 }
 
-/** An alert whose row is locked has failed delivery when, for one of its messages, every destination has failed. */
-async function markAlert(trx: Transaction, alertId: string): Promise<void> {
+/** Alerts whose rows are locked have failed delivery when, for one of their messages, every destination has failed. */
+export async function markAlerts(trx: Transaction, ids: readonly string[]): Promise<void> {
   await rows(
     trx,
-    `update alerts set delivery_failed = not delivery_failed
-      where company_id = :companyId and id = :alertId and delivery_failed <> exists (
-        select 1 from deliveries where alert_id = :alertId group by event_type
+    `update alerts a set delivery_failed = not delivery_failed
+      where company_id = :companyId and id = any(cast(:ids as uuid[])) and delivery_failed <> exists (
+        select 1 from deliveries d where d.company_id = :companyId and d.alert_id = a.id group by event_type
         having bool_or(status = 'failed') and not bool_or(status in ('pending', 'delivered')))`,
-    { companyId: companyOf(trx), alertId },
+    { companyId: companyOf(trx), ids },
   )
 }

@@ -22,6 +22,8 @@ export interface Description {
 const SYMBOLS = { critical: '🔴', warning: '🟠', info: '🔵' }
 const SEVERITIES = { critical: 'Critical', warning: 'Warning', info: 'Info' }
 
+const ASSETS: Record<string, string> = { table: 'Table', source: 'Source', destination: 'Destination' }
+
 const MOST_IN_HEADING = 140
 const MOST_IN_SENTENCE = 1_500
 const MOST_IN_FACT = 500
@@ -52,7 +54,8 @@ export function describe(payload: Payload): Description {
   )
   const { qualified_name: name, asset_type: kind } = event.asset
   const facts: [string, string | null][] = [
-    [kind === 'table' ? 'Table' : kind === 'destination' ? 'Destination' : 'Asset', name],
+    // What a test names is not there.
+    [ASSETS[kind] ?? 'Asset', type === 'alert.test' ? null : name],
     ...told(event),
     ['Severity', severity],
     ['Opened', `${alert.created_at.slice(0, 16).replace('T', ' ')} UTC`],

@@ -6,7 +6,7 @@ import { apiError } from '../../server/errors.ts'
 import { param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import { listDeliveries, trafficOf } from './delivery-lists.ts'
-import { redeliver } from './delivery.ts'
+import { lockAlert, redeliver } from './delivery.ts'
 import {
   changeDestination,
   createDestination,
@@ -104,16 +104,21 @@ export const destinationRoutes: ServerRoute[] = [
     options: {
       ...access.write,
       description: 'Delete a destination; what is on its way to it stops',
+      notes: 'It is taken out of the alert rules; those that send to no other are switched off, and named.',
       tags,
       validate: { params: schemas.idParams },
     },
     async handler(request) {
       const id = param(request, 'id')
-      await inCompany(request, async trx => {
-        const { name } = await deleteDestination(request.server, trx, id)
-        await tell(request, trx, 'removed', id, { name })
+      const rulesOff = await inCompany(request, async trx => {
+        const { destination, rulesOff: off } = await deleteDestination(request.server, trx, id)
+        const { name } = destination
+        const rules = off.length > 0 && { rules_switched_off: off.map(rule => rule.id) }
+        await tell(request, trx, 'removed', id, { name, ...rules })
+        return off
       })
-      return { data: { success: true, message: 'The destination was deleted' } }
+      const message = ['The destination was deleted', ...rulesOff.map(offFor)].join('. ')
+      return { data: { success: true, message, rules_switched_off: rulesOff } }
     },
   },
   {
@@ -204,6 +209,8 @@ export const destinationRoutes: ServerRoute[] = [
   },
 ]
 
+const offFor = ({ name }: { name: string }) => `The alert rule ${name} sent to no other and is switched off`
+
 const tell = auditorOf('destination', (id: string) => id)
 
 /** Destinations as the API shows them, with what became of messages to them. */
@@ -231,18 +238,36 @@ async function list(request: Request) {
   })
 }
 
+/** Whether `alert.resolved` would be there before an `alert.triggered` that is on its way again. */
+async function wouldOvertake(trx: Transaction, { eventType, alertId, destinationId }: Delivery) {
+  if (eventType !== 'alert.resolved' || alertId === null) return false
+  const began = { alertId, destinationId, eventType: 'alert.triggered', status: 'pending' } as const
+  return (await Delivery.query(trx).where(began).resultSize()) > 0
+}
+
 async function sendAgain(request: Request) {
   const { server } = request
   const id = param(request, 'id')
   return inCompany(request, async trx => {
-    const delivery = await Delivery.query(trx).findById(id).forUpdate()
-    if (!delivery)
-      throw apiError('DELIVERY_NOT_FOUND', 'There is no delivery of this id', { delivery_id: id })
+    const known = await Delivery.query(trx).findById(id).select('alertId')
+    if (!known) throw apiError('DELIVERY_NOT_FOUND', 'There is no delivery of this id', { delivery_id: id })
+    // Before the delivery, as everybody does: whoever ends the alert sees that its message is on its way again.
+    await lockAlert(trx, known)
+    const delivery = await Delivery.query(trx).findById(id).forUpdate().throwIfNotFound()
     const destination = await findDestination(trx, delivery.destinationId)
     if (delivery.status === 'pending') {
       throw apiError('CONFLICT', 'The delivery is still on its way: wait until it has ended', {
         status: delivery.status,
       })
+    }
+    if (await wouldOvertake(trx, delivery)) {
+      throw apiError(
+        'CONFLICT',
+        'The message that the alert began is on its way again: wait until it has arrived',
+        {
+          status: delivery.status,
+        },
+      )
     }
     if (!destination.isActive) {
       throw apiError('CONFLICT', 'The destination is switched off: PATCH it with is_active true first', {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { v7 } from 'uuid'
-import { companyOf, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import { attemptRow } from './delivery.ts'
 import type { DestinationType } from './destination.ts'
@@ -10,7 +11,8 @@ import { stopDeliveries } from './failing.ts'
 import { testPayload } from './message.ts'
 import { Delivery, DeliveryAttempt, Destination } from './models.ts'
 import { probe } from './probe.ts'
-import { firstSigningSecret, merge, openConfig, rotateSigningSecret, sealConfig } from './secrets.ts'
+import { firstSigningSecret, keptSecrets, merge, openConfig, placeholders } from './secrets.ts'
+import { rotateSigningSecret, sealConfig } from './secrets.ts'
 import { sendTo } from './send.ts'
 import { composed, typeNamed } from './types.ts'
 
@@ -25,7 +27,7 @@ export async function createDestination(
   const type = typeNamed(server, input.destination_type)
   const missing = type.unavailable?.()
   if (missing) throw invalidField('destination_type', missing)
-  const config = checkedConfig(type, input.config)
+  const config = newConfig(type, input.config)
   const owner = { id: v7(), companyId: companyOf(trx) }
   const { secret, sealed } = firstSigningSecret(server.vault, owner)
   const destination = await Destination.query(trx)
@@ -66,7 +68,7 @@ export async function changeDestination(
   changes: { name?: string; is_active?: boolean; config?: Config },
 ): Promise<Destination> {
   const destination = await findDestination(trx, id, true)
-  const sealed = changes.config && changedConfig(server, destination, changes.config)
+  const change = changes.config && changedBy(server, destination, changes.config)
   const [changed] = await Destination.query(trx)
     .where({ id })
     .patch({
@@ -76,8 +78,11 @@ export async function changeDestination(
         disabledReason: null,
         failingSince: null,
       }),
-      // A changed address has not proved itself yet.
-      ...(sealed && { ...sealed, isVerified: false }),
+      // What was changed has not proved itself yet.
+      ...(change?.isOther && {
+        ...sealConfig(server.vault, destination, change.type.config, change.config),
+        isVerified: false,
+      }),
       updatedAt: raw('now()'),
     })
     .returning('*')
@@ -88,23 +93,38 @@ export async function changeDestination(
   return changed ?? destination
 }
 
-function changedConfig(
-  server: Server,
-  destination: Destination,
-  changes: Config,
-): Pick<Destination, 'config' | 'secrets'> {
+/** The config of a destination with changes. @throws 400 also for secrets that would go to another host than theirs */
+function changedBy(server: Server, destination: Destination, changes: Config) {
   const type = typeNamed(server, destination.destinationType)
+  const { urlField } = type
   const current = openConfig(server.vault, destination).config
   const config = checkedConfig(type, merge(current, changes))
-  return sealConfig(server.vault, destination, type.config, config)
+  const [former, address] = [current, config].map(each => (urlField ? each[urlField] : undefined))
+  if (originOf(address) !== originOf(former)) {
+    const shown = { shown: destination.config, changes, changed: config }
+    const [secret] = keptSecrets(type.config, shown, urlField)
+    if (secret !== undefined) {
+      const problem = `has to be given again with ${urlField} on another host: a stored secret is only sent where it was meant for`
+      throw invalidField(`config.${secret}`, problem)
+    }
+  }
+  return { type, config, isOther: !isDeepStrictEqual(config, current), isMoved: address !== former }
+}
+
+function originOf(url: unknown): string | null {
+  return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : null
 }
 
 /**
- * Deletes a destination: its secrets go at once, what is on its way stops, the record of deliveries stays. Deliveries
- * are locked before their destination, as whoever records an attempt does.
- * @returns it as it was
+ * Deletes a destination: its secrets go at once, what is on its way stops, the record of deliveries stays, and rules
+ * name it no more. Deliveries are locked before their destination, as whoever records an attempt does.
+ * @returns it as it was, and the rules that had no other destination and are off now
  */
-export async function deleteDestination(server: Server, trx: Transaction, id: string): Promise<Destination> {
+export async function deleteDestination(
+  server: Server,
+  trx: Transaction,
+  id: string,
+): Promise<{ destination: Destination; rulesOff: { id: string; name: string }[] }> {
   await findDestination(trx, id)
   await stopDeliveries(trx, id, 'The destination was deleted')
   const destination = await findDestination(trx, id, true)
@@ -112,7 +132,28 @@ export async function deleteDestination(server: Server, trx: Transaction, id: st
     .where({ id })
     .patch({ deletedAt: raw('now()'), isActive: false, secrets: null, signingSecrets: '' })
   await server.plugins.alerts.resolveAll(trx, 'destination_disabled', [id], 'The destination was deleted')
-  return destination
+  return { destination, rulesOff: await leaveRules(trx, id) }
+}
+
+/**
+ * Takes a destination out of the rules that name it. One that names no other is switched off: it would look as if it
+ * told somebody.
+ * @returns those that were switched off for it
+ */
+async function leaveRules(trx: Transaction, destinationId: string): Promise<{ id: string; name: string }[]> {
+  const changed = await rows<{ id: string; name: string; isOff: boolean }>(
+    trx,
+    `with naming as (
+       select id, is_active, array_remove(destination_ids, cast(:destinationId as uuid)) as others from alert_rules
+        where company_id = :companyId and cast(:destinationId as uuid) = any(destination_ids)
+        order by id for no key update)
+     update alert_rules r
+        set destination_ids = others, is_active = r.is_active and cardinality(others) > 0, updated_at = now()
+       from naming n where r.company_id = :companyId and r.id = n.id
+     returning r.id, r.name, n.is_active and not r.is_active as is_off`,
+    { companyId: companyOf(trx), destinationId },
+  )
+  return changed.filter(({ isOff }) => isOff).map(({ id, name }) => ({ id, name }))
 }
 
 /** Gives a destination a new signing secret; the one before stays in `webhook-signature` for 24 hours. */
@@ -180,6 +221,17 @@ export async function testDestination(
   })
 }
 
+/** The config of a destination that is about to be made. @throws 400 also for the placeholder of another's secret */
+function newConfig(type: DestinationType, given: Config): Config {
+  const config = checkedConfig(type, given)
+  const [copied] = placeholders(type.config, config)
+  if (copied === undefined) return config
+  throw invalidField(
+    `config.${copied}`,
+    'is the placeholder that is shown for a secret: give the secret itself',
+  )
+}
+
 /** The config as its type takes it. @throws 400 naming each field, dotted under `config` */
 function checkedConfig(type: DestinationType, given: Config): Config {
   const { value, error } = type.config.validate(given, {
@@ -208,7 +260,7 @@ export async function probeNew(
   { destination_type: typeName, config }: { destination_type: string; config: Config },
 ): Promise<void> {
   const type = typeNamed(server, typeName)
-  await probeAddress(server, type, checkedConfig(type, config))
+  await probeAddress(server, type, newConfig(type, config))
 }
 
 /** The same for a change, when it is one of the address. */
@@ -220,11 +272,8 @@ export async function probeChange(
 ): Promise<void> {
   if (!changes) return
   const destination = await server.db.company(companyId, trx => findDestination(trx, id))
-  const type = typeNamed(server, destination.destinationType)
-  const current = openConfig(server.vault, destination).config
-  const config = checkedConfig(type, merge(current, changes))
-  if (type.urlField && config[type.urlField] !== current[type.urlField])
-    await probeAddress(server, type, config)
+  const { type, config, isMoved } = changedBy(server, destination, changes)
+  if (isMoved) await probeAddress(server, type, config)
 }
 
 async function probeAddress(server: Server, { urlField }: DestinationType, config: Config): Promise<void> {

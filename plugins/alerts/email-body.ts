@@ -24,7 +24,8 @@ export function mailBody(payload: Payload): MailBody {
   const described = describe(payload)
   const { severity } = payload.alert
   const isOpen = payload.event_type === 'alert.triggered'
-  const subject = shorten(`${described.heading} (${payload.event.asset.qualified_name})`, MOST_IN_SUBJECT)
+  const about = payload.event_type === 'alert.test' ? '' : ` (${payload.event.asset.qualified_name})`
+  const subject = shorten(described.heading + about, MOST_IN_SUBJECT)
   return {
     subject,
     text: asText(described),

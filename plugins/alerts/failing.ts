@@ -1,8 +1,9 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { audit } from '../../server/audit.ts'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
-import { Delivery, Destination } from './models.ts'
+import { companyOf, type Transaction } from '../../server/database.ts'
+import { ENDED, markAlerts } from './delivery.ts'
+import { Alert, Delivery, Destination } from './models.ts'
 
 /** Days of nothing but failures after which a destination is switched off. */
 const DAYS = 5
@@ -32,15 +33,11 @@ export async function switchOffHopeless(server: Server): Promise<number> {
  * that is open only while its destination is off.
  */
 async function switchOff(server: Server, trx: Transaction, id: string): Promise<boolean> {
-  await Delivery.query(trx)
-    .select('id')
-    .where({ destinationId: id, status: 'pending' })
-    .orderBy('id')
-    .forUpdate()
+  const held = await holdDeliveries(trx, id)
   const before = await Destination.query(trx).findById(id).whereRaw(HOPELESS).forNoKeyUpdate()
   if (!before) return false
   const reason = `Every attempt has failed since ${before.failingSince?.toISOString()}: switched off after ${DAYS} days. Mend it, then switch it on again`
-  await stopDeliveries(trx, id, 'The destination was switched off: every attempt had failed for days')
+  await stopHeld(trx, held, 'The destination was switched off: every attempt had failed for days')
   await Destination.query(trx)
     .where({ id })
     .patch({ isActive: false, disabledReason: reason, updatedAt: raw('now()') })
@@ -60,16 +57,42 @@ async function switchOff(server: Server, trx: Transaction, id: string): Promise<
   return true
 }
 
-/** Ends all that is on its way to a destination. Rows are locked by their ids, as everybody does. */
+/** Ends all that is on its way to a destination. */
 export async function stopDeliveries(trx: Transaction, destinationId: string, reason: string): Promise<void> {
-  await rows(
-    trx,
-    `update deliveries set status = 'stopped', stopped_reason = :reason, completed_at = now(),
-            next_attempt_at = null, claimed_by = null, claimed_at = null
-      where company_id = :companyId and id in (
-        select id from deliveries
-         where company_id = :companyId and destination_id = :destinationId and status = 'pending'
-         order by id for update)`,
-    { companyId: companyOf(trx), destinationId, reason },
-  )
+  await stopHeld(trx, await holdDeliveries(trx, destinationId), reason)
+}
+
+/** Locked rows: what is on its way to a destination, and what it tells of. */
+interface Held {
+  alertIds: string[]
+  deliveryIds: string[]
+}
+
+/**
+ * Locks what is on its way to a destination, in the order that everybody keeps: alerts in the one in which raising
+ * locks them, then deliveries by their ids. What is added meanwhile ends with its attempt, which finds the
+ * destination off.
+ */
+async function holdDeliveries(trx: Transaction, destinationId: string): Promise<Held> {
+  const pending = Delivery.query(trx).where({ destinationId, status: 'pending' })
+  const alerts = await Alert.query(trx)
+    .select('id')
+    .whereIn('id', pending.clone().select('alertId'))
+    .orderByRaw('kind collate "C", cause collate "C", id')
+    .forNoKeyUpdate()
+  const alertIds = alerts.map(({ id }) => id)
+  const deliveries = await pending
+    .select('id')
+    .where(held => void held.whereNull('alertId').orWhereRaw('alert_id = any(cast(? as uuid[]))', [alertIds]))
+    .orderBy('id')
+    .forUpdate()
+  return { alertIds, deliveryIds: deliveries.map(({ id }) => id) }
+}
+
+/** Ends what is held. Its alerts wait for it no more, so it may have been their last hope. */
+async function stopHeld(trx: Transaction, { alertIds, deliveryIds }: Held, reason: string): Promise<void> {
+  await Delivery.query(trx)
+    .whereRaw('id = any(cast(? as uuid[]))', [deliveryIds])
+    .patch({ ...ENDED, status: 'stopped', stoppedReason: reason })
+  await markAlerts(trx, alertIds)
 }

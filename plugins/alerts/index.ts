@@ -5,6 +5,7 @@ import type { DestinationType } from './destination.ts'
 import { email } from './email.ts'
 import { sweep } from './jobs.ts'
 import { pagerduty } from './pagerduty.ts'
+import { pruneJob } from './prune.ts'
 import { makeAlertsApi } from './raise.ts'
 import { alertRoutes } from './routes.ts'
 import { ruleRoutes } from './rule-routes.ts'
@@ -26,7 +27,7 @@ export const alerts: Plugin<undefined> = {
     server.destinations.add(...(builtIn as DestinationType[]))
     server.ext('onPreStart', () => server.destinations.close())
     server.sealed.push(...sealedColumns)
-    server.jobs.add(deliver, retry, sweep)
+    server.jobs.add(deliver, retry, sweep, pruneJob)
     server.route([...alertRoutes, ...ruleRoutes, ...destinationRoutes])
     for (const [name, expose] of Object.entries(makeAlertsApi(server)))
       server.expose(name as never, expose as never)

@@ -52,6 +52,8 @@ export class AlertMove extends CompanyRow {
   declare fromStatus: Status | null
   declare toStatus: Status
   declare reason: string | null
+  /** Of a snooze: when it ends. */
+  declare snoozedUntil: Date | null
   /** `system`, `user:<id>` or `key:<id>`. */
   declare actor: string
   declare at: Date

@@ -51,15 +51,17 @@ export async function moveAlert(server: Server, trx: Transaction, id: string, mo
     const [resolved] = await close(server, trx, [alert], () => ({ actor, reason }))
     return resolved ?? alert
   }
+  const snoozedUntil = to === 'snoozed' ? (move.until ?? null) : null
   const [moved] = await Alert.query(trx)
     .where({ id })
     .patch({
       status: to,
-      snoozedUntil: to === 'snoozed' ? (move.until ?? null) : null,
+      snoozedUntil,
       ...(to === 'dismissed' && { resolvedAt: raw('now()') }),
     })
     .returning('*')
-  await AlertMove.query(trx).insert({ alertId: id, fromStatus: alert.status, toStatus: to, actor, reason })
+  const change = { alertId: id, fromStatus: alert.status, toStatus: to, actor, reason, snoozedUntil }
+  await AlertMove.query(trx).insert(change)
   // Who was told that it began is told that it is over, whoever says so.
   if (moved && to === 'dismissed') await tell(server, trx, [moved], 'alert.resolved', () => ({ reason }))
   return moved ?? alert

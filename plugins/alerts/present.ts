@@ -36,6 +36,7 @@ export function presentMove(move: AlertMove): object {
     from_status: move.fromStatus,
     to_status: move.toStatus,
     reason: move.reason,
+    snoozed_until: move.snoozedUntil,
     actor: move.actor,
     at: move.at,
   }

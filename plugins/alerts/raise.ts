@@ -2,6 +2,7 @@ import assert from 'node:assert'
 import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { companyOf, insertAll, rows, type Transaction } from '../../server/database.ts'
+import { storable, storableJson } from '../../server/storable.ts'
 import { SEVERITIES, type AlertsApi, type Event, type EventType, type Severity } from './api.ts'
 import type { Learn, LookUp, Raised } from './api.ts'
 import { Alert, AlertMove, OPEN, type Status, type StoredEvent } from './models.ts'
@@ -102,7 +103,7 @@ async function store(trx: Transaction, numbered: readonly Numbered[]): Promise<M
 /** `isWorse` of a repeat and the alert that is open. */
 const WORSE = `array_position(cast(:order as text[]), excluded.severity) > array_position(cast(:order as text[]), alerts.severity)`
 
-/** What is stored of events, a list a column. */
+/** What is stored of events, a list a column. They may quote data, which holds any character. */
 function columns(numbered: readonly Numbered[]): Record<string, unknown[]> {
   const list = (of: (item: Numbered) => unknown) => numbered.map(of)
   return {
@@ -113,10 +114,10 @@ function columns(numbered: readonly Numbered[]): Record<string, unknown[]> {
     causes: list(({ event }) => event.cause),
     severities: list(({ event }) => event.severity),
     statuses: list(({ event }) => (event.isNews ? 'resolved' : 'triggered')),
-    ruleNames: list(({ event }) => event.ruleName),
-    titles: list(({ event }) => event.title),
-    events: list(({ event }) => JSON.stringify(storedEvent(event))),
-    contexts: list(({ event }) => JSON.stringify(event.contextData ?? {})),
+    ruleNames: list(({ event }) => storable(event.ruleName)),
+    titles: list(({ event }) => storable(event.title)),
+    events: list(({ event }) => storableJson(storedEvent(event))),
+    contexts: list(({ event }) => storableJson(event.contextData ?? {})),
   }
 }
 

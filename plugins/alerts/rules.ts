@@ -39,7 +39,10 @@ export async function findRule(trx: Transaction, id: string, lock = false): Prom
   })
 }
 
-/** Changes what is given; null takes a filter away. @throws as `createRule`, and 404 `NOT_FOUND` */
+/**
+ * Changes what is given; null takes a filter away.
+ * @throws as `createRule`, 404 `NOT_FOUND`, and 400 for a rule that is on and has no destination
+ */
 export async function changeRule(
   server: Server,
   trx: Transaction,
@@ -48,7 +51,12 @@ export async function changeRule(
 ): Promise<AlertRule> {
   const rule = await findRule(trx, id, true)
   await refuseUnknown(server, trx, input, rule)
-  const { tagFilterMode } = changedBy(rule, input)
+  const { tagFilterMode, isActive, destinationIds } = changedBy(rule, input)
+  if (isActive && destinationIds.length === 0)
+    throw invalidField(
+      'destination_ids',
+      'is empty, so nobody would be told: name one, or send is_active false',
+    )
   const [changed] = await AlertRule.query(trx)
     .where({ id })
     .patch({ ...columns(input), tagFilterMode, updatedAt: raw('now()') })

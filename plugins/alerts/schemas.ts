@@ -33,6 +33,9 @@ const WAITING = ['triggered', 'acknowledged'] as const
 
 const reason = Joi.string().trim().allow(null).max(1_000)
 
+/** A year. */
+const MOST_SNOOZED_MINUTES = 525_600
+
 const ruleFields = {
   name: Joi.string().trim().min(1).max(200),
   description: Joi.string().trim().allow(null, '').max(2_000),
@@ -72,8 +75,13 @@ export const schemas = {
     snoozed_until: Joi.date()
       .iso()
       .greater('now')
+      .custom((value: Date, helpers) =>
+        value.getTime() > Date.now() + MOST_SNOOZED_MINUTES * 60_000
+          ? helpers.message({ custom: '{{#label}} must lie within a year' })
+          : value,
+      )
       .messages({ 'date.greater': '{{#label}} must lie in the future' }),
-    duration_minutes: Joi.number().integer().min(1).max(525_600),
+    duration_minutes: Joi.number().integer().min(1).max(MOST_SNOOZED_MINUTES),
     reason,
   })
     .xor('snoozed_until', 'duration_minutes')
@@ -101,7 +109,13 @@ export const schemas = {
     limit: Joi.number().integer().min(1).max(100).default(20).description('How many alerts to show.'),
     offset: Joi.number().integer().min(0).max(1_000_000_000).default(0),
   }).required(),
-  rulePatch: Joi.object(ruleFields).min(1).required(),
+  rulePatch: Joi.object({
+    ...ruleFields,
+    // A rule whose only destination was deleted is off and has none: what was read can be sent back.
+    destination_ids: Joi.array().items(uuid).max(100).unique(),
+  })
+    .min(1)
+    .required(),
   destinations: Joi.object({
     ...pageQuery(),
     destination_type: Joi.string().max(100),

@@ -56,6 +56,28 @@ export function merge(config: Tree, changes: Tree): Tree {
   return merged
 }
 
+/**
+ * The secrets, by dotted path, that a config keeps through changes, but for one field.
+ * @param shown the config with its placeholders
+ * @param changed the whole config with the changes
+ */
+export function keptSecrets(
+  schema: Joi.Schema,
+  { shown, changes, changed }: { shown: Tree; changes: Tree; changed: Tree },
+  except?: string,
+): string[] {
+  const given = divide(schema, merge(shown, changes)).secrets
+  return Object.keys(divide(schema, changed).secrets).filter(
+    path => path !== except && given[path] === PLACEHOLDER,
+  )
+}
+
+/** The fields, by dotted path, whose secret is the placeholder that stands for one: nothing is stored to keep. */
+export function placeholders(schema: Joi.Schema, config: Tree): string[] {
+  const { secrets } = divide(schema, config)
+  return Object.keys(secrets).filter(path => secrets[path] === PLACEHOLDER)
+}
+
 function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

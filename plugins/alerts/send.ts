@@ -24,7 +24,7 @@ export async function sendTo(
     const type = server.destinations.get(destination.destinationType)
     const { config, secrets } = openConfig(server.vault, destination)
     const signing = signingSecrets(server.vault, destination, new Date())
-    hidden = [...secrets, ...signing]
+    hidden = [...secrets, ...secrets.flatMap(echoes), ...signing]
     const { messageId: id, eventType, body, served } = delivery
     const message: Message = {
       id,
@@ -51,6 +51,13 @@ export async function sendTo(
   } catch (error) {
     return redacted(failure('configuration', (error as Error).message), hidden)
   }
+}
+
+/** What a receiver echoes of an address that is a secret: `Cannot POST /services/T0/B0/XXXX`. */
+function echoes(secret: string): string[] {
+  if (!URL.canParse(secret)) return []
+  const { pathname, search } = new URL(secret)
+  return [pathname + search, pathname].filter(part => part.length > 1)
 }
 
 /** Takes out secrets that a receiver echoes, and what PostgreSQL cannot store. */

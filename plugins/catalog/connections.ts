@@ -1,10 +1,10 @@
 import type { Server } from '@hapi/hapi'
 import type { Connection, ConnectOptions, Stage } from '../../connectors/connector.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../../connectors/errors.ts'
+import { storable } from '../../server/storable.ts'
 import { connectorConfig } from './config.ts'
 import type { Source } from './models.ts'
 import { withPlace } from './places.ts'
-import { storable } from './text.ts'
 
 /** The `error_code` of the API for each kind of failure. */
 const ERROR_CODES: Record<ConnectorErrorKind, string> = {

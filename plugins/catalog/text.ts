@@ -1,12 +1,5 @@
 import type { TableInfo } from '../../connectors/catalog.ts'
-
-/** What PostgreSQL can store in no text and no JSON: a NUL, and half of a surrogate pair. */
-const REFUSED = /[\0\p{Surrogate}]/u
-
-/** A text as it can be stored: with U+FFFD in place of what cannot be. */
-export function storable(text: string): string {
-  return REFUSED.test(text) ? text.replaceAll('\0', '\uFFFD').toWellFormed() : text
-}
+import { isStorable, storable } from '../../server/storable.ts'
 
 /** A table as it can be stored: some engines have any character in comments, defaults and types. */
 export function storableTable(table: TableInfo): TableInfo {
@@ -19,7 +12,7 @@ export function storableTable(table: TableInfo): TableInfo {
 }
 
 function isRefused({ catalog, schema, name, comment, columns, constraints }: TableInfo): boolean {
-  const is = (text: string | null) => text !== null && REFUSED.test(text)
+  const is = (text: string | null) => text !== null && !isStorable(text)
   return (
     [catalog, schema, name, comment].some(is) ||
     columns.some(

@@ -132,16 +132,17 @@ function countOvertaken(messages: ReadonlyMap<string, Arrival[]>): number {
   }).length
 }
 
-/** An attempt of which nothing is recorded counts as lost already. */
+/** One that was lost more than once counts from the last time. What is not recorded counts as lost already. */
 async function recoveriesOf({ losses, query }: Stage): Promise<number[]> {
-  const all: number[] = []
-  for (const { at, attempts } of losses) {
-    const ended = await query<{ at: Date }>(
-      `select a.ended_at as at from delivery_attempts a
-         join unnest(cast($1 as uuid[]), cast($2 as integer[])) as lost (id, n) on (lost.id, lost.n) = (a.delivery_id, a.n)`,
-      [attempts.map(({ id }) => id), attempts.map(({ n }) => n)],
-    )
-    all.push(...ended.map(row => (row.at.getTime() - at) / 1_000).filter(seconds => seconds > 0))
-  }
-  return all.sort((a, b) => a - b)
+  const lost = new Map<string, number>()
+  for (const { at, attempts } of losses) for (const { id, n } of attempts) lost.set(`${id} ${n}`, at)
+  const ended = await query<{ key: string; at: Date }>(
+    `select delivery_id || ' ' || n as key, ended_at as at from delivery_attempts
+      where delivery_id || ' ' || n = any($1)`,
+    [[...lost.keys()]],
+  )
+  return ended
+    .map(({ key, at }) => (at.getTime() - lost.get(key)!) / 1_000)
+    .filter(seconds => seconds > 0)
+    .sort((a, b) => a - b)
 }

@@ -5,7 +5,15 @@ import pg from 'pg'
 import t from 'tap'
 import { pino } from 'pino'
 import { makeJobs, GiveUp } from '../../server/jobs.ts'
-import { echo, flaky, hopeless, tries, type Probe } from '../helpers/extensions/probe-jobs.ts'
+import {
+  crowd,
+  crowdSize,
+  echo,
+  flaky,
+  hopeless,
+  tries,
+  type Probe,
+} from '../helpers/extensions/probe-jobs.ts'
 import { startServer } from '../helpers/server.ts'
 
 const EXTENSIONS = new URL('../helpers/extensions/probe-jobs.ts', import.meta.url).href
@@ -202,6 +210,20 @@ t.test('data that does not fit when it is worked is given up on, and the work ne
   t.match(await stored(echo.name, id), [
     { state: 'failed', output: { name: 'GiveUp', message: /"extra" is not allowed/ } },
   ])
+})
+
+t.test('of a kind of job never more are at work at once than it allows', async t => {
+  const companyId = await makeCompany()
+  const items = Array.from({ length: 300 }, () => ({ data: { id: randomUUID() } }))
+  await db.company(companyId, trx => jobs.sendAll(crowd, items, { trx }))
+  for (let left = items.length; left > 0; await wait(50)) {
+    const [found] = await query(
+      `select count(*)::int as left from pgboss.job where name = $1 and state <> 'completed'`,
+      [crowd.name],
+    )
+    left = Number(found?.left)
+  }
+  t.ok(crowdSize.most > 1 && crowdSize.most <= 4, `${crowdSize.most} at once`)
 })
 
 t.test('a job that throws is tried again until it works', async t => {

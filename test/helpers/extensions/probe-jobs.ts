@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import Joi from 'joi'
 import type { Plugin } from '@hapi/hapi'
 import { GiveUp, type Job, type JobContext } from '../../../server/jobs.ts'
@@ -58,10 +59,26 @@ export const hopeless: Job<Probe> = {
   },
 }
 
+/** How many of a crowd were at work at once. */
+export const crowdSize = { now: 0, most: 0 }
+
+/** Takes a moment; four at once. */
+export const crowd: Job<Probe> = {
+  name: 'probe.crowd',
+  data,
+  concurrency: { local: 4 },
+  async work() {
+    crowdSize.now += 1
+    crowdSize.most = Math.max(crowdSize.most, crowdSize.now)
+    await wait(Math.random() * 10)
+    crowdSize.now -= 1
+  },
+}
+
 /** The extension. */
 export const plugin: Plugin<undefined> = {
   name: 'probe-jobs',
   register(server) {
-    server.jobs.add(echo as Job, flaky as Job, hopeless as Job)
+    server.jobs.add(echo as Job, flaky as Job, hopeless as Job, crowd as Job)
   },
 }

@@ -154,6 +154,9 @@ t.test('who has unsubscribed gets none; where nobody is left, that is no failure
   const [second] = await ended(world, id, 2)
   t.match(second, { status: 'delivered', attempts: [{ n: 1, status_code: null, error_class: null }] })
   t.equal(mailServer.mails.length, 1)
+  // A test asks whether it arrives.
+  const tested = await world.ask('POST', `${ALERTS}/destinations/${id}/test`)
+  t.match(tested.body.data, { success: false, error_message: /^All these addresses have unsubscribed/ })
 
   await subscriptions().subscribe(ann)
   await world.raise({ cause: 'rule:3' })

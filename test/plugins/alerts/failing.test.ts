@@ -2,7 +2,7 @@ import t from 'tap'
 import { deliver, retry, type AttemptData } from '../../../plugins/alerts/delivery.ts'
 import { sweep } from '../../../plugins/alerts/jobs.ts'
 import { startReceiver, type Received } from '../../helpers/receiver.ts'
-import { startServer } from '../../helpers/server.ts'
+import { startServer, type TestServer } from '../../helpers/server.ts'
 import { ALERTS, makeWorld } from './world.ts'
 
 const started = (n: number, deliveryId?: string) => (data: AttemptData) =>
@@ -157,4 +157,82 @@ t.test('eight receivers that never answer hold up nobody else', async t => {
     `select max(n)::int as most from (select count(*) as n from pgboss.job where name = 'alerts.deliver' and state = 'active' group by group_id) x`,
   )
   t.ok(Number(active?.most) <= 4, `at most four at once to one destination: ${active?.most}`)
+})
+
+/** Runs the sweep. @returns what it did */
+async function sweepOnce({ server, query }: TestServer): Promise<Record<string, number>> {
+  const id = await server.jobs.send(sweep, {})
+  for (;;) {
+    const [job] = await query(`select output from pgboss.job where id = $1 and state = 'completed'`, [id])
+    if (job) return job.output as Record<string, number>
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+}
+
+t.test(
+  'what was lost on its way to a destination that is failing queues with the later attempts',
+  async t => {
+    const app = await startServer(t, { settings: { WEBHOOK_DELAYS: '3600' } })
+    const world = await makeWorld(app)
+    const receiver = await startReceiver(t)
+    await world.addDestination({ url: receiver.url })
+    const queueOf = async () => {
+      await app.query(`delete from pgboss.job where name in ('alerts.deliver', 'alerts.retry')`)
+      await app.query(`update deliveries set next_attempt_at = now() - interval '5 minutes'`)
+      t.match(await sweepOnce(app), { resent: 1 })
+      await receiver.received(receiver.requests.length || 1)
+      const [job] = await app.query(
+        `select j.name from pgboss.job j join deliveries d on d.job_id = j.id order by d.id desc limit 1`,
+      )
+      return job?.name
+    }
+    await world.raise({ cause: 'rule:1' })
+    t.equal(await queueOf(), 'alerts.deliver')
+    await world.raise({ cause: 'rule:2' })
+    await app.query('update destinations set failing_since = now()')
+    t.equal(await queueOf(), 'alerts.retry')
+  },
+)
+
+t.test('an alert has failed when the last destination that could have got it is gone', async t => {
+  const app = await startServer(t, { settings: { WEBHOOK_DELAYS: '3600' } })
+  const world = await makeWorld(app)
+  const receiver = await startReceiver(t)
+  const [first, last] = [
+    await world.addDestination({ url: `${receiver.url}/first` }),
+    await world.addDestination({ url: `${receiver.url}/last` }),
+  ]
+  const failFirst = () =>
+    app.query(
+      `update deliveries set status = 'failed', completed_at = now() where destination_id = $1 and status = 'pending'`,
+      [first.id],
+    )
+  const isFailed = async (alertId: string) =>
+    (await app.query('select delivery_failed from alerts where id = $1', [alertId]))[0]?.delivery_failed
+
+  const { alertId: deleted } = await world.raise({ cause: 'rule:1' })
+  await failFirst()
+  t.equal(await isFailed(deleted), false)
+  await world.ask('DELETE', `${ALERTS}/destinations/${last.id}`)
+  t.equal(await isFailed(deleted), true, 'deleted')
+
+  const hopeless = await world.addDestination({ url: `${receiver.url}/hopeless` })
+  const { alertId: off } = await world.raise({ cause: 'rule:2' })
+  await failFirst()
+  await app.query(`update destinations set failing_since = now() - interval '6 days' where id = $1`, [
+    hopeless.id,
+  ])
+  t.match(await sweepOnce(app), { disabled: 0 })
+  t.strictSame(
+    (await world.deliveries(hopeless.id)).map(({ status }) => status),
+    ['pending'],
+    'one that nothing has failed for good at stays on, and what is on its way goes on',
+  )
+  const { alertId: failed } = await world.raise({ cause: 'rule:3' })
+  await app.query(
+    `update deliveries set status = 'failed', completed_at = now() where destination_id = $1 and alert_id = $2`,
+    [hopeless.id, failed],
+  )
+  t.match(await sweepOnce(app), { disabled: 1 })
+  t.equal(await isFailed(off), true, 'switched off')
 })

@@ -62,8 +62,10 @@ t.test('what a rule names and is gone since does not keep the rule from being ch
   } = (await world.ask('POST', `${ALERTS}/rules`, rule)).body.data
   await world.ask('DELETE', `${ALERTS}/destinations/${goes.id}`)
   await app.query('delete from sources where id = any($1)', [rule.asset_ids])
-  const changed = await world.ask('PATCH', `${ALERTS}/rules/${id}`, { ...read, name: 'Two' })
-  t.match(changed, { status: 200, body: { data: { ...read, name: 'Two' } } })
+  // A deleted destination is taken out of the rules.
+  const left = { ...read, destination_ids: [stays.id] }
+  const changed = await world.ask('PATCH', `${ALERTS}/rules/${id}`, { ...left, name: 'Two' })
+  t.match(changed, { status: 200, body: { data: { ...left, name: 'Two' } } })
   const again = await world.ask('POST', `${ALERTS}/rules`, rule)
   t.match(again, missing('DESTINATION_NOT_FOUND', { destination_id: goes.id }))
 })

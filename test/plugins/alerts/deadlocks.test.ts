@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import type { Event, EventType } from '../../../plugins/alerts/api.ts'
+import { switchOffHopeless } from '../../../plugins/alerts/failing.ts'
+import { sweep } from '../../../plugins/alerts/jobs.ts'
+import { wakeSnoozed } from '../../../plugins/alerts/moves.ts'
+import { startReceiver } from '../../helpers/receiver.ts'
+import { startServer } from '../../helpers/server.ts'
+import { ALERTS, makeWorld } from './world.ts'
+
+const receivers = await Promise.all([startReceiver(t), startReceiver(t)])
+const [well, ill] = receivers as [(typeof receivers)[0], (typeof receivers)[0]]
+
+/** The same numbers in each run. */
+let seed = 20_261_121
+const random = (below: number) => {
+  seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff
+  return (seed >>> 8) % below
+}
+const shuffled = <Item>(items: readonly Item[]): Item[] =>
+  items
+    .map(item => ({ item, place: random(1 << 20) }))
+    .sort((one, other) => one.place - other.place)
+    .map(({ item }) => item)
+
+t.test('whatever is done at once by two servers, nobody is thrown out, and every message ends', async t => {
+  const app = await startServer(t, { settings: { WEBHOOK_DELAYS: '0,0.1' } })
+  const { query } = app
+  const servers = [app.server, await app.startTwin()]
+  const world = await makeWorld(app)
+  const other = await world.addSource('stock')
+  const causes = Array.from({ length: 24 }, (_, at) => `rule:${at}`)
+  const types: EventType[] = ['validity_failure', 'metric_anomaly']
+  const tables = [randomUUID(), randomUUID(), randomUUID()]
+  const { asset } = world.event()
+  ill.answer(500)
+
+  const addDestination = async () =>
+    (await world.addDestination({ url: random(3) === 0 ? ill.url : well.url }, { name: randomUUID() })).id
+  let destinations = await Promise.all(Array.from({ length: 4 }, addDestination))
+  const rule = await world.ask('POST', `${ALERTS}/rules`, { name: 'All', destination_ids: destinations })
+  const rulePath = `${ALERTS}/rules/${rule.body.data.id}`
+
+  const company = (work: Parameters<typeof app.server.db.company>[1]) =>
+    servers[random(2)]!.db.company(world.companyId, work)
+  const alerts = () => servers[random(2)]!.plugins.alerts
+  const events = (): Partial<Event>[] =>
+    shuffled(causes)
+      .slice(0, 1 + random(causes.length))
+      .map(cause => ({
+        cause,
+        type: types[random(2)]!,
+        severity: (['info', 'warning', 'critical'] as const)[random(3)]!,
+        sourceId: random(2) ? world.sourceId : other,
+        asset: { ...asset, id: tables[random(3)]! },
+      }))
+  const anyDestination = () => destinations[random(destinations.length)]!
+  const anyOf = async (statement: string) => {
+    const found = await query(statement, [world.companyId])
+    return found.length > 0 ? String(found[random(found.length)]!.id) : randomUUID()
+  }
+  const someAlert = () =>
+    anyOf(`select id from alerts where company_id = $1 and status not in ('resolved', 'dismissed')`)
+
+  const deeds: (() => Promise<unknown>)[] = [
+    () => company(trx => alerts().raiseAll(trx, events().map(world.event))),
+    () => company(trx => alerts().raiseAll(trx, events().map(world.event))),
+    () => company(trx => alerts().resolveAll(trx, types[random(2)]!, shuffled(causes).slice(0, 9))),
+    () => company(trx => alerts().unwatch(trx, { sourceId: other })),
+    () => company(trx => alerts().unwatch(trx, { assetIds: tables.slice(random(2)), types })),
+    () =>
+      company(trx => alerts().unwatch(trx, { type: types[random(2)]!, causes: shuffled(causes).slice(9) })),
+    async () => world.ask('POST', `${ALERTS}/${await someAlert()}/acknowledge`),
+    async () => world.ask('POST', `${ALERTS}/${await someAlert()}/resolve`),
+    async () => world.ask('POST', `${ALERTS}/${await someAlert()}/dismiss`),
+    async () => world.ask('POST', `${ALERTS}/${await someAlert()}/snooze`, { duration_minutes: 1 }),
+    () => world.ask('PATCH', rulePath, { destination_ids: destinations, cooldown_minutes: random(2) }),
+    () => world.ask('PATCH', `${ALERTS}/destinations/${anyDestination()}`, { is_active: random(3) > 0 }),
+    () => world.ask('PATCH', `${ALERTS}/destinations/${anyDestination()}`, { is_active: true }),
+    async () => {
+      const gone = anyDestination()
+      destinations = [...destinations.filter(id => id !== gone), await addDestination()]
+      await world.ask('PATCH', rulePath, { destination_ids: destinations })
+      return world.ask('DELETE', `${ALERTS}/destinations/${gone}`)
+    },
+    async () => {
+      const id = anyDestination()
+      await query(`update destinations set failing_since = now() - interval '6 days' where id = $1`, [id])
+      return switchOffHopeless(servers[random(2)]!)
+    },
+    async () => {
+      await query(
+        `update alerts set snoozed_until = now() where id in (
+           select id from alerts where status = 'snoozed' for update skip locked)`,
+      )
+      return servers[random(2)]!.db.system(wakeSnoozed)
+    },
+    async () => {
+      const id = await anyOf(`select id from deliveries where company_id = $1 and status <> 'pending'`)
+      return world.ask('POST', `${ALERTS}/deliveries/${id}/redeliver`)
+    },
+  ]
+
+  const errors: string[] = []
+  const work = async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const deed = deeds[random(deeds.length)]!
+      try {
+        const reply = (await deed()) as { status?: number } | undefined
+        if (reply?.status === 500) errors.push(`${String(deed)} is answered with 500`)
+      } catch (error) {
+        errors.push(`${String(deed)}: ${(error as Error).message}`)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: 6 }, work))
+  t.strictSame(errors, [])
+
+  // What waits for a message that was stopped is found by the sweep.
+  const pending = () => query(`select 1 from deliveries where status = 'pending'`)
+  while ((await pending()).length > 0) {
+    await query(
+      `update deliveries set created_at = created_at - interval '5 minutes', next_attempt_at = null
+        where id in (select id from deliveries where status = 'pending' for update skip locked)`,
+    )
+    await app.server.jobs.send(sweep, {})
+    await new Promise(resolve => setTimeout(resolve, 200))
+  }
+  const overtaken = await query(
+    `select r.alert_id from deliveries r
+       join deliveries d on d.alert_id = r.alert_id and d.destination_id = r.destination_id
+                        and d.event_type = 'alert.triggered' and r.event_type = 'alert.resolved'
+       join delivery_attempts first on first.delivery_id = r.id and first.n = 1
+       join delivery_attempts last on last.delivery_id = d.id and last.trigger = 'automatic'
+      where first.started_at < last.ended_at`,
+  )
+  t.strictSame(overtaken, [], 'that an alert is over was never told before that it was opened')
+  const [seen] = await query(
+    'select deadlocks::int as deadlocks from pg_stat_database where datname = current_database()',
+  )
+  t.strictSame(seen, { deadlocks: 0 })
+})

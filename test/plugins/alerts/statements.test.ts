@@ -1,0 +1,52 @@
+import t from 'tap'
+import { deliver, retry, type AttemptData } from '../../../plugins/alerts/delivery.ts'
+import type { Transaction } from '../../../server/database.ts'
+import { startReceiver } from '../../helpers/receiver.ts'
+import { startServer } from '../../helpers/server.ts'
+import { makeWorld } from './world.ts'
+
+const receiver = await startReceiver(t)
+const app = await startServer(t, { settings: { WEBHOOK_DELAYS: '0,0' } })
+const world = await makeWorld(app)
+await world.addDestination({ url: receiver.url })
+
+/** How many statements each transaction of a company sends while some work is done, besides those that begin it. */
+async function during(work: () => Promise<unknown>): Promise<number[]> {
+  const { db } = app.server
+  const { company } = db
+  const transactions: { statements: number }[] = []
+  db.company = (id, does) =>
+    company(id, (trx: Transaction) => {
+      const transaction = { statements: 0 }
+      transactions.push(transaction)
+      trx.on('query', () => (transaction.statements += 1))
+      return does(trx)
+    })
+  await work()
+  db.company = company
+  return transactions.map(({ statements }) => statements)
+}
+
+const seen = new Set<string>()
+
+/** Raises, or recovers, and counts what the attempts send that follow. */
+async function attempts(act: () => Promise<unknown>, queues = [deliver]): Promise<number[]> {
+  const ids: string[] = []
+  const isNew = ({ delivery_id: id }: AttemptData) => !seen.has(id) && ids.push(id) > 0
+  const [, ...transactions] = await during(async () => {
+    await act()
+    await Promise.all(queues.map(queue => app.server.jobs.settled(queue, isNew)))
+  })
+  for (const id of ids) seen.add(id)
+  return transactions
+}
+
+t.test('an attempt that gets through is two transactions of few statements', async t => {
+  t.strictSame(await attempts(() => world.raise()), [3, 5])
+  t.strictSame(await attempts(() => world.recover()), [3, 4])
+})
+
+t.test('one that does not sends the next', async t => {
+  receiver.answer(500, 200)
+  t.strictSame(await attempts(() => world.raise({ cause: 'rule:2' }), [deliver, retry]), [3, 5, 3, 6])
+})
