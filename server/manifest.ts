@@ -21,6 +21,7 @@ import * as listIndexes from '../migrations/0010_lists.ts'
 import * as freshnessSignals from '../migrations/0011_freshness_signals.ts'
 import * as accessTables from '../migrations/0012_access.ts'
 import * as deliveryColumns from '../migrations/0013_deliveries.ts'
+import * as publicTables from '../migrations/0014_public.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { catalog } from '../plugins/catalog/index.ts'
@@ -69,6 +70,7 @@ export const manifest = {
     migration('0011_freshness_signals', freshnessSignals),
     migration('0012_access', accessTables),
     migration('0013_deliveries', deliveryColumns),
+    migration('0014_public', publicTables),
   ],
 }
 

@@ -28,6 +28,8 @@ const NOBODYS = [
   'installation',
   'oauth_attempts',
   'unsubscribed',
+  'anonymous_events',
+  'beta_signups',
   'tidemark_migrations',
   'tidemark_migrations_lock',
 ]
