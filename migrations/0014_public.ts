@@ -111,7 +111,7 @@ export async function up(knex: Knex): Promise<void> {
       company_id uuid not null references companies on delete cascade,
       actor text not null,
       key text not null,
-      -- SHA-256 of method, path and body: another request under the same key is refused.
+      -- HMAC-SHA256 of method, path and body: another request under the same key is refused.
       request_hash bytea not null,
       -- Null while the first one is still being answered.
       status integer,

@@ -39,7 +39,18 @@ export interface Guard {
   /** Only a session (JWT) will do, as for a user's own settings. */
   sessionOnly?: true
   /** Which rate limit counts it; `null` for none. */
-  limit: 'asset' | 'auth' | 'login' | 'register' | 'tickets' | 'oauth' | 'demo' | null
+  limit:
+    | 'asset'
+    | 'auth'
+    | 'login'
+    | 'register'
+    | 'tickets'
+    | 'oauth'
+    | 'demo'
+    | 'magic'
+    | 'events'
+    | 'beta'
+    | null
 }
 
 declare module '@hapi/hapi' {
@@ -64,11 +75,18 @@ export const access = {
   tickets: { auth: false, plugins: { access: { limit: 'tickets' } } } as RouteOptions,
   oauth: { auth: false, plugins: { access: { limit: 'oauth' } } } as RouteOptions,
   demo: { auth: false, plugins: { access: { limit: 'demo' } } } as RouteOptions,
+  magic: { auth: false, plugins: { access: { limit: 'magic' } } } as RouteOptions,
+  events: { auth: false, plugins: { access: { limit: 'events' } } } as RouteOptions,
+  beta: { auth: false, plugins: { access: { limit: 'beta' } } } as RouteOptions,
   read: guarded({ scope: 'read-only', limit: 'asset' }),
   write: guarded({ scope: 'read-write', limit: 'asset' }),
   admin: guarded({ scope: 'admin', limit: 'asset' }),
   /** A user's own affairs: reads are not limited, operations on credentials are. */
   session: guarded({ sessionOnly: true, limit: null }),
+  /** The same where every call leaves something behind. */
+  sessionCounted: guarded({ sessionOnly: true, limit: 'asset' }),
+  /** What a signed-in user makes for the whole company. */
+  sessionWrite: guarded({ scope: 'read-write', sessionOnly: true, limit: 'asset' }),
   sessionLimited: guarded({ sessionOnly: true, limit: 'auth' }),
   /** Users and invitations: for signed-in admins. */
   users: guarded({ scope: 'admin', sessionOnly: true, limit: null }),

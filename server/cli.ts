@@ -6,6 +6,7 @@ import { ROLES, SCOPES, type Role, type Scope } from './access.ts'
 import { answer, CommandError, EXIT, inert, json, ofCompany, withServer } from './command.ts'
 import type { Ending, Options, Terminal } from './command.ts'
 import { answerRequests, detect, INTERVALS, METRICS, type DetectOptions } from './detect.ts'
+import { contractCommands } from './contracts.ts'
 import { ConfigError, describeSettings, packageRoot, PLANS, readConfig, type Plan } from './config.ts'
 import { freshnessGate } from './gate.ts'
 import { LineError } from './lines.ts'
@@ -78,8 +79,11 @@ function program(terminal: Terminal, ending: Ending): Command {
   companies(command.command('companies').description('companies and their plans'), terminal)
   users(command.command('users').description('users of a company'), terminal)
   keys(command.command('keys').description('API keys of a company'), terminal)
+  prospects(command.command('prospects').description('people who may sign in by a link'), terminal)
+  badge(command.command('badge <asset>'), terminal)
   auditCommands(command.command('audit').description('the audit log of a company'), terminal)
   freshnessGate(command.command('freshness <asset>'), terminal, ending)
+  contractCommands(command.command('contracts').description('data contracts'), terminal, ending)
   detection(command.command('detect'), terminal)
   return command
 }
@@ -185,6 +189,62 @@ interface KeyRecord {
 
 function keyLine({ id, display_key: key, scope, is_active: isActive, name }: KeyRecord): string {
   return `${id}  ${key}  ${scope.padEnd(10)}  ${isActive ? 'active ' : 'ended  '}  ${name}`
+}
+
+function prospects(parent: Command, terminal: Terminal): void {
+  json(
+    parent.command('create').description('make a token that signs somebody in for 7 days; it is shown once'),
+  )
+    .requiredOption('--email <email>', 'whose it is')
+    .option(
+      '--company <company>',
+      'id or name of the one they join; without it they get one of their own, unless they have a user',
+    )
+    .action((options: Options & { email: string }) =>
+      withServer(terminal, async server => {
+        const { email, company } = options
+        const made = await server.plugins.auth.createProspect({ email, company })
+        const ends = made.expires_at.toISOString()
+        const whom = made.user_id === null ? '' : ', who has a user already'
+        answer(
+          terminal,
+          options,
+          made,
+          `Made a token for ${made.email}${whom}, good until ${ends}, shown once:`,
+          made.token,
+        )
+      }),
+    )
+}
+
+interface BadgeOptions extends Options {
+  label?: string
+  tag?: string[]
+  drift?: true
+  freshness?: true
+}
+
+function badge(command: Command, terminal: Terminal): void {
+  ofCompany(command)
+    .description('show a badge of a source or a table, by id or qualified name; made where there is none')
+    .option('--label <text>', 'what stands on its left')
+    .option('--tag <tag...>', 'only tables count that carry one of these')
+    .option('--drift', 'schema changes that nobody has acknowledged make it fail')
+    .option('--freshness', 'stale tables make it fail')
+    .action((asset: string, { label, tag, drift, freshness, ...options }: BadgeOptions) =>
+      withServer(terminal, async server => {
+        const { id: companyId } = await server.plugins.auth.findCompany(options.company)
+        const { badge, isNew } = await server.plugins.badges.ensure(companyId, {
+          asset_id: asset,
+          label,
+          tag_filters: tag,
+          schema_drift_enabled: drift,
+          freshness_enabled: freshness,
+        })
+        const what = isNew ? 'Made a badge' : 'The badge'
+        answer(terminal, options, badge, `${what}: ${badge.status}`, badge.badge_url, badge.markdown)
+      }),
+    )
 }
 
 function detection(command: Command, terminal: Terminal): void {

@@ -91,6 +91,8 @@ export function near(server: Server, companyId: string): Client {
 
 /** Milliseconds for each part of a request. */
 const PATIENCE = { lookup: 5_000, connect: 10_000, secureConnect: 10_000, response: 60_000, request: 90_000 }
+/** Milliseconds before the second try, where the service names no time. */
+const PACE_MS = 1_000
 /** Tries after the first: of a request that was one too many, and of one that nobody could answer. */
 const TRIES = { limited: 5, silent: 2 }
 /** Milliseconds that a service may ask to wait: the longest window of its limits, and a little. */
@@ -104,36 +106,73 @@ const AWAY = [502, 503, 504]
  * @param paceMs milliseconds before the second try where the service names no time, 1,000 unless told; each later one
  *   waits for as many more
  */
-export function far(url: string, key: string, paceMs = 1_000): Client {
+export function far(url: string, key: string, paceMs = PACE_MS): Client {
   const base = baseOf(url)
+  const authorization = `Bearer ${key}`
   if (key === '') throw usage('An API key is needed with --url: add --key, or set TIDEMARK_API_KEY')
   if (!/^[\x21-\x7e]+$/.test(key)) throw usage('The API key is none: check that it was copied whole')
   return {
     async ask<Body>(method: 'GET' | 'POST', path: string, signal: AbortSignal) {
-      // Loaded when it is needed: other commands start faster.
-      const { default: got } = await import('got')
-      const send = () =>
-        got(`${base}/api/v1${path}`, {
-          method,
-          headers: { authorization: `Bearer ${key}`, accept: 'application/json' },
-          // The key is for this address only.
-          followRedirect: false,
-          throwHttpErrors: false,
-          timeout: PATIENCE,
-          retry: { limit: 0 },
-          signal,
-        }).catch((error: RequestError) => {
-          throw signal.aborted ? signal.reason : silent(base, error)
-        })
-      const response = await patiently(send, paceMs, signal)
-      const { statusCode, headers } = response
-      if (statusCode >= 300 && statusCode < 400) throw moved(base, headers.location)
-      const body = parse(response.body)
-      if (statusCode >= 400) throw refused(base, statusCode, body)
-      if (body === undefined) throw stranger(base)
-      return { body: body as Body, at: clockOf(headers.date) }
+      return exchange<Body>(
+        base,
+        { method, path: `/api/v1${path}`, headers: { authorization } },
+        paceMs,
+        signal,
+      )
     },
   }
+}
+
+/**
+ * Sends a text to a path of a service elsewhere that anybody may ask.
+ * @param path with what stands before it, such as `/api/public/…`
+ * @throws CommandError with a sentence when the answer is no success
+ */
+export async function sendOpenly<Body>(
+  url: string,
+  sent: { path: string; body: string; contentType: string },
+  signal: AbortSignal,
+): Promise<Body> {
+  const { path, body, contentType } = sent
+  const request: Sent = { method: 'POST', path, body, headers: { 'content-type': contentType } }
+  return (await exchange<Body>(baseOf(url.trim()), request, PACE_MS, signal)).body
+}
+
+interface Sent {
+  method: 'GET' | 'POST'
+  path: string
+  headers: Record<string, string>
+  body?: string
+}
+
+async function exchange<Body>(
+  base: string,
+  { path, headers: own, ...request }: Sent,
+  paceMs: number,
+  signal: AbortSignal,
+): Promise<Answer<Body>> {
+  // Loaded when it is needed: other commands start faster.
+  const { default: got } = await import('got')
+  const send = () =>
+    got(`${base}${path}`, {
+      ...request,
+      headers: { ...own, accept: 'application/json' },
+      // A key is for this address only.
+      followRedirect: false,
+      throwHttpErrors: false,
+      timeout: PATIENCE,
+      retry: { limit: 0 },
+      signal,
+    }).catch((error: RequestError) => {
+      throw signal.aborted ? signal.reason : silent(base, error)
+    })
+  const response = await patiently(send, paceMs, signal)
+  const { statusCode, headers } = response
+  if (statusCode >= 300 && statusCode < 400) throw moved(base, headers.location)
+  const body = parse(response.body)
+  if (statusCode >= 400) throw refused(base, statusCode, body)
+  if (body === undefined) throw stranger(base)
+  return { body: body as Body, at: clockOf(headers.date) }
 }
 
 /** Sends again what may go through later, after the time that the service names or a second or two. */
@@ -203,6 +242,7 @@ const EXIT_OF_STATUS: Record<number, number> = {
   403: EXIT.usage,
   404: EXIT.notFound,
   409: EXIT.usage,
+  413: EXIT.usage,
   422: EXIT.usage,
 }
 

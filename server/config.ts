@@ -25,6 +25,9 @@ export interface Config {
   defaultPlan: Plan
   demoEnabled: boolean
   trustProxy: number
+  /** Whether people may sign up for the beta, and how many; absent: any number. */
+  betaOpen: boolean
+  betaCapacity?: number
   /** Seconds before attempt 1, 2, … of a delivery, each counted from the end of the attempt before. */
   webhookDelays: number[]
   /** Ports of public addresses that alerts may be sent to. */
@@ -164,6 +167,14 @@ const SETTINGS = {
   TRUST_PROXY: {
     schema: Joi.number().integer().min(0).max(10).default(0),
     about: 'How many proxies stand in front, for the client address.',
+  },
+  BETA_OPEN: {
+    schema: Joi.boolean().default(true),
+    about: 'Whether people may sign up for the beta.',
+  },
+  BETA_CAPACITY: {
+    schema: Joi.number().integer().min(0),
+    about: 'How many may sign up for the beta; any number unless set.',
   },
   WEBHOOK_DELAYS: {
     schema: delays.default([0, 60, 300, 900, 3600]),

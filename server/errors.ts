@@ -12,6 +12,7 @@ const CODES = {
   INVALID_TOKEN: 401,
   FORBIDDEN: 403,
   ACCOUNT_LOCKED: 403,
+  BOT_REFUSED: 403,
   NOT_FOUND: 404,
   ASSET_NOT_FOUND: 404,
   RULE_NOT_FOUND: 404,
@@ -24,6 +25,7 @@ const CODES = {
   ALERT_NOT_FOUND: 404,
   DESTINATION_NOT_FOUND: 404,
   DELIVERY_NOT_FOUND: 404,
+  BADGE_NOT_FOUND: 404,
   API_KEY_NOT_FOUND: 404,
   USER_NOT_FOUND: 404,
   INVITATION_NOT_FOUND: 404,
@@ -39,6 +41,14 @@ const CODES = {
 } as const
 
 export type ErrorCode = keyof typeof CODES
+
+/** Every error code. */
+export const CODE_NAMES = Object.keys(CODES) as ErrorCode[]
+
+/** The status that a code is answered with. */
+export function statusOf(code: ErrorCode): number {
+  return CODES[code]
+}
 
 /** One failure of the 422 form. */
 export interface Detail {

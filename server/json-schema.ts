@@ -6,8 +6,8 @@ export type JsonSchema = Record<string, unknown>
 /** What `Joi.describe()` says of a schema, as far as it is read here. */
 interface Description {
   type: string
-  flags?: { default?: unknown; label?: string }
-  metas?: { openapi?: JsonSchema; secret?: boolean }[]
+  flags?: { default?: unknown; label?: string; description?: string; presence?: string }
+  metas?: { openapi?: JsonSchema; secret?: boolean; contentType?: string }[]
   examples?: unknown[]
   keys?: Record<string, Description>
   items?: Description[]
@@ -27,10 +27,27 @@ interface Emitter {
  * @param side what is sent (`input`) or what is answered (`output`)
  */
 export function jsonSchema(schema: Joi.Schema, side: 'input' | 'output' = 'input'): JsonSchema {
+  const known = made[side].get(schema) ?? make(schema, side)
+  made[side].set(schema, known)
+  return known
+}
+
+/** Routes share schemas, and describing one takes Joi a millisecond. */
+const made = { input: new WeakMap<Joi.Schema, JsonSchema>(), output: new WeakMap<Joi.Schema, JsonSchema>() }
+const described = new WeakMap<Joi.Schema, Description>()
+
+/** What Joi says of a schema, asked once. */
+export function describeSchema(schema: Joi.Schema): Description {
+  const known = described.get(schema) ?? (schema.describe() as Description)
+  described.set(schema, known)
+  return known
+}
+
+function make(schema: Joi.Schema, side: 'input' | 'output'): JsonSchema {
   const emitted = (schema as unknown as Emitter)['~standard'].jsonSchema[side]({ target: 'draft-2020-12' })
   // Through JSON, since Joi shares parts between results and leaves dates and undefined in them.
   const plain = JSON.parse(JSON.stringify(emitted)) as JsonSchema
-  const { $defs: _shared, ...json } = mend(schema.describe() as Description, plain)
+  const { $defs: _shared, ...json } = mend(describeSchema(schema), plain)
   return mendTypes(json) as JsonSchema
 }
 
@@ -49,7 +66,10 @@ function mend(description: Description, json: JsonSchema): JsonSchema {
     if (rel === 'xor') json.oneOf = peers.map(peer => ({ required: [peer] }))
     if (rel === 'with' && key)
       json.dependentRequired = { ...(json.dependentRequired as object), [key]: peers }
-    if (rel === 'without' && key) json.not = { anyOf: peers.map(peer => ({ required: [key, peer] })) }
+    if (rel === 'without' && key) {
+      const apart = peers.map(peer => ({ required: [key, peer] }))
+      json.not = apart.length === 1 ? apart[0] : { anyOf: apart }
+    }
   }
   const given: JsonSchema = Object.assign({}, ...metas.map(({ openapi }) => openapi))
   const { description: text, default: fallback } = json
@@ -84,6 +104,11 @@ function mendTypes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(mendTypes)
   if (!isSchema(value)) return value
   const json = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mendTypes(item)]))
+  if (Array.isArray(json.anyOf) && json.anyOf.length === 1) {
+    const [only] = json.anyOf as JsonSchema[]
+    delete json.anyOf
+    return { ...only, ...json }
+  }
   if (Array.isArray(json.type)) {
     json.type = [...new Set(json.type.flat())]
     if (Array.isArray(json.enum) && (json.type as unknown[]).includes('null') && !json.enum.includes(null)) {

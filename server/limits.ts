@@ -21,7 +21,13 @@ const BY_ADDRESS = new Map<unknown, number>([
   ['tickets', 5],
   ['oauth', 30],
   ['demo', 5],
+  ['magic', 30],
+  ['events', 120],
+  ['beta', 60],
 ])
+
+/** A guess of a password or a token counts even when its body cannot be read, or its sender is refused. */
+const COUNTED_FIRST = new Set<unknown>(['login', 'magic'])
 
 /** At most so many, counted from the first one on. */
 export interface Window {
@@ -160,9 +166,8 @@ export function installLimits(server: Server): void {
     take: (name, limit, seconds, request) => take(name, { limit, seconds }, request),
   }
   server.decorate('server', 'limits', limits)
-  // A guess of a password counts even when its body cannot be read.
   server.ext('onPreAuth', async (request, h) => {
-    if (request.route.settings.plugins?.access?.limit === 'login') await count(request)
+    if (COUNTED_FIRST.has(request.route.settings.plugins?.access?.limit)) await count(request)
     return h.continue
   })
   server.ext('onCredentials', async (request, h) => {
@@ -171,7 +176,7 @@ export function installLimits(server: Server): void {
   })
   server.ext('onPostAuth', async (request, h) => {
     const limit = request.route.settings.plugins?.access?.limit
-    if (limit !== 'login' && BY_ADDRESS.has(limit)) await count(request)
+    if (!COUNTED_FIRST.has(limit) && BY_ADDRESS.has(limit)) await count(request)
     return h.continue
   })
   server.ext('onPreResponse', async (request, h) => {

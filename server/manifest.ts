@@ -24,11 +24,15 @@ import * as deliveryColumns from '../migrations/0013_deliveries.ts'
 import * as publicTables from '../migrations/0014_public.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
+import { badges } from '../plugins/badges/index.ts'
 import { catalog } from '../plugins/catalog/index.ts'
+import { contracts, validateText } from '../plugins/contracts/index.ts'
 import { demo } from '../plugins/demo/index.ts'
 import { freshness } from '../plugins/freshness/index.ts'
+import { lineage } from '../plugins/lineage/index.ts'
 import { metrics } from '../plugins/metrics/index.ts'
 import { operatingSchedules } from '../plugins/operating-schedules/index.ts'
+import { preferences } from '../plugins/preferences/index.ts'
 import { publicPages } from '../plugins/public/index.ts'
 import { referential } from '../plugins/referential/index.ts'
 import { scans } from '../plugins/scans/index.ts'
@@ -49,9 +53,15 @@ export const manifest = {
     metrics,
     referential,
     freshness,
+    lineage,
+    preferences,
     demo,
+    badges,
+    contracts,
     publicPages,
   ],
+  /** Validates a data contract without a server or a database, for the command line. */
+  validateContract: validateText,
   connectors: [postgresql, redshift, mysql, snowflake, bigquery, databricks] as unknown as Connector[],
   checks: [...ruleTypes, ...metricTypes] as CheckType[],
   /** The plug-in template is our own SQLite engine, loaded as anyone's extension is. */

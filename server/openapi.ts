@@ -1,20 +1,23 @@
 import type { RequestRoute, Server } from '@hapi/hapi'
 import Joi from 'joi'
 import type { Guard } from './access.ts'
-import { jsonSchema, type JsonSchema } from './json-schema.ts'
-import { refusesUndeclared } from './replies.ts'
+import { exampleOf } from './examples.ts'
+import { KEPT_HOURS, keepsReplies } from './idempotency.ts'
+import { describeSchema, jsonSchema, type JsonSchema } from './json-schema.ts'
+import { HEADERS, repliesOf, RESPONSES, SCHEMAS } from './openapi-replies.ts'
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
   openapi: '3.1.0'
   info: { title: string; version: string; [field: string]: unknown }
   servers: { url: string }[]
-  tags: { name: string }[]
+  tags: { name: string; description?: string }[]
   paths: Record<string, Record<string, Operation>>
   components: {
     schemas: Record<string, JsonSchema>
     securitySchemes: Record<string, object>
     responses: Record<string, object>
+    headers: Record<string, object>
   }
 }
 
@@ -35,7 +38,7 @@ const INTERFACE_VERSION = '1.0.0'
 
 /**
  * Describes every route of a server. Reads the route table, so call it once all routes are there; it takes
- * some milliseconds a hundred routes.
+ * some hundred milliseconds.
  * @param baseUrl address that the paths follow
  */
 export function openApi(server: Server, baseUrl: string): OpenApiDocument {
@@ -43,7 +46,7 @@ export function openApi(server: Server, baseUrl: string): OpenApiDocument {
   const paths: OpenApiDocument['paths'] = {}
   for (const route of routes) {
     const path = pathTemplate(route.path)
-    paths[path] = { ...paths[path], [route.method]: operation(route) }
+    paths[path] = { ...paths[path], [route.method]: describeRoute(route) }
   }
   const tags = new Set(routes.flatMap(groups))
   return {
@@ -51,14 +54,59 @@ export function openApi(server: Server, baseUrl: string): OpenApiDocument {
     info: {
       title: 'Tidemark',
       version: INTERFACE_VERSION,
-      description: 'Watches databases: schema drift, freshness, validity, metrics, and signed webhooks.',
+      description: ABOUT,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl }],
-    tags: [...tags].sort().map(name => ({ name })),
+    tags: [...tags].sort().map(name => {
+      const description = TAGS[name]
+      return { name, ...(description !== undefined && { description }) }
+    }),
     paths,
-    components: { schemas: SCHEMAS, securitySchemes: SECURITY_SCHEMES, responses: RESPONSES },
+    components: {
+      schemas: SCHEMAS,
+      securitySchemes: SECURITY_SCHEMES,
+      responses: RESPONSES,
+      headers: HEADERS,
+    },
   }
+}
+
+const ABOUT = `Watches databases: schema drift, freshness, validity, metrics, and signed webhooks.
+
+Send a credential as \`Authorization: Bearer <token or API key>\`. Times are ISO 8601 in UTC. An error has a \`code\` for
+programs and a \`message\` that says what to do; bad input outside \`/api/v1/sdk\` and \`/api/v1/api-keys\` is 422 with a list
+in \`detail\`. Lists take \`limit\` and \`offset\`. Every reply carries \`X-Request-Id\`, which names it in the log.`
+
+/** What the groups of operations are about. */
+const TAGS: Record<string, string> = {
+  alerts: 'What went wrong, who is told of it and where: alerts, rules, destinations and deliveries.',
+  'api-keys': 'Keys for programs, shown once when they are made.',
+  assets: 'Sources, which are connections to databases, and the tables found in them.',
+  'audit-log': 'Who did what, in a log that nobody can change.',
+  auth: 'Signing up, signing in, and the caller themselves.',
+  badges: 'Pictures for other pages that tell how an asset does.',
+  beta: 'Signing up for the beta.',
+  contracts: 'Open Data Contract Standard documents, validated.',
+  demo: 'A look at the demo company without signing up.',
+  freshness: 'How old the newest rows of tables are, against what is expected.',
+  health: 'How the service itself does.',
+  invitations: 'Asking others into the company.',
+  jobs: 'What runs in the background.',
+  keys: 'Keys for programs, shown once when they are made.',
+  lineage: 'Which tables are made from which.',
+  metrics: 'Numbers taken from tables over time, and what is unusual among them.',
+  oauth: 'Signing in through another provider.',
+  onboarding: 'How far a user got in getting to know the product.',
+  'operating-schedules': 'Hours in which a business works, for baselines that know of them.',
+  preferences: 'How a user likes their pages.',
+  public: 'What anybody may ask for: health, this description, documentation, pages from mails.',
+  referential: 'Rows whose parents are missing.',
+  schema: 'How tables and columns changed.',
+  sources: 'Connections to databases.',
+  tags: 'Words on tables and columns that tell what they hold.',
+  users: 'The people of the company and what they may do.',
+  validity: 'Rules that the values of columns keep to.',
 }
 
 const SECURITY_SCHEMES = {
@@ -77,76 +125,8 @@ const SECURITY_SCHEMES = {
   },
 }
 
-const SCHEMAS: Record<string, JsonSchema> = {
-  Error: {
-    type: 'object',
-    properties: {
-      error: {
-        type: 'object',
-        properties: {
-          code: { type: 'string', description: 'Stable, for programs.', examples: ['ASSET_NOT_FOUND'] },
-          message: { type: 'string', description: 'A sentence that says what to do.' },
-          details: {
-            type: 'object',
-            description: 'Field names, suggestions; request_id when the fault is ours.',
-          },
-        },
-        required: ['code', 'message', 'details'],
-      },
-    },
-    required: ['error'],
-  },
-  ValidationFailure: {
-    type: 'object',
-    properties: {
-      detail: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            loc: {
-              type: 'array',
-              items: { type: 'string' },
-              description: 'path, query, header or body; then the field.',
-            },
-            msg: { type: 'string' },
-            type: { type: 'string' },
-          },
-          required: ['loc', 'msg', 'type'],
-        },
-      },
-    },
-    required: ['detail'],
-  },
-}
-
-const reply = (description: string, schema = 'Error', headers?: object) => ({
-  description,
-  ...(headers && { headers }),
-  content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
-})
-
-const header = (type: string, description: string) => ({ description, schema: { type } })
-
-const RESPONSES: Record<string, object> = {
-  400: reply(
-    'The input cannot be used: VALIDATION_ERROR with details.field and details.error, or BAD_REQUEST',
-  ),
-  401: reply('No valid credential was sent'),
-  403: reply('The credential is not allowed to do this; details hold current_scope and required_scope'),
-  404: reply('There is no such thing, or it belongs to another company'),
-  409: reply('It conflicts with what is there'),
-  422: reply('Path, query or body are not as described', 'ValidationFailure'),
-  429: reply('Too many requests', 'Error', {
-    'Retry-After': header('integer', 'Seconds to wait.'),
-    'X-RateLimit-Limit': header('integer', 'Requests allowed in the window.'),
-    'X-RateLimit-Remaining': header('integer', 'Requests left in the window.'),
-    'X-RateLimit-Reset': header('integer', 'When the window resets, in epoch seconds.'),
-  }),
-  500: reply('A fault of ours; details.request_id finds it in the log'),
-}
-
-function operation(route: RequestRoute): Operation {
+/** Describes one route: what it takes, what it answers, and who may call it. */
+export function describeRoute(route: RequestRoute): Operation {
   const { description, notes, plugins } = route.settings
   const parameters = parametersOf(route)
   const requestBody = bodyOf(route)
@@ -158,7 +138,7 @@ function operation(route: RequestRoute): Operation {
     security: security(plugins?.access),
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody && { requestBody }),
-    responses: { ...successes(route), ...failures(route) },
+    responses: repliesOf(route),
   }
 }
 
@@ -183,16 +163,32 @@ function operationId({ method, path, settings }: RequestRoute): string {
   return settings.id ?? method + words.map(word => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
-function parametersOf({ path, settings }: RequestRoute): object[] {
-  const { params, query, headers } = settings.validate ?? {}
+function parametersOf(route: RequestRoute): object[] {
+  const { params, query, headers } = route.settings.validate ?? {}
   const given = objectSchema(params)
-  const inPath = [...path.matchAll(/\{(\w+)/g)].map(([, name = '']) => ({
+  const inPath = [...route.path.matchAll(/\{(\w+)/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
-    ...describe(given.properties[name] ?? { type: 'string' }),
+    ...describe(name, given.properties[name] ?? { type: 'string' }),
   }))
-  return [...inPath, ...parametersIn('query', query), ...parametersIn('header', headers)]
+  return [
+    ...inPath,
+    ...parametersIn('query', query),
+    ...parametersIn('header', headers),
+    ...(keepsReplies(route) ? [IDEMPOTENCY_KEY] : []),
+  ]
+}
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    `A text of your own, such as a UUID, new for each thing that is to be made. Repeated within ${KEPT_HOURS} hours, ` +
+    'the same request gets the reply of the first one and makes nothing again.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+  example: '7d0a3f7e-1f0e-4f6c-9a8f-3b0c2c1f5f11',
 }
 
 function parametersIn(place: 'query' | 'header', schema: unknown): object[] {
@@ -201,80 +197,88 @@ function parametersIn(place: 'query' | 'header', schema: unknown): object[] {
     name,
     in: place,
     required: required.includes(name),
-    ...describe(property),
+    ...describe(name, property),
   }))
 }
 
-function describe({ description, ...schema }: JsonSchema): object {
-  return { ...(description !== undefined && { description }), schema }
+/** What parameters mean wherever they stand, unless their schema says more. */
+const PARAMETERS: Record<string, string> = {
+  id: 'Its id.',
+  asset: 'The qualified name or the id of an asset.',
+  asset_id: 'The id or the qualified name of a source or a table.',
+  action: 'What to do; unsubscribe, unless told.',
+  asset_type: 'Only assets of this type.',
+  category: 'Only those of this category.',
+  change_id: 'The id of a schema change.',
+  change_type: 'Only changes of this type.',
+  check_id: 'The id of the check.',
+  code: 'What the provider gives to be exchanged.',
+  days_back: 'How many days to look back.',
+  destination_type: 'Only destinations of this type.',
+  error: 'Why the provider refused.',
+  error_description: 'The same in words.',
+  file: 'The name of the file.',
+  impact: 'Only changes of this impact.',
+  include_columns: 'Whether a table is shown with its columns.',
+  include_snapshots: 'Whether the metric is shown with its newest snapshots.',
+  invitation_id: 'The id of the invitation.',
+  is_active: 'Only those that are switched on, or off.',
+  iss: 'Who the provider says it is.',
+  job_id: 'The id of the job.',
+  key_id: 'The id of the API key.',
+  limit: 'How many to show at most.',
+  metric_type: 'Only metrics of this type.',
+  metric_id: 'The metric, as m_<uuid> or by its number.',
+  name: 'Only the one of this name.',
+  offset: 'How many to leave out from the beginning.',
+  origin: 'Only those of this origin.',
+  rule_id: 'The rule, as v_<uuid> or by its number.',
+  rule_type: 'Only rules of this type.',
+  schedule_id: 'The id of the schedule.',
+  search: 'A part of the name, in any case; no wildcards.',
+  severity: 'Only those of this severity.',
+  snapshot_limit: 'How many snapshots to show at most.',
+  source: 'The name of a source.',
+  state: 'What the sign-in was begun with.',
+  target_id: 'Only what was done to the thing of this id.',
+  unacknowledged_only: 'Only changes that nobody has acknowledged.',
+  user_id: 'The id of the user.',
+}
+
+function describe(name: string, { description = PARAMETERS[name], examples, ...schema }: JsonSchema): object {
+  const [example] = (examples as unknown[] | undefined) ?? []
+  return {
+    ...(description !== undefined && { description }),
+    schema,
+    ...(example !== undefined && { example }),
+  }
 }
 
 function objectSchema(schema: unknown): { properties: Record<string, JsonSchema>; required: string[] } {
   return { properties: {}, required: [], ...(Joi.isSchema(schema) && (jsonSchema(schema) as object)) }
 }
 
+/** Bodies are JSON, unless a route says which content types it takes. */
 function bodyOf({ settings }: RequestRoute): object | undefined {
   const schema: unknown = settings.validate?.payload
   if (!Joi.isSchema(schema)) return undefined
-  const required = (schema.describe().flags as { presence?: string } | undefined)?.presence === 'required'
-  return { required, content: { 'application/json': { schema: jsonSchema(schema) } } }
+  const required = describeSchema(schema).flags?.presence === 'required'
+  const json = jsonSchema(schema)
+  const types = [settings.payload?.allow ?? 'application/json'].flat()
+  const content = types.map(type => {
+    const body = ofType(type, json)
+    const example = exampleOf(body)
+    return [type, { schema: body, ...(example !== undefined && { example }) }]
+  })
+  return { required, content: Object.fromEntries(content) as object }
 }
 
-/** What a route says of its replies; without a word, some object under any good status. */
-function successes({ method, settings }: RequestRoute): Record<string, object> {
-  const { status = {}, schema } = settings.response ?? {}
-  const told: [string, unknown][] = Object.entries(status)
-  if (Joi.isSchema(schema)) told.unshift(['200', schema])
-  if (told.length === 0) told.push([method === 'get' ? '200' : '2XX', Joi.object()])
-  return Object.fromEntries(told.map(([code, body]) => [code, replyOf(code, body)]))
-}
-
-function replyOf(code: string, schema: unknown): object {
-  if (/^3/.test(code)) {
-    const headers = { Location: header('string', 'The address to go on at.') }
-    return { description: 'A redirect', headers }
-  }
-  const description = Number(code) >= 400 ? 'The reply when it could not be done' : 'The reply'
-  if (!Joi.isSchema(schema) || code === '204') return { description }
-  const type = (schema.describe().metas as { contentType?: string }[] | undefined)?.find(
-    meta => meta.contentType,
-  )?.contentType
-  return { description, content: { [type ?? 'application/json']: { schema: jsonSchema(schema, 'output') } } }
-}
-
-function failures({ path, method, settings }: RequestRoute): Record<string, object> {
-  const guard = settings.plugins?.access
-  const { params, query, payload } = settings.validate ?? {}
-  const isGuarded = guard?.scope !== undefined || guard?.sessionOnly === true
-  const refusesInput =
-    refusesUndeclared(path) || [params, query, payload].some(schema => Joi.isSchema(schema))
-  const hasBody = method !== 'get' && method !== 'delete'
-  const applies: Record<number, boolean> = {
-    400: hasBody || (refusesInput && answers400(path)),
-    401: isGuarded,
-    403: isGuarded,
-    404: path.includes('{') || namesThings(query) || namesThings(payload),
-    409: isGuarded && method !== 'get',
-    422: refusesInput && !answers400(path),
-    429: guard !== undefined && guard.limit !== null,
-    500: true,
-  }
-  const codes = Object.keys(applies).filter(
-    code => applies[Number(code)] && !settings.response?.status?.[Number(code)],
-  )
-  return Object.fromEntries(codes.map(code => [code, { $ref: `#/components/responses/${code}` }]))
-}
-
-/** Whether an input names something by its id, which may not be there. */
-function namesThings(schema: unknown): boolean {
-  if (!Joi.isSchema(schema)) return false
-  const { keys = {} } = schema.describe() as { keys?: object }
-  return Object.keys(keys).some(key => /(_ids?|^asset)$/.test(key) && key !== 'anonymous_id')
-}
-
-/** As `replies.ts` decides it: all other paths answer 422. */
-function answers400(path: string): boolean {
-  return /^\/api\/v1\/(sdk|api-keys)(\/|$)/.test(path)
+/** Of a body that is text or an object, each content type takes one. */
+function ofType(type: string, json: JsonSchema): JsonSchema {
+  const choices = (json.anyOf ?? json.oneOf) as JsonSchema[] | undefined
+  if (!choices?.some(choice => choice.type === 'string')) return json
+  const isObject = type === 'application/json'
+  return choices.find(choice => (choice.type !== 'string') === isObject) ?? json
 }
 
 function compare(a: string, b: string): number {

@@ -27,7 +27,6 @@ const MAX_DEPTH = 32
 const MAX_VALUES = 20_000
 /** Failures that are told of; who sends a thousand wrong values is not helped by a thousand sentences. */
 const MAX_FAILURES = 100
-/** Paths whose bad input is answered with 400 `VALIDATION_ERROR`; all others answer 422. */
 const ANSWERS_400 = /^\/api\/v1\/(sdk|api-keys)(\/|$)/
 
 /** Request ids, error bodies and the refusal of text that PostgreSQL cannot store, for every route. */
@@ -160,7 +159,7 @@ export function onInvalid(request: Request, _h: ResponseToolkit, error?: Error):
 function refuse(request: Request, source: string, { details }: Joi.ValidationError): never {
   const where = { payload: 'body', params: 'path', headers: 'header' }[source] ?? source
   const failures = details.slice(0, MAX_FAILURES)
-  if (!ANSWERS_400.test(request.path)) {
+  if (!answers400(request.path)) {
     throw unprocessable(
       failures.map(({ path, message, type }): Detail => ({
         loc: [where, ...path.map(String)],
@@ -174,6 +173,11 @@ function refuse(request: Request, source: string, { details }: Joi.ValidationErr
   const rest = details.length - failures.length
   const message = errors.map(({ error: text }) => text).join('; ') + (rest > 0 ? `; and ${rest} more` : '')
   throw apiError('VALIDATION_ERROR', message, { ...first, errors })
+}
+
+/** Whether bad input at a path is answered with 400 `VALIDATION_ERROR`; at all others with 422. */
+export function answers400(path: string): boolean {
+  return ANSWERS_400.test(path)
 }
 
 const NOTHING = Joi.object({}).allow(null)

@@ -94,6 +94,7 @@ const below: Record<string, string[]> = {
   referential: ['auth', 'alerts', 'catalog', 'scans'],
   metrics: ['auth', 'alerts', 'catalog', 'scans'],
   freshness: ['auth', 'alerts', 'catalog'],
+  badges: ['auth', 'catalog'],
   preferences: ['auth', 'alerts', 'catalog'],
   lineage: ['auth', 'alerts', 'catalog'],
 }

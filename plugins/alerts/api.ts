@@ -1,4 +1,5 @@
 import type { Transaction } from '../../server/database.ts'
+import type { DemoAlerts } from './demo.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
 export const EVENT_TYPES = [
@@ -103,6 +104,6 @@ export interface AlertsApi {
 
 declare module '@hapi/hapi' {
   interface PluginProperties {
-    alerts: AlertsApi & { subscriptions: Subscriptions }
+    alerts: AlertsApi & { subscriptions: Subscriptions; demo: DemoAlerts }
   }
 }

@@ -7,6 +7,7 @@ import { companyOf, insertAll, rows, type Transaction } from '../../server/datab
 import type { Item, Job, JobContext } from '../../server/jobs.ts'
 import type { MessageType, Outcome } from './destination.ts'
 import { Alert, Delivery, DeliveryAttempt, Destination } from './models.ts'
+import { markAlerts } from './mark.ts'
 import { sendTo } from './send.ts'
 
 /** One attempt: the `n`th of a delivery, from 1. */
@@ -334,16 +335,4 @@ export function attemptRow(
     endedAt: raw('now()') as unknown as Date,
     isSlow: outcome.latencyMs > SLOW_MS,
   }
-}
-
-/** Alerts whose rows are locked have failed delivery when, for one of their messages, every destination has failed. */
-export async function markAlerts(trx: Transaction, ids: readonly string[]): Promise<void> {
-  await rows(
-    trx,
-    `update alerts a set delivery_failed = not delivery_failed
-      where company_id = :companyId and id = any(cast(:ids as uuid[])) and delivery_failed <> exists (
-        select 1 from deliveries d where d.company_id = :companyId and d.alert_id = a.id group by event_type
-        having bool_or(status = 'failed') and not bool_or(status in ('pending', 'delivered')))`,
-    { companyId: companyOf(trx), ids },
-  )
 }

@@ -21,6 +21,7 @@ import { NEWEST_FIRST } from './lists.ts'
 import { Alert, Delivery, DeliveryAttempt, Destination } from './models.ts'
 import { noAlert } from './moves.ts'
 import { presentAttempt, presentDelivery, presentDestination } from './present.ts'
+import { replies } from './replies.ts'
 import { schemas } from './schemas.ts'
 
 const tags = ['api', 'alerts']
@@ -35,6 +36,7 @@ export const destinationRoutes: ServerRoute[] = [
       description: 'List destinations, with what became of messages to them in the last 24 hours',
       tags,
       validate: { query: schemas.destinations },
+      response: replies.destinations,
     },
     handler: list,
   },
@@ -46,6 +48,7 @@ export const destinationRoutes: ServerRoute[] = [
       description: 'Make a destination; its signing secret is shown once',
       tags,
       validate: { payload: schemas.newDestination },
+      response: replies.newDestination,
     },
     async handler(request, h) {
       const { server } = request
@@ -68,6 +71,7 @@ export const destinationRoutes: ServerRoute[] = [
       ...access.read,
       description: 'Show a destination',
       tags,
+      response: replies.destination,
       validate: { params: schemas.idParams },
     },
     async handler(request) {
@@ -84,6 +88,7 @@ export const destinationRoutes: ServerRoute[] = [
       description: 'Change a destination; its config is merged, null removes a field',
       tags,
       validate: { params: schemas.idParams, payload: schemas.destinationPatch },
+      response: replies.destination,
     },
     async handler(request) {
       const { server } = request
@@ -106,6 +111,7 @@ export const destinationRoutes: ServerRoute[] = [
       description: 'Delete a destination; what is on its way to it stops',
       notes: 'It is taken out of the alert rules; those that send to no other are switched off, and named.',
       tags,
+      response: replies.destinationRemoved,
       validate: { params: schemas.idParams },
     },
     async handler(request) {
@@ -128,6 +134,7 @@ export const destinationRoutes: ServerRoute[] = [
       ...access.write,
       description: 'Send a test message now and tell how it ended',
       tags,
+      response: replies.tested,
       validate: { params: schemas.idParams, payload: schemas.nothing },
     },
     async handler(request) {
@@ -149,6 +156,7 @@ export const destinationRoutes: ServerRoute[] = [
       ...access.write,
       description: 'Change the signing secret; the old one goes on signing for 24 hours',
       tags,
+      response: replies.rotated,
       validate: { params: schemas.idParams, payload: schemas.nothing },
     },
     async handler(request, h) {
@@ -170,6 +178,7 @@ export const destinationRoutes: ServerRoute[] = [
       ...access.read,
       description: 'List what was sent to a destination, with every attempt',
       tags,
+      response: replies.deliveries,
       validate: { params: schemas.idParams, query: schemas.deliveries },
     },
     handler: request =>
@@ -185,6 +194,7 @@ export const destinationRoutes: ServerRoute[] = [
       ...access.read,
       description: 'List what was sent about an alert, to whichever destination, with every attempt',
       tags,
+      response: replies.deliveries,
       validate: { params: schemas.idParams, query: schemas.deliveries },
     },
     handler: request =>
@@ -201,6 +211,7 @@ export const destinationRoutes: ServerRoute[] = [
       ...access.write,
       description: 'Send the same message again, once',
       tags,
+      response: replies.redelivered,
       validate: { params: schemas.idParams, payload: schemas.nothing },
     },
     async handler(request, h) {

@@ -98,7 +98,18 @@ function changedBy(server: Server, destination: Destination, changes: Config) {
   const type = typeNamed(server, destination.destinationType)
   const { urlField } = type
   const current = openConfig(server.vault, destination).config
-  const config = checkedConfig(type, merge(current, changes))
+  const merged = merge(current, changes)
+  if (destination.isDemo) {
+    // Alerts would seem to get there, and do not.
+    if (!isDeepStrictEqual(merged, current))
+      throw apiError(
+        'CONFLICT',
+        'This destination only simulates delivery, whatever its config: make one that delivers with POST /api/v1/sdk/alerts/destinations',
+        { field: 'config' },
+      )
+    return { type, config: current, isOther: false, isMoved: false }
+  }
+  const config = checkedConfig(type, merged)
   const [former, address] = [current, config].map(each => (urlField ? each[urlField] : undefined))
   if (originOf(address) !== originOf(former)) {
     const shown = { shown: destination.config, changes, changed: config }

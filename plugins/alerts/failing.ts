@@ -2,7 +2,8 @@ import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { audit } from '../../server/audit.ts'
 import { companyOf, type Transaction } from '../../server/database.ts'
-import { ENDED, markAlerts } from './delivery.ts'
+import { ENDED } from './delivery.ts'
+import { markAlerts } from './mark.ts'
 import { Alert, Delivery, Destination } from './models.ts'
 
 /** Days of nothing but failures after which a destination is switched off. */

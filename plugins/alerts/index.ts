@@ -1,5 +1,6 @@
 import type { Plugin } from '@hapi/hapi'
 import { deliver, retry } from './delivery.ts'
+import { demoAlerts } from './demo.ts'
 import { destinationRoutes } from './destination-routes.ts'
 import type { DestinationType } from './destination.ts'
 import { email } from './email.ts'
@@ -23,6 +24,7 @@ export const alerts: Plugin<undefined> = {
     server.decorate('server', 'destinations', destinationTypes())
     const subscriptions = makeSubscriptions(server)
     server.expose('subscriptions', subscriptions)
+    server.expose('demo', demoAlerts(server))
     const builtIn = [webhook, slack, teams, email(server, subscriptions), pagerduty]
     server.destinations.add(...(builtIn as DestinationType[]))
     server.ext('onPreStart', () => server.destinations.close())

@@ -94,6 +94,8 @@ export class Destination extends CompanyRow {
   declare signingSecrets: string
   declare isActive: boolean
   declare isVerified: boolean
+  /** Whether it is there to be looked at only: nothing is sent to it, and the API does not list it. */
+  declare isDemo: boolean
   declare disabledReason: string | null
   /** When the first of the attempts failed that have all failed since. */
   declare failingSince: Date | null

@@ -1,6 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { pagination, type Page } from '../../server/page.ts'
+import { NOT_DEMO } from './demo.ts'
 import { Alert, Destination, type AlertRule } from './models.ts'
 import { presentAlert } from './present.ts'
 import { matches } from './recipients.ts'
@@ -112,7 +113,7 @@ async function judge(trx: Transaction, rule: Tried, since: Date): Promise<Judged
   return judged
 }
 
-/** Alerts since a moment, oldest first: those of the rule's types and severities, whatever else it asks. */
+/** Alerts since a moment, oldest first: those of the rule's types and severities, whatever else it asks; no demos. */
 async function* past(trx: Transaction, rule: Tried, since: Date): AsyncGenerator<Past> {
   let after = { place: since.toISOString(), id: '00000000-0000-0000-0000-000000000000' }
   for (;;) {
@@ -122,6 +123,7 @@ async function* past(trx: Transaction, rule: Tried, since: Date): AsyncGenerator
               array(select jsonb_array_elements_text(event #> '{asset,tags}')) as tags
          from alerts
         where company_id = :companyId and (created_at, id) > (cast(:place as timestamptz), cast(:id as uuid))
+          and ${NOT_DEMO}
           and (cast(:kinds as text[]) is null or kind = any(:kinds))
           and (cast(:severities as text[]) is null or severity = any(:severities))
         order by created_at, id limit :most`,

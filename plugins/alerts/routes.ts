@@ -6,6 +6,7 @@ import { listAlerts, listMoves, summarize } from './lists.ts'
 import { Alert } from './models.ts'
 import { moveAlert, noAlert, type Move } from './moves.ts'
 import { presentAlert } from './present.ts'
+import { replies } from './replies.ts'
 import { schemas } from './schemas.ts'
 import { trends } from './trends.ts'
 
@@ -16,7 +17,13 @@ export const alertRoutes: ServerRoute[] = [
   {
     method: 'GET',
     path: '/api/v1/sdk/alerts',
-    options: { ...access.read, description: 'List alerts', tags, validate: { query: schemas.alerts } },
+    options: {
+      ...access.read,
+      description: 'List alerts',
+      tags,
+      validate: { query: schemas.alerts },
+      response: replies.alerts,
+    },
     async handler(request) {
       const { items, page } = await listAlerts(request)
       return { data: { data: items, pagination: page } }
@@ -30,6 +37,7 @@ export const alertRoutes: ServerRoute[] = [
       description: 'List alerts that wait for someone: triggered and acknowledged ones',
       tags,
       validate: { query: schemas.inbox },
+      response: replies.inbox,
     },
     async handler(request) {
       const { items, page } = await listAlerts(request)
@@ -39,7 +47,13 @@ export const alertRoutes: ServerRoute[] = [
   {
     method: 'GET',
     path: '/api/v1/sdk/alerts/summary',
-    options: { ...access.read, description: 'Count alerts', tags, validate: { query: schemas.none } },
+    options: {
+      ...access.read,
+      description: 'Count alerts',
+      tags,
+      validate: { query: schemas.none },
+      response: replies.summary,
+    },
     handler: summarize,
   },
   {
@@ -55,13 +69,20 @@ export const alertRoutes: ServerRoute[] = [
       ],
       tags,
       validate: { query: schemas.trends },
+      response: replies.trends,
     },
     handler: trends,
   },
   {
     method: 'GET',
     path: '/api/v1/sdk/alerts/{id}',
-    options: { ...access.read, description: 'Show an alert', tags, validate: { params: schemas.idParams } },
+    options: {
+      ...access.read,
+      description: 'Show an alert',
+      tags,
+      validate: { params: schemas.idParams },
+      response: replies.alert,
+    },
     async handler(request) {
       const id = param(request, 'id')
       const alert = await inCompany(request, async trx => Alert.query(trx).findById(id))
@@ -77,6 +98,7 @@ export const alertRoutes: ServerRoute[] = [
       description: 'List the moves of an alert, newest first',
       tags,
       validate: { params: schemas.idParams, query: schemas.page },
+      response: replies.moves,
     },
     handler: listMoves,
   },
@@ -94,7 +116,13 @@ function move(verb: string, to: Move['to'], description: string, payload = schem
   return {
     method: 'POST',
     path: `/api/v1/sdk/alerts/{id}/${verb}`,
-    options: { ...access.write, description, tags, validate: { params: schemas.idParams, payload } },
+    options: {
+      ...access.write,
+      description,
+      tags,
+      validate: { params: schemas.idParams, payload },
+      response: replies.alert,
+    },
     async handler(request) {
       const { server } = request
       const who = caller(request)

@@ -7,6 +7,7 @@ import { NEWEST_FIRST } from './lists.ts'
 import { AlertRule } from './models.ts'
 import { preview, type PreviewInput } from './preview.ts'
 import { presentRule } from './present.ts'
+import { replies } from './replies.ts'
 import { changeRule, createRule, deleteRule, findRule, type RuleInput } from './rules.ts'
 import { schemas } from './schemas.ts'
 
@@ -17,7 +18,13 @@ export const ruleRoutes: ServerRoute[] = [
   {
     method: 'GET',
     path: '/api/v1/sdk/alerts/rules',
-    options: { ...access.read, description: 'List alert rules', tags, validate: { query: schemas.rules } },
+    options: {
+      ...access.read,
+      description: 'List alert rules',
+      tags,
+      validate: { query: schemas.rules },
+      response: replies.rules,
+    },
     handler(request) {
       const {
         is_active: isActive,
@@ -42,6 +49,8 @@ export const ruleRoutes: ServerRoute[] = [
       description: 'Make an alert rule',
       tags,
       validate: { payload: schemas.newRule },
+      response: replies.newRule,
+      app: { errors: ['NOT_FOUND', 'ASSET_NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
     },
     async handler(request, h) {
       const input = bodyOf<RuleInput>(request)
@@ -60,6 +69,8 @@ export const ruleRoutes: ServerRoute[] = [
       ...access.read,
       description: 'Show an alert rule',
       tags,
+      response: replies.rule,
+      app: { errors: ['NOT_FOUND'] },
       validate: { params: schemas.idParams },
     },
     async handler(request) {
@@ -76,6 +87,8 @@ export const ruleRoutes: ServerRoute[] = [
       description: 'Change an alert rule',
       tags,
       validate: { params: schemas.idParams, payload: schemas.rulePatch },
+      response: replies.rule,
+      app: { errors: ['NOT_FOUND', 'ASSET_NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
     },
     async handler(request) {
       const id = param(request, 'id')
@@ -95,6 +108,8 @@ export const ruleRoutes: ServerRoute[] = [
       ...access.write,
       description: 'Delete an alert rule',
       tags,
+      response: replies.ruleRemoved,
+      app: { errors: ['NOT_FOUND'] },
       validate: { params: schemas.idParams },
     },
     async handler(request) {
@@ -119,6 +134,8 @@ export const ruleRoutes: ServerRoute[] = [
       ],
       tags,
       validate: { payload: schemas.preview },
+      response: replies.preview,
+      app: { errors: ['NOT_FOUND', 'ASSET_NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
     },
     async handler(request) {
       const input = bodyOf<PreviewInput>(request)

@@ -1,4 +1,5 @@
 import type { Server } from '@hapi/hapi'
+import { SIMULATED } from './demo.ts'
 import { failure, type Message, type Outcome } from './destination.ts'
 import type { Delivery, Destination } from './models.ts'
 import { postGuarded } from './post.ts'
@@ -19,6 +20,7 @@ export async function sendTo(
   attempt: { n: number; requestId: string },
   signal: AbortSignal,
 ): Promise<Outcome> {
+  if (destination.isDemo) return SIMULATED
   let hidden: string[] = []
   try {
     const type = server.destinations.get(destination.destinationType)

@@ -1,6 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { startDeliveries } from './delivery.ts'
+import { isDemo } from './demo.ts'
 import type { MessageType } from './destination.ts'
 import { payloadOf, type Ending } from './message.ts'
 import type { Alert } from './models.ts'
@@ -8,16 +9,17 @@ import { recipients } from './recipients.ts'
 import { composed } from './types.ts'
 
 /**
- * Sends a message about each of some alerts to all who should hear of it.
+ * Sends a message about each of some alerts to all who should hear of it; of demo alerts, nobody should.
  * @param endingOf of `alert.resolved`: why an alert is over
  */
 export async function tell(
   server: Server,
   trx: Transaction,
-  alerts: readonly Alert[],
+  all: readonly Alert[],
   type: MessageType,
   endingOf?: (alert: Alert) => Ending,
 ): Promise<void> {
+  const alerts = all.filter(alert => !isDemo(alert))
   const told = await recipients(trx, alerts, type)
   const isOnItsWay = type === 'alert.resolved' ? await triggeredPending(trx, alerts) : () => false
   const messages = alerts.flatMap((alert, place) => {

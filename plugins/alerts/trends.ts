@@ -4,6 +4,7 @@ import { inCompany } from '../../server/access.ts'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { queryOf } from '../../server/input.ts'
 import { EVENT_TYPES, SEVERITIES, type EventType, type Severity } from './api.ts'
+import { NOT_DEMO } from './demo.ts'
 
 /** What trends are asked with. */
 interface TrendsQuery {
@@ -39,8 +40,8 @@ interface Tally {
 /** How many assets and rules are named. */
 const NOISIEST = 10
 
-/** Which alerts count: news, which is over as it comes, is no trouble. */
-const COUNTED = `a.company_id = :companyId and a.kind <> 'discovery_complete'
+/** Which alerts count: news, which is over as it comes, is no trouble, and neither is what is only looked at. */
+const COUNTED = `a.company_id = :companyId and a.kind <> 'discovery_complete' and ${NOT_DEMO}
   and (cast(:assetId as uuid) is null or a.asset_id = :assetId or a.source_id = :assetId)`
 const OPENED = `${COUNTED} and a.created_at >= :since and a.created_at < :until`
 

@@ -4,6 +4,7 @@ import { access, caller, inCompany } from '../../server/access.ts'
 import { queryOf } from '../../server/input.ts'
 import { queryInteger } from '../../server/page.ts'
 import { listAudit, verifyAudit, type AuditQuery } from './audit-log.ts'
+import { replies } from './records.ts'
 
 const tags = ['api', 'audit-log']
 const VERIFIED_AN_HOUR = 30
@@ -18,42 +19,9 @@ const query = Joi.object({
   action: word.description('Such as `source.updated`.'),
   actor: word.description('`user:<id>`, `key:<id>`, `system` or `cli`.'),
   target_type: word.description('Such as `source`.'),
-  target_id: word,
+  target_id: word.description('The id of what it was about.'),
   from: time.description('Entries of this time and after.'),
   to: time.description('Entries of this time and before.'),
-})
-
-const entry = Joi.object({
-  id: Joi.number().integer().description('Counted from 1 in each company, without gaps.'),
-  at: Joi.date().iso(),
-  actor: Joi.string(),
-  actor_name: Joi.string().allow(null).description('What the user or the key is called now.'),
-  action: Joi.string(),
-  target: Joi.object({ type: Joi.string(), id: Joi.string() }).allow(null),
-  details: Joi.object(),
-  request_id: Joi.string().allow(null),
-  address: Joi.string().allow(null),
-  hash: Joi.string().description('Of this entry and, through the one before it, of all before.'),
-}).label('AuditEntry')
-
-const page = Joi.object({
-  data: Joi.array().items(entry),
-  pagination: Joi.object({
-    limit: Joi.number().integer(),
-    has_more: Joi.boolean(),
-    next_before: Joi.number().integer().allow(null),
-  }),
-})
-
-const verdict = Joi.object({
-  data: Joi.object({
-    is_whole: Joi.boolean(),
-    entries: Joi.number().integer().description('Entries that are right, from the first on.'),
-    broken_at: Joi.number().integer().allow(null).description('The first entry that is wrong or missing.'),
-    problem: Joi.string().allow(null),
-    head_id: Joi.number().integer(),
-    head_hash: Joi.string().description('Written down elsewhere, it shows whether all was made anew.'),
-  }),
 })
 
 /** The audit log, for admins. It is only ever added to. */
@@ -66,7 +34,7 @@ export const auditRoutes: ServerRoute[] = [
       description: 'What people and keys did, newest first',
       tags,
       validate: { query },
-      response: { schema: page, sample: 0 },
+      response: replies.auditLog,
     },
     handler: request =>
       inCompany(request, async trx => {
@@ -84,7 +52,7 @@ export const auditRoutes: ServerRoute[] = [
       description: 'Whether the audit log is whole, or where it breaks',
       tags,
       validate: { query: Joi.object({}) },
-      response: { schema: verdict, sample: 0 },
+      response: replies.auditVerdict,
     },
     async handler(request) {
       const { companyId } = caller(request)

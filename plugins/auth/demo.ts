@@ -5,6 +5,7 @@ import { access, type Caller } from '../../server/access.ts'
 import { rows } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
 import { envelope } from '../../server/replies.ts'
+import { replies } from './records.ts'
 import { schemas } from './schemas.ts'
 import { sha256 } from './tokens.ts'
 
@@ -65,6 +66,8 @@ export const demoRoutes: ServerRoute[] = [
       description: 'Get a key that reads the demo company for an hour',
       tags: ['api', 'demo'],
       validate: { payload: schemas.nothing, query: schemas.none },
+      response: replies.demoKey,
+      app: { errors: ['NOT_FOUND'] },
     },
     async handler({ server }, h) {
       const made = server.config.demoEnabled ? await openDemo(server) : undefined

@@ -6,10 +6,12 @@ import { makeTicket } from './tickets.ts'
 import { verifyAudit } from './audit-log.ts'
 import { audit, type AuditEvent, type AuditOrigin } from '../../server/audit.ts'
 import { invalidField } from '../../server/errors.ts'
+import { chooseIdentities } from './identities.ts'
 import { createKey, keyEvent, listKeys, revokeKey } from './keys.ts'
-import { Company } from './models.ts'
+import { Company, User } from './models.ts'
 import { hashPassword, inTurn, refuseWeak } from './passwords.ts'
 import { presentCompany, presentKey } from './present.ts'
+import { admitProspect, createProspect } from './prospects.ts'
 import { schemas } from './schemas.ts'
 
 /** Whoever runs the command line has no user here. */
@@ -18,6 +20,7 @@ const byOperator = (companyId: string): AuditOrigin => ({ companyId, actor: 'cli
 /** Accounts for the command line and other features. */
 export function authApi(server: Server): AuthApi {
   const { db, config } = server
+  const identities = chooseIdentities(server)
   return {
     createCompany: ({ name, plan }) =>
       db.system(async trx => {
@@ -47,6 +50,8 @@ export function authApi(server: Server): AuthApi {
       )
       return row?.count ?? 0
     },
+    timezoneOf: async (trx, id) => (await User.query(trx).findById(id).throwIfNotFound()).timezone,
+    setTimezone: async (trx, id, timezone) => void (await User.query(trx).findById(id).patch({ timezone })),
     async createUser({ companyId, email: given, password, fullName, role }) {
       const { value: email, error } = schemas.email.validate(given) as { value: string; error?: Error }
       if (error) throw invalidField('email', `${JSON.stringify(given)} is no email address`)
@@ -82,6 +87,9 @@ export function authApi(server: Server): AuthApi {
     verifyAudit: companyId => verifyAudit(work => db.company(companyId, work)),
     makeTicket: ({ seconds, companyId, ...who }) =>
       db.company(companyId, trx => makeTicket(trx, { companyId, ...who }, seconds)),
+    createProspect: input => createProspect(server, input),
+    admitProspect: (token, place) => admitProspect(server, identities.current(), token, place),
+    useIdentityProvider: provider => identities.use(provider),
     setDemoCompany: companyId => setDemoCompany(server, companyId),
   }
 }

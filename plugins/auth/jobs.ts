@@ -2,8 +2,8 @@ import Joi from 'joi'
 import type { Job } from '../../server/jobs.ts'
 
 /**
- * Deletes what has run out: windows of rate limits, counts of failed sign-ins, sessions and invitations that ended long
- * ago, and what was good for minutes.
+ * Deletes what has run out: windows of rate limits, counts of failed sign-ins, sessions, invitations and prospects that
+ * ended long ago, and what was good for minutes.
  */
 export const sweep: Job = {
   name: 'auth.sweep',
@@ -20,6 +20,7 @@ export const sweep: Job = {
     await server.db.statement(
       `delete from invitations where least(accepted_at, revoked_at, expires_at) < now() - interval '30 days'`,
     )
+    await server.db.statement(`delete from prospects where expires_at < now() - interval '30 days'`)
     for (const table of ['oauth_attempts', 'tickets', 'demo_sessions']) {
       await server.db.statement(`delete from ${table} where expires_at < now()`)
     }

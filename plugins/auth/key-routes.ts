@@ -6,6 +6,7 @@ import { PLAN_LIMITS } from '../../server/limits.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import { countActive, createKey, findKey, keyEvent, listKeys, revokeKey } from './keys.ts'
 import { presentKey } from './present.ts'
+import { replies } from './records.ts'
 import { schemas } from './schemas.ts'
 import { holdAsker } from './hold-users.ts'
 
@@ -22,6 +23,8 @@ export const keyRoutes: ServerRoute[] = [
       description: 'Make an API key; it is shown once',
       tags,
       validate: { payload: schemas.createKey, query: schemas.none },
+      response: replies.newKey,
+      app: { errors: ['KEY_LIMIT'] },
     },
     async handler(request, h) {
       const body = request.payload as { name: string; scope: Scope; expires_at?: Date | null }
@@ -45,6 +48,7 @@ export const keyRoutes: ServerRoute[] = [
       description: 'The API keys, newest first',
       tags,
       validate: { query: schemas.listKeys },
+      response: replies.keys,
     },
     async handler(request) {
       const { companyId, plan } = caller(request)
@@ -61,6 +65,7 @@ export const keyRoutes: ServerRoute[] = [
       description: 'How many keys there are and may be',
       tags,
       validate: { query: schemas.none },
+      response: replies.usage,
     },
     async handler(request) {
       const { companyId, plan } = caller(request)
@@ -80,7 +85,14 @@ export const keyRoutes: ServerRoute[] = [
   {
     method: 'GET',
     path: key,
-    options: { ...access.keys, description: 'An API key', tags, validate: { query: schemas.none } },
+    options: {
+      ...access.keys,
+      description: 'An API key',
+      tags,
+      validate: { params: schemas.keyParams, query: schemas.none },
+      response: replies.key,
+      app: { errors: ['API_KEY_NOT_FOUND'] },
+    },
     async handler(request) {
       const { companyId, plan } = caller(request)
       const id = request.params.key_id as string
@@ -90,7 +102,14 @@ export const keyRoutes: ServerRoute[] = [
   {
     method: 'DELETE',
     path: key,
-    options: { ...access.keys, description: 'Revoke an API key', tags, validate: { query: schemas.none } },
+    options: {
+      ...access.keys,
+      description: 'Revoke an API key',
+      tags,
+      validate: { params: schemas.keyParams, query: schemas.none },
+      response: replies.key,
+      app: { errors: ['API_KEY_NOT_FOUND'] },
+    },
     async handler(request) {
       const id = request.params.key_id as string
       const revoked = await inCompany(request, trx =>

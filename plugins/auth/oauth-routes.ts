@@ -3,12 +3,14 @@ import Joi from 'joi'
 import * as openid from 'openid-client'
 import { access } from '../../server/access.ts'
 import { placeOf } from '../../server/audit.ts'
+import { failure } from '../../server/envelopes.ts'
 import { hasErrorData, unprocessable } from '../../server/errors.ts'
 import { admit } from './oauth-accounts.ts'
 import { browserOf, cookieOf, keepAttempt, takeAttempt, type Attempt } from './oauth-attempts.ts'
 import { foreign, providerFailure } from './oauth-errors.ts'
 import { makeProviders, providerOf, type Identity, type Provider } from './oauth-providers.ts'
 import { presentUser } from './present.ts'
+import { signedIn } from './records.ts'
 import { redeemTicket } from './tickets.ts'
 
 const tags = ['api', 'oauth']
@@ -17,16 +19,6 @@ const params = Joi.object({
     .max(100)
     .required()
     .description('google, github, slack, or any other of the settings OAUTH_<PROVIDER>_…'),
-})
-const failure = Joi.object({
-  error: Joi.object({ code: Joi.string(), message: Joi.string(), details: Joi.object() }),
-})
-const session = Joi.object({
-  access_token: Joi.string(),
-  refresh_token: Joi.string(),
-  token_type: Joi.string(),
-  expires_in: Joi.number().integer(),
-  user: Joi.object(),
 })
 
 /** Signing in through a provider: there, and back. */
@@ -73,17 +65,21 @@ export function oauthRoutes(server: Server): ServerRoute[] {
         validate: {
           params,
           query: Joi.object({
-            state: Joi.string().max(200).required(),
-            code: Joi.string().max(8_000),
-            iss: Joi.string().max(2_000),
-            error: Joi.string().max(200),
-            error_description: Joi.string().max(8_000).allow(''),
+            state: Joi.string()
+              .max(200)
+              .required()
+              .description('Which attempt it is about; made by authorize.'),
+            code: Joi.string().max(8_000).description('What the provider exchanges for who it was.'),
+            iss: Joi.string().max(2_000).description('The provider, as it calls itself.'),
+            error: Joi.string().max(200).description('Why the provider signed nobody in.'),
+            error_description: Joi.string().max(8_000).allow('').description('The same for people.'),
           }).unknown(),
         },
         // Another cookie of the host that is not well-formed is no affair of ours.
         state: { parse: true, failAction: 'ignore' },
+        app: { errors: ['INVALID_INVITATION'] },
         response: {
-          status: { 200: session, 302: true, 401: failure, 403: failure, 409: failure, 503: failure },
+          status: { 200: signedIn, 302: true, 401: failure, 403: failure, 409: failure, 503: failure },
           sample: 0,
         },
       },

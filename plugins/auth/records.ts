@@ -1,66 +1,231 @@
 import Joi from 'joi'
-import { ROLES } from '../../server/access.ts'
+import { ROLES, SCOPES } from '../../server/access.ts'
 import { PLANS } from '../../server/config.ts'
+import {
+  held,
+  inData,
+  inEnvelope,
+  inNestedPage,
+  inPage,
+  noReply,
+  record,
+  reply,
+} from '../../server/envelopes.ts'
 
-const id = Joi.string().guid()
-const time = Joi.date().iso()
+const { id, time, text, count, flag } = held
 const role = Joi.string().valid(...ROLES)
+const plan = Joi.string().valid(...PLANS)
+const email = Joi.string()
 
-const user = Joi.object({
-  id,
-  email: Joi.string().email(),
-  full_name: Joi.string().allow(null),
-  role,
-  company: Joi.object({ id, name: Joi.string(), plan: Joi.string().valid(...PLANS) }),
-  is_active: Joi.boolean(),
-  timezone: Joi.string(),
-  created_at: time,
-  last_login_at: time.allow(null),
-}).label('UserResponse')
+const ADA = {
+  id: '0196f1c2-7b1e-7c7e-9d3a-5f0c8e1b2a34',
+  email: 'ada@example.com',
+  full_name: 'Ada Lovelace',
+  role: 'owner',
+  company: { id: '0196f1c2-7b1d-7f00-8a51-2f6f7a9d0c11', name: 'Example Ltd', plan: 'growth' },
+  is_active: true,
+  timezone: 'Europe/London',
+  created_at: '2026-03-02T08:15:00.000Z',
+  last_login_at: '2026-03-09T07:58:21.482Z',
+}
 
-const tokens = Joi.object({
+const user = record(
+  {
+    id,
+    email,
+    full_name: text.allow(null),
+    role,
+    company: record({ id, name: text, plan }),
+    is_active: flag.description('Who is not is signed out, and cannot sign in.'),
+    timezone: Joi.string().description('An IANA time zone, such as Europe/Berlin.'),
+    created_at: time,
+    last_login_at: time.allow(null),
+  },
+  ADA,
+).label('UserResponse')
+
+const tokenFields = {
   access_token: Joi.string().description('Good for 15 minutes.'),
   refresh_token: Joi.string().description('Good once, within 30 days.'),
   token_type: Joi.string().valid('bearer'),
-  expires_in: Joi.number().integer().description('Seconds until the access token ends.'),
-}).label('RefreshTokenResponse')
-
-const invitation = Joi.object({
-  id,
-  email: Joi.string().email(),
-  role,
-  status: Joi.string().valid('open', 'accepted', 'revoked', 'expired'),
-  invited_by: Joi.string().description('`user:<id>`.'),
-  created_at: time,
-  expires_at: time,
-  accepted_at: time.allow(null),
-  revoked_at: time.allow(null),
-}).label('Invitation')
-
-const invited = Joi.object({
-  id,
-  email: Joi.string().email(),
-  role,
-  token: Joi.string().description('The `invitation_token` to register with; shown once.'),
-  expires_at: time,
-}).label('InviteResponse')
-
-/** Replies as the interface's description tells them, for the `response` of a route; they are not checked again. */
-export const replies = {
-  user: { schema: user, sample: 0 },
-  registered: { status: { 201: user }, sample: 0 },
-  users: { schema: pageOf(user), sample: 0 },
-  tokens: { schema: tokens, sample: 0 },
-  login: { schema: tokens.keys({ user }).label('LoginResponse'), sample: 0 },
-  invited: { status: { 201: invited }, sample: 0 },
-  invitations: { schema: pageOf(invitation), sample: 0 },
-  nothing: { status: { 204: Joi.valid(null) }, sample: 0 },
+  expires_in: count.description('Seconds until the access token ends.'),
 }
+const TOKENS = {
+  access_token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIwMTk2ZjFjMiJ9.k3Jx0Q',
+  refresh_token: 'AZbxwnsefH6dOl8Mjhsq…',
+  token_type: 'bearer',
+  expires_in: 900,
+}
+const tokens = record(tokenFields, TOKENS).label('RefreshTokenResponse')
+const login = record({ ...tokenFields, user }, { ...TOKENS, user: ADA }).label('LoginResponse')
 
-function pageOf(record: Joi.Schema): Joi.Schema {
-  const count = Joi.number().integer()
-  return Joi.object({
-    data: Joi.array().items(record),
-    pagination: Joi.object({ total: count, limit: count, offset: count, has_more: Joi.boolean() }),
-  })
+const invitation = record(
+  {
+    id,
+    email,
+    role,
+    status: Joi.string().valid('open', 'accepted', 'revoked', 'expired'),
+    invited_by: Joi.string().description('`user:<id>`.'),
+    created_at: time,
+    expires_at: time,
+    accepted_at: time.allow(null),
+    revoked_at: time.allow(null),
+  },
+  {
+    id: '0196f2d0-11aa-7b3c-8f21-90b1c2d3e4f5',
+    email: 'grace@example.com',
+    role: 'member',
+    status: 'open',
+    invited_by: `user:${ADA.id}`,
+    created_at: '2026-03-09T08:00:00.000Z',
+    expires_at: '2026-03-16T08:00:00.000Z',
+    accepted_at: null,
+    revoked_at: null,
+  },
+).label('Invitation')
+
+const invited = record(
+  {
+    id,
+    email,
+    role,
+    token: Joi.string().description('The `invitation_token` to register with; shown once.'),
+    expires_at: time,
+  },
+  {
+    id: '0196f2d0-11aa-7b3c-8f21-90b1c2d3e4f5',
+    email: 'grace@example.com',
+    role: 'member',
+    token: 'Jt0v2m…',
+    expires_at: '2026-03-16T08:00:00.000Z',
+  },
+).label('InviteResponse')
+
+const keyFields = {
+  id,
+  name: text,
+  scope: Joi.string().valid(...SCOPES),
+  key_prefix: Joi.string().description('How the key begins.'),
+  key_suffix: Joi.string().description('How the key ends.'),
+  display_key: Joi.string(),
+  rate_limit_per_min: count.description('Requests a minute, by the plan.'),
+  burst_limit: count.description('Requests a second, by the plan.'),
+  created_at: time,
+  expires_at: time.allow(null).description('Null for a key that lives until it is revoked.'),
+  last_used_at: time.allow(null),
+  revoked_at: time.allow(null),
+  is_active: flag.description('Neither revoked nor ended.'),
+}
+const KEY = {
+  id: '0196f2d3-5a3c-7d10-b0aa-6c1e2f3a4b5c',
+  name: 'Airflow',
+  scope: 'read-write',
+  key_prefix: 'aa_live_q7Rb',
+  key_suffix: 'x2Lk',
+  display_key: 'aa_live_q7Rb...x2Lk',
+  rate_limit_per_min: 500,
+  burst_limit: 25,
+  created_at: '2026-03-09T08:03:12.000Z',
+  expires_at: null,
+  last_used_at: null,
+  revoked_at: null,
+  is_active: true,
+}
+const key = record(keyFields, KEY).label('ApiKey')
+const newKey = record(
+  { ...keyFields, key: Joi.string().description('The key itself; shown once.') },
+  { ...KEY, key: 'aa_live_q7RbT0mZ4Vd8Yw2Kc6Nf1Hs9Lp3Xa5Jg7Ue0Qx2Lk' },
+).label('NewApiKey')
+
+const usage = record(
+  {
+    current_count: count.description('Keys that are neither revoked nor ended.'),
+    max_keys: count.allow(null).description('Null for no limit.'),
+    rate_limit_per_min: count,
+    burst_limit: count,
+    can_create: flag,
+  },
+  { current_count: 1, max_keys: 10, rate_limit_per_min: 500, burst_limit: 25, can_create: true },
+).label('ApiKeyUsage')
+
+const entry = record(
+  {
+    id: held.integer.description('Counted from 1 in each company, without gaps.'),
+    at: time,
+    actor: Joi.string().description('`user:<id>`, `key:<id>`, `system` or `cli`.'),
+    actor_name: text.allow(null).description('What the user or the key is called now.'),
+    action: Joi.string().description('Such as `source.updated`.'),
+    target: record({ type: Joi.string(), id: Joi.string() }).allow(null),
+    details: Joi.object().unknown().description('What else there is to say, by action.'),
+    request_id: Joi.string().allow(null),
+    address: Joi.string().allow(null).description('Where the request came from.'),
+    hash: text.description('Of this entry and, through the one before it, of all before.'),
+  },
+  {
+    id: 42,
+    at: '2026-03-09T08:03:12.000Z',
+    actor: `user:${ADA.id}`,
+    actor_name: 'Ada Lovelace',
+    action: 'api_key.created',
+    target: { type: 'api_key', id: KEY.id },
+    details: { name: 'Airflow', scope: 'read-write' },
+    request_id: '5b0c9b1e-6f55-4d8e-9a57-0a4f3a1f7e11',
+    address: '203.0.113.7',
+    hash: '9f2b6f0a1c',
+  },
+).label('AuditEntry')
+
+const auditPage = record({
+  data: Joi.array().items(entry),
+  pagination: record({
+    limit: count,
+    has_more: flag,
+    next_before: held.integer.allow(null).description('The `before` of the next page; null on the last.'),
+  }).example({ limit: 50, has_more: true, next_before: 42 }),
+})
+
+const verdict = record(
+  {
+    is_whole: flag,
+    entries: count.description('Entries that are right, from the first on.'),
+    broken_at: held.integer.allow(null).description('The first entry that is wrong or missing.'),
+    problem: Joi.string().allow(null),
+    head_id: held.integer,
+    head_hash: text.description('Written down elsewhere, it shows whether all was made anew.'),
+  },
+  {
+    is_whole: true,
+    entries: 42,
+    broken_at: null,
+    problem: null,
+    head_id: 42,
+    head_hash: '9f2b6f0a1c',
+  },
+)
+
+const demoKey = record(
+  { api_key: Joi.string().description('Reads, and nothing else.'), expires_at: time },
+  { api_key: 'aa_demo_q7RbT0mZ4Vd8Yw2Kc6Nf1Hs9Lp3Xa5Jg', expires_at: '2026-03-09T09:03:12.000Z' },
+)
+
+/** What people sign in with, as every way in answers it. */
+export const signedIn = login
+
+/** Replies as the interface's description tells them, for the `response` of a route. */
+export const replies = {
+  user: reply(user),
+  registered: reply(user, 201),
+  users: reply(inPage(user)),
+  tokens: reply(tokens),
+  login: reply(login),
+  invited: reply(invited, 201),
+  invitations: reply(inPage(invitation)),
+  newKey: reply(inData(newKey), 201),
+  keys: reply(inNestedPage(key, 'keys')),
+  key: reply(inData(key)),
+  usage: reply(inData(usage)),
+  auditLog: reply(auditPage),
+  auditVerdict: reply(inData(verdict)),
+  demoKey: reply(inEnvelope(demoKey), 201),
+  nothing: noReply,
 }

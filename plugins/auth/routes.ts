@@ -25,6 +25,7 @@ export const routes: ServerRoute[] = [
       tags,
       validate: { payload: schemas.register, query: schemas.none },
       response: replies.registered,
+      app: { errors: ['WEAK_PASSWORD', 'INVALID_INVITATION', 'USER_EXISTS', 'CONFLICT'] },
     },
     async handler(request, h) {
       const body = request.payload as Record<'email' | 'password', string> &
@@ -52,6 +53,7 @@ export const routes: ServerRoute[] = [
       tags,
       validate: { payload: schemas.login, query: schemas.none },
       response: replies.login,
+      app: { errors: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'] },
     },
     async handler(request, h) {
       const { user, company, ...tokens } = await signIn(
@@ -70,6 +72,7 @@ export const routes: ServerRoute[] = [
       tags,
       validate: { payload: schemas.refresh, query: schemas.none },
       response: replies.tokens,
+      app: { errors: ['UNAUTHORIZED', 'RATE_LIMITED'] },
     },
     async handler(request, h) {
       const { refresh_token: text } = request.payload as { refresh_token: string }
@@ -105,6 +108,7 @@ export const routes: ServerRoute[] = [
       tags,
       validate: { query: schemas.none },
       response: replies.user,
+      app: { errors: ['USER_NOT_FOUND'] },
     },
     handler: request => updateSelf(request, {}),
   },
@@ -117,6 +121,7 @@ export const routes: ServerRoute[] = [
       tags,
       validate: { payload: schemas.profile, query: schemas.none },
       response: replies.user,
+      app: { errors: ['USER_NOT_FOUND'] },
     },
     handler(request) {
       const { full_name: fullName, timezone } = request.payload as {
@@ -138,6 +143,7 @@ export const routes: ServerRoute[] = [
       tags,
       validate: { payload: schemas.changePassword, query: schemas.none },
       response: replies.nothing,
+      app: { errors: ['WEAK_PASSWORD', 'INVALID_PASSWORD', 'USER_NOT_FOUND'] },
     },
     async handler(request, h) {
       await changePassword(request)

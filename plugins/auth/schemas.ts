@@ -13,6 +13,8 @@ const name = Joi.string()
   .max(200)
   .pattern(/^\P{Cc}*$/u)
   .messages({ 'string.pattern.base': '{{#label}} must not hold control characters' })
+/** Whatever it is, it names one or is answered as one that never was. */
+const id = Joi.string().required()
 /** There is one owner, and nobody is made it. */
 const givenRole = Joi.string().valid('admin', 'member', 'viewer')
 
@@ -28,28 +30,50 @@ export const schemas = {
   })
     .without('invitation_token', 'company_name')
     .messages({ 'object.without': 'company_name is not for who joins a company by an invitation' })
+    .example({
+      email: 'ada@example.com',
+      password: 'a long walk at dawn',
+      full_name: 'Ada Lovelace',
+      company_name: 'Example Ltd',
+    })
     .label('RegisterRequest'),
-  login: Joi.object({ email: email.required(), password: password.required() }).label('LoginRequest'),
-  refresh: Joi.object({ refresh_token: Joi.string().max(500).required() }).label('RefreshTokenRequest'),
+  login: Joi.object({ email: email.required(), password: password.required() })
+    .example({ email: 'ada@example.com', password: 'a long walk at dawn' })
+    .label('LoginRequest'),
+  refresh: Joi.object({ refresh_token: Joi.string().max(500).required() })
+    .example({ refresh_token: 'AZbxwnsefH6dOl8Mjhsq…' })
+    .label('RefreshTokenRequest'),
   profile: Joi.object({ full_name: name.allow(null), timezone: TIMEZONE })
     .min(1)
+    .example({ timezone: 'Europe/London' })
     .label('UpdateProfileRequest'),
-  changePassword: Joi.object({ old_password: password.required(), new_password: password.required() }).label(
-    'ChangePasswordRequest',
-  ),
-  nothing: Joi.object({}).allow(null).label('Empty'),
+  changePassword: Joi.object({ old_password: password.required(), new_password: password.required() })
+    .example({ old_password: 'a long walk at dawn', new_password: 'a longer walk at dusk' })
+    .label('ChangePasswordRequest'),
+  nothing: Joi.object({}).allow(null).example({}).label('Empty'),
   none: Joi.object({}),
   createKey: Joi.object({
     name: name.required(),
     scope: Joi.string()
       .valid(...SCOPES)
       .required(),
-    expires_at: Joi.date().iso().allow(null),
-  }).label('CreateApiKeyRequest'),
+    expires_at: Joi.date()
+      .iso()
+      .allow(null)
+      .description('When it ends by itself; null, as when left out, means never.'),
+  })
+    .example({ name: 'Airflow', scope: 'read-write' })
+    .label('CreateApiKeyRequest'),
   listKeys: Joi.object(pageQuery()),
   page: Joi.object(pageQuery()),
   updateUser: Joi.object({ role: givenRole, is_active: Joi.boolean().strict() })
     .min(1)
+    .example({ role: 'viewer' })
     .label('UpdateUserRequest'),
-  invite: Joi.object({ email: email.required(), role: givenRole.required() }).label('InviteRequest'),
+  invite: Joi.object({ email: email.required(), role: givenRole.required() })
+    .example({ email: 'grace@example.com', role: 'member' })
+    .label('InviteRequest'),
+  keyParams: Joi.object({ key_id: id.description('The id of a key, not the key itself.') }),
+  userParams: Joi.object({ user_id: id }),
+  invitationParams: Joi.object({ invitation_id: id }),
 }

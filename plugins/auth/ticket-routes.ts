@@ -3,11 +3,13 @@ import Joi from 'joi'
 import { access } from '../../server/access.ts'
 import { placeOf } from '../../server/audit.ts'
 import { presentUser } from './present.ts'
+import { replies } from './records.ts'
 import { schemas } from './schemas.ts'
 import { redeemTicket } from './tickets.ts'
 
 const exchange = Joi.object({ ticket: Joi.string().min(1).max(200).required() })
   .required()
+  .example({ ticket: 'k7Qd0mZ4Vd8Yw2Kc6Nf1Hs9Lp3Xa5Jg7Ue0QxT0' })
   .label('ExchangeTicketRequest')
 
 /** Exchanging tickets for sessions. */
@@ -21,6 +23,8 @@ export const ticketRoutes: ServerRoute[] = [
       notes: 'A ticket is good once: of a sign-in through a provider for 2 minutes.',
       tags: ['api', 'auth'],
       validate: { payload: exchange, query: schemas.none },
+      response: replies.login,
+      app: { errors: ['INVALID_TOKEN'] },
     },
     async handler(request, h) {
       const { ticket } = request.payload as { ticket: string }

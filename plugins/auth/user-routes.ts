@@ -42,7 +42,7 @@ export const userRoutes: ServerRoute[] = [
       notes:
         'It counts from their next request on. Neither the owner nor oneself can be changed. Who is disabled is signed out everywhere; API keys that they made live on.',
       tags,
-      validate: { payload: schemas.updateUser, query: schemas.none },
+      validate: { params: schemas.userParams, payload: schemas.updateUser, query: schemas.none },
       response: replies.user,
     },
     handler: request =>
@@ -75,7 +75,7 @@ export const userRoutes: ServerRoute[] = [
       notes:
         'Their sessions end at once; what they did stays in histories, and API keys live on. Neither the owner nor oneself can be removed.',
       tags,
-      validate: { query: schemas.none },
+      validate: { params: schemas.userParams, query: schemas.none },
       response: replies.nothing,
     },
     async handler(request, h) {
@@ -118,6 +118,7 @@ export const userRoutes: ServerRoute[] = [
       tags,
       validate: { payload: schemas.invite, query: schemas.none },
       response: replies.invited,
+      app: { errors: ['USER_EXISTS'] },
     },
     async handler(request, h) {
       const body = bodyOf<Pick<Invitation, 'email' | 'role'>>(request)
@@ -141,7 +142,7 @@ export const userRoutes: ServerRoute[] = [
       ...access.users,
       description: 'Revoke an invitation',
       tags,
-      validate: { query: schemas.none },
+      validate: { params: schemas.invitationParams, query: schemas.none },
       response: replies.nothing,
     },
     async handler(request, h) {

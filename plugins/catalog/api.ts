@@ -3,6 +3,7 @@ import type { TableInfo, TableRef } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database.ts'
 import type { Tagged } from './assets.ts'
 import type { SessionOptions } from './connections.ts'
+import type { DemoSources } from './demo.ts'
 import type { Run, Source, Table } from './models.ts'
 import type { AssetFacts } from './present.ts'
 
@@ -52,6 +53,8 @@ export interface CatalogApi {
   startRun(trx: Transaction, run: { workflowName: string; sourceId: string; assetId: string }): Promise<Run>
   /** Ends such work: with a result, or with an error. */
   finishRun(trx: Transaction, runId: string, end: { result: object } | { error: Error }): Promise<void>
+  /** The source that a company tries the product with. */
+  demo: DemoSources
   /** Adds what a feature knows to the records of assets. */
   describeAssets(facts: AssetFacts): void
 }

@@ -12,6 +12,7 @@ import type { CatalogApi } from './api.ts'
 import { learnExpected } from './baseline.ts'
 import { sealPlace } from './config.ts'
 import { statementTimeoutMs, withConnection } from './connections.ts'
+import { demoSources } from './demo.ts'
 import { discoverJob, dispatchDiscoveries } from './jobs.ts'
 import type { AssetFacts } from './present.ts'
 import { matcherOf } from './patterns.ts'
@@ -48,6 +49,7 @@ export const catalog: Plugin<undefined> = {
       hasPersonalData: source => server.db.company(source.companyId, trx => hasPersonalData(trx, source)),
       switchedOff,
       noteConnection: (trx, source, error) => noteConnection(server, trx, source, error),
+      demo: demoSources(server),
       startRun,
       finishRun,
       describeAssets: known => void facts.push(known),

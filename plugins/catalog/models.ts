@@ -61,6 +61,8 @@ export class Source extends CompanyRow {
   declare freshnessDefaults: FreshnessDefaults | null
   /** Whether discoveries tag columns by their names and types. */
   declare autoTagEnabled: boolean
+  /** Whether it is the one that the company tries the product with. */
+  declare isDemo: boolean
   /** Whether the last connection test spoke TLS; null before one. */
   declare isEncrypted: boolean | null
   declare createdAt: Date

@@ -15,6 +15,7 @@ import {
   qualifiedName,
   type AssetFacts,
 } from './present.ts'
+import { replies } from './replies.ts'
 import * as schemas from './schemas.ts'
 
 /** The routes that read sources, tables and their changes. */
@@ -56,6 +57,7 @@ export function routes(facts: readonly AssetFacts[]): ServerRoute[] {
         description: 'List sources and tables',
         tags,
         validate: { query: schemas.assetList },
+        response: replies.assets,
       },
       handler: list,
     },
@@ -67,6 +69,7 @@ export function routes(facts: readonly AssetFacts[]): ServerRoute[] {
         description: 'A source or a table',
         tags,
         validate: { params: schemas.assetParams, query: schemas.assetQuery },
+        response: replies.bareAsset,
       },
       handler: record,
     },
@@ -78,6 +81,7 @@ export function routes(facts: readonly AssetFacts[]): ServerRoute[] {
         description: 'Schema changes of a source or a table',
         tags,
         validate: { params: schemas.assetParams, query: schemas.changesQuery },
+        response: replies.changes,
       },
       handler: request => inCompany(request, trx => changes(trx, request)),
     },
@@ -89,6 +93,7 @@ export function routes(facts: readonly AssetFacts[]): ServerRoute[] {
         description: 'List sources and tables',
         tags,
         validate: { query: schemas.assetList },
+        response: replies.nestedAssets,
       },
       handler: async request => ({ data: await list(request) }),
     },
@@ -100,6 +105,7 @@ export function routes(facts: readonly AssetFacts[]): ServerRoute[] {
         description: 'A source or a table',
         tags,
         validate: { params: schemas.assetParams, query: schemas.assetQuery },
+        response: replies.asset,
       },
       handler: async request => ({ data: await record(request) }),
     },

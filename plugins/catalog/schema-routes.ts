@@ -11,6 +11,7 @@ import { SEVERITY } from './changes.ts'
 import { SchemaChange, Source } from './models.ts'
 import { qualifiedName } from './present.ts'
 import { dryRun, type DryRun } from './schema-dry-run.ts'
+import { replies } from './schema-replies.ts'
 import * as schemas from './schema-schemas.ts'
 import {
   baselineOf,
@@ -43,6 +44,7 @@ export const schemaRoutes: ServerRoute[] = [
       description: 'Count schema changes',
       tags,
       validate: { query: schemas.summaryQuery },
+      response: replies.summary,
     },
     handler: request => inCompany(request, trx => summary(trx, request)),
   },
@@ -54,6 +56,7 @@ export const schemaRoutes: ServerRoute[] = [
       description: 'List schema changes, newest first',
       tags,
       validate: { query: schemas.changesQuery },
+      response: replies.changes,
     },
     handler: request => inCompany(request, trx => list(trx, request)),
   },
@@ -64,7 +67,8 @@ export const schemaRoutes: ServerRoute[] = [
       ...access.write,
       description: 'Acknowledge a schema change; with its last open one a table is accepted as it is',
       tags,
-      validate: { params: schemas.changeParams, payload: schemas.none.allow(null) },
+      validate: { params: schemas.changeParams, payload: schemas.none.allow(null).example({}) },
+      response: replies.change,
     },
     handler: request => inCompany(request, trx => acknowledgeOne(trx, request)),
   },
@@ -76,6 +80,7 @@ export const schemaRoutes: ServerRoute[] = [
       description: 'Read the catalog now, and tell what a discovery would record; stores nothing',
       tags,
       validate: { payload: schemas.dryRun },
+      response: replies.dryRun,
     },
     handler: async request => ({
       data: await dryRun(request, caller(request).companyId, bodyOf<DryRun>(request)),
@@ -89,6 +94,7 @@ export const schemaRoutes: ServerRoute[] = [
       description: 'What is open of a source or table, and how it differs from its baseline',
       tags,
       validate: { params: schemas.assetParams, query: schemas.none },
+      response: replies.status,
     },
     handler: request => inCompany(request, trx => status(trx, request)),
   },
@@ -100,6 +106,7 @@ export const schemaRoutes: ServerRoute[] = [
       description: 'Acknowledge the open schema changes of a source or table, or some of them',
       tags,
       validate: { params: schemas.assetParams, payload: schemas.acknowledgement },
+      response: replies.acknowledged,
     },
     handler: request => inCompany(request, trx => acknowledgeMany(trx, request)),
   },
@@ -111,6 +118,7 @@ export const schemaRoutes: ServerRoute[] = [
       description: 'Accept a source or table as it is now',
       tags,
       validate: { params: schemas.assetParams, payload: schemas.baseline },
+      response: replies.baseline,
     },
     handler: async (request, h) => {
       const { description = null } = bodyOf<{ description?: string | null } | null>(request) ?? {}
@@ -132,6 +140,7 @@ export const schemaRoutes: ServerRoute[] = [
       description: 'Discover a source by itself, from now on',
       tags,
       validate: { params: schemas.assetParams, payload: schemas.monitoring },
+      response: replies.monitoring,
     },
     handler: request => inCompany(request, trx => startMonitoring(trx, request)),
   },
@@ -143,6 +152,7 @@ export const schemaRoutes: ServerRoute[] = [
       description: 'Discover a source only when asked',
       tags,
       validate: { params: schemas.assetParams },
+      response: replies.unmonitored,
     },
     handler: request =>
       inCompany(request, async trx => {

@@ -19,31 +19,53 @@ export const summaryQuery = Joi.object({ asset_id: assetId, days_back: daysBack 
 
 export const changesQuery = Joi.object({
   asset_id: assetId,
-  severity: Joi.string().valid('critical', 'warning', 'info'),
-  impact: Joi.string().valid('high', 'medium', 'low'),
-  change_type: Joi.string().valid(...Object.keys(IMPACTS)),
-  unacknowledged_only: queryBoolean.default(false),
+  severity: Joi.string().valid('critical', 'warning', 'info').description('By impact: high, medium, low.'),
+  impact: Joi.string().valid('high', 'medium', 'low').description('Only changes of this impact.'),
+  change_type: Joi.string()
+    .valid(...Object.keys(IMPACTS))
+    .description('Only changes of this type.'),
+  unacknowledged_only: queryBoolean.default(false).description('Only changes that are open.'),
   days_back: daysBack,
   ...pageQuery(),
 })
 
 export const acknowledgement = Joi.object({
-  change_ids: Joi.array().items(Joi.string().max(100)).min(1).max(1_000).unique(),
-}).allow(null)
+  change_ids: Joi.array()
+    .items(Joi.string().max(100))
+    .min(1)
+    .max(1_000)
+    .unique()
+    .description('Those to acknowledge; all that are open unless given.'),
+})
+  .allow(null)
+  .example({ change_ids: ['0196f2e1-2d00-7a11-8c22-b3c4d5e6f708'] })
 
-export const baseline = Joi.object({ description }).allow(null)
+export const baseline = Joi.object({ description }).allow(null).example({ description: 'Release 12' })
 
 export const monitoring = Joi.object({
   schedule_type: Joi.string()
     .valid(...SCHEDULES)
-    .default('daily'),
-  auto_create_baseline: Joi.boolean().strict().default(true),
+    .default('daily')
+    .description('How often the catalog is read.'),
+  auto_create_baseline: Joi.boolean()
+    .strict()
+    .default(true)
+    .description('Accepts what is there now, unless it was accepted before.'),
 })
   .empty(null)
   .default()
+  .example({ schedule_type: 'daily' })
 
 export const dryRun = Joi.object({
   asset_id: assetId.required(),
   table_path: Joi.string().max(1_000),
-  lookback_days: Joi.number().strict().integer().min(1).max(365).default(30),
-}).required()
+  lookback_days: Joi.number()
+    .strict()
+    .integer()
+    .min(1)
+    .max(365)
+    .default(30)
+    .description('Days whose recorded changes are counted beside.'),
+})
+  .required()
+  .example({ asset_id: 'shop' })

@@ -38,25 +38,55 @@ const freshnessDefaults = Joi.object({
   .description('What freshness schedules made from now on have where they name nothing else.')
 
 const treatment = {
-  query_access_level: Joi.string().valid('schema_only', 'aggregates', 'full'),
-  max_concurrency: Joi.number().strict().integer().min(1).max(20),
-  statement_timeout_seconds: Joi.number().strict().integer().min(1).max(3_600).allow(null),
-  include_patterns: patternList,
-  exclude_patterns: patternList,
-  auto_tag_enabled: Joi.boolean().strict(),
+  query_access_level: Joi.string()
+    .valid('schema_only', 'aggregates', 'full')
+    .description('What may be asked of it: its catalog, numbers of its rows, or rows.'),
+  max_concurrency: Joi.number()
+    .strict()
+    .integer()
+    .min(1)
+    .max(20)
+    .description('Sessions that may be open there at once.'),
+  statement_timeout_seconds: Joi.number()
+    .strict()
+    .integer()
+    .min(1)
+    .max(3_600)
+    .allow(null)
+    .description('Null means the setting STATEMENT_TIMEOUT.'),
+  include_patterns: patternList.description('Tables that are read, as globs; all unless given.'),
+  exclude_patterns: patternList.description('Tables that are not, even if included.'),
+  auto_tag_enabled: Joi.boolean()
+    .strict()
+    .description('Whether discoveries tag columns by their names and types.'),
   freshness_defaults: freshnessDefaults,
 }
 
 export const newSource = Joi.object({
   name: Joi.string().trim().min(1).max(200).required(),
-  source_type: Joi.string().required(),
+  source_type: Joi.string().required().description('Its engine: postgresql, mysql, …'),
   connection_config: connectionConfig(timezone).required(),
   description: Joi.string().allow('').max(2_000),
   discovery_interval: Joi.string()
     .valid(...DISCOVERY_INTERVALS)
-    .default('off'),
+    .default('off')
+    .description('How often its catalog is read by itself.'),
   ...treatment,
-}).required()
+})
+  .required()
+  .example({
+    name: 'shop',
+    source_type: 'postgresql',
+    connection_config: {
+      host: 'db.example.com',
+      port: 5432,
+      database: 'shop',
+      username: 'tidemark',
+      password: 'a secret',
+      sslmode: 'verify-full',
+    },
+    discovery_interval: 'daily',
+  })
 
 export const sourcePatch = Joi.object({
   name: Joi.string().trim().min(1).max(200),
@@ -68,6 +98,7 @@ export const sourcePatch = Joi.object({
 })
   .min(1)
   .required()
+  .example({ discovery_interval: 'daily', include_patterns: ['public.*'] })
 
 /** Several names, separated by commas, of which any will do. */
 const names = (description: string) =>
@@ -92,11 +123,15 @@ export const assetList = Joi.object({
   ).normalize('NFC'),
 })
 
-export const assetQuery = Joi.object({ include_columns: queryBoolean.default(true) })
+export const assetQuery = Joi.object({
+  include_columns: queryBoolean.default(true).description('Whether a table comes with its columns.'),
+})
 
 export const changesQuery = Joi.object({
   days_back: queryInteger(1, 365).default(30),
-  change_type: Joi.string().valid(...Object.keys(IMPACTS)),
+  change_type: Joi.string()
+    .valid(...Object.keys(IMPACTS))
+    .description('Only changes of this type.'),
   ...pageQuery({ max: 1_000, fallback: 100 }),
 })
 

@@ -7,6 +7,7 @@ import { bodyOf, param } from '../../server/input.ts'
 import { findAsset } from './assets.ts'
 import { Run, Source, Table } from './models.ts'
 import { factsOf, presentRun, presentSource, presentTable, type AssetFacts } from './present.ts'
+import { replies } from './replies.ts'
 import * as schemas from './schemas.ts'
 import {
   createSource,
@@ -48,6 +49,7 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
         description: 'Add a source',
         tags,
         validate: { payload: schemas.newSource },
+        response: replies.source,
       },
       handler: async (request, h) => {
         const { companyId } = caller(request)
@@ -73,6 +75,7 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
         description: 'Change a source, or a table’s description',
         tags,
         validate: { params: schemas.assetParams, payload: schemas.sourcePatch },
+        response: replies.asset,
       },
       handler: request =>
         inCompany(request, async trx => {
@@ -98,6 +101,7 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
         description: 'Remove a source and all that hangs on it',
         tags,
         validate: { params: schemas.assetParams },
+        response: replies.sourceRemoved,
       },
       handler: request =>
         inCompany(request, async trx => {
@@ -120,6 +124,7 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
         description: 'Try the connection stage by stage',
         tags,
         validate: { params: schemas.assetParams },
+        response: replies.tested,
       },
       handler: async request => {
         const source = await inCompany(request, trx => sourceOf(trx, request))
@@ -140,6 +145,7 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
         description: 'Read the catalog and record what changed',
         tags,
         validate: { params: schemas.assetParams },
+        response: replies.discovery,
       },
       handler: async (request, h) => {
         const source = await inCompany(request, trx => sourceOf(trx, request))
@@ -175,6 +181,7 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
         description: 'How a job goes',
         tags: ['api', 'jobs'],
         validate: { params: schemas.jobParams },
+        response: replies.job,
       },
       handler: request =>
         inCompany(request, async trx => ({ data: presentRun(await findRun(trx, request)) })),
@@ -187,6 +194,7 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
         description: 'Cancel a job',
         tags: ['api', 'jobs'],
         validate: { params: schemas.jobParams },
+        response: replies.job,
       },
       handler: request =>
         inCompany(request, async trx => {

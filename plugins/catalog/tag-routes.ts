@@ -8,6 +8,7 @@ import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import { findAsset, UUID, type Asset } from './assets.ts'
 import { Tag } from './models.ts'
+import { replies } from './replies.ts'
 import * as schemas from './tag-schemas.ts'
 import { subjectsAt, subjectsOf, type Named } from './tag-subjects.ts'
 import { putTags, takeOff, type AskedTag, type Said, type Subject } from './tags.ts'
@@ -24,6 +25,7 @@ export const tagRoutes: ServerRoute[] = [
       description: 'Tag a source, a table or a column; 200 with the tag where it has it already',
       tags,
       validate: { payload: schemas.newTag },
+      response: replies.tag,
     },
     handler: async (request, h) => {
       const { data, isNew } = await inCompany(request, async trx => {
@@ -43,6 +45,7 @@ export const tagRoutes: ServerRoute[] = [
       description: 'List tags; those of a source with those of its tables and columns',
       tags,
       validate: { query: schemas.tagList },
+      response: replies.tags,
     },
     handler: request =>
       inCompany(request, async trx => ({ data: await list(trx, queryOf<ListQuery>(request)) })),
@@ -55,6 +58,7 @@ export const tagRoutes: ServerRoute[] = [
       description: 'Put several tags on several tables or columns of an asset',
       tags,
       validate: { payload: schemas.applyTags },
+      response: replies.tagsApplied,
     },
     handler: request =>
       inCompany(request, async trx => {
@@ -72,6 +76,7 @@ export const tagRoutes: ServerRoute[] = [
       description: 'Put a tag on several sources and tables',
       tags,
       validate: { payload: schemas.bulkApplyTag },
+      response: replies.tagsApplied,
     },
     handler: request =>
       inCompany(request, async trx => {
@@ -89,6 +94,7 @@ export const tagRoutes: ServerRoute[] = [
       description: 'Take a tag off; an automatic one does not come back',
       tags,
       validate: { params: schemas.tagParams },
+      response: replies.tagRemoved,
     },
     handler: request => inCompany(request, async trx => ({ data: await remove(trx, request) })),
   },

@@ -12,12 +12,16 @@ const tagName = Joi.string()
   .normalize('NFC')
   .min(1)
   .max(100)
-  .pattern(/,/, { invert: true, name: 'comma' })
-  .pattern(/[\p{Cc}\u2028\u2029]/u, { invert: true, name: 'control' })
-  .messages({
-    'string.pattern.invert.name':
-      '{{#label}} must hold no {if(#name == "comma", "comma, since filters name several tags apart by commas", "control character, such as a line break")}',
+  .custom((name: string, helpers) => {
+    if (name.includes(',')) return helpers.error('tag.comma')
+    return /[\p{Cc}\u2028\u2029]/u.test(name) ? helpers.error('tag.control') : name
   })
+  .messages({
+    'tag.comma': '{{#label}} must hold no comma, since filters name several tags apart by commas',
+    'tag.control': '{{#label}} must hold no control character, such as a line break',
+  })
+  .meta({ openapi: { pattern: '^[^,\\p{Cc}\\u2028\\u2029]*$' } })
+  .example('pii.email')
 
 const said = { category: Joi.string().valid(...CATEGORIES) }
 const objectType = Joi.string().valid('table', 'column')
@@ -25,11 +29,19 @@ const objectType = Joi.string().valid('table', 'column')
 export const newTag = Joi.object({
   asset_id: assetId.required(),
   name: tagName.required(),
-  object_path: path,
+  object_path: path.description('A table or column within the asset; the asset itself unless given.'),
   object_type: objectType.default('table'),
   ...said,
   description: Joi.string().allow('', null).max(2_000),
-}).required()
+})
+  .required()
+  .example({
+    asset_id: 'shop',
+    name: 'pii.email',
+    object_path: 'public.customers.email',
+    object_type: 'column',
+    category: 'governance',
+  })
 
 export const applyTags = Joi.object({
   asset_id: assetId.required(),
@@ -37,19 +49,30 @@ export const applyTags = Joi.object({
   object_paths: Joi.array().items(path).min(1).max(500).required(),
   object_type: objectType,
   ...said,
-}).required()
+})
+  .required()
+  .example({
+    asset_id: 'shop',
+    tag_names: ['finance'],
+    object_paths: ['public.orders', 'public.payments'],
+    object_type: 'table',
+  })
 
 export const bulkApplyTag = Joi.object({
   tag_name: tagName.required(),
   asset_ids: Joi.array().items(assetId).min(1).max(500).required(),
   ...said,
-}).required()
+})
+  .required()
+  .example({ tag_name: 'finance', asset_ids: ['shop.shop.public.orders', 'shop.shop.public.payments'] })
 
 export const tagList = Joi.object({
   asset_id: assetId,
-  category: Joi.string().valid(...CATEGORIES),
-  name: Joi.string().trim().max(100),
-  origin: Joi.string().valid('manual', 'automatic'),
+  category: Joi.string()
+    .valid(...CATEGORIES)
+    .description('Only tags of this category.'),
+  name: Joi.string().trim().max(100).description('Only tags of this name, all of it.'),
+  origin: Joi.string().valid('manual', 'automatic').description('Put on by somebody, or by a discovery.'),
   ...pageQuery({ max: 500, fallback: 100 }),
 })
 

@@ -1,5 +1,7 @@
 import type { Plugin, Server } from '@hapi/hapi'
 import { keepCredentials, keptCredentials, type Credentials } from './credentials.ts'
+import { routes } from './routes.ts'
+import { sharedShop } from './shared-shop.ts'
 import { summarize } from './summary.ts'
 import { makeSource, signUp } from './tour.ts'
 
@@ -18,10 +20,34 @@ declare module '@hapi/hapi' {
 /** A company with a source to look at, made at the first start. */
 export const demo: Plugin<undefined> = {
   name: 'demo',
-  dependencies: ['auth', 'catalog', 'freshness', 'scans', 'validity', 'metrics', 'referential', 'alerts'],
+  dependencies: [
+    'auth',
+    'catalog',
+    'freshness',
+    'scans',
+    'validity',
+    'metrics',
+    'referential',
+    'alerts',
+    'lineage',
+  ],
   register(server) {
+    server.route(routes)
+    server.ext('onPostStart', () => prepareShop(server))
     server.expose({ run: print => run(server, print) } satisfies DemoApi)
   },
+}
+
+/** Where the server's processes share a database, its discoveries may run on a machine that no request has reached. */
+async function prepareShop(server: Server): Promise<void> {
+  const { demoEnabled, databaseUrl, role, dataDir } = server.config
+  if (!demoEnabled || databaseUrl === undefined || role === 'web') return
+  await sharedShop(dataDir).catch((error: unknown) => {
+    server.pino.warn(
+      { err: error },
+      'the database of the demo asset could not be made: see that DATA_DIR can be written',
+    )
+  })
 }
 
 async function run(server: Server, print: (line: string) => void): Promise<void> {

@@ -43,6 +43,7 @@ export async function makeSource(server: Server, { key, companyId }: Credentials
       auto_tag_enabled: true,
     })
     const sourceId = String(source.data.id)
+    await server.db.company(companyId, trx => server.plugins.catalog.demo.mark(trx, sourceId))
     // The sweep would mix checks of this moment among those of the days that are lived again.
     await asks('PATCH', `/sdk/assets/${sourceId}`, { is_active: false })
     await asks('POST', `/sdk/assets/${sourceId}/test-connection`)

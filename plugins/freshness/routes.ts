@@ -12,6 +12,7 @@ import { listTables, scopeOf, summarize, type Filters } from './lists.ts'
 import { Schedule } from './models.ts'
 import { presentFreshness, presentMeta, presentMonitored } from './present.ts'
 import { judgedTables, type JudgedTable } from './readiness.ts'
+import { replies } from './replies.ts'
 import * as schemas from './schemas.ts'
 
 const tags = ['api', 'freshness']
@@ -26,6 +27,7 @@ export const routes: ServerRoute[] = [
       description: 'How fresh a table, or the tables of a source, are',
       tags,
       validate: { query: schemas.namedAssetQuery },
+      response: replies.bare,
     },
     handler: request => {
       const { asset, ...query } = queryOf<Filters & Page & { asset: string }>(request)
@@ -40,6 +42,7 @@ export const routes: ServerRoute[] = [
       description: 'How fresh a table, or the tables of a source, are',
       tags,
       validate: { params: schemas.assetParams, query: schemas.freshnessQuery },
+      response: replies.bare,
     },
     handler: request =>
       inCompany(request, trx => freshnessOf(request, trx, ofPath(request), queryOf<Filters & Page>(request))),
@@ -52,6 +55,7 @@ export const routes: ServerRoute[] = [
       description: 'List monitored tables',
       tags,
       validate: { query: schemas.monitoredQuery },
+      response: replies.monitored,
     },
     handler: request => {
       const { asset_id: asset, ...query } = queryOf<Filters & Page & { asset_id?: string }>(request)
@@ -74,6 +78,7 @@ export const routes: ServerRoute[] = [
       description: 'Counts of monitored tables',
       tags,
       validate: { query: schemas.summaryQuery },
+      response: replies.summary,
     },
     handler: request => {
       const { asset_id: asset } = queryOf<{ asset_id?: string }>(request)
@@ -90,6 +95,7 @@ export const routes: ServerRoute[] = [
       description: 'How fresh a table, or the tables of a source, are',
       tags,
       validate: { params: schemas.assetParams, query: schemas.detailQuery },
+      response: replies.detail,
     },
     handler: request =>
       inCompany(request, async trx => {
@@ -109,6 +115,7 @@ export const routes: ServerRoute[] = [
       description: 'The checks of a table, newest first',
       tags,
       validate: { params: schemas.assetParams, query: schemas.historyQuery },
+      response: replies.history,
     },
     handler: request =>
       inCompany(request, async trx => {
@@ -129,6 +136,7 @@ export const routes: ServerRoute[] = [
       description: 'Check a table, or all tables of a source, now',
       tags,
       validate: { params: schemas.assetParams },
+      response: replies.refresh,
     },
     handler: async (request, h) => {
       const run = await inCompany(request, trx => requestRefresh(request, trx))

@@ -7,6 +7,7 @@ import type { Page } from '../../server/page.ts'
 import { createSchedules, type NewSchedules } from './bulk.ts'
 import { listSchedules, scopeOf } from './lists.ts'
 import { presentSchedule } from './present.ts'
+import { replies } from './replies.ts'
 import * as schemas from './schemas.ts'
 import {
   assertRunnable,
@@ -31,6 +32,7 @@ export const scheduleRoutes: ServerRoute[] = [
       description: 'List freshness schedules',
       tags,
       validate: { query: schemas.schedulesQuery },
+      response: replies.schedules,
     },
     handler: request => inCompany(request, trx => list(request, trx)),
   },
@@ -42,6 +44,7 @@ export const scheduleRoutes: ServerRoute[] = [
       description: 'Watch a table: make its schedule and run the first check',
       tags,
       validate: { payload: schemas.newSchedule },
+      response: replies.newSchedule,
     },
     handler: async (request, h) => {
       const body = bodyOf<NewSchedule>(request)
@@ -63,6 +66,7 @@ export const scheduleRoutes: ServerRoute[] = [
       notes: 'The first checks come within a minute. Asked again, it adds what was found since.',
       tags,
       validate: { payload: schemas.newSchedules },
+      response: replies.bulk,
     },
     handler: async request => ({
       data: await inCompany(request, async trx => {
@@ -88,6 +92,7 @@ export const scheduleRoutes: ServerRoute[] = [
       description: 'Change a freshness schedule and check its table',
       tags,
       validate: { params: schemas.scheduleParams, payload: schemas.schedulePatch },
+      response: replies.schedule,
     },
     handler: async request => {
       const id = param(request, 'id')
@@ -109,6 +114,7 @@ export const scheduleRoutes: ServerRoute[] = [
       description: 'Stop watching a table and forget its history',
       tags,
       validate: { params: schemas.scheduleParams },
+      response: replies.scheduleRemoved,
     },
     handler: request =>
       inCompany(request, async trx => {

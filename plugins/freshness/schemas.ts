@@ -74,14 +74,20 @@ const HOURS = `{{#label}} must be from ${(MINUTE / 3600).toFixed(4)} (a minute) 
 const EITHER = { 'object.oxor': 'Give one of {{#presentWithLabels}}, not both' }
 
 const scheduleFields = {
-  monitoring_mode: Joi.string().valid('auto_learn', 'explicit'),
-  sla_threshold: SLA_THRESHOLD,
+  monitoring_mode: Joi.string()
+    .valid('auto_learn', 'explicit')
+    .description('Whether the threshold is learned of its updates, or given.'),
+  sla_threshold: SLA_THRESHOLD.description('How old its newest data may be, such as 24h.'),
   expected_interval_hours: Joi.number()
     .strict()
     .min(MINUTE / 3600)
     .max(LONGEST_SLA / 3600)
-    .messages({ 'number.min': HOURS, 'number.max': HOURS }),
-  freshness_column: Joi.string().max(255).allow(null),
+    .messages({ 'number.min': HOURS, 'number.max': HOURS })
+    .description('The same in hours.'),
+  freshness_column: Joi.string()
+    .max(255)
+    .allow(null)
+    .description('The column that tells when a row was written; it is looked for unless given.'),
   freshness_expression: Joi.string()
     .trim()
     .max(1_000)
@@ -89,7 +95,7 @@ const scheduleFields = {
   freshness_signal: Joi.string()
     .valid(...SIGNALS)
     .description('What freshness is read from; what is named tells it, too.'),
-  check_interval: CHECK_INTERVAL,
+  check_interval: CHECK_INTERVAL.description('How often it is checked, such as 1h.'),
   is_active: Joi.boolean().strict(),
 }
 
@@ -103,6 +109,7 @@ export const newSchedule = Joi.object({
   .oxor('freshness_column', 'freshness_expression')
   .messages(EITHER)
   .required()
+  .example({ asset_id: 'shop.shop.public.orders', sla_threshold: '24h', check_interval: '1h' })
 
 export const schedulePatch = Joi.object(scheduleFields)
   .min(1)
@@ -110,6 +117,7 @@ export const schedulePatch = Joi.object(scheduleFields)
   .oxor('freshness_column', 'freshness_expression')
   .messages(EITHER)
   .required()
+  .example({ sla_threshold: '6h' })
 
 /** Globs; what they may look like is for the catalog to say. */
 const patterns = (description: string) =>
@@ -135,3 +143,4 @@ export const newSchedules = Joi.object({
   .oxor('sla_threshold', 'expected_interval_hours')
   .messages(EITHER)
   .required()
+  .example({ asset_id: 'shop', include_patterns: ['public.*'], monitoring_mode: 'auto_learn' })

@@ -18,6 +18,7 @@ import {
 } from './metrics.ts'
 import type { Metric, Snapshot } from './models.ts'
 import { presentMetric, presentSnapshot } from './present.ts'
+import { replies } from './replies.ts'
 import * as schemas from './schemas.ts'
 
 /** Captures a metric now, one snapshot a group; undefined when it is gone. */
@@ -44,6 +45,7 @@ export function routes(server: Server, captureNow: CaptureNow): ServerRoute[] {
         description: 'How the metrics of an asset do',
         tags,
         validate: { params: assetParams },
+        response: replies.summary,
       },
       handler: request =>
         inCompany(request, async trx => ({
@@ -58,6 +60,7 @@ export function routes(server: Server, captureNow: CaptureNow): ServerRoute[] {
         description: 'List the metrics of an asset',
         tags,
         validate: { params: assetParams, query: schemas.metricList(metricTypes) },
+        response: replies.metrics,
       },
       handler: request =>
         inCompany(request, async trx => {
@@ -74,6 +77,7 @@ export function routes(server: Server, captureNow: CaptureNow): ServerRoute[] {
         description: 'Make a metric',
         tags,
         validate: { params: assetParams, payload: schemas.newMetric },
+        response: replies.made,
       },
       handler: async (request, h) => {
         const { companyId } = caller(request)
@@ -95,6 +99,7 @@ export function routes(server: Server, captureNow: CaptureNow): ServerRoute[] {
         description: 'Take the value that a new metric would, and what its past says; nothing is stored',
         tags,
         validate: { payload: schemas.dryRun },
+        response: replies.dryRun,
       },
       handler: async request => ({
         data: await dryRun(server, caller(request).companyId, bodyOf<DryRun>(request)),
@@ -108,6 +113,7 @@ export function routes(server: Server, captureNow: CaptureNow): ServerRoute[] {
         description: 'A metric with its last snapshots',
         tags,
         validate: { params: metricParams, query: schemas.metricQuery },
+        response: replies.withSnapshots,
       },
       handler: request =>
         inCompany(request, async trx => {
@@ -133,6 +139,7 @@ export function routes(server: Server, captureNow: CaptureNow): ServerRoute[] {
         description: 'Change a metric',
         tags,
         validate: { params: metricParams, payload: schemas.metricPatch },
+        response: replies.metric,
       },
       handler: request =>
         inCompany(request, async trx => {
@@ -150,6 +157,7 @@ export function routes(server: Server, captureNow: CaptureNow): ServerRoute[] {
         description: 'Remove a metric and its snapshots',
         tags,
         validate: { params: metricParams },
+        response: replies.removed,
       },
       handler: request =>
         inCompany(request, async trx => {
@@ -167,6 +175,7 @@ export function routes(server: Server, captureNow: CaptureNow): ServerRoute[] {
         description: 'Capture a metric now',
         tags,
         validate: { params: metricParams },
+        response: replies.captured,
       },
       handler: async request => {
         const metric = await inCompany(request, trx => metricOf(trx, request))
@@ -184,6 +193,7 @@ export function routes(server: Server, captureNow: CaptureNow): ServerRoute[] {
         description: 'The snapshots of a metric, newest first',
         tags,
         validate: { params: metricParams, query: schemas.snapshotList },
+        response: replies.snapshots,
       },
       handler: request =>
         inCompany(request, async trx => {

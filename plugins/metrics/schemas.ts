@@ -9,46 +9,76 @@ export const metricParams = assetParams.keys({ metric_id: Joi.string().max(100).
 
 /** What all metric types take; the rest of the body is the type's own to check. */
 export const newMetric = Joi.object({
-  metric_type: Joi.string().required(),
-  table_path: Joi.string().min(1).max(1_000).required(),
-  column_name: Joi.string().min(1).max(300),
+  metric_type: Joi.string()
+    .required()
+    .description(
+      'row_count, null_percent, distinct_count, duplicate_count, min_value, max_value, mean, percentile, or one of an extension.',
+    ),
+  table_path: Joi.string().min(1).max(1_000).required().description('`catalog.schema.table`.'),
+  column_name: Joi.string().min(1).max(300).description('Of all types but row_count.'),
   capture_interval: interval.default('daily'),
-  sensitivity: sensitivity.default(1),
-  group_by_columns: Joi.array().items(Joi.string().min(1).max(300)).max(3).unique().default([]),
-  percentile_value: Joi.number().strict(),
-  backfill_days: Joi.number().strict().integer().min(1).max(90),
+  sensitivity: sensitivity.default(1).description('The |z_score| beyond which a value is an anomaly.'),
+  group_by_columns: Joi.array()
+    .items(Joi.string().min(1).max(300))
+    .max(3)
+    .unique()
+    .default([])
+    .description('Takes a value for each group of them.'),
+  percentile_value: Joi.number().strict().description('Of percentile: from 0 to 100.'),
+  backfill_days: Joi.number()
+    .strict()
+    .integer()
+    .min(1)
+    .max(90)
+    .description('Learns this many days of the past at once, as the timestamps of the table tell it.'),
 })
   .unknown()
   .required()
+  .example({ metric_type: 'row_count', table_path: 'public.orders', sensitivity: 3 })
 
 /** The body of a new metric, and how far back to look. */
-export const dryRun = newMetric.keys({
-  asset_id: Joi.string().max(1_000).required(),
-  lookback_days: Joi.number().strict().integer().min(1).max(90).default(30),
-  backfill_days: Joi.forbidden(),
-})
+export const dryRun = newMetric
+  .keys({
+    asset_id: Joi.string().max(1_000).required(),
+    lookback_days: Joi.number()
+      .strict()
+      .integer()
+      .min(1)
+      .max(90)
+      .default(30)
+      .description('Days of the past that are looked at.'),
+    backfill_days: Joi.forbidden(),
+  })
+  .example(
+    { asset_id: 'shop', metric_type: 'mean', table_path: 'public.orders', column_name: 'total' },
+    { override: true },
+  )
 
 export const metricPatch = Joi.object({
   is_active: Joi.boolean().strict(),
   capture_interval: interval,
   sensitivity,
-}).required()
+})
+  .required()
+  .example({ sensitivity: 2.5 })
 
 /** @param types the names of the metric types, known once the server is built */
 export const metricList = (types: () => string[]) =>
   Joi.object({
-    metric_type: Joi.string().custom((value: string, helpers) =>
-      types().includes(value)
-        ? value
-        : helpers.message({ custom: `{{#label}} must be one of ${types().join(', ')}` }),
-    ),
+    metric_type: Joi.string()
+      .custom((value: string, helpers) =>
+        types().includes(value)
+          ? value
+          : helpers.message({ custom: `{{#label}} must be one of ${types().join(', ')}` }),
+      )
+      .description('Only metrics of this type.'),
     is_active: queryBoolean,
     ...pageQuery(),
   })
 
 export const metricQuery = Joi.object({
-  include_snapshots: queryBoolean.default(true),
-  snapshot_limit: queryInteger(1, 1_000).default(30),
+  include_snapshots: queryBoolean.default(true).description('Whether it comes with its last snapshots.'),
+  snapshot_limit: queryInteger(1, 1_000).default(30).description('How many of them.'),
 })
 
 export const snapshotList = Joi.object(pageQuery({ max: 1_000, fallback: 100 }))

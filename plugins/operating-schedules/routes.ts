@@ -5,6 +5,7 @@ import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import type { ScheduleUser } from './api.ts'
 import { presentSchedule } from './present.ts'
+import { replies } from './replies.ts'
 import {
   createSchedule,
   deleteSchedule,
@@ -18,7 +19,7 @@ import * as schemas from './schemas.ts'
 /** The routes of operating schedules. */
 export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
   const base = '/api/v1/operating-schedules'
-  const tags = ['api', 'operating schedules']
+  const tags = ['api', 'operating-schedules']
   const params = schemas.scheduleParams
   return [
     {
@@ -29,6 +30,7 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
         description: 'List operating schedules',
         tags,
         validate: { query: schemas.scheduleList },
+        response: replies.schedules,
       },
       handler: request =>
         inCompany(request, async trx => {
@@ -45,6 +47,7 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
         description: 'Make an operating schedule',
         tags,
         validate: { payload: schemas.newSchedule },
+        response: replies.made,
       },
       handler: async (request, h) => {
         const schedule = await inCompany(request, async trx => {
@@ -58,7 +61,13 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
     {
       method: 'GET',
       path: `${base}/{schedule_id}`,
-      options: { ...access.read, description: 'An operating schedule', tags, validate: { params } },
+      options: {
+        ...access.read,
+        description: 'An operating schedule',
+        tags,
+        validate: { params },
+        response: replies.schedule,
+      },
       handler: request =>
         inCompany(request, async trx =>
           presentSchedule(await findSchedule(trx, param(request, 'schedule_id'))),
@@ -72,6 +81,7 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
         description: 'Change an operating schedule',
         tags,
         validate: { params, payload: schemas.schedulePatch },
+        response: replies.schedule,
       },
       handler: request =>
         inCompany(request, async trx => {
@@ -89,6 +99,7 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
         description: 'Remove an operating schedule that nothing uses',
         tags,
         validate: { params },
+        response: replies.removed,
       },
       handler: request =>
         inCompany(request, async trx => {

@@ -30,9 +30,17 @@ export const newSchedule = Joi.object({
   name: name.required(),
   timezone: TIMEZONE.required(),
   rules: rules.required(),
-}).required()
+})
+  .required()
+  .example({
+    name: 'Office hours',
+    timezone: 'Europe/Berlin',
+    rules: [{ days: [1, 2, 3, 4, 5], start: '08:00', end: '18:00' }],
+  })
 
-export const schedulePatch = Joi.object({ name, timezone: TIMEZONE, rules }).required()
+export const schedulePatch = Joi.object({ name, timezone: TIMEZONE, rules })
+  .required()
+  .example({ timezone: 'Europe/Paris' })
 
 export const scheduleParams = Joi.object({ schedule_id: Joi.string().required() })
 

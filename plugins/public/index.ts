@@ -1,9 +1,13 @@
 import inert from '@hapi/inert'
 import type { Plugin } from '@hapi/hapi'
+import { betaRoutes } from './beta.ts'
+import { eventRoutes } from './events.ts'
+import { pruneEvents } from './jobs.ts'
+import { magicRoutes } from './magic.ts'
 import { refuseTraversal } from './pages.ts'
 import { routes } from './routes.ts'
 
-/** What anyone may read: health, the description of the interface, documentation. */
+/** What is for anyone: health, the description of the interface, documentation, and what guests may send. */
 export const publicPages: Plugin<undefined> = {
   name: 'public',
   async register(server) {
@@ -11,5 +15,7 @@ export const publicPages: Plugin<undefined> = {
     await server.register(inert, { once: true })
     server.ext('onRequest', refuseTraversal)
     server.route(routes(server))
+    server.route([...magicRoutes, ...eventRoutes, ...betaRoutes])
+    server.jobs.add(pruneEvents)
   },
 }

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Lifecycle } from '@hapi/hapi'
 import { packageRoot } from '../../server/config.ts'
@@ -6,6 +6,7 @@ import { apiError } from '../../server/errors.ts'
 
 const FOLDER = join(packageRoot, 'plugins/public/docs')
 const PREFIX = '/api/public/docs/'
+const FIRST = ['getting-started', 'index']
 
 /** Paths below the docs folder without `.md`, sorted. Nothing else is ever read. */
 export const pageNames: readonly string[] = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
@@ -13,6 +14,14 @@ export const pageNames: readonly string[] = readdirSync(FOLDER, { recursive: tru
   .filter(file => /^([a-z0-9-]+\/)*[a-z0-9-]+\.md$/.test(file))
   .map(file => file.slice(0, -'.md'.length))
   .sort()
+
+/** The pages with what their first lines call them, as they are read: where to start comes first. */
+export const pages: readonly { name: string; title: string }[] = pageNames
+  .map(name => {
+    const [title = name] = readFileSync(join(FOLDER, `${name}.md`), 'utf8').split('\n', 1)
+    return { name, title: title.replace(/^# +/, '').replaceAll('`', '') }
+  })
+  .sort((a, b) => FIRST.indexOf(b.name) - FIRST.indexOf(a.name) || a.title.localeCompare(b.title))
 
 /**
  * The file of a page.
@@ -34,7 +43,7 @@ export function pageFile(path: string): string {
  */
 export const refuseTraversal: Lifecycle.Method = (request, h) => {
   const sent = (request.raw.req.url ?? '').replace(/^https?:\/\/[^/]*/i, '').replace(/[?#].*$/s, '')
-  if (sent.startsWith(PREFIX) && leavesFolder(decodeFully(sent.slice(PREFIX.length)))) throw forbidden()
+  if (sent.startsWith(PREFIX) && leavesFolder(decoded(sent.slice(PREFIX.length)))) throw forbidden()
   return h.continue
 }
 
@@ -46,11 +55,13 @@ function leavesFolder(path: string): boolean {
   )
 }
 
-/** Undoes several encodings on top of each other. What cannot be decoded is left as it is, with its percent signs. */
-function decodeFully(text: string): string {
+/**
+ * Undoes one encoding. The percent signs of a second one, or of what cannot be decoded, stay, and stand in no
+ * ordinary name.
+ */
+function decoded(text: string): string {
   try {
-    const decoded = decodeURIComponent(text)
-    return decoded === text ? text : decodeFully(decoded)
+    return decodeURIComponent(text)
   } catch {
     return text
   }

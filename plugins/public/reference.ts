@@ -1,49 +1,156 @@
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { html } from '../../server/markup.ts'
+import { hashOf, pageOf, policyOf, SHELL_STYLE } from './shell.ts'
 
-/** Where the files of Swagger UI lie. */
-export const swaggerFolder = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')))
+/** One of the pages that show `/openapi.json` to people. */
+export interface Reference {
+  path: '/docs' | '/redoc'
+  description: string
+  page: string
+  policy: string
+  /** A file of its own, since the policy allows no script inside the page. */
+  startScript: string
+  /** Where the files of the program lie that draws it; null where it is not installed. */
+  folder: string | null
+  /** Those that are served; all others of its package are not. */
+  files: readonly string[]
+}
 
-/**
- * What the page may load: its own files and what they ask of this host. Swagger UI's style sheet holds its
- * icons as data addresses; it styles elements by script, which `style-src` does not touch.
- */
-export const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
-
-/** The page of the interactive reference. */
-export const page = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Tidemark: reference</title>
-    <link rel="stylesheet" href="/docs/assets/swagger-ui.css">
-    <link rel="icon" type="image/png" sizes="32x32" href="/docs/assets/favicon-32x32.png">
-  </head>
-  <body>
-    <noscript>This page needs JavaScript; the same is in <a href="/openapi.json">/openapi.json</a>.</noscript>
-    <div id="reference"></div>
-    <script src="/docs/assets/swagger-ui-bundle.js"></script>
-    <script src="/docs/start.js"></script>
-  </body>
-</html>
+const STYLE = `${SHELL_STYLE}
+header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 4px 20px; padding: 10px 20px; background: var(--card); border-bottom: 1px solid var(--line); }
+header p { margin: 0; font-size: 18px; font-weight: 600; }
+header nav { display: flex; flex-wrap: wrap; gap: 4px 20px; }
+header a { color: var(--link); }
+header a:focus-visible { outline: 3px solid var(--on); outline-offset: 3px; border-radius: 4px; }
+header [aria-current] { color: inherit; text-decoration: none; }
+#reference > p { margin: 0; padding: 20px; }
+@media (prefers-color-scheme: dark) {
+  #reference .redoc-wrap h5, #reference .redoc-wrap h5 * { color: var(--quiet); }
+  #reference .redoc-wrap polygon { fill: var(--quiet); }
+  #reference .redoc-wrap [role=tab][aria-selected=true] { background: #33383d; }
+}
 `
 
-/** A file of its own, since the policy allows no script inside the page. Swagger UI would ask another host to validate. */
-export const startScript = `SwaggerUIBundle({
+/** Redoc styles by sheets that it puts into the page empty and fills by script. This is the hash of nothing at all. */
+const EMPTY_STYLE = hashOf('')
+
+/** The reference where requests are tried out, drawn by Swagger UI. */
+export const swagger: Reference = {
+  path: '/docs',
+  description: 'The interactive reference',
+  folder: folderOf('swagger-ui-dist/package.json'),
+  files: ['swagger-ui.css', 'swagger-ui-bundle.js'],
+  page: referencePage('/docs', {
+    styleSheets: ['/docs/assets/swagger-ui.css'],
+    scripts: ['/docs/assets/swagger-ui-bundle.js', '/docs/start.js'],
+  }),
+  // It styles elements by script, which the policy does not touch; icons of its style sheet are data addresses.
+  policy: policyOf({
+    'script-src': ["'self'"],
+    'style-src': ["'self'", hashOf(STYLE)],
+    'connect-src': ["'self'"],
+  }),
+  // It would ask another host to validate. Its colours go by a class. The policy lets it ask this host alone, which
+  // may have more names than the one in the description.
+  startScript: `const dark = matchMedia('(prefers-color-scheme: dark)')
+const colour = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+dark.addEventListener('change', colour)
+colour()
+SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#reference',
   deepLinking: true,
+  docExpansion: 'none',
   validatorUrl: null,
   persistAuthorization: false,
+  requestInterceptor(request) {
+    const { pathname, search } = new URL(request.url, location.href)
+    request.url = location.origin + pathname + search
+    return request
+  },
 })
-`
+`,
+}
+
+/** The reference on one page to be read, drawn by Redoc. */
+export const redoc: Reference = {
+  path: '/redoc',
+  description: 'The reference on one page',
+  folder: redocFolder(),
+  files: ['redoc.standalone.js'],
+  page: referencePage('/redoc', { scripts: ['/redoc/assets/redoc.standalone.js', '/redoc/start.js'] }),
+  // Searching is done by a worker that it makes of its own text. Two things it asks for are not allowed, and it does
+  // without: a logo from a host of its makers, and the style of scrollbars that `nativeScrollbars` leaves unused.
+  policy: policyOf({
+    'script-src': ["'self'"],
+    'style-src': [hashOf(STYLE), EMPTY_STYLE],
+    'connect-src': ["'self'"],
+    'worker-src': ['blob:'],
+  }),
+  startScript: `const dark = matchMedia('(prefers-color-scheme: dark)')
+const darkTheme = {
+  colors: {
+    primary: { main: '#8ab4ff' },
+    success: { main: '#6fcf7f' },
+    error: { main: '#ff9b93' },
+    text: { primary: '#edeef0', secondary: '#a9afb7' },
+    border: { dark: '#60646c', light: '#33383d' },
+    gray: { 50: '#1a1d20', 100: '#25292d' },
+    responses: { success: { color: '#6fcf7f' }, error: { color: '#ff9b93' }, redirect: { color: '#f0c36d' }, info: { color: '#8ab4ff' } },
+  },
+  schema: { linesColor: '#60646c', nestedBackground: '#1a1d20', typeNameColor: '#edeef0', typeTitleColor: '#a9afb7', requireLabelColor: '#ff9b93', arrow: { color: '#a9afb7' } },
+  typography: { links: { color: '#8ab4ff', visited: '#8ab4ff', hover: '#b5cfff' }, code: { color: '#ffb3a7', backgroundColor: '#25292d' } },
+  sidebar: { backgroundColor: '#1a1d20', textColor: '#edeef0' },
+  rightPanel: { backgroundColor: '#1a1d20' },
+  codeBlock: { backgroundColor: '#0b0c0d' },
+  fab: { backgroundColor: '#25292d', color: '#8ab4ff' },
+}
+// It cannot change its colours once it is drawn.
+dark.addEventListener('change', () => location.reload())
+Redoc.init(
+  '/openapi.json',
+  { nativeScrollbars: true, theme: dark.matches ? darkTheme : {} },
+  document.getElementById('reference'),
+)
+`,
+}
+
+function referencePage(
+  path: Reference['path'],
+  files: { styleSheets?: readonly string[]; scripts: readonly string[] },
+): string {
+  const link = (to: string, name: string) =>
+    to === path ? html`<a href="${to}" aria-current="page">${name}</a>` : html`<a href="${to}">${name}</a>`
+  return pageOf({
+    title: path === '/docs' ? 'Tidemark: interactive reference' : 'Tidemark: reference',
+    style: STYLE,
+    ...files,
+    content: html`<header>
+        <p>Tidemark</p>
+        <nav aria-label="Pages">
+          ${link('/', 'Start')} ${link('/docs', 'Interactive reference')}
+          ${link('/redoc', 'Reference to read')}
+        </nav>
+      </header>
+      <main id="reference">
+        <p>This page needs JavaScript; the same is in <a href="/openapi.json">/openapi.json</a>.</p>
+      </main>`,
+  })
+}
+
+/** The build puts a copy beside this file; sources are run where the package is installed. */
+function redocFolder(): string | null {
+  const copy = fileURLToPath(new URL('redoc', import.meta.url))
+  return existsSync(copy) ? copy : folderOf('redoc/bundles/redoc.standalone.js')
+}
+
+function folderOf(file: string): string | null {
+  try {
+    const path = fileURLToPath(import.meta.resolve(file))
+    return existsSync(path) ? dirname(path) : null
+  } catch {
+    return null
+  }
+}

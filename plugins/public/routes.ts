@@ -1,19 +1,27 @@
 import { createHash } from 'node:crypto'
 import type { Lifecycle, RouteOptions, Server, ServerRoute } from '@hapi/hapi'
 import { access } from '../../server/access.ts'
+import { apiError } from '../../server/errors.ts'
 import { openApi } from '../../server/openapi.ts'
 import { envelope } from '../../server/replies.ts'
 import { makeHealth, type Health } from './health.ts'
 import { pageFile } from './pages.ts'
-import { contentSecurityPolicy, page, startScript, swaggerFolder } from './reference.ts'
+import { redoc, swagger, type Reference } from './reference.ts'
 import { assetParams, healthReply, html, markdown, pageParams, script } from './schemas.ts'
+import { startPage, startPolicy } from './start-page.ts'
 import { unsubscribeRoutes } from './unsubscribe.ts'
 
 const tags = ['api', 'public']
 
 /** The routes of the feature. */
 export function routes(server: Server): ServerRoute[] {
-  return [...healthRoutes(server), ...referenceRoutes(server), ...pageRoutes(), ...unsubscribeRoutes]
+  return [
+    ...healthRoutes(server),
+    descriptionRoute(server),
+    ...[swagger, redoc].flatMap(referenceRoutes),
+    ...pageRoutes(),
+    ...unsubscribeRoutes,
+  ]
 }
 
 function healthRoutes(server: Server): ServerRoute[] {
@@ -47,55 +55,59 @@ function healthBody(health: Health) {
   )
 }
 
-function referenceRoutes(server: Server): ServerRoute[] {
+function descriptionRoute(server: Server): ServerRoute {
   let document: { text: string; tag: string } | undefined
   // Made at the first request, when all routes are there.
   const describe = () => {
     const text = JSON.stringify(openApi(server, server.config.baseUrl))
     return { text, tag: createHash('sha256').update(text).digest('base64url').slice(0, 22) }
   }
+  return {
+    method: 'GET',
+    path: '/openapi.json',
+    handler: (_request, h) => {
+      const { text, tag } = (document ??= describe())
+      return h.response(text).type('application/json').etag(tag).header('Cache-Control', 'no-cache')
+    },
+    options: { ...access.open, description: 'The OpenAPI 3.1 description of this interface', tags },
+  }
+}
+
+function referenceRoutes({ path, description, files, ...reference }: Reference): ServerRoute[] {
   return [
     {
       method: 'GET',
-      path: '/openapi.json',
-      handler: (_request, h) => {
-        const { text, tag } = (document ??= describe())
-        return h.response(text).type('application/json').etag(tag).header('Cache-Control', 'no-cache')
-      },
-      options: { ...access.open, description: 'The OpenAPI 3.1 description of this interface', tags },
-    },
-    {
-      method: 'GET',
-      path: '/docs',
+      path,
       handler: (_request, h) =>
-        h.response(page).type('text/html').header('Content-Security-Policy', contentSecurityPolicy),
-      options: {
-        ...access.open,
-        description: 'The interactive reference',
-        tags,
-        response: { status: { 200: html } },
-      },
+        h.response(reference.page).type('text/html').header('Content-Security-Policy', reference.policy),
+      options: { ...access.open, description, tags, response: { status: { 200: html } } },
     },
     {
       method: 'GET',
-      path: '/docs/start.js',
-      handler: (_request, h) => h.response(startScript).type('text/javascript'),
+      path: `${path}/start.js`,
+      handler: (_request, h) => h.response(reference.startScript).type('text/javascript'),
       options: {
         ...access.open,
-        description: 'Starts the interactive reference',
+        description: `Starts the page at ${path}`,
         tags,
         response: { status: { 200: script } },
       },
     },
     {
       method: 'GET',
-      path: '/docs/assets/{file}',
-      handler: (request, h) => h.file(String(request.params.file), { confine: swaggerFolder }),
+      path: `${path}/assets/{file}`,
+      handler: (request, h) => {
+        if (reference.folder === null) {
+          const message = `What draws ${path} is not installed: install the development dependencies, or run the build`
+          throw apiError('NOT_FOUND', message)
+        }
+        return h.file(String(request.params.file), { confine: reference.folder })
+      },
       options: {
         ...access.open,
-        description: 'A file of the interactive reference',
+        description: `A file of the page at ${path}`,
         tags,
-        validate: { params: assetParams },
+        validate: { params: assetParams(files) },
         cache: { expiresIn: 24 * 3600 * 1000 },
       },
     },
@@ -104,6 +116,18 @@ function referenceRoutes(server: Server): ServerRoute[] {
 
 function pageRoutes(): ServerRoute[] {
   return [
+    {
+      method: 'GET',
+      path: '/',
+      handler: (_request, h) =>
+        h.response(startPage).type('text/html').header('Content-Security-Policy', startPolicy),
+      options: {
+        ...access.open,
+        description: 'The start page',
+        tags,
+        response: { status: { 200: html } },
+      },
+    },
     {
       method: 'GET',
       path: '/api/public/docs/{path*}',

@@ -21,10 +21,7 @@ export const pageParams = Joi.object({
   path: Joi.string().allow('').description('A page, such as getting-started.md'),
 })
 
-/** The files of the reference that are served, all others of its package are not. */
-export const assetParams = Joi.object({
-  file: Joi.valid('swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png').required(),
-})
+export const assetParams = (files: readonly string[]) => Joi.object({ file: Joi.valid(...files).required() })
 
 export const html = Joi.string().meta({ contentType: 'text/html' })
 export const markdown = Joi.string().meta({ contentType: 'text/markdown' })
@@ -47,8 +44,9 @@ export const unsubscribeChange = Joi.object({
   action: Joi.valid('subscribe', 'unsubscribe').default('unsubscribe'),
 }).unknown()
 
-/** What a script is told after a change. */
-export const subscription = Joi.object({
-  email: Joi.string().required(),
-  subscribed: Joi.boolean().required(),
-})
+const subscription = Joi.object({ email: Joi.string().required(), subscribed: Joi.boolean().required() })
+  .example({ email: 'ada@example.com', subscribed: false })
+  .label('Subscription')
+
+/** After a change, a script is told how it stands, who accepts a page gets one, and mail programs nothing. */
+export const changed = Joi.alternatives(subscription, html.allow(''))

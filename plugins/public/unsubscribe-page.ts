@@ -1,14 +1,8 @@
-import { createHash } from 'node:crypto'
-import { html, Markup } from '../../server/markup.ts'
+import { html, type Markup } from '../../server/markup.ts'
+import { hashOf, pageOf, policyOf, SHELL_STYLE } from './shell.ts'
 
-const STYLE = `
-:root { color-scheme: light dark; --text: #1c2024; --quiet: #60646c; --page: #f4f5f7; --card: #fff; --line: #dfe2e6; --on: #1f6feb; }
-@media (prefers-color-scheme: dark) {
-  :root { --text: #edeef0; --quiet: #a0a6ae; --page: #111315; --card: #1a1d20; --line: #33383d; --on: #4c8dff; }
-}
-* { box-sizing: border-box; }
-body { margin: 0; min-height: 100vh; min-height: 100dvh; display: grid; place-items: center; padding: 16px;
-  background: var(--page); color: var(--text); font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif; }
+const STYLE = `${SHELL_STYLE}
+body { min-height: 100vh; min-height: 100dvh; display: grid; place-items: center; padding: 16px; }
 main { width: 100%; max-width: 440px; padding: 32px 28px; background: var(--card); border: 1px solid var(--line); border-radius: 14px; }
 h1 { margin: 0 0 4px; font-size: 22px; line-height: 1.25; }
 p { margin: 0; color: var(--quiet); }
@@ -51,18 +45,13 @@ form.addEventListener('submit', async event => {
 })
 `
 
-const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
-
 /** What the pages may load and do: their own style and script by their hashes, and ask this host. */
-export const contentSecurityPolicy = [
-  "default-src 'none'",
-  `style-src ${hashOf(STYLE)}`,
-  `script-src ${hashOf(SCRIPT)}`,
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+export const contentSecurityPolicy = policyOf({
+  'style-src': [hashOf(STYLE)],
+  'script-src': [hashOf(SCRIPT)],
+  'connect-src': ["'self'"],
+  'form-action': ["'self'"],
+})
 
 const ON = 'You get alerts by email.'
 const OFF = 'You get no more email from us.'
@@ -97,18 +86,11 @@ export const refusalPage = page(
 )
 
 function page(title: string, content: Markup, script?: string): string {
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="robots" content="noindex" />
-        <title>${title}</title>
-        ${new Markup(`<style>${STYLE}</style>`)}
-      </head>
-      <body>
-        <main>${content}</main>
-        ${script === undefined ? null : new Markup(`<script>${script}</script>`)}
-      </body>
-    </html> `.text
+  return pageOf({
+    title,
+    style: STYLE,
+    content: html`<main>${content}</main>`,
+    isHidden: true,
+    ...(script !== undefined && { script }),
+  })
 }

@@ -1,7 +1,7 @@
 import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi'
 import { access } from '../../server/access.ts'
 import { queryOf } from '../../server/input.ts'
-import { html, subscription, unsubscribeQuery, unsubscribeChange } from './schemas.ts'
+import { changed, html, unsubscribeQuery, unsubscribeChange } from './schemas.ts'
 import { contentSecurityPolicy, preferencesPage, refusalPage } from './unsubscribe-page.ts'
 
 const tags = ['api', 'public']
@@ -47,8 +47,7 @@ export const unsubscribeRoutes: ServerRoute[] = [
         maxBytes: 4_096,
       },
       validate: { query: unsubscribeChange },
-      // A page for those who accept one.
-      response: { status: { 200: subscription, 403: html }, sample: 0 },
+      response: { status: { 200: changed, 403: html }, sample: 0 },
     },
     handler: change,
   },

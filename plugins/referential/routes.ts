@@ -17,6 +17,7 @@ import {
 import { createCheck, type NewCheck } from './create.ts'
 import { ReferentialCheck, type ReferentialResult } from './models.ts'
 import { presentCheck, presentResult } from './present.ts'
+import { replies } from './replies.ts'
 import * as schemas from './schemas.ts'
 
 /** Runs a check now; undefined when it is gone. */
@@ -47,6 +48,7 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         description: 'How the referential checks of an asset do',
         tags,
         validate: { params: assetParams },
+        response: replies.summary,
       },
       handler: request =>
         inCompany(request, async trx => {
@@ -71,6 +73,7 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         description: 'List the referential checks of an asset',
         tags,
         validate: { params: assetParams, query: schemas.checkList },
+        response: replies.checks,
       },
       handler: request =>
         inCompany(request, async trx => {
@@ -87,6 +90,7 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         description: 'Make a referential check',
         tags,
         validate: { params: assetParams, payload: schemas.newCheck },
+        response: replies.made,
       },
       handler: async (request, h) => {
         const { companyId } = caller(request)
@@ -105,6 +109,8 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         description: 'A referential check',
         tags,
         validate: { params: checkParams },
+        response: replies.check,
+        app: { errors: ['ASSET_NOT_FOUND', 'REFERENTIAL_CHECK_NOT_FOUND'] },
       },
       handler: request =>
         inCompany(request, async trx => ({ data: presentCheck(await checkOf(trx, request)) })),
@@ -117,6 +123,8 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         description: 'Change a referential check',
         tags,
         validate: { params: checkParams, payload: schemas.checkPatch },
+        response: replies.check,
+        app: { errors: ['ASSET_NOT_FOUND', 'REFERENTIAL_CHECK_NOT_FOUND'] },
       },
       handler: request =>
         inCompany(request, async trx => {
@@ -134,6 +142,8 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         description: 'Remove a referential check and its results',
         tags,
         validate: { params: checkParams },
+        response: replies.removed,
+        app: { errors: ['ASSET_NOT_FOUND', 'REFERENTIAL_CHECK_NOT_FOUND'] },
       },
       handler: request =>
         inCompany(request, async trx => {
@@ -152,6 +162,8 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         description: 'Run a referential check now',
         tags,
         validate: { params: checkParams, payload: schemas.noBody },
+        response: replies.executed,
+        app: { errors: ['ASSET_NOT_FOUND', 'REFERENTIAL_CHECK_NOT_FOUND'] },
       },
       handler: async request => {
         const check = await inCompany(request, trx => checkOf(trx, request))
@@ -169,6 +181,8 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         description: 'The results of a referential check, newest first',
         tags,
         validate: { params: checkParams, query: schemas.resultList },
+        response: replies.results,
+        app: { errors: ['ASSET_NOT_FOUND', 'REFERENTIAL_CHECK_NOT_FOUND'] },
       },
       handler: request =>
         inCompany(request, async trx => {

@@ -34,7 +34,15 @@ export const newCheck = Joi.object({
   is_active: isActive.default(true),
   capture_interval: interval.default('daily'),
   ...limits,
-}).required()
+})
+  .required()
+  .example({
+    child_table_path: 'public.orders',
+    child_column_name: 'customer_id',
+    parent_table_path: 'public.customers',
+    parent_column_name: 'id',
+    name: 'Orders have customers',
+  })
 
 export const checkPatch = Joi.object({
   name,
@@ -43,11 +51,13 @@ export const checkPatch = Joi.object({
   is_active: isActive,
   capture_interval: interval,
   ...limits,
-}).required()
+})
+  .required()
+  .example({ max_orphan_percent: 0.5 })
 
 export const checkList = Joi.object({ is_active: queryBoolean, ...pageQuery() })
 
 export const resultList = Joi.object(pageQuery({ max: 1_000, fallback: 100 }))
 
 /** Nothing can be chosen. */
-export const noBody = Joi.object({}).allow(null)
+export const noBody = Joi.object({}).allow(null).example({})

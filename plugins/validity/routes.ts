@@ -7,6 +7,7 @@ import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import { ValidityResult, ValidityRule } from './models.ts'
 import { presentResult, presentRule, presentRuleDetail } from './present.ts'
+import { replies } from './replies.ts'
 import { createRule, type NewRule } from './create.ts'
 import { dryRun, type DryRun } from './dry-run.ts'
 import { findRule, listRules, noRule, patchRule, summarize, type RulePatch } from './rules.ts'
@@ -49,6 +50,7 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         description: 'How the rules of an asset do',
         tags,
         validate: { params: assetParams },
+        response: replies.summary,
       },
       handler: request =>
         inCompany(request, async trx => ({
@@ -63,6 +65,7 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         description: 'List the rules of an asset',
         tags,
         validate: { params: assetParams, query: schemas.ruleList(ruleTypes) },
+        response: replies.rules,
       },
       handler: request =>
         inCompany(request, async trx => {
@@ -79,6 +82,7 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         description: 'Make a rule',
         tags,
         validate: { params: assetParams, payload: schemas.newRule },
+        response: replies.made,
       },
       handler: async (request, h) => {
         const { companyId } = caller(request)
@@ -100,6 +104,7 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         description: 'Measure what a new rule would, and what its past says; nothing is stored',
         tags,
         validate: { payload: schemas.dryRun },
+        response: replies.dryRun,
       },
       handler: async request => ({
         data: await dryRun(server, caller(request).companyId, bodyOf<DryRun>(request)),
@@ -108,7 +113,13 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
     {
       method: 'GET',
       path: `${base}/{rule_id}`,
-      options: { ...access.read, description: 'A rule', tags, validate: { params: ruleParams } },
+      options: {
+        ...access.read,
+        description: 'A rule',
+        tags,
+        validate: { params: ruleParams },
+        response: replies.rule,
+      },
       handler: request =>
         inCompany(request, async trx => ({ data: presentRuleDetail(await ruleOf(trx, request)) })),
     },
@@ -120,6 +131,7 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         description: 'Change a rule',
         tags,
         validate: { params: ruleParams, payload: schemas.rulePatch },
+        response: replies.rule,
       },
       handler: request =>
         inCompany(request, async trx => {
@@ -137,6 +149,7 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         description: 'Remove a rule and its results',
         tags,
         validate: { params: ruleParams },
+        response: replies.removed,
       },
       handler: request =>
         inCompany(request, async trx => {
@@ -155,6 +168,7 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         description: 'Check a rule now',
         tags,
         validate: { params: ruleParams, payload: schemas.checkBody },
+        response: replies.checked,
       },
       handler: check,
     },
@@ -166,6 +180,7 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         description: 'The results of a rule, newest first',
         tags,
         validate: { params: ruleParams, query: schemas.resultList },
+        response: replies.results,
       },
       handler: request =>
         inCompany(request, async trx => {

@@ -5,6 +5,7 @@ import { pino } from 'pino'
 import { build, type BuildOptions } from '../../server/build.ts'
 import { readConfig } from '../../server/config.ts'
 import { manifest } from '../../server/manifest.ts'
+import { checkReplies } from './check-replies.ts'
 import { testCluster } from './cluster.ts'
 
 interface Teardown {
@@ -61,6 +62,7 @@ export async function startServer(
   await admin.query(`create database ${name} template ${template} strategy file_copy owner ${OWNER}`)
   const ownerUrl = urlOf(cluster, name, OWNER, OWNER_PASSWORD)
   const server = await build({ ...buildOptions(ownerUrl, options.settings), ...options.build })
+  checkReplies(server)
   await server.start()
   const direct = await connect(urlOf(cluster, name, cluster.user, cluster.password))
 
@@ -81,6 +83,7 @@ export async function startServer(
     query: async (text, values) => (await direct.query(text, values)).rows as Record<string, unknown>[],
     async startTwin() {
       const twin = await build({ ...buildOptions(ownerUrl, options.settings), ...options.build })
+      checkReplies(twin)
       await twin.start()
       twins.push(twin)
       return twin

@@ -1,7 +1,9 @@
 import t from 'tap'
 import { startServer, type TestServer } from '../../helpers/server.ts'
 
-const app = await startServer(t, { settings: { DEMO_ENABLED: 'true', DEFAULT_PLAN: 'free_trial' } })
+const app = await startServer(t, {
+  settings: { DEMO_ENABLED: 'true', DEFAULT_PLAN: 'free_trial', DATA_DIR: t.testdir() },
+})
 const tenant = await app.signUp('Demo')
 const session = async (from: TestServer = app) => {
   await app.query('delete from rate_windows')

@@ -9,11 +9,16 @@ export type Access =
   | 'tickets'
   | 'oauth'
   | 'demo'
+  | 'magic'
+  | 'events'
+  | 'beta'
   | 'read'
   | 'write'
   | 'admin'
   | 'session'
   | 'sessionLimited'
+  | 'sessionCounted'
+  | 'sessionWrite'
   | 'users'
   | 'keys'
 
@@ -38,6 +43,7 @@ export type Kind =
   | 'key'
   | 'user'
   | 'invitation'
+  | 'badge'
 
 /** Gives the id of a thing: that of the caller's company, another company's, or one made up. */
 export type Id = (kind: Kind) => string
@@ -92,9 +98,24 @@ export const ROUTES: Record<string, Classified> = {
   'GET /docs': { access: 'open' },
   'GET /docs/start.js': { access: 'open' },
   'GET /docs/assets/{file}': { access: 'open', at: { file: '=swagger-ui.css' } },
+  'GET /redoc': { access: 'open' },
+  'GET /redoc/start.js': { access: 'open' },
+  'GET /redoc/assets/{file}': { access: 'open', at: { file: '=redoc.standalone.js' } },
+  'GET /': { access: 'open' },
   'GET /api/public/docs/{path*}': { access: 'open', at: { path: '=drift.md' } },
+  'POST /api/public/contracts/validate': { access: 'open', body: () => ({ contract: 'apiVersion: v3.1.0' }) },
   'GET /api/public/unsubscribe': { access: 'open', query: noToken, answers: 403 },
   'POST /api/public/unsubscribe': { access: 'open', query: noToken, answers: 403 },
+  'GET /badges/{public_id}.svg': { access: 'open', at: { public_id: '=made-up' }, answers: 404 },
+  'GET /api/public/magic-login': { access: 'open', answers: 403 },
+  // What the test sends calls itself no browser.
+  'POST /api/public/magic-login': { access: 'magic', body: () => ({ token: 'made-up' }), answers: 403 },
+  'POST /api/public/events': {
+    access: 'events',
+    body: () => ({ event_name: 'docs.opened', anonymous_id: 'somebody' }),
+  },
+  'GET /api/public/beta/status': { access: 'open' },
+  'POST /api/public/beta/signup': { access: 'beta', body: () => ({ email: 'guest@example.com' }) },
 
   // Accounts.
   'POST /api/v1/auth/register': {
@@ -132,6 +153,35 @@ export const ROUTES: Record<string, Classified> = {
     answers: 404,
   },
   'POST /api/v1/demo/session': { access: 'demo', answers: 404 },
+
+  // Preferences and the tour.
+  'GET /api/v1/auth/preferences': { access: 'session' },
+  'PATCH /api/v1/auth/preferences': {
+    access: 'session',
+    body: id => ({ default_asset_id: id('table') }),
+  },
+  'DELETE /api/v1/auth/preferences': { access: 'session' },
+  'GET /api/v1/auth/preferences/{preference_key}': { access: 'session', at: { preference_key: '=theme' } },
+  'GET /api/v1/auth/preferences/onboarding': { access: 'session' },
+  'PATCH /api/v1/auth/preferences/onboarding': {
+    access: 'session',
+    body: () => ({ chapter: 'connect', completed: true }),
+  },
+  'PATCH /api/v1/auth/preferences/onboarding/step': {
+    access: 'session',
+    body: () => ({ chapter: 'connect', step: 1 }),
+  },
+  'POST /api/v1/auth/preferences/onboarding/reset': { access: 'session' },
+  'POST /api/v1/auth/preferences/onboarding/events': {
+    access: 'sessionCounted',
+    body: () => ({ event_name: 'opened', chapter: 'connect' }),
+  },
+  'POST /api/v1/auth/preferences/onboarding/demo-asset': { access: 'sessionWrite' },
+  'POST /api/v1/auth/preferences/onboarding/demo-lineage': { access: 'sessionWrite' },
+  'POST /api/v1/auth/preferences/onboarding/demo-alert': { access: 'sessionWrite' },
+  'DELETE /api/v1/auth/preferences/onboarding/demo-alert': { access: 'sessionWrite' },
+  'POST /api/v1/auth/preferences/onboarding/demo-destination': { access: 'sessionWrite' },
+  'GET /api/v1/sdk/lineage/{asset_id}': { access: 'read' },
 
   // Users and invitations.
   'GET /api/v1/users': { access: 'users' },
@@ -209,6 +259,13 @@ export const ROUTES: Record<string, Classified> = {
     isPartial: true,
   },
   'DELETE /api/v1/sdk/tags/{id}': { access: 'write', ...is('tag') },
+
+  // Badges.
+  'GET /api/v1/sdk/badges': { access: 'read', query: onTable },
+  'POST /api/v1/sdk/badges': { access: 'write', body: onTable },
+  'GET /api/v1/sdk/badges/{id}': { access: 'read', ...is('badge') },
+  'PUT /api/v1/sdk/badges/{id}': { access: 'write', ...is('badge'), body: onTable },
+  'DELETE /api/v1/sdk/badges/{id}': { access: 'write', ...is('badge') },
 
   // Freshness.
   'GET /api/v1/freshness': { access: 'read', query: id => ({ asset: id('table') }) },

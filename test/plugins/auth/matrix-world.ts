@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { ROLES, SCOPES, type Role } from '../../../server/access.ts'
 import { startServer, type TestServer } from '../../helpers/server.ts'
 import { startSource } from '../../helpers/source.ts'
@@ -53,7 +56,9 @@ const COLUMNS = ['id', 'customer_id', 'email', 'placed_at', 'seen_at'].map((name
 export async function makeMatrix(t: Teardown): Promise<Matrix> {
   const source = await startSource(t)
   for (const statement of SHOP) await source.query(statement)
-  const app = await startServer(t, { settings: { ROLE: 'web', DEMO_ENABLED: 'true' } })
+  const dataDir = await mkdtemp(join(tmpdir(), 'matrix-'))
+  t.teardown(() => rm(dataDir, { recursive: true }))
+  const app = await startServer(t, { settings: { ROLE: 'web', DEMO_ENABLED: 'true', DATA_DIR: dataDir } })
   const limit: Matrix['limit'] = async isFull => {
     await app.query(
       `create or replace function hold_limits() returns trigger language plpgsql as $$ begin
@@ -186,6 +191,7 @@ async function fillChecks(app: TestServer, holding: Holding): Promise<void> {
     sla_threshold: '24h',
     freshness_column: 'placed_at',
   })
+  ids.badge = await made(app, holding, '/api/v1/sdk/badges', { asset_id: ids.table })
   ids.tag = await made(app, holding, '/api/v1/sdk/tags', { asset_id: ids.table, name: 'money' })
   const look = (path: string) => app.ask('GET', path, undefined, holding.credentials.owner)
   ids.ruleNumber = String((await look(`${on('validity')}/${ids.rule}`)).body.data.id)

@@ -16,15 +16,23 @@ const CREDENTIALS: Record<string, string | undefined> = {
   'their admin key': theirs.credentials['admin key'],
 }
 const SCOPES: Record<string, number> = { viewer: 0, member: 1, 'read-only key': 0, 'read-write key': 1 }
-const NEEDS: Partial<Record<Access, number>> = { write: 1, admin: 2, users: 2, keys: 2 }
-const OPEN: Access[] = ['open', 'login', 'register', 'tickets', 'oauth', 'demo']
-const LIMITED: Access[] = [...OPEN.slice(1), 'read', 'write', 'admin', 'sessionLimited']
+const NEEDS: Partial<Record<Access, number>> = { write: 1, sessionWrite: 1, admin: 2, users: 2, keys: 2 }
+const OPEN: Access[] = ['open', 'login', 'register', 'tickets', 'oauth', 'demo', 'magic', 'events', 'beta']
+const LIMITED: Access[] = [
+  ...OPEN.slice(1),
+  'read',
+  'write',
+  'admin',
+  'sessionLimited',
+  'sessionCounted',
+  'sessionWrite',
+]
 
 /** What the class of a route answers a credential: a refusal, or 0 for who may. */
 function refusal(access: Access, credential: string): 0 | 401 | 403 {
   if (OPEN.includes(access)) return 0
   if (credential === 'none' || credential in ended) return 401
-  const needsSession = ['session', 'sessionLimited', 'users'].includes(access)
+  const needsSession = access.startsWith('session') || access === 'users'
   if (needsSession && credential.endsWith('key')) return 403
   return (SCOPES[credential] ?? 2) < (NEEDS[access] ?? 0) ? 403 : 0
 }

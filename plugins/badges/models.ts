@@ -1,0 +1,20 @@
+import { CompanyRow } from '../../server/database.ts'
+
+/** A picture that tells anybody who knows its address how the checks of an asset do. */
+export class Badge extends CompanyRow {
+  static override tableName = 'badges'
+
+  declare id: string
+  /** In the address of the picture: 128 random bits. */
+  declare publicId: string
+  /** A source or a table; nothing is known of one that was removed. */
+  declare assetId: string
+  /** What stands on the left; null for the words that all badges have. */
+  declare label: string | null
+  /** Only tables that carry one of these count; empty means all. */
+  declare tagFilters: string[]
+  declare schemaDriftEnabled: boolean
+  declare freshnessEnabled: boolean
+  declare createdAt: Date
+  declare updatedAt: Date
+}

@@ -1,0 +1,114 @@
+import Joi from 'joi'
+import { held, inData, inNestedPage, record, removal } from '../../server/envelopes.ts'
+import { pageQuery } from '../../server/page.ts'
+import { STATUSES } from './status.ts'
+
+const MAX_FILTERS = 50
+
+const assetId = Joi.string().max(1_000).description('A source or a table, by its id or qualified name.')
+
+/** It stands in a picture on pages of others. */
+const label = Joi.string()
+  .trim()
+  .normalize('NFC')
+  .min(1)
+  .max(60)
+  .pattern(/^[^\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffe\uffff]*$/u)
+  .messages({
+    'string.pattern.base':
+      '{{#label}} must not hold control characters, such as line breaks or changes of direction',
+  })
+  .allow(null)
+  .description('What stands on the left of the badge; `data quality` unless given.')
+
+const tagFilters = Joi.array()
+  .items(Joi.string().trim().normalize('NFC').min(1).max(100))
+  .max(MAX_FILTERS)
+  .unique()
+  .description(
+    'Only tables count that carry one of these tags, themselves, in a column or with their source; empty means all.',
+  )
+
+const drift = Joi.boolean()
+  .strict()
+  .description('Whether a schema change that nobody has acknowledged makes the badge fail.')
+const freshness = Joi.boolean().strict().description('Whether a stale table makes the badge fail.')
+
+export const newBadge = Joi.object({
+  asset_id: assetId.required(),
+  label,
+  tag_filters: tagFilters,
+  schema_drift_enabled: drift,
+  freshness_enabled: freshness,
+})
+  .required()
+  .example({ asset_id: 'shop.main.main.orders', label: 'orders', freshness_enabled: true })
+  .label('CreateBadgeRequest')
+
+export const badgeChange = Joi.object({
+  asset_id: assetId,
+  label,
+  tag_filters: tagFilters,
+  schema_drift_enabled: drift,
+  freshness_enabled: freshness,
+})
+  .required()
+  .example({ label: 'orders, fresh and valid', schema_drift_enabled: true })
+  .label('UpdateBadgeRequest')
+
+export const badgeParams = Joi.object({
+  id: Joi.string().required().description('The id of a badge.'),
+})
+
+export const badgeList = Joi.object({ ...pageQuery(), asset_id: assetId })
+
+export const pictureParams = Joi.object({
+  public_id: Joi.string()
+    .pattern(/^[A-Za-z0-9_-]{1,64}$/)
+    .required()
+    .messages({
+      'string.pattern.base': '{{#label}} must be 1 to 64 letters, digits, hyphens and underscores',
+    })
+    .description('The public id of a badge.'),
+})
+
+const badge = record(
+  {
+    id: held.id,
+    public_id: Joi.string().description('In the address of the picture; not to be guessed.'),
+    asset_id: held.id,
+    label: Joi.string().allow(null),
+    tag_filters: held.texts,
+    schema_drift_enabled: held.flag,
+    freshness_enabled: held.flag,
+    status: Joi.valid(...STATUSES).description('What the picture says now.'),
+    badge_url: Joi.string().description('The address of the picture, for anybody.'),
+    markdown: Joi.string().description('What shows it on a page.'),
+    created_at: held.time,
+    updated_at: held.time,
+  },
+  {
+    id: '019a2f3e-6a51-7c7e-9d0b-3f1c2b4a5d6e',
+    public_id: 'q3Yk0Zt5Vd8Yw2Kc6Nf1Hg',
+    asset_id: '6f1c2b4a-5d6e-4c7e-9d0b-3f1c2b4a5d6e',
+    label: 'orders',
+    tag_filters: [],
+    schema_drift_enabled: false,
+    freshness_enabled: true,
+    status: 'passing',
+    badge_url: 'http://127.0.0.1:8000/badges/q3Yk0Zt5Vd8Yw2Kc6Nf1Hg.svg',
+    markdown: '![orders](http://127.0.0.1:8000/badges/q3Yk0Zt5Vd8Yw2Kc6Nf1Hg.svg)',
+    created_at: '2030-01-15T09:30:00.000Z',
+    updated_at: '2030-01-15T09:30:00.000Z',
+  },
+).label('Badge')
+
+/** What the routes answer. */
+export const replies = {
+  badge: inData(badge),
+  badges: inNestedPage(badge, 'badges'),
+  removed: removal('The badge was removed'),
+  picture: Joi.string()
+    .meta({ contentType: 'image/svg+xml' })
+    .example('<svg xmlns="http://www.w3.org/2000/svg" width="130" height="20" role="img">…</svg>'),
+}

@@ -1,0 +1,61 @@
+import type { Server } from '@hapi/hapi'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { Source, type Run } from './models.ts'
+import { createSource, requestDiscovery } from './sources.ts'
+
+/** The source that a company tries the product with, as `server.plugins.catalog.demo`. A company has one at most. */
+export interface DemoSources {
+  find(trx: Transaction): Promise<Source | undefined>
+  /**
+   * Gives the one that is there, or makes it and asks for its discovery.
+   * @returns it, with the discovery when it was made
+   */
+  ensure(trx: Transaction, file: DemoFile): Promise<{ source: Source; discovery?: Run }>
+  /** Says of a source that it is the one. */
+  mark(trx: Transaction, sourceId: string): Promise<void>
+}
+
+/** The database file of a demo source. */
+export interface DemoFile {
+  /** Another one is found when it is taken. */
+  name: string
+  path: string
+  description: string
+}
+
+/** `server.plugins.catalog.demo` of a server. */
+export function demoSources(server: Server): DemoSources {
+  return {
+    find,
+    mark: async (trx, sourceId) => void (await Source.query(trx).findById(sourceId).patch({ isDemo: true })),
+    async ensure(trx, { name, path, description }) {
+      // Of two who ask at once, the second waits and is given what the first has made.
+      await rows(trx, `select pg_advisory_xact_lock(hashtextextended('demo-source:' || :companyId, 0))`, {
+        companyId: companyOf(trx),
+      })
+      const known = await find(trx)
+      if (known) return { source: known }
+      const made = await createSource(server, trx, companyOf(trx), {
+        name: await freeName(trx, name),
+        source_type: 'sqlite',
+        connection_config: { path },
+        description,
+        discovery_interval: 'off',
+        auto_tag_enabled: true,
+      })
+      const source = await Source.query(trx).patchAndFetchById(made.id, { isDemo: true })
+      return { source, discovery: await requestDiscovery(server, trx, source) }
+    },
+  }
+}
+
+async function find(trx: Transaction): Promise<Source | undefined> {
+  return Source.query(trx).findOne({ isDemo: true })
+}
+
+async function freeName(trx: Transaction, wanted: string): Promise<string> {
+  for (let n = 1; ; n++) {
+    const name = n === 1 ? wanted : `${wanted}_${n}`
+    if (!(await Source.query(trx).findOne({ name }))) return name
+  }
+}

@@ -1,0 +1,202 @@
+import Joi from 'joi'
+import {
+  held,
+  inData,
+  inEnvelope,
+  inNestedPage,
+  inPage,
+  pageFields,
+  record,
+  removal,
+  reply,
+} from '../../server/envelopes.ts'
+import { change, CHANGE } from './change-replies.ts'
+import { SOURCE, SOURCE_ID, sourceRecord, TABLE, TABLE_ID, tableRecord } from './asset-replies.ts'
+
+const { id, text, time, count, integer, flag } = held
+
+/** A source or a table; which one, `asset_type` tells. */
+const asset = Joi.alternatives().try(sourceRecord, tableRecord).example(SOURCE).example(TABLE)
+
+const changes = record(
+  {
+    asset: Joi.string().description('The qualified name of the source or table.'),
+    changes: Joi.array().items(change),
+    ...pageFields,
+  },
+  {
+    asset: 'shop.shop.public.orders',
+    changes: [CHANGE],
+    total: 1,
+    limit: 100,
+    offset: 0,
+    has_more: false,
+  },
+)
+
+const stage = record({
+  name: Joi.valid('reach', 'tls', 'sign_in', 'read_catalog'),
+  status: Joi.valid('passed', 'failed', 'skipped').description(
+    'After a failed stage the later ones are skipped.',
+  ),
+  latency_ms: count.description('0 when skipped.'),
+  message: text,
+})
+
+const errorCode = Joi.string().description(
+  'credentials, network, timeout, tls, permission, missing_object, driver_missing, egress_refused or other.',
+)
+
+const tested = record(
+  {
+    success: flag,
+    latency_ms: count.description('Of all stages together.'),
+    error_code: errorCode.allow(null),
+    error_message: text.allow(null),
+    tested_at: time,
+    stages: Joi.array().items(stage).description('In their order.'),
+  },
+  {
+    success: true,
+    latency_ms: 31,
+    error_code: null,
+    error_message: null,
+    tested_at: '2026-03-09T08:05:00.000Z',
+    stages: [
+      { name: 'reach', status: 'passed', latency_ms: 2, message: 'db.example.com:5432 can be reached' },
+      { name: 'tls', status: 'passed', latency_ms: 9, message: 'The session is encrypted' },
+      { name: 'sign_in', status: 'passed', latency_ms: 12, message: 'Signed in as tidemark' },
+      { name: 'read_catalog', status: 'passed', latency_ms: 8, message: 'The catalog can be read' },
+    ],
+  },
+)
+
+const JOB_ID = '0196f2e1-2b3c-7d4e-8f50-a1b2c3d4e5f6'
+const status = Joi.valid('pending', 'running', 'completed', 'failed', 'cancelled')
+
+const started = record(
+  { job_id: id, asset_id: id, status, message: Joi.string(), started_at: time },
+  {
+    job_id: JOB_ID,
+    asset_id: SOURCE_ID,
+    status: 'pending',
+    message: `Discovery is pending: GET /api/v1/sdk/jobs/${JOB_ID} tells how it goes`,
+    started_at: '2026-03-09T08:05:10.000Z',
+  },
+)
+
+const DISCOVERED = {
+  table_count: 24,
+  column_count: 180,
+  changes_detected: 1,
+  unread_count: 0,
+  unread: [],
+  duration_ms: 240,
+}
+
+const discovered = record({
+  table_count: count,
+  column_count: count,
+  changes_detected: count,
+  unread_count: count.description(
+    'Tables that are or may be there and could not be read; what was known stays.',
+  ),
+  unread: Joi.array()
+    .items(record({ table_path: text, error_code: errorCode, error_message: text }))
+    .description('The first 100 of them.'),
+  duration_ms: count,
+}).description('Of a discovery.')
+
+const refreshed = record({
+  measured: count.description('Tables that were read.'),
+  fresh: count,
+  stale: count,
+  unknown: count,
+  failed: count.description('Tables that could not be read.'),
+  statements: count.description('Statements that the source was sent.'),
+  tables: Joi.array()
+    .items(record({ asset: text, status: Joi.valid('error'), error_message: text }))
+    .description('Those that could not be read.'),
+}).description('Of a refresh of freshness.')
+
+const job = record(
+  {
+    job_id: id,
+    status,
+    workflow_name: Joi.string().description('What it does: `discovery` or `freshness_refresh`.'),
+    asset_id: id,
+    progress: integer.min(0).max(100).description('Percent.'),
+    result: Joi.alternatives().try(discovered, refreshed).allow(null).description('Of a completed job.'),
+    error: record({ code: errorCode, message: text }).allow(null).description('Of a failed job.'),
+    created_at: time,
+    completed_at: time.allow(null),
+  },
+  {
+    job_id: JOB_ID,
+    status: 'completed',
+    workflow_name: 'discovery',
+    asset_id: SOURCE_ID,
+    progress: 100,
+    result: DISCOVERED,
+    error: null,
+    created_at: '2026-03-09T08:05:10.000Z',
+    completed_at: '2026-03-09T08:05:10.460Z',
+  },
+).label('Job')
+
+const tag = record(
+  {
+    id,
+    name: Joi.string(),
+    category: Joi.valid('business', 'technical', 'governance'),
+    description: text.allow(null),
+    origin: Joi.valid('manual', 'automatic').description('Put on by somebody, or by a discovery.'),
+    asset_id: id.description('The table that carries it, itself or on a column; else the source.'),
+    source_id: id,
+    object_path: Joi.string().allow(null).description('The table, or the column; null of a source.'),
+    object_type: Joi.valid('source', 'table', 'column'),
+    created_at: time,
+  },
+  {
+    id: '0196f2e4-88aa-7c01-9b2d-3e4f5a6b7c8d',
+    name: 'pii.email',
+    category: 'governance',
+    description: null,
+    origin: 'automatic',
+    asset_id: TABLE_ID,
+    source_id: SOURCE_ID,
+    object_path: 'shop.public.customers.email',
+    object_type: 'column',
+    created_at: '2026-03-09T08:05:10.000Z',
+  },
+).label('Tag')
+
+const applied = record(
+  {
+    applied: count.description('Tags that are on now, those that were before included.'),
+    failed: count,
+    total: count,
+    errors: Joi.array()
+      .items(record({ object_path: text, name: text, error: text }))
+      .description('The first 100.'),
+  },
+  { applied: 2, failed: 0, total: 2, errors: [] },
+)
+
+/** Replies about sources, tables, jobs and tags, for the `response` of a route. */
+export const replies = {
+  asset: reply(inData(asset)),
+  bareAsset: reply(asset),
+  assets: reply(inPage(asset)),
+  nestedAssets: reply(inData(inPage(asset))),
+  source: reply(inData(sourceRecord), 201),
+  sourceRemoved: reply(removal('Source shop was removed')),
+  changes: reply(inEnvelope(changes)),
+  tested: reply(inData(tested)),
+  discovery: reply(inData(started), 202),
+  job: reply(inData(job)),
+  tag: { status: { 200: inData(tag), 201: inData(tag) }, sample: 0 },
+  tags: reply(inNestedPage(tag, 'tags')),
+  tagsApplied: reply(inData(applied)),
+  tagRemoved: reply(removal('Tag pii.email was taken off, and will not be put on again by itself')),
+}

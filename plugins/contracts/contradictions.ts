@@ -1,0 +1,263 @@
+/**
+ * What a schema cannot see: names that are there twice, and references to what is not there. A contract may be
+ * unfinished and still valid, so these are warnings. Nothing here trusts the shape: the contract may be invalid.
+ */
+import type { Claim } from './judge.ts'
+import { columnsOf, elementsOf, type Element } from './elements.ts'
+
+type Path = readonly string[]
+type Fields = Record<string, unknown>
+
+/** Everything in a contract of this version that contradicts the rest of it. */
+export function contradictions(contract: object, version: string): Claim[] {
+  const root = contract as Fields
+  return version === 'v2.2.2' ? ofDatasets(root) : ofObjects(root, version === 'v3.1.0')
+}
+
+/** The items of a list that are objects, with where they are. */
+export function items(owner: Fields, field: string, at: Path): { item: Fields; path: Path }[] {
+  const list = owner[field]
+  if (!Array.isArray(list)) return []
+  return list.flatMap((item: unknown, index) =>
+    typeof item === 'object' && item !== null && !Array.isArray(item)
+      ? [{ item: item as Fields, path: [...at, field, String(index)] }]
+      : [],
+  )
+}
+
+/** Items of one list whose field says the same as an earlier one's. */
+function twins(owner: Fields, list: string, field: string, at: Path): Claim[] {
+  const seen = new Set<unknown>()
+  return items(owner, list, at).flatMap(({ item, path }) => {
+    const name = item[field]
+    if (typeof name !== 'string') return []
+    if (!seen.has(name)) {
+      seen.add(name)
+      return []
+    }
+    return [
+      {
+        path: [...path, field],
+        keyword: 'duplicateName',
+        message: `expected each ${field} in ${list} once; ${JSON.stringify(name)} is there before`,
+      },
+    ]
+  })
+}
+
+function ofDatasets(root: Fields): Claim[] {
+  const columns = columnsOf(root)
+  const several = items(root, 'dataset', []).length > 1
+  const element = (owner: Fields, field: string, at: Path) => missing(owner, field, at, columns, several)
+  return [
+    ...twins(root, 'dataset', 'table', []),
+    ...items(root, 'dataset', []).flatMap(({ item: table, path }) => {
+      const own = columns.filter(({ object }) => object === table.table)
+      return [
+        ...twins(table, 'columns', 'column', path),
+        ...positions(table, 'columns', 'isPrimaryKey', 'primaryKeyPosition', path),
+        ...positions(table, 'columns', 'partitionStatus', 'partitionKeyPosition', path),
+        ...items(table, 'quality', path).flatMap(({ item, path: at }) => [
+          ...missing(item, 'column', at, own, false),
+          ...missing(item, 'columns', at, own, false),
+        ]),
+      ]
+    }),
+    ...element(root, 'slaDefaultColumn', []),
+    ...items(root, 'slaProperties', []).flatMap(({ item, path }) => element(item, 'column', path)),
+  ]
+}
+
+function ofObjects(root: Fields, isStrict: boolean): Claim[] {
+  const elements = elementsOf(root)
+  const several = items(root, 'schema', []).length > 1
+  return [
+    ...twins(root, 'schema', 'name', []),
+    ...twins(root, 'servers', 'server', []),
+    ...['customProperties'].flatMap(list => twins(root, list, 'property', [])),
+    ...items(root, 'schema', []).flatMap(({ item, path }) => ofProperties(item, path, elements, true)),
+    ...missing(root, 'slaDefaultElement', [], elements, several),
+    ...items(root, 'slaProperties', []).flatMap(({ item, path }) =>
+      missing(item, 'element', path, elements, several),
+    ),
+    ...(isStrict ? [...ids(root), ...outdated(root)] : []),
+  ]
+}
+
+function ofProperties(owner: Fields, at: Path, elements: readonly Element[], isObject: boolean): Claim[] {
+  const inside = items(owner, 'properties', at)
+  const { items: item } = owner
+  return [
+    ...twins(owner, 'properties', 'name', at),
+    ...positions(owner, 'properties', 'primaryKey', 'primaryKeyPosition', at),
+    ...positions(owner, 'properties', 'partitioned', 'partitionKeyPosition', at),
+    ...bounds(owner, at),
+    ...relations(owner, at, elements),
+    ...items(owner, 'quality', at).flatMap(({ item: rule, path }) => level(rule, path, isObject)),
+    ...inside.flatMap(({ item: property, path }) => ofProperties(property, path, elements, false)),
+    ...(typeof item === 'object' && item !== null && !Array.isArray(item)
+      ? ofProperties(item as Fields, [...at, 'items'], elements, false)
+      : []),
+  ]
+}
+
+/** A position among keys belongs to a key, and to one only. */
+function positions(owner: Fields, list: string, mark: string, field: string, at: Path): Claim[] {
+  const taken = new Set<number>()
+  return items(owner, list, at).flatMap(({ item, path }) => {
+    const position = item[field]
+    // -1 says that it is none.
+    if (typeof position !== 'number' || position < 0) return []
+    const claim = (message: string) => [{ path: [...path, field], keyword: 'keyPosition', message }]
+    if (item[mark] !== true) return claim(`expected ${mark} to be true where ${field} is given`)
+    if (taken.has(position)) return claim(`expected each ${field} once; ${position} is there before`)
+    taken.add(position)
+    return []
+  })
+}
+
+const BOUNDS = [
+  ['minimum', 'maximum'],
+  ['minLength', 'maxLength'],
+  ['minItems', 'maxItems'],
+  ['minProperties', 'maxProperties'],
+] as const
+
+/** Options that no value can meet, and patterns that are none. */
+function bounds({ logicalTypeOptions: given }: Fields, at: Path): Claim[] {
+  if (typeof given !== 'object' || given === null) return []
+  const options = given as Fields
+  const path = [...at, 'logicalTypeOptions']
+  const crossed = BOUNDS.flatMap(([least, most]) => {
+    const [low, high] = [options[least], options[most]]
+    const isCrossed = typeof low === 'number' && typeof high === 'number' && low > high
+    return isCrossed
+      ? [
+          {
+            path: [...path, least],
+            keyword: 'emptyRange',
+            message: `expected ${least} to be at most ${most}, ${high}`,
+          },
+        ]
+      : []
+  })
+  return [...crossed, ...(isPattern(options.pattern) ? [] : [badPattern([...path, 'pattern'])])]
+}
+
+function isPattern(pattern: unknown): boolean {
+  try {
+    return typeof pattern !== 'string' || new RegExp(pattern, 'u') instanceof RegExp
+  } catch {
+    return false
+  }
+}
+
+function badPattern(path: Path): Claim {
+  return {
+    path,
+    keyword: 'pattern',
+    message: 'expected a regular expression of ECMA-262; this one cannot be read',
+  }
+}
+
+/** Metrics of the library by what they measure. */
+const OF_PROPERTIES = ['nullValues', 'missingValues', 'invalidValues']
+
+function level({ metric }: Fields, at: Path, isObject: boolean): Claim[] {
+  const isMisplaced = isObject ? OF_PROPERTIES.includes(String(metric)) : metric === 'rowCount'
+  if (!isMisplaced) return []
+  const message = isObject
+    ? `expected ${String(metric)} at a property: it measures one`
+    : 'expected rowCount at an object: a property has no rows'
+  return [{ path: [...at, 'metric'], keyword: 'metricLevel', message }]
+}
+
+/** Ends of relationships, in this contract, that are not there; and keys of different length. */
+function relations(owner: Fields, at: Path, elements: readonly Element[]): Claim[] {
+  return items(owner, 'relationships', at).flatMap(({ item, path }) => {
+    const { from, to } = item
+    const uneven = Array.isArray(from) && Array.isArray(to) && from.length !== to.length
+    return [
+      ...ends(from, [...path, 'from'], elements),
+      ...ends(to, [...path, 'to'], elements),
+      ...(uneven
+        ? [
+            {
+              path: [...path, 'to'],
+              keyword: 'relationship',
+              message: `expected as many properties as from has, ${from.length}`,
+            },
+          ]
+        : []),
+    ]
+  })
+}
+
+function ends(given: unknown, path: Path, elements: readonly Element[]): Claim[] {
+  const named = Array.isArray(given)
+    ? given.map((end: unknown, index): [unknown, Path] => [end, [...path, String(index)]])
+    : [[given, path] as [unknown, Path]]
+  return named.flatMap(([end, at]) => {
+    // What another contract holds is not known here.
+    if (typeof end !== 'string' || end.includes('#')) return []
+    const isThere = elements.some(
+      ({ name, reference }) => name === end || reference === end.replace(/^\//, ''),
+    )
+    const message = `expected a property of this contract; there is no ${JSON.stringify(end)}`
+    return isThere ? [] : [{ path: at, keyword: 'relationship', message }]
+  })
+}
+
+/** Elements that an agreement names, separated by commas, and that are not there. */
+function missing(
+  owner: Fields,
+  field: string,
+  at: Path,
+  elements: readonly Element[],
+  several: boolean,
+): Claim[] {
+  const said = owner[field]
+  if (typeof said !== 'string') return []
+  const named = said.split(',').map(name => name.trim())
+  return named.flatMap(name => {
+    const isThere = elements.some(
+      element => element.names.includes(name) || (!several && element.shortNames.includes(name)),
+    )
+    const message = `expected an element of this contract; there is no ${JSON.stringify(name)}`
+    return isThere ? [] : [{ path: [...at, field], keyword: 'element', message }]
+  })
+}
+
+/** Ids that are there twice in one list: references could not tell which one they mean. */
+function ids(root: Fields): Claim[] {
+  const found: Claim[] = []
+  const look = (value: unknown, path: Path): void => {
+    if (typeof value !== 'object' || value === null) return
+    if (Array.isArray(value)) return value.forEach((item, index) => look(item, [...path, String(index)]))
+    for (const [field, item] of Object.entries(value)) {
+      // These are anything at all.
+      if (['value', 'arguments', 'implementation', 'examples'].includes(field)) continue
+      found.push(...twins(value as Fields, field, 'id', path))
+      look(item, [...path, field])
+    }
+  }
+  look(root, [])
+  return found
+}
+
+const OUTDATED: Record<string, string> = {
+  dataProduct: 'data products have a standard of their own',
+  slaDefaultElement: 'name the element in each of slaProperties',
+}
+
+function outdated(root: Fields): Claim[] {
+  const claim = (field: string, instead: string): Claim => ({
+    path: [field],
+    keyword: 'deprecated',
+    message: `expected something newer since v3.1.0: ${instead}`,
+  })
+  return [
+    ...Object.entries(OUTDATED).flatMap(([field, instead]) => (field in root ? [claim(field, instead)] : [])),
+    ...(Array.isArray(root.team) ? [claim('team', 'an object that has the people in members')] : []),
+  ]
+}

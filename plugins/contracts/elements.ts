@@ -1,0 +1,91 @@
+type Fields = Record<string, unknown>
+
+/** What other parts of a contract can point at: an object, or a property of one. */
+export interface Element {
+  /** The object that it is or belongs to. */
+  object: unknown
+  /** As relationships name it. */
+  name: string
+  /** As relationships name it by ids, where all on the way have one. */
+  reference?: string
+  /** As agreements name it. */
+  names: string[]
+  /** As agreements may name it in a contract of one object. */
+  shortNames: string[]
+}
+
+/** The tables and columns of a contract of version 2. */
+export function columnsOf(contract: Fields): Element[] {
+  return objects(contract.dataset).flatMap(table => {
+    const { table: name } = table
+    const own = [name, table.physicalName].filter(isText)
+    return [
+      named(name, own, own),
+      ...objects(table.columns).flatMap(({ column }) =>
+        isText(column)
+          ? [
+              named(
+                name,
+                own.map(prefix => `${prefix}.${column}`),
+                [column],
+              ),
+            ]
+          : [],
+      ),
+    ]
+  })
+}
+
+/** The objects and properties of a contract of version 3, nested ones with dots. */
+export function elementsOf(contract: Fields): Element[] {
+  return objects(contract.schema).flatMap(object => {
+    const prefix = namesOf(object)
+    const reference = isText(object.id) ? `schema/${object.id}` : undefined
+    return [
+      { ...named(object.name, prefix, prefix), reference },
+      ...within(object, { object: object.name, prefix, short: [], reference }),
+    ]
+  })
+}
+
+interface Place {
+  object: unknown
+  prefix: string[]
+  short: string[]
+  reference?: string
+}
+
+function within(owner: Fields, { object, prefix, short, reference }: Place): Element[] {
+  const inside = objects(owner.properties).flatMap(property => {
+    const own = namesOf(property)
+    const long = prefix.flatMap(before => own.map(name => `${before}.${name}`))
+    const brief = short.length === 0 ? own : short.flatMap(before => own.map(name => `${before}.${name}`))
+    const id =
+      reference !== undefined && isText(property.id) ? `${reference}/properties/${property.id}` : undefined
+    return [
+      { ...named(object, long, brief), reference: id },
+      ...within(property, { object, prefix: long, short: brief, reference: id }),
+    ]
+  })
+  // The properties of an item are named as if they were the list's.
+  const [item] = objects([owner.items])
+  return item ? [...inside, ...within(item, { object, prefix, short, reference })] : inside
+}
+
+function named(object: unknown, names: string[], shortNames: string[]): Element {
+  return { object, name: names[0] ?? '', names, shortNames }
+}
+
+function namesOf({ name, physicalName }: Fields): string[] {
+  return [...new Set([name, physicalName].filter(isText))]
+}
+
+function objects(list: unknown): Fields[] {
+  return Array.isArray(list)
+    ? list.filter((item): item is Fields => typeof item === 'object' && item !== null && !Array.isArray(item))
+    : []
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}

@@ -1,0 +1,94 @@
+import type { ErrorObject } from 'ajv'
+import { ID } from './schema/parts.ts'
+import { REFERENCE } from './schema/properties.ts'
+import { OPERATORS } from './schema/quality.ts'
+import { SFTP } from './schema/servers.ts'
+
+/** Where an error is, as steps; of a field that should not be there, the field. */
+export function pathOf({ instancePath, keyword, params }: ErrorObject): string[] {
+  const path = instancePath
+    .split('/')
+    .slice(1)
+    .map(step => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return keyword === 'additionalProperties'
+    ? [...path, (params as { additionalProperty: string }).additionalProperty]
+    : path
+}
+
+/** What was expected, in a sentence. */
+export function message({
+  keyword,
+  params,
+  data,
+  message: said = 'expected something else',
+}: ErrorObject): string {
+  const told = params as Record<string, unknown>
+  switch (keyword) {
+    case 'type':
+      return `expected ${typesOf(told.type)}${insteadOf(data, told.type)}`
+    case 'enum':
+      return `expected one of ${(told.allowedValues as string[]).join(', ')}`
+    case 'required':
+      return `expected the field ${String(told.missingProperty)}, which is missing`
+    case 'additionalProperties':
+      return 'expected no field of this name: it is not known here'
+    case 'false schema':
+      return 'expected no such field here: it belongs to another type of this part'
+    case 'oneOf':
+      return `expected exactly one of ${OPERATORS.join(', ')}`
+    case 'format':
+      return `expected a ${FORMATS[String(told.format)] ?? String(told.format)}`
+    case 'pattern':
+      return `expected ${PATTERNS[String(told.pattern)] ?? `a text like ${String(told.pattern)}`}`
+    case 'uniqueItems':
+      return 'expected items that differ from each other'
+    case 'maxProperties':
+      return 'expected no options, or a logicalType that they are of'
+    default:
+      return COUNTS[keyword]?.(Number(told.limit)) ?? said
+  }
+}
+
+const COUNTS: Record<string, (limit: number) => string> = {
+  minItems: limit => `expected at least ${limit} item${limit === 1 ? '' : 's'}`,
+  maxItems: limit => `expected at most ${limit} items`,
+  minimum: limit => `expected ${limit} or more`,
+  exclusiveMinimum: limit => `expected more than ${limit}`,
+}
+
+const FORMATS: Record<string, string> = {
+  date: 'date such as 2024-02-29',
+  'date-time': 'time such as 2024-02-29T12:30:00Z',
+  uri: 'URI such as https://example.com/data',
+}
+
+/** What regular expressions ask for, in words. */
+const PATTERNS: Record<string, string> = {
+  [ID]: 'letters, digits, hyphens and underscores only',
+  [REFERENCE]: 'a property, such as orders.customer_id or schema/orders/properties/customer_id',
+  [SFTP]: 'an address that begins with sftp://',
+}
+
+/** What stands there, where that says how to put it right. */
+function insteadOf(data: unknown, types: unknown): string {
+  if (data === null) return ', and nothing is here'
+  const isText = [types].flat().includes('string')
+  return isText && ['number', 'boolean'].includes(typeof data)
+    ? `, not a ${typeof data === 'number' ? 'number' : 'yes or no'}: put it in quotes`
+    : ''
+}
+
+const TYPES: Record<string, string> = {
+  string: 'a text',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+  null: 'nothing',
+}
+
+function typesOf(types: unknown): string {
+  const names = [types].flat().map(type => TYPES[String(type)] ?? String(type))
+  return names.join(', or ')
+}

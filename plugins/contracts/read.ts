@@ -1,0 +1,196 @@
+import {
+  Alias,
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  type Document,
+} from 'yaml'
+
+/** A contract as it was read. */
+export interface Reading {
+  value: unknown
+  /** The line of what stands at a path, from 1; null for values that came without text. */
+  lineOf(path: readonly string[]): number | null
+  /** What was read in another way than whoever wrote it may think. */
+  doubts: Unreadable[]
+}
+
+/** Why a text is no contract at all. */
+export interface Unreadable {
+  /** Stable, for programs: `yaml.syntax`, `yaml.duplicate_key`, `yaml.documents`, `yaml.key`, `yaml.alias`, `yaml.depth`. */
+  type: string
+  message: string
+  line: number | null
+}
+
+/** Thrown with all that is wrong, as far as it could be told. */
+export class UnreadableError extends Error {
+  override readonly name = 'UnreadableError'
+  readonly failures: readonly Unreadable[]
+
+  constructor(failures: readonly Unreadable[]) {
+    // One bracket that is missing can be found missing again and again.
+    const distinct = [...new Map(failures.map(failure => [failure.message, failure])).values()]
+    super(distinct.map(({ message }) => message).join('; '))
+    this.failures = distinct
+  }
+}
+
+/** Aliases that a contract may hold, counted with those inside of what they stand for. */
+const MAX_ALIASES = 100
+/** Deepest nesting, as of all bodies. */
+export const MAX_DEPTH = 32
+/** Failures that are told of. */
+const MAX_FAILURES = 100
+
+/**
+ * Reads YAML 1.2 by its core schema: dates are texts, `<<` is a key as any other. JSON is YAML.
+ * @throws UnreadableError for what is no single document of it
+ */
+export function readYaml(text: string): Reading {
+  const lines = new LineCounter()
+  const document = parseDocument(text, {
+    version: '1.2',
+    // A directive in the text may name another version, and with it another schema.
+    schema: 'core',
+    merge: false,
+    resolveKnownTags: false,
+    // The library compares each key with all others; ours takes each once.
+    uniqueKeys: false,
+    lineCounter: lines,
+    prettyErrors: false,
+    strict: true,
+    // A silent one would not tell of a second document.
+    logLevel: 'error',
+  })
+  const told = ({
+    code,
+    message,
+    pos,
+  }: {
+    code: string
+    message: string
+    pos: [number, number]
+  }): Unreadable => {
+    const { line } = lines.linePos(pos[0])
+    const isSeveral = code === 'MULTIPLE_DOCS'
+    return {
+      type: isSeveral ? 'yaml.documents' : 'yaml.syntax',
+      message: isSeveral
+        ? 'a second document starts here: send one contract at a time'
+        : (message.split('\n', 1)[0] ?? message),
+      line,
+    }
+  }
+  if (document.errors.length > 0)
+    throw new UnreadableError(document.errors.slice(0, MAX_FAILURES).map(error => placed(told(error))))
+  const merges = inspect(document, lines)
+  return {
+    value: valueOf(document),
+    lineOf: path => lineAt(document, lines, path),
+    doubts: [...document.warnings.map(told), ...merges],
+  }
+}
+
+/** A failure whose message names the line, for replies that have no other place for it. */
+function placed({ message, line, ...failure }: Unreadable): Unreadable {
+  return { ...failure, message: line === null ? message : `line ${line}: ${message}`, line }
+}
+
+function valueOf(document: Document): unknown {
+  try {
+    return document.toJS({ maxAliasCount: MAX_ALIASES })
+  } catch (error) {
+    throw new UnreadableError([{ type: 'yaml.alias', message: aliasTrouble(error as Error), line: null }])
+  }
+}
+
+function aliasTrouble({ message }: Error): string {
+  return /excessive alias/i.test(message)
+    ? `aliases stand for more than ${MAX_ALIASES} parts: write them out`
+    : `an alias cannot be followed: ${message}`
+}
+
+/** Looks at each node once for what the library does not refuse, or would take too long to; gives what to doubt. */
+function inspect(document: Document, lines: LineCounter): Unreadable[] {
+  const failures: Unreadable[] = []
+  const merges: Unreadable[] = []
+  // A name may be given anew: it then stands for what was last called so.
+  const anchors = new Map<string, unknown>()
+  let aliases = 0
+  const at = (node: unknown) => lines.linePos(startOf(node) ?? 0).line
+  const fail = (type: string, node: unknown, message: string) => {
+    if (failures.length < MAX_FAILURES) failures.push(placed({ type, message, line: at(node) }))
+  }
+  const look = (node: unknown, depth: number, around: ReadonlySet<unknown>): void => {
+    if (isAlias(node)) {
+      if (++aliases === MAX_ALIASES + 1)
+        fail('yaml.alias', node, `more than ${MAX_ALIASES} aliases: write them out`)
+      if (!anchors.has(node.source))
+        fail('yaml.alias', node, `*${node.source} stands for nothing: no &${node.source} comes before it`)
+      if (around.has(anchors.get(node.source)))
+        fail('yaml.alias', node, `*${node.source} stands inside of what it stands for`)
+      return
+    }
+    const { anchor } = (node ?? {}) as { anchor?: string }
+    if (anchor !== undefined) anchors.set(anchor, node)
+    if (!isMap(node) && !isSeq(node)) return
+    if (depth > MAX_DEPTH)
+      return fail('yaml.depth', node, `nested deeper than ${MAX_DEPTH} levels: flatten it`)
+    const inside = anchor === undefined ? around : new Set([...around, node])
+    const seen = new Map<string, unknown>()
+    for (const item of node.items) {
+      if (!isPair(item)) {
+        look(item, depth + 1, inside)
+        continue
+      }
+      const key = keyOf(item.key)
+      if (key === null)
+        fail('yaml.key', item.key, 'keys are plain texts; a value that begins with a bracket needs quotes')
+      else if (seen.has(key))
+        fail('yaml.duplicate_key', item.key, `the key ${JSON.stringify(key)} stands here a second time`)
+      else seen.set(key, item)
+      if (key === '<<' && merges.length < MAX_FAILURES)
+        merges.push({ type: 'yaml.merge', message: MERGE, line: at(item.key) })
+      look(item.value, depth + 1, inside)
+    }
+  }
+  look(document.contents, 1, new Set())
+  if (failures.length > 0) throw new UnreadableError(failures)
+  return merges
+}
+
+const MERGE = '<< is a field as any other in YAML 1.2: write out the fields that it was to bring here'
+
+/** A key as JSON has it; null for lists, objects and aliases. */
+function keyOf(node: unknown): string | null {
+  if (!isScalar(node)) return null
+  return node.value === null ? '' : String(node.value)
+}
+
+function startOf(node: unknown): number | undefined {
+  return (node as { range?: [number, number, number] | null } | null)?.range?.[0]
+}
+
+/** The line of the key, or of the item, at a path; of the nearest thing around it where there is none. */
+function lineAt(document: Document, lines: LineCounter, path: readonly string[]): number {
+  let node: unknown = document.contents
+  let start = startOf(node) ?? 0
+  for (const step of path) {
+    if (node instanceof Alias) node = node.resolve(document)
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => keyOf(key) === step)
+      if (!pair) break
+      start = startOf(pair.key) ?? start
+      node = pair.value
+    } else if (isSeq(node)) {
+      node = node.items[Number(step)]
+      start = startOf(node) ?? start
+    } else break
+  }
+  return lines.linePos(start).line
+}

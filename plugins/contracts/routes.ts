@@ -1,0 +1,67 @@
+import type { Lifecycle, ServerRoute } from '@hapi/hapi'
+import { access } from '../../server/access.ts'
+import { apiError, unprocessable } from '../../server/errors.ts'
+import { envelope } from '../../server/replies.ts'
+import type { Verdict } from './judge.ts'
+import { CONTENT_TYPES, contractBody, errorReply, verdictReply } from './schemas.ts'
+import type { Question } from './threads.ts'
+import type { Validator } from './validate.ts'
+
+const PATH = '/api/public/contracts/validate'
+
+/** The route of the feature. */
+export function routes({ validate }: Validator): ServerRoute[] {
+  return [
+    {
+      method: 'POST',
+      path: PATH,
+      handler: async request => reply(await validate(question(request.payload))),
+      options: {
+        ...access.open,
+        description: 'Validates a data contract of the Open Data Contract Standard',
+        notes: [
+          'Versions 2.2.2, 3.0.0 to 3.0.2 and 3.1.0, by its apiVersion. An invalid contract is answered with 200 and',
+          'valid false; 422 says that the text is no YAML. A 3.x contract that only a newer 3.x takes is valid, with',
+          'warnings.',
+        ],
+        tags: ['api', 'contracts'],
+        // Without a type it is a text, and JSON is YAML.
+        payload: { allow: ['application/json', 'text/plain', 'text/yaml'], defaultContentType: 'text/plain' },
+        validate: { payload: contractBody },
+        response: {
+          status: { 200: verdictReply, 413: errorReply, 415: errorReply, 503: errorReply },
+          sample: 0,
+        },
+      },
+    },
+  ]
+}
+
+/** hapi parses texts and JSON; YAML of the other types is a text. */
+export const readContentType: Lifecycle.Method = (request, h) => {
+  if (request.method !== 'post' || request.path !== PATH) return h.continue
+  const { headers } = request
+  const [type = ''] = String(headers['content-type'] ?? '').split(';')
+  const given = type.trim().toLowerCase()
+  if (given === 'application/yaml' || given === 'application/x-yaml') headers['content-type'] = 'text/yaml'
+  else if (given !== '' && !CONTENT_TYPES.some(known => known === given))
+    throw apiError('UNSUPPORTED_MEDIA_TYPE', `Send the contract as one of ${CONTENT_TYPES.join(', ')}`)
+  return h.continue
+}
+
+function question(payload: unknown): Question {
+  if (typeof payload === 'string') return { text: payload }
+  const { contract, ...rest } = payload as { contract?: unknown }
+  if (contract === undefined || Object.keys(rest).length > 0) return { value: payload }
+  if (typeof contract === 'string') return { text: contract }
+  const msg =
+    'contract must be a string that holds the YAML; a contract that is JSON needs no field around it'
+  throw unprocessable([{ loc: ['body', 'contract'], msg, type: 'string.base' }])
+}
+
+function reply({ found, ...verdict }: Verdict) {
+  const message = verdict.valid
+    ? 'The contract is valid'
+    : 'The contract is not valid: errors say where and why'
+  return envelope(verdict, message, { errors_found: found.errors, warnings_found: found.warnings })
+}

@@ -1,0 +1,135 @@
+import type { Edition } from './editions.ts'
+import {
+  count,
+  each,
+  fields,
+  flag,
+  has,
+  list,
+  number,
+  object,
+  oneOf,
+  part,
+  closed,
+  text,
+  when,
+  whole,
+} from './parts.ts'
+import type { Fields, Schema } from './parts.ts'
+
+/** What can be said of a property of one logical type. */
+function options({ isStrict }: Edition): Record<string, Fields> {
+  // Until 3.1 a bound was a value, and a mark that it does not belong to the range itself.
+  const range = (value: Schema): Fields => ({
+    minimum: value,
+    maximum: value,
+    ...each(['exclusiveMinimum', 'exclusiveMaximum'], isStrict ? value : flag),
+  })
+  const numeric = { ...range(number), multipleOf: { type: 'number', exclusiveMinimum: 0 } }
+  const widths = ['8', '16', '32', '64', '128']
+  const integers = oneOf(...['i', 'u'].flatMap(sign => widths.map(width => sign + width)))
+  const zoned = { ...range(text), format: text, timezone: flag, defaultTimezone: text }
+  const names = { ...list(text), minItems: 1, uniqueItems: true }
+  return {
+    string: { minLength: count, maxLength: count, pattern: text, format: text },
+    date: { ...range(text), format: text },
+    ...(isStrict && { timestamp: zoned, time: zoned }),
+    integer: { ...numeric, format: integers },
+    number: { ...numeric, format: oneOf('f32', 'f64') },
+    object: { minProperties: count, maxProperties: count, required: names },
+    array: { minItems: count, maxItems: count, uniqueItems: flag },
+    boolean: {},
+  }
+}
+
+/** What objects and properties both say of themselves. */
+function element(edition: Edition): Fields {
+  return {
+    ...edition.id,
+    ...each(['name', 'physicalType', 'description', 'businessName'], text),
+    authoritativeDefinitions: part('authoritativeDefinitions'),
+    tags: list(text),
+    customProperties: part('customProperties'),
+    quality: list(part('quality')),
+  }
+}
+
+/** A table, a topic, a file: what has properties. */
+export function schemaObject(edition: Edition): Schema {
+  const known = {
+    ...element(edition),
+    logicalType: oneOf('object'),
+    ...each(['physicalName', 'dataGranularityDescription'], text),
+    properties: list(part('property')),
+    ...(edition.isStrict && { relationships: list(betweenObjects()) }),
+  }
+  return closed(known, ['name'])
+}
+
+/**
+ * A column or field, or what the items of one are.
+ * @param isItem an item needs no name, and until 3.1 could have properties whatever its type
+ */
+export function property(edition: Edition, isItem: boolean): Schema {
+  const byType = options(edition)
+  const known = {
+    ...element(edition),
+    ...each(['primaryKey', 'required', 'unique', 'partitioned', 'criticalDataElement'], flag),
+    ...each(['primaryKeyPosition', 'partitionKeyPosition'], whole),
+    ...each(['classification', 'encryptedName', 'transformLogic', 'transformDescription'], text),
+    ...(edition.since('v3.0.2') && { physicalName: text }),
+    transformSourceObjects: list(text),
+    logicalType: oneOf(...Object.keys(byType)),
+    logicalTypeOptions: object,
+    examples: { type: 'array' },
+    properties: list(part('property')),
+    items: part('item'),
+    ...(edition.isStrict && { relationships: list(fromProperty()) }),
+  }
+  const typed = Object.entries(byType)
+    // Nothing is said of what a boolean is like.
+    .filter(([type]) => type !== 'boolean')
+    .map(([type, said]) => when(has('logicalType', type), fields({ logicalTypeOptions: closed(said) })))
+  const untyped = { not: { required: ['logicalType'] } }
+  const mayHave = (field: string, type: string) =>
+    when({ anyOf: [untyped, has('logicalType', type)] }, {}, fields({ [field]: false }))
+  return {
+    ...closed(known, isItem ? [] : ['name']),
+    allOf: [
+      ...typed,
+      // Without a type all of them apply, and they have nothing in common.
+      when(untyped, fields({ logicalTypeOptions: { maxProperties: 0 } })),
+      ...(isItem && !edition.isStrict ? [] : [mayHave('properties', 'object')]),
+      mayHave('items', 'array'),
+    ],
+  }
+}
+
+const NAME = '[A-Za-z_][A-Za-z0-9_]*'
+const STEP = `${NAME}/[A-Za-z0-9_-]+`
+const FILE = '(https?://)?[A-Za-z0-9._/-]+\\.yaml#'
+
+/** `object.property` by names, or `schema/<id>/properties/<id>` by ids, of another contract with its file in front. */
+export const REFERENCE = `^(${NAME}\\.${NAME}|(${FILE})?/?${STEP}(/${STEP})*)$`
+
+const reference: Schema = {
+  type: ['string', 'array'],
+  pattern: REFERENCE,
+  minItems: 1,
+}
+const end: Schema = { ...reference, items: { ...reference, type: 'string' } }
+const relation: Fields = { type: oneOf('foreignKey'), to: end, customProperties: part('customProperties') }
+
+function fromProperty(): Schema {
+  return closed(relation, ['to'])
+}
+
+/** Both ends are one property, or both are several. */
+function betweenObjects(): Schema {
+  const isSeveral = fields({ from: { type: 'array' } })
+  const to = (type: string) => fields({ to: { type } })
+  return {
+    ...closed({ ...relation, from: end }, ['from', 'to']),
+    allOf: [when(isSeveral, to('array'), to('string'))],
+  }
+}

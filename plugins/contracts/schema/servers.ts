@@ -1,0 +1,110 @@
+import type { Edition } from './editions.ts'
+import { anything, each, has, list, oneOf, part, text, uri, when, whole } from './parts.ts'
+import type { Fields, Schema } from './parts.ts'
+
+/** How the location of an SFTP server begins. */
+export const SFTP = '^sftp://'
+
+/** What a kind of server says of itself, the fields that it must have first. */
+interface Kind {
+  must: Fields
+  may?: Fields
+}
+
+const host = { host: text }
+const port = { port: whole }
+const database = { database: text }
+const schema = { schema: text }
+const address = { ...host, ...port }
+const onHost: Kind = { must: { ...host, ...database }, may: port }
+const onPort: Kind = { must: { ...address, ...database } }
+const withSchema: Kind = { must: { ...address, ...database, ...schema } }
+
+/** Every kind of server that an edition knows. */
+function kinds(edition: Edition): Record<string, Kind> {
+  // Until 3.1 files had to have one of a few formats.
+  const format = edition.isStrict ? text : oneOf('parquet', 'delta', 'json', 'csv')
+  const delimiter = edition.isStrict ? text : oneOf('new_line', 'array')
+  const staging: Kind = edition.since('v3.0.2')
+    ? { must: { stagingDir: uri, ...schema } }
+    : // The first two editions ask for another spelling than the one they describe.
+      { must: { staging_dir: anything, ...schema }, may: { stagingDir: uri } }
+  const known: Record<string, Kind> = {
+    api: { must: { location: uri } },
+    athena: { must: staging.must, may: { ...staging.may, catalog: text, regionName: text } },
+    azure: { must: { location: uri, format }, may: { delimiter } },
+    bigquery: { must: { project: text, dataset: text } },
+    clickhouse: onPort,
+    databricks: { must: { catalog: text, ...schema }, may: host },
+    denodo: { must: address, may: database },
+    dremio: { must: address, may: schema },
+    duckdb: { must: database, may: edition.isStrict ? schema : { schema: whole } },
+    glue: { must: { account: text, ...database }, may: { location: uri, format: text } },
+    cloudsql: withSchema,
+    db2: { must: { ...address, ...database }, may: schema },
+    informix: onHost,
+    kafka: { must: host, may: { format: text } },
+    kinesis: { must: {}, may: { region: text, format: text } },
+    local: { must: { path: text, format: text } },
+    mysql: onPort,
+    oracle: { must: { ...address, serviceName: text } },
+    postgresql: withSchema,
+    postgres: withSchema,
+    presto: { must: host, may: { catalog: text, ...schema } },
+    pubsub: { must: { project: text } },
+    redshift: { must: { ...database, ...schema }, may: { ...host, region: text, account: text } },
+    s3: { must: { location: uri }, may: { endpointUrl: uri, format, delimiter } },
+    sftp: { must: { location: { ...uri, pattern: SFTP } }, may: { format, delimiter } },
+    snowflake: {
+      must: { account: text, ...database, ...schema },
+      may: { ...address, warehouse: text },
+    },
+    sqlserver: { must: { ...host, ...database, ...schema }, may: port },
+    synapse: onPort,
+    trino: { must: { ...address, catalog: text, ...schema } },
+    vertica: withSchema,
+    custom: { must: {}, may: custom(edition) },
+  }
+  return edition.isStrict ? { ...known, hive: onHost, impala: onHost, zen: onHost } : known
+}
+
+function custom({ isStrict }: Edition): Fields {
+  const texts = [
+    'account',
+    'catalog',
+    'database',
+    'dataset',
+    'delimiter',
+    'format',
+    'host',
+    'path',
+    'project',
+  ]
+  const more = ['region', 'regionName', 'schema', 'serviceName', 'stagingDir', 'warehouse']
+  return {
+    ...each([...texts, ...more, ...(isStrict ? ['stream'] : [])], text),
+    endpointUrl: uri,
+    location: uri,
+    ...port,
+  }
+}
+
+/** Where the data is: each kind of server is reached in its own way. */
+export function server(edition: Edition): Schema {
+  const known = kinds(edition)
+  const common: Fields = {
+    ...edition.id,
+    server: text,
+    type: oneOf(...Object.keys(known)),
+    description: text,
+    environment: text,
+    roles: list(part('role')),
+    customProperties: part('customProperties'),
+  }
+  const commonOnly = each(Object.keys(common), anything)
+  const cases = Object.entries(known).map(([type, { must, may }]) =>
+    when(has('type', type), edition.part({ ...commonOnly, ...may, ...must }, Object.keys(must))),
+  )
+  // Which other fields it may have depends on its type.
+  return { type: 'object', properties: common, required: ['server', 'type'], allOf: cases }
+}

@@ -1,0 +1,58 @@
+import { apiError, unprocessable } from '../../server/errors.ts'
+import type { Verdict } from './judge.ts'
+import { BusyError, makeThreads, type Question, type Threads } from './threads.ts'
+
+/** Bytes of a contract's text. */
+export const MAX_BYTES = 256 * 1024
+
+/** Seconds after which a busy validator has done what waits now. */
+const RETRY_AFTER = 2
+
+/** Judges contracts; stops when the service does. */
+export interface Validator {
+  /**
+   * @throws 413 for too large a contract, 422 for a text that is none, 400 for one nested too deeply, 503 when too
+   * many wait
+   */
+  validate(question: Question): Promise<Verdict>
+  stop(): Promise<void>
+}
+
+/** Makes a validator with threads of its own. */
+export function makeValidator(threads: Threads = makeThreads()): Validator {
+  return {
+    async validate(question) {
+      const size = Buffer.byteLength('text' in question ? question.text : JSON.stringify(question.value))
+      if (size > MAX_BYTES)
+        throw apiError(
+          'PAYLOAD_TOO_LARGE',
+          `The contract has ${size} bytes, and ${MAX_BYTES} are the most: split it`,
+          { size, limit: MAX_BYTES },
+        )
+      const answer = await threads.ask(question).catch(refuse)
+      if ('verdict' in answer) return answer.verdict
+      const { unreadable } = answer
+      const deep = unreadable.find(({ type }) => type === 'yaml.depth')
+      if (deep) throw apiError('BAD_REQUEST', `The contract cannot be read: ${deep.message}`)
+      throw unprocessable(unreadable.map(({ type, message }) => ({ loc: ['body'], msg: message, type })))
+    },
+    stop: () => threads.stop(),
+  }
+}
+
+function refuse(error: unknown): never {
+  if (!(error instanceof BusyError)) throw error
+  const busy = apiError('UNAVAILABLE', error.message, { retry_after: RETRY_AFTER })
+  busy.output.headers['Retry-After'] = String(RETRY_AFTER)
+  throw busy
+}
+
+/** Judges one contract, as the command line does, and leaves nothing behind. */
+export async function validateText(text: string): Promise<Verdict> {
+  const validator = makeValidator()
+  try {
+    return await validator.validate({ text })
+  } finally {
+    await validator.stop()
+  }
+}

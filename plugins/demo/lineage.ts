@@ -1,0 +1,21 @@
+/** Which of the shop's tables are made from which, upstream first. */
+export const LINEAGE = [
+  ['currencies', 'countries'],
+  ['countries', 'customers'],
+  ['customers', 'addresses'],
+  ['categories', 'products'],
+  ['suppliers', 'products'],
+  ['products', 'inventory'],
+  ['warehouses', 'inventory'],
+  ['customers', 'orders'],
+  ['coupons', 'orders'],
+  ['orders', 'order_items'],
+  ['products', 'order_items'],
+  ['orders', 'payments'],
+  ['payments', 'refunds'],
+  ['orders', 'shipments'],
+  ['carriers', 'shipments'],
+  ['products', 'reviews'],
+  ['customers', 'support_tickets'],
+  ['orders', 'daily_sales'],
+].map(([upstream, downstream]) => [`main.${upstream}`, `main.${downstream}`] as const)

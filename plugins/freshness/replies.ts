@@ -1,0 +1,283 @@
+import Joi from 'joi'
+import {
+  held,
+  inData,
+  inEnvelope,
+  inNestedPage,
+  inPage,
+  pageFields,
+  record,
+  removal,
+  reply,
+  unusable,
+} from '../../server/envelopes.ts'
+import { SIGNALS } from './models.ts'
+import { READINESS } from './readiness.ts'
+
+const { id, text, time, count, integer, number, flag } = held
+
+const status = Joi.valid('fresh', 'stale', 'unknown')
+const slaStatus = Joi.valid('within_sla', 'warning', 'violated')
+  .allow(null)
+  .description('Null while unknown.')
+const readiness = Joi.valid(...READINESS).description(
+  'Whether it can be used: fresh is ready, stale is not_ready, one whose check failed is error.',
+)
+const threshold = Joi.string()
+  .allow(null)
+  .description('How old its newest data may be, given or learned, such as 24h; null while it is not known.')
+const mode = Joi.valid('explicit', 'auto_learn')
+const signal = Joi.valid(...SIGNALS)
+  .allow(null)
+  .description('What the age is read from: null where nothing tells it.')
+const ageMinutes = integer.min(0).allow(null).description('At the time of the check.')
+
+const FRESHNESS = {
+  asset: 'shop.shop.public.orders',
+  status: 'fresh',
+  last_updated: '2026-03-09T07:58:00.000Z',
+  sla_threshold: '24h',
+  sla_status: 'within_sla',
+  checked_at: '2026-03-09T08:05:00.000Z',
+  timestamp_column: 'created_at',
+  data_age_minutes: 7,
+}
+
+const freshnessFields = {
+  asset: Joi.string().description('The qualified name.'),
+  status,
+  last_updated: time.allow(null).description('The newest data in it.'),
+  sla_threshold: threshold,
+  sla_status: slaStatus,
+  checked_at: time.allow(null),
+  timestamp_column: text.allow(null),
+  data_age_minutes: ageMinutes,
+}
+
+const META = {
+  signal: 'column',
+  expected_next_update: '2026-03-10T07:58:00.000Z',
+  error_message: null,
+  note: null,
+}
+
+const metaFields = {
+  signal,
+  expected_next_update: time.allow(null),
+  error_message: text.allow(null).description('Why the last check failed.'),
+  note: Joi.string().allow(null).description('What else is to be known of it.'),
+}
+
+const summaryOf = {
+  ready: count,
+  not_ready: count,
+  unknown: count,
+  error: count,
+}
+
+function ofSource(table: Joi.Schema): Joi.ObjectSchema {
+  return record({
+    asset: Joi.string().example('shop').description('The qualified name of the source.'),
+    summary: record(summaryOf, { ready: 3, not_ready: 0, unknown: 0, error: 0 }).description(
+      'Of all that match, whatever status was asked for.',
+    ),
+    tables: Joi.array().items(table),
+    ...pageFields,
+  })
+}
+
+const freshness = record(freshnessFields, FRESHNESS).label('Freshness')
+const listed = record({ ...freshnessFields, readiness }, { ...FRESHNESS, readiness: 'ready' })
+
+const ofTable = { data: FRESHNESS, meta: META }
+const bare = Joi.alternatives()
+  .try(inEnvelope(freshness, record(metaFields, META)), inEnvelope(ofSource(listed)))
+  .example({ success: true, data: ofTable.data, message: '', error: '', meta: ofTable.meta })
+  .description('The record of a table; of a source, counts and its tables.')
+
+const SCHEDULE_ID = '0196f2e7-10ff-7a3b-8c4d-5e6f70819203'
+
+const MONITORED = {
+  ...FRESHNESS,
+  readiness: 'ready',
+  schedule_id: SCHEDULE_ID,
+  asset_id: '0196f2e1-2cf0-7e21-a4b5-c6d7e8f90a1b',
+  source_id: '0196f2df-4c00-7b8a-9c3d-1e2f3a4b5c6d',
+  table_path: 'shop.public.orders',
+  monitoring_mode: 'explicit',
+  is_active: true,
+  ...META,
+}
+
+const monitored = record(
+  {
+    ...freshnessFields,
+    readiness,
+    schedule_id: id,
+    asset_id: id,
+    source_id: id,
+    table_path: Joi.string(),
+    monitoring_mode: mode,
+    is_active: flag.description('Whether its schedule is.'),
+    ...metaFields,
+  },
+  MONITORED,
+).label('MonitoredTable')
+
+const detail = Joi.alternatives()
+  .try(monitored, ofSource(monitored))
+  .example(MONITORED)
+  .description('The record of a table; of a source, counts and its tables.')
+
+const summary = record(
+  {
+    total_tables: count,
+    fresh: count,
+    stale: count,
+    unknown: count,
+    error: count.description('Tables whose last check failed.'),
+    warning: count.description('Fresh ones of which 80 % of the threshold have passed.'),
+    violated: count,
+    paused: count.description('Of which the schedule or the source is paused.'),
+    last_check_at: time.allow(null),
+  },
+  {
+    total_tables: 3,
+    fresh: 3,
+    stale: 0,
+    unknown: 0,
+    error: 0,
+    warning: 0,
+    violated: 0,
+    paused: 0,
+    last_check_at: '2026-03-09T08:05:00.000Z',
+  },
+)
+
+const check = record(
+  {
+    checked_at: time,
+    status,
+    sla_status: slaStatus,
+    last_updated: time.allow(null),
+    data_age_minutes: ageMinutes,
+    is_update: flag.description('Whether there was newer data than at the check before.'),
+    error_message: text.allow(null),
+  },
+  {
+    checked_at: '2026-03-09T08:05:00.000Z',
+    status: 'fresh',
+    sla_status: 'within_sla',
+    last_updated: '2026-03-09T07:58:00.000Z',
+    data_age_minutes: 7,
+    is_update: true,
+    error_message: null,
+  },
+)
+
+const JOB_ID = '0196f2e9-7000-7b1c-9d2e-3f4051627384'
+
+const started = record(
+  {
+    job_id: id,
+    status: Joi.valid('pending', 'running', 'completed', 'failed', 'cancelled'),
+    message: Joi.string(),
+  },
+  {
+    job_id: JOB_ID,
+    status: 'pending',
+    message: `Refresh is pending: GET /api/v1/sdk/jobs/${JOB_ID} tells how it goes`,
+  },
+)
+
+const schedule = record(
+  {
+    id,
+    asset_id: id.description('The source.'),
+    table_path: Joi.string(),
+    check_interval: Joi.string().description('A duration, such as 1h.'),
+    freshness_column: text.allow(null),
+    freshness_expression: text.allow(null),
+    freshness_signal: signal,
+    expected_interval_hours: number.allow(null).description('The threshold in hours.'),
+    sla_threshold: threshold,
+    monitoring_mode: mode,
+    is_active: flag,
+    last_check: time.allow(null),
+    next_check: time.allow(null),
+    created_at: time,
+    updated_at: time,
+  },
+  {
+    id: SCHEDULE_ID,
+    asset_id: MONITORED.source_id,
+    table_path: 'shop.public.orders',
+    check_interval: '1h',
+    freshness_column: 'created_at',
+    freshness_expression: null,
+    freshness_signal: 'column',
+    expected_interval_hours: 24,
+    sla_threshold: '24h',
+    monitoring_mode: 'explicit',
+    is_active: true,
+    last_check: '2026-03-09T08:05:00.000Z',
+    next_check: '2026-03-09T09:05:00.000Z',
+    created_at: '2026-03-09T08:04:59.000Z',
+    updated_at: '2026-03-09T08:04:59.000Z',
+  },
+).label('FreshnessSchedule')
+
+const bulk = record(
+  {
+    created: count.description('Schedules that were made, or of a dry run would be.'),
+    existing: count.description('Tables that had a schedule before.'),
+    without_signal: count.description('Tables of which nothing tells when they were updated.'),
+    matched: count.description('Tables in use that the patterns name.'),
+    tables_without_signal: held.texts.description('The first 100 of those, by path.'),
+    signals: record({ column: count, last_modified: count }).description(
+      'What the created ones are read from.',
+    ),
+    dry_run: flag,
+  },
+  {
+    created: 22,
+    existing: 1,
+    without_signal: 1,
+    matched: 24,
+    tables_without_signal: ['shop.public.countries'],
+    signals: { column: 22, last_modified: 0 },
+    dry_run: false,
+  },
+)
+
+const unconfigured = unusable
+  .description('The asset has no freshness schedule, or all of them are paused')
+  .example({
+    detail: [
+      {
+        loc: ['path', 'asset_id'],
+        msg: 'Freshness is not configured for shop: POST /api/v1/sdk/freshness/schedules',
+        type: 'freshness.not_configured',
+      },
+    ],
+  })
+
+/** The same of an asset that may have none. */
+function ofConfigured(schema: Joi.Schema, status = 200) {
+  return { status: { [status]: schema, 422: unconfigured }, sample: 0 }
+}
+
+/** Replies about freshness, for the `response` of a route. */
+export const replies = {
+  bare: reply(bare),
+  monitored: reply(inNestedPage(monitored)),
+  summary: reply(inData(summary)),
+  detail: ofConfigured(inData(detail)),
+  history: ofConfigured(inData(inPage(check))),
+  refresh: ofConfigured(inData(started), 202),
+  schedules: reply(inNestedPage(schedule)),
+  newSchedule: reply(inData(schedule), 201),
+  schedule: reply(inData(schedule)),
+  bulk: reply(inData(bulk)),
+  scheduleRemoved: reply(removal('The freshness of shop.shop.public.orders is not watched any more')),
+}

@@ -1,0 +1,94 @@
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import type { Connected, LineageApi } from './api.ts'
+
+/** One statement: pairs to ids, what is new of them, and which tables had no edge before. */
+export const connect: LineageApi['connect'] = async (trx, sourceId, pairs, { isDemo = false } = {}) => {
+  const [connected] = await rows<Connected>(
+    trx,
+    `with known as (
+       select id, schema_name || '.' || name as path from tables
+        where company_id = :companyId and source_id = :sourceId and is_active),
+     given as (
+       select distinct u.id as upstream_id, d.id as downstream_id
+         from unnest(cast(:upstream as text[]), cast(:downstream as text[])) as pair (upstream, downstream)
+         join known u on u.path = pair.upstream
+         join known d on d.path = pair.downstream),
+     former as (
+       select upstream_id as id from lineage_edges where company_id = :companyId
+       union select downstream_id from lineage_edges where company_id = :companyId),
+     added as (
+       insert into lineage_edges (company_id, source_id, upstream_id, downstream_id, is_demo)
+       select :companyId, :sourceId, upstream_id, downstream_id, :isDemo from given
+        order by upstream_id, downstream_id
+       on conflict do nothing
+       returning upstream_id, downstream_id),
+     joined as (select upstream_id as id from added union select downstream_id from added)
+     select (select count(*)::int from added) as edges,
+            (select count(*)::int from joined where id not in (select id from former)) as nodes`,
+    {
+      companyId: companyOf(trx),
+      sourceId,
+      upstream: pairs.map(([upstream]) => upstream),
+      downstream: pairs.map(([, downstream]) => downstream),
+      isDemo,
+    },
+  )
+  return connected ?? { nodes: 0, edges: 0 }
+}
+
+/** An edge of the graph: the second table is made from the first. */
+export interface Edge {
+  upstreamId: string
+  downstreamId: string
+}
+
+/** Edges from some tables, towards what they are made from or what is made from them. */
+export function edgesFrom(
+  trx: Transaction,
+  tableIds: readonly string[],
+  direction: 'upstream' | 'downstream',
+  most: number,
+): Promise<Edge[]> {
+  const [from, to] =
+    direction === 'upstream' ? ['downstream_id', 'upstream_id'] : ['upstream_id', 'downstream_id']
+  return rows<Edge>(
+    trx,
+    `select e.upstream_id, e.downstream_id from lineage_edges e
+       join tables t on t.company_id = :companyId and t.id = e.${to}
+      where e.company_id = :companyId and e.${from} = any(cast(:ids as uuid[]))
+      order by t.qualified_name, e.${from} limit :most`,
+    { companyId: companyOf(trx), ids: [...tableIds], most },
+  )
+}
+
+/** The edges of a source. */
+export function edgesOf(trx: Transaction, sourceId: string, most: number): Promise<Edge[]> {
+  return rows<Edge>(
+    trx,
+    `select e.upstream_id, e.downstream_id from lineage_edges e
+       join tables u on u.company_id = :companyId and u.id = e.upstream_id
+       join tables d on d.company_id = :companyId and d.id = e.downstream_id
+      where e.company_id = :companyId and e.source_id = :sourceId
+      order by u.qualified_name, d.qualified_name limit :most`,
+    { companyId: companyOf(trx), sourceId, most },
+  )
+}
+
+/** A table as the graph shows it. */
+export interface TableRow {
+  id: string
+  qualifiedName: string
+  name: string
+  kind: string
+  isActive: boolean
+}
+
+/** Some tables, by their qualified names. */
+export function tablesNamed(trx: Transaction, ids: readonly string[]): Promise<TableRow[]> {
+  return rows<TableRow>(
+    trx,
+    `select id, qualified_name, name, kind, is_active from tables
+      where company_id = :companyId and id = any(cast(:ids as uuid[])) order by qualified_name`,
+    { companyId: companyOf(trx), ids: [...ids] },
+  )
+}

@@ -1,0 +1,80 @@
+import type { Server } from '@hapi/hapi'
+import type { Transaction } from '../../server/database.ts'
+import { edgesFrom, edgesOf, tablesNamed, type Edge } from './edges.ts'
+
+export const DIRECTIONS = ['upstream', 'downstream'] as const
+type Direction = (typeof DIRECTIONS)[number]
+
+/** Most edges that are followed; a graph of more can be neither drawn nor read. */
+const MOST = 2_000
+
+/** What is asked of the graph. */
+export interface Walk {
+  /** Steps away from the table. */
+  depth: number
+  direction: Direction | 'both'
+}
+
+type Asset = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>
+
+/** The graph around a table, or that of a source as a whole, which knows no direction and no depth. */
+export async function graphOf(trx: Transaction, asset: Asset, { depth, direction }: Walk): Promise<object> {
+  const { table, source } = asset
+  const found = table
+    ? await around(
+        trx,
+        table.id,
+        DIRECTIONS.filter(each => direction === 'both' || direction === each),
+        depth,
+      )
+    : { edges: await edgesOf(trx, source.id, MOST + 1), distances: {} as Partial<Distances> }
+  const edges = found.edges.slice(0, MOST)
+  const ids = new Set(edges.flatMap(({ upstreamId, downstreamId }) => [upstreamId, downstreamId]))
+  if (table) ids.add(table.id)
+  const tables = await tablesNamed(trx, [...ids])
+  const { upstream, downstream } = found.distances
+  return {
+    asset_id: (table ?? source).id,
+    nodes: tables.map(({ id, qualifiedName, name, kind, isActive }) => ({
+      id,
+      qualified_name: qualifiedName,
+      name,
+      asset_type: kind,
+      is_active: isActive,
+      upstream_distance: upstream?.get(id) ?? null,
+      downstream_distance: downstream?.get(id) ?? null,
+    })),
+    edges: edges.map(({ upstreamId, downstreamId }) => ({
+      upstream_id: upstreamId,
+      downstream_id: downstreamId,
+    })),
+    is_complete: found.edges.length <= MOST,
+  }
+}
+
+/** By direction, how many steps each table is away. */
+type Distances = Record<Direction, Map<string, number>>
+
+async function around(
+  trx: Transaction,
+  id: string,
+  directions: readonly Direction[],
+  depth: number,
+): Promise<{ edges: Edge[]; distances: Partial<Distances> }> {
+  const edges = new Map<string, Edge>()
+  const distances: Partial<Distances> = {}
+  for (const direction of directions) {
+    const seen = new Map([[id, 0]])
+    distances[direction] = seen
+    let frontier = [id]
+    // A table that was seen is not left again, so that a circle ends.
+    for (let step = 1; step <= depth && frontier.length > 0 && edges.size <= MOST; step++) {
+      const found = await edgesFrom(trx, frontier, direction, MOST + 1)
+      for (const edge of found) edges.set(`${edge.upstreamId} ${edge.downstreamId}`, edge)
+      const reached = found.map(edge => (direction === 'upstream' ? edge.upstreamId : edge.downstreamId))
+      frontier = [...new Set(reached)].filter(each => !seen.has(each))
+      for (const each of frontier) seen.set(each, step)
+    }
+  }
+  return { edges: [...edges.values()], distances }
+}

@@ -1,0 +1,14 @@
+import type { Plugin } from '@hapi/hapi'
+import { prune } from './jobs.ts'
+import { onboardingRoutes } from './onboarding-routes.ts'
+import { preferenceRoutes } from './routes.ts'
+
+/** How users like their pages, and how far they are in the tour. */
+export const preferences: Plugin<undefined> = {
+  name: 'preferences',
+  dependencies: ['auth', 'alerts', 'catalog'],
+  register(server) {
+    server.jobs.add(prune)
+    server.route([...preferenceRoutes, ...onboardingRoutes])
+  },
+}

@@ -1,0 +1,20 @@
+import Joi from 'joi'
+import type { Job } from '../../server/jobs.ts'
+
+/** Days that events of the tour are kept. */
+const DAYS = 90
+
+/** Deletes events of the tour that nobody asks for any more. */
+export const prune: Job = {
+  name: 'preferences.prune',
+  data: Joi.object({}),
+  every: '41 3 * * *',
+  async work(_data, { server }) {
+    const [row] = await server.db.statement<{ count: number }>(
+      `with gone as (delete from onboarding_events where at < now() - make_interval(days => :days) returning 1)
+       select cast(count(*) as int) as count from gone`,
+      { days: DAYS },
+    )
+    return { deleted: row?.count ?? 0 }
+  },
+}

@@ -1,0 +1,120 @@
+import type { Server } from '@hapi/hapi'
+import { raw } from 'objection'
+import type { Transaction } from '../../server/database.ts'
+import { UserPreferences } from './models.ts'
+import { progressOf, type Progress } from './onboarding.ts'
+
+/** The preferences record. */
+export interface Preferences {
+  theme: UserPreferences['theme']
+  /** The user's own time zone, which their profile shows too. */
+  timezone: string
+  email_notifications: boolean
+  digest: UserPreferences['digest']
+  default_asset_id: string | null
+  table_page_size: number
+  onboarding: Progress
+  custom: Record<string, unknown>
+}
+
+/** What a user may change of them. */
+export type PreferencesPatch = Partial<Omit<Preferences, 'onboarding'>>
+
+/** What holds for who has changed nothing, as in the columns' defaults. */
+const DEFAULTS = {
+  theme: 'system',
+  emailNotifications: true,
+  digest: 'off',
+  defaultAssetId: null,
+  tablePageSize: 50,
+  custom: {},
+} satisfies Partial<UserPreferences>
+
+const DEFAULT_TIMEZONE = 'UTC'
+
+/** The preferences of a user; the defaults for who has none. */
+export async function readPreferences(
+  server: Server,
+  trx: Transaction,
+  userId: string,
+): Promise<Preferences> {
+  const kept = await UserPreferences.query(trx).findById(userId)
+  const { theme, emailNotifications, digest, defaultAssetId, tablePageSize, custom } = kept ?? DEFAULTS
+  return {
+    theme,
+    timezone: await server.plugins.auth.timezoneOf(trx, userId),
+    email_notifications: emailNotifications,
+    digest,
+    default_asset_id: await stillThere(server, trx, defaultAssetId),
+    table_page_size: tablePageSize,
+    onboarding: await progressOf(trx, userId),
+    custom,
+  }
+}
+
+async function stillThere(server: Server, trx: Transaction, id: string | null): Promise<string | null> {
+  if (id === null) return null
+  const [known] = await server.plugins.alerts.knownAssets(trx, [id])
+  return known ?? null
+}
+
+/**
+ * Changes what is given and leaves the rest, in one statement, so that of two changes at once neither undoes the
+ * other. `custom` is replaced as a whole.
+ * @throws 404 `ASSET_NOT_FOUND` for a default asset that is not there
+ */
+export async function changePreferences(
+  server: Server,
+  trx: Transaction,
+  userId: string,
+  patch: PreferencesPatch,
+): Promise<void> {
+  const { timezone, ...own } = patch
+  const changes = await columnsOf(server, trx, own)
+  if (timezone !== undefined) await server.plugins.auth.setTimezone(trx, userId, timezone)
+  const names = Object.keys(changes) as (keyof typeof changes)[]
+  if (names.length === 0) return
+  await UserPreferences.query(trx)
+    .insert({ userId, ...changes, updatedAt: raw('now()') as unknown as Date })
+    .onConflict('userId')
+    .merge([...names, 'updatedAt'])
+}
+
+async function columnsOf(
+  server: Server,
+  trx: Transaction,
+  patch: Omit<PreferencesPatch, 'timezone'>,
+): Promise<Partial<UserPreferences>> {
+  const { default_asset_id: assetId } = patch
+  const asset = assetId == null ? undefined : await server.plugins.catalog.findAsset(trx, assetId)
+  const columns: Partial<UserPreferences> = {
+    theme: patch.theme,
+    emailNotifications: patch.email_notifications,
+    digest: patch.digest,
+    tablePageSize: patch.table_page_size,
+    custom: patch.custom,
+    ...(assetId !== undefined && { defaultAssetId: asset ? (asset.table ?? asset.source).id : null }),
+  }
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))
+}
+
+/** Makes everything the default again; how far the user is in the tour stays. */
+export async function resetPreferences(server: Server, trx: Transaction, userId: string): Promise<void> {
+  // In the order in which a change writes them, so that no two wait for each other.
+  await server.plugins.auth.setTimezone(trx, userId, DEFAULT_TIMEZONE)
+  await UserPreferences.query(trx).deleteById(userId)
+}
+
+const CUSTOM = 'custom.'
+
+/**
+ * One value of the record by its name, or one of `custom` by its key, which may be written `custom.<key>` where the
+ * record has a field of that name; null for what is neither.
+ */
+export function valueNamed(record: Preferences, key: string): unknown {
+  if (Object.hasOwn(record, key)) return record[key as keyof Preferences]
+  const { custom } = record
+  if (Object.hasOwn(custom, key)) return custom[key]
+  const own = key.startsWith(CUSTOM) ? key.slice(CUSTOM.length) : ''
+  return Object.hasOwn(custom, own) ? custom[own] : null
+}

@@ -1,0 +1,104 @@
+import type { Request, ServerRoute } from '@hapi/hapi'
+import { access, caller, inCompany } from '../../server/access.ts'
+import { auditRequest } from '../../server/audit.ts'
+import type { Transaction } from '../../server/database.ts'
+import { bodyOf, param } from '../../server/input.ts'
+import { envelope } from '../../server/replies.ts'
+import {
+  changePreferences,
+  readPreferences,
+  resetPreferences,
+  valueNamed,
+  type PreferencesPatch,
+} from './preferences.ts'
+import { replies } from './replies.ts'
+import { schemas } from './schemas.ts'
+
+const tags = ['api', 'preferences']
+const path = '/api/v1/auth/preferences'
+
+/** How the signed-in user likes their pages. */
+export const preferenceRoutes: ServerRoute[] = [
+  {
+    method: 'GET',
+    path,
+    options: {
+      ...access.session,
+      description: "The user's preferences",
+      notes: 'Who has changed nothing has the defaults.',
+      tags,
+      validate: { query: schemas.none },
+      response: replies.preferences,
+    },
+    handler: request => answer(request, async () => undefined),
+  },
+  {
+    method: 'PATCH',
+    path,
+    options: {
+      ...access.session,
+      description: 'Change some preferences',
+      notes: 'What is not given stays as it is; `custom` is replaced as a whole.',
+      tags,
+      validate: { payload: schemas.patch, query: schemas.none },
+      response: replies.preferences,
+    },
+    handler: request =>
+      answer(request, async (trx, userId) => {
+        const patch = bodyOf<PreferencesPatch>(request)
+        const fields = Object.keys(patch)
+        if (fields.length === 0) return
+        await changePreferences(request.server, trx, userId, patch)
+        await tell(request, trx, 'preferences.updated', { fields })
+      }),
+  },
+  {
+    method: 'DELETE',
+    path,
+    options: {
+      ...access.session,
+      description: 'Make all preferences the defaults again',
+      notes: 'The time zone is one of them. How far the user is in the tour stays.',
+      tags,
+      validate: { payload: schemas.nothing, query: schemas.none },
+      response: replies.preferences,
+    },
+    handler: request =>
+      answer(request, async (trx, userId) => {
+        await resetPreferences(request.server, trx, userId)
+        await tell(request, trx, 'preferences.reset', {})
+      }),
+  },
+  {
+    method: 'GET',
+    path: `${path}/{preference_key}`,
+    options: {
+      ...access.session,
+      description: 'One preference by its name',
+      notes:
+        'A field of the preferences, or a key of `custom`, also written `custom.<key>`; null where there is none.',
+      tags,
+      validate: { params: schemas.keyParams, query: schemas.none },
+      response: replies.value,
+    },
+    handler: request =>
+      inCompany(request, async trx => {
+        const record = await readPreferences(request.server, trx, caller(request).userId as string)
+        return envelope(valueNamed(record, param(request, 'preference_key')))
+      }),
+  },
+]
+
+/** Does something with the caller's preferences and answers with the whole of them. */
+function answer(request: Request, work: (trx: Transaction, userId: string) => Promise<void>) {
+  const userId = caller(request).userId as string
+  return inCompany(request, async trx => {
+    await work(trx, userId)
+    return envelope(await readPreferences(request.server, trx, userId))
+  })
+}
+
+async function tell(request: Request, trx: Transaction, action: string, details: object): Promise<void> {
+  const target = { type: 'user', id: caller(request).userId as string }
+  await auditRequest(request, trx, { action, target, details: { ...details } })
+}

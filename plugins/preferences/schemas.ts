@@ -1,0 +1,87 @@
+import Joi from 'joi'
+import { TIMEZONE } from '../../server/timezones.ts'
+import { CHAPTERS, DIGESTS, THEMES } from './models.ts'
+
+/** Bytes of `custom` as JSON. */
+const MOST_CUSTOM = 16 * 1024
+/** Keys of `custom`. */
+const MOST_KEYS = 64
+/** Characters of such a key. */
+const LONGEST_KEY = 100
+/** Bytes of an event's properties as JSON. */
+const MOST_PROPERTIES = 8 * 1024
+/** As large as its column takes. */
+const MOST_STEPS = 2_147_483_647
+
+/** An object of anything, of a size that a row may have. */
+function anything(most: number, longestKey = most): Joi.ObjectSchema {
+  return Joi.object()
+    .pattern(Joi.string().min(1).max(longestKey), Joi.any())
+    .custom((value: object, helpers) =>
+      Buffer.byteLength(JSON.stringify(value)) <= most ? value : helpers.error('object.size', { most }),
+    )
+    .messages({ 'object.size': `{{#label}} must be at most ${most} bytes as JSON` })
+}
+
+const custom = anything(MOST_CUSTOM, LONGEST_KEY)
+  .max(MOST_KEYS)
+  .description(
+    `Whatever a client wants to keep for the user: at most ${MOST_KEYS} keys, 16 KiB. Replaced as a whole.`,
+  )
+
+const chapter = Joi.string().valid(...CHAPTERS)
+const step = Joi.number().strict().integer().min(0).max(MOST_STEPS)
+const word = Joi.string()
+  .trim()
+  .min(1)
+  .max(100)
+  .pattern(/^\P{Cc}*$/u, 'text without control characters')
+
+/** The bodies and paths of preferences and of the tour. */
+export const schemas = {
+  patch: Joi.object({
+    theme: Joi.string().valid(...THEMES),
+    timezone: TIMEZONE.description('An IANA time zone; the same as in the profile.'),
+    email_notifications: Joi.boolean().strict(),
+    digest: Joi.string().valid(...DIGESTS),
+    default_asset_id: Joi.string()
+      .max(2_000)
+      .allow(null)
+      .description('The id or qualified name of a source or a table; null for none.'),
+    table_page_size: Joi.number().strict().integer().min(10).max(200),
+    custom,
+  })
+    .required()
+    .label('UserPreferencesUpdate')
+    .example({ theme: 'dark', table_page_size: 100 }),
+  keyParams: Joi.object({
+    preference_key: Joi.string()
+      .max(200)
+      .required()
+      .description('A field of the preferences, or a key of `custom`, also written `custom.<key>`.')
+      .example('theme'),
+  }),
+  chapter: Joi.object({ chapter: chapter.required(), completed: Joi.boolean().strict().required() })
+    .required()
+    .label('UpdateChapterRequest')
+    .example({ chapter: 'connect', completed: true }),
+  step: Joi.object({ chapter: chapter.required(), step: step.required() })
+    .required()
+    .label('UpdateStepRequest')
+    .example({ chapter: 'connect', step: 2 }),
+  reset: Joi.object({ chapter: chapter.description('All of them unless given.') })
+    .allow(null)
+    .label('ResetOnboardingRequest')
+    .example({ chapter: 'connect' }),
+  event: Joi.object({
+    event_name: word.required().description('What happened.'),
+    chapter: chapter.required(),
+    step,
+    properties: anything(MOST_PROPERTIES).description('Whatever else is to be known: at most 8 KiB.'),
+  })
+    .required()
+    .label('TrackOnboardingEventRequest')
+    .example({ event_name: 'step_completed', chapter: 'discover', step: 1, properties: { seconds: 12 } }),
+  none: Joi.object({}),
+  nothing: Joi.object({}).allow(null),
+}

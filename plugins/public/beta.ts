@@ -1,0 +1,147 @@
+import type { Server, ServerRoute } from '@hapi/hapi'
+import Joi from 'joi'
+import { access } from '../../server/access.ts'
+import { rows, type Transaction } from '../../server/database.ts'
+import { held, record, reply } from '../../server/envelopes.ts'
+import { bodyOf } from '../../server/input.ts'
+
+const tags = ['api', 'public']
+
+const text = (max: number) =>
+  Joi.string()
+    .trim()
+    .max(max)
+    .pattern(/^[^\p{Cc}]*$/u)
+    .messages({ 'string.pattern.base': '{{#label}} must not hold control characters' })
+    .allow('', null)
+
+const signUp = Joi.object({
+  email: Joi.string()
+    .trim()
+    .normalize('NFC')
+    .lowercase()
+    .email({ tlds: false })
+    .max(254)
+    .required()
+    .description('Where to write to when there is a place.'),
+  name: text(200),
+  company: text(200),
+  use_case: Joi.string().trim().max(2_000).allow('', null).description('What it is to be used for.'),
+})
+  .required()
+  .example({ email: 'ada@example.com', name: 'Ada', company: 'Acme', use_case: 'Freshness of 200 tables' })
+  .label('BetaSignupRequest')
+
+const status = record(
+  {
+    open: held.flag.description('Whether sign-ups are taken.'),
+    capacity: held.count.allow(null).description('How many are taken; null for any number.'),
+    registered: held.count.description('How many have signed up.'),
+    message: Joi.string(),
+  },
+  {
+    open: true,
+    capacity: null,
+    registered: 41,
+    message: 'The beta is open: sign up and we will write to you.',
+  },
+).label('BetaStatus')
+
+const signedUp = record(
+  {
+    registered: held.flag,
+    position: Joi.number().integer().min(1).allow(null).description('The place on the list, from 1.'),
+    message: Joi.string(),
+  },
+  { registered: true, position: 42, message: 'You are on the list: we will write to you.' },
+).label('BetaSignupResponse')
+
+interface SignUp {
+  email: string
+  name?: string | null
+  company?: string | null
+  use_case?: string | null
+}
+
+/** Who would like to take part before everybody can. */
+export const betaRoutes: ServerRoute[] = [
+  {
+    method: 'GET',
+    path: '/api/public/beta/status',
+    options: {
+      ...access.open,
+      description: 'Whether people may sign up for the beta',
+      tags,
+      response: reply(status),
+    },
+    async handler({ server }, h) {
+      const registered = await server.db.system(countSignUps)
+      const { betaCapacity: capacity = null } = server.config
+      const open = isOpen(server, registered)
+      const message = open
+        ? 'The beta is open: sign up and we will write to you.'
+        : 'The beta takes nobody just now: look again later.'
+      return h.response({ open, capacity, registered, message }).header('Cache-Control', 'no-store')
+    },
+  },
+  {
+    method: 'POST',
+    path: '/api/public/beta/signup',
+    options: {
+      ...access.beta,
+      description: 'Sign up for the beta',
+      notes:
+        'The same email gives the same answer again, and what was said first is kept. While nobody is taken, everybody is answered alike, whether they have signed up before or not.',
+      tags,
+      validate: { payload: signUp },
+      response: reply(signedUp),
+    },
+    async handler(request, h) {
+      const position = await register(request.server, bodyOf<SignUp>(request))
+      const message =
+        position === null
+          ? 'The beta takes nobody just now; who has signed up keeps their place.'
+          : 'You are on the list: we will write to you.'
+      return h
+        .response({ registered: position !== null, position, message })
+        .header('Cache-Control', 'no-store')
+    },
+  },
+]
+
+/** The place of an email on the list, by when it came; null while nobody is taken. */
+async function register(server: Server, { email, ...said }: SignUp): Promise<number | null> {
+  return server.db.system(async trx => {
+    // One at a time, so that each is counted before the next is.
+    await rows(trx, `select pg_advisory_xact_lock(hashtextextended('beta sign-up', 0))`)
+    if (!isOpen(server, await countSignUps(trx))) return null
+    await rows(
+      trx,
+      `insert into beta_signups (email, name, company, use_case)
+       select :email, :name, :company, :useCase where not exists (select from beta_signups where email = :email)`,
+      {
+        email,
+        name: said.name || null,
+        company: said.company || null,
+        useCase: said.use_case || null,
+      },
+    )
+    // Counted, since a number that was drawn and not used leaves a gap.
+    const [place] = await rows<{ position: number }>(
+      trx,
+      `select cast(count(*) as int) as position from beta_signups
+       where position <= (select position from beta_signups where email = :email)`,
+      { email },
+    )
+    return place?.position ?? null
+  })
+}
+
+async function countSignUps(trx: Transaction): Promise<number> {
+  const [row] = await rows<{ count: number }>(trx, 'select cast(count(*) as int) as count from beta_signups')
+  return row?.count ?? 0
+}
+
+function isOpen({ config }: Server, registered: number): boolean {
+  return config.betaOpen && registered < (config.betaCapacity ?? Infinity)
+}

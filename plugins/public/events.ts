@@ -1,0 +1,81 @@
+import type { ServerRoute } from '@hapi/hapi'
+import Joi from 'joi'
+import { v7 as uuid } from 'uuid'
+import { access } from '../../server/access.ts'
+import { noReply } from '../../server/envelopes.ts'
+import { apiError } from '../../server/errors.ts'
+import { bodyOf } from '../../server/input.ts'
+
+const MAX_BYTES = 8_192
+
+const name = (max: number) =>
+  Joi.string()
+    .trim()
+    .min(1)
+    .max(max)
+    .pattern(/^\P{Cc}*$/u)
+    .messages({ 'string.pattern.base': '{{#label}} must not hold control characters' })
+
+const body = Joi.object({
+  event_name: name(100).required().description('What happened.'),
+  anonymous_id: name(128).required().description('A random id that a browser keeps; nothing of a person.'),
+  properties: Joi.object().unknown().default({}).description('What else there is to know of it.'),
+  occurred_at: Joi.date()
+    .iso()
+    .min('2000-01-01T00:00:00Z')
+    .max('2100-01-01T00:00:00Z')
+    .description('When it happened; now unless given.'),
+})
+  .required()
+  .example({
+    event_name: 'docs.opened',
+    anonymous_id: '0d9f6c1e-3b7a-4f52-9c8e-1a2b3c4d5e6f',
+    properties: { page: 'getting-started' },
+  })
+  .label('TrackEventRequest')
+
+interface TrackedEvent {
+  event_name: string
+  anonymous_id: string
+  properties: object
+  occurred_at?: Date
+}
+
+/** What happens on pages that nobody is signed in to. Neither address nor browser is kept. */
+export const eventRoutes: ServerRoute[] = [
+  {
+    method: 'POST',
+    path: '/api/public/events',
+    options: {
+      ...access.events,
+      description: 'Tell of something that happened, without saying who one is',
+      notes: 'At most 8 KiB. Events are kept for 90 days.',
+      tags: ['api', 'public'],
+      payload: {
+        maxBytes: MAX_BYTES,
+        failAction(_request, _h, error) {
+          const { output } = error as { output?: { statusCode: number } }
+          if (output?.statusCode !== 413) throw error ?? new Error('The body could not be read')
+          throw apiError('PAYLOAD_TOO_LARGE', 'An event takes at most 8 KiB: send fewer properties')
+        },
+      },
+      validate: { payload: body },
+      response: noReply,
+    },
+    async handler(request, h) {
+      const event = bodyOf<TrackedEvent>(request)
+      await request.server.db.statement(
+        `insert into anonymous_events (id, anonymous_id, event_name, properties, occurred_at)
+         values (:id, :anonymousId, :eventName, cast(:properties as jsonb), coalesce(cast(:occurredAt as timestamptz), now()))`,
+        {
+          id: uuid(),
+          anonymousId: event.anonymous_id,
+          eventName: event.event_name,
+          properties: JSON.stringify(event.properties),
+          occurredAt: event.occurred_at ?? null,
+        },
+      )
+      return h.response().code(204)
+    },
+  },
+]

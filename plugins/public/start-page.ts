@@ -1,0 +1,61 @@
+import { html } from '../../server/markup.ts'
+import { pages } from './pages.ts'
+import { hashOf, pageOf, policyOf, SHELL_STYLE } from './shell.ts'
+
+const STYLE = `${SHELL_STYLE}
+body { padding: 16px; }
+main { max-width: 760px; margin: 32px auto; }
+h1 { margin: 0 0 8px; font-size: 32px; line-height: 1.2; }
+h2 { margin: 32px 0 12px; font-size: 20px; line-height: 1.3; }
+p { margin: 0; color: var(--quiet); }
+ul { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 300px), 1fr)); gap: 12px; margin: 0; padding: 0; list-style: none; }
+a { display: inline-block; padding: 2px 0; color: var(--link); font-weight: 600; }
+a:hover { text-decoration-thickness: 2px; }
+a:focus-visible { outline: 3px solid var(--on); outline-offset: 3px; border-radius: 4px; }
+li p { font-size: 15px; }
+.cards li { padding: 14px 16px; background: var(--card); border: 1px solid var(--line); border-radius: 14px; }
+.pages { column-gap: 28px; }
+`
+
+/** What a browser may load for the start page: its own style. */
+export const startPolicy = policyOf({ 'style-src': [hashOf(STYLE)] })
+
+const PLACES = [
+  ['/docs', 'Interactive reference', 'Every request, to be tried out here.'],
+  ['/redoc', 'Reference to read', 'The same on one page, with examples.'],
+  ['/openapi.json', 'OpenAPI description', 'The same for programs, in version 3.1.'],
+  ['/health', 'Health', 'How the service, its database and its jobs do.'],
+] as const
+
+/** The page at `/`, for who opens the address in a browser. */
+export const startPage = pageOf({
+  title: 'Tidemark',
+  style: STYLE,
+  content: html`<main>
+    <h1>Tidemark</h1>
+    <p>
+      Watches databases and warehouses: how their tables change, whether they are fresh, whether their values
+      are what they should be. It tells you when they are not.
+    </p>
+    <nav aria-labelledby="reference">
+      <h2 id="reference">Reference</h2>
+      <ul class="cards">
+        ${PLACES.map(([path, name, about]) => entry(path, name, about))}
+      </ul>
+    </nav>
+    <nav aria-labelledby="documentation">
+      <h2 id="documentation">Documentation</h2>
+      <ul class="pages">
+        ${pages.map(({ name, title }) => {
+          const [short = title, about = ''] = title.split(': ', 2)
+          return entry(`/api/public/docs/${name}.md`, short, about)
+        })}
+      </ul>
+    </nav>
+  </main>`,
+})
+
+function entry(path: string, name: string, about: string) {
+  const more = about && html`<p>${about.charAt(0).toUpperCase()}${about.slice(1)}</p>`
+  return html`<li><a href="${path}">${name}</a>${more}</li>`
+}

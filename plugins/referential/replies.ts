@@ -1,0 +1,134 @@
+import Joi from 'joi'
+import { held, inData, inItems, record, removal, reply } from '../../server/envelopes.ts'
+
+const { id, text, time, count, integer, number, flag } = held
+
+const status = Joi.valid('pass', 'fail', 'error')
+const CHECK_ID = '0196f2ee-0102-7304-8506-0708090a0b0c'
+
+const check = record(
+  {
+    id,
+    internal_id: integer,
+    name: text,
+    description: text.allow(null),
+    severity: Joi.valid('info', 'warning', 'critical'),
+    is_active: flag,
+    child_table_path: Joi.string().description('`catalog.schema.table`.'),
+    child_column_name: text,
+    parent_table_path: Joi.string(),
+    parent_column_name: text,
+    capture_interval: Joi.valid('hourly', 'daily', 'weekly'),
+    max_orphan_count: count.allow(null).description('Orphans that are allowed; 0 when no limit is given.'),
+    max_orphan_percent: number.min(0).max(100).allow(null).description('Of the children that are not NULL.'),
+    min_child_count: count.allow(null).description('Children that every parent must have.'),
+    max_child_count: count.allow(null).description('Children that a parent may have.'),
+    latest_status: status.allow(null).description('How it did last; null before it ran.'),
+    last_check_at: time.allow(null),
+    created_at: time,
+    updated_at: time,
+  },
+  {
+    id: CHECK_ID,
+    internal_id: 2,
+    name: 'Orders have customers',
+    description: null,
+    severity: 'warning',
+    is_active: true,
+    child_table_path: 'shop.public.orders',
+    child_column_name: 'customer_id',
+    parent_table_path: 'shop.public.customers',
+    parent_column_name: 'id',
+    capture_interval: 'daily',
+    max_orphan_count: 0,
+    max_orphan_percent: null,
+    min_child_count: null,
+    max_child_count: null,
+    latest_status: null,
+    last_check_at: null,
+    created_at: '2026-03-09T08:15:00.000Z',
+    updated_at: '2026-03-09T08:15:00.000Z',
+  },
+).label('ReferentialCheck')
+
+const RESULT = {
+  id: 311,
+  referential_check_id: CHECK_ID,
+  status: 'fail',
+  orphan_count: 2,
+  orphan_percent: 0.011,
+  total_child_rows: 18_250,
+  orphan_sample: null,
+  parents_below_min: null,
+  parents_above_max: null,
+  query_duration_ms: 18,
+  checked_at: '2026-03-09T08:15:04.000Z',
+  error_message: null,
+}
+
+const sample = record({
+  row_id: Joi.any().description(
+    'The primary key, an object when it has several columns; else a number from 1.',
+  ),
+  value: Joi.any().description('The value that no parent has; *** in place of personal data.'),
+})
+
+const resultFields = {
+  id: integer,
+  referential_check_id: id,
+  status,
+  orphan_count: count.allow(null),
+  orphan_percent: number.min(0).max(100).allow(null),
+  total_child_rows: count.allow(null),
+  parents_below_min: count.allow(null).description('Null unless min_child_count is set.'),
+  parents_above_max: count.allow(null).description('Null unless max_child_count is set.'),
+  query_duration_ms: count,
+  checked_at: time,
+  error_message: text.allow(null).description('Why it could not run.'),
+}
+
+const executed = record(
+  {
+    ...resultFields,
+    orphan_sample: Joi.array()
+      .items(sample)
+      .allow(null)
+      .description('Up to 10 orphans; null where it could not run.'),
+  },
+  { ...RESULT, orphan_sample: [{ row_id: 18_001, value: 999 }] },
+)
+
+const result = record(
+  { ...resultFields, orphan_sample: Joi.valid(null).description('Orphans are not kept.') },
+  RESULT,
+).label('ReferentialResult')
+
+const summary = record(
+  {
+    total_checks: count,
+    active_checks: count,
+    passing_checks: count.description('Active checks that passed last.'),
+    failing_checks: count,
+    error: count.description('Checks that could not run.'),
+    last_check_at: time.allow(null),
+  },
+  {
+    total_checks: 2,
+    active_checks: 2,
+    passing_checks: 1,
+    failing_checks: 1,
+    error: 0,
+    last_check_at: '2026-03-09T08:15:04.000Z',
+  },
+)
+
+/** Replies about referential checks, for the `response` of a route. */
+export const replies = {
+  summary: reply(inData(summary)),
+  checks: reply(inItems(check)),
+  made: reply(inData(check), 201),
+  check: reply(inData(check)),
+  removed: reply(removal('Referential check Orders have customers was removed')),
+  executed: reply(inData(executed)),
+  results: reply(inItems(result)),
+}

@@ -1,0 +1,237 @@
+import { createHmac } from 'node:crypto'
+import type { Lifecycle, Request, RequestRoute, ResponseObject, ResponseToolkit, Server } from '@hapi/hapi'
+import Joi from 'joi'
+import { actorOf, caller } from './access.ts'
+import { rows } from './database.ts'
+import { apiError, invalidField, unprocessable } from './errors.ts'
+import type { Job } from './jobs.ts'
+import { answers400 } from './replies.ts'
+
+/** Hours for which a reply is given again. */
+export const KEPT_HOURS = 24
+/** Minutes after which a request that never ended is taken for lost with its process. */
+const LEASE_MINUTES = 5
+/** Longest key. */
+const MAX_KEY = 255
+
+/** A key of a caller: nobody else's is the same, whatever its text. */
+interface Claim {
+  companyId: string
+  actor: string
+  key: string
+}
+
+interface Kept {
+  requestHash: Buffer
+  status: number | null
+  body: string | null
+  headers: Record<string, string> | null
+}
+
+/** Headers of a reply that are given again with it. */
+const KEPT_HEADERS = ['location', 'cache-control']
+
+/** Whether a route gives the same reply again under the same `Idempotency-Key`: a guarded POST that makes something. */
+export function keepsReplies({ method, settings }: Pick<RequestRoute, 'method' | 'settings'>): boolean {
+  const { scope, sessionOnly } = settings.plugins?.access ?? {}
+  const { status = {} } = settings.response ?? {}
+  return (
+    method === 'post' && (scope !== undefined || sessionOnly === true) && (201 in status || 202 in status)
+  )
+}
+
+/**
+ * Honours `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header) on requests that make something: who repeats
+ * one because its reply was lost gets that reply, and nothing is made twice. Replies are sealed, as some hold secrets
+ * that are shown once. A request that failed changed nothing, and so its key may be used again.
+ */
+export function installIdempotency(server: Server): void {
+  server.jobs.add(prune)
+  server.ext('onPreStart', () => {
+    for (const { method, settings } of server.table()) {
+      const { handler } = settings
+      // Around the handler, since nothing that comes after it is run for a client that hung up: who will ask again.
+      if (keepsReplies({ method, settings }) && typeof handler === 'function')
+        settings.handler = once(handler as Lifecycle.Method)
+    }
+  })
+}
+
+function once(handler: Lifecycle.Method): Lifecycle.Method {
+  return async function (this: unknown, request, h) {
+    const { server } = request
+    const claim = claimOf(request)
+    if (!claim) return handler.call(this as never, request, h)
+    const hashes = hashesOf(request)
+    const kept = await take(server, claim, hashes[0]!)
+    if (kept) return again(server, claim, kept, hashes, h)
+    try {
+      const reply = await handler.call(this as never, request, h)
+      const response = isResponse(reply) ? reply : h.response(reply as object)
+      await quietly(server, keep(server, claim, response))
+      return response
+    } catch (error) {
+      await quietly(server, release(server, claim))
+      throw error
+    }
+  }
+}
+
+function isResponse(reply: unknown): reply is ResponseObject {
+  return typeof reply === 'object' && reply !== null && 'source' in reply && 'statusCode' in reply
+}
+
+/** The reply is as good without being kept: the key is free again once its lease ends. */
+async function quietly(server: Server, work: Promise<void>): Promise<void> {
+  await work.catch((error: unknown) =>
+    server.pino.warn({ err: error }, 'a reply could not be kept for its Idempotency-Key'),
+  )
+}
+
+/** @throws 409 while the first is being answered, 422 when it asked something else */
+function again(
+  server: Server,
+  claim: Claim,
+  { requestHash, status, body, headers }: Kept,
+  hashes: readonly Buffer[],
+  h: ResponseToolkit,
+): ResponseObject {
+  if (!hashes.some(hash => requestHash.equals(hash))) throw otherRequest()
+  if (status === null) throw stillRunning()
+  const reply = h.response(JSON.parse(opened(server, claim, body ?? '')) as object).code(status)
+  for (const [name, value] of Object.entries(headers ?? {})) reply.header(name, value)
+  return reply.header('Idempotency-Replayed', 'true')
+}
+
+function claimOf(request: Request): Claim | null {
+  const given = request.headers['idempotency-key'] as string | undefined
+  if (given === undefined || !keepsReplies(request.route as unknown as RequestRoute)) return null
+  if (given.length > MAX_KEY || !/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(given)) throw badKey(request)
+  const who = caller(request)
+  return { companyId: who.companyId, actor: actorOf(who), key: given }
+}
+
+/**
+ * Of what the request asks: method, path, query and body, whatever the order of its fields. Under each key that the
+ * vault has, the newest first: without one, a password in a body could be guessed from its hash.
+ */
+function hashesOf({ server, method, url, payload }: Request): Buffer[] {
+  const asked = JSON.stringify([method, url.pathname, url.search, sorted(payload ?? null)])
+  return server.vault
+    .deriveAll('idempotent request')
+    .map(({ key }) => createHmac('sha256', key).update(asked).digest())
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (value === null || typeof value !== 'object' || value instanceof Date) return value
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(fields.map(([name, item]) => [name, sorted(item)]))
+}
+
+/** Takes a key for a request, unless another has it: then gives what is known of that one. */
+function take({ db }: Server, claim: Claim, requestHash: Buffer): Promise<Kept | null> {
+  const bound = { ...claim, requestHash, kept: KEPT_HOURS, lease: LEASE_MINUTES }
+  return db.company(claim.companyId, async trx => {
+    const taken = await rows(
+      trx,
+      `insert into idempotent_replies as r (company_id, actor, key, request_hash)
+       values (:companyId, :actor, :key, :requestHash)
+       on conflict (company_id, actor, key) do update
+         set request_hash = excluded.request_hash, status = null, body = null, headers = null, created_at = now()
+         where r.created_at < now() - case when r.status is null then :lease * interval '1 minute' else :kept * interval '1 hour' end
+       returning 1 as one`,
+      bound,
+    )
+    if (taken.length > 0) return null
+    const [kept] = await rows<Kept>(
+      trx,
+      `select request_hash, status, body, headers from idempotent_replies
+        where company_id = :companyId and actor = :actor and key = :key`,
+      bound,
+    )
+    // The first one failed meanwhile, and let go of the key.
+    if (!kept) throw stillRunning()
+    return kept
+  })
+}
+
+async function keep({ db, vault }: Server, claim: Claim, response: ResponseObject): Promise<void> {
+  const body = vault.seal(JSON.stringify(response.source ?? null), placeOf(claim))
+  const headers = Object.fromEntries(
+    KEPT_HEADERS.flatMap(name =>
+      response.headers[name] === undefined ? [] : [[name, response.headers[name]]],
+    ),
+  )
+  await db.company(claim.companyId, trx =>
+    trx.raw(
+      `update idempotent_replies set status = :status, body = :body, headers = cast(:headers as jsonb), created_at = now()
+        where company_id = :companyId and actor = :actor and key = :key and status is null`,
+      { ...claim, status: response.statusCode, body, headers: JSON.stringify(headers) },
+    ),
+  )
+}
+
+async function release({ db }: Server, claim: Claim): Promise<void> {
+  await db.company(claim.companyId, trx =>
+    trx.raw(
+      `delete from idempotent_replies
+        where company_id = :companyId and actor = :actor and key = :key and status is null`,
+      { ...claim },
+    ),
+  )
+}
+
+function placeOf({ companyId, actor, key }: Claim): string {
+  return `idempotent_reply:${companyId}:${actor}:${key}`
+}
+
+/** Sealed with a key that was taken out since, a reply is lost: nothing is made a second time for that. */
+function opened({ vault }: Server, claim: Claim, body: string): string {
+  try {
+    return vault.open(body, placeOf(claim))
+  } catch {
+    throw apiError(
+      'CONFLICT',
+      'This was done, but its reply can be read no more: look for what it made, or use another Idempotency-Key',
+    )
+  }
+}
+
+function stillRunning(): Error {
+  const error = apiError(
+    'CONFLICT',
+    'A request with this Idempotency-Key is still being answered: try again in a second',
+  )
+  error.output.headers['Retry-After'] = '1'
+  return error
+}
+
+function otherRequest(): Error {
+  const msg = 'This Idempotency-Key was used for another request: take a new key for each request'
+  return unprocessable([{ loc: ['header', 'idempotency-key'], msg, type: 'idempotency.reused' }])
+}
+
+function badKey(request: Request): Error {
+  const msg = `must be 1 to ${MAX_KEY} visible ASCII characters, such as a UUID`
+  return answers400(request.path)
+    ? invalidField('idempotency-key', msg)
+    : unprocessable([
+        { loc: ['header', 'idempotency-key'], msg: `idempotency-key ${msg}`, type: 'idempotency.key' },
+      ])
+}
+
+/** Deletes replies that are given again no more. */
+export const prune: Job = {
+  name: 'idempotency.prune',
+  data: Joi.object({}),
+  every: '43 * * * *',
+  async work(_data, { server }) {
+    await server.db.statement(
+      `delete from idempotent_replies where created_at < now() - :kept * interval '1 hour'`,
+      {
+        kept: KEPT_HOURS,
+      },
+    )
+  },
+}

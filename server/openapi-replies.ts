@@ -1,0 +1,327 @@
+import type { RequestRoute } from '@hapi/hapi'
+import Joi from 'joi'
+import { CODE_NAMES, statusOf, type ErrorCode } from './errors.ts'
+import { exampleOf } from './examples.ts'
+import { describeSchema, jsonSchema, type JsonSchema } from './json-schema.ts'
+import { keepsReplies } from './idempotency.ts'
+import { answers400, refusesUndeclared } from './replies.ts'
+
+declare module '@hapi/hapi' {
+  interface RouteOptionsApp {
+    /**
+     * Error codes of a route that neither its path nor its schemas tell of. Codes of what is missing stand for all
+     * that these would tell.
+     */
+    errors?: readonly ErrorCode[]
+  }
+}
+
+/** The bodies of errors. */
+export const SCHEMAS: Record<string, JsonSchema> = {
+  Error: {
+    type: 'object',
+    properties: {
+      error: {
+        type: 'object',
+        properties: {
+          code: {
+            type: 'string',
+            pattern: '^[A-Z][A-Z_]+$',
+            description: 'Stable, for programs.',
+            examples: ['ASSET_NOT_FOUND'],
+          },
+          message: { type: 'string', minLength: 1, description: 'A sentence that says what to do.' },
+          details: {
+            type: 'object',
+            description: 'Field names, suggestions; request_id when the fault is ours.',
+          },
+        },
+        required: ['code', 'message', 'details'],
+        additionalProperties: false,
+      },
+    },
+    required: ['error'],
+    additionalProperties: false,
+  },
+  ValidationFailure: {
+    type: 'object',
+    properties: {
+      detail: {
+        type: 'array',
+        minItems: 1,
+        items: {
+          type: 'object',
+          properties: {
+            loc: {
+              type: 'array',
+              items: { type: 'string' },
+              description: 'path, query, header or body; then the field.',
+            },
+            msg: { type: 'string' },
+            type: { type: 'string' },
+          },
+          required: ['loc', 'msg', 'type'],
+          additionalProperties: false,
+        },
+      },
+    },
+    required: ['detail'],
+    additionalProperties: false,
+  },
+}
+
+const header = (type: string, description: string) => ({ description, schema: { type } })
+
+/** Headers that replies of several operations carry. */
+export const HEADERS = {
+  'X-Request-Id': header('string', 'Names this request in the log; every reply carries it.'),
+  'X-RateLimit-Limit': header('integer', 'Requests allowed in the window.'),
+  'X-RateLimit-Remaining': header('integer', 'Requests left in the window.'),
+  'X-RateLimit-Reset': header('integer', 'When the window resets, in epoch seconds.'),
+  'Retry-After': header('integer', 'Seconds to wait.'),
+  'Idempotency-Replayed': header(
+    'string',
+    '`true` when this is the reply to an earlier request of the same Idempotency-Key.',
+  ),
+}
+
+const headers = (...names: (keyof typeof HEADERS)[]) =>
+  Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }]))
+
+const LIMIT_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const
+
+const DESCRIPTIONS: Record<string, string> = {
+  400: 'The input cannot be used; details.field and details.error tell of the first failure, details.errors of all',
+  401: 'No valid credential was sent',
+  403: 'The credential is not allowed to do this; details hold current_scope and required_scope',
+  404: 'There is no such thing, or it belongs to another company',
+  409: 'It conflicts with what is there',
+  413: 'The body is too large',
+  415: 'The body is of another content type',
+  422: 'Path, query, header or body are not as described',
+  429: 'Too many requests',
+  500: 'A fault of ours; details.request_id finds it in the log',
+  503: 'The database, or what the request is about, does not answer just now',
+}
+
+/** What a code means, for its example. What is missing is not found. */
+const MEANINGS: Partial<Record<ErrorCode, string>> = {
+  VALIDATION_ERROR: 'limit: must be at most 100',
+  BAD_REQUEST: 'The body is not valid JSON: check quotes, commas and brackets',
+  WEAK_PASSWORD: 'Choose another password: it is too common',
+  INVALID_INVITATION: 'This invitation is not good, or not for this email: ask for another',
+  UNAUTHORIZED: 'Send a valid credential in the header Authorization: Bearer <token or API key>',
+  INVALID_CREDENTIALS: 'The email or the password is wrong: check both and try again',
+  INVALID_PASSWORD: 'The old password is wrong: check it and try again',
+  INVALID_TOKEN: 'This token was used before, or has expired: ask for another',
+  FORBIDDEN: 'This needs the scope read-write; the credential has read-only',
+  ACCOUNT_LOCKED: 'Too many wrong passwords: wait 15 minutes and try again',
+  CONFLICT: 'There is one like it already: read it, or choose another name',
+  USER_EXISTS: 'There is a user with this email already: sign in, or use another email',
+  KEY_LIMIT: 'The plan allows no more keys: revoke one first',
+  PAYLOAD_TOO_LARGE: 'The body is larger than 1 MiB: send less at a time',
+  UNSUPPORTED_MEDIA_TYPE: 'Send the body as Content-Type: application/json',
+  RATE_LIMITED: 'Too many requests: wait 12 s and try again',
+  INTERNAL_ERROR: 'Something went wrong on our side; the log has more under this request id',
+  UNAVAILABLE: 'The database does not answer just now: try again in a few seconds',
+}
+
+const REQUEST_ID = '5f0c8f5e-9d3b-4c55-8a51-2f6f3f1c7a10'
+
+/** Details that a code always carries. */
+const DETAILS: Partial<Record<ErrorCode, object>> = {
+  VALIDATION_ERROR: {
+    field: 'limit',
+    error: 'must be at most 100',
+    errors: [{ field: 'limit', error: 'must be at most 100' }],
+  },
+  FORBIDDEN: { current_scope: 'read-only', required_scope: 'read-write' },
+  RATE_LIMITED: { limit: 100, retry_after: 12 },
+  INTERNAL_ERROR: { request_id: REQUEST_ID },
+  UNAVAILABLE: { request_id: REQUEST_ID },
+}
+
+function errorExample(code: ErrorCode): object {
+  const thing = code
+    .replace(/_?NOT_FOUND$/, '')
+    .toLowerCase()
+    .replaceAll('_', ' ')
+  const message =
+    MEANINGS[code] ?? (thing ? `There is no ${thing} of this id` : 'There is nothing of this name')
+  return { value: { error: { code, message, details: DETAILS[code] ?? {} } } }
+}
+
+const UNPROCESSABLE = { detail: [{ loc: ['body', 'email'], msg: 'email is required', type: 'any.required' }] }
+
+/** An error reply with the codes that it may carry. */
+function errorReply(status: string, codes: readonly ErrorCode[]): object {
+  const isList = status === '422'
+  const names: (keyof typeof HEADERS)[] =
+    status === '429' ? ['X-Request-Id', 'Retry-After', ...LIMIT_HEADERS] : ['X-Request-Id']
+  return {
+    description: DESCRIPTIONS[status] ?? 'It could not be done',
+    headers: headers(...names),
+    content: {
+      'application/json': {
+        schema: { $ref: `#/components/schemas/${isList ? 'ValidationFailure' : 'Error'}` },
+        ...(isList
+          ? { example: UNPROCESSABLE }
+          : { examples: Object.fromEntries(codes.map(code => [code, errorExample(code)])) }),
+      },
+    },
+  }
+}
+
+/** What errors of a status that many operations share carry as their codes. */
+const SHARED: Record<string, readonly ErrorCode[]> = {
+  400: ['VALIDATION_ERROR', 'BAD_REQUEST'],
+  401: ['UNAUTHORIZED'],
+  403: ['FORBIDDEN'],
+  404: ['ASSET_NOT_FOUND'],
+  409: ['CONFLICT'],
+  413: ['PAYLOAD_TOO_LARGE'],
+  415: ['UNSUPPORTED_MEDIA_TYPE'],
+  422: [],
+  429: ['RATE_LIMITED'],
+  500: ['INTERNAL_ERROR'],
+  503: ['UNAVAILABLE'],
+}
+
+/** Error replies that operations refer to. */
+export const RESPONSES: Record<string, object> = Object.fromEntries(
+  Object.entries(SHARED).map(([status, codes]) => [status, errorReply(status, codes)]),
+)
+
+/** Every reply that a route can give, by status. */
+export function repliesOf(route: RequestRoute): Record<string, object> {
+  return { ...successes(route), ...failures(route) }
+}
+
+/** What a route says of its replies; without a word, some object under any good status. */
+function successes(route: RequestRoute): Record<string, object> {
+  const { method, settings } = route
+  const { status = {}, schema } = settings.response ?? {}
+  const told: [string, unknown][] = Object.entries(status)
+  if (Joi.isSchema(schema)) told.unshift(['200', schema])
+  if (!told.some(([code]) => Number(code) < 400))
+    told.unshift([method === 'get' ? '200' : '2XX', Joi.object().unknown()])
+  return Object.fromEntries(told.map(([code, body]) => [code, replyOf(route, code, body)]))
+}
+
+function replyOf(route: RequestRoute, code: string, schema: unknown): object {
+  const limit = route.settings.plugins?.access?.limit
+  const carried = headers(
+    'X-Request-Id',
+    ...(limit === undefined || limit === null ? [] : LIMIT_HEADERS),
+    ...(/^20[12]$/.test(code) && keepsReplies(route) ? (['Idempotency-Replayed'] as const) : []),
+  )
+  if (/^3/.test(code)) {
+    const location = { Location: header('string', 'The address to go on at.') }
+    return { description: 'A redirect', headers: { ...carried, ...location } }
+  }
+  const told = Joi.isSchema(schema) ? describeSchema(schema) : undefined
+  const description =
+    told?.flags?.description ?? (Number(code) >= 400 ? 'The reply when it could not be done' : 'The reply')
+  if (!Joi.isSchema(schema) || code === '204') return { description, headers: carried }
+  const content = formsOf(schema).map(form => {
+    const type = contentType(form) ?? 'application/json'
+    return [type, contentOf(type, form)]
+  })
+  return { description, headers: carried, content: Object.fromEntries(content) as object }
+}
+
+/** A reply that comes in several content types is the alternatives of them. */
+function formsOf(schema: Joi.Schema): Joi.Schema[] {
+  if (schema.type !== 'alternatives') return [schema]
+  const { matches } = schema.$_terms as { matches: { schema?: Joi.Schema }[] }
+  const forms = matches.flatMap(({ schema: form }) => form ?? [])
+  return forms.some(contentType) ? forms : [schema]
+}
+
+function contentType(schema: Joi.Schema): string | undefined {
+  return describeSchema(schema).metas?.find(meta => meta.contentType)?.contentType
+}
+
+function contentOf(type: string, joi: Joi.Schema): object {
+  const schema = jsonSchema(joi, 'output')
+  const example = exampleOf(schema)
+  return { schema, ...(type === 'application/json' && example !== undefined && { example }) }
+}
+
+function failures(route: RequestRoute): Record<string, object> {
+  const own = codesOf(route)
+  const told = route.settings.response?.status ?? {}
+  const statuses = [...own.keys()].filter(status => !told[Number(status)]).sort()
+  return Object.fromEntries(
+    statuses.map(status => {
+      const codes = own.get(status) ?? []
+      const isShared = String(codes) === String(SHARED[status])
+      return [status, isShared ? { $ref: `#/components/responses/${status}` } : errorReply(status, codes)]
+    }),
+  )
+}
+
+/** The codes that a route may answer, by status: of 422 none, since its body has no code. */
+function codesOf(route: RequestRoute): Map<string, ErrorCode[]> {
+  const { path, method, settings } = route
+  const guard = settings.plugins?.access
+  const { params, query, payload } = settings.validate ?? {}
+  const isGuarded = guard?.scope !== undefined || guard?.sessionOnly === true
+  const hasBody = method !== 'get'
+  const refusesInput =
+    refusesUndeclared(path) || [params, query, payload].some(schema => Joi.isSchema(schema))
+  const told = settings.app?.errors ?? []
+  const codes = new Map<string, ErrorCode[]>()
+  const add = (applies: boolean, ...more: ErrorCode[]) => {
+    for (const code of applies ? more : []) {
+      const status = String(statusOf(code))
+      codes.set(status, [...new Set([...(codes.get(status) ?? []), code])])
+    }
+  }
+  add(refusesInput && answers400(path), 'VALIDATION_ERROR')
+  add(hasBody, 'BAD_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE')
+  add(refusesInput && answers400(path) && !hasBody, 'BAD_REQUEST')
+  add(isGuarded, 'UNAUTHORIZED', 'FORBIDDEN')
+  if (!told.some(code => statusOf(code) === 404)) add(true, ...missing(route))
+  add(isGuarded && hasBody, 'CONFLICT')
+  add(guard !== undefined && guard.limit !== null, 'RATE_LIMITED')
+  add(true, 'INTERNAL_ERROR', 'UNAVAILABLE', ...told)
+  if ((refusesInput && !answers400(path)) || keepsReplies(route)) codes.set('422', [])
+  return codes
+}
+
+/** What may be missing of what a path, a query or a body names, in the words of the table of errors. */
+function missing({ path, settings }: RequestRoute): ErrorCode[] {
+  const words = path.split('/')
+  const places = words.flatMap((word, index) => {
+    const [, name] = /^\{(\w+)/.exec(word) ?? []
+    // `{id}` is of what the words before it name.
+    return name === undefined ? [] : [name === 'id' ? (words[index - 1] ?? '') : name]
+  })
+  const { query, payload } = settings.validate ?? {}
+  const names = [...places, ...keysOf(query), ...keysOf(payload)]
+  const found = names.flatMap(name => notFound(name))
+  if (places.some(name => notFound(name).length === 0)) found.push('NOT_FOUND')
+  return [...new Set(found)]
+}
+
+/** `rule_ids` may be `RULE_NOT_FOUND`, where there is such a code. */
+function notFound(name: string): ErrorCode[] {
+  if (name === 'anonymous_id') return []
+  const thing = name
+    .replace(/_ids?$/, '')
+    .replace(/ies$/, 'y')
+    .replace(/s$/, '')
+    .replaceAll('-', '_')
+    .toUpperCase()
+  return CODE_NAMES.filter(code => code.endsWith('_NOT_FOUND')).filter(code => {
+    const known = code.replace('_NOT_FOUND', '')
+    return thing === known || (/_ids?$/.test(name) && thing.endsWith(`_${known}`))
+  })
+}
+
+function keysOf(schema: unknown): string[] {
+  if (!Joi.isSchema(schema)) return []
+  const { keys = {} } = describeSchema(schema)
+  return Object.keys(keys).filter(key => /(_ids?|^asset)$/.test(key))
+}

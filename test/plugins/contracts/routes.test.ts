@@ -1,0 +1,148 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { command } from '../../helpers/command.ts'
+import { startServer } from '../../helpers/server.ts'
+import { minimal } from './corpus.ts'
+
+const { server, ask } = await startServer(t)
+const PATH = '/api/public/contracts/validate'
+const yaml = 'apiVersion: v3.1.0\nkind: DataContract\nid: orders\nversion: 1.0.0\nstatus: active\n'
+
+async function send(payload: string | Buffer, type?: string) {
+  const headers = type === undefined ? {} : { 'content-type': type }
+  const {
+    statusCode,
+    result,
+    headers: given,
+  } = await server.inject({ method: 'POST', url: PATH, payload, headers })
+  return { status: statusCode, body: result as Record<string, unknown>, headers: given }
+}
+
+t.test('a contract in YAML is validated, under each of its names', async t => {
+  for (const type of [
+    'application/yaml',
+    'application/x-yaml',
+    'text/yaml; charset=utf-8',
+    'text/plain',
+    undefined,
+  ]) {
+    t.match(await send(yaml, type), {
+      status: 200,
+      body: {
+        success: true,
+        data: { valid: true, api_version: 'v3.1.0', errors: [], warnings: [] },
+        error: '',
+        meta: { errors_found: 0, warnings_found: 0 },
+      },
+    })
+  }
+})
+
+t.test('JSON is a contract, or holds one in YAML', async t => {
+  t.match((await ask('POST', PATH, minimal('v3.1.0'))).body.data, { valid: true })
+  t.match((await ask('POST', PATH, { contract: yaml })).body.data, { valid: true })
+  t.match((await ask('POST', PATH, { contract: 'a: 1' })).body.data, { valid: false })
+  const beside = await ask('POST', PATH, { ...minimal('v3.1.0'), contract: yaml })
+  t.match(
+    beside.body.data,
+    { valid: false, errors: [{ path: '/contract', line: null }] },
+    'beside others it is a field',
+  )
+  t.match(await ask('POST', PATH, { contract: minimal('v3.1.0') }), {
+    status: 422,
+    body: { detail: [{ loc: ['body', 'contract'], type: 'string.base' }] },
+  })
+})
+
+t.test('an invalid contract is a good reply that says what is wrong', async t => {
+  t.match(await send(yaml.replace('id: orders', 'id: 7'), 'application/yaml'), {
+    status: 200,
+    body: {
+      success: true,
+      data: {
+        valid: false,
+        errors: [{ path: '/id', line: 3, message: /^expected a text/, keyword: 'type' }],
+      },
+      meta: { errors_found: 1 },
+    },
+  })
+})
+
+t.test('what cannot be read is refused by the form that says why', async t => {
+  t.match(await send('a: [', 'text/yaml'), {
+    status: 422,
+    body: { detail: [{ loc: ['body'], type: 'yaml.syntax' }] },
+  })
+  t.match(await send('a: 1\na: 2', 'text/yaml'), {
+    status: 422,
+    body: { detail: [{ type: 'yaml.duplicate_key', msg: /^line 2: / }] },
+  })
+  t.match(await send('', 'text/yaml'), { status: 422, body: { detail: [{ loc: ['body'] }] } })
+  t.match(await send(`${'a: {'.repeat(40)}${'}'.repeat(40)}`.replace('a: {', '{'), 'text/yaml'), {
+    status: 400,
+  })
+  t.match(await send('a: "\0"', 'application/yaml'), {
+    status: 400,
+    body: { error: { code: 'BAD_REQUEST' } },
+  })
+  t.match(await send(Buffer.from([0x61, 0x3a, 0x20, 0xff]), 'application/yaml'), { status: 400 })
+  t.match(await send('{"a"', 'application/json'), { status: 400 })
+  t.match(await send('a', 'application/xml'), {
+    status: 415,
+    body: { error: { code: 'UNSUPPORTED_MEDIA_TYPE', message: /application\/yaml/ } },
+  })
+})
+
+t.test('256 KiB of contract are taken, and no byte more', async t => {
+  const full = (size: number) => `a: ${'x'.repeat(size - 3)}`
+  t.equal((await send(full(262_144), 'text/yaml')).status, 200)
+  t.match(await send(full(262_145), 'text/yaml'), {
+    status: 413,
+    body: { error: { code: 'PAYLOAD_TOO_LARGE' } },
+  })
+  t.equal((await ask('POST', PATH, { contract: full(262_145) })).status, 413)
+  t.equal((await ask('POST', PATH, { a: full(262_145) })).status, 413)
+})
+
+t.test('when too many come at once some are told to come again, and the service goes on', async t => {
+  const replies = await Promise.all(Array.from({ length: 40 }, () => send(yaml, 'text/yaml')))
+  const refused = replies.filter(({ status }) => status === 503)
+  t.ok(refused.length > 0)
+  t.equal(refused.length + replies.filter(({ status }) => status === 200).length, 40)
+  for (const { headers, body } of refused) {
+    t.equal(headers['retry-after'], '2')
+    t.match(body, { error: { code: 'UNAVAILABLE', message: /try again/ } })
+  }
+  t.equal((await send(yaml, 'text/yaml')).status, 200)
+})
+
+t.test('the command line validates here and from afar, and ends by the verdict', async t => {
+  const folder = mkdtempSync(join(t.testdir(), 'contracts-'))
+  const file = (name: string, text: string | Buffer) => {
+    writeFileSync(join(folder, name), text)
+    return join(folder, name)
+  }
+  const good = file('good.yaml', yaml)
+  const bad = file('bad.yaml', `${yaml}stranger: 1\n`)
+  const none = file('none.yaml', 'a: [')
+  for (const far of [[], ['--url', server.info.uri]]) {
+    const run = (path: string) => command(['contracts', 'validate', path, ...far])
+    t.match(await run(good), { code: 0, out: `${good}: valid, ODCS v3.1.0, 0 errors, 0 warnings\n` })
+    t.match(await run(bad), { code: 1, out: /bad\.yaml:6: error: \/stranger: expected no field/ })
+    t.match(await run(none), { code: 2, out: '', err: /none\.yaml: line 1/ })
+    t.match(await run(join(folder, 'absent.yaml')), { code: 2, err: /is not there/ })
+    t.match(await run(file('bytes.yaml', Buffer.from([0xff]))), { code: 2, err: /is not UTF-8/ })
+    t.match(await run(file('large.yaml', 'x'.repeat(262_145))), {
+      code: 2,
+      err: /large\.yaml: .*262144 are the most/,
+    })
+  }
+  const { code, out } = await command(['contracts', 'validate', bad, '--json'])
+  t.equal(code, 1)
+  t.match(JSON.parse(out), { valid: false, api_version: 'v3.1.0', errors: [{ path: '/stranger', line: 6 }] })
+  t.match(await command(['contracts', 'validate', good, '--url', 'http://127.0.0.1:1']), {
+    code: 5,
+    err: /cannot be reached/,
+  })
+})

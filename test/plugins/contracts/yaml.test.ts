@@ -1,0 +1,166 @@
+import t from 'tap'
+import { readYaml, UnreadableError, type Unreadable } from '../../../plugins/contracts/read.ts'
+import { BusyError, makeThreads } from '../../../plugins/contracts/threads.ts'
+import { makeValidator, MAX_BYTES } from '../../../plugins/contracts/validate.ts'
+
+function failuresOf(text: string): readonly Unreadable[] {
+  try {
+    readYaml(text)
+    return []
+  } catch (error) {
+    if (error instanceof UnreadableError) return error.failures
+    throw error
+  }
+}
+
+t.test('YAML is read by the core schema of 1.2, whatever the text says of itself', t => {
+  const text = '%YAML 1.1\n---\nday: 2024-02-29\nyes: no\noctal: 0o17\n<<: { a: 1 }\n'
+  t.strictSame(readYaml(text).value, { day: '2024-02-29', yes: 'no', octal: 15, '<<': { a: 1 } })
+  t.strictSame(readYaml('{"a": [1, null, "b"]}').value, { a: [1, null, 'b'] }, 'JSON is YAML')
+  t.strictSame(readYaml('a: &x [1]\nb: *x\n').value, { a: [1], b: [1] }, 'aliases are followed')
+  t.end()
+})
+
+t.test('a name of JavaScript is a key as any other', t => {
+  const { value } = readYaml('__proto__: { admin: true }\nconstructor: 1\n')
+  t.strictSame(Object.keys(value as object), ['__proto__', 'constructor'])
+  t.equal(({} as { admin?: boolean }).admin, undefined)
+  t.end()
+})
+
+const UNREADABLE: [string, string, string, number | null][] = [
+  ['a bracket that is never closed', 'a: [1\nb: 2', 'yaml.syntax', 2],
+  ['a tab that indents', 'a:\n\t- b', 'yaml.syntax', 2],
+  ['a key twice', 'a: 1\nb: 2\na: 3', 'yaml.duplicate_key', 3],
+  ['a number and a text that are one key', '1: a\n"1": b', 'yaml.duplicate_key', 2],
+  ['a key twice in a flow', '{a: {b: 1, b: 2}}', 'yaml.duplicate_key', 1],
+  ['two merges', '<<: {a: 1}\n<<: {b: 1}', 'yaml.duplicate_key', 2],
+  ['two documents', 'a: 1\n---\nb: 2', 'yaml.documents', 2],
+  ['a list as a key', '? [a]\n: b', 'yaml.key', 1],
+  ['an alias of nothing', 'a: *nobody', 'yaml.alias', 1],
+  ['an alias inside of what it stands for', 'a: &x\n  b: *x', 'yaml.alias', 2],
+]
+
+for (const [what, text, type, line] of UNREADABLE) {
+  t.test(`${what} cannot be read, and the line is told`, t => {
+    const [failure] = failuresOf(text)
+    t.match(failure, { message: String, line })
+    t.equal(failure?.type, type)
+    t.end()
+  })
+}
+
+t.test('every key that is there twice is told', t => {
+  t.strictSame(
+    failuresOf('a: 1\na: 2\nb: 1\nb: 2').map(({ line }) => line),
+    [2, 4],
+  )
+  t.end()
+})
+
+const laughs = (levels: number) =>
+  ['a0: &a0 [x, x, x, x, x, x, x, x, x]']
+    .concat(
+      Array.from(
+        { length: levels },
+        (_, n) => `a${n + 1}: &a${n + 1} [${Array(9).fill(`*a${n}`).join(', ')}]`,
+      ),
+    )
+    .join('\n')
+
+const filled = (line: (n: number) => string) => {
+  const lines: string[] = []
+  for (let n = 0, size = 0; size < MAX_BYTES - 100; n++) {
+    lines.push(line(n))
+    size += line(n).length + 1
+  }
+  return lines.join('\n')
+}
+
+/** What is made to harm, as large as is allowed. */
+const HOSTILE: Record<string, string> = {
+  'an alias bomb': laughs(9),
+  'very many aliases of one anchor': `a: &a x\nb:\n${'  - *a\n'.repeat(20_000)}`,
+  'very many keys': filled(n => `k${n}: 1`),
+  'very many keys that are the same': filled(() => 'k: 1'),
+  'very many items': filled(() => '- 1'),
+  'deep lists': '['.repeat(100_000) + ']'.repeat(100_000),
+  'deep lists that are not closed': '['.repeat(MAX_BYTES - 1),
+  'deep objects': '{a: '.repeat(40_000) + '}'.repeat(40_000),
+  'deep blocks': Array.from({ length: 600 }, (_, n) => `${' '.repeat(n)}a:`).join('\n'),
+  'a chain of merges': filled(n => (n === 0 ? 'a0: &a0 {k: 1}' : `a${n}: &a${n}\n  <<: *a${n - 1}`)),
+  'very many anchors': filled(n => `k${n}: &a${n} 1`),
+  'very many errors': `apiVersion: v3.1.0\ntags:\n${'  - 1\n'.repeat(40_000)}`,
+  'very many rules without an operator': `apiVersion: v3.1.0\nschema:\n  - name: a\n    quality:\n${'      - metric: rowCount\n'.repeat(10_000)}`,
+  'one long text': `a: "${'x'.repeat(MAX_BYTES - 10)}"`,
+  'very many comments': filled(() => '#'),
+  'very many documents': filled(() => '---'),
+  'very many tags': filled(n => `k${n}: !t${n} 1`),
+  'a reference that takes long to compare': `apiVersion: v3.1.0\nschema:\n  - name: a\n    relationships:\n      - from: ${'a/'.repeat(60_000)}\n        to: ${'/.yaml'.repeat(20_000)}\n`,
+}
+
+t.test('what is made to harm gets an answer, and the next contract is served', async t => {
+  const validator = makeValidator()
+  t.teardown(() => validator.stop())
+  for (const [what, text] of Object.entries(HOSTILE)) {
+    const given = await validator.validate({ text }).then(
+      ({ valid }) => (valid ? 'valid' : 200),
+      (error: { output?: { statusCode: number } }) => error.output?.statusCode ?? error,
+    )
+    t.ok([200, 400, 413, 422].includes(given as number), `${what}: ${String(given)}`)
+  }
+  const { valid } = await validator.validate({ text: 'apiVersion: v3.1.0' })
+  t.equal(valid, false, 'and then the next is served')
+})
+
+t.test('a contract that takes longer than the deadline is given up, and its thread with it', async t => {
+  const threads = makeThreads({ threads: 1, deadline: 1 })
+  t.teardown(() => threads.stop())
+  const text = filled(n => `k${n}: 1`)
+  t.match(await threads.ask({ text }), { unreadable: [{ type: 'yaml.too_much', message: /takes longer/ }] })
+  t.match(
+    await threads.ask({ text }),
+    { unreadable: [{ type: 'yaml.too_much' }] },
+    'another thread took its place',
+  )
+})
+
+t.test('a contract that takes more memory than there is is given up', async t => {
+  const threads = makeThreads({ threads: 1, deadline: 30_000, memory: 24 })
+  t.teardown(() => threads.stop())
+  t.match(await threads.ask({ text: filled(() => '- [1]') }), {
+    unreadable: [{ type: 'yaml.too_much', message: /too much memory/ }],
+  })
+})
+
+t.test('so many are judged at once, so many wait, and no more', async t => {
+  const threads = makeThreads({ threads: 1, waiting: 2 })
+  const text = 'apiVersion: v3.1.0'
+  const asked = [1, 2, 3].map(() => threads.ask({ text }))
+  await t.rejects(threads.ask({ text }), BusyError)
+  t.equal((await Promise.all(asked)).length, 3, 'those before are served')
+  t.match(await threads.ask({ text }), { verdict: { valid: false } }, 'and so are later ones')
+  await threads.stop()
+  await t.rejects(threads.ask({ text }), BusyError, 'after the stop nothing is taken')
+})
+
+t.test('an anchor may be given anew inside of what had it before', t => {
+  const { value } = readYaml('a: &x\n  b: &x [1]\n  c: *x\n')
+  t.strictSame(value, { a: { b: [1], c: [1] } })
+  t.end()
+})
+
+t.test('who writes a merge is told that it is none, and in which line', t => {
+  const { value, doubts } = readYaml('a: &x {b: 1}\nc:\n  <<: *x\n')
+  t.strictSame(value, { a: { b: 1 }, c: { '<<': { b: 1 } } })
+  t.match(doubts, [{ type: 'yaml.merge', line: 3, message: /write out/ }])
+  t.notMatch(doubts[0]?.message, /line/, 'the line stands beside it')
+  t.end()
+})
+
+t.test('what is found wrong again and again in one line is told once', t => {
+  const messages = failuresOf(`a: ${'['.repeat(50)}\n`).map(({ message }) => message)
+  t.ok(messages.length > 0)
+  t.equal(new Set(messages).size, messages.length)
+  t.end()
+})

@@ -1,0 +1,373 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import type { Test } from 'tap'
+import { statusesOf } from '../../../plugins/badges/status.ts'
+import { SECRET_KEY } from '../../helpers/server.ts'
+import { command } from '../../helpers/command.ts'
+import { discover, makeStage, makeWorldOn } from '../../helpers/world.ts'
+
+const stage = await makeStage(t)
+const { app, tenant } = stage
+const { server, ask, query } = app
+const BADGES = '/api/v1/sdk/badges'
+
+t.beforeEach(() => query('delete from rate_windows').then(() => undefined))
+
+const SHOP = [
+  `create table orders (id int primary key, total int, placed_at timestamptz)`,
+  `insert into orders values (1, 10, now()), (2, 20, now())`,
+  `create table customers (id int primary key, email text)`,
+  `insert into customers values (1, 'a@x.org'), (2, null)`,
+]
+
+/** A discovered shop, with ways to make badges and rules on it. */
+async function shop(t: Test) {
+  const world = await makeWorldOn(t, stage, SHOP)
+  await discover(world)
+  const idOf = async (table: string) =>
+    String(
+      (await query('select id from tables where source_id = $1 and name = $2', [world.asset.id, table]))[0]
+        ?.id,
+    )
+  const [orders, customers] = [await idOf('orders'), await idOf('customers')]
+  const make = async (body: object) => {
+    const reply = await tenant.ask('POST', BADGES, body)
+    t.equal(reply.status, 201, JSON.stringify(reply.body))
+    return reply.body.data as { id: string; public_id: string; status: string; [field: string]: unknown }
+  }
+  const rule = async (table: string, column: string, sql?: string) => {
+    const body = {
+      ...(sql
+        ? { rule_type: 'CUSTOM_SQL', rule_config: { sql_expression: sql } }
+        : { rule_type: 'NOT_NULL', column_name: column }),
+      table_path: table,
+    }
+    const made = await tenant.ask('POST', `/api/v1/sdk/validity/${world.asset.id}`, body)
+    t.equal(made.status, 201, JSON.stringify(made.body))
+    const path = `/api/v1/sdk/validity/${world.asset.id}/${made.body.data.uuid}`
+    return { path, check: () => tenant.ask('POST', `${path}/check`) }
+  }
+  return { ...world, source: world.source, orders, customers, make, rule }
+}
+
+const look = (publicId: string, headers: Record<string, string> = {}, method = 'GET') =>
+  server.inject({ method, url: `/badges/${publicId}.svg`, headers })
+
+/** What the picture says. */
+async function says(publicId: string): Promise<string | undefined> {
+  const { payload } = await look(publicId)
+  return /<title>[^<]*: (\w+)<\/title>/.exec(payload)?.[1]
+}
+
+t.test('a badge is made, listed, changed and removed by who may', async t => {
+  const { asset, orders, make } = await shop(t)
+  const [{ qualified_name: name } = {}] = await query('select qualified_name from tables where id = $1', [
+    orders,
+  ])
+  const made = await make({ asset_id: name, label: ' Orders ', tag_filters: ['money'] })
+  t.match(made, {
+    public_id: /^[\w-]{22}$/,
+    asset_id: orders,
+    label: 'Orders',
+    tag_filters: ['money'],
+    schema_drift_enabled: false,
+    freshness_enabled: false,
+    status: 'unknown',
+    badge_url: `${server.config.baseUrl}/badges/${made.public_id}.svg`,
+    markdown: `![Orders](${server.config.baseUrl}/badges/${made.public_id}.svg)`,
+    created_at: String,
+  })
+  const other = await make({ asset_id: asset.id })
+  t.match((await tenant.ask('GET', `${BADGES}?limit=1`)).body, {
+    data: { badges: [{ id: other.id }], pagination: { total: 2, limit: 1, offset: 0, has_more: true } },
+  })
+  t.match((await tenant.ask('GET', `${BADGES}?asset_id=${orders}`)).body.data.badges, [{ id: made.id }])
+
+  const changed = await tenant.ask('PUT', `${BADGES}/${made.id}`, { label: null, freshness_enabled: true })
+  t.equal(changed.status, 200)
+  t.match(changed.body.data, {
+    id: made.id,
+    public_id: made.public_id,
+    asset_id: orders,
+    label: null,
+    tag_filters: ['money'],
+    freshness_enabled: true,
+    schema_drift_enabled: false,
+  })
+  t.strictSame((await tenant.ask('GET', `${BADGES}/${made.id}`)).body, changed.body)
+
+  t.match((await tenant.ask('DELETE', `${BADGES}/${made.id}`)).body, { data: { success: true } })
+  for (const method of ['GET', 'DELETE'])
+    t.match(await tenant.ask(method, `${BADGES}/${made.id}`), {
+      status: 404,
+      body: { error: { code: 'BADGE_NOT_FOUND' } },
+    })
+  t.equal((await look(made.public_id)).statusCode, 404)
+  const log = await query(`select action from audit_log where target_id = $1 order by sequence`, [made.id])
+  t.strictSame(
+    log.map(({ action }) => action),
+    ['badge.created', 'badge.updated', 'badge.removed'],
+  )
+})
+
+t.test('what cannot be a badge is refused with what is wrong', async t => {
+  const { asset, make } = await shop(t)
+  const { id } = await make({ asset_id: asset.id })
+  for (const body of [
+    {},
+    { asset_id: asset.id, label: '' },
+    { asset_id: asset.id, label: 'x'.repeat(61) },
+    { asset_id: asset.id, label: 'a\u0007b' },
+    { asset_id: asset.id, label: 'a\u202eb' },
+    { asset_id: asset.id, label: 'a\uffffb' },
+    { asset_id: asset.id, tag_filters: 'money' },
+    { asset_id: asset.id, freshness_enabled: 'yes' },
+    { asset_id: asset.id, color: 'red' },
+  ])
+    t.match(await tenant.ask('POST', BADGES, body), {
+      status: 400,
+      body: { error: { code: 'VALIDATION_ERROR' } },
+    })
+  for (const assetId of [randomUUID(), 'nothing.like.this.here']) {
+    const error = { status: 404, body: { error: { code: 'ASSET_NOT_FOUND' } } }
+    t.match(await tenant.ask('POST', BADGES, { asset_id: assetId }), error)
+    t.match(await tenant.ask('PUT', `${BADGES}/${id}`, { asset_id: assetId }), error)
+  }
+  t.match(await tenant.ask('GET', `${BADGES}/not-an-id`), {
+    status: 404,
+    body: { error: { code: 'BADGE_NOT_FOUND' } },
+  })
+})
+
+t.test('it passes and fails with the last results of active checks, of its table or its source', async t => {
+  const { asset, orders, customers, make, rule } = await shop(t)
+  const badges = {
+    source: await make({ asset_id: asset.id }),
+    orders: await make({ asset_id: orders }),
+    customers: await make({ asset_id: customers }),
+  }
+  const all = async () => [
+    await says(badges.source.public_id),
+    await says(badges.orders.public_id),
+    await says(badges.customers.public_id),
+  ]
+  t.strictSame(await all(), ['unknown', 'unknown', 'unknown'])
+  const good = await rule('orders', 'total')
+  t.strictSame(await all(), ['unknown', 'unknown', 'unknown'], 'nothing has run')
+  await good.check()
+  t.strictSame(await all(), ['passing', 'passing', 'unknown'])
+  const bad = await rule('customers', 'email')
+  await bad.check()
+  t.strictSame(await all(), ['failing', 'passing', 'failing'])
+  const { body } = await tenant.ask('GET', `${BADGES}?limit=3`)
+  t.strictSame(
+    body.data.badges.map(({ status }: { status: string }) => status),
+    ['failing', 'passing', 'failing'],
+    'the list tells the same',
+  )
+  await tenant.ask('PATCH', bad.path, { is_active: false })
+  t.strictSame(await all(), ['passing', 'passing', 'unknown'])
+  const broken = await rule('orders', '', 'total / (total - 10) > 0')
+  await broken.check()
+  t.strictSame(await all(), ['failing', 'failing', 'unknown'], 'a check that errs')
+  await tenant.ask('DELETE', broken.path)
+  const metric = await tenant.ask('POST', `/api/v1/sdk/metrics/${asset.id}`, {
+    metric_type: 'row_count',
+    table_path: 'customers',
+  })
+  await tenant.ask('POST', `/api/v1/sdk/metrics/${asset.id}/${metric.body.data.id}/capture`)
+  t.strictSame(await all(), ['passing', 'passing', 'passing'], 'metrics count')
+  const check = await tenant.ask('POST', `/api/v1/sdk/referential/${asset.id}`, {
+    child_table_path: 'orders',
+    child_column_name: 'total',
+    parent_table_path: 'customers',
+    parent_column_name: 'id',
+  })
+  await tenant.ask('POST', `/api/v1/sdk/referential/${asset.id}/${check.body.data.id}/execute`)
+  t.strictSame(await all(), ['failing', 'failing', 'passing'], 'so do referential checks, with their child')
+})
+
+t.test('drift and freshness count where the badge looks at them', async t => {
+  const { asset, orders, source, make, tenant: own } = await shop(t)
+  const plain = await make({ asset_id: orders })
+  const drift = await make({ asset_id: orders, schema_drift_enabled: true })
+  const ofSource = await make({ asset_id: asset.id, schema_drift_enabled: true })
+  const fresh = await make({ asset_id: orders, freshness_enabled: true })
+  const all = async () => [
+    await says(plain.public_id),
+    await says(drift.public_id),
+    await says(ofSource.public_id),
+    await says(fresh.public_id),
+  ]
+  t.strictSame(await all(), ['unknown', 'passing', 'passing', 'unknown'])
+  const schedule = await own.ask('POST', '/api/v1/sdk/freshness/schedules', {
+    asset_id: orders,
+    monitoring_mode: 'explicit',
+    sla_threshold: '1h',
+    freshness_column: 'placed_at',
+  })
+  t.equal(schedule.status, 201)
+  const { companyId } = own
+  const refresh = () => server.plugins.freshness.checkSource({ companyId, sourceId: String(asset.id) })
+  await refresh()
+  t.strictSame(await all(), ['unknown', 'passing', 'passing', 'passing'])
+  await source.query(`update orders set placed_at = now() - interval '2 hours'`)
+  await refresh()
+  t.strictSame(await all(), ['unknown', 'passing', 'passing', 'failing'])
+  await own.ask('PATCH', `/api/v1/sdk/freshness/schedules/${schedule.body.data.id}`, { is_active: false })
+  t.strictSame(
+    await all(),
+    ['unknown', 'passing', 'passing', 'unknown'],
+    'a schedule that is paused says nothing',
+  )
+
+  await source.query('alter table orders drop column total')
+  await discover({ app, tenant: own, asset })
+  t.strictSame(await all(), ['unknown', 'failing', 'failing', 'unknown'])
+  const { body } = await own.ask('POST', `/api/v1/sdk/schema/${asset.id}/baseline`)
+  t.ok(body.data)
+  t.strictSame(await all(), ['unknown', 'passing', 'passing', 'unknown'], 'changes that were accepted')
+  await query(`update sources set discovery_state = 'failed' where id = $1`, [asset.id])
+  t.strictSame(await all(), ['unknown', 'failing', 'failing', 'unknown'], 'a discovery that failed')
+})
+
+t.test('tags limit which tables count', async t => {
+  const { asset, orders, customers, make, rule } = await shop(t)
+  await (await rule('orders', 'total')).check()
+  await (await rule('customers', 'email')).check()
+  const badge = await make({ asset_id: asset.id, tag_filters: ['money', 'gold'] })
+  const tag = (body: object) => tenant.ask('POST', '/api/v1/sdk/tags', { name: 'money', ...body })
+  t.equal(await says(badge.public_id), 'unknown', 'no table has one of them')
+  await tag({ asset_id: orders })
+  t.equal(await says(badge.public_id), 'passing', 'orders alone')
+  const column = await tag({ asset_id: customers, object_path: 'email', object_type: 'column', name: 'gold' })
+  t.equal(column.status, 201)
+  t.equal(await says(badge.public_id), 'failing', 'a column of customers too')
+  await tenant.ask('DELETE', `/api/v1/sdk/tags/${column.body.data.id}`)
+  t.equal(await says(badge.public_id), 'passing')
+  await tag({ asset_id: asset.id, name: 'gold' })
+  t.equal(await says(badge.public_id), 'failing', 'all of a tagged source')
+})
+
+t.test('a removed asset leaves a badge that knows nothing', async t => {
+  const { asset, orders, make, rule } = await shop(t)
+  await (await rule('orders', 'total')).check()
+  const badge = await make({ asset_id: orders, schema_drift_enabled: true, freshness_enabled: true })
+  t.equal(await says(badge.public_id), 'passing')
+  await tenant.ask('DELETE', `/api/v1/sdk/assets/${asset.id}`)
+  t.equal((await look(badge.public_id)).statusCode, 200)
+  t.equal(await says(badge.public_id), 'unknown')
+})
+
+t.test('the picture may be kept a minute, is asked for anew by its tag, and can do nothing', async t => {
+  const { asset, make } = await shop(t)
+  const { public_id: publicId } = await make({ asset_id: asset.id, label: 'shop' })
+  const { statusCode, headers, payload } = await look(publicId)
+  t.equal(statusCode, 200)
+  t.match(headers, {
+    'content-type': /^image\/svg\+xml/,
+    'cache-control': 'max-age=60',
+    'content-security-policy': `default-src 'none'; style-src 'unsafe-inline'; sandbox`,
+    'x-content-type-options': 'nosniff',
+    etag: /^"[\w-]{22}"$/,
+  })
+  t.match(payload, /^<svg .*<title>shop: unknown<\/title>/)
+  const same = await look(publicId, { 'if-none-match': String(headers.etag) })
+  t.match([same.statusCode, same.payload, same.headers['cache-control']], [304, '', 'max-age=60'])
+  await tenant.ask('PUT', `${BADGES}/${(await tenant.ask('GET', BADGES)).body.data.badges[0].id}`, {
+    label: 'else',
+  })
+  t.equal((await look(publicId, { 'if-none-match': String(headers.etag) })).statusCode, 200)
+  const head = await look(publicId, {}, 'HEAD')
+  t.match([head.statusCode, head.payload], [200, ''])
+})
+
+t.test('of no badge there is a grey picture, and of what can be none a refusal', async t => {
+  for (const publicId of ['made-up', randomUUID(), 'x'.repeat(64)]) {
+    const { statusCode, headers, payload } = await look(publicId)
+    t.equal(statusCode, 404)
+    t.match(headers['content-type'], /^image\/svg\+xml/)
+    t.match(payload, /<title>data quality: unknown<\/title>/)
+    t.match(payload, '#939393')
+  }
+  for (const publicId of ['a%20b', 'a.b', 'x'.repeat(65), '%C3%A4', '%2e%2e', `'`]) {
+    const { statusCode, payload } = await look(publicId)
+    t.equal(statusCode, 422, publicId)
+    t.match(JSON.parse(payload), { detail: [{ loc: ['path', 'public_id'], msg: String, type: String }] })
+  }
+})
+
+t.test('a page that has the picture of a badge hears that the badge was removed', async t => {
+  const { asset, make } = await shop(t)
+  const { id, public_id: publicId } = await make({ asset_id: asset.id })
+  const { headers } = await look(publicId)
+  const again = () => look(publicId, { 'if-none-match': String(headers.etag) })
+  t.equal((await again()).statusCode, 304)
+  await tenant.ask('DELETE', `${BADGES}/${id}`)
+  const { statusCode, payload } = await again()
+  t.equal(statusCode, 404, 'though both are the same grey picture')
+  t.match(payload, /^<svg /)
+})
+
+t.test('one statement tells how any number of badges do, however many tables there are', async t => {
+  const { asset, orders, make } = await shop(t)
+  const badges = [
+    await make({ asset_id: asset.id, tag_filters: ['money'] }),
+    await make({ asset_id: orders, schema_drift_enabled: true, freshness_enabled: true }),
+  ]
+  await query(
+    `insert into tables (id, company_id, source_id, catalog_name, schema_name, name, qualified_name, kind, columns, constraints, fingerprint)
+     select gen_random_uuid(), company_id, source_id, 'x', 'x', n::text, 'x.' || n, kind, '[]', '[]', 'x'
+     from tables, generate_series(1, 2000) n where id = $1`,
+    [orders],
+  )
+  for (const ids of [[badges[0]!.id], badges.map(({ id }) => id)]) {
+    const statements = await server.db.company(tenant.companyId, async trx => {
+      let count = 0
+      trx.on('query', () => count++)
+      t.equal((await statusesOf(trx, ids)).size, ids.length)
+      return count
+    })
+    t.equal(statements, 1)
+  }
+})
+
+t.test('nobody sees, changes or draws by the badges of another company', async t => {
+  const { asset, make } = await shop(t)
+  const { id } = await make({ asset_id: asset.id })
+  const stranger = await app.signUp('Other')
+  for (const badgeId of [id, randomUUID()]) {
+    for (const [method, body] of [['GET'], ['PUT', { label: 'mine' }], ['DELETE']] as const) {
+      const { status, body: answered } = await stranger.ask(method, `${BADGES}/${badgeId}`, body)
+      t.match([status, answered.error.code], [404, 'BADGE_NOT_FOUND'])
+    }
+  }
+  t.strictSame((await stranger.ask('GET', BADGES)).body.data.badges, [])
+  t.equal((await stranger.ask('POST', BADGES, { asset_id: asset.id })).status, 404)
+  const { key } = await server.plugins.auth.createKey({
+    companyId: tenant.companyId,
+    name: 'r',
+    scope: 'read-only',
+  })
+  t.equal((await ask('GET', BADGES, undefined, key)).status, 200)
+  t.equal((await ask('DELETE', `${BADGES}/${id}`, undefined, key)).status, 403)
+})
+
+t.test('the command line shows a badge, and makes one where there is none', async t => {
+  const { orders } = await shop(t)
+  const settings = { DATABASE_URL: server.config.databaseUrl!, SECRET_KEY, DEMO_ENABLED: 'false' }
+  const run = (...words: string[]) => command(['badge', ...words, '--company', tenant.companyId], settings)
+  const first = await run(orders, '--label', 'Orders', '--json')
+  t.equal(first.code, 0, first.err)
+  const made = JSON.parse(first.out)
+  t.match(made, { asset_id: orders, label: 'Orders', status: 'unknown' })
+  const again = await run(orders)
+  t.equal(again.code, 0)
+  t.match(again.out, `/badges/${made.public_id}.svg`)
+  const other = JSON.parse((await run(orders, '--drift', '--tag', 'a', 'b', '--json')).out)
+  t.not(other.id, made.id)
+  t.match(other, { tag_filters: ['a', 'b'], schema_drift_enabled: true })
+  t.match(await run(randomUUID()), { code: 3, err: /no such asset/ })
+  t.match(await run(orders, '--label', 'x'.repeat(61)), { code: 2, err: /label/ })
+  t.equal((await query('select 1 from badges where asset_id = $1', [orders])).length, 2)
+})

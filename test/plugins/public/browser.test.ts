@@ -1,0 +1,184 @@
+/**
+ * The pages as people meet them, in Chromium. SCREENSHOTS=<folder> keeps a picture of each, to be looked at.
+ */
+import { createHmac } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+import t from 'tap'
+import { SECRET_KEY, startServer } from '../../helpers/server.ts'
+
+const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium'
+const WIDTHS = [360, 1280]
+const SCHEMES = ['light', 'dark'] as const
+/** Starting a browser and drawing a reference of two hundred requests takes long where much else runs. */
+const PATIENCE = 120_000
+
+if (!existsSync(EXECUTABLE)) t.plan(0, `no Chromium at ${EXECUTABLE}: CHROMIUM says where one is`)
+else await tryPages()
+
+async function tryPages() {
+  t.setTimeout(600_000)
+  const { server, query } = await startServer(t)
+  const origin = `http://127.0.0.1:${server.info.port}`
+  const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox'] })
+  t.teardown(() => browser.close())
+
+  const email = 'ada+alerts@example.com'
+  const token = createHmac('sha256', Buffer.from(SECRET_KEY, 'base64')).update(email).digest('hex')
+  const unsubscribe = `/api/public/unsubscribe?${new URLSearchParams({ email, token }).toString()}`
+  const pages = {
+    start: { path: '/', ready: 'h1' },
+    docs: { path: '/docs', ready: '.opblock-tag-section >> nth=0' },
+    redoc: {
+      path: '/redoc',
+      ready: '[role=menu] >> nth=0',
+      refused: ['https://cdn.redoc.ly/redoc/logo-mini.svg'],
+      said: /redoc\.ly|^Applying inline style violates/,
+    },
+    unsubscribe: { path: unsubscribe, ready: '[role=switch]' },
+    refusal: { path: `${unsubscribe}x`, ready: 'h1', status: 403, said: /status of 403/ },
+  }
+
+  for (const [name, { path, ready, ...more }] of Object.entries(pages)) {
+    t.test(`${name} fits every screen, in light and dark, and loads nothing from another host`, async t => {
+      for (const width of WIDTHS) {
+        for (const colorScheme of SCHEMES) {
+          const what = `${name} ${width} ${colorScheme}`
+          const { page, seen } = await open(browser, { viewport: { width, height: 800 }, colorScheme })
+          const reply = await page.goto(origin + path)
+          t.equal(reply?.status(), 'status' in more ? more.status : 200, what)
+          await page.locator(ready).waitFor({ timeout: PATIENCE, state: 'attached' })
+          await page.evaluate('document.fonts.ready.then(() => true)')
+          if (process.env.SCREENSHOTS)
+            await page.screenshot({ path: join(process.env.SCREENSHOTS, `${what.replaceAll(' ', '-')}.png`) })
+          const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+          t.ok(overflow <= 0, `${what}: no scrolling sideways`)
+          const { refused = [], said = null } = more as { refused?: string[]; said?: RegExp }
+          t.strictSame(
+            [...seen.loaded].filter(url => !url.startsWith(origin)),
+            [],
+            `${what}: only from here`,
+          )
+          // What the policy refuses never leaves the browser.
+          t.strictSame([...seen.refused], refused, `${what}: what the policy refuses`)
+          t.strictSame(
+            seen.errors.filter(text => !said?.test(text)),
+            [],
+            `${what}: nothing in the console`,
+          )
+          if (name === 'start' || name === 'unsubscribe' || name === 'refusal') {
+            t.strictSame(await page.evaluate('faults.contrast()'), [], `${what}: contrast`)
+            t.strictSame(await page.evaluate('faults.structure()'), [], `${what}: structure`)
+          }
+          await page.context().close()
+        }
+      }
+    })
+  }
+
+  t.test(
+    'every link of the start page is reached by keyboard, is seen to be, and leads somewhere',
+    async t => {
+      const { page } = await open(browser)
+      await page.goto(origin)
+      const links = await page.locator('a').count()
+      for (let place = 0; place < links; place++) {
+        await page.keyboard.press('Tab')
+        t.strictSame(await page.evaluate('faults.focus()'), [], `link ${place}`)
+        const href = await page.evaluate<string>('document.activeElement.href')
+        t.equal((await page.request.get(href)).status(), 200, href)
+      }
+      await page.context().close()
+    },
+  )
+
+  t.test('a request is tried out on the page of the interactive reference', async t => {
+    const { page, seen } = await open(browser)
+    await page.goto(`${origin}/docs#/public/getServiceHealth`)
+    const operation = page.locator('#operations-public-getServiceHealth')
+    await operation.getByRole('button', { name: 'Try it out' }).click({ timeout: PATIENCE })
+    await operation.getByRole('button', { name: 'Execute' }).click()
+    await operation.locator('.live-responses-table').waitFor({ timeout: PATIENCE })
+    t.match(await operation.locator('.live-responses-table').innerText(), /"status": "ok"/)
+    t.strictSame(seen.errors, [])
+    await page.context().close()
+  })
+
+  t.test('the reference to be read is searched', async t => {
+    const { page } = await open(browser)
+    await page.goto(`${origin}/redoc`)
+    await page.getByRole('textbox').first().fill('unsubscribe', { timeout: PATIENCE })
+    await page.locator('[data-role="search:results"] [role=menuitem]').first().waitFor({ timeout: PATIENCE })
+    await page.context().close()
+  })
+
+  const isStored = async () =>
+    (await query('select from unsubscribed where email = $1', [email])).length === 1
+
+  t.test('mail is switched off and on again by keyboard, and the page says so', async t => {
+    const { page, seen } = await open(browser)
+    await page.goto(origin + unsubscribe)
+    await page.keyboard.press('Tab')
+    t.strictSame(await page.evaluate('faults.focus()'), [], 'focus is seen')
+    const toggle = page.getByRole('switch', { name: 'Alerts by email' })
+    for (const [key, isOn, said] of [
+      ['Space', false, 'You get no more email from us.'],
+      ['Enter', true, 'You get alerts by email.'],
+      ['Space', false, 'You get no more email from us.'],
+    ] as const) {
+      await page.keyboard.press(key)
+      await page.getByRole('status').getByText(said).waitFor({ timeout: PATIENCE })
+      t.equal(await toggle.getAttribute('aria-checked'), String(isOn))
+      t.equal(await isStored(), !isOn, 'and it is so')
+      t.equal(await page.evaluate('document.activeElement.role'), 'switch', 'the focus stays')
+    }
+    t.strictSame(seen.errors, [])
+    await page.context().close()
+  })
+
+  t.test('without script the switch works too', async t => {
+    await query('delete from unsubscribed')
+    const { page } = await open(browser, { javaScriptEnabled: false })
+    await page.goto(origin + unsubscribe)
+    for (const isOn of [false, true]) {
+      await page.getByRole('switch').click()
+      await page.locator(`[aria-checked=${isOn}]`).waitFor({ timeout: PATIENCE })
+      t.equal(await isStored(), !isOn)
+    }
+    await page.context().close()
+  })
+}
+
+/** What a page was seen to do. */
+interface Seen {
+  /** Addresses that something came from. */
+  loaded: Set<string>
+  /** Addresses that its policy kept it from. */
+  refused: Set<string>
+  errors: string[]
+}
+
+async function open(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<{ page: Page; seen: Seen }> {
+  const context = await browser.newContext({ ...options, reducedMotion: 'reduce' })
+  context.setDefaultTimeout(PATIENCE)
+  await context.addInitScript({ path: join(import.meta.dirname, 'page-faults.js') })
+  const page = await context.newPage()
+  const seen: Seen = { loaded: new Set(), refused: new Set(), errors: [] }
+  page.on('request', request => {
+    if (/^https?:/.test(request.url())) seen.loaded.add(request.url())
+  })
+  page.on('requestfailed', request => {
+    if (request.failure()?.errorText !== 'csp') return
+    seen.loaded.delete(request.url())
+    seen.refused.add(request.url())
+  })
+  page.on('console', message => {
+    if (message.type() === 'error' || message.type() === 'warning') seen.errors.push(message.text())
+  })
+  page.on('pageerror', error => seen.errors.push(error.message))
+  return { page, seen }
+}

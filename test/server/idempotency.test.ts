@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { prune } from '../../server/idempotency.ts'
+import { startServer, type Reply } from '../helpers/server.ts'
+
+const app = await startServer(t)
+const { server, query } = app
+const tenant = await app.signUp()
+const other = await app.signUp('Other')
+const KEYS = '/api/v1/api-keys'
+const HOURS = '/api/v1/operating-schedules'
+const rules = [{ days: [1, 2, 3, 4, 5], start: '08:00', end: '18:00' }]
+const hours = (name: string) => ({ name, timezone: 'Europe/Berlin', rules })
+
+/** Asks once with an Idempotency-Key. */
+async function post(path: string, body: unknown, key: string, credential = tenant.key): Promise<Reply> {
+  const { statusCode, payload, headers } = await server.inject({
+    method: 'POST',
+    url: path,
+    headers: {
+      authorization: `Bearer ${credential}`,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    },
+    payload: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+  return { status: statusCode, body: JSON.parse(payload), headers }
+}
+
+const countOf = async (name: string) =>
+  Number((await query('select count(*) from operating_schedules where name = $1', [name]))[0]?.count)
+
+t.test('the same request under the same key gets the same reply, and makes nothing again', async t => {
+  const key = randomUUID()
+  const first = await post(HOURS, hours('once'), key)
+  t.equal(first.status, 201)
+  t.notOk(first.headers['idempotency-replayed'])
+  const { rules: given, timezone, name } = hours('once')
+  const again = await post(HOURS, { rules: given, name, timezone }, key)
+  t.equal(again.status, 201)
+  t.strictSame(again.body, first.body, 'whatever the order of its fields')
+  t.equal(again.headers['idempotency-replayed'], 'true')
+  t.not(again.headers['x-request-id'], first.headers['x-request-id'])
+  t.equal(again.headers['content-type'], first.headers['content-type'])
+  t.equal(await countOf('once'), 1)
+})
+
+t.test('another request under the same key is refused', async t => {
+  const key = randomUUID()
+  t.equal((await post(HOURS, hours('first'), key)).status, 201)
+  for (const [path, body] of [
+    [HOURS, hours('second')],
+    [KEYS, { name: 'key', scope: 'read-only' }],
+  ] as const) {
+    const { status, body: refusal } = await post(path, body, key)
+    t.equal(status, 422)
+    t.match(refusal.detail[0], { loc: ['header', 'idempotency-key'], type: 'idempotency.reused' })
+  }
+  t.equal(await countOf('second'), 0)
+})
+
+t.test('a key is good for its caller only', async t => {
+  const key = randomUUID()
+  t.equal((await post(HOURS, hours('mine'), key)).status, 201)
+  const theirs = await post(HOURS, hours('mine'), key, other.key)
+  t.equal(theirs.status, 201)
+  t.notOk(theirs.headers['idempotency-replayed'], 'another company')
+  const session = await post(HOURS, hours('by session'), key, tenant.token)
+  t.equal(session.status, 201, 'another credential of the company')
+  t.notOk(session.headers['idempotency-replayed'])
+})
+
+t.test('of many at once one makes it; the others are told to wait, or get its reply', async t => {
+  const key = randomUUID()
+  const replies = await Promise.all(Array.from({ length: 8 }, () => post(HOURS, hours('at once'), key)))
+  const made = replies.filter(({ status }) => status === 201)
+  t.ok(made.length >= 1)
+  t.equal(new Set(made.map(({ body }) => body.id ?? body.data?.id)).size, 1)
+  t.equal(made.filter(({ headers }) => !headers['idempotency-replayed']).length, 1)
+  for (const { status, body, headers } of replies.filter(reply => !made.includes(reply))) {
+    t.match({ status, body }, { status: 409, body: { error: { code: 'CONFLICT' } } })
+    t.equal(headers['retry-after'], '1')
+  }
+  t.equal(await countOf('at once'), 1)
+  t.equal((await post(HOURS, hours('at once'), key)).headers['idempotency-replayed'], 'true')
+})
+
+t.test('one that is still being answered is not begun again, unless its process is long gone', async t => {
+  const key = randomUUID()
+  await post(HOURS, hours('slow'), key)
+  await query(`update idempotent_replies set status = null, body = null where key = $1`, [key])
+  t.equal((await post(HOURS, hours('slow'), key)).status, 409)
+  t.equal(await countOf('slow'), 1)
+  await query(`delete from operating_schedules where name = 'slow'`)
+  await query(`update idempotent_replies set created_at = now() - interval '6 minutes' where key = $1`, [key])
+  t.equal((await post(HOURS, hours('slow'), key)).status, 201)
+  t.equal(await countOf('slow'), 1)
+})
+
+t.test('a request that failed leaves its key free', async t => {
+  const key = randomUUID()
+  const wrong = { ...hours('mended'), timezone: 'Mars/Olympus' }
+  t.equal((await post(HOURS, wrong, key)).status, 422)
+  t.equal((await post(HOURS, hours('mended'), key)).status, 201)
+
+  const second = randomUUID()
+  const missing = { name: 'r', destination_ids: [randomUUID()] }
+  t.equal((await post('/api/v1/sdk/alerts/rules', missing, second)).status, 404)
+  t.strictSame(await query('select key from idempotent_replies where key = $1', [second]), [])
+})
+
+t.test('a secret that is shown once is shown again to who repeats the request, and lies sealed', async t => {
+  const key = randomUUID()
+  const body = { name: 'for a program', scope: 'read-only' }
+  const first = await post(KEYS, body, key)
+  t.equal(first.status, 201)
+  const again = await post(KEYS, body, key)
+  t.equal(again.body.data.key, first.body.data.key)
+  t.equal(again.headers['cache-control'], first.headers['cache-control'])
+  const [row] = await query('select * from idempotent_replies where key = $1', [key])
+  t.match(row?.body, /^v1\.[0-9a-f]{8}\./)
+  t.notMatch(JSON.stringify(row), first.body.data.key)
+
+  await query(`update idempotent_replies set body = 'v1.00000000.AAAA' where key = $1`, [key])
+  const lost = await post(KEYS, body, key)
+  t.match(lost, { status: 409, body: { error: { message: /can be read no more/ } } })
+})
+
+t.test('after 24 hours a key is as good as new, and its reply is deleted', async t => {
+  const [first, second] = [randomUUID(), randomUUID()]
+  await post(HOURS, hours('yesterday'), first)
+  await post(HOURS, hours('today'), second)
+  await query(`update idempotent_replies set created_at = now() - interval '25 hours' where key = $1`, [
+    first,
+  ])
+  await query(`delete from operating_schedules where name = 'yesterday'`)
+  const { status, headers } = await post(HOURS, hours('yesterday'), first)
+  t.equal(status, 201)
+  t.notOk(headers['idempotency-replayed'])
+
+  await query(`update idempotent_replies set created_at = now() - interval '25 hours' where key = $1`, [
+    first,
+  ])
+  const done = server.jobs.settled(prune, () => true)
+  await server.jobs.send(prune, {})
+  t.equal(await done, 'completed')
+  const left = await query('select key from idempotent_replies where key = any($1)', [[first, second]])
+  t.strictSame(left, [{ key: second }])
+})
+
+t.test('a key has to be one', async t => {
+  for (const key of ['', ' ', 'a'.repeat(256), 'ä', 'a\tb']) {
+    const { status, body } = await post(HOURS, hours('bad key'), key)
+    t.equal(status, 422, JSON.stringify(key))
+    t.match(body.detail[0].loc, ['header', 'idempotency-key'])
+  }
+  const sdk = await post('/api/v1/sdk/alerts/rules', { name: 'r', destination_ids: [randomUUID()] }, 'ä')
+  t.match(sdk, { status: 400, body: { error: { details: { field: 'idempotency-key' } } } })
+  t.equal((await post(HOURS, hours('long key'), 'a'.repeat(255))).status, 201)
+  t.equal((await post(HOURS, hours('quoted'), '"8e03978e-40d5-43dd-bc93-6894a57f9324"')).status, 201)
+})
+
+t.test('who may not do it is not helped by a key', async t => {
+  const viewer = await post(KEYS, { name: 'viewer', scope: 'read-only' }, randomUUID())
+  const key = randomUUID()
+  t.equal(
+    (await post('/api/v1/sdk/alerts/rules', { name: 'r', destination_ids: [] }, key, viewer.body.data.key))
+      .status,
+    403,
+  )
+  t.equal((await post(HOURS, hours('nobody'), key, 'nonsense')).status, 401)
+  t.strictSame(await query('select key from idempotent_replies where key = $1', [key]), [])
+})
+
+t.test('a reply is kept also for a client that hung up before it', async t => {
+  const key = randomUUID()
+  const aborted = new AbortController()
+  const asked = fetch(`${server.info.uri}${HOURS}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${tenant.key}`,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    },
+    body: JSON.stringify(hours('hung up')),
+    signal: aborted.signal,
+  }).catch(() => undefined)
+  let isTaken = false
+  while (!isTaken)
+    isTaken = (await query('select 1 from idempotent_replies where key = $1', [key])).length > 0
+  aborted.abort()
+  await asked
+  let reply = await post(HOURS, hours('hung up'), key)
+  while (reply.status === 409) reply = await post(HOURS, hours('hung up'), key)
+  t.equal(reply.status, 201)
+  t.equal(reply.headers['idempotency-replayed'], 'true')
+  t.equal(await countOf('hung up'), 1)
+})

@@ -1,0 +1,113 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import t from 'tap'
+import { openApi } from '../../server/openapi.ts'
+import { startServer } from '../helpers/server.ts'
+
+/** What the linter's recommended rules say and we leave as it is, with the reason. */
+const LEFT: [rule: string, pointer: RegExp, reason: string][] = [
+  ['no-ambiguous-paths', /./, 'a literal segment goes before a parameter, and ids are UUIDs, never words'],
+  ['no-required-schema-properties-undefined', /\/not(\/|$)/, '`not` names fields that stand beside it'],
+  ['no-required-schema-properties-undefined', /\/(anyOf|oneOf)\/\d+\//, 'as do `anyOf` and `oneOf`'],
+  [
+    'operation-4xx-response',
+    /paths\/(~1|~1health|~1api~1v1~1health|~1openapi\.json|~1docs.*|~1api~1public~1beta~1status|~1redoc.*|~1assets.*)\/get/,
+    'whoever asks for these as they are is answered',
+  ],
+  [
+    'operation-2xx-response',
+    /paths\/~1api~1v1~1oauth~1\{provider_type\}~1authorize\//,
+    'it sends people on to the provider',
+  ],
+]
+
+/** Files are of the content type of their name, and the description cannot hold itself. */
+const IS_FILE = /\/assets\/\{file\}$|^\/openapi\.json$/
+
+// A host of its own: the linter warns of example.com and localhost, which are not what is looked at here.
+const { server } = await startServer(t, { settings: { BASE_URL: 'https://tidemark.test' } })
+const document = openApi(server, server.config.baseUrl)
+
+t.test("the document passes the recommended rules of another project's linter", async t => {
+  // A schema that allows no other fields says so; the linter would take each for one.
+  const open = { severity: 'warn', allowAdditionalProperties: true } as const
+  const config = await createConfig({
+    extends: ['recommended'],
+    rules: { 'no-invalid-media-type-examples': open, 'no-invalid-schema-examples': open },
+  })
+  const source = JSON.stringify(document)
+  const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config })
+  for (const { ruleId, severity, message, location } of problems) {
+    const pointer = String(location[0]?.pointer)
+    if (LEFT.some(([rule, where]) => rule === ruleId && where.test(pointer))) continue
+    t.fail(`${severity} ${ruleId}: ${message}`, { pointer })
+  }
+  for (const [rule, where, reason] of LEFT) {
+    const isNeeded = problems.some(
+      ({ ruleId, location }) => rule === ruleId && where.test(String(location[0]?.pointer)),
+    )
+    if (!isNeeded) t.comment(`nothing needs the exception of ${rule}: ${reason}`)
+  }
+  t.ok(
+    problems.every(({ severity }) => severity === 'warn'),
+    'and none of it is an error',
+  )
+})
+
+interface Content {
+  schema: Record<string, unknown>
+  example?: unknown
+  examples?: Record<string, { value: unknown }>
+}
+
+t.test('every body and every reply in JSON has an example, which is as its schema says', async t => {
+  const ajv = new Ajv2020({ strict: false })
+  ;(addFormats as unknown as (ajv: Ajv2020) => void)(ajv)
+  const schemaOf = ({ $ref, ...schema }: Record<string, unknown>) =>
+    $ref ? document.components.schemas[String($ref).split('/').at(-1)!]! : schema
+  const check = (name: string, content: Record<string, Content> = {}) => {
+    const json = content['application/json']
+    if (!json) return
+    const all = [json.example, ...Object.values(json.examples ?? {}).map(({ value }) => value)]
+    const given = all.filter(example => example !== undefined)
+    t.ok(given.length > 0, `${name} has an example`)
+    const validate = ajv.compile(schemaOf(json.schema))
+    for (const example of given)
+      if (!validate(example)) t.fail(`${name}: ${ajv.errorsText(validate.errors)}`, { example })
+  }
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, { requestBody, responses }] of Object.entries(methods)) {
+      const name = `${method} ${path}`
+      check(
+        `the body of ${name}`,
+        (requestBody as { content?: Record<string, Content> } | undefined)?.content,
+      )
+      for (const [status, reply] of Object.entries(responses)) {
+        if ('$ref' in reply) continue
+        check(`${status} of ${name}`, (reply as { content?: Record<string, Content> }).content)
+      }
+    }
+  }
+  for (const [status, reply] of Object.entries(document.components.responses))
+    check(status, (reply as { content?: Record<string, Content> }).content)
+})
+
+t.test('every parameter and every group of operations is described', async t => {
+  for (const { name, description } of document.tags) t.ok(description, `the tag ${name}`)
+  for (const [path, methods] of Object.entries(document.paths))
+    for (const [method, { parameters = [] }] of Object.entries(methods))
+      for (const { name, description } of parameters as { name: string; description?: string }[])
+        t.ok(description, `${name} of ${method} ${path}`)
+})
+
+t.test('every operation says exactly what it answers when all goes well', async t => {
+  for (const [path, methods] of Object.entries(document.paths))
+    for (const [method, { responses }] of Object.entries(methods))
+      t.notOk(responses['2XX'], `${method} ${path}`)
+  for (const { method, path, settings } of server.table()) {
+    const { status = {}, schema } = settings.response ?? {}
+    const isTold = Object.keys(status).some(code => Number(code) < 400) || typeof schema === 'object'
+    t.ok(isTold || IS_FILE.test(path), `${method} ${path} has schemas of its replies`)
+  }
+})

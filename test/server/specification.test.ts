@@ -1,0 +1,176 @@
+import t, { type Test } from 'tap'
+import type { openApi, Operation } from '../../server/openapi.ts'
+import { startServer } from '../helpers/server.ts'
+
+/**
+ * The tables of endpoints of the API specification: method, path, who may ask (`-` anybody, `T` with a token), and what
+ * it says of the query. `name=4..9?5` is an integer from 4 to 9 that is 5 when left out; `!` after a name: required.
+ */
+const SPECIFIED = `
+GET    /health                                                  -
+GET    /api/v1/health                                           -
+GET    /badges/{public_id}.svg                                  -
+GET    /api/public/unsubscribe                                  - email! token!
+POST   /api/public/unsubscribe                                  - email! token! action?unsubscribe
+GET    /api/public/docs/{path}.md                               -
+POST   /api/public/magic-login                                  -
+POST   /api/public/events                                       -
+GET    /api/public/beta/status                                  -
+POST   /api/public/beta/signup                                  -
+POST   /api/public/contracts/validate                           -
+POST   /api/v1/auth/login                                       -
+PUT    /api/v1/auth/tokens/current                              -
+POST   /api/v1/auth/logout                                      T
+POST   /api/v1/auth/register                                    -
+GET    /api/v1/auth/me                                          T
+PATCH  /api/v1/auth/me                                          T
+POST   /api/v1/auth/change-password                             T
+GET    /api/v1/auth/preferences                                 T
+PATCH  /api/v1/auth/preferences                                 T
+DELETE /api/v1/auth/preferences                                 T
+GET    /api/v1/auth/preferences/{preference_key}                T
+GET    /api/v1/auth/preferences/onboarding                      T
+PATCH  /api/v1/auth/preferences/onboarding                      T
+PATCH  /api/v1/auth/preferences/onboarding/step                 T
+POST   /api/v1/auth/preferences/onboarding/reset                T
+POST   /api/v1/auth/preferences/onboarding/demo-asset           T
+POST   /api/v1/auth/preferences/onboarding/demo-lineage         T
+POST   /api/v1/auth/preferences/onboarding/demo-alert           T
+DELETE /api/v1/auth/preferences/onboarding/demo-alert           T
+POST   /api/v1/auth/preferences/onboarding/demo-destination     T
+POST   /api/v1/auth/preferences/onboarding/events               T
+GET    /api/v1/oauth/{provider_type}/authorize                  -
+GET    /api/v1/assets                                           T limit=1..100?50 offset=0..?0 source
+GET    /api/v1/freshness                                        T asset!
+GET    /api/v1/assets/{asset_id}                                T include_columns?true
+GET    /api/v1/assets/{asset_id}/schema-changes                 T days_back=1..365?30 change_type limit?100
+GET    /api/v1/assets/{asset_id}/freshness                      T limit=1..100 offset=0.. status schema tag search
+GET    /api/v1/sdk/validity/{asset_id}/summary                  T
+GET    /api/v1/sdk/validity/{asset_id}                          T rule_type is_active limit=1..100?50 offset=0..?0
+GET    /api/v1/sdk/validity/{asset_id}/{rule_id}                T
+POST   /api/v1/sdk/validity/{asset_id}                          T
+PATCH  /api/v1/sdk/validity/{asset_id}/{rule_id}                T
+DELETE /api/v1/sdk/validity/{asset_id}/{rule_id}                T
+POST   /api/v1/sdk/validity/{asset_id}/{rule_id}/check          T
+GET    /api/v1/sdk/validity/{asset_id}/{rule_id}/results        T limit?100 offset=0..?0
+GET    /api/v1/sdk/metrics/{asset_id}/summary                   T
+GET    /api/v1/sdk/metrics/{asset_id}                           T metric_type is_active limit=1..100?50 offset=0..?0
+GET    /api/v1/sdk/metrics/{asset_id}/{metric_id}               T include_snapshots?true snapshot_limit?30
+POST   /api/v1/sdk/metrics/{asset_id}                           T
+PATCH  /api/v1/sdk/metrics/{asset_id}/{metric_id}               T
+DELETE /api/v1/sdk/metrics/{asset_id}/{metric_id}               T
+POST   /api/v1/sdk/metrics/{asset_id}/{metric_id}/capture       T
+GET    /api/v1/sdk/metrics/{asset_id}/{metric_id}/snapshots     T limit?100 offset=0..?0
+GET    /openapi.json                                            -
+GET    /docs                                                    -
+GET    /redoc                                                   -
+`
+
+/** Routes that the specification does not name, and why they are there. */
+const OURS: [pattern: RegExp, reason: string][] = [
+  [/^GET \/api\/public\/magic-login$/, 'refuses what only follows links: decisions 8'],
+  [/^\w+ \/api\/v1\/sdk\/assets(\/|$)/, 'sources are made and kept: decisions 2'],
+  [/^\w+ \/api\/v1\/sdk\/jobs\//, 'what became of a discovery or a refresh: decisions 2'],
+  [/^\w+ \/api\/v1\/sdk\/schema\//, 'baselines, schedules and all changes: decisions 3'],
+  [/^\w+ \/api\/v1\/sdk\/freshness(\/|$)/, 'schedules, refreshes and lists: decisions 4'],
+  [/^POST \/api\/v1\/sdk\/(validity|metrics)\/dry-run$/, 'to try before storing: decisions 5'],
+  [
+    /^\w+ \/api\/v1\/sdk\/(validity|metrics)\/\{asset_id\}\/.+\/feedback$/,
+    'whether a finding was one: detection',
+  ],
+  [
+    /^\w+ \/api\/v1\/sdk\/referential\//,
+    'referential checks: decisions 5, named in the specification without shape',
+  ],
+  [/^\w+ \/api\/v1\/operating-schedules(\/|$)/, 'the schedules that rules refer to: decisions 5'],
+  [/^\w+ \/api\/v1\/sdk\/alerts(\/|$)/, 'alerts, rules and destinations: decisions 6'],
+  [/^\w+ \/api\/v1\/sdk\/(tags|lineage|badges)(\/|$)/, 'published clients read them: decisions 8 and 9'],
+  [/^\w+ \/api\/v1\/sdk\/health\/summary$/, 'published clients read it: decisions 9'],
+  [/^\w+ \/api\/v1\/api-keys(\/|$)/, 'keys: decisions 7, named in the specification without an endpoint'],
+  [/^\w+ \/api\/v1\/(users|invitations)(\/|$)/, 'the people of a company: decisions 7 and 12'],
+  [/^GET \/api\/v1\/audit-log/, 'who did what: access'],
+  [
+    /^GET \/api\/v1\/oauth\/\{provider_type\}\/callback$/,
+    'where a provider sends people back to: decisions 7',
+  ],
+  [/^POST \/api\/v1\/auth\/tickets$/, 'tickets of magic links and providers: decisions 12'],
+  [/^POST \/api\/v1\/demo\/session$/, 'a look without signing up: decisions 7'],
+  [/^GET \/(docs|redoc)\/.+/, 'files of the references'],
+  [/^GET \/(assets\/.+|favicon\.\w+|robots\.txt)?$/, 'the start page and what it is made of'],
+]
+
+/** Paths that are described otherwise than the specification writes them. */
+const WRITTEN: Record<string, string> = {
+  // A parameter of several segments ends with its path.
+  '/api/public/docs/{path}.md': '/api/public/docs/{path}',
+}
+
+const { server, ask } = await startServer(t)
+const served = (await ask('GET', '/openapi.json')).body as ReturnType<typeof openApi>
+const table = server
+  .table()
+  .map(({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)[^}]*\}/g, '{$1}')}`)
+const specified = SPECIFIED.trim()
+  .split('\n')
+  .map(line => {
+    const [method = '', path = '', who = '', ...query] = line.split(/\s+/)
+    return { method, path: WRITTEN[path] ?? path, isOpen: who === '-', query }
+  })
+const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
+
+t.test(
+  'every endpoint of the specification is served and described, with its query and who may ask',
+  async t => {
+    t.equal(specified.length, 57)
+    for (const endpoint of specified) {
+      const name = nameOf(endpoint)
+      t.ok(table.includes(name), `${name} is served`)
+      const operation = served.paths[endpoint.path]?.[endpoint.method.toLowerCase()]
+      t.ok(operation, `${name} is described`)
+      if (!operation) continue
+      t.equal(operation.security.length === 0, endpoint.isOpen, `${name}: who may ask`)
+      for (const parameter of endpoint.query) checkParameter(t, name, operation, parameter)
+    }
+  },
+)
+
+interface Parameter {
+  name: string
+  in: string
+  required: boolean
+  schema: { minimum?: number; maximum?: number; default?: unknown }
+}
+
+function checkParameter(
+  t: Pick<Test, 'ok' | 'equal'>,
+  name: string,
+  { parameters = [] }: Operation,
+  text: string,
+) {
+  const [, called = '', required, low, high, fallback] =
+    /^(\w+)(!)?(?:=(\d+)\.\.(\d*))?(?:\?(\w+))?$/.exec(text) ?? []
+  const found = (parameters as Parameter[]).find(
+    ({ name, in: place }) => name === called && place === 'query',
+  )
+  t.ok(found, `${name} takes ${called}`)
+  if (!found) return
+  t.equal(found.required, required === '!', `${name}: whether ${called} is required`)
+  const { minimum, maximum, default: given } = found.schema
+  if (low) t.equal(minimum, Number(low), `${name}: ${called} at least`)
+  if (high) t.equal(maximum, Number(high), `${name}: ${called} at most`)
+  if (fallback) t.equal(String(given), fallback, `${name}: ${called} when left out`)
+}
+
+t.test('what else is served has a reason', async t => {
+  const names = new Set(specified.map(nameOf))
+  const others = table.filter(name => !names.has(name))
+  for (const name of others)
+    t.ok(
+      OURS.some(([pattern]) => pattern.test(name)),
+      name,
+    )
+  const described = Object.entries(served.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
+  )
+  t.strictSame(described.sort(), [...table].sort(), 'and all of it is described')
+})
