@@ -65,6 +65,7 @@ const move = record({
   from_status: status.allow(null).description('Null of the first.').example('triggered'),
   to_status: status.example('acknowledged'),
   reason: text.allow(null).example('Looking into it'),
+  snoozed_until: time.allow(null).description('Of a snooze, its end.'),
   actor: Joi.string().description('`system`, `user:<id>` or `key:<id>`.').example('system'),
   at: time,
 })
@@ -238,7 +239,17 @@ export const replies = {
   destinations: reply(inNestedPage(destination, 'destinations')),
   destination: reply(inData(destination)),
   newDestination: reply(inData(record({ ...destinationFields, signing_secret: signingSecret })), 201),
-  destinationRemoved: reply(removal('The destination was deleted')),
+  destinationRemoved: reply(
+    inData(
+      record({
+        success: Joi.valid(true),
+        message: Joi.string().example('The destination was deleted'),
+        rules_switched_off: Joi.array()
+          .items(record({ id: held.id, name: text.example('Money to finance') }))
+          .description('Alert rules that sent to no other destination.'),
+      }),
+    ),
+  ),
   tested: reply(
     inData(
       record({ success: flag.description('Whether the receiver took it.'), delivery_id: id, ...endFields }),

@@ -15,6 +15,15 @@ const UNTOLD: Record<string, string> = {
     'what it found is among the snapshots of the metric',
   'POST /api/v1/sdk/referential/{asset_id}/{check_id}/execute':
     'what it found is among the results of the check',
+  'POST /api/v1/sdk/alerts/preview': 'stores nothing',
+  'POST /api/v1/auth/preferences/onboarding/events': 'notes of a tour',
+  'POST /api/v1/auth/preferences/onboarding/reset': 'notes of a tour',
+  'PATCH /api/v1/auth/preferences/onboarding': 'notes of a tour',
+  'PATCH /api/v1/auth/preferences/onboarding/step': 'notes of a tour',
+  'POST /api/v1/auth/preferences/onboarding/demo-lineage':
+    'there is no demo asset here, and so nothing to load',
+  'DELETE /api/v1/auth/preferences/onboarding/demo-alert':
+    'there is no demo alert here, and so nothing to remove',
   'POST /api/v1/sdk/freshness/{asset_id}/refresh': 'is a job of its own, and changes no setting',
 }
 
