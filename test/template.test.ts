@@ -113,7 +113,8 @@ await t.test('the package holds what a server needs, and no more', async t => {
     [],
     'neither tests nor secrets',
   )
-  t.ok(unpackedSize < 4_000_000, `${unpackedSize} bytes`)
+  // Of which the reference to be read, one file, is a quarter.
+  t.ok(unpackedSize < 4_500_000, `${unpackedSize} bytes`)
   write(join(app, 'package.json'), '{ "private": true }')
   install(join(root, 'tidemark-0.1.0.tgz'))
 })

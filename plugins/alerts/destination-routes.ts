@@ -211,6 +211,7 @@ export const destinationRoutes: ServerRoute[] = [
       ...access.write,
       description: 'Send the same message again, once',
       tags,
+      app: { errors: ['DELIVERY_NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
       response: replies.redelivered,
       validate: { params: schemas.idParams, payload: schemas.nothing },
     },
