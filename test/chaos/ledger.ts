@@ -132,7 +132,10 @@ function countOvertaken(messages: ReadonlyMap<string, Arrival[]>): number {
   }).length
 }
 
-/** One that was lost more than once counts from the last time. What is not recorded counts as lost already. */
+/**
+ * One that was lost more than once counts from the last time, and nothing recovers while the database is away: it
+ * counts from when that was back. What is not recorded counts as lost already.
+ */
 async function recoveriesOf({ losses, query }: Stage): Promise<number[]> {
   const lost = new Map<string, number>()
   for (const { at, attempts } of losses) for (const { id, n } of attempts) lost.set(`${id} ${n}`, at)
@@ -142,7 +145,10 @@ async function recoveriesOf({ losses, query }: Stage): Promise<number[]> {
     [[...lost.keys()]],
   )
   return ended
-    .map(({ key, at }) => (at.getTime() - lost.get(key)!) / 1_000)
+    .map(({ key, at }) => {
+      const backBefore = losses.filter(loss => loss.wasAway && loss.at <= at.getTime())
+      return (at.getTime() - Math.max(lost.get(key)!, ...backBefore.map(loss => loss.at))) / 1_000
+    })
     .filter(seconds => seconds > 0)
     .sort((a, b) => a - b)
 }

@@ -40,8 +40,13 @@ export interface Play {
 export interface Loss {
   /** Milliseconds since 1970 from which recovery counts. */
   at: number
+  /** Whether the database was away before, for long. */
+  wasAway: boolean
   attempts: { id: string; n: number }[]
 }
+
+/** Milliseconds without a database in which recovery is not to be had. */
+const LONG_MS = 5_000
 
 const DATABASE = 'chaos'
 
@@ -180,5 +185,5 @@ export async function noteLoss(stage: Stage, at: number, recoversFrom = at): Pro
       where name in ('alerts.deliver', 'alerts.retry') and state = 'active' and started_on < to_timestamp($1)`,
     [at / 1_000],
   )
-  stage.losses.push({ at: recoversFrom, attempts })
+  stage.losses.push({ at: recoversFrom, wasAway: recoversFrom - at > LONG_MS, attempts })
 }
