@@ -81,10 +81,29 @@ export interface ConnectOptions {
   /** Milliseconds to reach the server and sign in; 10,000 unless told. */
   connectTimeoutMs?: number
   /**
+   * Told of each statement when it has ended, those of the catalog and of a connection test too; `makeSession` does so.
+   * Of an engine that never tells, its callers count what they ask for.
+   */
+  onStatement?: (taken: StatementTaken) => void
+  /**
    * Milliseconds that most statements of the session will be given. An engine whose sessions keep a limit starts
    * with this one, and spares the statement that would set it.
    */
   statementTimeoutMs?: number
+}
+
+/** What a statement took of the source. */
+export interface StatementTaken {
+  /** Statements that were sent for it: itself, and those that set limits for it. */
+  statements: number
+  /** Rows received, also those that were read and not kept. */
+  rows: number
+  /** Bytes received, as they were on the line; 0 where that is not known. */
+  bytes: number
+  /** Milliseconds from when it was sent until it had ended. */
+  durationMs: number
+  /** Why it failed. */
+  error?: ConnectorError
 }
 
 export interface QueryOptions {

@@ -1,4 +1,4 @@
-import type { QueryOptions, Row } from './connector.ts'
+import type { QueryOptions, Row, StatementTaken } from './connector.ts'
 import { aborted, closed, ConnectorError } from './errors.ts'
 
 /** What an engine does for a session; order, giving up and closing are the same for all and stand below. */
@@ -9,11 +9,18 @@ export interface SessionWork<Statement> {
    * Runs one statement; nothing else of the session runs meanwhile.
    * @param signal aborts when the caller gives up or the session is closed: the statement is then to be ended in
    *   the server, and the promise must settle soon, whichever way
+   * @param taken what is told to `onStatement`, filled in as if the statement went alone and all of its rows are
+   *   returned; to be corrected where that is not so, and its bytes to be added where they are known
    */
-  run(statement: Statement, limits: Limits, signal: AbortSignal): Promise<Row[]>
+  run(statement: Statement, limits: Limits, signal: AbortSignal, taken: Taken): Promise<Row[]>
   /** Hangs up. Called once, when nothing runs any more. */
   end(): Promise<void>
+  /** That of the `ConnectOptions`: told of each statement when it has ended. */
+  onStatement?: (taken: StatementTaken) => void
 }
+
+/** What one statement has taken until now; without `rows`, as many as are returned. */
+export type Taken = Pick<StatementTaken, 'statements' | 'bytes'> & { rows?: number }
 
 /** Characters of one result that are kept; the numbers of many checks and samples of rows are far below it. */
 const MOST_KEPT = 32 * 1024 * 1024
@@ -26,9 +33,17 @@ const MOST_KEPT = 32 * 1024 * 1024
 export function assertFits(engine: string, before: number, values: readonly unknown[]): number {
   const size = values.reduce<number>((sum, value) => sum + sizeOf(value), before)
   if (size <= MOST_KEPT) return size
-  const message = `The statement gives more than ${MOST_KEPT / 1024 / 1024} MB: select fewer or shorter values.`
-  throw new ConnectorError({ kind: 'invalid-query', engine, message })
+  throw tooLarge(engine)
 }
+
+/** A result, or one value of it, is too large to be kept. */
+export function tooLarge(engine: string): ConnectorError {
+  const message = `The statement gives more than ${MOST_KEPT / 1024 / 1024} MB: select fewer or shorter values.`
+  return new ConnectorError({ kind: 'invalid-query', code: TOO_LARGE, engine, message })
+}
+
+/** The code of the error that tells of such a result; the session may have been cut for it. */
+export const TOO_LARGE = 'TOO_LARGE'
 
 function sizeOf(value: unknown): number {
   return typeof value === 'string' || value instanceof Uint8Array ? value.length : 8
@@ -66,14 +81,28 @@ export function makeSession<Statement>(work: SessionWork<Statement>): Session<St
     }
     refuse()
     const given = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal
+    const startedAt = performance.now()
+    const taken: Taken = { statements: 1, bytes: 0 }
+    const tell = (rows: number, error?: ConnectorError) =>
+      work.onStatement?.({
+        rows,
+        ...taken,
+        durationMs: performance.now() - startedAt,
+        ...(error && { error }),
+      })
+    const failure = (error: unknown) => {
+      if (signal?.aborted) return aborted(engine, error)
+      return closing ? closed(engine, error) : work.classify(error)
+    }
     try {
-      const rows = await work.run(statement, limits, given)
+      const rows = await work.run(statement, limits, given, taken)
       refuse()
+      tell(rows.length)
       return rows
-    } catch (error) {
-      if (signal?.aborted) throw aborted(engine, error)
-      if (closing) throw closed(engine, error)
-      throw work.classify(error)
+    } catch (thrown) {
+      const error = failure(thrown)
+      tell(0, error)
+      throw error
     }
   }
 

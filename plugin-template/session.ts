@@ -45,6 +45,7 @@ export async function openSession(
       return toRows(await reader.ask(request, { timeoutMs, signal }))
     },
     end: () => giveBack(reader),
+    onStatement: options.onStatement,
   })
 
   return {

@@ -7,8 +7,10 @@ import type { CheckType } from '../checks/check.ts'
 import type { Connector, Egress } from '../connectors/connector.ts'
 import { enforceAccess } from './access.ts'
 import type { Config } from './config.ts'
-import { migrate, openDatabase, type Database } from './database.ts'
+import { isAway, migrate, openDatabase, type Database } from './database.ts'
+import { installDrain } from './drain.ts'
 import { placeOf, sourceEgress, type EgressPolicy, type SourcePolicy } from './egress.ts'
+import { installHealth } from './health.ts'
 import { loadExtensions } from './extensions.ts'
 import { makeJobs, type Jobs } from './jobs.ts'
 import { appRolePassword } from './installation.ts'
@@ -16,10 +18,14 @@ import { installIdempotency } from './idempotency.ts'
 import { installLimits } from './limits.ts'
 import { openMail, type Mail } from './mail.ts'
 import { manifest } from './manifest.ts'
+import { openMetrics, readAtScrapes } from './telemetry/listener.ts'
+import { keepPartitions, makeMonths } from './partitions.ts'
 import { Registry } from './registry.ts'
 import { onInvalid, shapeReplies } from './replies.ts'
+import { followRequests } from './telemetry/requests.ts'
 import type { SealedColumn } from './rotate.ts'
 import { checkShape, connectorShape } from './shapes.ts'
+import { makeTelemetry, type Telemetry } from './telemetry.ts'
 import { makeVault, type Vault } from './vault.ts'
 
 declare module '@hapi/hapi' {
@@ -30,6 +36,8 @@ declare module '@hapi/hapi' {
     vault: Vault
     /** Where sealed secrets are stored; who stores some says so, that they are sealed anew when the key changes. */
     sealed: SealedColumn[]
+    /** What this process counts of its work. */
+    telemetry: Telemetry
     /** What sources may reach. */
     sourceEgress: Egress
     /** What webhooks and other calls of ours may reach. */
@@ -89,34 +97,65 @@ export async function build(options: BuildOptions): Promise<Server> {
   // Jobs are declared by plugins, and the database is opened by the role that migrating makes.
   const database = { current: undefined as Database | undefined }
   server.decorate('server', 'db', lazyDatabase(database))
+  server.decorate('server', 'telemetry', makeTelemetry(config.role))
+  followRequests(server)
+  installHealth(server)
+  readAtScrapes(server)
   shapeReplies(server)
   await server.register({ plugin: hapiPino, options: requestLog(log) })
   await server.register(manifest.plugins as Plugin<undefined>[])
   installLimits(server)
   enforceAccess(server)
   installIdempotency(server)
+  installDrain(server)
+  jobs.add(keepPartitions)
   server.connectors.add(...manifest.connectors)
   server.checks.add(...manifest.checks)
   await loadExtensions(server, [...manifest.extensions, ...config.extensions])
   server.connectors.close()
   server.checks.close()
 
-  const appUrl = await migrate({
-    ownerUrl,
-    appUrl: config.appDatabaseUrl,
-    appPassword: trx => appRolePassword(trx, vault, server.sealed),
-    migrations: manifest.migrations,
-    prepareJobs: () => jobs.prepare(),
-    log,
-  })
-  database.current = openDatabase({ ownerUrl, appUrl, log })
-  server.ext('onPostStart', () => jobs.start(server, config.role))
-  server.ext('onPostStop', async () => {
+  let closeMetrics = async () => {}
+  const close = async () => {
     await jobs.stop()
+    await closeMetrics()
     server.mail?.close()
     await database.current?.close()
+  }
+  try {
+    const appUrl = await migrate({
+      ownerUrl,
+      appUrl: config.appDatabaseUrl,
+      appPassword: trx => appRolePassword(trx, vault, server.sealed),
+      migrations: manifest.migrations,
+      prepareJobs: () => jobs.prepare(),
+      log,
+    })
+    database.current = openDatabase({ ownerUrl, appUrl, log })
+    await prepareMonths(server)
+  } catch (error) {
+    // What is open by then would keep the process.
+    await close().catch(() => undefined)
+    throw error
+  }
+  server.ext('onPostStart', async () => {
+    closeMetrics = await openMetrics(server)
+    await jobs.start(server, config.role)
   })
+  server.ext('onPostStop', close)
   return server
+}
+
+/** What comes after the months that are there is stored all the same, so that nobody has to wait for them. */
+async function prepareMonths({ db, pino }: Server): Promise<void> {
+  try {
+    const { waiting } = await makeMonths(work => db.system(work))
+    if (waiting.length > 0)
+      pino.warn({ tables: waiting }, 'tables are in use: the next hour sees to their months')
+  } catch (error) {
+    if (isAway(error)) throw error
+    pino.error({ err: error }, 'partitions of the coming months cannot be made')
+  }
 }
 
 /** The embedded server is ours as a whole; on one that was given to us, other databases may be sources. */
@@ -138,9 +177,12 @@ function lazyDatabase(holder: { current: Database | undefined }): Database {
   }
   return {
     company: (companyId, work) => opened().company(companyId, work),
+    read: (companyId, readings) => opened().read(companyId, readings),
     system: work => opened().system(work),
-    statement: (text, bindings) => opened().statement(text, bindings),
+    statement: (text, bindings, name) => opened().statement(text, bindings, name),
     ping: () => opened().ping(),
+    takesWrites: () => opened().takesWrites(),
+    pools: () => holder.current?.pools() ?? [],
     close: () => opened().close(),
   }
 }
@@ -170,17 +212,22 @@ function hapi(config: Config): Server {
     headersTimeout: 10_000,
     requestTimeout: 20_000,
   })
+  // Workers serve nobody: beside a web process with the same settings, the port is that one's. And hapi cannot end
+  // in order what it never began.
+  const place =
+    config.role === 'worker'
+      ? { autoListen: false, operations: { cleanStop: false } }
+      : { port: config.port, host: config.host }
   return Hapi.server({
-    port: config.port,
-    host: config.host,
+    ...place,
     listener,
     routes: {
       validate: {
         failAction: onInvalid,
         options: { abortEarly: false, errors: { wrap: { label: false } }, stripUnknown: false },
       },
-      // Replies are held to their schemas by the tests; a request does not pay for it.
-      response: { sample: 0 },
+      // Replies are held to their schemas by the tests; a request does not pay for it. Of parts there are none.
+      response: { sample: 0, ranges: false },
       payload: { maxBytes: 1_048_576, allow: 'application/json', timeout: false },
       security: { hsts: false, noSniff: true, xframe: 'deny', referrer: 'no-referrer' },
     },

@@ -1,17 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { ROLES, SCOPES, type Role, type Scope } from './access.ts'
 import { answer, CommandError, EXIT, inert, json, ofCompany, withServer } from './command.ts'
 import type { Ending, Options, Terminal } from './command.ts'
 import { answerRequests, detect, INTERVALS, METRICS, type DetectOptions } from './detect.ts'
+import { checkGate } from './check-gate.ts'
 import { contractCommands } from './contracts.ts'
-import { ConfigError, describeSettings, packageRoot, PLANS, readConfig, type Plan } from './config.ts'
+import { ConfigError, describeSettings, PLANS, readConfig, type Plan } from './config.ts'
 import { freshnessGate } from './gate.ts'
+import { dashboardCommand, jobCommands } from './jobs/commands.ts'
 import { LineError } from './lines.ts'
 import { makeLog } from './log.ts'
 import { auditCommands, secretRotation } from './safety.ts'
+import { version } from './version.ts'
 
 /** Errors whose message is a sentence for the operator. */
 const SPOKEN = ['ConfigError', 'StartError', 'ExtensionError', 'LineError', 'CommandError']
@@ -42,9 +43,7 @@ export async function runCommand(words: readonly string[], terminal: Terminal): 
 function program(terminal: Terminal, ending: Ending): Command {
   const command = new Command('tidemark')
     .description('Data observability for databases and warehouses')
-    .version(
-      (JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string }).version,
-    )
+    .version(version)
     .exitOverride()
     .configureOutput({
       writeOut: text => terminal.out(text.trimEnd()),
@@ -82,6 +81,9 @@ function program(terminal: Terminal, ending: Ending): Command {
   prospects(command.command('prospects').description('people who may sign in by a link'), terminal)
   badge(command.command('badge <asset>'), terminal)
   auditCommands(command.command('audit').description('the audit log of a company'), terminal)
+  checkGate(command.command('check <asset>'), terminal, ending)
+  jobCommands(command.command('jobs').description('the queues of jobs'), terminal)
+  dashboardCommand(command.command('dashboard'), terminal)
   freshnessGate(command.command('freshness <asset>'), terminal, ending)
   contractCommands(command.command('contracts').description('data contracts'), terminal, ending)
   detection(command.command('detect'), terminal)

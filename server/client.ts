@@ -21,7 +21,7 @@ export interface Client {
    * Asks one route of the API, `/api/v1` left out.
    * @throws CommandError with a sentence when the answer is no success
    */
-  ask<Body>(method: 'GET' | 'POST', path: string, signal: AbortSignal): Promise<Answer<Body>>
+  ask<Body>(method: 'GET' | 'POST', path: string, signal: AbortSignal, body?: object): Promise<Answer<Body>>
   /** Present on the database of the settings, where jobs may have no workers: work that is asked for runs here. */
   near?: { server: Server; companyId: string }
 }
@@ -62,10 +62,14 @@ export async function withClient<T>(
 }
 
 async function companyOf(server: Server, name: string | undefined): Promise<string> {
-  const found = await server.plugins.auth.findCompany(name).catch((error: unknown) => {
+  return (await spoken(server.plugins.auth.findCompany(name))).id
+}
+
+/** Work in this process, whose refusals end a command as they do from afar. */
+export function spoken<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
     throw hasErrorData(error) ? replied(error.output.statusCode, error.message) : error
   })
-  return found.id
 }
 
 /** The routes of a server of this process, asked as the operator, who holds the database and needs no key. */
@@ -74,11 +78,12 @@ export function near(server: Server, companyId: string): Client {
   const operator: Caller = { kind: 'key', companyId, plan: 'enterprise', scope: 'admin', keyId: randomUUID() }
   return {
     near: { server, companyId },
-    async ask<Body>(method: string, path: string, signal: AbortSignal) {
+    async ask<Body>(method: string, path: string, signal: AbortSignal, sent?: object) {
       const asking = server.inject({
         method,
         url: `/api/v1${path}`,
         auth: { strategy: 'api-key', credentials: operator as never },
+        ...(sent && { payload: sent }),
       })
       const { statusCode, payload } = await unlessAborted(asking, signal)
       const body = parse(payload)
@@ -112,13 +117,10 @@ export function far(url: string, key: string, paceMs = PACE_MS): Client {
   if (key === '') throw usage('An API key is needed with --url: add --key, or set TIDEMARK_API_KEY')
   if (!/^[\x21-\x7e]+$/.test(key)) throw usage('The API key is none: check that it was copied whole')
   return {
-    async ask<Body>(method: 'GET' | 'POST', path: string, signal: AbortSignal) {
-      return exchange<Body>(
-        base,
-        { method, path: `/api/v1${path}`, headers: { authorization } },
-        paceMs,
-        signal,
-      )
+    async ask<Body>(method: 'GET' | 'POST', path: string, signal: AbortSignal, body?: object) {
+      const headers = { authorization, ...(body && { 'content-type': 'application/json' }) }
+      const request = { method, path: `/api/v1${path}`, headers, ...(body && { body: JSON.stringify(body) }) }
+      return exchange<Body>(base, request, paceMs, signal)
     },
   }
 }

@@ -35,7 +35,7 @@ export interface Ending {
 export interface Terminal {
   out(line: string): void
   err(line: string): void
-  /** Aborts at the first SIGINT or SIGTERM. */
+  /** Aborts at the first SIGINT, SIGTERM or SIGHUP, whose name is the message of its reason. */
   signal: AbortSignal
 }
 

@@ -36,11 +36,22 @@ export interface Config {
   smtpUrl?: SmtpServer
   /** Who mail comes from. */
   smtpFrom: MailAddress
+  /** What the dashboard command is signed in to with; absent: made anew each time. */
+  dashboardPassword?: string
   /** Seconds after which a statement at a source is ended there. */
   statementTimeout: number
   timezone: string
+  /** Days for which results, snapshots and freshness checks are kept, at least. */
+  retentionResultsDays: number
+  /** The same for schema changes and runs of discovery. */
+  retentionChangesDays: number
+  /** The same for alerts that are over, counted from their end, and for deliveries. */
+  retentionAlertsDays: number
   /** Providers that users may sign in through, by their lower-cased names. */
   oauth: ReadonlyMap<string, OAuthSettings>
+  /** Where metrics and health of this process are served; absent: nowhere. */
+  metricsPort?: number
+  metricsHost: string
   logLevel: string
   logFormat: 'json' | 'pretty'
 }
@@ -106,6 +117,9 @@ const secretKey = Joi.string().custom((value: string, helpers) =>
 )
 
 const postgresUrl = Joi.string().uri({ scheme: ['postgres', 'postgresql'] })
+
+/** Four weeks, which is what a detector compares a day with, and a week of room. */
+const retention = Joi.number().integer().min(35).max(36_500).default(400)
 
 /** One row a setting: its schema with its default, whether it is secret, and what it does. */
 const SETTINGS = {
@@ -196,13 +210,40 @@ const SETTINGS = {
     about:
       'Ports of public addresses that alerts may be sent to; networks of EGRESS_ALLOW are reached on any.',
   },
+  DASHBOARD_PASSWORD: {
+    schema: Joi.string().min(12),
+    secret: true,
+    about:
+      'What the dashboard command is signed in to with, 12 characters or more; made and printed unless set.',
+  },
   STATEMENT_TIMEOUT: {
     schema: Joi.number().integer().min(1).max(3600).default(60),
     about: 'Seconds after which a statement at a source is ended there.',
   },
+  RETENTION_RESULTS_DAYS: {
+    schema: retention,
+    about:
+      'Days for which results of checks, snapshots of metrics and freshness checks are kept; 35 or more.',
+  },
+  RETENTION_CHANGES_DAYS: {
+    schema: retention,
+    about: 'Days for which schema changes and runs of discovery are kept; 35 or more.',
+  },
+  RETENTION_ALERTS_DAYS: {
+    schema: retention,
+    about: 'Days for which alerts are kept once they are over, and what was sent; 35 or more.',
+  },
   TIMEZONE: {
     schema: TIMEZONE.default('UTC'),
     about: 'Zone of timestamps that carry none, where a source does not say.',
+  },
+  METRICS_PORT: {
+    schema: Joi.number().port(),
+    about: 'Port where /metrics and /health of this process are served, in every role; nowhere unless set.',
+  },
+  METRICS_HOST: {
+    schema: Joi.string().default('127.0.0.1'),
+    about: 'Address that METRICS_PORT listens on; whoever reaches it needs no credential.',
   },
   LOG_LEVEL: {
     schema: Joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),

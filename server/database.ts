@@ -1,8 +1,20 @@
 import { createHash } from 'node:crypto'
-import knexModule, { type Knex } from 'knex'
-import { Model, knexSnakeCaseMappers } from 'objection'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Knex } from 'knex'
+import { Model } from 'objection'
 import type { Constructor, QueryBuilderType, QueryContext, TransactionOrKnex } from 'objection'
 import type { Logger } from 'pino'
+import {
+  askOnce,
+  hasRefusedWrites,
+  mappers,
+  openPool,
+  positioned,
+  readTogether,
+  type Statement,
+} from './pool.ts'
+import { poolUse, type PoolUse } from './telemetry/pool-use.ts'
+import { migrationError } from './migration-errors.ts'
 
 export type Transaction = Knex.Transaction
 
@@ -10,14 +22,39 @@ export type Transaction = Knex.Transaction
 export interface Database {
   /** A transaction that sees and writes one company's rows only; row-level security holds it to that. */
   company<T>(companyId: string, work: (trx: Transaction) => Promise<T>): Promise<T>
+  /** Statements that read one company's rows, held as `company` holds them, and sent and waited for together. */
+  read<T extends object[]>(companyId: string, readings: Readings<T>): Promise<Found<T>>
   /** A transaction of the owner, over all companies: sign-in by email or key, sweeps, migrations. Nothing else. */
   system<T>(work: (trx: Transaction) => Promise<T>): Promise<T>
-  /** One statement of the owner, whole in itself: who a credential belongs to, and rate limits. */
-  statement<T extends object>(text: string, bindings?: Record<string, unknown>): Promise<T[]>
+  /**
+   * One statement of the owner, whole in itself: who a credential belongs to, and rate limits.
+   * @param name of one that every request asks: PostgreSQL parses and plans it once a connection
+   */
+  statement<T extends object>(text: string, bindings?: Record<string, unknown>, name?: string): Promise<T[]>
   /** Milliseconds a trivial query took. Rejects when the database is away. */
   ping(): Promise<number>
+  /** Whether it takes writes, as far as is known: not when it is read-only, or was full within the last 30 s. */
+  takesWrites(): Promise<boolean>
+  /** How the connections are used. */
+  pools(): PoolUse[]
   close(): Promise<void>
 }
+
+/** A statement that only reads. */
+export interface Reading<T extends object> {
+  /** PostgreSQL parses and plans it once a connection: each text has a name of its own. */
+  name: string
+  text: string
+  /** By name (`:company_id`). */
+  bindings: Record<string, unknown>
+  /** What its rows are; nothing is ever here. */
+  row?: T
+}
+
+/** Several of them, by what their rows are. */
+export type Readings<T extends object[]> = { [K in keyof T]: Reading<T[K]> }
+/** The rows of each, with camelCase names. */
+export type Found<T extends object[]> = { [K in keyof T]: T[K][] }
 
 const companies = new WeakMap<object, string>()
 
@@ -63,7 +100,10 @@ export async function rows<T extends object>(
   return mappers.postProcessResponse(result.rows) as T[]
 }
 
-const mappers = knexSnakeCaseMappers()
+/** What makes a transaction a company's. Were it to fail, row-level security would let nothing through. */
+function asCompany(companyId: string): Statement {
+  return { name: 'company', text: `select set_config('app.company', $1, true)`, values: [companyId] }
+}
 
 /** Opens both pools. `appUrl` is the application role's, as `migrate` made it. */
 export function openDatabase(options: { ownerUrl: string; appUrl: string; log: Logger }): Database {
@@ -71,17 +111,36 @@ export function openDatabase(options: { ownerUrl: string; appUrl: string; log: L
   const owner = openPool(options.ownerUrl, 'tidemark-owner', 4, options.log)
   return {
     company: (companyId, work) =>
-      app.transaction(async trx => {
-        await trx.raw(`select set_config('app.company', ?, true)`, [companyId])
-        companies.set(trx, companyId)
-        return work(trx)
-      }),
+      app.transaction(
+        async trx => {
+          companies.set(trx, companyId)
+          return work(trx)
+        },
+        { first: asCompany(companyId) } as Knex.TransactionConfig,
+      ),
+    read: <T extends object[]>(companyId: string, readings: Readings<T>) =>
+      readTogether(app, [
+        asCompany(companyId),
+        ...readings.map(({ text, bindings, name }) => positioned(text, bindings, name)),
+      ]).then(([, ...found]) => found as Found<T>),
     system: work => owner.transaction(work),
-    statement: (text, bindings) => rows(owner, text, bindings),
+    statement: (text, bindings, name) => askOnce(owner, text, bindings, name),
     async ping() {
       const startedAt = performance.now()
       await app.raw('select 1')
       return Math.round(performance.now() - startedAt)
+    },
+    pools: () => [poolUse('application', app), poolUse('owner', owner)],
+    async takesWrites() {
+      if ([app, owner].some(pool => hasRefusedWrites(pool, REFUSAL_KNOWN))) return false
+      const [found] = await rows<{ readOnly: string }>(
+        app,
+        `select current_setting('transaction_read_only') as read_only`,
+      )
+      if (found?.readOnly !== 'on') return true
+      // A connection keeps for good what it began with: one that refuses to write makes way for a new one.
+      await app.raw('delete from companies where false').catch(() => undefined)
+      return false
     },
     async close() {
       await Promise.all([app.destroy(), owner.destroy()])
@@ -89,9 +148,15 @@ export function openDatabase(options: { ownerUrl: string; appUrl: string; log: L
   }
 }
 
-/** Codes of a database that is away for now: the network's, and those of PostgreSQL starting, stopping or full. */
+/** Milliseconds for which the database counts as full after it refused to write. */
+const REFUSAL_KNOWN = 30_000
+
+/**
+ * Codes of a database that is away for now: the network's, and those of PostgreSQL starting, stopping, full or read-only;
+ * and of a statement that had to give way to another.
+ */
 const AWAY =
-  /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE|57P0[123]|53300|08.{3})$/
+  /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE|57P0[123]|53.{3}|25006|58030|08.{3}|40P01)$/
 
 /** Whether the product's own database is away for now, so that the same request may go through later. */
 export function isAway(error: unknown): boolean {
@@ -106,96 +171,6 @@ export function isAway(error: unknown): boolean {
       message,
     )
   )
-}
-
-/** Milliseconds after which a query is given up on; the server ends it itself two seconds earlier. */
-const QUERY_TIMEOUT = 15_000
-/** Milliseconds that a transaction may do nothing: nothing but the database is waited for inside of one. */
-const IDLE_TIMEOUT = 10_000
-
-/** A driver's connection; knex asks it with a callback behind the query. */
-interface PgConnection {
-  on(event: 'error' | 'end', listener: (error: Error) => void): void
-  query(...input: unknown[]): unknown
-  connection: { stream: { destroy(): void } }
-  /** Why knex is not to hand it out again. */
-  __knex__disposed?: unknown
-}
-
-/**
- * What is asked all day reads indexes, mostly from memory: taken for far dearer than reading on, as by default, they
- * are left for whole tables, which parallel workers then have to be started for.
- */
-const PLANNING = '-c random_page_cost=1.1 -c max_parallel_workers_per_gather=0'
-
-/** A knex pool that outlives a database restart and a connection that went silent. */
-export function openPool(
-  url: string,
-  name: string,
-  max: number,
-  log: Logger,
-  { endless = false } = {},
-): Knex {
-  const limits = {
-    query_timeout: QUERY_TIMEOUT,
-    statement_timeout: QUERY_TIMEOUT - 2_000,
-    // What a process that vanished without a word had locked is free again after this.
-    idle_in_transaction_session_timeout: IDLE_TIMEOUT,
-  }
-  const heard = new Map<PgConnection, number>()
-  return knexModule({
-    client: 'pg',
-    ...mappers,
-    connection: {
-      connectionString: url,
-      application_name: name,
-      options: PLANNING,
-      keepAlive: true,
-      ...(endless ? {} : limits),
-      connectionTimeoutMillis: 5_000,
-    },
-    pool: {
-      min: 0,
-      max,
-      afterCreate(connection: PgConnection, done: (error: unknown, connection: unknown) => void) {
-        surviveLoss(connection, heard, log)
-        done(null, connection)
-      },
-    },
-    acquireConnectionTimeout: 10_000,
-    // Knex would write to the console by itself.
-    log: {
-      warn: (message: unknown) => log.warn(String(message)),
-      error: (message: unknown) => log.warn(String(message)),
-      debug: (message: unknown) => log.debug(String(message)),
-    },
-  })
-}
-
-/**
- * Without a listener, a terminated backend ends the whole process. And a socket whose other end vanished
- * without a word times out each query for ever, since knex hands the same socket out again: it is thrown away,
- * and so is every other of its pool that has not been heard of since, or each would cost somebody a timeout.
- * @param heard the pool's connections, and when each last answered
- */
-function surviveLoss(connection: PgConnection, heard: Map<PgConnection, number>, log: Logger): void {
-  heard.set(connection, performance.now())
-  connection.on('end', () => heard.delete(connection))
-  connection.on('error', error => log.warn({ err: error.message }, 'a database connection was lost'))
-  const query = connection.query.bind(connection)
-  connection.query = (...input) => {
-    const askedAt = performance.now()
-    const tell = input.at(-1)
-    if (typeof tell !== 'function') return query(...input)
-    return query(...input.slice(0, -1), (error: Error | null, result: unknown) => {
-      if (error?.message === 'Query read timeout') {
-        for (const [other, at] of heard) if (at < askedAt) other.__knex__disposed = error
-        connection.__knex__disposed = error
-        connection.connection.stream.destroy()
-      } else heard.set(connection, performance.now())
-      tell(error, result)
-    })
-  }
 }
 
 /** Rows of one INSERT: with a few dozen columns well below the 65,535 values that PostgreSQL takes. */
@@ -226,6 +201,7 @@ const MIGRATION_LOCK = 7_114_365
  * Brings the schema up to date, makes the application role and gives it its rights. One process at a time.
  * @param appPassword gives the application role's, also where `appUrl` names a role that is used as it is
  * @returns the application role's URL
+ * @throws StartError of a database that a newer version has used, and of a role that lacks a right
  */
 export async function migrate(options: {
   ownerUrl: string
@@ -241,10 +217,7 @@ export async function migrate(options: {
   try {
     return await owner.transaction(async lock => {
       await lock.raw('select pg_advisory_xact_lock(?)', [MIGRATION_LOCK])
-      await owner.migrate.latest({
-        migrationSource: source(options.migrations),
-        tableName: 'tidemark_migrations',
-      })
+      await upgrade(owner, options)
       // Before anything runs that would have to be stopped: with a wrong key it throws.
       const appPassword = await options.appPassword(lock)
       await options.prepareJobs()
@@ -253,8 +226,40 @@ export async function migrate(options: {
       await grant(lock, decodeURIComponent(new URL(appUrl).username))
       return appUrl
     })
+  } catch (error) {
+    throw migrationError(error, options.ownerUrl)
   } finally {
     await owner.destroy()
+  }
+}
+
+/**
+ * Milliseconds that a migration waits for a lock: everybody else who wants to read that table waits behind it. Less
+ * than the second after which PostgreSQL looks for deadlocks: of two who wait for each other, the migration gives way.
+ */
+const LOCK_TIMEOUT = 500
+/** Milliseconds until another try: whoever waited gets through meanwhile. */
+const LOCK_RETRY = 1_000
+
+/** Runs the migrations that are missing, all or none, beside processes that go on working. */
+async function upgrade(
+  owner: Knex,
+  { migrations, log }: { migrations: readonly Migration[]; log: Logger },
+): Promise<void> {
+  for (;;) {
+    try {
+      await owner.migrate.latest({
+        migrationSource: source(migrations),
+        tableName: 'tidemark_migrations',
+        beforeAll: (trx: Knex) => trx.raw(`set local lock_timeout = ${LOCK_TIMEOUT}`),
+      } as Knex.MigratorConfig)
+      return
+    } catch (error) {
+      const { code, message } = error as { code?: string; message: string }
+      if (code !== '55P03' && code !== '40P01') throw error
+      log.warn({ err: message }, 'a table that is to be changed is in use; trying again')
+      await wait(LOCK_RETRY)
+    }
   }
 }
 
@@ -314,4 +319,25 @@ async function grant(trx: Transaction, role: string): Promise<void> {
     )
     await trx.raw(commands?.text ?? '')
   }
+  await trx.raw(REVOKE)
 }
+
+/**
+ * What nobody else may do. Migrations said so once, and a restore without privileges forgets it: functions that run
+ * with the owner's rights are the application role's alone, and partitions are reached through their tables.
+ */
+const REVOKE = `
+  do $$ declare step text; begin
+    for step in
+      select format('revoke execute on function %s from public', p.oid::regprocedure) from pg_proc p
+       where p.pronamespace = 'public'::regnamespace and p.prosecdef and pg_has_role(p.proowner, 'usage')
+      union all
+      select format('revoke all on schema %I from %s', nspname, case grantee when 0 then 'public' else grantee::regrole::text end)
+        from pg_namespace, aclexplode(nspacl) where nspname = 'partitions' and grantee <> nspowner
+      union all
+      select format('revoke all on %s from %s', c.oid::regclass, case grantee when 0 then 'public' else grantee::regrole::text end)
+        from pg_class c join pg_namespace n on n.oid = relnamespace, aclexplode(relacl)
+       where nspname = 'partitions' and grantee <> relowner
+       group by c.oid, grantee
+    loop execute step; end loop;
+  end $$`

@@ -38,13 +38,18 @@ const step = (column: string) => `coalesce(cast(cast(:intervals as jsonb) ->> ${
  * while nobody ran comes once. Several processes never claim one slot twice. The clock is the database's.
  * @param table with `next_run_at`, `running_slot`, `is_active`, `company_id`
  * @param columns the interval's, the source's and, if any, the table's
+ * @param full sources of which nothing is claimed now
  * @param patience seconds for which what is claimed already is not claimed again, from when it was due
  */
 export async function claimDue(
   trx: Transaction,
   table: string,
   columns: { interval: string; source: string; table?: string },
-  { limit = 1_000, patience }: { limit?: number; patience?: number } = {},
+  {
+    limit = 1_000,
+    patience,
+    full = [],
+  }: { limit?: number; patience?: number; full?: readonly string[] } = {},
 ): Promise<Due[]> {
   const active =
     columns.source === 'id' ? '' : `and (select s.is_active from sources s where s.id = t.${columns.source})`
@@ -52,6 +57,7 @@ export async function claimDue(
     patience === undefined
       ? ''
       : 'and (running_slot is null or running_slot < now() - make_interval(secs => :patience))'
+  const open = full.length === 0 ? '' : `and not t.${columns.source} = any(cast(:full as uuid[]))`
   return rows<Due>(
     trx,
     `update ${table} t
@@ -60,12 +66,12 @@ export async function claimDue(
            (floor(extract(epoch from now() - t.next_run_at) / due.step) + 1))
      from (
        select ctid as place, ${step(columns.interval)} as step from ${table} t
-       where is_active and next_run_at <= now() ${active} ${free}
+       where is_active and next_run_at <= now() ${active} ${free} ${open}
        order by next_run_at limit :limit for update skip locked
      ) due
      where t.ctid = due.place and due.step is not null
      returning t.company_id, t.running_slot as slot, t.${columns.source} as source_id${columns.table ? `, t.${columns.table} as table_id` : ''}`,
-    { intervals: JSON.stringify(INTERVAL_SECONDS), limit, patience: patience ?? null },
+    { intervals: JSON.stringify(INTERVAL_SECONDS), limit, patience: patience ?? null, full },
   )
 }
 

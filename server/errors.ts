@@ -100,7 +100,8 @@ export function unprocessable(detail: Detail[]): Boom.Boom<ErrorData> {
 
 /** True for an error made by this file, or by hapi with our data added. */
 export function hasErrorData(error: unknown): error is Boom.Boom<ErrorData> {
-  return Boom.isBoom(error) && (error.data as ErrorData | null)?.code !== undefined
+  // What was caught may stand in the same place, with a code of its own.
+  return Boom.isBoom(error) && Object.hasOwn(CODES, (error.data as ErrorData | null)?.code ?? '')
 }
 
 /** True for an error of `apiError` with this code. */

@@ -1,10 +1,10 @@
 /** The gate of a pipeline: a command that ends with 0 only when the data is fresh. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { InvalidArgumentError, Option, type Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { fromAfar, withClient, type ClientOptions } from './client.ts'
 import { answer, CommandError, EXIT, ofCompany, type Ending, type Terminal } from './command.ts'
-import { formatDuration, parseDuration } from './durations.ts'
 import { look, type Look } from './look.ts'
+import { limited, seconds, timeLimit } from './patience.ts'
 import { sayTime, type Status, type Verdict } from './verdict.ts'
 
 interface GateOptions extends ClientOptions {
@@ -39,11 +39,7 @@ export function freshnessGate(command: Command, terminal: Terminal, ending: Endi
         'wait for it to be fresh, at most so long; looks once a minute',
       ).argParser(seconds),
     )
-    .addOption(
-      new Option('--timeout <duration>', 'how long one look may take')
-        .argParser(seconds)
-        .default(PATIENCE, formatDuration(PATIENCE)),
-    )
+    .addOption(timeLimit('how long one look may take', PATIENCE))
     .addHelpText('after', HELP)
     .action(async (asset: string, options: GateOptions) => {
       ending.unexpected = EXIT.error
@@ -71,10 +67,10 @@ function gate(asset: string, options: GateOptions, terminal: Terminal): Promise<
   const { signal } = terminal
   const note = once(line => terminal.err(line))
   const limits = { signal, timeout: options.timeout }
-  return spoken(limits, opening =>
+  return limited(limits, opening =>
     withClient(options, opening, client => {
       const lookOnce = () =>
-        spoken(limits, looking => look(client, asset, { refresh: options.refresh, note, signal: looking }))
+        limited(limits, looking => look(client, asset, { refresh: options.refresh, note, signal: looking }))
       return untilFresh(lookOnce, { waitMs: (options.wait ?? 0) * 1000, paceMs: PACE, signal, note })
     }),
   )
@@ -86,21 +82,6 @@ function once(say: (line: string) => void): (line: string) => void {
   return line => {
     if (!said.has(line)) say(line)
     said.add(line)
-  }
-}
-
-/** Limits work in time, in seconds, and says in a sentence why it was cut short. */
-async function spoken<T>(
-  { signal, timeout }: { signal: AbortSignal; timeout: number },
-  work: (limited: AbortSignal) => Promise<T>,
-): Promise<T> {
-  try {
-    return await work(AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)]))
-  } catch (error) {
-    if (!['AbortError', 'TimeoutError'].includes((error as Error).name)) throw error
-    if (signal.aborted) throw new CommandError('Stopped before it was known', EXIT.error)
-    const message = `No answer within ${formatDuration(timeout)}: try again, or give more time with --timeout`
-    throw new CommandError(message, EXIT.error, { mayPass: true })
   }
 }
 
@@ -133,13 +114,3 @@ export async function untilFresh(
     })
   }
 }
-
-function seconds(text: string): number {
-  const duration = parseDuration(text)
-  if (duration === null || duration === 0 || duration > LONGEST)
-    throw new InvalidArgumentError('Give a duration from 1m to 7d, such as 30m.')
-  return duration
-}
-
-/** Seconds; timers count no more than 24 days. */
-const LONGEST = 7 * 86_400

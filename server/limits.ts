@@ -4,6 +4,7 @@ import ipaddr from 'ipaddr.js'
 import { caller } from './access.ts'
 import type { Plan } from './config.ts'
 import { apiError } from './errors.ts'
+import { isRefusedWrite } from './pool.ts'
 
 /** What a plan allows each of its API keys, and how many keys. */
 export const PLAN_LIMITS: Record<Plan, { perMinute: number; burst: number; maxKeys: number | null }> = {
@@ -60,10 +61,13 @@ declare module '@hapi/hapi' {
   }
   interface PluginsStates {
     limits?: Standing
+    /** That it was counted when its sender was looked up. */
+    taken?: Taken
   }
 }
 
-interface Row {
+/** How a limit stands after a request was counted, or refused. */
+export interface Taken {
   used: number
   burstUsed: number
   resetsIn: number
@@ -72,24 +76,28 @@ interface Row {
   isAllowed: boolean
 }
 
-// The row's lock makes the count exact; both windows are in it, so that one statement takes both or neither.
-const TAKE = `
-  insert into rate_windows as w values (
-    :name, cast(:cost as int), now() + :seconds * interval '1 second', cast(:cost as int), now() + :burst_seconds * interval '1 second', true
-  )
+/**
+ * SQL that counts one against each limit that a CTE `asked` names (`name, cost, lim, seconds, burst_limit, burst_seconds`).
+ * The row's lock makes the count exact; both windows are in it, so that one statement takes both or neither.
+ */
+const TAKEN = `
+  insert into rate_windows as w
+  select name, cost, now() + seconds * interval '1 second', cost, now() + burst_seconds * interval '1 second', true
+  from asked
   on conflict (name) do update set (used, ends_at, burst_used, burst_ends_at, is_allowed) = (
     select
-      case when fits then so_far + cast(:cost as int) else so_far end,
+      case when fits then so_far + cost else so_far end,
       case when w.ends_at > now() then w.ends_at else excluded.ends_at end,
-      case when fits then burst_so_far + cast(:cost as int) else burst_so_far end,
+      case when fits then burst_so_far + cost else burst_so_far end,
       case when w.burst_ends_at > now() then w.burst_ends_at else excluded.burst_ends_at end,
       fits
-    from (select
+    from asked
+    cross join lateral (select
       case when w.ends_at > now() then w.used else 0 end as so_far,
       case when w.burst_ends_at > now() then w.burst_used else 0 end as burst_so_far
     ) as counted
     cross join lateral (
-      select so_far + cast(:cost as int) <= :limit and burst_so_far + cast(:cost as int) <= :burst_limit as fits
+      select so_far + cost <= lim and burst_so_far + cost <= burst_limit as fits
     ) as judged
   )
   returning
@@ -97,6 +105,43 @@ const TAKE = `
     extract(epoch from now())::float8 as now,
     extract(epoch from ends_at - now())::float8 as resets_in,
     extract(epoch from burst_ends_at - now())::float8 as burst_resets_in`
+
+const TAKE = `
+  with asked as (
+    select cast(:name as text) as name, cast(:cost as integer) as cost,
+      cast(:limit as integer) as lim, cast(:seconds as float8) as seconds,
+      cast(:burst_limit as integer) as burst_limit, cast(:burst_seconds as float8) as burst_seconds
+  )
+  ${TAKEN}`
+
+/** The plans as SQL values: what a key may by the minute and by the second. */
+const PLANS_SQL = Object.entries(PLAN_LIMITS)
+  .map(([plan, { perMinute, burst }]) => `('${plan}', ${perMinute}, ${burst})`)
+  .join(', ')
+
+/**
+ * SQL that finds an API key and, when `:is_counted`, counts the request of one that is good, in one statement. The
+ * columns of the limit are null where nothing was counted.
+ * @param known a SELECT of `id`, `plan`, `is_good`, and what else is to be known
+ * @param used what is written down of its use
+ */
+export function findAndTake(known: string, used: string): string {
+  return `
+    with known as (${known}),
+    used as (${used}),
+    asked as (
+      select 'key:' || id as name, 1 as cost, 60 as seconds, p.per_minute as lim, 1 as burst_seconds, p.burst as burst_limit
+      from known join (values ${PLANS_SQL}) p(plan, per_minute, burst) on p.plan = known.plan
+      where is_good and :is_counted
+    ),
+    taken as (${TAKEN})
+    select * from known left join taken on true`
+}
+
+/** Whether a request is counted as soon as its sender is known: one with a body only once that was read. */
+export function isCountedAtOnce({ route, method }: Request): boolean {
+  return route.settings.plugins?.access?.limit === 'asset' && (method === 'get' || method === 'head')
+}
 
 /** Adds `server.limits` and holds each route to the limit that its guard names, before its scope is looked at. */
 export function installLimits(server: Server): void {
@@ -107,30 +152,13 @@ export function installLimits(server: Server): void {
     burst = whole,
     cost = 1,
   ): Promise<void> => {
-    const [row] = await server.db.statement<Row>(TAKE, {
-      name,
-      cost,
-      limit: whole.limit,
-      seconds: whole.seconds,
-      burst_limit: burst.limit,
-      burst_seconds: burst.seconds,
-    })
-    if (!row) throw new Error(`The limit ${name} gave no answer`)
-    const standing = nearest(
-      { limit: whole.limit, remaining: whole.limit - row.used, resetsAt: Math.ceil(row.now + row.resetsIn) },
-      {
-        limit: burst.limit,
-        remaining: burst.limit - row.burstUsed,
-        resetsAt: Math.ceil(row.now + row.burstResetsIn),
-      },
-    )
-    if (request) request.plugins.limits = nearest(standing, request.plugins.limits)
-    if (row.isAllowed) return
-    const wait = Math.max(
-      row.used >= whole.limit ? row.resetsIn : 0,
-      row.burstUsed >= burst.limit ? row.burstResetsIn : 0,
-    )
-    throw tooMany(standing, Math.max(1, Math.ceil(wait)))
+    const bound = {
+      ...{ name, cost, limit: whole.limit, seconds: whole.seconds },
+      ...{ burst_limit: burst.limit, burst_seconds: burst.seconds },
+    }
+    const [taken] = await server.db.statement<Taken>(TAKE, bound, 'limit')
+    if (!taken) throw new Error(`The limit ${name} gave no answer`)
+    judge(taken, whole, burst, request)
   }
 
   /** Counts a request against the limit of its route. */
@@ -145,13 +173,13 @@ export function installLimits(server: Server): void {
     const { userId, keyId, plan } = caller(request)
     if (keyId) {
       const { perMinute, burst } = PLAN_LIMITS[plan]
-      return take(
-        `key:${keyId}`,
+      const [minute, second] = [
         { limit: perMinute, seconds: 60 },
-        request,
         { limit: burst, seconds: 1 },
-        cost,
-      )
+      ] as const
+      const { taken } = request.plugins
+      if (taken) return judge(taken, minute, second, request)
+      return take(`key:${keyId}`, minute, request, second, cost)
     }
     return take(
       `${limit}:${userId}`,
@@ -171,7 +199,10 @@ export function installLimits(server: Server): void {
     return h.continue
   })
   server.ext('onCredentials', async (request, h) => {
-    await count(request)
+    await count(request).catch((error: unknown) => {
+      // Where nothing can be written, what is only read goes on uncounted.
+      if (!(isRefusedWrite(error) && isCountedAtOnce(request))) throw error
+    })
     return h.continue
   })
   server.ext('onPostAuth', async (request, h) => {
@@ -194,6 +225,29 @@ export function installLimits(server: Server): void {
     }
     return h.continue
   })
+}
+
+/** Notes how a limit stands for the reply's headers. @throws 429 when it did not let the request through */
+function judge(taken: Taken, whole: Window, burst: Window, request?: Request): void {
+  const standing = nearest(
+    {
+      limit: whole.limit,
+      remaining: whole.limit - taken.used,
+      resetsAt: Math.ceil(taken.now + taken.resetsIn),
+    },
+    {
+      limit: burst.limit,
+      remaining: burst.limit - taken.burstUsed,
+      resetsAt: Math.ceil(taken.now + taken.burstResetsIn),
+    },
+  )
+  if (request) request.plugins.limits = nearest(standing, request.plugins.limits)
+  if (taken.isAllowed) return
+  const wait = Math.max(
+    taken.used >= whole.limit ? taken.resetsIn : 0,
+    taken.burstUsed >= burst.limit ? taken.burstResetsIn : 0,
+  )
+  throw tooMany(standing, Math.max(1, Math.ceil(wait)))
 }
 
 function nearest(one: Standing, other: Standing = one): Standing {

@@ -1,5 +1,6 @@
 import { pino, type Logger } from 'pino'
 import type { Config } from './config.ts'
+import { originFields } from './telemetry/origin.ts'
 
 /** Paths that never reach a log line, whatever object is logged. */
 const SECRET_PATHS = [
@@ -12,8 +13,15 @@ const SECRET_PATHS = [
   'connection_config',
 ]
 
-/** The process's logger: JSON lines on standard error, so that standard output stays for people and pipes. */
-export function makeLog(config: Pick<Config, 'logLevel' | 'logFormat'>): Logger {
+/**
+ * The process's logger: JSON lines on standard error, so that standard output stays for people and pipes. Each says
+ * what it goes back to.
+ * @param lines takes them instead, for tests
+ */
+export function makeLog(
+  config: Pick<Config, 'logLevel' | 'logFormat'>,
+  lines?: { write(line: string): void },
+): Logger {
   const redact = {
     paths: [
       'req.headers.authorization',
@@ -23,9 +31,16 @@ export function makeLog(config: Pick<Config, 'logLevel' | 'logFormat'>): Logger 
     ],
     censor: '…',
   }
-  const destination = config.logFormat === 'pretty' ? shortLines() : pino.destination({ dest: 2, sync: true })
+  const destination =
+    lines ?? (config.logFormat === 'pretty' ? shortLines() : pino.destination({ dest: 2, sync: true }))
   return pino(
-    { level: config.logLevel, redact, base: undefined, timestamp: pino.stdTimeFunctions.isoTime },
+    {
+      level: config.logLevel,
+      redact,
+      mixin: originFields,
+      base: undefined,
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
     destination,
   )
 }

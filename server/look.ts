@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal, type Client } from './client.ts'
 import { CommandError, EXIT, unlessAborted } from './command.ts'
 import { hasCode } from './errors.ts'
+import { follow, type Failure } from './client-job.ts'
 import { isTable, judgeAsset, mayTurnFresh, type FreshnessRecord, type Verdict } from './verdict.ts'
 
 /** What one look found, and whether a later one may find the asset fresh. */
@@ -80,12 +81,6 @@ async function readRecords(
   }
 }
 
-/** Why nothing of an asset could be read. */
-interface Failure {
-  code: string
-  message: string
-}
-
 /** Codes of failures that somebody has to mend first. */
 const HOPELESS = ['credentials', 'permission', 'tls', 'driver_missing', 'egress_refused']
 
@@ -139,14 +134,6 @@ async function checkHere(
   }
 }
 
-/** Milliseconds between two questions how a job goes; the last stays. */
-const POLLS = [100, 200, 700, 1_000, 2_000, 3_000]
-
-interface Job {
-  status: string
-  error: Failure | null
-}
-
 /** Asks the service for a check, and waits for its job to end. */
 async function checkThere(
   client: Client,
@@ -156,26 +143,9 @@ async function checkThere(
 ): Promise<Failure | undefined> {
   const id = isTable(asset, known) ? known.asset_id : known.source_id
   const asked = await client.ask<{ data: { job_id: string } }>('POST', `/sdk/freshness/${id}/refresh`, signal)
-  let status = 'pending'
-  try {
-    for (let polls = 0; ; polls++) {
-      await pause(POLLS[Math.min(polls, POLLS.length - 1)], undefined, { signal })
-      const { data: job } = (
-        await client.ask<{ data: Job }>('GET', `/sdk/jobs/${asked.body.data.job_id}`, signal)
-      ).body
-      status = job.status
-      if (status === 'completed') return undefined
-      if (status === 'cancelled') return { code: 'other', message: 'its check was cancelled' }
-      if (status === 'failed') return job.error ?? { code: 'other', message: 'its check failed' }
-    }
-  } catch (error) {
-    if ((signal.reason as Error | undefined)?.name !== 'TimeoutError') throw error
-    const advice =
-      status === 'pending'
-        ? 'does a process with ROLE all or worker run there? --no-refresh goes by the last check'
-        : 'give it more time with --timeout'
-    throw new CommandError(`The check of ${asset} is still ${status}: ${advice}`, EXIT.error, {
-      mayPass: true,
-    })
-  }
+  const told = { what: `The check of ${asset}`, instead: '--no-refresh goes by the last check' }
+  const job = await follow(client, asked.body.data.job_id, told, signal)
+  if (job.status === 'completed') return undefined
+  if (job.status === 'cancelled') return { code: 'other', message: 'its check was cancelled' }
+  return job.error ?? { code: 'other', message: 'its check failed' }
 }

@@ -1,7 +1,18 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 
+/** Of `engines` in package.json. An older Node has to get as far as this: what it lacks is imported below. */
+const NEEDED = [22, 18]
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major < NEEDED[0]! || (major === NEEDED[0] && minor < NEEDED[1]!)) {
+  const needed = NEEDED.join('.')
+  process.stderr.write(
+    `Tidemark needs Node ${needed} or newer, and this is ${process.versions.node}: install one from https://nodejs.org\n`,
+  )
+  process.exit(2)
+}
+
+const { enableCompileCache } = await import('node:module')
 // Types are stripped and code is compiled once, not at every start. Beside our own files, where nobody else writes.
 enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'tidemark'))
 
@@ -11,10 +22,10 @@ const ECHO = 1_000
 let firstAt = 0
 
 // A second signal does not wait for anything.
-function onSignal(): void {
+function onSignal(signal: NodeJS.Signals): void {
   if (!stopping.signal.aborted) {
     firstAt = performance.now()
-    stopping.abort()
+    stopping.abort(new DOMException(signal, 'AbortError'))
   } else if (performance.now() - firstAt > ECHO) process.exit(130)
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)

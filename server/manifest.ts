@@ -22,6 +22,8 @@ import * as freshnessSignals from '../migrations/0011_freshness_signals.ts'
 import * as accessTables from '../migrations/0012_access.ts'
 import * as deliveryColumns from '../migrations/0013_deliveries.ts'
 import * as publicTables from '../migrations/0014_public.ts'
+import * as growthTables from '../migrations/0015_growth.ts'
+import * as usageTables from '../migrations/0016_usage.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
@@ -81,6 +83,8 @@ export const manifest = {
     migration('0012_access', accessTables),
     migration('0013_deliveries', deliveryColumns),
     migration('0014_public', publicTables),
+    migration('0015_growth', growthTables),
+    migration('0016_usage', usageTables),
   ],
 }
 

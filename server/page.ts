@@ -1,4 +1,5 @@
 import Joi from 'joi'
+import type { Model, QueryBuilder } from 'objection'
 
 /** A whole number in a query, in plain digits: `1e3` and ` 5 ` are not. */
 export const queryInteger = (min: number, max: number) =>
@@ -49,4 +50,27 @@ export interface Pagination extends Page {
 /** What a list says of itself. */
 export function pagination(total: number, { limit, offset }: Page): Pagination {
   return { total, limit, offset, has_more: offset + limit < total }
+}
+
+/** One page of what a query finds, in its order, and how many it finds in all: counted only where the page does not tell. */
+export function pageOf<Row extends Model>(
+  query: QueryBuilder<Row, Row[]>,
+  page: Page,
+): Promise<{ results: Row[]; total: number }> {
+  return joinedPageOf(query, page, own => own)
+}
+
+/**
+ * One page as `pageOf` gives it, with what other tables tell of its rows.
+ * @param join reads the page, a query that stands in place of the table, and joins to it, in the same order: of the
+ *   rows before the page nothing is joined
+ */
+export async function joinedPageOf<Row extends Model, Joined extends Row>(
+  query: QueryBuilder<Row, Row[]>,
+  { limit, offset }: Page,
+  join: (page: QueryBuilder<Row, Row[]>) => PromiseLike<Joined[]>,
+): Promise<{ results: Joined[]; total: number }> {
+  const results = await join(query.clone().limit(limit).offset(offset))
+  const isLast = results.length < limit && (results.length > 0 || offset === 0)
+  return { results, total: isLast ? offset + results.length : await query.resultSize() }
 }

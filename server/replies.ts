@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import Boom from '@hapi/boom'
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi'
 import Joi from 'joi'
@@ -32,7 +31,6 @@ const ANSWERS_400 = /^\/api\/v1\/(sdk|api-keys)(\/|$)/
 /** Request ids, error bodies and the refusal of text that PostgreSQL cannot store, for every route. */
 export function shapeReplies(server: Server): void {
   server.ext('onRequest', (request, h) => {
-    request.info.id = randomUUID()
     if (request.raw.req.url?.includes('%00'))
       throw apiError('BAD_REQUEST', 'The path or query holds a NUL character: remove it')
     // Clients send the content type with requests that have no body.
@@ -93,15 +91,27 @@ function answer(request: Request, h: ResponseToolkit, error: Boom.Boom) {
 }
 
 /**
- * A database that is away is 503: the same request may go through later. SQLSTATE class 22 is a value that
- * PostgreSQL cannot take, such as a number out of range, and so the client's to mend; 23505 is a second one of
- * what has to be unique, 23503 what refers to a thing that was removed, when two requests came at once.
+ * A database that is away is 503: the same request may go through later. A value that PostgreSQL cannot take is the
+ * client's to mend; 23505 is a second one of what has to be unique, 23503 what refers to a thing that was removed, when
+ * two requests came at once.
  */
 function statusOf(error: Boom.Boom): number {
   if (!hasErrorData(error) && error.isServer && isAway(error)) return 503
   const state = stateOf(error)
   if (state === '23505' || state === '23503') return 409
-  return typeof state === 'string' && /^22[0-9A-Z]{3}$/.test(state) ? 400 : error.output.statusCode
+  return isBadValue(error) ? 400 : error.output.statusCode
+}
+
+/** SQLSTATEs of a value that is too long, out of range, or of characters that cannot be stored. */
+const BAD_VALUE = /^22(001|003|008|021|P05)$/
+
+/** Whether a value was to blame that we were given, and not the statement that we put it into. */
+function isBadValue(error: Boom.Boom): boolean {
+  const state = stateOf(error)
+  if (typeof state !== 'string' || !state.startsWith('22')) return false
+  const { nativeError, where } = error as { nativeError?: { where?: string }; where?: string }
+  // PostgreSQL names the parameter that it could not read.
+  return BAD_VALUE.test(state) || /parameter \$\d+/.test(nativeError?.where ?? where ?? '')
 }
 
 /** The SQLSTATE of our own database, where the error comes from there. */
@@ -134,8 +144,11 @@ function sayStatus(status: number, error: Boom.Boom): string {
 }
 
 function failure(request: Request, error: Boom.Boom, status: number): object {
-  request.server.pino.error({ err: error, request_id: request.info.id }, 'a request failed')
   const known = hasErrorData(error) ? error.data : undefined
+  const { pino } = request.server
+  // What we say ourselves is no fault, and says where it comes from: no stack.
+  if (known) pino.warn({ request_id: request.info.id, status, err: error.message }, 'a request was put off')
+  else pino.error({ err: error, request_id: request.info.id }, 'a request failed')
   return {
     error: {
       code: known?.code ?? (status === 503 ? 'UNAVAILABLE' : 'INTERNAL_ERROR'),

@@ -54,9 +54,12 @@ export async function rotateSecrets(server: Server): Promise<Rotation> {
 const BEHIND = `starts_with(:column:, 'v1.') and not starts_with(:column:, :start)`
 
 async function companiesBehind(server: Server, { table, column }: SealedColumn): Promise<string[]> {
-  const found = await server.db.statement<{ companyId: string }>(
-    `select distinct company_id from :table: where ${BEHIND} order by company_id`,
-    { table, column, start: server.vault.sealStart },
+  const found = await server.db.system(trx =>
+    rows<{ companyId: string }>(
+      trx,
+      `select distinct company_id from :table: where ${BEHIND} order by company_id`,
+      { table, column, start: server.vault.sealStart },
+    ),
   )
   return found.map(({ companyId }) => companyId)
 }
@@ -64,9 +67,12 @@ async function companiesBehind(server: Server, { table, column }: SealedColumn):
 async function countBehind(server: Server): Promise<number> {
   let sum = 0
   for (const { table, column } of server.sealed) {
-    const [found] = await server.db.statement<{ count: number }>(
-      `select cast(count(*) as int) as count from :table: where ${BEHIND}`,
-      { table, column, start: server.vault.sealStart },
+    const [found] = await server.db.system(trx =>
+      rows<{ count: number }>(trx, `select cast(count(*) as int) as count from :table: where ${BEHIND}`, {
+        table,
+        column,
+        start: server.vault.sealStart,
+      }),
     )
     sum += found?.count ?? 0
   }

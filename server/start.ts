@@ -9,16 +9,25 @@ import type { Config } from './config.ts'
 import { startEmbedded } from './embedded.ts'
 import { keptKey } from './key-file.ts'
 import { StartError } from './start-error.ts'
+import { startWatchdog } from './watchdog.ts'
 
 /** A server put together with the database it needs, not listening yet. */
 export interface OpenProcess {
   server: Server
-  /** Stops the server, its jobs, and the embedded PostgreSQL when nobody else uses it; within 5 s. */
-  stop(): Promise<void>
+  /**
+   * Serves what is being served to its end, finishes jobs or hands them back, and stops the embedded PostgreSQL when
+   * nobody else uses it. Takes 25 s at most, and up to 10 s more for PostgreSQL; where nothing is under way, no time.
+   * @param isHurried closes idle connections at once: somebody waits for the end
+   */
+  stop(isHurried?: boolean): Promise<void>
 }
 
-/** Milliseconds that requests in flight get when the process stops; jobs get 4 s after that. */
-const DRAIN = 500
+/** What jobs that run get when the process ends; the engine hands back within 4 s what has not let go then. */
+const PATIENCE = { finishMs: 18_000, letGoMs: 2_500 }
+/** Milliseconds after which connections that are left are cut. */
+const CUT_MS = 500
+/** Milliseconds after which a server that does not end is left to the end of its process. */
+const LONGEST_MS = 30_000
 /** Milliseconds between two tries to reach a database that is away. */
 const RETRY = 3_000
 
@@ -30,15 +39,8 @@ const RETRY = 3_000
  */
 export async function openProcess(config: Config, log: Logger, signal?: AbortSignal): Promise<OpenProcess> {
   if (config.databaseUrl !== undefined) {
-    await reach(config.databaseUrl, log, signal)
-    const server = await build({
-      config,
-      log,
-      ownerUrl: config.databaseUrl,
-      secretKey: config.secretKey as string,
-      ...places(config),
-    })
-    return { server, stop: () => server.stop({ timeout: DRAIN }) }
+    const server = await buildWhenThere(config, config.databaseUrl, log, signal)
+    return { server, stop: isHurried => end(server, isHurried) }
   }
   const dataDir = resolve(config.dataDir)
   const secretKey = config.secretKey ?? (await keptKey(dataDir))
@@ -57,9 +59,9 @@ export async function openProcess(config: Config, log: Logger, signal?: AbortSig
     })
     return {
       server,
-      async stop() {
+      async stop(isHurried) {
         try {
-          await server.stop({ timeout: DRAIN })
+          await end(server, isHurried)
         } finally {
           await postgres.stop()
         }
@@ -68,6 +70,27 @@ export async function openProcess(config: Config, log: Logger, signal?: AbortSig
   } catch (error) {
     await postgres.stop()
     throw error
+  }
+}
+
+/** The database may go again, or take no writes yet, while the server is put together on it. */
+async function buildWhenThere(
+  config: Config,
+  ownerUrl: string,
+  log: Logger,
+  signal?: AbortSignal,
+): Promise<Server> {
+  for (;;) {
+    await reach(ownerUrl, log, signal)
+    try {
+      return await build({ config, log, ownerUrl, secretKey: config.secretKey as string, ...places(config) })
+    } catch (error) {
+      if (!isAway(error)) throw error
+      log.warn(
+        `PostgreSQL cannot be used yet (${(error as Error).message}); trying again every ${RETRY / 1000} s`,
+      )
+    }
+    await wait(RETRY, undefined, { signal })
   }
 }
 
@@ -93,13 +116,40 @@ export async function serve(
   try {
     if (signal.aborted) return
     await listen(server)
-    print(`Tidemark listens on ${server.info.uri}`)
+    print(config.role === 'worker' ? 'Tidemark works jobs' : `Tidemark listens on ${server.info.uri}`)
+    watch(server)
     const stopped = new Promise<void>(done => signal.addEventListener('abort', () => done(), { once: true }))
     await Promise.race([showDemo(server, print), stopped])
     if (!signal.aborted) await stopped
   } finally {
-    await stop()
+    await stop((signal.reason as Error | undefined)?.message === 'SIGINT')
   }
+}
+
+/** @throws StartError when it takes too long */
+async function end(server: Server, isHurried = true): Promise<void> {
+  const late = wait(LONGEST_MS, undefined, { ref: false }).then(() => {
+    throw new StartError(
+      `The server did not end within ${LONGEST_MS / 1000} s: what it was at is taken up anew`,
+    )
+  })
+  const orderly = async () => {
+    await Promise.all([server.drain.begin(isHurried), server.jobs.drain(PATIENCE)])
+    await server.stop({ timeout: CUT_MS })
+  }
+  await Promise.race([orderly(), late])
+}
+
+/** Whatever keeps this process from its work ends it, so that whoever supervises it starts another. */
+function watch(server: Server): void {
+  const watchdog = startWatchdog()
+  server.jobs.watch({
+    note: atWork => watchdog.note(atWork),
+    end(sentence) {
+      server.pino.fatal(`${sentence}: the process ends itself`)
+      process.exit(1)
+    },
+  })
 }
 
 async function listen(server: Server): Promise<void> {

@@ -104,6 +104,7 @@ const usable = Object.keys(below)
 const boomUses: Record<string, RegExp> = {
   'server/replies.ts': /^(isBoom|badRequest)$/,
   'server/limits.ts': /^isBoom$/,
+  'server/drain.ts': /^isBoom$/,
   'plugins/auth/strategies.ts': /^(isBoom|unauthorized)$/,
 }
 
@@ -259,9 +260,13 @@ const rules: Rule[] = [
     ],
   },
   {
-    promise: 'only server/jobs.ts knows pg-boss',
-    offences: source => (source.path === 'server/jobs.ts' ? [] : wrongPackages(source, 'pg-boss')),
-    bad: [['server/x.ts', `import type { Job } from 'pg-boss'`]],
+    promise: 'only server/jobs.ts and what it is split into know pg-boss',
+    offences: source =>
+      /^server\/jobs(\.ts|\/\w+\.ts)$/.test(source.path) ? [] : wrongPackages(source, 'pg-boss'),
+    bad: [
+      ['server/x.ts', `import type { Job } from 'pg-boss'`],
+      ['plugins/x/job-queues.ts', `import type { Job } from 'pg-boss'`],
+    ],
     good: [['server/jobs.ts', `import { PgBoss } from 'pg-boss'`]],
   },
   {

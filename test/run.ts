@@ -7,12 +7,13 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { testCluster } from './helpers/cluster.ts'
+import { groupFiles } from './helpers/groups.ts'
 
 const root = join(import.meta.dirname, '..')
 const given = process.argv.slice(2)
 const files = given.some(argument => !argument.startsWith('-'))
   ? []
-  : globSync('test/**/*.test.ts', { cwd: root }).sort()
+  : groupFiles(root, globSync('test/**/*.test.ts', { cwd: root }))
 
 const cluster = await testCluster()
 const installed = join(root, 'node_modules', '.bin')

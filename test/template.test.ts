@@ -113,10 +113,36 @@ await t.test('the package holds what a server needs, and no more', async t => {
     [],
     'neither tests nor secrets',
   )
+  t.same(
+    paths.filter(path => /^dist\/.*\.map$|^dist\/test\//.test(path)),
+    [],
+    'nor what no server reads',
+  )
   // Of which the reference to be read, one file, is a quarter.
   t.ok(unpackedSize < 4_500_000, `${unpackedSize} bytes`)
   write(join(app, 'package.json'), '{ "private": true }')
   install(join(root, 'tidemark-0.1.0.tgz'))
+})
+
+await t.test('what the package exports has types, and the program says which Node it needs', async t => {
+  const manifest = JSON.parse(readFileSync(join(app, 'node_modules', 'tidemark', 'package.json'), 'utf8'))
+  const subpaths = Object.keys(manifest.exports).filter(path => !path.endsWith('.json'))
+  const imports = subpaths.map((path, index) => `import * as m${index} from 'tidemark/${path.slice(2)}'`)
+  const uses = subpaths.map((_, index) => `m${index}`)
+  write(join(app, 'consumer', 'index.ts'), `${imports.join('\n')}\nexport const all = [${uses.join(', ')}]\n`)
+  const settings = { module: 'nodenext', target: 'es2024', strict: true, noEmit: true, types: ['node'] }
+  const typeRoots = [join(tools, '@types')]
+  const compilerOptions = { ...settings, skipLibCheck: true, typeRoots }
+  write(join(app, 'consumer', 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['index.ts'] }))
+  t.equal(run(join(app, 'consumer'), 'tsc'), '')
+  const main = readFileSync(join(app, 'node_modules', 'tidemark', 'dist', 'server', 'main.js'), 'utf8')
+  const [, needed] = /const NEEDED = \[([\d, ]+)\]/.exec(main) ?? []
+  t.equal(`>=${needed?.replaceAll(', ', '.')}`, manifest.engines.node)
+  // An older Node reads imports before it runs anything: a name that it lacks would be all that it says.
+  t.strictSame(
+    [...main.matchAll(/^import .* from '(.*)'/gm)].map(([, from]) => from),
+    ['node:path'],
+  )
 })
 
 await t.test('a copy of the template, renamed as its README says, passes its own tests at once', async t => {

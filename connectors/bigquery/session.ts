@@ -3,7 +3,7 @@ import { opening } from '../dial.ts'
 import { aborted } from '../errors.ts'
 import { RestFailure } from '../rest/errors.ts'
 import { openHttp, type Http } from '../rest/http.ts'
-import { runStatement } from '../rest/statements.ts'
+import { runStatement, weighed } from '../rest/statements.ts'
 import { makeSession, type Session } from '../session.ts'
 import type { Step } from '../stages.ts'
 import { accountOf, type BigqueryConfig } from './config.ts'
@@ -70,8 +70,11 @@ export async function openSession(
       const session = makeSession<Statement>({
         engine: ENGINE,
         classify: bigqueryError,
-        run: (statement, limits, signal) => runStatement(ENGINE, api, statement, limits, signal),
+        run: weighed(http, (statement, limits, signal) =>
+          runStatement(ENGINE, api, statement, limits, signal),
+        ),
         end: async () => http.close(),
+        onStatement: options.onStatement,
       })
       return {
         ...session,

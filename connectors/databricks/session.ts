@@ -3,7 +3,7 @@ import { opening } from '../dial.ts'
 import { ConnectorError } from '../errors.ts'
 import { RestFailure } from '../rest/errors.ts'
 import { openHttp, type Http } from '../rest/http.ts'
-import { runStatement } from '../rest/statements.ts'
+import { runStatement, weighed } from '../rest/statements.ts'
 import { makeSession, type Limits, type Session } from '../session.ts'
 import type { Step } from '../stages.ts'
 import { warehouseOf, type DatabricksConfig } from './config.ts'
@@ -51,8 +51,9 @@ export async function openSession(
     return makeSession<Statement>({
       engine: ENGINE,
       classify: thrown => databricksError(ENGINE, thrown),
-      run: (statement, limits, signal) => run(api, statement, limits, signal),
+      run: weighed(http, (statement, limits, signal) => run(api, statement, limits, signal)),
       end: async () => http.close(),
+      onStatement: options.onStatement,
     })
   } catch (error) {
     throw databricksError(ENGINE, error)

@@ -1,7 +1,17 @@
+import type { Duplex } from 'node:stream'
 import type { ConnectOptions, Row, Value } from '../connector.ts'
 import { opening, unlessAborted } from '../dial.ts'
 import { aborted, closed, ConnectorError, silent } from '../errors.ts'
-import { assertFits, clampTimeout, makeSession, type Limits, type Session } from '../session.ts'
+import { watchFlow } from '../flow.ts'
+import {
+  assertFits,
+  clampTimeout,
+  makeSession,
+  tooLarge,
+  type Limits,
+  type Session,
+  type Taken,
+} from '../session.ts'
 import type { MysqlConfig } from './config.ts'
 import { dial, importMysql2, requestCancel, type Driver, type Line, type Step, type Target } from './dial.ts'
 import { mysqlError, statementError } from './errors.ts'
@@ -42,11 +52,13 @@ export async function openSession(
       const target: Target = { ...config, address: await unlessAborted(vetted, signal) }
       const line = await dial(driver, target, signal, step)
       const limitMs = clampTimeout(options.statementTimeoutMs ?? timeoutMs)
+      const startedAt = performance.now()
       await command(line, settings(line, limitMs)).catch((error: unknown) => {
         line.socket.destroy()
         throw error
       })
-      return startSession(line, target, limitMs)
+      options.onStatement?.({ statements: 1, rows: 0, bytes: 0, durationMs: performance.now() - startedAt })
+      return startSession(line, target, limitMs, options.onStatement)
     })
   } catch (error) {
     throw mysqlError(ENGINE, error)
@@ -88,7 +100,12 @@ function command({ client }: Line, text: string): Promise<void> {
 }
 
 /** Each statement is a transaction of its own, which may only read. */
-function startSession(line: Line, target: Target, startMs: number): MysqlSession {
+function startSession(
+  line: Line,
+  target: Target,
+  startMs: number,
+  onStatement: ConnectOptions['onStatement'],
+): MysqlSession {
   const { client, socket, driver, isMariadb } = line
   let ended: ConnectorError | undefined
   let cutFor: ConnectorError | undefined
@@ -99,6 +116,9 @@ function startSession(line: Line, target: Target, startMs: number): MysqlSession
     cutFor ??= reason
     socket.destroy()
   }
+  // Encrypted, what the socket receives is read by another stream.
+  const { stream } = client as unknown as { stream: Duplex }
+  const flow = watchFlow(stream, () => cut(tooLarge(ENGINE)))
   client.on('error', error => (ended ??= closed(ENGINE, error)))
   socket.once('close', () => (ended ??= closed(ENGINE)))
 
@@ -115,12 +135,13 @@ function startSession(line: Line, target: Target, startMs: number): MysqlSession
     }
   }
 
-  async function limit(wanted: typeof limits): Promise<void> {
+  async function limit(wanted: typeof limits, taken: Taken): Promise<void> {
     const changes = {
       ...(wanted.limitMs === limits.limitMs ? {} : limitOf(isMariadb, wanted.limitMs)),
       ...(wanted.maxRows === limits.maxRows ? {} : { sql_select_limit: String(wanted.maxRows ?? 'default') }),
     }
     if (Object.keys(changes).length === 0) return
+    taken.statements += 1
     await patiently(() => command(line, assign(changes)), SILENCE_MS)
     limits = wanted
   }
@@ -144,25 +165,35 @@ function startSession(line: Line, target: Target, startMs: number): MysqlSession
     statement: Statement,
     { timeoutMs, maxRows }: Limits,
     signal: AbortSignal,
+    taken: Taken,
   ): Promise<Row[]> {
     refuseWriting(statement)
+    const receivedBefore = flow.received()
+    let received = 0
     const limitMs = clampTimeout(timeoutMs)
     let abandoned: ReturnType<typeof abandon> | undefined
     const abort = () => (abandoned ??= abandon(signal.reason))
     signal.addEventListener('abort', abort, { once: true })
     let overdue: NodeJS.Timeout | undefined
+    const heard = () => {
+      received += 1
+      flow.row()
+    }
     try {
-      await limit({ limitMs, maxRows })
+      await limit({ limitMs, maxRows }, taken)
       signal.throwIfAborted()
       const startedAt = performance.now()
       overdue = setTimeout(() => (abandoned ??= abandon(undefined)), limitMs + GRACE_MS)
-      const rows = await patiently(() => execute(driver, line, statement), limitMs + SILENCE_MS)
+      flow.begin({ isKept: !statement.take })
+      const rows = await patiently(() => execute(driver, line, statement, heard), limitMs + SILENCE_MS)
       // A statement that is ended within sleep() or benchmark() gives a row, as if nothing had happened.
       if (abandoned || performance.now() - startedAt >= limitMs) throw late()
       return rows.slice(0, maxRows)
     } catch (error) {
       throw abandoned && !ended ? late(error) : error
     } finally {
+      taken.rows = received
+      taken.bytes = flow.received() - receivedBefore
       clearTimeout(overdue)
       signal.removeEventListener('abort', abort)
       await abandoned?.over()
@@ -179,7 +210,13 @@ function startSession(line: Line, target: Target, startMs: number): MysqlSession
     clearTimeout(late)
   }
 
-  const session = makeSession({ engine: ENGINE, classify: thrown => mysqlError(ENGINE, thrown), run, end })
+  const session = makeSession({
+    engine: ENGINE,
+    classify: thrown => mysqlError(ENGINE, thrown),
+    run,
+    end,
+    onStatement,
+  })
   return { ...session, isMariadb }
 }
 
@@ -211,8 +248,16 @@ function refuseWriting({ text }: Statement): void {
   })
 }
 
-/** Runs a prepared statement: its values never stand in its text, and a second statement in the text is an error. */
-function execute(driver: Driver, { client }: Line, { text, values, take }: Statement): Promise<Row[]> {
+/**
+ * Runs a prepared statement: its values never stand in its text, and a second statement in the text is an error.
+ * @param heard is called for each row
+ */
+function execute(
+  driver: Driver,
+  { client }: Line,
+  { text, values, take }: Statement,
+  heard: () => void,
+): Promise<Row[]> {
   const bound = bind(driver, values)
   const kept: Row[] = []
   const give = take ?? (row => void kept.push(row))
@@ -226,6 +271,7 @@ function execute(driver: Driver, { client }: Line, { text, values, take }: State
     running.on('error', reject)
     running.on('fields', (fields: Field[] | undefined) => (read = fields && rowReader(fields)))
     running.on('result', found => {
+      heard()
       if (failure !== undefined || !read) return
       try {
         const values = found as unknown as Value[]

@@ -2,11 +2,12 @@ import pg from 'pg'
 import type { ConnectOptions, Row } from '../connector.ts'
 import { opening, reach, unlessAborted } from '../dial.ts'
 import { aborted, closed, ConnectorError, silent, type ErrorRule } from '../errors.ts'
+import { watchFlow } from '../flow.ts'
 import type { PostgresqlConfig } from './config.ts'
 import type { SslMode } from '../server-config.ts'
 import { adopted, requestCancel, secure, type Line, type Target } from './dial.ts'
 import { postgresqlError } from './errors.ts'
-import { clampTimeout, makeSession, type Limits, type Session } from '../session.ts'
+import { clampTimeout, makeSession, tooLarge, type Limits, type Session, type Taken } from '../session.ts'
 import { Statement } from './statement.ts'
 import { encode, type BoundValue } from './values.ts'
 
@@ -45,7 +46,14 @@ export async function openSession(
       const vetted = options.egress.address(config.host, config.port, config.database)
       const address = await unlessAborted(vetted, signal)
       const target: Target = { ...config, address }
-      const signIn = (mode: SslMode) => dial(profile, config, { ...target, sslmode: mode }, signal, step)
+      const signIn = (mode: SslMode) =>
+        dial(
+          { ...profile, onStatement: options.onStatement },
+          config,
+          { ...target, sslmode: mode },
+          signal,
+          step,
+        )
       try {
         return await signIn(config.sslmode)
       } catch (error) {
@@ -59,8 +67,11 @@ export async function openSession(
   }
 }
 
+/** A profile, and who is told what the session's statements take. */
+type ToldProfile = SessionProfile & Pick<ConnectOptions, 'onStatement'>
+
 async function dial(
-  profile: SessionProfile,
+  profile: ToldProfile,
   config: PostgresqlConfig,
   target: Target,
   signal: AbortSignal,
@@ -135,8 +146,8 @@ function refusesEncryption(error: unknown): boolean {
 }
 
 /** Each statement runs in its own transaction, which only reads where the profile's settings say so. */
-function startSession(profile: SessionProfile, client: pg.Client, target: Target): Session<Statement> {
-  const { engine } = profile
+function startSession(profile: ToldProfile, client: pg.Client, target: Target): Session<Statement> {
+  const { engine, onStatement } = profile
   const classify = (thrown: unknown) => postgresqlError(engine, thrown, profile.errors)
   let ended: ConnectorError | undefined
   let limitMs = profile.timeoutMs
@@ -145,6 +156,7 @@ function startSession(profile: SessionProfile, client: pg.Client, target: Target
     ended ??= reason
     client.connection.stream.destroy()
   }
+  const flow = watchFlow(client.connection.stream, () => cut(tooLarge(engine)))
   client.on('end', () => (ended ??= closed(engine)))
   client.connection.on('parameterStatus', ({ parameterName, parameterValue }: Record<string, string>) => {
     // Told by PostgreSQL 14 and later. A statement that can call set_config could lift it for the next one.
@@ -162,6 +174,8 @@ function startSession(profile: SessionProfile, client: pg.Client, target: Target
   async function send(statement: Statement, patienceMs: number): Promise<Row[]> {
     if (ended) throw closed(engine, ended)
     const late = setTimeout(() => cut(silent(engine, 'answer the statement')), patienceMs)
+    statement.onRow = flow.row
+    flow.begin(statement)
     try {
       client.query(statement)
       return await statement.rows
@@ -172,8 +186,9 @@ function startSession(profile: SessionProfile, client: pg.Client, target: Target
     }
   }
 
-  async function limitTime(timeoutMs: number): Promise<void> {
+  async function limitTime(timeoutMs: number, taken: Taken): Promise<void> {
     if (timeoutMs === limitMs) return
+    taken.statements += 1
     await send(new Statement(`set statement_timeout = ${timeoutMs}`, []), SILENCE_MS)
     limitMs = timeoutMs
   }
@@ -196,18 +211,26 @@ function startSession(profile: SessionProfile, client: pg.Client, target: Target
     }
   }
 
-  async function execute(statement: Statement, { timeoutMs }: Limits, signal: AbortSignal): Promise<Row[]> {
+  async function execute(
+    statement: Statement,
+    { timeoutMs }: Limits,
+    signal: AbortSignal,
+    taken: Taken,
+  ): Promise<Row[]> {
+    const receivedBefore = flow.received()
     const wantedMs = clampTimeout(timeoutMs)
     let abandoned: ReturnType<typeof abandon> | undefined
     const abort = () => (abandoned = abandon(signal.reason))
     signal.addEventListener('abort', abort, { once: true })
     try {
-      await limitTime(wantedMs)
+      await limitTime(wantedMs, taken)
       signal.throwIfAborted()
       const rows = await send(statement, wantedMs + SILENCE_MS)
       if (client.getTransactionStatus() !== 'I') await refuseTransaction()
       return rows
     } finally {
+      taken.rows = statement.received
+      taken.bytes = flow.received() - receivedBefore
       signal.removeEventListener('abort', abort)
       await abandoned?.over()
     }
@@ -234,6 +257,7 @@ function startSession(profile: SessionProfile, client: pg.Client, target: Target
     classify,
     run: execute,
     end,
+    onStatement,
   })
 }
 

@@ -33,6 +33,10 @@ const OWN = { enumerable: true, configurable: true, writable: true }
  */
 export class Statement implements Submittable {
   readonly rows: Promise<Row[]>
+  /** Rows received until now, kept or not. */
+  received = 0
+  /** Told of each of them. */
+  onRow: () => void = () => {}
   readonly #text: string
   readonly #values: readonly BoundValue[]
   readonly #maxRows: number
@@ -40,7 +44,7 @@ export class Statement implements Submittable {
   readonly #take: (row: Row) => void
   readonly #resolve: (rows: Row[]) => void
   readonly #reject: (error: unknown) => void
-  readonly #isKept: boolean
+  readonly isKept: boolean
   /** Characters of the rows that are kept. */
   #size = 0
   #columns: ResultColumn[] = []
@@ -54,7 +58,7 @@ export class Statement implements Submittable {
     this.#text = text
     this.#values = values
     this.#maxRows = maxRows
-    this.#isKept = take === undefined
+    this.isKept = take === undefined
     this.#take = take ?? (row => void this.#found.push(row))
     const { promise, resolve, reject } = Promise.withResolvers<Row[]>()
     this.rows = promise
@@ -83,9 +87,11 @@ export class Statement implements Submittable {
   }
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
+    this.received += 1
+    this.onRow()
     if (this.#failure !== undefined) return
     try {
-      if (this.#isKept) this.#size = assertFits('postgresql', this.#size, fields)
+      if (this.isKept) this.#size = assertFits('postgresql', this.#size, fields)
       this.#take(this.#read(fields))
     } catch (error) {
       this.#failure = error

@@ -37,6 +37,8 @@ export interface Http {
    * @throws RestFailure for a status other than 2xx; what got throws for the rest, without headers
    */
   send(request: Request): Promise<{ status: number; body: unknown }>
+  /** Bytes of the replies until now. */
+  received(): number
   close(): void
 }
 
@@ -73,6 +75,7 @@ export async function openHttp(
     if (step) await probe({ host, port, address: vetted }, signal, step)
     return vetted
   })
+  let received = 0
   const agent = new Agent({ keepAlive: true, maxSockets: 4, lookup: always(address) })
   return {
     async send({ method, path, query, body, headers: more, timeoutMs, isRepeatable, signal }) {
@@ -96,6 +99,7 @@ export async function openHttp(
       })
       try {
         const { statusCode, body: bytes } = await request
+        received += bytes.length
         const parsed = parse(bytes)
         if (statusCode >= 200 && statusCode < 300) return { status: statusCode, body: parsed }
         throw new RestFailure(statusCode, describe(parsed))
@@ -103,6 +107,7 @@ export async function openHttp(
         throw signal?.aborted ? signal.reason : stripped(error)
       }
     },
+    received: () => received,
     close: () => agent.destroy(),
   }
 }

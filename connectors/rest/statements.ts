@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Row } from '../connector.ts'
 import { unlessAborted } from '../dial.ts'
 import { ConnectorError } from '../errors.ts'
-import type { Limits } from '../session.ts'
+import type { Limits, SessionWork } from '../session.ts'
+import type { Http } from './http.ts'
 import { isOfTheWay } from './errors.ts'
 
 /** Some rows of a result; `next` names the page after it and is absent on the last. */
@@ -62,6 +63,21 @@ export async function runStatement<Statement>(
     if (given.aborted || (!hasEnded && isOfTheWay(error))) await regret(api, started)
     if (!given.aborted) throw error
     throw signal.aborted ? signal.reason : overTime(engine, error)
+  }
+}
+
+/** Counts the bytes of the replies that a statement takes. */
+export function weighed<Statement>(
+  http: Pick<Http, 'received'>,
+  run: (statement: Statement, limits: Limits, signal: AbortSignal) => Promise<Row[]>,
+): SessionWork<Statement>['run'] {
+  return async (statement, limits, signal, taken) => {
+    const before = http.received()
+    try {
+      return await run(statement, limits, signal)
+    } finally {
+      taken.bytes = http.received() - before
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import type { ConnectOptions, Row } from '../connector.ts'
 import { opening, unlessAborted } from '../dial.ts'
 import { ConnectorError } from '../errors.ts'
 import { openHttp } from '../rest/http.ts'
-import { runStatement } from '../rest/statements.ts'
+import { runStatement, weighed } from '../rest/statements.ts'
 import { makeSession, type Session } from '../session.ts'
 import type { Step } from '../stages.ts'
 import { hostOf, type SnowflakeConfig } from './config.ts'
@@ -41,8 +41,9 @@ export async function openSession(
     const session = makeSession<Statement>({
       engine: ENGINE,
       classify,
-      run: (statement, limits, signal) => runStatement(ENGINE, api, statement, limits, signal),
+      run: weighed(http, (statement, limits, signal) => runStatement(ENGINE, api, statement, limits, signal)),
       end: async () => http.close(),
+      onStatement: options.onStatement,
     })
     try {
       await opening(ENGINE, options, async signal => {

@@ -1,10 +1,13 @@
 import { raw } from 'objection'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { leastUuid } from '../../server/months.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import type { MessageType } from './destination.ts'
 import { NEWEST_FIRST } from './lists.ts'
 import { Delivery, DeliveryAttempt, Destination } from './models.ts'
 import { presentDelivery } from './present.ts'
+
+const DAY_MS = 86_400_000
 
 /** Characters of an answer that lists show; up to 16 KiB are stored. */
 const EXCERPT = 2_000
@@ -77,8 +80,14 @@ export async function trafficOf(
                 count(*) filter (where status = 'failed')::int as failed,
                 count(*) filter (where status = 'stopped')::int as stopped
            from deliveries
-          where company_id = :companyId and destination_id = asked.id and created_at > now() - interval '24 hours') lately`,
-    { companyId: companyOf(trx), ids: [...destinationIds] },
+          where company_id = :companyId and destination_id = asked.id and created_at > now() - interval '24 hours'
+            -- By which the months before are left alone.
+            and id >= :since) lately`,
+    {
+      companyId: companyOf(trx),
+      ids: [...destinationIds],
+      since: leastUuid(new Date(Date.now() - 2 * DAY_MS)),
+    },
   )
   const traffic = new Map(found.map(row => [row.destinationId, read(row)]))
   return destinationId => traffic.get(destinationId)!

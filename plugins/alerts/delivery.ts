@@ -163,13 +163,17 @@ async function attempt(job: AttemptData, { server, log, signal, id }: JobContext
   const outcome = await sendTo(server, destination, delivery, { n: job.n, requestId }, signal)
   // Of a process that stops, or of a claim that is lost: nothing is known, so another try is made.
   if (signal.aborted) throw new Error('The attempt was cut short: it will be made again')
+  const { statusCode, errorClass, latencyMs: ms } = outcome
+  server.telemetry.delivery(destination.destinationType, errorClass, ms)
   const status = await server.db.company(job.company_id, trx => record(server, trx, claim, job.n, outcome))
   if (!status)
     log.warn(
       { delivery_id: job.delivery_id, n: job.n },
       'an attempt ended after its delivery was stopped or taken over',
     )
-  return { status: status ?? 'taken over', status_code: outcome.statusCode, error_class: outcome.errorClass }
+  const made = { status: status ?? 'taken over', status_code: statusCode, error_class: errorClass }
+  log.info({ n: job.n, request_id: requestId, ms: Math.round(ms), ...made }, 'delivery attempted')
+  return made
 }
 
 /** Takes the attempt for this job, unless it was made or another job is at it. */
@@ -272,7 +276,12 @@ export async function lockAlert(trx: Transaction, { alertId }: Pick<Delivery, 'a
 }
 
 /** What follows from the end of a delivery whose alert is locked: the alert is marked, and that it is over is told. */
-async function settle(server: Server, trx: Transaction, ended: Delivery, isMarking = true): Promise<void> {
+export async function settle(
+  server: Server,
+  trx: Transaction,
+  ended: Delivery,
+  isMarking = true,
+): Promise<void> {
   const { alertId, destinationId, eventType } = ended
   if (!alertId) return
   if (isMarking) await markAlerts(trx, [alertId])

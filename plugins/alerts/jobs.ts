@@ -1,8 +1,8 @@
 import Joi from 'joi'
 import type { Server } from '@hapi/hapi'
-import { rows } from '../../server/database.ts'
+import { rows, type Transaction } from '../../server/database.ts'
 import type { Job } from '../../server/jobs.ts'
-import { startAnew } from './delivery.ts'
+import { ENDED, settle, startAnew } from './delivery.ts'
 import { switchOffHopeless } from './failing.ts'
 import { Delivery } from './models.ts'
 import { wakeSnoozed } from './moves.ts'
@@ -29,9 +29,12 @@ export const sweep: Job = {
  */
 async function resendLost(server: Server): Promise<number> {
   const lost = await server.db.system(trx =>
-    rows<{ id: string; companyId: string }>(
+    rows<{ id: string; companyId: string; hasCrashed: boolean }>(
       trx,
-      `select id, company_id from deliveries d
+      // Looked for by the index of dead letters' origins.
+      `select id, company_id, exists (select from pgboss.job j where j.source_root_id = d.job_id
+                and j.name = 'jobs.dead' and j.source_output ->> 'name' = 'Crashed') as has_crashed
+         from deliveries d
         where status = 'pending' and coalesce(next_attempt_at, created_at) < now() - interval '60 seconds'
           and not exists (select 1 from pgboss.job j where j.id = d.job_id and j.name in ('alerts.deliver', 'alerts.retry')
                              and j.state in ('created', 'retry', 'active'))
@@ -43,12 +46,22 @@ async function resendLost(server: Server): Promise<number> {
       [MOST],
     ),
   )
-  for (const { id, companyId } of lost) {
+  for (const { id, companyId, hasCrashed } of lost) {
     await server.db.company(companyId, async trx => {
       const delivery = await Delivery.query(trx).findOne({ id, status: 'pending' }).forUpdate().skipLocked()
       if (!delivery) return
-      await startAnew(server, trx, delivery)
+      // Made again, it would take the next process down.
+      if (hasCrashed) await endCrashed(server, trx, delivery)
+      else await startAnew(server, trx, delivery)
     })
   }
   return lost.length
+}
+
+/** Ends a delivery whose attempt took one process after the other down; its row is locked. */
+async function endCrashed(server: Server, trx: Transaction, delivery: Delivery): Promise<void> {
+  await Delivery.query(trx)
+    .where({ id: delivery.id })
+    .patch({ ...ENDED, status: 'failed', stoppedReason: 'The attempt took down the processes that made it' })
+  await settle(server, trx, delivery)
 }

@@ -1,4 +1,5 @@
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { leastUuid } from '../../server/months.ts'
 import type { MessageType } from './destination.ts'
 import { Destination, AlertRule, type Alert } from './models.ts'
 
@@ -91,6 +92,7 @@ async function coolingDown(
   if (cooled.length === 0) return () => false
   const key = (ruleId: string, { kind, cause }: Pick<Alert, 'kind' | 'cause'>) => `${ruleId} ${kind} ${cause}`
   const rules = new Set(cooled.flatMap(item => item.rules))
+  const longest = Math.max(...[...rules].map(({ cooldownMinutes }) => cooldownMinutes))
   const found = await rows<Pick<Alert, 'kind' | 'cause'> & { ruleId: string }>(
     trx,
     `select distinct r.id as rule_id, a.kind, a.cause
@@ -99,13 +101,16 @@ async function coolingDown(
        join deliveries d on d.company_id = :companyId and d.alert_id = a.id and d.event_type = 'alert.triggered'
        join alert_rules r on r.company_id = :companyId and r.id = any(d.rule_ids) and r.id = any(cast(:ids as uuid[]))
       where a.created_at > now() - make_interval(mins => :longest)
-        and d.created_at > now() - make_interval(mins => r.cooldown_minutes)`,
+        and d.created_at > now() - make_interval(mins => r.cooldown_minutes)
+        -- By which the months before are left alone; with a day for a clock that is wrong.
+        and d.id >= :since`,
     {
       companyId: companyOf(trx),
       kinds: cooled.map(({ alert }) => alert.kind),
       causes: cooled.map(({ alert }) => alert.cause),
       ids: [...rules].map(({ id }) => id),
-      longest: Math.max(...[...rules].map(({ cooldownMinutes }) => cooldownMinutes)),
+      longest,
+      since: leastUuid(new Date(Date.now() - longest * 60_000 - 86_400_000)),
     },
   )
   const quiet = new Set(found.map(({ ruleId, ...cause }) => key(ruleId, cause)))

@@ -115,6 +115,7 @@ export async function callerOfSession(
      from sessions s join users u on u.id = s.user_id join companies c on c.company_id = s.company_id
      where s.id = :session_id and u.id = :user_id and s.ended_at is null and s.expires_at > now() and u.is_active`,
     { session_id: sessionId, user_id: userId },
+    'session',
   )
   return (
     row && {

@@ -5,7 +5,7 @@ import { v7 as uuid, validate as isUuid } from 'uuid'
 import { audit } from '../../server/audit.ts'
 import type { Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
-import type { Page } from '../../server/page.ts'
+import { pageOf, type Page } from '../../server/page.ts'
 import type { BadgeInput, BadgesApi } from './api.ts'
 import { Badge } from './models.ts'
 import { presentBadge } from './present.ts'
@@ -32,7 +32,7 @@ export async function listBadges(
     { column: 'id', order: 'desc' },
   ])
   if (assetId !== undefined) void query.where('assetId', await assetOf(server, trx, assetId))
-  return query.range(offset, offset + limit - 1)
+  return pageOf(query, { limit, offset })
 }
 
 /** Makes a badge; an asset may have several. @throws 404 `ASSET_NOT_FOUND` */

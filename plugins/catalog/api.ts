@@ -1,16 +1,25 @@
 import type { Connection, Connector } from '../../connectors/connector.ts'
 import type { TableInfo, TableRef } from '../../connectors/catalog.ts'
-import type { Transaction } from '../../server/database.ts'
+import type { Found, Readings, Transaction } from '../../server/database.ts'
 import type { Tagged } from './assets.ts'
 import type { SessionOptions } from './connections.ts'
 import type { DemoSources } from './demo.ts'
 import type { Run, Source, Table } from './models.ts'
-import type { AssetFacts } from './present.ts'
+import type { AssetFacts } from './facts.ts'
 
 /** What other features may ask of the catalog, as `server.plugins.catalog`. */
 export interface CatalogApi {
   /** A source, or a table with its source, by UUID or qualified name. @throws 404 `ASSET_NOT_FOUND` */
   findAsset(trx: Transaction, assetId: string): Promise<{ source: Source; table?: Table }>
+  /**
+   * Reads what belongs to an asset, given by UUID or qualified name: by UUID with one wait for the database.
+   * @throws 404 `ASSET_NOT_FOUND`
+   */
+  readOf<T extends object[]>(
+    companyId: string,
+    assetId: string,
+    readings: (id: string) => Readings<T>,
+  ): Promise<Found<T>>
   /** A table of an asset by `catalog.schema.table`, or less where that is clear. @throws 400 listing candidates */
   findTable(trx: Transaction, asset: { source: Source; table?: Table }, tablePath: string): Promise<Table>
   /** What tells whether patterns, as sources take them, name a table. @throws 400 for a pattern that is none */
@@ -23,13 +32,14 @@ export interface CatalogApi {
   connectorOf(source: Source): Connector
   /**
    * Opens a session, gives it to `work`, and closes it in any case. Waits while as many are open as the source's
-   * `max_concurrency` allows.
+   * `max_concurrency` allows. What it uses is stored with the source; scheduled work leaves one alone for a while that
+   * cannot be reached, which is an error like those of dialling.
    * @throws ConnectorError, or 503 `UNAVAILABLE` while all sessions of the source are in use
    */
   withConnection<T>(
     source: Source,
     work: (connection: Connection) => Promise<T>,
-    options?: SessionOptions,
+    options: SessionOptions,
   ): Promise<T>
   /** What is answered to whoever asks for a check of a source that is paused: it is not asked at all. 409 `CONFLICT` */
   switchedOff(source: Source): Error

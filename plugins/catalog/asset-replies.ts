@@ -26,6 +26,9 @@ export const SOURCE = {
   description: 'The web shop',
   connection_status: 'connected',
   connection_message: 'The last connection went through',
+  consecutive_failures: 0,
+  failing_since: null,
+  retry_at: null,
   discovery_state: 'completed',
   discovery_interval: 'daily',
   next_discovery_at: '2026-03-10T08:05:00.000Z',
@@ -95,6 +98,11 @@ export const sourceRecord = record(
     description: text.allow(null),
     connection_status: Joi.valid('untested', 'connected', 'failed'),
     connection_message: sentence,
+    consecutive_failures: count.description('Connections in a row that failed.'),
+    failing_since: time.allow(null).description('When the first of them did.'),
+    retry_at: time
+      .allow(null)
+      .description('Before this, nothing that is scheduled dials it; null while it is not left alone.'),
     discovery_state: Joi.valid('never', 'queued', 'running', 'completed', 'failed'),
     discovery_interval: Joi.valid('off', 'hourly', 'every_4_hours', 'daily', 'weekly'),
     next_discovery_at: time.allow(null).description('On schedule, or again after one that failed.'),

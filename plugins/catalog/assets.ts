@@ -1,5 +1,12 @@
 import { parseName, type TableInfo } from '../../connectors/catalog.ts'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import {
+  companyOf,
+  rows,
+  type Database,
+  type Found,
+  type Readings,
+  type Transaction,
+} from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import { Source, Table } from './models.ts'
 
@@ -19,7 +26,39 @@ export interface Asset {
 export async function findAsset(trx: Transaction, assetId: string): Promise<Asset> {
   const found = UUID.test(assetId) ? await byId(trx, assetId.toLowerCase()) : await byName(trx, assetId)
   if (found) return found
-  throw apiError('ASSET_NOT_FOUND', 'There is no such asset, or it is not yours', {
+  throw noAsset(assetId)
+}
+
+/**
+ * Reads what belongs to an asset of either level, of which its UUID or qualified name is known: by UUID all at once.
+ * @throws 404 `ASSET_NOT_FOUND`
+ */
+export async function readOf<T extends object[]>(
+  db: Database,
+  companyId: string,
+  assetId: string,
+  readings: (id: string) => Readings<T>,
+): Promise<Found<T>> {
+  const id = UUID.test(assetId)
+    ? assetId.toLowerCase()
+    : await db.company(companyId, trx => idOf(trx, assetId))
+  const exists = { name: 'asset', text: EXISTS, bindings: { company_id: companyId, id } }
+  const [known, ...found] = await db.read<[object, ...T]>(companyId, [exists, ...readings(id)])
+  if (known.length === 0) throw noAsset(assetId)
+  return found as Found<T>
+}
+
+const EXISTS = `
+  select 1 from tables where company_id = :company_id and id = :id
+  union all select 1 from sources where company_id = :company_id and id = :id`
+
+async function idOf(trx: Transaction, assetId: string): Promise<string> {
+  const { source, table } = await findAsset(trx, assetId)
+  return (table ?? source).id
+}
+
+function noAsset(assetId: string): Error {
+  return apiError('ASSET_NOT_FOUND', 'There is no such asset, or it is not yours', {
     asset_id: assetId,
     suggestion:
       'Use the UUID, or the qualified name <source>.<database>.<schema>.<table>; double-quote parts with dots',
@@ -38,10 +77,18 @@ export async function knownAssets(trx: Transaction, ids: readonly string[]): Pro
   return found.map(({ id }) => id)
 }
 
+/** Asks for both levels at once: whichever it is, it is known after one wait. */
 async function byId(trx: Transaction, id: string): Promise<Asset | undefined> {
-  const source = await Source.query(trx).findById(id)
-  if (source) return { source }
-  return withSource(trx, await Table.query(trx).findById(id))
+  const [source, table] = await Promise.all([
+    Source.query(trx)
+      .where(either => {
+        void either.where('id', id).orWhere('id', Table.query(trx).findById(id).select('sourceId'))
+      })
+      .first(),
+    Table.query(trx).findById(id),
+  ])
+  if (source?.id === id) return { source }
+  return source && table && { source, table }
 }
 
 async function byName(trx: Transaction, name: string): Promise<Asset | undefined> {

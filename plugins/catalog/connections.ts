@@ -1,10 +1,16 @@
 import type { Server } from '@hapi/hapi'
 import type { Connection, ConnectOptions, Stage } from '../../connectors/connector.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../../connectors/errors.ts'
+import { hasErrorData } from '../../server/errors.ts'
+import { GiveUp } from '../../server/jobs.ts'
+import { withFields } from '../../server/telemetry/origin.ts'
 import { storable } from '../../server/storable.ts'
+import { verdictOf, type Verdict } from './breaker.ts'
 import { connectorConfig } from './config.ts'
 import type { Source } from './models.ts'
 import { withPlace } from './places.ts'
+import { openSession } from './session.ts'
+import { makeMeter, type Meter, type Purpose } from './usage.ts'
 
 /** The `error_code` of the API for each kind of failure. */
 const ERROR_CODES: Record<ConnectorErrorKind, string> = {
@@ -20,10 +26,12 @@ const ERROR_CODES: Record<ConnectorErrorKind, string> = {
   other: 'other',
 }
 
-/** A failure as the API tells it. Of an error that is not a connector's, only that it was unexpected. */
+/** A failure as the API tells it. Of an error that is neither a connector's nor of the API, only that it was unexpected. */
 export function failureOf(error: unknown): { code: string; message: string } {
   if (error instanceof ConnectorError)
     return { code: ERROR_CODES[error.kind], message: storable(error.message) }
+  if (hasErrorData(error) || error instanceof GiveUp)
+    return { code: 'other', message: storable(error.message) }
   return { code: 'other', message: 'Something unexpected went wrong; the log has more' }
 }
 
@@ -37,10 +45,16 @@ const PATIENCE_MS = 10_000
 
 /** What a session is for. */
 export interface SessionOptions {
+  /** What is written down for what it uses. */
+  purpose: Purpose
+  /** Whether nobody asked for it just now: then a source is left alone that could not be reached. */
+  isScheduled?: boolean
   /** Milliseconds that most statements will be given; saves the statement that would set it. */
   timeoutMs?: number
   /** Whether it leaves one of several sessions to others: work of people who only look. */
   canWait?: boolean
+  /** Gives up the dialling, and closes the session with whatever runs in it. */
+  signal?: AbortSignal
 }
 
 /** Opens a session when one may be open, gives it to `work`, and closes it in any case. */
@@ -48,30 +62,67 @@ export function withConnection<T>(
   server: Server,
   source: Source,
   work: (connection: Connection) => Promise<T>,
-  { timeoutMs, canWait = false }: SessionOptions = {},
+  { purpose, isScheduled = false, timeoutMs, canWait = false, signal }: SessionOptions,
 ): Promise<T> {
   const connector = server.connectors.get(source.sourceType)
+  const meter = meterOf(server, source, purpose)
+  const progress: { isOpen: boolean; verdict: Verdict } = { isOpen: false, verdict: undefined }
   const session = async () => {
-    const connection = await connector.connect(connectorConfig(server, connector, source), {
-      ...options(server),
-      statementTimeoutMs: timeoutMs,
-    })
+    const connection = await openSession(
+      connector,
+      connectorConfig(server, connector, source),
+      { ...options(server, meter), statementTimeoutMs: timeoutMs, signal },
+      meter.onCall,
+    )
+    Object.assign(progress, { isOpen: true, verdict: 'reached' })
+    const giveUp = () => void connection.close().catch(() => undefined)
+    signal?.addEventListener('abort', giveUp, { once: true })
     try {
       return await work(connection)
     } finally {
+      signal?.removeEventListener('abort', giveUp)
       await connection.close()
     }
   }
-  return withPlace(server, source, session, { patienceMs: PATIENCE_MS, leaves: canWait ? 1 : 0 })
+  const watched = () =>
+    session().catch((error: unknown) => {
+      if (!progress.isOpen) meter.fails()
+      progress.verdict = signal?.aborted ? undefined : verdictOf(error, progress.isOpen)
+      throw error
+    })
+  const place = {
+    patienceMs: PATIENCE_MS,
+    leaves: canWait ? 1 : 0,
+    isScheduled,
+    holding: { purpose, takeUse: meter.take, verdict: () => progress.verdict },
+  } as const
+  return withFields({ source_id: source.id }, () => withPlace(server, source, watched, place))
 }
 
 /** Tries a source stage by stage, when a session may be open there. */
 export function testConnection(server: Server, source: Source): Promise<Stage[]> {
   const connector = server.connectors.get(source.sourceType)
-  const test = () => connector.test(connectorConfig(server, connector, source), options(server))
-  return withPlace(server, source, test, { patienceMs: PATIENCE_MS, leaves: 0 })
+  const meter = meterOf(server, source, 'test')
+  let verdict: Verdict
+  const test = async () => {
+    const stages = await connector.test(connectorConfig(server, connector, source), options(server, meter))
+    const failed = stages.find(({ status }) => status === 'failed')
+    if (failed) meter.fails()
+    verdict = failed ? verdictOf(failed.error, failed.name === 'read_catalog') : 'reached'
+    return stages
+  }
+  return withPlace(server, source, test, {
+    patienceMs: PATIENCE_MS,
+    leaves: 0,
+    isScheduled: false,
+    holding: { purpose: 'test', takeUse: meter.take, verdict: () => verdict },
+  })
 }
 
-function options(server: Server): ConnectOptions {
-  return { egress: server.sourceEgress, log: server.pino }
+function meterOf({ telemetry }: Server, { sourceType }: Source, purpose: Purpose): Meter {
+  return makeMeter(taken => telemetry.statement(sourceType, purpose, taken))
+}
+
+function options(server: Server, { onStatement }: Meter): ConnectOptions {
+  return { egress: server.sourceEgress, log: server.pino, onStatement }
 }

@@ -127,7 +127,7 @@ export async function read(
   server: Server,
   source: Source,
   signal: AbortSignal,
-  options?: SessionOptions,
+  options?: Partial<SessionOptions>,
 ): Promise<Found> {
   const patterns = { include: source.includePatterns, exclude: source.excludePatterns }
   const reading = async (connection: Connection) => {
@@ -138,7 +138,7 @@ export async function read(
     for (const [path, error] of await hiddenTables(server, source, connection, seen)) unread.set(path, error)
     return { tables, unread }
   }
-  return withConnection(server, source, reading, options)
+  return withConnection(server, source, reading, { purpose: 'discovery', ...options })
 }
 
 /** Tables between which other requests get their turn: some hundred patterns take a while over 100,000 tables. */

@@ -5,16 +5,18 @@ import {
   hasPersonalData,
   knownAssets,
   personalColumns,
+  readOf,
   tableInfo,
   tagsAbout,
 } from './assets.ts'
 import type { CatalogApi } from './api.ts'
 import { learnExpected } from './baseline.ts'
+import { pausedSources } from './breaker.ts'
 import { sealPlace } from './config.ts'
 import { statementTimeoutMs, withConnection } from './connections.ts'
 import { demoSources } from './demo.ts'
 import { discoverJob, dispatchDiscoveries } from './jobs.ts'
-import type { AssetFacts } from './present.ts'
+import type { AssetFacts } from './facts.ts'
 import { matcherOf } from './patterns.ts'
 import { pruneJob } from './prune.ts'
 import { routes } from './routes.ts'
@@ -23,6 +25,7 @@ import { sourceRoutes } from './source-routes.ts'
 import { finishRun, loadTable, startRun } from './runs.ts'
 import { noteConnection, switchedOff } from './sources.ts'
 import { tagRoutes } from './tag-routes.ts'
+import { usageRoutes } from './usage-routes.ts'
 
 /** Sources, what is in them, and how it changes. */
 export const catalog: Plugin<undefined> = {
@@ -33,10 +36,12 @@ export const catalog: Plugin<undefined> = {
     server.jobs.add(discoverJob, dispatchDiscoveries, pruneJob)
     server.plugins.alerts.onExpected('schema_change', learnExpected)
     server.plugins.alerts.assetsFrom(knownAssets)
+    server.telemetry.addReader(pausedSources(server))
     server.sealed.push({ table: 'sources', column: 'secrets', place: sealPlace })
-    server.route([...routes(facts), ...sourceRoutes(facts), ...schemaRoutes, ...tagRoutes])
+    server.route([...routes(facts), ...sourceRoutes(facts), ...schemaRoutes, ...tagRoutes, ...usageRoutes])
     server.expose({
       findAsset,
+      readOf: (companyId, assetId, readings) => readOf(server.db, companyId, assetId, readings),
       findTable,
       matcherOf,
       load: loadTable,

@@ -2,6 +2,7 @@ import Joi from 'joi'
 import { claimDue } from '../../server/due.ts'
 import type { Job } from '../../server/jobs.ts'
 import { rows, type Transaction } from '../../server/database.ts'
+import { TAKE_TRIAL } from './breaker.ts'
 import { abandon, discover } from './discovery.ts'
 import { Source } from './models.ts'
 import { requestDiscovery } from './sources.ts'
@@ -25,7 +26,7 @@ export const discoverJob: Job<{ company_id: string; run_id: string }> = {
 
 /**
  * Asks for the discoveries that are due. What was claimed stays marked until it is asked for, so that a crash in
- * between loses none.
+ * between loses none; so does what is due while its source is left alone.
  */
 export const dispatchDiscoveries: Job = {
   name: 'catalog.dispatch',
@@ -38,7 +39,8 @@ export const dispatchDiscoveries: Job = {
       await loseRuns(trx)
       return rows<{ id: string; companyId: string }>(
         trx,
-        'select id, company_id from sources where running_slot is not null',
+        `select id, company_id from sources where running_slot is not null
+           and (dial_after is null or greatest(dial_after, trial_until) <= now())`,
       )
     })
     for (const { id, companyId } of due) {
@@ -46,6 +48,8 @@ export const dispatchDiscoveries: Job = {
         // One whose discovery is being recorded waits for the next sweep, and makes no other wait.
         const source = await Source.query(trx).findById(id).forNoKeyUpdate().skipLocked()
         if (!source?.runningSlot) return
+        if (source.dialAfter && (await rows(trx, TAKE_TRIAL, { companyId, sourceId: id })).length === 0)
+          return
         await requestDiscovery(server, trx, source)
         await Source.query(trx).findById(id).patch({ runningSlot: null })
       })

@@ -196,10 +196,12 @@ export async function listChanges(
     and ${table ? 'table_id' : 'source_id'} = :asset and detected_at >= now() - make_interval(days => :days)
     ${type === undefined ? '' : 'and change_type = :type'}`
   // The rows that are skipped are skipped in the index.
-  const [page = NOTHING] = await rows<IdPage>(
+  const [page] = await rows<{ total: number; ids: string[] | null; from: string; to: string }>(
     trx,
-    `select (select count(*)::int ${matching}) as total,
-       array(select id ${matching} order by detected_at desc, id desc limit :limit offset :offset) as ids`,
+    // Times as text: a date of JavaScript has no microseconds.
+    `select (select count(*)::int ${matching}) as total, array_agg(id) as ids, cast(min(detected_at) as text) as from,
+       cast(max(detected_at) as text) as to
+     from (select id, detected_at ${matching} order by detected_at desc, id desc limit :limit offset :offset) page`,
     {
       companyId: source.companyId,
       asset: table?.id ?? source.id,
@@ -211,9 +213,10 @@ export async function listChanges(
       last: offset + limit,
     },
   )
-  if (page.ids.length === 0) return { changes: [], total: page.total }
+  if (!page?.ids) return { changes: [], total: page?.total ?? 0 }
   const changes = await SchemaChange.query(trx)
     .whereIn('id', page.ids)
+    .whereBetween('detectedAt', [page.from, page.to] as never)
     .orderBy([
       { column: 'detectedAt', order: 'desc' },
       { column: 'id', order: 'desc' },

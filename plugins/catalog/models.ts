@@ -35,6 +35,16 @@ export class Source extends CompanyRow {
   declare connectionStatus: 'untested' | 'connected' | 'failed'
   declare connectionError: { code: string; message: string } | null
   declare testedAt: Date | null
+  /** Connections in a row that failed. */
+  declare connectionFailures: number
+  /** Since when; null when the last one went through. */
+  declare failingSince: Date | null
+  /** Before this, what is scheduled leaves the source alone; null while it does not. */
+  declare dialAfter: Date | null
+  /** Seconds of the last such pause. */
+  declare pauseSeconds: number
+  /** Until when the one try after a pause is waited for. */
+  declare trialUntil: Date | null
   declare discoveryState: 'never' | 'queued' | 'running' | 'completed' | 'failed'
   declare lastDiscoveryAt: Date | null
   /** Globs over `schema.table` that name what is read; empty means everything. */

@@ -3,7 +3,9 @@ import { v4 } from 'uuid'
 import type { Server } from '@hapi/hapi'
 import { rows } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
-import { Source } from './models.ts'
+import { changeOf, paused, STANDING, TAKE_TRIAL, type Verdict } from './breaker.ts'
+import type { Source } from './models.ts'
+import { ADD_USE, type Purpose, type Use } from './usage.ts'
 
 /** Seconds after which the place of a process that died is free again. */
 const LEASE = 60
@@ -18,93 +20,146 @@ export interface Patience {
   patienceMs: number
   /** Places left to others where there are several: 1 of work that can wait. */
   leaves: 0 | 1
+  /** Whether nobody asked for it just now: it leaves a source alone that cannot be reached. */
+  isScheduled: boolean
+}
+
+/** What holds a place, as it is told while it is held and when it is given back. */
+export interface Holding {
+  purpose: Purpose
+  /** What was used since this was asked last; null for nothing. */
+  takeUse(): Use | null
+  /** How the connection does. */
+  verdict(): Verdict
 }
 
 /**
  * Does some work while holding one of the `max_concurrency` places of a source, so that no more sessions than that
- * are open there at once, whoever opens them and in whichever process.
- * @throws 503 `UNAVAILABLE` when none became free in time, 404 `ASSET_NOT_FOUND` when the source is gone
+ * are open there at once, whoever opens them and in whichever process. What it uses is stored with the source as the
+ * place is given back, and every few seconds until then, so that a process that dies takes little with it.
+ * @throws 503 `UNAVAILABLE` when none became free in time, 404 `ASSET_NOT_FOUND` when the source is gone, and a
+ *   ConnectorError of which `isPause` tells when the source is left alone
  */
 export async function withPlace<T>(
   server: Server,
   source: Source,
   work: () => Promise<T>,
-  patience: Patience,
+  { holding, ...patience }: Patience & { holding: Holding },
 ): Promise<T> {
-  const holder = v4()
-  const place = await take(server, source, holder, patience)
-  const renewal = setInterval(() => void renew(server, source, place, holder), RENEWAL_MS)
+  const held = { ...(await take(server, source, v4(), patience)), holding }
+  const renewal = setInterval(() => void renew(server, source, held), RENEWAL_MS)
   try {
     return await work()
   } finally {
     clearInterval(renewal)
-    await release(server, source, place, holder)
+    await release(server, source, held)
   }
+}
+
+/** A place that was taken. */
+interface Taken {
+  place: number
+  holder: string
+  /** Whether connections failed before. */
+  wasFailing: boolean
 }
 
 async function take(
   server: Server,
   source: Source,
   holder: string,
-  { patienceMs, leaves }: Patience,
-): Promise<number> {
+  { patienceMs, leaves, isScheduled }: Patience,
+): Promise<Taken> {
   const until = performance.now() + patienceMs
   for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, PATIENT_MS)) {
-    const place = await tryTake(server, source, holder, leaves)
-    if (place !== undefined) return place
-    if (!(await isThere(server, source))) throw gone(source)
-    if (performance.now() + pauseMs > until) throw busy(source)
+    const found = await tryTake(server, source, { holder, leaves, isScheduled })
+    if (!found) throw gone(source)
+    const { place, breaker } = found
+    if (isScheduled && breaker === 'open') throw paused(source, found)
+    const taken = place === null ? null : { place, holder, wasFailing: found.isFailing }
+    const isFree = !isScheduled || breaker !== 'half_open'
+    if (taken && (isFree || (await takeTrial(server, source)))) return taken
+    if (taken) await giveBack(server, source, taken)
+    if (performance.now() + pauseMs > until) throw busy(source, isScheduled && breaker !== 'closed')
     await wait(pauseMs)
   }
 }
 
-/** Two that want the same place at once: the one that comes second finds it taken, and tries again. */
-async function tryTake(
-  server: Server,
-  source: Source,
-  holder: string,
-  leaves: number,
-): Promise<number | undefined> {
-  const [taken] = await server.db.company(source.companyId, trx =>
-    rows<{ place: number }>(
-      trx,
-      `with held as (
-         select place from source_sessions
-         where company_id = :companyId and source_id = :sourceId and expires_at > now())
-       insert into source_sessions as s (company_id, source_id, place, holder, expires_at)
-       select :companyId, :sourceId, n, :holder, now() + make_interval(secs => :lease)
-       from sources, generate_series(1, max_concurrency) n
-       where company_id = :companyId and id = :sourceId and n not in (select place from held)
-         -- More may be held than there are places since their number was lowered.
-         and (select count(*) from held) < greatest(max_concurrency - :leaves, 1)
-       order by n limit 1
-       on conflict (source_id, place) do update set holder = excluded.holder, expires_at = excluded.expires_at
-         where s.expires_at <= now()
-       returning place`,
-      { companyId: source.companyId, sourceId: source.id, holder, lease: LEASE, leaves },
-    ),
-  )
-  return taken?.place
+/** What came of a try to get a place, and how the connections of the source do. */
+interface Tried extends Pick<Source, 'failingSince' | 'dialAfter' | 'connectionError'> {
+  /** Null when none is free, or the source is left alone. */
+  place: number | null
+  breaker: 'closed' | 'open' | 'trying' | 'half_open'
+  isFailing: boolean
 }
 
-async function isThere(server: Server, { companyId, id }: Source): Promise<boolean> {
-  return server.db.company(
-    companyId,
-    async trx => (await Source.query(trx).findById(id).select('id')) !== undefined,
+/**
+ * Two that want the same place at once: the one that comes second finds it taken, and tries again.
+ * @returns undefined when the source is gone
+ */
+async function tryTake(
+  server: Server,
+  { companyId, id: sourceId }: Source,
+  wanted: { holder: string; leaves: number; isScheduled: boolean },
+): Promise<Tried | undefined> {
+  const [tried] = await server.db.company(companyId, trx =>
+    rows<Tried>(
+      trx,
+      `with source as (
+         select *, ${STANDING} as breaker from sources where company_id = :companyId and id = :sourceId),
+       held as (
+         select place from source_sessions
+         where company_id = :companyId and source_id = :sourceId and expires_at > now()),
+       taken as (
+         insert into source_sessions as s (company_id, source_id, place, holder, expires_at)
+         select :companyId, :sourceId, n, :holder, now() + make_interval(secs => :lease)
+         from source, generate_series(1, max_concurrency) n
+         where n not in (select place from held)
+           -- More may be held than there are places since their number was lowered.
+           and (select count(*) from held) < greatest(max_concurrency - :leaves, 1)
+           and (not cast(:isScheduled as boolean) or breaker in ('closed', 'half_open'))
+         order by n limit 1
+         on conflict (source_id, place) do update set holder = excluded.holder, expires_at = excluded.expires_at
+           where s.expires_at <= now()
+         returning place)
+       select place, breaker, connection_failures > 0 as is_failing, failing_since, dial_after, connection_error
+       from source left join taken on true`,
+      { companyId, sourceId, lease: LEASE, ...wanted },
+    ),
+  )
+  return tried
+}
+
+async function takeTrial(server: Server, { companyId, id: sourceId }: Source): Promise<boolean> {
+  const taken = await server.db.company(companyId, trx => rows(trx, TAKE_TRIAL, { companyId, sourceId }))
+  return taken.length > 0
+}
+
+async function giveBack(
+  server: Server,
+  { companyId, id: sourceId }: Source,
+  { place, holder }: Taken,
+): Promise<void> {
+  await server.db.company(companyId, trx =>
+    rows(trx, `delete from source_sessions where ${MINE}`, { companyId, sourceId, place, holder }),
   )
 }
+
+const MINE = 'company_id = :companyId and source_id = :sourceId and place = :place and holder = :holder'
 
 function gone({ id }: Source): Error {
   return apiError('ASSET_NOT_FOUND', 'The source was removed', { asset_id: id })
 }
 
-async function renew(server: Server, source: Source, place: number, holder: string): Promise<void> {
+type Held = Taken & { holding: Holding }
+
+async function renew(server: Server, source: Source, held: Held): Promise<void> {
   try {
-    await hold(
+    await settle(
       server,
       source,
-      `update source_sessions set expires_at = now() + make_interval(secs => ${LEASE})`,
-      { place, holder },
+      held,
+      `update source_sessions set expires_at = now() + interval '${LEASE} s'`,
     )
   } catch (error) {
     server.pino.warn({ err: error, source_id: source.id }, 'a session of a source could not be renewed')
@@ -112,33 +167,52 @@ async function renew(server: Server, source: Source, place: number, holder: stri
 }
 
 /** What went wrong here must not take the place of what the work gave: the lease ends by itself. */
-async function release(server: Server, source: Source, place: number, holder: string): Promise<void> {
+async function release(server: Server, source: Source, held: Held): Promise<void> {
   try {
-    await hold(server, source, 'delete from source_sessions', { place, holder })
+    await settle(server, source, held, 'delete from source_sessions')
   } catch (error) {
     server.pino.warn({ err: error, source_id: source.id }, 'a session of a source could not be given back')
   }
 }
 
-function hold(
+/**
+ * Changes a place, and stores what was used until now and how the connection did, in one statement. The row of the
+ * source is held first, as by whoever removes it and with it all of these.
+ */
+async function settle(
   server: Server,
-  { companyId, id: sourceId }: Source,
+  { companyId, id: sourceId, secrets }: Source,
+  taken: Held,
   change: string,
-  mine: { place: number; holder: string },
-): Promise<object[]> {
-  return server.db.company(companyId, trx =>
-    rows(
-      trx,
-      `${change} where company_id = :companyId and source_id = :sourceId and place = :place and holder = :holder`,
-      { companyId, sourceId, ...mine },
-    ),
+): Promise<void> {
+  const { place, holder, wasFailing, holding } = taken
+  const use = holding.takeUse()
+  const verdict = holding.verdict()
+  const told = changeOf(verdict, wasFailing)
+  const lock = told ? 'no key update' : 'key share'
+  const held = `source as (
+      select id from sources where company_id = :companyId and id = :sourceId for ${lock}),
+    ${told ? `told as (${told} and exists (select from source)),` : ''}
+    changed as (${change} where ${MINE} and exists (select from source))`
+  await server.db.company(companyId, trx =>
+    rows(trx, `with ${held} ${use ? ADD_USE : 'select 1 as one from source'}`, {
+      companyId,
+      sourceId,
+      place,
+      holder,
+      ...(told && { secrets }),
+      ...(use && { ...use, milliseconds: Math.round(use.milliseconds), purpose: holding.purpose }),
+    }),
   )
+  if (verdict === 'reached') taken.wasFailing = false
 }
 
-function busy(source: Source): Error {
+function busy(source: Source, isTried: boolean): Error {
   const error = apiError(
     'UNAVAILABLE',
-    `All ${source.maxConcurrency} sessions of ${source.name} are in use: try again, or raise its max_concurrency`,
+    isTried
+      ? `Whether ${source.name} can be reached again is being tried: try again`
+      : `All ${source.maxConcurrency} sessions of ${source.name} are in use: try again, or raise its max_concurrency`,
     { asset_id: source.id, retry_after_seconds: 5 },
   )
   error.output.headers['Retry-After'] = '5'

@@ -2,16 +2,9 @@ import type { Server } from '@hapi/hapi'
 import { formatName, tablePath } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database.ts'
 import { tagsOf } from './assets.ts'
+import type { AssetFacts, ShownTable } from './facts.ts'
 import type { Run, SchemaChange, Source, Table } from './models.ts'
-import { openChangesOf, openChangesOfTables, type OpenChanges } from './standing.ts'
-
-/** What other features know of assets, merged into their records. */
-export interface AssetFacts {
-  /** Fields of representation A, by source id. */
-  sources?(trx: Transaction, sources: readonly Source[]): Promise<Map<string, object>>
-  /** Fields of representation B, by table id. */
-  tables?(trx: Transaction, tableIds: readonly string[]): Promise<Map<string, object>>
-}
+import { openChangesOf, type OpenChanges } from './standing.ts'
 
 /** Representation A, the record of a source. */
 export async function presentSource(
@@ -33,9 +26,11 @@ export async function presentSources(
 ): Promise<object[]> {
   if (sources.length === 0) return []
   const ids = sources.map(({ id }) => id)
-  const open = await openChangesOf(trx, ids)
-  const known: ReadonlyMap<string, object>[] = []
-  for (const { sources: of } of facts) known.push((await of?.(trx, sources)) ?? new Map())
+  // All at once: they wait for the database together.
+  const [open, ...known] = await Promise.all([
+    openChangesOf(trx, ids),
+    ...facts.flatMap(({ sources: of }) => of?.(trx, sources) ?? []),
+  ])
   return sources.map(source => ({
     ...recordOf(server, source),
     ...schemaStatus(source, open.get(source.id)),
@@ -58,6 +53,9 @@ function recordOf(server: Server, source: Source): object {
     description: source.description,
     connection_status: source.connectionStatus,
     connection_message: connectionMessage(source),
+    consecutive_failures: source.connectionFailures,
+    failing_since: source.failingSince,
+    retry_at: source.dialAfter,
     discovery_state: source.discoveryState,
     discovery_interval: source.discoveryInterval,
     next_discovery_at: nextDiscovery(source),
@@ -106,10 +104,10 @@ function connectionMessage({ id, connectionStatus, connectionError }: Source): s
   return `Not tried yet: POST /api/v1/sdk/assets/${id}/test-connection`
 }
 
-/** When a source is read next by itself: on schedule, or again after a discovery that failed. */
-export function nextDiscovery({ isActive, nextRunAt, retryAt }: Source): Date | null {
+/** When a source is read next by itself: on schedule, after a discovery that failed, or when it is no longer left alone. */
+export function nextDiscovery({ isActive, nextRunAt, retryAt, runningSlot, dialAfter }: Source): Date | null {
   if (!isActive) return null
-  const times = [nextRunAt, retryAt].filter(at => at !== null).map(Number)
+  const times = [nextRunAt, retryAt, runningSlot && dialAfter].filter(at => at !== null).map(Number)
   return times.length === 0 ? null : new Date(Math.min(...times))
 }
 
@@ -175,7 +173,12 @@ function counted(count: number, what: string): string {
 }
 
 /** Representation B, the record of a table; without `columns` in lists. */
-export function presentTable(source: Source, table: Table, facts: object, withColumns: boolean): object {
+export function presentTable(
+  source: Pick<Source, 'name'>,
+  table: ShownTable,
+  facts: object,
+  withColumns: boolean,
+): object {
   return {
     id: table.id,
     qualified_name: table.qualifiedName,
@@ -208,27 +211,6 @@ export function presentTable(source: Source, table: Table, facts: object, withCo
     created_at: table.createdAt,
     updated_at: table.updatedAt,
   }
-}
-
-/** What is known of some tables beside their rows, by features too, merged by table. */
-export async function factsOf(
-  trx: Transaction,
-  facts: readonly AssetFacts[],
-  tableIds: readonly string[],
-): Promise<Map<string, object>> {
-  if (tableIds.length === 0) return new Map()
-  const open = await openChangesOfTables(trx, tableIds)
-  const known: ReadonlyMap<string, object>[] = []
-  for (const { tables } of facts) known.push((await tables?.(trx, tableIds)) ?? new Map())
-  return new Map(
-    tableIds.map(id => [
-      id,
-      Object.assign(
-        { schema_change_status: open.get(id)?.worst ?? 'none' },
-        ...known.map(map => map.get(id)),
-      ) as object,
-    ]),
-  )
 }
 
 export function presentChange(change: SchemaChange): object {

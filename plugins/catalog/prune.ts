@@ -2,19 +2,24 @@ import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { rows } from '../../server/database.ts'
 import type { Job } from '../../server/jobs.ts'
+import { pruneUsage } from './usage.ts'
 
-/** How long a schema change is kept, in days. */
-const KEPT_DAYS = 400
-/** Changes that one transaction deletes. */
+/** Runs that one transaction deletes. */
 const BATCH = 5_000
 
-/** Deletes schema changes that are older than 400 days, of all companies, once a day. */
+/**
+ * Deletes runs that began longer ago than RETENTION_CHANGES_DAYS says, of all companies, once a day; schema changes go
+ * with their month.
+ */
 export const pruneJob: Job = {
   name: 'catalog.prune',
   data: Joi.object({}),
   every: '40 3 * * *',
   concurrency: { local: 1 },
-  work: (_data, { server, signal }) => prune(server, { signal }),
+  work: async (_data, { server, signal }) => ({
+    ...(await prune(server, { signal })),
+    usage: await pruneUsage(server, signal),
+  }),
 }
 
 /**
@@ -31,11 +36,11 @@ export async function prune(
     const gone = await server.db.system(trx =>
       rows(
         trx,
-        `delete from schema_changes where ctid = any(array(
-           select ctid from schema_changes where detected_at < now() - make_interval(days => :days)
-           order by detected_at limit :batch for update skip locked))
+        `delete from runs where ctid = any(array(
+           select ctid from runs where created_at < now() - make_interval(days => :days)
+           order by created_at limit :batch for update skip locked))
          returning 1 as gone`,
-        { days: KEPT_DAYS, batch },
+        { days: server.config.retentionChangesDays, batch },
       ),
     )
     deleted += gone.length

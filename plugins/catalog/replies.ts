@@ -119,14 +119,44 @@ const refreshed = record({
     .description('Those that could not be read.'),
 }).description('Of a refresh of freshness.')
 
+const checked = record({
+  asset: text.description('The qualified name.'),
+  tables: count,
+  checks: count,
+  passed: count.description('Those that warn are among them.'),
+  failed: count,
+  errors: count.description('Checks that could not run.'),
+  statements: count.description('Statements that the source was sent.'),
+  findings: Joi.array()
+    .items(
+      record({
+        id: Joi.string().description('The rule, metric or referential check.'),
+        feature: Joi.valid('validity', 'metrics', 'referential').description(
+          'What stands before it in paths.',
+        ),
+        asset: text.description('The qualified name of its table.'),
+        name: text,
+        status: Joi.valid('pass', 'warning', 'fail', 'error'),
+        severity: Joi.valid('info', 'warning', 'critical'),
+        message: text,
+      }),
+    )
+    .description('The worst first, at most 1,000.'),
+}).description('Of a check of an asset.')
+
 const job = record(
   {
     job_id: id,
     status,
-    workflow_name: Joi.string().description('What it does: `discovery` or `freshness_refresh`.'),
+    workflow_name: Joi.string().description(
+      'What it does: `discovery`, `freshness_refresh` or `asset_check`.',
+    ),
     asset_id: id,
     progress: integer.min(0).max(100).description('Percent.'),
-    result: Joi.alternatives().try(discovered, refreshed).allow(null).description('Of a completed job.'),
+    result: Joi.alternatives()
+      .try(discovered, refreshed, checked)
+      .allow(null)
+      .description('Of a completed job.'),
     error: record({ code: errorCode, message: text }).allow(null).description('Of a failed job.'),
     created_at: time,
     completed_at: time.allow(null),

@@ -4,17 +4,10 @@ import type { Transaction } from '../../server/database.ts'
 import { param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import { envelope } from '../../server/replies.ts'
-import { findAsset } from './assets.ts'
+import { findAsset, UUID } from './assets.ts'
 import { listAssets, listChanges, type ListQuery } from './lists.ts'
-import {
-  factsOf,
-  presentChange,
-  presentSource,
-  presentSources,
-  presentTable,
-  qualifiedName,
-  type AssetFacts,
-} from './present.ts'
+import { factsOf, readTable, type AssetFacts } from './facts.ts'
+import { presentChange, presentSource, presentSources, presentTable, qualifiedName } from './present.ts'
 import { replies } from './replies.ts'
 import * as schemas from './schemas.ts'
 
@@ -22,11 +15,15 @@ import * as schemas from './schemas.ts'
 export function routes(facts: readonly AssetFacts[]): ServerRoute[] {
   async function record(request: Request): Promise<object> {
     const { include_columns: withColumns } = queryOf<{ include_columns: boolean }>(request)
+    const { companyId } = caller(request)
+    const assetId = param(request, 'asset_id')
+    const known = UUID.test(assetId) && (await readTable(request.server.db, companyId, assetId, facts))
+    if (known) return presentTable(known.source, known.table, known.facts, withColumns)
     return inCompany(request, async trx => {
-      const { source, table } = await findAsset(trx, param(request, 'asset_id'))
+      const { source, table } = await findAsset(trx, assetId)
       if (!table) return presentSource(request.server, trx, source, facts)
-      const known = await factsOf(trx, facts, [table.id])
-      return presentTable(source, table, known.get(table.id) ?? {}, withColumns)
+      const told = await factsOf(trx, facts, [table.id])
+      return presentTable(source, table, told.get(table.id) ?? {}, withColumns)
     })
   }
 

@@ -66,7 +66,7 @@ async function reportOf(server: Server, asset: Asset): Promise<Report> {
   const { source } = asset
   try {
     const timeout = AbortSignal.timeout(statementTimeoutMs(server, source))
-    const found = await read(server, source, timeout, { canWait: true })
+    const found = await read(server, source, timeout, { purpose: 'dry_run', canWait: true })
     return await server.db.company(source.companyId, trx => compare(trx, asset, found))
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error

@@ -4,7 +4,7 @@ import { auditRequest } from '../../server/audit.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
-import { pagination, type Page } from '../../server/page.ts'
+import { pageOf, pagination, type Page } from '../../server/page.ts'
 import { findAsset, type Asset } from './assets.ts'
 import { accept, acceptOnce, acknowledge } from './baseline.ts'
 import { SEVERITY } from './changes.ts'
@@ -213,7 +213,7 @@ async function list(trx: Transaction, request: Request): Promise<object> {
   if (query.impact) void found.where('impact', query.impact)
   if (query.change_type) void found.where('changeType', query.change_type)
   if (query.unacknowledged_only) void found.where('isAcknowledged', false)
-  const { results, total } = await found.range(query.offset, query.offset + query.limit - 1)
+  const { results, total } = await pageOf(found, query)
   return { data: { data: await presentChanges(trx, results), pagination: pagination(total, query) } }
 }
 

@@ -6,7 +6,8 @@ import { apiError } from '../../server/errors.ts'
 import { bodyOf, param } from '../../server/input.ts'
 import { findAsset } from './assets.ts'
 import { Run, Source, Table } from './models.ts'
-import { factsOf, presentRun, presentSource, presentTable, type AssetFacts } from './present.ts'
+import { factsOf, type AssetFacts } from './facts.ts'
+import { presentRun, presentSource, presentTable } from './present.ts'
 import { replies } from './replies.ts'
 import * as schemas from './schemas.ts'
 import {
@@ -25,17 +26,19 @@ const DISCOVERIES_AN_HOUR = 10
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
+/** The source that the path names. @throws 404 `ASSET_NOT_FOUND`, 400 `VALIDATION_ERROR` for a table */
+export async function sourceOf(trx: Transaction, request: Request): Promise<Source> {
+  const { source, table } = await findAsset(trx, param(request, 'asset_id'))
+  if (!table) return source
+  throw apiError('VALIDATION_ERROR', 'This takes a source, not a table', {
+    field: 'asset_id',
+    error: 'is a table',
+    asset_id: source.id,
+  })
+}
+
 /** The routes that manage sources, and those of the jobs on them. */
 export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
-  const sourceOf = async (trx: Transaction, request: Request): Promise<Source> => {
-    const { source, table } = await findAsset(trx, param(request, 'asset_id'))
-    if (!table) return source
-    throw apiError('VALIDATION_ERROR', 'This takes a source, not a table', {
-      field: 'asset_id',
-      error: 'is a table',
-      asset_id: source.id,
-    })
-  }
   const present = (request: Request, trx: Transaction, source: Source) =>
     presentSource(request.server, trx, source, facts)
 

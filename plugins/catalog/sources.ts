@@ -5,6 +5,7 @@ import { ConnectorError } from '../../connectors/errors.ts'
 import { formatName } from '../../connectors/catalog.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
+import { CLOSED, isPause } from './breaker.ts'
 import { changedConfig, newConfig, type Config } from './config.ts'
 import { failureOf, testConnection } from './connections.ts'
 import { Run, Source, type FreshnessDefaults } from './models.ts'
@@ -101,7 +102,11 @@ export async function patchSource(
         discoveryInterval: interval,
         ...(interval === 'off' ? { nextRunAt: null, retryAt: null } : { nextRunAt: new Date() }),
       }),
-    ...(patch.connection_config && changedConfig(server, source, patch.connection_config)),
+    ...(patch.connection_config && {
+      ...changedConfig(server, source, patch.connection_config),
+      ...CLOSED,
+    }),
+    ...(patch.is_active === true && CLOSED),
     updatedAt: new Date(),
   })
   if (changed.name !== formerName) await renameTables(trx, changed, formerName)
@@ -232,7 +237,8 @@ export function about({ id, name, tags }: Source) {
 
 /**
  * Remembers whether a source could be reached, and opens or closes its `connection_failed` alert. Of one that is
- * switched off or removed, nobody would close the alert: none is opened.
+ * switched off or removed, nobody would close the alert: none is opened. One that was left alone was not tried, and one
+ * whose connection was changed meanwhile was not tried as it is now.
  */
 export async function noteConnection(
   server: Server,
@@ -240,20 +246,22 @@ export async function noteConnection(
   source: Source,
   error: Error | null,
 ): Promise<void> {
+  if (isPause(error)) return
   const failure = error && failureOf(error)
   const [noted] = await Source.query(trx)
-    .where({ id: source.id })
+    .where({ id: source.id, secrets: source.secrets })
     .patch({
       connectionStatus: failure ? 'failed' : 'connected',
       connectionError: failure,
       testedAt: new Date(),
     })
     .returning('isActive')
+  if (!noted) return
   if (!failure) {
     await server.plugins.alerts.resolve(trx, 'connection_failed', source.id)
     return
   }
-  if (!noted?.isActive) return
+  if (!noted.isActive) return
   await server.plugins.alerts.raise(trx, {
     type: 'connection_failed',
     cause: source.id,

@@ -1,5 +1,6 @@
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import type { Impact } from './diff.ts'
+import type { TableFacts } from './facts.ts'
 
 /** How many schema changes nobody has acknowledged, and the worst impact among them. */
 export interface OpenChanges {
@@ -31,22 +32,20 @@ export async function openChangesOf(
   )
 }
 
-/** Open changes of some tables; those without any are left out. */
-export async function openChangesOfTables(
-  trx: Transaction,
-  tableIds: readonly string[],
-): Promise<Map<string, OpenChanges>> {
-  // By way of their sources, which the index of open changes starts with.
-  return byId(
-    await rows<OpenRow>(
-      trx,
-      `select t.id, count(*)::int as count, ${RANK} as worst
-       from tables t join schema_changes c on c.company_id = t.company_id and c.source_id = t.source_id
-         and c.table_id = t.id and not c.is_acknowledged
-       where t.company_id = ? and t.id = any(?) group by 1`,
-      [companyOf(trx), [...tableIds]],
-    ),
-  )
+/** What reads the open changes of some tables, and tells the worst impact of each. */
+export function openChangesOfTables(companyId: string, tableIds: readonly string[]): TableFacts<OpenRow> {
+  return {
+    reading: {
+      name: 'open changes',
+      // By way of their sources, which the index of open changes starts with.
+      text: `select t.id, cast(count(*) as int) as count, ${RANK} as worst
+        from tables t join schema_changes c on c.company_id = t.company_id and c.source_id = t.source_id
+          and c.table_id = t.id and not c.is_acknowledged
+        where t.company_id = :company_id and t.id = any(cast(:ids as uuid[])) group by 1`,
+      bindings: { company_id: companyId, ids: [...tableIds] },
+    },
+    tell: found => new Map([...byId(found)].map(([id, { worst }]) => [id, { schema_change_status: worst }])),
+  }
 }
 
 function byId(found: readonly OpenRow[]): Map<string, OpenChanges> {

@@ -5,7 +5,7 @@ import { auditRequest } from '../../server/audit.ts'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
-import { pagination, type Page } from '../../server/page.ts'
+import { pageOf, pagination, type Page } from '../../server/page.ts'
 import { findAsset, UUID, type Asset } from './assets.ts'
 import { Tag } from './models.ts'
 import { replies } from './replies.ts'
@@ -276,7 +276,7 @@ async function list(trx: Transaction, query: ListQuery): Promise<object> {
     ])
   // A table that was removed is asked for by itself.
   if (!asset?.table) void found.whereRaw(LIVING)
-  const { results, total } = await found.range(offset, offset + limit - 1)
+  const { results, total } = await pageOf(found, { limit, offset })
   return {
     tags: await present(
       trx,

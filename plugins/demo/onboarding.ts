@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../server/database.ts'
-import { hasCode } from '../../server/errors.ts'
+import { apiError, hasCode } from '../../server/errors.ts'
 import { LINEAGE } from './lineage.ts'
 import { sharedShop } from './shared-shop.ts'
 
@@ -30,7 +30,12 @@ export async function demoAsset(server: Server, companyId: string, tell: Tell): 
       message: 'There is no demo here: the operator can have one with DEMO_ENABLED=true',
     }
   }
-  const path = await sharedShop(server.config.dataDir)
+  const path = await sharedShop(server.config.dataDir).catch((error: unknown) => {
+    server.pino.warn({ err: error }, 'the database of the demo asset could not be made')
+    const message =
+      'The database of the demo could not be made: the service has to be let write to DATA_DIR/demo'
+    throw apiError('UNAVAILABLE', message)
+  })
   return server.db.company(companyId, async trx => {
     const description = 'A small shop with four weeks of history, and a bad last day'
     const { source, discovery } = await server.plugins.catalog.demo.ensure(trx, {

@@ -8,6 +8,8 @@ export interface CheckRequest {
   scheduleIds?: readonly string[]
   /** When the check takes place; the database's clock unless told. For replaying past days. */
   at?: Date
+  /** Ends what runs at the source and rejects; what was not recorded by then is not. */
+  signal?: AbortSignal
 }
 
 /** What a check of a source found. */

@@ -45,14 +45,19 @@ type Part = Awaited<ReturnType<typeof loadWatched>>
 
 async function checkPart(
   server: Server,
-  { companyId, sourceId, at }: CheckRequest,
+  { companyId, sourceId, at, signal, claimed }: CheckRequest & { claimed?: Slots },
   { source, watched, now }: Part,
   failure: ConnectorError | null,
 ): Promise<Checked & { failure: ConnectorError | null }> {
   const loadedAt = performance.now()
   const planned: Planned[] = []
   for (const each of watched) planned.push(await plan(server, source, each))
-  const found = await read(server, source, planned, { now: at ?? now, failure })
+  const found = await read(server, source, planned, {
+    now: at ?? now,
+    failure,
+    isScheduled: claimed !== undefined,
+    signal,
+  })
   const clock = (reading: Reading) =>
     // What did not change was found to need no reading as of `now`.
     at ?? ('isUnchanged' in reading ? now : new Date(now.getTime() + reading.at - loadedAt))

@@ -121,7 +121,7 @@ export async function assertExpression(
       async connection =>
         (await whyNot(connection, dialect, reading)) ??
         (await tried(connection, dialect, catalog.tableInfo(table), reading)),
-      { timeoutMs: ASK_MS },
+      { purpose: 'dry_run', timeoutMs: ASK_MS },
     )
     if (reason !== null) throw invalidField(FIELD, reason)
   } catch (error) {

@@ -3,7 +3,7 @@ import { shownThreshold } from './judge.ts'
 import { noneCounted, type Counts } from './lists.ts'
 import { Schedule } from './models.ts'
 import { statusOf } from './present.ts'
-import { judgedTables, READINESS_SQL, type Readiness } from './readiness.ts'
+import { IS_LAPSED, READINESS_SQL, type JudgedTable, type Readiness } from './readiness.ts'
 
 /** What the records of assets say of freshness. */
 export const assetFacts: Parameters<Server['plugins']['catalog']['describeAssets']>[0] = {
@@ -25,22 +25,29 @@ export const assetFacts: Parameters<Server['plugins']['catalog']['describeAssets
     }
     return new Map([...counts].map(([id, known]) => [id, ofSource(known)]))
   },
-  async tables(trx, tableIds) {
-    const tables = await judgedTables(trx).whereIn('freshness_schedules.tableId', [...tableIds])
-    return new Map(
-      tables.map(table => [
-        table.tableId,
-        {
-          freshness: {
-            status: statusOf(table),
-            last_updated: table.lastUpdated,
-            sla_threshold: shownThreshold(table),
-            checked_at: table.lastCheckAt,
+  tables: (companyId, tableIds) => ({
+    reading: {
+      name: 'freshness of tables',
+      text: `select table_id, status, monitoring_mode, sla_threshold, learned_sla_seconds, last_updated, last_check_at,
+          ${IS_LAPSED} as is_lapsed
+        from freshness_schedules where company_id = :company_id and table_id = any(cast(:ids as uuid[]))`,
+      bindings: { company_id: companyId, ids: [...tableIds] },
+    },
+    tell: (found: readonly JudgedTable[]) =>
+      new Map(
+        found.map(table => [
+          table.tableId,
+          {
+            freshness: {
+              status: statusOf(table),
+              last_updated: table.lastUpdated,
+              sla_threshold: shownThreshold(table),
+              checked_at: table.lastCheckAt,
+            },
           },
-        },
-      ]),
-    )
-  },
+        ]),
+      ),
+  }),
 }
 
 /** A source is stale with its first stale table; and not fresh while a table of it cannot be read. */

@@ -23,21 +23,25 @@ export async function listChecks(
   const matching = `from freshness_checks where company_id = :companyId and schedule_id = :scheduleId
     ${days === undefined ? '' : 'and checked_at >= now() - make_interval(days => :days)'}`
   // The rows that are skipped are skipped in the index.
-  const [found] = await rows<{ total: number; ids: string[] }>(
+  const [found] = await rows<{ total: number; ids: string[] | null; from: string; to: string }>(
     trx,
-    `select (select cast(count(*) as int) ${matching}) as total,
-       array(select id ${matching} order by checked_at desc, id desc limit :limit offset :offset) as ids`,
+    // Times as text: a date of JavaScript has no microseconds.
+    `select (select cast(count(*) as int) ${matching}) as total, array_agg(id) as ids,
+       cast(min(checked_at) as text) as from, cast(max(checked_at) as text) as to
+     from (select id, checked_at ${matching} order by checked_at desc, id desc limit :limit offset :offset) page`,
     { companyId, scheduleId, days: days ?? null, ...page },
   )
+  if (!found?.ids) return { data: [], pagination: pagination(found?.total ?? 0, page) }
   const checks = await rows<Check>(
     trx,
     `select status, sla_status, last_updated, cast(data_age_seconds / 60 as float8) as data_age_minutes, is_update,
        error_message, checked_at
      from freshness_checks where company_id = :companyId and id = any(cast(:ids as bigint[]))
+       and checked_at between :from and :to
      order by checked_at desc, id desc`,
-    { companyId, ids: found?.ids ?? [] },
+    { companyId, ...found },
   )
-  return { data: checks.map(presentCheck), pagination: pagination(found?.total ?? 0, page) }
+  return { data: checks.map(presentCheck), pagination: pagination(found.total, page) }
 }
 
 function presentCheck(check: Check): object {

@@ -31,14 +31,14 @@ export const checkJob: Job<{ company_id: string; source_id: string; slots: Slots
   }),
   queue: { expireSeconds: LONGEST_CHECK, retries: TRIES - 1 },
   concurrency: CONCURRENCY,
-  async work({ company_id: companyId, source_id: sourceId, slots }, { server, attempt }) {
+  async work({ company_id: companyId, source_id: sourceId, slots }, { server, attempt, signal }) {
     try {
-      const { failed, ...checked } = await check(server, { companyId, sourceId, claimed: slots })
+      const { failed, ...checked } = await check(server, { companyId, sourceId, claimed: slots, signal })
       return { ...checked, failed: failed.length }
     } catch (error) {
       // Its sessions are all in use, or it was paused since the sweep.
       const isForLater = hasCode(error, 'UNAVAILABLE') || hasCode(error, 'CONFLICT')
-      if (isForLater || attempt >= TRIES)
+      if (isForLater || (attempt >= TRIES && !signal.aborted))
         await server.db.company(companyId, trx =>
           handBack(trx, { companyId, sourceId, ...slots, isForLater }),
         )
@@ -106,14 +106,14 @@ export const refreshJob: Job<{ company_id: string; source_id: string; run_id: st
   data: Joi.object({ company_id: id, source_id: id, run_id: id, table_id: id.optional() }),
   queue: { expireSeconds: LONGEST_CHECK, retries: TRIES - 1 },
   concurrency: CONCURRENCY,
-  async work(data, { server, attempt }) {
+  async work(data, { server, attempt, signal }) {
     const { company_id: companyId, run_id: runId } = data
     if (!(await server.db.company(companyId, trx => begin(trx, companyId, runId))))
       return { status: 'cancelled' }
     try {
-      return await refresh(server, data)
+      return await refresh(server, data, signal)
     } catch (error) {
-      const isLast = error instanceof GiveUp || attempt >= TRIES
+      const isLast = error instanceof GiveUp || (attempt >= TRIES && !signal.aborted)
       if (isLast) await server.db.company(companyId, trx => fail(server, trx, runId, error as Error))
       throw error
     }
@@ -123,12 +123,13 @@ export const refreshJob: Job<{ company_id: string; source_id: string; run_id: st
 async function refresh(
   server: Server,
   data: { company_id: string; source_id: string; run_id: string; table_id?: string },
+  signal: AbortSignal,
 ): Promise<object> {
   const { company_id: companyId, source_id: sourceId, run_id: runId, table_id: tableId } = data
   const scheduleIds = await server.db.company(companyId, trx =>
     schedulesOf(trx, companyId, sourceId, tableId),
   )
-  const { failed, ...checked } = await check(server, { companyId, sourceId, scheduleIds })
+  const { failed, ...checked } = await check(server, { companyId, sourceId, scheduleIds, signal })
   const tables = failed.map(({ asset, error }) => ({ asset, status: 'error', error_message: error.message }))
   const [first] = failed
   await server.db.company(companyId, trx =>

@@ -26,7 +26,12 @@ export async function read(
   server: Server,
   source: Source,
   planned: readonly Planned[],
-  { now, failure }: { now: Date; failure: ConnectorError | null },
+  {
+    now,
+    failure,
+    isScheduled,
+    signal,
+  }: { now: Date; failure: ConnectorError | null; isScheduled: boolean; signal?: AbortSignal },
 ): Promise<Read> {
   const { catalog } = server.plugins
   const readable = planned.filter(({ refusal }) => !refusal)
@@ -53,10 +58,13 @@ export async function read(
         const { readings, ...more } = await measure(connection, dialect, allowed, options)
         return { ...more, readings: new Map([...readings, ...refused]) }
       },
-      { timeoutMs },
+      { purpose: 'freshness', isScheduled, timeoutMs, signal },
     )
+    signal?.throwIfAborted()
     return { ...measured, isConnected: true }
   } catch (thrown) {
+    // One that was called off has no news of its source.
+    signal?.throwIfAborted()
     // All sessions of the source are in use, which says nothing of its tables.
     if (hasErrorData(thrown)) throw thrown
     return none(thrown instanceof ConnectorError ? thrown : unexpected(server, source, thrown))

@@ -57,6 +57,8 @@ export async function record(
     else if (isSameSlot(schedule, finding.watched)) dropped.push(schedule)
   }
   await store(trx, current)
+  for (const { judgement } of current)
+    server.telemetry.verdict('freshness', 'age', judgement?.status ?? 'error')
   await release(trx, dropped)
   const over = current.filter(
     finding => finding.watched.alertSeverity !== null && severityOf(finding) === null,

@@ -107,7 +107,7 @@ const NEAR_EDGE = 0.8
 /** How a metric did as a whole: its worst group; `WARNING` between 80 % and 100 % of the band. */
 export function overall(
   metric: Pick<Metric, 'sensitivity'>,
-  judged: readonly Judged[],
+  judged: readonly { captured: Pick<Captured, 'status' | 'zScore'> }[],
 ): NonNullable<Metric['lastStatus']> {
   if (judged.some(({ captured }) => captured.status === 'ERROR')) return 'ERROR'
   if (judged.some(({ captured }) => captured.status === 'FAIL')) return 'FAIL'

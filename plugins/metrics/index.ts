@@ -2,6 +2,7 @@ import type { Plugin } from '@hapi/hapi'
 import { learnExpected } from './feedback.ts'
 import { wanted } from './metrics.ts'
 import { Metric, type Snapshot } from './models.ts'
+import { tellSnapshots } from './present.ts'
 import { record } from './record.ts'
 import { routes } from './routes.ts'
 
@@ -15,7 +16,8 @@ export const metrics: Plugin<undefined> = {
       model: Metric,
       checks: metrics => metrics.map(wanted),
       record: (trx, table, taken, at) => record(server, trx, table, taken, at),
-      lastStatus: 'lastStatus',
+      lastStatus: 'last_status',
+      told: tellSnapshots,
     })
     server.plugins.alerts.onExpected('metric_anomaly', learnExpected)
     server.route(routes(server, captureNow))

@@ -45,6 +45,7 @@ interface Asked {
  */
 export async function livesOf(trx: Transaction, at: Date, asked: readonly Asked[]): Promise<Life[]> {
   if (asked.length === 0) return []
+  const since = asked.map(({ metric }) => rememberedSince(metric.checkInterval, at))
   const found = await rows<{
     place: number
     captures: number
@@ -60,6 +61,8 @@ export async function livesOf(trx: Transaction, at: Date, asked: readonly Asked[
        select place, group_values, dense_rank() over (partition by place order by captured_at) as n
        from asked join metric_snapshots s
          on s.company_id = :companyId and s.metric_id = asked.metric_id and s.captured_at >= asked.since
+           -- By which the months before are left alone.
+           and s.captured_at >= :oldest
            and s.status <> 'ERROR'
      ), lives as materialized (
        select place, group_values, min(n) as first, max(n) as last, count(*) as times from recent
@@ -77,11 +80,12 @@ export async function livesOf(trx: Transaction, at: Date, asked: readonly Asked[
      select * from whole left join gaps using (place)`,
     {
       companyId: companyOf(trx),
+      oldest: new Date(Math.min(...since.map(Number))),
       asked: JSON.stringify(
         asked.map(({ metric, groups }, place) => ({
           place,
           metric_id: metric.internalId,
-          since: rememberedSince(metric.checkInterval, at),
+          since: since[place],
           groups,
         })),
       ),

@@ -1,8 +1,9 @@
 import type { Server } from '@hapi/hapi'
+import type { QueryBuilder } from 'objection'
 import { rows, type Transaction } from '../../server/database.ts'
 import { sooner } from '../../server/due.ts'
 import { apiError } from '../../server/errors.ts'
-import type { Page } from '../../server/page.ts'
+import { joinedPageOf, pageOf, type Page } from '../../server/page.ts'
 import { causeOf } from './alert.ts'
 import { untell } from './groups.ts'
 import { Metric, NamedMetric, Snapshot } from './models.ts'
@@ -93,16 +94,16 @@ export async function listMetrics(
   asset: Asset,
   filter: Page & { metric_type?: string; is_active?: boolean },
 ): Promise<{ results: NamedMetric[]; total: number }> {
-  const query = named(trx).where(ofAsset(asset))
+  const query = Metric.query(trx).where(ofAsset(asset)).orderBy(NEWEST_FIRST)
   if (filter.metric_type !== undefined) void query.where('metrics.metricType', filter.metric_type)
   if (filter.is_active !== undefined) void query.where('metrics.isActive', filter.is_active)
-  return query
-    .orderBy([
-      { column: 'metrics.createdAt', order: 'desc' },
-      { column: 'metrics.internalId', order: 'desc' },
-    ])
-    .range(filter.offset, filter.offset + filter.limit - 1)
+  return joinedPageOf(query, filter, page => named(trx, page).orderBy(NEWEST_FIRST))
 }
+
+const NEWEST_FIRST = [
+  { column: 'metrics.createdAt', order: 'desc' as const },
+  { column: 'metrics.internalId', order: 'desc' as const },
+]
 
 /** One page of a metric's snapshots, newest first. */
 export async function listSnapshots(
@@ -110,13 +111,15 @@ export async function listSnapshots(
   metric: Metric,
   page: Page,
 ): Promise<{ results: Snapshot[]; total: number }> {
-  return Snapshot.query(trx)
-    .where('metricId', metric.internalId)
-    .orderBy([
-      { column: 'capturedAt', order: 'desc' },
-      { column: 'id', order: 'desc' },
-    ])
-    .range(page.offset, page.offset + page.limit - 1)
+  return pageOf(
+    Snapshot.query(trx)
+      .where('metricId', metric.internalId)
+      .orderBy([
+        { column: 'capturedAt', order: 'desc' },
+        { column: 'id', order: 'desc' },
+      ]),
+    page,
+  )
 }
 
 /** Counts of the summary endpoint. */
@@ -173,9 +176,10 @@ function ofAsset({ source, table }: Asset): object {
   return table ? { 'metrics.tableId': table.id } : { 'metrics.sourceId': source.id }
 }
 
-/** Metrics with the names of their tables. */
-export function named(trx: Transaction) {
-  return NamedMetric.query(trx)
+/** Metrics with the names of their tables. @param some these metrics only */
+export function named(trx: Transaction, some?: QueryBuilder<Metric>) {
+  const query = NamedMetric.query(trx)
+  return (some ? query.from(some.as('metrics')) : query)
     .innerJoin('tables', 'tables.id', 'metrics.tableId')
     .innerJoin('sources', 'sources.id', 'metrics.sourceId')
     .select(

@@ -1,7 +1,11 @@
 import type { Point } from '../../checks/detector.ts'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { INTERVAL_SECONDS } from '../../server/due.ts'
 import { secondsOf, type Group } from './capture.ts'
 import type { Metric, Snapshot } from './models.ts'
+
+/** Days that are looked back at least for what a baseline is rebuilt from: captures may be rarer than planned. */
+const LEAST_DAYS = 100
 
 /** Snapshots of a group that a baseline is rebuilt from. */
 export const HISTORY = 400
@@ -49,6 +53,16 @@ export async function pastPoints(
        from metric_snapshots s
        where s.company_id = :companyId and s.metric_id = any(cast(:metrics as bigint[]))
          and s.group_values = any(cast(:groups as jsonb[])) and s.value is not null
+         -- Twice as far back as so many captures take, from the newest: the months before are left alone.
+         and s.captured_at >= (
+           select min(newest.captured_at - greatest(make_interval(days => ${LEAST_DAYS}), make_interval(secs =>
+               2.0 * :most * cast(cast(:intervals as jsonb) ->> m.check_interval as float8))))
+           from metrics m cross join lateral (
+             select n.captured_at from metric_snapshots n
+             where n.company_id = m.company_id and n.metric_id = m.internal_id
+             order by n.captured_at desc limit 1
+           ) newest
+           where m.company_id = :companyId and m.internal_id = any(cast(:metrics as bigint[])))
      ) past
      join jsonb_to_recordset(cast(:series as jsonb)) as g(place integer, metric_id bigint, group_values jsonb)
        on g.metric_id = past.metric_id and g.group_values = past.group_values
@@ -58,6 +72,7 @@ export async function pastPoints(
       metrics: [...new Set(series.map(({ metric }) => metric.internalId))],
       groups: [...new Set(series.map(({ group }) => JSON.stringify(group)))],
       series: asRecords(series),
+      intervals: JSON.stringify(INTERVAL_SECONDS),
       companyId: companyOf(trx),
       most,
     },

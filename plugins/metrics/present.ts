@@ -1,5 +1,6 @@
 import { formatName } from '../../connectors/catalog.ts'
-import type { NamedMetric, Snapshot } from './models.ts'
+import { overall, severityOf } from './capture.ts'
+import type { Metric, NamedMetric, Snapshot } from './models.ts'
 
 /** The record of a metric. */
 export function presentMetric(metric: NamedMetric): object {
@@ -39,4 +40,36 @@ export function presentSnapshot(snapshot: Snapshot): object {
     is_confirmed: snapshot.isConfirmed ?? false,
     error_message: snapshot.errorMessage,
   }
+}
+
+/** The snapshots of one capture in words: the worst of its groups, and how many are as bad. */
+export function tellSnapshots(metric: Metric, snapshots: readonly Snapshot[]) {
+  const status = overall(
+    metric,
+    snapshots.map(captured => ({ captured })),
+  )
+  const [worst] = snapshots.toSorted((a, b) => Math.abs(b.zScore) - Math.abs(a.zScore))
+  return {
+    id: `m_${metric.id}`,
+    name: [metric.metricType, metric.columnName].filter(Boolean).join(' of '),
+    status: status.toLowerCase() as Lowercase<typeof status>,
+    severity: severityOf(worst?.zScore ?? 0),
+    message: worst ? `${wordsOf(worst)}${groupsOf(snapshots)}` : 'There is no group',
+  }
+}
+
+function wordsOf(snapshot: Snapshot): string {
+  const { errorMessage, value, expectedRangeLow: low, expectedRangeHigh: high } = snapshot
+  if (errorMessage !== null) return errorMessage
+  if (value === null) return 'no value'
+  const said = (number: number) => Number(number.toPrecision(6))
+  if (snapshot.isLearning || low === null || high === null) return `${said(value)}; still learning`
+  return `${said(value)}; ${said(low)} to ${said(high)} was expected`
+}
+
+/** Of which group it is stays out: its values are a customer's. */
+function groupsOf(snapshots: readonly Snapshot[]): string {
+  if (snapshots.length < 2) return ''
+  const anomalies = snapshots.filter(({ isAnomaly }) => isAnomaly).length
+  return ` (the farthest of ${snapshots.length} groups; anomalies: ${anomalies})`
 }

@@ -35,6 +35,13 @@ export async function record(
   at: Date,
 ): Promise<Snapshot[][]> {
   const captures = await judgeAll(trx, taken, at)
+  for (const { metric, judged } of captures)
+    for (const { captured } of judged)
+      server.telemetry.verdict(
+        'metric',
+        metric.metricType,
+        captured.isLearning ? 'learning' : captured.status,
+      )
   const raised = await alert(server, trx, loaded, { captures, at })
   const stored = await insertAll(
     captures.flatMap(({ metric, slot, judged }) =>

@@ -3,7 +3,7 @@ import { v4 } from 'uuid'
 import type { Schedule } from '../../checks/detector.ts'
 import type { Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
-import type { Page } from '../../server/page.ts'
+import { pageOf, type Page } from '../../server/page.ts'
 import type { OperatingSchedulesApi, ScheduleUser } from './api.ts'
 import { OperatingSchedule } from './models.ts'
 
@@ -50,12 +50,13 @@ export async function listSchedules(
   trx: Transaction,
   { limit, offset }: Page,
 ): Promise<{ results: OperatingSchedule[]; total: number }> {
-  return OperatingSchedule.query(trx)
-    .orderBy([
+  return pageOf(
+    OperatingSchedule.query(trx).orderBy([
       { column: 'createdAt', order: 'desc' },
       { column: 'id', order: 'desc' },
-    ])
-    .range(offset, offset + limit - 1)
+    ]),
+    { limit, offset },
+  )
 }
 
 /** Makes a schedule; several may have one name. */

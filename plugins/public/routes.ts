@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Lifecycle, RouteOptions, Server, ServerRoute } from '@hapi/hapi'
 import { access } from '../../server/access.ts'
 import { apiError } from '../../server/errors.ts'
+import { answerHealth } from '../../server/health.ts'
 import { openApi } from '../../server/openapi.ts'
-import { envelope } from '../../server/replies.ts'
-import { makeHealth, type Health } from './health.ts'
 import { pageFile } from './pages.ts'
 import { redoc, swagger, type Reference } from './reference.ts'
 import { assetParams, healthReply, html, markdown, pageParams, script } from './schemas.ts'
@@ -25,13 +24,9 @@ export function routes(server: Server): ServerRoute[] {
 }
 
 function healthRoutes(server: Server): ServerRoute[] {
-  const check = makeHealth(server)
   const handler: Lifecycle.Method = async (_request, h) => {
-    const health = await check()
-    return h
-      .response(healthBody(health))
-      .code(health.database.status === 'up' ? 200 : 503)
-      .header('Cache-Control', 'no-store')
+    const { status, body } = await answerHealth(server)
+    return h.response(body).code(status).header('Cache-Control', 'no-store')
   }
   const options: RouteOptions = {
     ...access.open,
@@ -43,16 +38,6 @@ function healthRoutes(server: Server): ServerRoute[] {
     { method: 'GET', path: '/health', handler, options: { ...options, id: 'getServiceHealth' } },
     { method: 'GET', path: '/api/v1/health', handler, options },
   ]
-}
-
-function healthBody(health: Health) {
-  if (health.database.status === 'down') {
-    return { ...envelope(health, 'The database does not answer'), success: false, error: 'UNAVAILABLE' }
-  }
-  return envelope(
-    health,
-    health.jobs.status === 'late' ? 'Jobs wait that no worker takes up: see that one runs' : '',
-  )
 }
 
 function descriptionRoute(server: Server): ServerRoute {

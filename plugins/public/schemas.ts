@@ -4,13 +4,22 @@ import Joi from 'joi'
 export const healthReply = Joi.object({
   success: Joi.boolean().required(),
   data: Joi.object({
-    status: Joi.valid('ok', 'degraded').required(),
+    status: Joi.valid('ok', 'degraded', 'draining').required(),
     version: Joi.string().required(),
+    role: Joi.valid('all', 'web', 'worker').required(),
     database: Joi.object({
       status: Joi.valid('up', 'down').required(),
       latency_ms: Joi.number().integer().allow(null).required(),
+      writable: Joi.boolean().allow(null).required(),
+      embedded: Joi.boolean().required(),
     }).required(),
-    jobs: Joi.object({ status: Joi.valid('up', 'late', 'down').required() }).required(),
+    jobs: Joi.object({
+      status: Joi.valid('up', 'late', 'down').required(),
+      lag_seconds: Joi.number().integer().allow(null).required(),
+      late_queues: Joi.number().integer().allow(null).required(),
+      dead: Joi.number().integer().allow(null).required(),
+      workers: Joi.valid('up', 'stuck', 'none').required(),
+    }).required(),
   }).required(),
   message: Joi.string().allow('').required(),
   error: Joi.string().allow('').required(),

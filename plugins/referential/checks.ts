@@ -1,8 +1,9 @@
 import type { Server } from '@hapi/hapi'
+import type { QueryBuilder } from 'objection'
 import { rows, type Transaction } from '../../server/database.ts'
 import { sooner } from '../../server/due.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
-import type { Page } from '../../server/page.ts'
+import { joinedPageOf, pageOf, type Page } from '../../server/page.ts'
 import { NamedCheck, ReferentialCheck, ReferentialResult } from './models.ts'
 
 type Asset = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>
@@ -90,17 +91,17 @@ export function noCheck(checkId: string) {
 export async function listChecks(
   trx: Transaction,
   asset: Asset,
-  { limit, offset, is_active: isActive }: Page & { is_active?: boolean },
+  filter: Page & { is_active?: boolean },
 ): Promise<{ results: NamedCheck[]; total: number }> {
-  const query = named(trx).where(ofAsset(asset))
-  if (isActive !== undefined) void query.where('referentialChecks.isActive', isActive)
-  return query
-    .orderBy([
-      { column: 'referentialChecks.createdAt', order: 'desc' },
-      { column: 'referentialChecks.internalId', order: 'desc' },
-    ])
-    .range(offset, offset + limit - 1)
+  const query = ReferentialCheck.query(trx).where(ofAsset(asset)).orderBy(NEWEST_FIRST)
+  if (filter.is_active !== undefined) void query.where('referentialChecks.isActive', filter.is_active)
+  return joinedPageOf(query, filter, page => named(trx, page).orderBy(NEWEST_FIRST))
 }
+
+const NEWEST_FIRST = [
+  { column: 'referentialChecks.createdAt', order: 'desc' as const },
+  { column: 'referentialChecks.internalId', order: 'desc' as const },
+]
 
 /** One page of a check's results, newest first, and how many there are. */
 export async function listResults(
@@ -108,13 +109,15 @@ export async function listResults(
   check: ReferentialCheck,
   { limit, offset }: Page,
 ): Promise<{ results: ReferentialResult[]; total: number }> {
-  return ReferentialResult.query(trx)
-    .where('referentialCheckId', check.id)
-    .orderBy([
-      { column: 'checkedAt', order: 'desc' },
-      { column: 'id', order: 'desc' },
-    ])
-    .range(offset, offset + limit - 1)
+  return pageOf(
+    ReferentialResult.query(trx)
+      .where('referentialCheckId', check.id)
+      .orderBy([
+        { column: 'checkedAt', order: 'desc' },
+        { column: 'id', order: 'desc' },
+      ]),
+    { limit, offset },
+  )
 }
 
 /** The checks of an asset, and how the active ones did last. */
@@ -150,8 +153,9 @@ function ofAsset({ source, table }: Asset): object {
 }
 
 /** Checks with the names of their tables. */
-export function named(trx: Transaction) {
-  return NamedCheck.query(trx)
+export function named(trx: Transaction, some?: QueryBuilder<ReferentialCheck>) {
+  const query = NamedCheck.query(trx)
+  return (some ? query.from(some.as('referentialChecks')) : query)
     .innerJoin('tables as child', 'child.id', 'referentialChecks.tableId')
     .innerJoin('tables as parent', 'parent.id', 'referentialChecks.parentTableId')
     .select(

@@ -122,7 +122,9 @@ async function askEngine(
     { parent: catalog.tableInfo(parent), parentColumn: body.parent_column_name },
   )
   try {
-    await catalog.withConnection(source, connection => connection.query(question, { timeoutMs: 5_000 }))
+    await catalog.withConnection(source, connection => connection.query(question, { timeoutMs: 5_000 }), {
+      purpose: 'dry_run',
+    })
     return null
   } catch (error) {
     if (error instanceof ConnectorError) {

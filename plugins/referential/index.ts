@@ -1,5 +1,6 @@
 import type { Plugin } from '@hapi/hapi'
 import { ReferentialCheck, type ReferentialResult } from './models.ts'
+import { tellResult } from './present.ts'
 import { record, wanted } from './record.ts'
 import { routes } from './routes.ts'
 
@@ -13,7 +14,8 @@ export const referential: Plugin<undefined> = {
       model: ReferentialCheck,
       checks: (rows, _table, trx) => wanted(server, rows, trx),
       record: (trx, table, taken, at) => record(server, trx, table, taken, at),
-      lastStatus: 'latestStatus',
+      lastStatus: 'latest_status',
+      told: tellResult,
     })
     server.route(routes(server, checkNow))
   },

@@ -1,7 +1,7 @@
 import { formatName } from '../../connectors/catalog.ts'
 import type { Sample } from '../../checks/check.ts'
 import { limitsOf, type Limits } from './judge.ts'
-import type { NamedCheck, ReferentialResult } from './models.ts'
+import type { NamedCheck, ReferentialCheck, ReferentialResult } from './models.ts'
 
 /** `catalog.schema.table` of the child. */
 export function childPath(check: NamedCheck): string {
@@ -61,6 +61,18 @@ export function presentResult(result: ReferentialResult, sample: readonly Sample
     checked_at: result.checkedAt,
     error_message: result.errorMessage,
   }
+}
+
+/** A result in words. */
+export function tellResult(check: ReferentialCheck, result: ReferentialResult) {
+  const { status, errorMessage } = result
+  const counts = [
+    `${result.orphanCount} of ${result.totalChildRows} rows have no parent`,
+    ...(result.parentsBelowMin === null ? [] : [`${result.parentsBelowMin} parents have too few rows`]),
+    ...(result.parentsAboveMax === null ? [] : [`${result.parentsAboveMax} parents have too many`]),
+  ]
+  const message = status === 'error' ? (errorMessage ?? 'The check could not run') : counts.join('; ')
+  return { id: check.id, name: check.name, severity: check.severity, status, message }
 }
 
 function number(value: string | number | null): number | null {

@@ -55,6 +55,7 @@ export async function record(
   at: Date,
 ): Promise<ReferentialResult[]> {
   const judgements = taken.map(item => ({ ...item, judged: judge(item.row, item.outcome) }))
+  for (const { judged } of judgements) server.telemetry.verdict('referential', 'orphans', judged.status)
   const stored = await insertAll(
     judgements.map(({ row, judged, slot, outcome }) => ({
       referentialCheckId: row.id,

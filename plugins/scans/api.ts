@@ -50,8 +50,45 @@ export interface Feature<Row extends Scheduled = Scheduled, Result = unknown> {
    * @returns what was made of each, in the same order
    */
   record(trx: Transaction, table: Loaded, taken: readonly Taken<Row>[], at: Date): Promise<Result[]>
-  /** The property of a row that tells how its check did last: pass, fail, error or, in any case, WARNING. */
-  lastStatus: keyof Row & string
+  /** The column that tells how the check of a row did last: pass, fail, error or, in any case, WARNING. */
+  lastStatus: string
+  /** What was made of a row, in words. */
+  told(row: Row, result: Result): Told
+}
+
+/** What a check found, as people are told of it. */
+export interface Told {
+  /** The check, as the paths of its feature take it. */
+  id: string
+  name: string
+  /** A warning is no failure. */
+  status: 'pass' | 'warning' | 'fail' | 'error'
+  severity: 'info' | 'warning' | 'critical'
+  message: string
+}
+
+/** What all active checks of an asset found, as a job's result has it. */
+export interface AssetCheck {
+  /** The qualified name of the table, or of the source. */
+  asset: string
+  tables: number
+  checks: number
+  /** Those that warn are among them. */
+  passed: number
+  failed: number
+  /** Checks that could not run. */
+  errors: number
+  /** Statements that the source was sent. */
+  statements: number
+  /** The worst first, 1,000 at most; `feature` is the part of the API that they belong to. */
+  findings: (Told & { feature: string; asset: string })[]
+}
+
+/** Whose active checks: those of a source, or of one table of it. */
+export interface CheckTarget {
+  companyId: string
+  sourceId: string
+  tableId?: string | undefined
 }
 
 /**
@@ -131,6 +168,10 @@ export interface ScanChoice {
    * switched off for the sweep).
    */
   at?: Date
+  /** Ends what runs at the source and rejects; nothing is recorded then. */
+  signal?: AbortSignal
+  /** Whether it leaves a source alone that could not be reached just before, as what is scheduled always does. */
+  leavesAlone?: boolean
 }
 
 /** What other features may ask of scans, as `server.plugins.scans`. */
@@ -147,6 +188,23 @@ export interface ScansApi {
     which: 'claimed' | 'active',
     choice?: ScanChoice,
   ): Promise<{ checks: number; statements: number }>
+  /**
+   * The target of a check that is asked for, which has active checks.
+   * @param tablePath a table of the asset, as `findTable` takes it
+   * @throws 400 `VALIDATION_ERROR`, 404 `ASSET_NOT_FOUND`, 409 `CONFLICT` when its source is switched off
+   */
+  targetOf(trx: Transaction, companyId: string, assetId: string, tablePath?: string): Promise<CheckTarget>
+  /**
+   * Runs all active checks of a target, one scan a table, one table after the other. While all sessions of the source
+   * are in use it waits.
+   * @param options.goesOn told the percentage done before each table; false ends it
+   * @returns null when it was ended
+   * @throws 404 `ASSET_NOT_FOUND` when the source is gone, 409 `CONFLICT` when it is switched off
+   */
+  check(
+    target: CheckTarget,
+    options: { signal: AbortSignal; goesOn?(percent: number): Promise<boolean> },
+  ): Promise<AssetCheck | null>
   /** Claims what is due now and sends one job a table; the sweep does so every minute. */
   dispatch(): Promise<{ tables: number }>
   /**

@@ -68,7 +68,7 @@ async function refusedByEngine(
   const question = (connection: Connection) =>
     ask(check.type, context, select => connection.query(select, options)).catch(blamed)
   try {
-    return await catalog.withConnection(source, question, { timeoutMs: ASK_MS })
+    return await catalog.withConnection(source, question, { purpose: 'dry_run', timeoutMs: ASK_MS })
   } catch (error) {
     if (error instanceof ConnectorError || hasCode(error, 'UNAVAILABLE')) return null
     throw error

@@ -1,5 +1,7 @@
 import type { Plugin } from '@hapi/hapi'
 import type { Feature, ScansApi } from './api.ts'
+import { checkAsset, targetOf } from './check.ts'
+import { checkJob, checkRoute } from './check-job.ts'
 import { configure } from './configure.ts'
 import { dispatch, dispatchJob, scanJob } from './jobs.ts'
 import { backfill, tryOut } from './past.ts'
@@ -13,7 +15,8 @@ export const scans: Plugin<undefined> = {
   register(server) {
     const features: Feature[] = []
     server.plugins.catalog.describeAssets(qualityFacts(features))
-    server.jobs.add(scanJob, dispatchJob)
+    server.jobs.add(scanJob, dispatchJob, checkJob)
+    server.route(checkRoute)
     server.expose({
       contribute(feature) {
         features.push(feature as unknown as Feature)
@@ -21,6 +24,9 @@ export const scans: Plugin<undefined> = {
       },
       runTable: (companyId, tableId, which, choice) =>
         runTable(server, features, { companyId, tableId, which }, choice),
+      targetOf: (trx, companyId, assetId, tablePath) =>
+        targetOf(server, features, trx, { companyId, assetId, tablePath }),
+      check: (target, options) => checkAsset(server, features, target, options),
       dispatch: () => dispatch(server, features),
       configure: (companyId, assetId, request) => configure(server, companyId, assetId, request),
       backfill: (configured, choice) => backfill(server, configured, choice),

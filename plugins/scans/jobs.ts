@@ -3,7 +3,7 @@ import Joi from 'joi'
 import { rows, type Transaction } from '../../server/database.ts'
 import { claimDue } from '../../server/due.ts'
 import { hasCode } from '../../server/errors.ts'
-import type { Job } from '../../server/jobs.ts'
+import type { Job, Turns } from '../../server/jobs.ts'
 import type { Feature } from './api.ts'
 
 interface TableJob {
@@ -25,9 +25,9 @@ export const scanJob: Job<TableJob> = {
   queue: { expireSeconds: 3_900 },
   // By source: a scan that would have to wait for a session there leaves its worker to other sources.
   concurrency: { local: WORKERS, perGroup: { default: 2, tiers: TIERS } },
-  async work(data, { server }) {
+  async work(data, { server, signal }) {
     try {
-      return await server.plugins.scans.runTable(data.company_id, data.table_id, 'claimed')
+      return await server.plugins.scans.runTable(data.company_id, data.table_id, 'claimed', { signal })
     } catch (error) {
       // Removed since the sweep, with all its checks.
       if (hasCode(error, 'ASSET_NOT_FOUND')) return { checks: 0, statements: 0 }
@@ -47,14 +47,28 @@ export const dispatchJob: Job = {
   work: (_data, { server }) => server.plugins.scans.dispatch(),
 }
 
-/** Claims what is due and sends one job a table, whoever owns its checks; some at a time, until nothing is due. */
+/**
+ * Scans of one source that wait in the queue before no more of it is claimed: more than are done until the next sweep.
+ * Whoever looks for a job steps over all those whose source is as busy as it may be.
+ */
+const FULL = 2_000
+
+/**
+ * Claims what is due and sends one job a table, whoever owns its checks; some at a time, until nothing is due but of
+ * sources that have enough to do. Companies take turns.
+ */
 export async function dispatch(server: Server, features: readonly Feature[]): Promise<{ tables: number }> {
   let tables = 0
+  let turns: Turns | undefined
   for (let isMore = true; isMore;) {
     isMore = await server.db.system(async trx => {
-      const claimed = await claim(trx, features)
-      for (const { source, tier, ...data } of claimed.tables)
-        await server.jobs.send(scanJob, data, { trx, group: { id: source, tier } })
+      const standing = (turns ??= await server.jobs.turns(scanJob, trx))
+      const claimed = await claim(trx, features, standing.full(FULL))
+      const items = claimed.tables.map(({ source, tier, ...data }) => {
+        standing.add(source)
+        return { data, group: { id: source, tier }, turn: standing.next(data.company_id) }
+      })
+      await server.jobs.sendAll(scanJob, items, { trx })
       tables += claimed.tables.length
       return claimed.isMore
     })
@@ -65,12 +79,13 @@ export async function dispatch(server: Server, features: readonly Feature[]): Pr
 async function claim(
   trx: Transaction,
   features: readonly Feature[],
+  full: readonly string[],
 ): Promise<{ tables: (TableJob & { source: string; tier: string })[]; isMore: boolean }> {
   const columns = { interval: 'check_interval', source: 'source_id', table: 'table_id' }
   const due = []
   let isMore = false
   for (const { model } of features) {
-    const claimed = await claimDue(trx, model.tableName, columns, { limit: BATCH })
+    const claimed = await claimDue(trx, model.tableName, columns, { limit: BATCH, full })
     isMore ||= claimed.length === BATCH
     due.push(...claimed)
   }

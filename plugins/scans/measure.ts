@@ -14,6 +14,14 @@ export interface Measurement {
   unreachable: ConnectorError | null
 }
 
+/** How a scan is asked for. */
+interface MeasureOptions extends Pick<ScanChoice, 'sampleLimit' | 'signal'> {
+  purpose?: 'scan' | 'dry_run'
+  /** Whether nobody asked for it just now. */
+  isScheduled?: boolean
+  canWait?: boolean
+}
+
 /**
  * Measures checks of a table in one scan; whatever keeps it from running is the outcome of each of them.
  * @throws 503 `UNAVAILABLE` while all sessions of the source are in use
@@ -22,7 +30,7 @@ export async function measure(
   server: Server,
   loaded: Loaded,
   checks: readonly Check[],
-  { sampleLimit = 0, canWait }: Pick<ScanChoice, 'sampleLimit'> & { canWait?: boolean },
+  { sampleLimit = 0, signal, purpose = 'scan', isScheduled, canWait }: MeasureOptions,
 ): Promise<Measurement> {
   const { source, table } = loaded
   const { catalog } = server.plugins
@@ -38,17 +46,21 @@ export async function measure(
   const limit = source.queryAccessLevel === 'full' ? sampleLimit : 0
   const hidesSelects = limit > 0 && (await catalog.hasPersonalData(source))
   const timeoutMs = catalog.statementTimeoutMs(source)
-  const options = { timeoutMs, sampleLimit: limit, masked, hidesSelects }
+  const options = { timeoutMs, sampleLimit: limit, masked, hidesSelects, signal }
   try {
     const scanned = await catalog.withConnection(
       source,
       connection => scan(connection, catalog.connectorOf(source), catalog.tableInfo(table), asked, options),
-      { timeoutMs, canWait },
+      { purpose, isScheduled, timeoutMs, canWait, signal },
     )
+    server.telemetry.scan(source.sourceType, 'measured')
     const outcomes = scanned.outcomes.map(outcome => withoutLoneValue(outcome, asked, masked))
     return { ...scanned, outcomes: [...refusals, ...outcomes], reached: true, unreachable: null }
   } catch (error) {
+    // One that was called off has no news of its source.
+    signal?.throwIfAborted()
     if (!(error instanceof ConnectorError)) throw error
+    server.telemetry.scan(source.sourceType, 'unreachable')
     const outcomes = [...refusals, ...asked.map(failed(error.kind, error.message))]
     return { outcomes, statements: 0, reached: false, unreachable: error }
   }

@@ -51,7 +51,7 @@ async function pastOf(
           { ...check, id: ID },
           { column: column.name, periods: { from, seconds, count }, timeoutMs },
         ),
-      { timeoutMs, canWait: true },
+      { purpose: 'dry_run', timeoutMs, canWait: true },
     )
     if ('none' in history) return { message: history.none, isFinal: true }
     return {
@@ -101,7 +101,7 @@ export async function tryOut(
   if (!source.isActive) throw server.plugins.catalog.switchedOff(source)
   const check = { ...configured.check, id: ID }
   const statements = await explain(catalog.connectorOf(source), catalog.tableInfo(table), [check])
-  const { outcomes } = await measure(server, configured, [check], { canWait: true })
+  const { outcomes } = await measure(server, configured, [check], { purpose: 'dry_run', canWait: true })
   const [outcome] = outcomes
   if (!outcome) throw new Error('A check was measured and has no outcome')
   const at = new Date()

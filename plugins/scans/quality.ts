@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import type { Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Reading } from '../../server/database.ts'
 import type { Feature, Tally } from './api.ts'
 
 type AssetFacts = Parameters<Server['plugins']['catalog']['describeAssets']>[0]
@@ -8,16 +8,25 @@ type AssetFacts = Parameters<Server['plugins']['catalog']['describeAssets']>[0]
 export function qualityFacts(features: readonly Feature[]): AssetFacts {
   return {
     async sources(trx, sources) {
-      const ids = sources.map(({ id }) => id)
-      const tallies = await talliesOf(trx, features, 'sourceId', ids)
-      return new Map([...tallies].map(([id, tally]) => [id, ofSource(tally)]))
-    },
-    async tables(trx, tableIds) {
-      const tallies = await talliesOf(trx, features, 'tableId', tableIds)
-      return new Map(
-        [...tallies].map(([id, tally]) => [id, { quality: { status: statusOf(tally), ...tally } }]),
+      const { text, bindings } = tallying(
+        features,
+        'source_id',
+        companyOf(trx),
+        sources.map(({ id }) => id),
       )
+      const tallies = talliesOf(await rows<Counted>(trx, text, bindings))
+      return new Map(sources.map(({ id }) => [id, ofSource(tallies.get(id) ?? none())]))
     },
+    tables: (companyId, tableIds) => ({
+      reading: tallying(features, 'table_id', companyId, tableIds),
+      tell: (found: readonly Counted[]) =>
+        new Map(
+          [...talliesOf(found)].map(([id, tally]) => [
+            id,
+            { quality: { status: statusOf(tally), ...tally } },
+          ]),
+        ),
+    }),
   }
 }
 
@@ -39,31 +48,43 @@ function statusOf({ passing, failing, error }: Tally): 'passing' | 'failing' | '
   return passing > 0 ? 'passing' : 'none'
 }
 
-/** The active checks of sources or tables by how they did last, one statement a feature. */
-async function talliesOf(
-  trx: Transaction,
+interface Counted {
+  owner: string
+  status: string | null
+  count: number
+}
+
+/** What counts the active checks of sources or tables by how they did last, those of all features together. */
+function tallying(
   features: readonly Feature[],
-  owner: 'sourceId' | 'tableId',
+  owner: 'source_id' | 'table_id',
+  companyId: string,
   ids: readonly string[],
-): Promise<Map<string, Tally>> {
-  const tallies = new Map(ids.map(id => [id, { passing: 0, failing: 0, error: 0 }]))
-  for (const { model, lastStatus } of features) {
-    const counted = await model
-      .query(trx)
-      .where({ isActive: true })
-      .whereIn(owner, [...ids])
-      .select(`${owner} as owner`, `${lastStatus} as status`)
-      .count('* as count')
-      .groupBy(owner, lastStatus)
-      .castTo<{ owner: string; status: string | null; count: string }[]>()
-    for (const { owner: id, status, count } of counted) {
-      const outcome = outcomeOf(status)
-      const tally = tallies.get(id)
-      if (tally && outcome) tally[outcome] += Number(count)
-    }
+): Reading<Counted> {
+  const checks = features.map(
+    ({ model, lastStatus }) => `select ${owner} as owner, ${lastStatus} as status from ${model.tableName}
+      where company_id = :company_id and is_active and ${owner} = any(cast(:ids as uuid[]))`,
+  )
+  return {
+    name: `quality by ${owner}`,
+    text: `select owner, status, cast(count(*) as int) as count from (${checks.join(' union all ')}) checks group by 1, 2`,
+    bindings: { company_id: companyId, ids: [...ids] },
+  }
+}
+
+/** Adds up what was counted; what has no check has no tally. */
+function talliesOf(counted: readonly Counted[]): Map<string, Tally> {
+  const tallies = new Map<string, Tally>()
+  for (const { owner, status, count } of counted) {
+    const tally = tallies.get(owner) ?? none()
+    const outcome = outcomeOf(status)
+    if (outcome) tally[outcome] += count
+    tallies.set(owner, tally)
   }
   return tallies
 }
+
+const none = (): Tally => ({ passing: 0, failing: 0, error: 0 })
 
 function outcomeOf(status: string | null): keyof Tally | undefined {
   const outcomes: Record<string, keyof Tally> = {

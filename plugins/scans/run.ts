@@ -25,7 +25,7 @@ export interface Ran {
   /** Statements sent to the source. */
   statements: number
   /** What the features made of each row; rows that are gone or were recorded by another process are missing. */
-  results: { result: unknown; outcome: Outcome }[]
+  results: { feature: Feature; row: Scheduled; result: unknown; outcome: Outcome }[]
 }
 
 /**
@@ -48,7 +48,10 @@ export async function runScan(
     return { checks: 0, statements: 0, results: [] }
   }
   const checks = asked.flatMap(({ check }) => ('status' in check ? [] : [check]))
-  const measured = await measure(server, table, checks, choice).catch(async error => {
+  const measured = await measure(server, table, checks, {
+    ...choice,
+    isScheduled: which === 'claimed' || choice.leavesAlone === true,
+  }).catch(async error => {
     if (which === 'asked' || !hasCode(error, 'UNAVAILABLE')) throw error
     // All sessions of the source are in use: the next sweep claims it again.
     await server.db.company(companyId, trx => handBack(trx, asked))
@@ -172,7 +175,7 @@ async function record(
     })
     if (taken.length === 0) continue
     const made = await feature.record(trx, table, taken, takenAt)
-    taken.forEach(({ outcome }, index) => results.push({ result: made[index], outcome }))
+    taken.forEach(({ row, outcome }, index) => results.push({ feature, row, result: made[index], outcome }))
     if (which === 'claimed') {
       const ids = taken.map(({ row }) => row.$id() as string)
       await feature.model

@@ -26,18 +26,26 @@ export async function runTable(
   { companyId, tableId, which }: { companyId: string; tableId: string; which: 'claimed' | 'active' },
   choice?: ScanChoice,
 ): Promise<{ checks: number; statements: number }> {
-  const selections = features.map((feature): Selection => ({
+  const { checks, statements } = await runScan(
+    server,
+    { companyId, tableId, which: which === 'claimed' ? 'claimed' : 'asked' },
+    select(features, tableId, which),
+    choice,
+  )
+  return { checks, statements }
+}
+
+/** Every feature's rows of a table: those the sweep claimed, or all active ones. */
+export function select(
+  features: readonly Feature[],
+  tableId: string,
+  which: 'claimed' | 'active',
+): Selection[] {
+  return features.map(feature => ({
     feature,
     rows(trx) {
       const active = feature.model.query(trx).where({ tableId, isActive: true })
       return which === 'claimed' ? active.whereNotNull('runningSlot') : active
     },
   }))
-  const { checks, statements } = await runScan(
-    server,
-    { companyId, tableId, which: which === 'claimed' ? 'claimed' : 'asked' },
-    selections,
-    choice,
-  )
-  return { checks, statements }
 }

@@ -1,6 +1,7 @@
 import type { Plugin } from '@hapi/hapi'
 import { learnExpected } from './feedback.ts'
 import { ValidityRule, type ValidityResult } from './models.ts'
+import { tellResult } from './present.ts'
 import { record } from './record.ts'
 import { scheduleUser, wanted } from './rules.ts'
 import { routes } from './routes.ts'
@@ -15,7 +16,8 @@ export const validity: Plugin<undefined> = {
       model: ValidityRule,
       checks: rules => rules.map(wanted),
       record: (trx, table, taken, at) => record(server, trx, table, taken, at),
-      lastStatus: 'latestStatus',
+      lastStatus: 'latest_status',
+      told: tellResult,
     })
     server.plugins.alerts.onExpected('validity_failure', learnExpected)
     server.plugins.operatingSchedules.usedBy(scheduleUser)

@@ -1,9 +1,10 @@
 import { formatName } from '../../connectors/catalog.ts'
 import type { Sample } from '../../checks/check.ts'
-import type { NamedRule, ValidityResult } from './models.ts'
+import type { NamedRule, ValidityResult, ValidityRule } from './models.ts'
+import type { ListedRule } from './rules.ts'
 
 /** The list form of a rule. */
-export function presentRule(rule: NamedRule): object {
+export function presentRule(rule: ListedRule): object {
   return {
     id: Number(rule.id),
     uuid: `v_${rule.uuid}`,
@@ -56,4 +57,13 @@ export function presentResult(result: ValidityResult, samples?: readonly Sample[
     was_active: result.wasActive ?? null,
     error_message: result.errorMessage,
   }
+}
+
+/** A result in words. */
+export function tellResult(rule: ValidityRule, result: ValidityResult) {
+  const { status, invalidCount, totalRows, errorMessage } = result
+  const share = Number((result.invalidPercent ?? 0).toPrecision(3))
+  const counted = `${invalidCount} of ${totalRows} rows are invalid (${share} %)`
+  const message = status === 'error' ? (errorMessage ?? 'The check could not run') : counted
+  return { id: `v_${rule.uuid}`, name: rule.name, severity: rule.severity, status, message }
 }

@@ -32,6 +32,8 @@ export async function record(
     const to = from + CHUNK
     judged.push(...(await judgeSome(trx, timed.slice(from, to), taken.slice(from, to), at)))
   }
+  for (const { rule, judged: result } of judged)
+    server.telemetry.verdict('rule', rule.ruleType, result.isLearning ? 'learning' : result.status)
   const alerts = await alert(server, trx, loaded, judged)
   const stored = await insertAll(
     judged.map(({ rule, judged: result, wasActive, slot, ms }) => ({

@@ -4,13 +4,13 @@ import { access, caller, inCompany } from '../../server/access.ts'
 import { auditorOf, fieldsOf } from '../../server/audit.ts'
 import type { Transaction } from '../../server/database.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
-import { pagination, type Page } from '../../server/page.ts'
+import { pageOf, pagination, type Page } from '../../server/page.ts'
 import { ValidityResult, ValidityRule } from './models.ts'
 import { presentResult, presentRule, presentRuleDetail } from './present.ts'
 import { replies } from './replies.ts'
 import { createRule, type NewRule } from './create.ts'
 import { dryRun, type DryRun } from './dry-run.ts'
-import { findRule, listRules, noRule, patchRule, summarize, type RulePatch } from './rules.ts'
+import { findRule, listOf, noRule, patchRule, summarize, type RulePatch } from './rules.ts'
 import * as schemas from './schemas.ts'
 
 /** Checks a rule now; undefined when it is gone. */
@@ -67,12 +67,17 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         validate: { params: assetParams, query: schemas.ruleList(ruleTypes) },
         response: replies.rules,
       },
-      handler: request =>
-        inCompany(request, async trx => {
-          const query = queryOf<Page & { rule_type?: string; is_active?: boolean }>(request)
-          const { results, total } = await listRules(trx, await assetOf(trx, request), query)
-          return { data: { items: results.map(presentRule) }, pagination: pagination(total, query) }
-        }),
+      async handler(request) {
+        const query = queryOf<Page & { rule_type?: string; is_active?: boolean }>(request)
+        const { companyId } = caller(request)
+        const [items, [counted]] = await catalog.readOf(companyId, param(request, 'asset_id'), id =>
+          listOf(companyId, id, query),
+        )
+        return {
+          data: { items: items.map(presentRule) },
+          pagination: pagination(counted?.total ?? 0, query),
+        }
+      },
     },
     {
       method: 'POST',
@@ -185,13 +190,15 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
       handler: request =>
         inCompany(request, async trx => {
           const page = queryOf<Page>(request)
-          const { results, total } = await ValidityResult.query(trx)
-            .where('validityRuleId', (await ruleOf(trx, request)).id)
-            .orderBy([
-              { column: 'checkedAt', order: 'desc' },
-              { column: 'id', order: 'desc' },
-            ])
-            .range(page.offset, page.offset + page.limit - 1)
+          const { results, total } = await pageOf(
+            ValidityResult.query(trx)
+              .where('validityRuleId', (await ruleOf(trx, request)).id)
+              .orderBy([
+                { column: 'checkedAt', order: 'desc' },
+                { column: 'id', order: 'desc' },
+              ]),
+            page,
+          )
           return {
             data: { items: results.map(result => presentResult(result)) },
             pagination: pagination(total, page),

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import type { Schedule } from '../../checks/detector.ts'
-import { rows, type Transaction } from '../../server/database.ts'
+import { rows, type Readings, type Transaction } from '../../server/database.ts'
 import { sooner } from '../../server/due.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import type { Page } from '../../server/page.ts'
@@ -157,21 +157,58 @@ export function noRule(ruleId: string) {
   return apiError('RULE_NOT_FOUND', 'There is no such rule on this asset', { rule_id: ruleId })
 }
 
-/** One page of an asset's rules, newest first, and how many there are. */
-export async function listRules(
-  trx: Transaction,
-  asset: Asset,
+/** A rule as lists show it. */
+export type ListedRule = Pick<
+  NamedRule,
+  | 'id'
+  | 'uuid'
+  | 'catalogName'
+  | 'schemaName'
+  | 'ofTable'
+  | 'columnName'
+  | 'ruleType'
+  | 'name'
+  | 'severity'
+  | 'isActive'
+  | 'checkInterval'
+  | 'createdAt'
+  | 'latestStatus'
+>
+
+/** What reads one page of an asset's rules, newest first, and how many there are. */
+export function listOf(
+  companyId: string,
+  assetId: string,
   filter: Page & { rule_type?: string; is_active?: boolean },
-): Promise<{ results: NamedRule[]; total: number }> {
-  const query = named(trx).where(ofAsset(asset))
-  if (filter.rule_type !== undefined) void query.where('validityRules.ruleType', filter.rule_type)
-  if (filter.is_active !== undefined) void query.where('validityRules.isActive', filter.is_active)
-  return query
-    .orderBy([
-      { column: 'validityRules.createdAt', order: 'desc' },
-      { column: 'validityRules.id', order: 'desc' },
-    ])
-    .range(filter.offset, filter.offset + filter.limit - 1)
+): Readings<[ListedRule, { total: number }]> {
+  const given = (['rule_type', 'is_active'] as const).filter(name => filter[name] !== undefined)
+  const and = given.map(name => ` and ${name} = :${name}`).join('')
+  const by = given.join(' ')
+  const bindings = { company_id: companyId, asset: assetId, ...filter }
+  // An asset is a table or a source, and of the other there is nothing.
+  const [ofTable, ofSource] = ['table_id', 'source_id'].map(
+    level => `from validity_rules where company_id = :company_id and ${level} = :asset${and}`,
+  )
+  // One by one, however many rows a plan for any page reckons with: no page needs all tables.
+  const table =
+    'select catalog_name, schema_name, name from tables where company_id = v.company_id and id = v.table_id limit 1'
+  const page = 'order by created_at desc, id desc limit :limit offset :offset'
+  return [
+    {
+      name: `rules ${by}`,
+      text: `select v.id, v.uuid, t.catalog_name, t.schema_name, t.name as of_table, v.column_name, v.rule_type, v.name,
+          v.severity, v.is_active, v.check_interval, v.created_at, v.latest_status
+        from ((select * ${ofTable} ${page}) union all (select * ${ofSource} ${page})) v
+        cross join lateral (${table}) t
+        order by v.created_at desc, v.id desc`,
+      bindings,
+    },
+    {
+      name: `rules counted ${by}`,
+      text: `select cast((select count(*) ${ofTable}) + (select count(*) ${ofSource}) as int) as total`,
+      bindings,
+    },
+  ]
 }
 
 /** Counts of the summary endpoint. */

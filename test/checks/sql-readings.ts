@@ -92,7 +92,7 @@ export function readAs(engine: string, sql: string): { quoted: Piece[]; code: st
       at += 1
       continue
     }
-    const word = /[\w&$]*$/.exec(sql.slice(0, at))?.[0] ?? ''
+    const word = /[\w&$\u0080-\uffff]*$/.exec(sql.slice(0, at))?.[0] ?? ''
     if (text && lexis.prefixes?.test(word) && !/^[bx]$/i.test(word))
       throw new Error(`a prefix: ${word}${rest}`)
     const { inside, length } = readQuoted(rest, close, {

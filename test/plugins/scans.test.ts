@@ -17,7 +17,8 @@ const ORDERS = [
   `create view slow as select o.*, pg_sleep(0.2) is null as waited from orders o`,
 ]
 
-const IMPATIENT = { patienceMs: 0, leaves: 0 } as const
+const holding = { purpose: 'scan', takeUse: () => null, verdict: () => undefined } as const
+const IMPATIENT = { patienceMs: 0, leaves: 0, isScheduled: false, holding } as const
 
 async function ordersWorld(t: Parameters<typeof makeWorldOn>[0], on = stage) {
   const world = await makeWorldOn(t, on, ORDERS)
@@ -226,6 +227,10 @@ t.test('three processes run every due check once a slot, however they meet', asy
       await make({ table_path: `part${n}`, rule_type: type, check_interval: 'hourly' })
   }
   const servers = [app.server, await app.startTwin(), await app.startTwin()]
+  // Two months may each have a row of the same slot: that nobody makes them does not rest on an index.
+  await app.query(
+    `alter table partitions.validity_results_past drop constraint validity_results_validity_rule_id_scheduled_for_key`,
+  )
   for (const hours of [5, 2]) {
     await app.query(`update validity_rules set next_run_at = now() - $1 * interval '1 hour'`, [hours])
     const sent = await Promise.all(
@@ -306,7 +311,7 @@ t.test('work that can wait leaves the last session to others', async t => {
   const { source } = await server.db.company(tenant.companyId, trx =>
     server.plugins.catalog.findAsset(trx, asset.id),
   )
-  const waits = { patienceMs: 0, leaves: 1 } as const
+  const waits = { ...IMPATIENT, leaves: 1 } as const
   await withPlace(
     server,
     source,
@@ -329,7 +334,7 @@ t.test('whoever waits for a source that is removed is told so', async t => {
   )
   await tenant.ask('DELETE', `/api/v1/sdk/assets/${asset.id}`)
   await t.rejects(
-    withPlace(server, source, async () => t.fail('a session'), { patienceMs: 60_000, leaves: 0 }),
+    withPlace(server, source, async () => t.fail('a session'), { ...IMPATIENT, patienceMs: 60_000 }),
     /removed/,
   )
 })

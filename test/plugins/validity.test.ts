@@ -266,6 +266,29 @@ t.test('what a user gets wrong is named with its field', async t => {
   t.match(await tenant.ask('GET', `${base}?rule_type=nope`), { status: 400 })
 })
 
+t.test('the rules of a table or a source are listed by its UUID, in any case, and by its name', async t => {
+  const { tenant, asset, make } = await ordersWorld(t)
+  const { uuid } = (await make({ rule_type: 'NOT_NULL', column_name: 'email' })).body.data
+  const { body } = await tenant.ask('GET', '/api/v1/assets?search=orders&asset_type=table')
+  const [{ id, qualified_name: name }] = body.data
+  for (const given of [id, id.toUpperCase(), name, asset.id, asset.id.toUpperCase(), asset.name]) {
+    const rules = (filter: string) =>
+      tenant.ask('GET', `/api/v1/sdk/validity/${encodeURIComponent(given)}?${filter}`)
+    for (const filter of ['', 'rule_type=NOT_NULL', 'is_active=true', 'is_active=true&rule_type=NOT_NULL'])
+      t.match((await rules(filter)).body, { data: { items: [{ uuid }] }, pagination: { total: 1 } }, given)
+    t.match((await rules('rule_type=UNIQUE')).body, {
+      data: { items: { length: 0 } },
+      pagination: { total: 0 },
+    })
+    t.match((await rules('offset=1')).body, { data: { items: { length: 0 } }, pagination: { total: 1 } })
+  }
+  for (const unknown of ['11111111-1111-4111-8111-111111111111', 'no.such.asset'])
+    t.match(await tenant.ask('GET', `/api/v1/sdk/validity/${unknown}`), {
+      status: 404,
+      body: { error: { code: 'ASSET_NOT_FOUND' } },
+    })
+})
+
 t.test('a read-only key reads rules and may not change or check them', async t => {
   const { app, tenant, base, make } = await ordersWorld(t)
   const made = await make({ rule_type: 'NOT_NULL', column_name: 'email' })

@@ -3,7 +3,9 @@ import pg from 'pg'
 import { pino } from 'pino'
 import t from 'tap'
 import { Source } from '../../plugins/catalog/models.ts'
-import { migrate, openPool, rows } from '../../server/database.ts'
+import { migrate, rows } from '../../server/database.ts'
+import { manifest } from '../../server/manifest.ts'
+import { hasRefusedWrites, openPool, readTogether } from '../../server/pool.ts'
 import { startBlackhole } from '../chaos/blackhole.ts'
 import { testCluster } from '../helpers/cluster.ts'
 import { startServer } from '../helpers/server.ts'
@@ -93,6 +95,60 @@ t.test('one company after the other on the same connections see their own', asyn
   )
 })
 
+/** What reads the companies that sources are seen of, beside a text. */
+const seen = (text = 'ours') => ({
+  name: 'seen',
+  text: 'select company_id, cast(:text as text) as given_text from sources',
+  bindings: { text },
+})
+
+t.test("what is read together is one company's, whoever read on the same connection before", async t => {
+  const companies = Array.from({ length: 40 }, (_, n) => (n % 2 ? ours : theirs).companyId)
+  const found = await Promise.all(
+    companies.map(companyId =>
+      db.read<[{ companyId: string; givenText: string }, { sum: number }]>(companyId, [
+        seen(companyId),
+        { name: 'sum', text: 'select cast(:one as int) + :two as sum', bindings: { one: 1, two: 2 } },
+      ]),
+    ),
+  )
+  t.strictSame(
+    found,
+    companies.map(companyId => [[{ companyId, givenText: companyId }], [{ sum: 3 }]]),
+  )
+  t.strictSame(await db.read(ours.companyId, []), [])
+})
+
+t.test('of statements read together the first error is told, and their connection goes on', async t => {
+  const { host, port } = await testCluster()
+  const password = server.vault.derive('app role').toString('base64url')
+  const url = `postgres://${role}:${password}@${host}:${port}/${name}`
+  const pool = openPool(url, 'test', 1, pino({ level: 'silent' }))
+  t.teardown(() => pool.destroy())
+  const pid = { text: 'select pg_backend_pid() as pid', values: [] }
+  const company = {
+    text: `select set_config('app.company', $1, true)`,
+    values: [ours.companyId],
+  }
+  const [, before] = await readTogether(pool, [company, pid])
+  const wrong = { name: 'wrong', text: 'select 1 / $1::int', values: [0] }
+  const nonsense = { name: 'nonsense', text: 'select from where', values: [] }
+  for (let again = 0; again < 2; again++)
+    await t.rejects(readTogether(pool, [company, wrong, nonsense, pid]), { message: /division by zero/ })
+  await t.rejects(readTogether(pool, [company, nonsense]), { message: /syntax error/ })
+  const look = `select pg_backend_pid() as pid, current_setting('app.company', true) as company,
+    (select count(*)::int from sources) as seen`
+  t.match(await rows(pool, look), [{ ...before?.[0], company: '', seen: 0 }], 'no transaction is left open')
+
+  t.notOk(hasRefusedWrites(pool, 60_000))
+  const write = { text: `update sources set name = 'taken'`, values: [] }
+  await t.rejects(readTogether(pool, [company, write]), { message: /read-only transaction/ })
+  t.match(await readTogether(pool, [company, { text: 'select name from sources', values: [] }]), [
+    {},
+    [{ name: 'shop' }],
+  ])
+})
+
 const backends = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
 
 /** Ends every connection but our own and waits until both sides know. */
@@ -123,6 +179,18 @@ t.test('a connection that is terminated while it works fails that request only',
   t.equal((await plain.ask('GET', '/api/v1/assets')).status, 200)
 })
 
+t.test('statements read together on a connection that is terminated fail, and the next do not', async t => {
+  const stuck = { name: 'stuck', text: 'select pg_sleep(10) as stuck', bindings: {} }
+  const failed = t.rejects(db.read(ours.companyId, [stuck, seen()]), {
+    message: /terminating connection|terminated/,
+  })
+  while ((await query(`select ${backends} and query like '%as stuck%' and state = 'active'`)).length === 0)
+    await wait(10)
+  await terminate()
+  await failed
+  t.match(await db.read(ours.companyId, [seen()]), [[{ companyId: ours.companyId }]])
+})
+
 t.test(
   'connections that fell silent are not asked again, neither the one that was nor those beside it',
   async t => {
@@ -138,6 +206,12 @@ t.test(
     hole.silence()
     await t.rejects(rows(pool, 'select 1'), { message: /Query read timeout/ })
     hole.heal()
+    t.equal((await askAll()).length, 3)
+    hole.silence()
+    const one = { text: 'select 1 as one', values: [] }
+    await t.rejects(readTogether(pool, [one, one]), { message: /Query read timeout/ })
+    hole.heal()
+    t.strictSame(await readTogether(pool, [one]), [[{ one: 1 }]])
     t.equal((await askAll()).length, 3)
   },
 )
@@ -161,6 +235,38 @@ t.test('while the database refuses connections the answer is 503, and 200 again 
   }
   t.equal((await plain.ask('GET', '/api/v1/assets')).status, 200)
 })
+
+t.test(
+  'a database of a newer version, and a role that lacks a right, end the start with a sentence',
+  async t => {
+    const start = (ownerUrl: string) =>
+      migrate({
+        ownerUrl,
+        appPassword: async () => 'unused',
+        migrations: manifest.migrations,
+        prepareJobs: async () => undefined,
+        log: pino({ level: 'silent' }),
+      })
+    const url = new URL(server.config.databaseUrl as string)
+    await query(
+      `insert into tidemark_migrations (name, batch, migration_time) values ('9999_future', 99, now())`,
+    )
+    await t.rejects(start(url.href), {
+      name: 'StartError',
+      message: /newer version .*\(it has 9999_future\): /,
+    })
+    await query(`delete from tidemark_migrations where name = '9999_future'`)
+
+    const weak = `${name}_weak`
+    await query(`create role ${weak} login password 'weak'`)
+    t.teardown(() => query(`drop role ${weak}`))
+    ;[url.username, url.password] = [weak, 'weak']
+    await t.rejects(start(url.href), {
+      name: 'StartError',
+      message: /^The role \w+_weak of DATABASE_URL lacks a right \(permission denied for .*\): it has to own/,
+    })
+  },
+)
 
 t.test('when the application role cannot be given its password, the error does not tell it', async t => {
   const other = `${name}_other`

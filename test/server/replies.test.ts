@@ -27,6 +27,9 @@ const routes: Record<string, () => unknown> = {
     throw unprocessable([{ loc: ['path', 'asset_id'], msg: 'is gone', type: 'any.gone' }])
   },
   '/overflows': () => server.db.statement('select cast(99999999999 as int) as x'),
+  '/divides': () => server.db.statement('select 1 / 0 as x'),
+  '/reads': () => server.db.statement('select cast(:id as uuid) as x', { id: 'no uuid' }),
+  '/parses': () => server.db.statement(`select cast(substr('x{', 1) as jsonb) as x`),
   '/refers': () =>
     server.db.system(trx =>
       trx.raw(
@@ -87,6 +90,23 @@ t.test('what went wrong inside is not told, only where to look', async t => {
     400,
     'a value that the database cannot take is no fault of ours',
   )
+})
+
+t.test(
+  "a value that cannot be taken is its sender's fault, a statement that fails by itself is ours",
+  async t => {
+    const status = async (path: string) => (await ask('GET', path)).status
+    t.strictSame(await Promise.all(['/overflows', '/reads'].map(status)), [400, 400])
+    t.strictSame(await Promise.all(['/divides', '/parses'].map(status)), [500, 500])
+  },
+)
+
+t.test('no code but ours is told, and no part of a reply is given', async t => {
+  const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+  const unzipped = await server.inject({ method: 'POST', url: '/try', headers, payload: 'no gzip' })
+  t.match([unzipped.statusCode, JSON.parse(unzipped.payload)], [400, { error: { code: 'BAD_REQUEST' } }])
+  const part = await server.inject({ url: '/enveloped', headers: { range: 'bytes=90000-' } })
+  t.equal(part.statusCode, 200)
 })
 
 t.test('what refers to a thing that was removed meanwhile is a conflict', async t => {

@@ -104,8 +104,7 @@ t.test('all that is sealed is sealed anew, beside running traffic, and the old k
       if (patched.status !== 200) failures.push(patched.body)
     }
   })()
-  const rotation = await rotateSecrets(operator)
-  isOver = true
+  const rotation = await rotateSecrets(operator).finally(() => (isOver = true))
   await traffic
   t.strictSame(failures, [], 'nothing failed meanwhile')
   t.match(rotation, { keyId: idOf(fresh), remaining: 0, unopened: [] })

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import type { Row } from '../../../connectors/connector.ts'
+import type { Row, StatementTaken } from '../../../connectors/connector.ts'
 import { mysql } from '../../../connectors/mysql/index.ts'
 import { openSession } from '../../../connectors/mysql/session.ts'
 import { raw, sql } from '../../../connectors/sql.ts'
@@ -407,4 +407,22 @@ t.test('sessions only read, and leave nothing open', { skip }, async t => {
     t.same(idle, { command: 'Sleep' })
   })
   t.same(await shop.query('select * from kept union all select * from old'), [])
+})
+
+t.test('an answer too large to be kept is refused while it is on its way', { skip }, async t => {
+  const shop = await startShop(t)
+  const told: StatementTaken[] = []
+  const options = { ...connectOptions, onStatement: (taken: StatementTaken) => void told.push(taken) }
+  for (const ssl of ['disable', 'require']) {
+    const connection = await mysql.connect(mysqlSettings(shop.config, { ssl }), options)
+    await connection.query(sql`select 1 as one union all select 2`, QUICK)
+    const large = raw(`select repeat('x', 15000000) as a from information_schema.collations limit 40`)
+    t.match(await failure(connection.query(large, QUICK)), { kind: 'invalid-query', code: 'TOO_LARGE' }, ssl)
+    await connection.close()
+    const [settings, two, refused] = told.splice(0)
+    t.match(settings, { statements: 1, rows: 0 })
+    t.match(two, { rows: 2 })
+    t.ok(two && two.bytes > 0 && two.bytes < 2_000)
+    t.ok(refused && refused.bytes > 32_000_000 && refused.bytes < 200_000_000, `${refused?.bytes} bytes`)
+  }
 })

@@ -2,6 +2,7 @@ import net from 'node:net'
 import pg from 'pg'
 import { generate } from 'selfsigned'
 import t from 'tap'
+import type { StatementTaken } from '../../../connectors/connector.ts'
 import { postgresql } from '../../../connectors/postgresql/index.ts'
 import { raw, sql } from '../../../connectors/sql.ts'
 import { authority, certify } from '../../helpers/certificates.ts'
@@ -361,4 +362,37 @@ t.test('a result too large to be kept is refused, and the session goes on', asyn
     })
     t.match(await connection.query(sql`select 1 as one`, QUICK), [{ one: 1 }])
   })
+})
+
+t.test('a value too large to be kept is refused while it is on its way', async t => {
+  const source = await startSource(t)
+  let bytes = 0
+  const options = { ...connectOptions, onStatement: (taken: StatementTaken) => void (bytes = taken.bytes) }
+  const connection = await postgresql.connect(settings(source.config), options)
+  const large = raw(`select repeat('x', 80000000) as a`)
+  t.match(await failure(connection.query(large, QUICK)), { kind: 'invalid-query', code: 'TOO_LARGE' })
+  t.ok(bytes < 70_000_000, `${bytes} bytes were read`)
+  t.match(await failure(connection.query(sql`select 1 as one`, QUICK)), { code: 'CLOSED' })
+  await connection.close()
+})
+
+t.test('each statement is told of, with what it took', async t => {
+  const source = await startSource(t)
+  await source.query('create table kept (n integer)')
+  const told: StatementTaken[] = []
+  const options = { ...connectOptions, onStatement: (taken: StatementTaken) => void told.push(taken) }
+  const connection = await postgresql.connect(settings(source.config), options)
+  await connection.introspect()
+  await connection.query(sql`select n from generate_series(1, 5) n`, QUICK)
+  await connection.query(sql`select n from generate_series(1, 3) n`, { ...QUICK, maxRows: 2 })
+  await failure(connection.query(raw('select nowhere'), QUICK))
+  await connection.close()
+  t.match(told, [
+    { statements: 1, rows: 3 },
+    // The time limit of the catalog's statements is another.
+    { statements: 2, rows: 5 },
+    { statements: 1, rows: 2 },
+    { statements: 1, rows: 0, error: { code: '42703' } },
+  ])
+  t.ok(told.every(({ bytes, durationMs }) => bytes > 0 && durationMs > 0))
 })

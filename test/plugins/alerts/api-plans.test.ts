@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { positioned } from '../../../server/pool.ts'
 import { startServer } from '../../helpers/server.ts'
 import { ALERTS, makeWorld } from './world.ts'
 
@@ -39,6 +40,8 @@ await app.query('vacuum analyze alerts, alert_history, deliveries')
 interface Node {
   'Node Type': string
   'Relation Name'?: string
+  'Actual Rows': number
+  'Actual Loops': number
   'Shared Hit Blocks': number
   'Shared Read Blocks': number
   Plans?: Node[]
@@ -49,22 +52,33 @@ interface Statement {
   bindings: unknown[]
 }
 
+const pagesOf = (node: Node) => node['Shared Hit Blocks'] + node['Shared Read Blocks']
 const flat = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(flat)]
 
-/** What a request asks of the tables of alerts. */
-async function statementsOf(method: string, path: string, body?: object): Promise<Statement[]> {
+/** What a request asks of some tables. */
+async function statementsOf(
+  path: string,
+  { body, tables }: { body?: object | undefined; tables: RegExp },
+): Promise<Statement[]> {
   const statements: Statement[] = []
   const { db } = app.server
-  const { company } = db
+  const { company, read } = db
+  db.read = (id, readings) => {
+    for (const { text, bindings } of readings) {
+      const { text: sql, values } = positioned(text, bindings)
+      statements.push({ sql, bindings: values })
+    }
+    return read(id, readings)
+  }
   db.company = (id, work) =>
     company(id, trx => {
       trx.on('query', (asked: Statement) => statements.push(asked))
       return work(trx)
     })
-  const reply = await world.ask(method, ALERTS + path, body)
-  db.company = company
+  const reply = await world.ask(body ? 'POST' : 'GET', path, body)
+  Object.assign(db, { company, read })
   t.equal(reply.status, 200, path)
-  return statements.filter(({ sql }) => /\b(alerts|deliveries|alert_history)\b/.test(sql))
+  return statements.filter(({ sql }) => tables.test(sql))
 }
 
 /** Runs statements as the application does: held by row-level security, with the settings of its sessions. */
@@ -108,19 +122,68 @@ t.test('with 100,000 alerts, what is asked all day reads indexes, and few pages 
   ]
   for (const [path, count, most, body] of asked) {
     const what = `${path} ${JSON.stringify(body ?? '')}`
-    const statements = await statementsOf(body ? 'POST' : 'GET', path, body)
+    const tables = /\b(alerts|deliveries|alert_history)\b/
+    const statements = await statementsOf(ALERTS + path, { body, tables })
     t.ok(statements.length <= count, `${what} asks ${statements.length} statements`)
     const plans = await plansOf(statements)
-    const whole = plans.flatMap(flat).filter(node => node['Node Type'] === 'Seq Scan')
+    // Of months in which next to nothing is, there is next to nothing to read.
+    const whole = plans.flatMap(flat).filter(node => node['Node Type'] === 'Seq Scan' && pagesOf(node) > 5)
     t.strictSame(
       whole.map(node => node['Relation Name']).filter(name => name !== 'destinations'),
       [],
       `${what} reads no table from end to end`,
     )
-    const pages = plans.reduce((sum, plan) => sum + plan['Shared Hit Blocks'] + plan['Shared Read Blocks'], 0)
+    const pages = plans.reduce((sum, plan) => sum + pagesOf(plan), 0)
     t.ok(pages <= most, `${what} reads ${pages} pages`)
   }
 })
+
+t.test(
+  'of the checks of a source, those of the page are joined with their tables, and none before it',
+  async t => {
+    await app.query(
+      `insert into tables (id, company_id, source_id, catalog_name, schema_name, name, qualified_name, kind, columns, constraints, fingerprint)
+     select gen_random_uuid(), $1, $2, 'shop', 'public', 't' || g, 'shop.shop.public.t' || g, 'table', '[]', '[]', ''
+       from generate_series(1, 2000) g`,
+      [world.companyId, world.sourceId],
+    )
+    await app.query(
+      `insert into validity_rules (uuid, company_id, source_id, table_id, name, rule_type, severity, check_interval,
+       detection_mode, sensitivity, operating_period_mode, created_at)
+     select gen_random_uuid(), company_id, source_id, id, 'Ids', 'NOT_NULL', 'info', 'daily', 'manual', 3, 'off', now() - make_interval(mins => n)
+       from tables, generate_series(1, 3) n where source_id = $1`,
+      [world.sourceId],
+    )
+    await app.query(
+      `insert into metrics (company_id, id, source_id, table_id, metric_type, config, check_interval, sensitivity, created_at)
+     select company_id, gen_random_uuid(), source_id, id, 'row_count', '{}', 'daily', 3, now() - make_interval(mins => n)
+       from tables, generate_series(1, 3) n where source_id = $1`,
+      [world.sourceId],
+    )
+    await app.query(
+      `insert into referential_checks (company_id, id, source_id, table_id, child_column_name, parent_table_id,
+       parent_column_name, name, severity, check_interval, created_at)
+     select company_id, gen_random_uuid(), source_id, id, 'a', id, 'b', 'Parents', 'info', 'daily', now() - make_interval(mins => n)
+       from tables, generate_series(1, 3) n where source_id = $1`,
+      [world.sourceId],
+    )
+    await app.query('vacuum analyze tables, validity_rules, metrics, referential_checks')
+    for (const [feature, of] of [
+      ['validity', 'validity_rules'],
+      ['metrics', 'metrics'],
+      ['referential', 'referential_checks'],
+    ]) {
+      const path = `/api/v1/sdk/${feature}/${world.sourceId}?limit=10&offset=5900`
+      const plans = await plansOf(await statementsOf(path, { tables: new RegExp(`from "?${of}`) }))
+      t.equal(plans.length, 2, 'the page, and how many there are')
+      const nodes = plans.flatMap(flat)
+      const read = nodes.filter(node => node['Relation Name'] === 'tables')
+      t.ok(read.length > 0)
+      for (const node of read)
+        t.ok(node['Actual Rows'] * node['Actual Loops'] <= 10, `${of} ${node['Node Type']}`)
+    }
+  },
+)
 
 t.test('what goes with a source, an alert or a delivery is found by an index', async t => {
   const bare = await app.query(

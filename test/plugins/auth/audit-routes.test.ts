@@ -24,6 +24,7 @@ const UNTOLD: Record<string, string> = {
     'there is no demo asset here, and so nothing to load',
   'DELETE /api/v1/auth/preferences/onboarding/demo-alert':
     'there is no demo alert here, and so nothing to remove',
+  'POST /api/v1/sdk/assets/{asset_id}/check': 'is a job of its own, and changes no setting',
   'POST /api/v1/sdk/freshness/{asset_id}/refresh': 'is a job of its own, and changes no setting',
 }
 

@@ -229,8 +229,10 @@ export const ROUTES: Record<string, Classified> = {
     body: () => ({ description: 'ours' }),
   },
   'DELETE /api/v1/sdk/assets/{asset_id}': { access: 'write', at: sources },
+  'POST /api/v1/sdk/assets/{asset_id}/check': { access: 'write', at: sources },
   'POST /api/v1/sdk/assets/{asset_id}/discover': { access: 'write', at: sources },
   'POST /api/v1/sdk/assets/{asset_id}/test-connection': { access: 'write', at: sources },
+  'GET /api/v1/sdk/assets/{asset_id}/usage': { access: 'read', at: sources },
   'GET /api/v1/sdk/jobs/{job_id}': { access: 'read' },
   'POST /api/v1/sdk/jobs/{job_id}/cancel': { access: 'write' },
 

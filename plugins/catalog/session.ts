@@ -1,0 +1,102 @@
+import type { Connection, Connector, ConnectOptions, StatementTaken } from '../../connectors/connector.ts'
+import { ConnectorError, silent } from '../../connectors/errors.ts'
+import { TOO_LARGE } from '../../connectors/session.ts'
+
+/** Milliseconds that a connector may take to open a session, or to close it: those of ours take less in any case. */
+const PATIENCE_MS = 30_000
+
+/** What a connection was asked, when that has ended. */
+export type Call = Omit<StatementTaken, 'statements' | 'bytes'>
+
+/**
+ * Opens a session that tells of each call. One that was cut because a result was too large opens again with the next
+ * call, so that only the statement that asked for it fails.
+ * @throws ConnectorError, of kind `timeout` where the connector itself would wait for ever
+ */
+export async function openSession(
+  connector: Connector,
+  config: Record<string, unknown>,
+  options: ConnectOptions,
+  onCall: (call: Call) => void,
+): Promise<Connection> {
+  const open = () => bounded(connector.name, connector.connect(config, options))
+  const first = await open()
+  let session = Promise.resolve(first)
+  let isCut = false
+
+  async function reopen(former: Connection): Promise<Connection> {
+    await closeSoon(former)
+    return open()
+  }
+
+  async function call<Result>(
+    ask: (connection: Connection) => Promise<Result>,
+    rowsOf: (result: Result) => number = () => 0,
+  ): Promise<Result> {
+    if (isCut) session = session.then(reopen)
+    isCut = false
+    const startedAt = performance.now()
+    const tell = (rows: number, error?: ConnectorError) =>
+      onCall({ rows, durationMs: performance.now() - startedAt, ...(error && { error }) })
+    try {
+      const result = await ask(await session)
+      tell(rowsOf(result))
+      return result
+    } catch (error) {
+      if (error instanceof ConnectorError) {
+        isCut ||= error.code === TOO_LARGE
+        tell(0, error)
+      }
+      throw error
+    }
+  }
+
+  return {
+    introspect: scope => call(connection => connection.introspect(scope)),
+    query: (statement, limits) =>
+      call(
+        connection => connection.query(statement, limits),
+        found => found.length,
+      ),
+    ...(first.hidden && { hidden: tables => call(connection => connection.hidden!(tables)) }),
+    ...(first.lastModified && {
+      lastModified: tables => call(connection => connection.lastModified!(tables)),
+    }),
+    ...(first.estimates && {
+      estimates: tables => call(connection => connection.estimates!(tables)),
+    }),
+    close: () => session.then(closeSoon, () => undefined),
+  }
+}
+
+/** Waits for a session to open; one that opens when nobody waits any longer is closed. */
+async function bounded(engine: string, opening: Promise<Connection>): Promise<Connection> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  let isLate = false
+  const late = setTimeout(() => {
+    isLate = true
+    reject(silent(engine, 'answer'))
+  }, PATIENCE_MS)
+  opening.then(
+    connection => (isLate ? closeSoon(connection) : undefined),
+    () => undefined,
+  )
+  try {
+    return await Promise.race([opening, promise])
+  } finally {
+    clearTimeout(late)
+  }
+}
+
+/** Closes a session; what it says to that, or that it does not get done, takes nothing from what was read. */
+async function closeSoon(connection: Connection): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const late = setTimeout(resolve, PATIENCE_MS)
+  try {
+    await Promise.race([connection.close(), promise])
+  } catch {
+    // The session is given up either way.
+  } finally {
+    clearTimeout(late)
+  }
+}

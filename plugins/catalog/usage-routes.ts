@@ -1,0 +1,116 @@
+import type { ServerRoute } from '@hapi/hapi'
+import Joi from 'joi'
+import { access, inCompany } from '../../server/access.ts'
+import { held, inData, record, reply } from '../../server/envelopes.ts'
+import { queryOf } from '../../server/input.ts'
+import { queryInteger } from '../../server/page.ts'
+import { SOURCE_ID } from './asset-replies.ts'
+import * as schemas from './schemas.ts'
+import { sourceOf } from './source-routes.ts'
+import { KEPT_DAYS, usageOf, type Days } from './usage.ts'
+
+const { id, count } = held
+
+const DAY_MS = 86_400_000
+
+/** A day as it is written in a query. */
+const day = (description: string) =>
+  Joi.string()
+    .pattern(/^\d{4}-\d{2}-\d{2}$/)
+    .custom((text: string, helpers) => {
+      const at = new Date(`${text}T00:00:00Z`)
+      const isDay = !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text)
+      return isDay ? text : helpers.error('day.wrong')
+    })
+    .messages({
+      'string.pattern.base': '{{#label}} must be a day such as 2026-03-09',
+      'day.wrong': '{{#label}} must be a day such as 2026-03-09',
+    })
+    .description(description)
+    .example('2026-03-09')
+
+const query = Joi.object({
+  days: queryInteger(1, KEPT_DAYS).description('So many days until today; 30 unless told.'),
+  from: day('The first day, UTC; in place of days.'),
+  to: day('The last day, UTC; today unless told.'),
+})
+  .custom(({ days, from, to }: { days?: number; from?: string; to?: string }, helpers) => {
+    if (from === undefined)
+      return to === undefined ? { days: days ?? 30 } : helpers.error('usage.from', { label: 'to' })
+    if (days !== undefined) return helpers.error('usage.days', { label: 'days' })
+    const last = to ?? new Date().toISOString().slice(0, 10)
+    const length = (Date.parse(last) - Date.parse(from)) / DAY_MS + 1
+    if (length < 1) return helpers.error('usage.order', { label: 'from' })
+    return length > KEPT_DAYS ? helpers.error('usage.length', { label: 'from' }) : { from, to: last }
+  })
+  .messages({
+    'usage.from': 'to needs from beside it',
+    'usage.days': 'days and from cannot be given together',
+    'usage.order': 'from must not lie after to, or after today',
+    'usage.length': `from and to may lie ${KEPT_DAYS} days apart at most`,
+  })
+
+const use = {
+  sessions: count.description('Sessions opened, or tried to.'),
+  statements: count.description('Statements sent, those of the catalog and of settings included.'),
+  failures: count.description('Sessions that could not be opened, and statements that failed.'),
+  rows: count.description('Rows received.'),
+  bytes: count.description('Bytes received; 0 where the engine does not tell.'),
+  seconds: Joi.number().min(0).description('From when each statement was sent until it had ended, added up.'),
+}
+
+const SCAN = { sessions: 48, statements: 96, failures: 0, rows: 96, bytes: 41_280, seconds: 7.31 }
+const NONE = { sessions: 0, statements: 0, failures: 0, rows: 0, bytes: 0, seconds: 0 }
+
+const usage = record(
+  {
+    asset_id: id,
+    from: Joi.string().description('The first day, UTC.'),
+    to: Joi.string().description('The last day, UTC.'),
+    total: record(use),
+    by_purpose: record({
+      scan: record(use).description('Rules, metrics and referential checks.'),
+      freshness: record(use),
+      discovery: record(use),
+      test: record(use).description('Connection tests.'),
+      dry_run: record(use).description(
+        'What is tried out before it is stored, the past of a new check included.',
+      ),
+    }),
+    days: Joi.array()
+      .items(record({ day: Joi.string().description('YYYY-MM-DD, UTC.'), ...use }))
+      .description('The oldest first, those without use included.'),
+  },
+  {
+    asset_id: SOURCE_ID,
+    from: '2026-03-08',
+    to: '2026-03-09',
+    total: SCAN,
+    by_purpose: { scan: SCAN, freshness: NONE, discovery: NONE, test: NONE, dry_run: NONE },
+    days: [
+      { day: '2026-03-08', ...NONE },
+      { day: '2026-03-09', ...SCAN },
+    ],
+  },
+)
+
+/** What a source was asked for, and what it cost it. */
+export const usageRoutes: ServerRoute[] = [
+  {
+    method: 'GET',
+    path: '/api/v1/sdk/assets/{asset_id}/usage',
+    options: {
+      ...access.read,
+      description: 'What a source was used for, by day',
+      tags: ['api', 'assets'],
+      validate: { params: schemas.assetParams, query },
+      response: reply(inData(usage)),
+    },
+    handler: request =>
+      inCompany(request, async trx => {
+        const source = await sourceOf(trx, request)
+        const used = await usageOf(trx, source, queryOf<Days>(request))
+        return { data: { asset_id: source.id, ...used } }
+      }),
+  },
+]

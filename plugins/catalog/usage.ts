@@ -1,0 +1,194 @@
+import type { Server } from '@hapi/hapi'
+import type { StatementTaken } from '../../connectors/connector.ts'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import type { Source } from './models.ts'
+import type { Call } from './session.ts'
+
+/**
+ * What sessions at a source are for: checks, the age of tables, the catalog, connection tests, and what people try out
+ * before it is stored, a new check's past included.
+ */
+export const PURPOSES = ['scan', 'freshness', 'discovery', 'test', 'dry_run'] as const
+export type Purpose = (typeof PURPOSES)[number]
+
+/** What was used of a source. */
+export interface Use {
+  sessions: number
+  statements: number
+  /** Sessions that could not be opened, and statements that failed. */
+  failures: number
+  rows: number
+  /** As received; 0 where the engine does not tell. */
+  bytes: number
+  /** From when each statement was sent until it had ended, added up. */
+  milliseconds: number
+}
+
+/** Nothing yet. */
+export function noUse(): Use {
+  return { sessions: 0, statements: 0, failures: 0, rows: 0, bytes: 0, milliseconds: 0 }
+}
+
+/** Adds up what one session uses. */
+export interface Meter {
+  /** For the connector. */
+  onStatement(taken: StatementTaken): void
+  /** For whoever asks the connection: a call counts as a statement where the connector never tells. */
+  onCall(call: Call): void
+  /** The session could not be opened. */
+  fails(): void
+  /** What was used since this was asked last; null for nothing. */
+  take(): Use | null
+}
+
+/** Starts to count a session. @param tell is told of each statement too, or of each call where the connector never tells */
+export function makeMeter(tell: (taken: StatementTaken) => void): Meter {
+  let tells = false
+  let use = { ...noUse(), sessions: 1 }
+  let calls = noUse()
+  return {
+    onStatement(told) {
+      const taken = plausible(told)
+      tells = true
+      add(use, taken)
+      tell(taken)
+    },
+    onCall(call) {
+      const taken = { ...call, statements: 1, bytes: 0 }
+      add(calls, taken)
+      if (!tells) tell(taken)
+    },
+    fails: () => void (use.failures += 1),
+    take() {
+      const taken = tells ? use : sum(use, calls)
+      use = noUse()
+      calls = noUse()
+      return Object.values(taken).some(count => count > 0) ? taken : null
+    },
+  }
+}
+
+/** Numbers that can be stored, whatever a connector of others tells: they keep no session from being given back. */
+function plausible({ statements, rows, bytes, durationMs, error }: StatementTaken): StatementTaken {
+  const number = (told: number) => (told > 0 && told <= Number.MAX_SAFE_INTEGER ? told : 0)
+  return {
+    statements: Math.round(number(statements)),
+    rows: Math.round(number(rows)),
+    bytes: Math.round(number(bytes)),
+    durationMs: number(durationMs),
+    ...(error && { error }),
+  }
+}
+
+function add(use: Use, { statements, rows, bytes, durationMs, error }: StatementTaken): void {
+  use.statements += statements
+  use.rows += rows
+  use.bytes += bytes
+  use.milliseconds += durationMs
+  if (error) use.failures += 1
+}
+
+function sum(a: Use, b: Use): Use {
+  const total = noUse()
+  for (const name of Object.keys(total) as (keyof Use)[]) total[name] = a[name] + b[name]
+  return total
+}
+
+/** The end of a statement that has the row of a source in `source`: adds a use to those of the day. */
+export const ADD_USE = `
+  insert into source_usage as u
+    (company_id, source_id, day, purpose, sessions, statements, failures, rows, bytes, milliseconds)
+  select :companyId, id, cast(now() at time zone 'utc' as date), :purpose,
+    :sessions, :statements, :failures, :rows, :bytes, :milliseconds
+  from source
+  on conflict (source_id, day, purpose) do update set
+    sessions = u.sessions + excluded.sessions, statements = u.statements + excluded.statements,
+    failures = u.failures + excluded.failures, rows = u.rows + excluded.rows, bytes = u.bytes + excluded.bytes,
+    milliseconds = u.milliseconds + excluded.milliseconds`
+
+/** What was used of a source on some days. */
+export interface Used {
+  from: string
+  to: string
+  total: object
+  by_purpose: Record<Purpose, object>
+  days: object[]
+}
+
+/** The days that are asked for, UTC: the last ones until today, or from one to another. */
+export type Days = { days: number } | { from: string; to: string }
+
+/** What was used of a source, by day and by purpose; days without use are there too. */
+export async function usageOf(trx: Transaction, source: Source, days: Days): Promise<Used> {
+  const found = await rows<Record<keyof Use, string> & { day: string; purpose: Purpose | null }>(
+    trx,
+    `select to_char(d, 'YYYY-MM-DD') as day, u.purpose,
+       sessions, statements, failures, rows, bytes, milliseconds
+     from generate_series(
+       cast(coalesce(cast(:from as date), cast(now() at time zone 'utc' as date) - cast(:back as int)) as timestamp),
+       cast(coalesce(cast(:to as date), cast(now() at time zone 'utc' as date)) as timestamp),
+       interval '1 day') d
+     left join source_usage u on u.company_id = :companyId and u.source_id = :sourceId and u.day = cast(d as date)
+     order by d`,
+    {
+      companyId: companyOf(trx),
+      sourceId: source.id,
+      from: 'from' in days ? days.from : null,
+      to: 'from' in days ? days.to : null,
+      back: 'from' in days ? 0 : days.days - 1,
+    },
+  )
+  const used = found.map(({ day, purpose, ...counts }) => ({ day, purpose, use: counted(counts) }))
+  const totalOf = (fits: (one: (typeof used)[number]) => boolean) =>
+    presentUse(used.filter(fits).reduce((total, { use }) => sum(total, use), noUse()))
+  const dates = [...new Set(used.map(({ day }) => day))]
+  return {
+    from: dates[0] ?? '',
+    to: dates.at(-1) ?? '',
+    total: totalOf(() => true),
+    by_purpose: Object.fromEntries(
+      PURPOSES.map(purpose => [purpose, totalOf(one => one.purpose === purpose)]),
+    ) as Used['by_purpose'],
+    days: [...Map.groupBy(used, ({ day }) => day)].map(([day, of]) => ({
+      day,
+      ...presentUse(of.reduce((total, { use }) => sum(total, use), noUse())),
+    })),
+  }
+}
+
+/** PostgreSQL's bigint comes as text; of a day without use, null. */
+function counted(counts: Record<keyof Use, string | null>): Use {
+  const use = noUse()
+  for (const name of Object.keys(use) as (keyof Use)[]) use[name] = Number(counts[name] ?? 0)
+  return use
+}
+
+function presentUse({ milliseconds, ...counts }: Use): object {
+  return { ...counts, seconds: milliseconds / 1_000 }
+}
+
+/** How long the use of a day is kept, in days. */
+export const KEPT_DAYS = 400
+
+/** Rows that one transaction deletes. */
+const BATCH = 5_000
+
+/** Deletes the use of days that are too old, of all companies, until nothing is left or the signal says to stop. */
+export async function pruneUsage(server: Server, signal: AbortSignal): Promise<number> {
+  let deleted = 0
+  for (let isMore = true; isMore && !signal.aborted;) {
+    const gone = await server.db.system(trx =>
+      rows(
+        trx,
+        `delete from source_usage where ctid = any(array(
+           select ctid from source_usage where day < cast(now() at time zone 'utc' as date) - cast(:days as int)
+           order by day limit :batch for update skip locked))
+         returning 1 as gone`,
+        { days: KEPT_DAYS, batch: BATCH },
+      ),
+    )
+    deleted += gone.length
+    isMore = gone.length === BATCH
+  }
+  return deleted
+}

@@ -1,0 +1,133 @@
+import type { Request, Server, ServerRoute } from '@hapi/hapi'
+import Joi from 'joi'
+import { access, caller, inCompany } from '../../server/access.ts'
+import { rows, type Transaction } from '../../server/database.ts'
+import { held, inData, record, reply } from '../../server/envelopes.ts'
+import { hasCode, hasErrorData } from '../../server/errors.ts'
+import { bodyOf, param } from '../../server/input.ts'
+import { GiveUp, type Job } from '../../server/jobs.ts'
+
+const id = Joi.string().guid().required()
+
+/** Tries of a check before it is said to have failed. */
+const TRIES = 3
+/** Seconds of one check: of a source, table after table. */
+const LONGEST_CHECK = 7_500
+
+interface Data {
+  company_id: string
+  source_id: string
+  run_id: string
+  table_id?: string
+}
+
+/** Runs all active checks of a source, or of a table, because a client asked for it. */
+export const checkJob: Job<Data> = {
+  name: 'scans.check',
+  data: Joi.object({ company_id: id, source_id: id, run_id: id, table_id: id.optional() }),
+  queue: { expireSeconds: LONGEST_CHECK, retries: TRIES - 1 },
+  // One of a source at once leaves its other sessions to what is due.
+  concurrency: { local: 2, perGroup: 1 },
+  async work(data, { server, attempt, signal }) {
+    const { company_id: companyId, run_id: runId, source_id: sourceId, table_id: tableId } = data
+    const goesOn = (percent: number) => note(server, companyId, runId, percent)
+    try {
+      const found = await server.plugins.scans.check({ companyId, sourceId, tableId }, { signal, goesOn })
+      if (!found) return { status: 'cancelled' }
+      await finish(server, companyId, runId, { result: found })
+      return { checks: found.checks, failed: found.failed, errors: found.errors }
+    } catch (error) {
+      const isFinal = hasErrorData(error) && !hasCode(error, 'UNAVAILABLE')
+      if (isFinal || attempt >= TRIES) await finish(server, companyId, runId, { error: error as Error })
+      throw isFinal ? new GiveUp(error.message) : error
+    }
+  },
+}
+
+/** Notes how far a run is. @returns false when it was cancelled meanwhile */
+async function note(server: Server, companyId: string, runId: string, percent: number): Promise<boolean> {
+  const noted = await server.db.company(companyId, trx =>
+    rows(
+      trx,
+      `update runs set status = 'running', progress = :percent, started_at = coalesce(started_at, now())
+       where company_id = :companyId and id = :runId and status in ('pending', 'running') returning id`,
+      { companyId, runId, percent },
+    ),
+  )
+  return noted.length > 0
+}
+
+function finish(
+  server: Server,
+  companyId: string,
+  runId: string,
+  end: { result: object } | { error: Error },
+) {
+  return server.db.company(companyId, trx => server.plugins.catalog.finishRun(trx, runId, end))
+}
+
+async function requestCheck(request: Request, trx: Transaction) {
+  const { companyId } = caller(request)
+  const { scans, catalog } = request.server.plugins
+  const { table_path: tablePath } = bodyOf<{ table_path?: string } | null>(request) ?? {}
+  const target = await scans.targetOf(trx, companyId, param(request, 'asset_id'), tablePath)
+  const { sourceId, tableId } = target
+  const run = await catalog.startRun(trx, {
+    workflowName: 'asset_check',
+    sourceId,
+    assetId: tableId ?? sourceId,
+  })
+  const data = {
+    company_id: companyId,
+    source_id: sourceId,
+    run_id: run.id,
+    ...(tableId && { table_id: tableId }),
+  }
+  await request.server.jobs.send(checkJob, data, { trx, group: sourceId })
+  return run
+}
+
+const JOB_ID = '0196f2f4-1111-7222-8333-444455556666'
+
+const started = record(
+  {
+    job_id: held.id,
+    asset_id: held.id.description('What is checked: the source, or the table.'),
+    status: Joi.valid('pending', 'running', 'completed', 'failed', 'cancelled'),
+    message: Joi.string(),
+  },
+  {
+    job_id: JOB_ID,
+    asset_id: '0196f2e1-0a1b-7c2d-8e3f-405162738495',
+    status: 'pending',
+    message: `Check is pending: GET /api/v1/sdk/jobs/${JOB_ID} tells how it goes`,
+  },
+)
+
+/** Asks for all active checks of an asset. */
+export const checkRoute: ServerRoute = {
+  method: 'POST',
+  path: '/api/v1/sdk/assets/{asset_id}/check',
+  options: {
+    ...access.write,
+    description: 'Run all active checks of a table, or of a source, now',
+    tags: ['api', 'assets'],
+    validate: {
+      params: Joi.object({ asset_id: Joi.string().max(1_000).required() }),
+      payload: Joi.object({
+        table_path: Joi.string()
+          .max(1_000)
+          .description('Only this table of the source, `catalog.schema.table`.'),
+      }).allow(null),
+    },
+    response: reply(inData(started), 202),
+    app: { errors: ['ASSET_NOT_FOUND', 'CONFLICT'] },
+  },
+  handler: async (request, h) => {
+    const run = await inCompany(request, trx => requestCheck(request, trx))
+    const message = `Check is ${run.status}: GET /api/v1/sdk/jobs/${run.id} tells how it goes`
+    return h
+      .response({ data: { job_id: run.id, asset_id: run.assetId, status: run.status, message } })
+      .code(202)
+  },
+}

@@ -1,0 +1,128 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Server } from '@hapi/hapi'
+import { rows, type Transaction } from '../../server/database.ts'
+import { hasCode, invalidField } from '../../server/errors.ts'
+import type { AssetCheck, CheckTarget, Feature, ScansApi } from './api.ts'
+import { runScan, type Ran } from './run.ts'
+import { select } from './select.ts'
+
+/** Milliseconds between two tries while all sessions of a source are in use. */
+const BUSY = 5_000
+/** Findings that are told one by one. */
+const MOST = 1_000
+
+/** The target of a check that is asked for, as `server.plugins.scans.targetOf` gives it. */
+export async function targetOf(
+  server: Server,
+  features: readonly Feature[],
+  trx: Transaction,
+  { companyId, assetId, tablePath }: { companyId: string; assetId: string; tablePath: string | undefined },
+): Promise<CheckTarget> {
+  const { catalog } = server.plugins
+  const asset = await catalog.findAsset(trx, assetId)
+  const table = tablePath === undefined ? asset.table : await catalog.findTable(trx, asset, tablePath)
+  if (!asset.source.isActive) throw catalog.switchedOff(asset.source)
+  const target = { companyId, sourceId: asset.source.id, tableId: table?.id }
+  if ((await tablesOf(features, trx, target)).length > 0) return target
+  const name = table?.qualifiedName ?? asset.source.name
+  throw invalidField(
+    'asset_id',
+    `${name} has no active checks: make a rule (POST /api/v1/sdk/validity/${assetId}), a metric or a referential check`,
+  )
+}
+
+/** Runs all active checks of a target, as `server.plugins.scans.check` does. */
+export async function checkAsset(
+  server: Server,
+  features: readonly Feature[],
+  target: CheckTarget,
+  { signal, goesOn }: Parameters<ScansApi['check']>[1],
+): Promise<AssetCheck | null> {
+  const { companyId } = target
+  const { name, tables } = await server.db.company(companyId, async trx => {
+    const { source } = await server.plugins.catalog.findAsset(trx, target.sourceId)
+    return { name: source.name, tables: await tablesOf(features, trx, target) }
+  })
+  const found: Found[] = []
+  for (const [index, table] of tables.entries()) {
+    if (goesOn && !(await goesOn(Math.floor((100 * index) / tables.length)))) return null
+    const { statements, results } = await patiently(signal, () =>
+      runScan(
+        server,
+        { companyId, tableId: table.id, which: 'asked' },
+        select(features, table.id, 'active'),
+        // The first table shows whether the source can be reached: a wrong password is not tried for each of them.
+        { signal, leavesAlone: index > 0 },
+      ),
+    )
+    found.push({ statements, findings: results.map(result => findingOf(table.qualifiedName, result)) })
+  }
+  return sum(target.tableId === undefined ? name : (tables[0]?.qualifiedName ?? name), found)
+}
+
+interface Found {
+  statements: number
+  findings: AssetCheck['findings']
+}
+
+/** Nobody waits for the result in a request: a source that is busy is asked again. A table that is gone has no checks. */
+async function patiently(signal: AbortSignal, scan: () => Promise<Ran>): Promise<Ran> {
+  for (;;) {
+    signal.throwIfAborted()
+    try {
+      return await scan()
+    } catch (error) {
+      if (hasCode(error, 'ASSET_NOT_FOUND')) return { checks: 0, statements: 0, results: [] }
+      if (!hasCode(error, 'UNAVAILABLE')) throw error
+      await pause(BUSY, undefined, { signal })
+    }
+  }
+}
+
+function findingOf(asset: string, { feature, row, result }: Ran['results'][number]) {
+  return { feature: feature.name, asset, ...feature.told(row, result) }
+}
+
+/** The worst first. */
+const STATUSES = ['fail', 'error', 'warning', 'pass'] as const
+const SEVERITIES = ['critical', 'warning', 'info'] as const
+
+function sum(asset: string, found: readonly Found[]): AssetCheck {
+  const findings = found.flatMap(({ findings: some }) => some)
+  const count = (status: (typeof STATUSES)[number]) =>
+    findings.filter(finding => finding.status === status).length
+  const rank = ({ status, severity }: AssetCheck['findings'][number]) =>
+    STATUSES.indexOf(status) * SEVERITIES.length + SEVERITIES.indexOf(severity)
+  return {
+    asset,
+    tables: found.length,
+    checks: findings.length,
+    passed: count('pass') + count('warning'),
+    failed: count('fail'),
+    errors: count('error'),
+    statements: found.reduce((total, { statements }) => total + statements, 0),
+    findings: findings.toSorted((a, b) => rank(a) - rank(b)).slice(0, MOST),
+  }
+}
+
+/** The tables of a target that have active checks, by name. */
+async function tablesOf(
+  features: readonly Feature[],
+  trx: Transaction,
+  { companyId, sourceId, tableId }: CheckTarget,
+): Promise<{ id: string; qualifiedName: string }[]> {
+  const ids = new Set<string>()
+  for (const { model } of features) {
+    const having = await model
+      .query(trx)
+      .where({ sourceId, isActive: true, ...(tableId !== undefined && { tableId }) })
+      .distinct('tableId')
+    for (const row of having) ids.add(row.tableId)
+  }
+  return rows(
+    trx,
+    `select id, qualified_name from tables
+     where company_id = :companyId and id = any(cast(:ids as uuid[])) order by qualified_name`,
+    { companyId, ids: [...ids] },
+  )
+}

@@ -1,0 +1,147 @@
+import type { Server } from '@hapi/hapi'
+import { envelope, type Envelope } from './replies.ts'
+import { readQueues, type Queue } from './telemetry/queues.ts'
+import { version } from './version.ts'
+
+declare module '@hapi/hapi' {
+  interface Server {
+    /** How the service does. Never rejects, and answers within 5 s. */
+    health(): Promise<Health>
+  }
+}
+
+/** How the service does. */
+export interface Health {
+  /** `draining`: the process ends, and others are to be asked. */
+  status: 'ok' | 'degraded' | 'draining'
+  /** The program's, as in its package. */
+  version: string
+  /** What this process does. */
+  role: 'all' | 'web' | 'worker'
+  database: {
+    status: 'up' | 'down'
+    latency_ms: number | null
+    /** False while it is read-only or full: what only reads goes on. */
+    writable: boolean | null
+    embedded: boolean
+  }
+  jobs: {
+    /** `late`: work is waiting that nobody takes up; `down`: the database is, on which jobs live. */
+    status: 'up' | 'late' | 'down'
+    /** Seconds that the job which has been waiting longest is past its time. */
+    lag_seconds: number | null
+    /** How many kinds of jobs wait for too long. */
+    late_queues: number | null
+    /** Jobs that were given up on and are kept to be looked at. */
+    dead: number | null
+    /** Of this process: `stuck` when it has not been able to look for jobs, `none` when it works none. */
+    workers: 'up' | 'stuck' | 'none'
+  }
+}
+
+/** Milliseconds after which the database counts as away; half a second under what monitors are promised. */
+export const PATIENCE = 4_500
+/** Seconds a job may wait past its time before somebody should look after the workers. */
+const LATE_AFTER = 300
+/** Milliseconds without a look for jobs, which are looked for every 2 s, after which workers count as stuck. */
+const STUCK_AFTER = 30_000
+
+/** What was asked of the database. */
+interface Asked {
+  latency: number
+  isWritable: boolean
+  queues: Queue[]
+}
+
+/**
+ * Adds `server.health`. Callers share one question, so that a stuck database is not asked again by each of them.
+ */
+export function installHealth(server: Server): void {
+  let asked: Promise<Asked> | undefined
+  server.decorate('server', 'health', async (): Promise<Health> => {
+    asked ??= ask(server).finally(() => (asked = undefined))
+    const found = await within(asked, PATIENCE).catch((error: Error) => {
+      server.pino.warn(`the database does not answer: ${error.message}`)
+      return null
+    })
+    const { role, databaseUrl } = server.config
+    const embedded = databaseUrl === undefined
+    const workers = workersOf(server)
+    if (!found) {
+      const jobs = { lag_seconds: null, late_queues: null, dead: null, workers }
+      return {
+        status: 'degraded',
+        version,
+        role,
+        database: { status: 'down', latency_ms: null, writable: null, embedded },
+        jobs: { status: 'down', ...jobs },
+      }
+    }
+    const jobs = { ...lineOf(server, found.queues), workers }
+    return {
+      status: jobs.status === 'up' && workers !== 'stuck' && found.isWritable ? 'ok' : 'degraded',
+      version,
+      role,
+      database: { status: 'up', latency_ms: found.latency, writable: found.isWritable, embedded },
+      jobs,
+    }
+  })
+}
+
+/** The status and body that health is answered with, wherever it is asked for. */
+export async function answerHealth(server: Server): Promise<{ status: 200 | 503; body: Envelope<Health> }> {
+  const health = await server.health()
+  if (server.drain.isOn())
+    return {
+      status: 503,
+      body: unavailable({ ...health, status: 'draining' }, 'This process is ending: ask another one'),
+    }
+  if (health.database.status === 'down')
+    return { status: 503, body: unavailable(health, 'The database does not answer') }
+  if (!health.database.writable)
+    return { status: 200, body: envelope(health, 'The database takes no writes: it is full or read-only') }
+  const { status, workers } = health.jobs
+  const message =
+    status === 'late'
+      ? 'Jobs wait that no worker takes up: see that one runs'
+      : workers === 'stuck'
+        ? 'This process cannot look for jobs any more: start it anew'
+        : ''
+  return { status: 200, body: envelope(health, message) }
+}
+
+function unavailable(health: Health, message: string): Envelope<Health> {
+  return { ...envelope(health, message), success: false, error: 'UNAVAILABLE' }
+}
+
+/** Of queues that have a worker: letters of the dead wait for ever. */
+function lineOf(server: Server, queues: readonly Queue[]) {
+  const names = new Set(server.jobs.names())
+  const worked = queues.filter(({ name }) => names.has(name))
+  const late = worked.filter(({ lagSeconds }) => lagSeconds > LATE_AFTER).length
+  const dead = queues.reduce((sum, queue) => sum + queue.dead, 0)
+  return {
+    status: late > 0 ? ('late' as const) : ('up' as const),
+    lag_seconds: Math.max(0, ...worked.map(({ lagSeconds }) => Math.floor(lagSeconds))),
+    late_queues: late,
+    dead,
+  }
+}
+
+function workersOf({ jobs, config }: Server): Health['jobs']['workers'] {
+  if (config.role === 'web') return 'none'
+  const lookedAt = jobs.lookedAt()
+  return lookedAt !== null && Date.now() - lookedAt > STUCK_AFTER ? 'stuck' : 'up'
+}
+
+async function ask({ db }: Server): Promise<Asked> {
+  const latency = await db.ping()
+  return { latency, isWritable: await db.takesWrites(), queues: await readQueues(db) }
+}
+
+/** @throws Error when it takes longer */
+export async function within<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`no answer within ${milliseconds} ms`)), milliseconds)
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}

@@ -1,0 +1,61 @@
+/** What a job is: the shapes that features give to `server.jobs`. */
+import type Joi from 'joi'
+import type { Logger } from 'pino'
+import type { Server } from '@hapi/hapi'
+import type { Transaction } from '../database.ts'
+
+/** What a job's work gets beside its data. */
+export interface JobContext {
+  server: Server
+  log: Logger
+  /** 1 for the first try. */
+  attempt: number
+  /** Aborts when the job has outlived its time or the process stops. */
+  signal: AbortSignal
+  id: string
+}
+
+/** A kind of job and its queue. */
+export interface Job<Data extends object = object> {
+  /** `<plugin>.<verb>`, the queue an operator sees. */
+  name: string
+  /** Ids only: the dashboard shows it. Checked when sent and when worked. */
+  data: Joi.ObjectSchema
+  /** Cron, UTC; only for sweeps. */
+  every?: string
+  queue?: { retries?: number; retryDelaySeconds?: number; expireSeconds?: number }
+  /** Jobs at once: in one process, and of one group over all processes (by tier, where the group names one). */
+  concurrency?: { local?: number; perGroup?: number | { default: number; tiers: Record<string, number> } }
+  /** What it returns is stored as the job's output. Throwing retries; throwing `GiveUp` fails for good. */
+  work(data: Data, context: JobContext): Promise<object | void>
+}
+
+/** Thrown by a job that would fail the same way each time. */
+export class GiveUp extends Error {
+  override readonly name = 'GiveUp'
+}
+
+export interface SendOptions {
+  /** The job's, where it has to be known before. */
+  id?: string
+  /** The job commits with this transaction's writes. */
+  trx?: Transaction
+  /** Seconds to wait before it may start, or when it may. */
+  after?: number | Date
+  /** The company, so that one tenant's backlog does not delay another's, or what else is to be limited. */
+  group?: string | { id: string; tier: string }
+  /** Of jobs that wait, those of the lowest start first: from `Jobs.turns`, 0 unless told. */
+  turn?: number
+}
+
+/** One of many jobs of a kind. */
+export interface Item<Data extends object> extends Omit<SendOptions, 'trx'> {
+  data: Data
+}
+
+/** @throws GiveUp when the data is not what this kind of job takes */
+export function checked<Data extends object>(job: Job<Data>, data: Data): Data {
+  const { value, error } = job.data.validate(data, { convert: false })
+  if (error) throw new GiveUp(`Data of job ${job.name}: ${error.message}`)
+  return value as Data
+}

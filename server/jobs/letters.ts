@@ -1,0 +1,147 @@
+/** What an operator sees of the queues, and does with jobs that were given up on. */
+import type { PgBoss } from 'pg-boss'
+import type { Server } from '@hapi/hapi'
+
+/** The queue of jobs that were given up on, of all kinds; each knows where it comes from. */
+export const DEAD_LETTERS = 'jobs.dead'
+/** Days that a job which was given up on is kept for somebody to look at it. */
+export const DEAD_DAYS = 30
+
+/** How one queue does. */
+export interface QueueRecord {
+  queue: string
+  /** Jobs whose time has come. */
+  waiting: number
+  /** Jobs that are to start later: retries, and what was sent for another time. */
+  later: number
+  running: number
+  /** Jobs that were given up on and that nobody has redriven or discarded. */
+  dead: number
+  /** Since when the longest waiting job could have started. */
+  oldest_waiting_at: Date | null
+  /** Seconds that it has waited. */
+  lag_seconds: number
+}
+
+/** A job that was given up on. */
+export interface DeadRecord {
+  id: string
+  queue: string
+  died_at: Date
+  /** Times it was tried. */
+  attempts: number
+  reason: string | null
+  data: object
+}
+
+/** Which of the dead are meant; all unless told. */
+export interface DeadFilter {
+  queue?: string
+  id?: string
+}
+
+/** The queues of this version and others that still hold jobs, by their names. */
+export function listQueues({ db, jobs }: Server): Promise<QueueRecord[]> {
+  return db
+    .statement(
+      `with held as (
+       select case name when :dead then source_name else name end as queue, name = :dead as is_dead,
+              state, start_after
+         from pgboss.job where state not in ('completed', 'cancelled', 'failed') and name not like '\\_\\_pgboss\\_\\_%'),
+     known as (select unnest(cast(:names as text[])) as queue union select queue from held where queue is not null),
+     counted as (
+       select k.queue,
+              count(h.queue) filter (where not is_dead and state < 'active' and start_after <= now()) as waiting,
+              count(h.queue) filter (where not is_dead and state < 'active' and start_after > now()) as later,
+              count(h.queue) filter (where not is_dead and state = 'active') as running,
+              count(h.queue) filter (where is_dead) as dead,
+              min(start_after) filter (where not is_dead and state < 'active' and start_after <= now()) as oldest
+         from known k left join held h using (queue) group by 1)
+     select queue, cast(waiting as int) as waiting, cast(later as int) as later, cast(running as int) as running,
+            cast(dead as int) as dead, oldest as oldest_waiting_at,
+            cast(coalesce(extract(epoch from now() - oldest), 0) as float8) as lag_seconds
+       from counted order by queue`,
+      { names: jobs.names(), dead: DEAD_LETTERS },
+    )
+    .then(found => found.map(asQueue))
+}
+
+/** Jobs that were given up on, the latest first. */
+export async function listDead(
+  { db }: Server,
+  filter: DeadFilter,
+  limit: number,
+): Promise<{ dead: DeadRecord[]; total: number }> {
+  const found = await db.statement<DeadRow & { total: number }>(
+    `select id, source_name as queue, created_on as died_at, source_retry_count + 1 as attempts,
+            left(coalesce(source_output ->> 'message', source_output #>> '{value,message}'), 500) as reason, data,
+            cast(count(*) over () as int) as total
+       from pgboss.job where ${CHOSEN} order by created_on desc, id limit :limit`,
+    { ...chosen(filter), limit },
+  )
+  const dead = found.map(({ id, queue, diedAt, attempts, reason, data }) => ({
+    ...{ id, queue, died_at: diedAt, attempts, reason },
+    data,
+  }))
+  return { dead, total: found[0]?.total ?? 0 }
+}
+
+/** Ends dead jobs for good. @returns how many */
+export async function discardDead({ db }: Server, filter: DeadFilter): Promise<number> {
+  const [gone] = await db.statement<{ count: number }>(
+    `with gone as (delete from pgboss.job where ${CHOSEN} returning id)
+     select cast(count(*) as int) as count from gone`,
+    chosen(filter),
+  )
+  return gone?.count ?? 0
+}
+
+/** Jobs of one statement. */
+const BATCH = 1_000
+
+/** Sends dead jobs to their queues again. @returns how many */
+export async function redriveDead(boss: PgBoss, { queue, id }: DeadFilter): Promise<number> {
+  const filter = {
+    ...(queue !== undefined && { sourceName: queue }),
+    ...(id !== undefined && { ids: [id] }),
+  }
+  let sum = 0
+  for (let moved = BATCH; moved === BATCH; sum += moved) {
+    moved = await boss.redrive(DEAD_LETTERS, { ...filter, limit: BATCH })
+  }
+  return sum
+}
+
+interface DeadRow {
+  id: string
+  queue: string
+  diedAt: Date
+  attempts: number
+  reason: string | null
+  data: object
+}
+
+/** Those that wait there; what was redriven or discarded does not. */
+const CHOSEN = `name = :dead and state < 'active'
+  and (cast(:queue as text) is null or source_name = :queue) and (cast(:id as uuid) is null or id = :id)`
+
+function chosen({ queue, id }: DeadFilter) {
+  return { dead: DEAD_LETTERS, queue: queue ?? null, id: id ?? null }
+}
+
+function asQueue(row: object): QueueRecord {
+  const { queue, waiting, later, running, dead, oldestWaitingAt, lagSeconds } = row as {
+    queue: string
+    waiting: number
+    later: number
+    running: number
+    dead: number
+    oldestWaitingAt: Date | null
+    lagSeconds: number
+  }
+  return {
+    ...{ queue, waiting, later, running, dead },
+    oldest_waiting_at: oldestWaitingAt,
+    lag_seconds: Math.round(lagSeconds * 10) / 10,
+  }
+}

@@ -1,0 +1,39 @@
+/** How a job remembers what caused it: beside its data, under a key that its kind never sees. */
+import { currentOrigin } from '../telemetry/origin.ts'
+import { traceparent } from '../telemetry/spans.ts'
+
+/** The one key that no kind of job may use for data of its own. */
+const KEY = '_origin'
+
+/** What a job remembers. */
+export interface Cause {
+  /** Of the request or the sweep that the job goes back to, over whichever other jobs. */
+  id: string
+  /** The span that sent it, as `traceparent` writes it. */
+  trace?: string
+}
+
+/** The data of a job as it is stored: with what causes it here, if anything does. */
+export function withCause<Data extends object>(data: Data): Data {
+  const id = currentOrigin()?.id
+  const trace = traceparent()
+  if (!id) return data
+  return { ...data, [KEY]: { id, ...(trace !== undefined && { trace }) } satisfies Cause }
+}
+
+/** Parts what is stored of a job; what was edited by hand and is no cause counts as none. */
+export function splitCause(stored: object): { data: object; cause: Cause | undefined } {
+  const { [KEY]: cause, ...data } = stored as Record<string, unknown>
+  const { id, trace } = (cause ?? {}) as Record<string, unknown>
+  if (typeof id !== 'string') return { data, cause: undefined }
+  return { data, cause: { id, ...(typeof trace === 'string' && { trace }) } }
+}
+
+/** What lines of the log say of a job's data: its ids. */
+export function idsOf(data: object): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(data).filter(
+      (entry): entry is [string, string] => /_id$/.test(entry[0]) && typeof entry[1] === 'string',
+    ),
+  )
+}

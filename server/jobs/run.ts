@@ -1,0 +1,70 @@
+/** One try of one job. */
+import type { JobResult, JobWithMetadata } from 'pg-boss'
+import type { Logger } from 'pino'
+import type { Server } from '@hapi/hapi'
+import { checked, GiveUp, type Job } from './job.ts'
+import { Crashed, sentData, type Crashes } from './crashes.ts'
+import type { Running } from './drain.ts'
+import { splitCause } from './origin.ts'
+
+/** What jobs are worked in. */
+export interface Surroundings {
+  server: Server
+  log: Logger
+  running: Running
+  crashes: Crashes
+  /** The jobs that this process works, by their ids. */
+  atWork: Map<string, string>
+  /** Told which these are whenever one begins. */
+  note(atWork: string): void
+}
+
+/** Bytes of what is stored of a job's end: an operator's view holds many. */
+const OUTPUT = 2_048
+
+/** Works one job and says what came of it; it never rejects. */
+export async function runJob(
+  job: Job,
+  record: JobWithMetadata<object>,
+  surroundings: Surroundings,
+): Promise<JobResult> {
+  const { server, log, running, atWork } = surroundings
+  const attempt = record.retryCount + 1
+  try {
+    await surroundings.crashes.count(server, record, atWork)
+    atWork.set(record.id, job.name)
+    surroundings.note([...atWork].map(([id, name]) => `${name} ${id}`).join(', '))
+    const data = checked(job, splitCause(sentData(record)).data)
+    const work = job.work(data, {
+      server,
+      log,
+      attempt,
+      signal: AbortSignal.any([record.signal, running.handingBack]),
+      id: record.id,
+    })
+    const output = await running.track(record, work)
+    return { id: record.id, status: 'completed', output: small(output ?? {}) }
+  } catch (error) {
+    const { name, message } = error as Error
+    const isFinal = error instanceof GiveUp || error instanceof Crashed
+    const isHandedBack = running.handingBack.aborted && !isFinal
+    const isOver = isFinal || (attempt > record.retryLimit && !isHandedBack)
+    if (isHandedBack) log.info({ attempt, err: message }, 'job handed back')
+    else if (isOver) log.error({ attempt, err: message }, 'job given up on')
+    else log.warn({ attempt, err: message }, 'job failed')
+    // Only name and message are stored: an error of an HTTP client carries headers.
+    return { id: record.id, status: isOver ? 'deadletter' : 'failed', output: small({ name, message }) }
+  } finally {
+    atWork.delete(record.id)
+  }
+}
+
+/** What is too long is cut where it is a text, and left out where it is not. */
+function small(output: object): object {
+  const bytes = Buffer.byteLength(JSON.stringify(output))
+  if (bytes <= OUTPUT) return output
+  const { name, message } = output as { name?: string; message?: string }
+  if (typeof message !== 'string') return { truncated: `The output had ${bytes} bytes` }
+  // A character takes six bytes at most, escaped.
+  return { name: String(name).slice(0, 40), message: `${message.slice(0, 250)}…` }
+}

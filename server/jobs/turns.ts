@@ -1,0 +1,55 @@
+/** Whose turn it is: companies with jobs that wait take turns, however many each of them has. */
+import { rows, type Transaction } from '../database.ts'
+import type { Job } from './job.ts'
+
+/** The turns of one kind of job, as they stand and as they are given out. */
+export interface Turns {
+  /** The next one of a company: behind its own jobs, and level with those of others that have waited longest. */
+  next(companyId: string): number
+  /** Counts a job of a group as waiting. */
+  add(group: string): void
+  /** Groups of which so many wait. */
+  full(most: number): string[]
+}
+
+interface Standing {
+  companyId: string
+  groupId: string | null
+  first: number
+  last: number
+  count: number
+}
+
+/**
+ * Reads how the turns stand, in one statement, which reads all jobs of the kind that wait: for sweeps.
+ * Start-time fair queuing: what a company sends gets numbers that go on from its own last one, or from the one whose
+ * turn it is now; the lowest start first. So one that comes with few jobs waits for few.
+ */
+export async function readTurns(trx: Transaction, { name }: Pick<Job, 'name'>): Promise<Turns> {
+  const standing = await rows<Standing>(
+    trx,
+    `select data ->> 'company_id' as company_id, group_id, cast(min(-priority) as int) as first,
+            cast(max(-priority) as int) as last, cast(count(*) as int) as count
+       from pgboss.job where name = ? and state < 'active' and start_after <= now() group by 1, 2`,
+    [name],
+  )
+  const now =
+    standing.length === 0 ? 0 : standing.reduce((least, { first }) => Math.min(least, first), Infinity)
+  const last = new Map<string, number>()
+  const counts = new Map<string, number>()
+  for (const { companyId, groupId, last: turn, count } of standing) {
+    last.set(companyId, Math.max(last.get(companyId) ?? 0, turn))
+    if (groupId !== null) counts.set(groupId, (counts.get(groupId) ?? 0) + count)
+  }
+  return {
+    next(companyId) {
+      const turn = Math.max(last.get(companyId) ?? 0, now) + 1
+      last.set(companyId, turn)
+      return turn
+    },
+    add(group) {
+      counts.set(group, (counts.get(group) ?? 0) + 1)
+    },
+    full: most => [...counts].filter(([, count]) => count >= most).map(([group]) => group),
+  }
+}

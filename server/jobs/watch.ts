@@ -1,0 +1,57 @@
+/** Finds that jobs are no longer looked for, though the database would answer. */
+import type { PgBoss } from 'pg-boss'
+
+/** Milliseconds between two looks; an idle worker fetches several times in between. */
+const EVERY_MS = 10_000
+/** Looks in a row that find nothing fetched before the process counts as stuck: a minute. */
+const PATIENCE = 6
+
+/** What is kept of one queue between two looks. */
+interface Sight {
+  fetchedOn: number
+  /** Looks in a row at which its idle workers had fetched nothing new. */
+  missed: number
+}
+
+/**
+ * Looks every 10 s whether idle workers still fetch.
+ * @param isAnswering whether the database does; while it does not, nothing is held against the workers
+ * @param end told once, with a sentence, when a queue's workers have not fetched for a minute
+ * @returns what stops it
+ */
+export function watchFetches(
+  boss: Pick<PgBoss, 'getWipData'>,
+  isAnswering: () => Promise<boolean>,
+  end: (sentence: string) => void,
+  everyMs = EVERY_MS,
+): () => void {
+  const sights = new Map<string, Sight>()
+  const timer = setInterval(() => {
+    void isAnswering().then(answers => {
+      if (!answers) return sights.clear()
+      const stuck = look(boss, sights)
+      if (stuck === undefined) return
+      clearInterval(timer)
+      end(
+        `Jobs of ${stuck} have not been looked for in ${(PATIENCE * everyMs) / 1000} s, though the database answers`,
+      )
+    })
+  }, everyMs)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+/** @returns a queue whose idle workers have fetched nothing for too long */
+function look(boss: Pick<PgBoss, 'getWipData'>, sights: Map<string, Sight>): string | undefined {
+  const idle = boss.getWipData().filter(({ count, state }) => count === 0 && state === 'active')
+  const byQueue = Map.groupBy(idle, ({ name }) => name)
+  for (const name of sights.keys()) if (!byQueue.has(name)) sights.delete(name)
+  for (const [name, workers] of byQueue) {
+    const fetchedOn = Math.max(...workers.map(worker => worker.lastFetchedOn ?? 0))
+    const sight = sights.get(name)
+    const missed = sight?.fetchedOn === fetchedOn ? sight.missed + 1 : 0
+    sights.set(name, { fetchedOn, missed })
+    if (missed >= PATIENCE) return name
+  }
+  return undefined
+}

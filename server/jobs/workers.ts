@@ -1,0 +1,101 @@
+/** Who looks for jobs of one kind, and works them. */
+import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
+import type { Job } from './job.ts'
+import { followJob } from './follow.ts'
+import { runJob, type Surroundings } from './run.ts'
+
+/** One of pg-boss's workers. */
+interface Worker {
+  id: string
+  /** One that waits has no job, and looks for one every few seconds or when it is woken. */
+  state: 'waiting' | 'working' | 'leaving'
+}
+
+/** How late a job may start whose time has come, when the queue is otherwise quiet. */
+const POLL_SECONDS = 2
+/** What the workers of every kind of job are started with. */
+export interface WorkerOptions {
+  surroundings: Surroundings
+  /** Whether jobs can be waited for; for tests. */
+  spies: boolean
+  isStopping(): boolean
+}
+
+/**
+ * Workers of one kind of job. Each looks for jobs on its own, and each notification sends all of them looking, so
+ * that idle ones are what a quiet process costs: one waits, and whoever finds a job sends another one looking. So
+ * they become as many as there are jobs, up to the limit, and one again when the work is done.
+ */
+export async function startWorkers(
+  boss: PgBoss,
+  job: Job,
+  { surroundings, spies, isStopping }: WorkerOptions,
+): Promise<void> {
+  const { log } = surroundings
+  const settings = {
+    batchSize: 1,
+    includeMetadata: true,
+    perJobResults: true,
+    pollingIntervalSeconds: POLL_SECONDS,
+    // With notifications pg-boss polls every 30 s, and a job whose time comes later notifies nobody.
+    notifyPollingIntervalSeconds: POLL_SECONDS,
+    ...(job.concurrency?.perGroup && { groupConcurrency: job.concurrency.perGroup }),
+  } as const
+  const most = job.concurrency?.local ?? 2
+  const workers = new Set<Worker>()
+
+  async function hire(): Promise<void> {
+    const worker: Worker = { id: '', state: 'working' }
+    workers.add(worker)
+    try {
+      worker.id = await boss.work(job.name, settings, records => workOn(worker, records))
+    } catch (error) {
+      workers.delete(worker)
+      throw error
+    }
+    // Not before: without an id, pg-boss would let all workers go for this one.
+    worker.state = 'waiting'
+  }
+
+  async function workOn(worker: Worker, records: JobWithMetadata<unknown>[]): Promise<JobResult[]> {
+    if (worker.state === 'waiting') worker.state = 'working'
+    lookOn()
+    const results = await Promise.all(
+      (records as JobWithMetadata<object>[]).map(record => {
+        const { log, server } = surroundings
+        return followJob(job, record, { log, telemetry: server.telemetry }, () =>
+          runJob(job, record, surroundings),
+        )
+      }),
+    )
+    // One that was let go while it was finding this job has left the waiting to another.
+    if (worker.state === 'leaving') return results
+    for (const other of workers) if (other.state === 'waiting') void dismiss(other)
+    worker.state = 'waiting'
+    // What waits for the end of this one, in its group, woke nobody: so it looks again itself.
+    boss.notifyWorker(worker.id)
+    return results
+  }
+
+  const waiting = () => [...workers].find(({ state }) => state === 'waiting')
+  const report = (error: Error) => log.error({ err: error.message, job: job.name }, 'job engine')
+
+  function lookOn(): void {
+    const next = waiting()
+    if (next) boss.notifyWorker(next.id)
+    else if (workers.size < most && !isStopping()) hire().catch(report)
+  }
+
+  /** It counts until it is gone: it may be finding a job right now, and ends that first. */
+  async function dismiss(worker: Worker): Promise<void> {
+    worker.state = 'leaving'
+    await boss.offWork(job.name, { id: worker.id, wait: true }).catch(report)
+    workers.delete(worker)
+    // Whoever found a job meanwhile may have had nobody to send looking, and no room for another.
+    if (!waiting()) lookOn()
+  }
+
+  // Before the first job: what a spy has not seen end, `settled` would wait for without end.
+  if (spies) boss.getSpy(job.name)
+  await hire()
+}

@@ -1,0 +1,248 @@
+import knexModule, { type Knex } from 'knex'
+import { knexSnakeCaseMappers } from 'objection'
+import type { Logger } from 'pino'
+
+/** Between names in PostgreSQL and in the program. */
+export const mappers = knexSnakeCaseMappers()
+
+/** Milliseconds after which a query is given up on; the server ends it itself two seconds earlier. */
+const QUERY_TIMEOUT = 15_000
+/** Milliseconds that a transaction may do nothing: nothing but the database is waited for inside of one. */
+const IDLE_TIMEOUT = 10_000
+
+/** A driver's connection; knex asks it with a callback behind the query. */
+interface PgConnection {
+  on(event: 'error' | 'end', listener: (error: Error) => void): void
+  query(...input: unknown[]): unknown
+  connection: { stream: { destroy(): void; cork(): void; uncork(): void } }
+  /** Why knex is not to hand it out again. */
+  __knex__disposed?: unknown
+}
+
+/**
+ * What is asked all day reads indexes, mostly from memory: taken for far dearer than reading on, as by default, they
+ * are left for whole tables, which parallel workers then have to be started for.
+ */
+const PLANNING = '-c random_page_cost=1.1 -c max_parallel_workers_per_gather=0'
+
+/** A knex pool that outlives a database restart and a connection that went silent. */
+export function openPool(
+  url: string,
+  name: string,
+  max: number,
+  log: Logger,
+  { endless = false } = {},
+): Knex {
+  const limits = {
+    query_timeout: QUERY_TIMEOUT,
+    statement_timeout: QUERY_TIMEOUT - 2_000,
+    // What a process that vanished without a word had locked is free again after this.
+    idle_in_transaction_session_timeout: IDLE_TIMEOUT,
+  }
+  const heard = new Map<PgConnection, number>()
+  const pool = knexModule({
+    client: 'pg',
+    ...mappers,
+    connection: {
+      connectionString: url,
+      application_name: name,
+      // The driver reads times in one style only, whatever the database's is.
+      options: `${PLANNING} -c datestyle=ISO`,
+      keepAlive: true,
+      // What is asked without waiting for the answer before goes out with it.
+      pipeline: true,
+      ...(endless ? {} : limits),
+      connectionTimeoutMillis: 5_000,
+    } as Knex.PgConnectionConfig,
+    pool: {
+      min: 0,
+      max,
+      afterCreate(connection: PgConnection, done: (error: unknown, connection: unknown) => void) {
+        surviveLoss(connection, heard, log)
+        noteRefusals(connection, () => refusals.set(pool, performance.now()))
+        done(null, connection)
+      },
+    },
+    acquireConnectionTimeout: 10_000,
+    // Knex would write to the console by itself.
+    log: {
+      warn: (message: unknown) => log.warn(String(message)),
+      error: (message: unknown) => log.warn(String(message)),
+      debug: (message: unknown) => log.debug(String(message)),
+    },
+  })
+  beginEarly(pool)
+  return pool
+}
+
+/** A statement as the driver takes it; under a name it is parsed once a connection. */
+export interface Statement {
+  text: string
+  values: unknown[]
+  name?: string
+}
+
+/** What knex makes for `pool.transaction(…)`, before it has a connection. */
+interface Opening {
+  begin(connection: PgConnection): Promise<unknown>
+}
+
+/** The parts of knex's client that are used here. */
+interface PoolClient {
+  transaction(work: unknown, config?: { first?: Statement }, outer?: unknown): Opening
+  acquireConnection(): Promise<PgConnection>
+  releaseConnection(connection: PgConnection): Promise<void>
+}
+
+/**
+ * Sends `BEGIN`, and `first` of the transaction's config where there is one, together with the first thing that the
+ * transaction asks: each wait for an answer would cost more than what is asked. When `BEGIN` fails, so does all that
+ * follows it on its connection, and the transaction is rejected with its error.
+ */
+function beginEarly(pool: Knex): void {
+  const client = pool.client as PoolClient
+  const transaction = client.transaction.bind(client)
+  client.transaction = (work, config, outer) => {
+    const opening = transaction(work, config, outer)
+    const begin = opening.begin.bind(opening)
+    opening.begin = async connection => {
+      const { stream } = connection.connection
+      stream.cork()
+      void begin(connection)
+      // Should it fail, the transaction is aborted, and whatever follows is refused.
+      if (config?.first) connection.query(config.first, () => undefined)
+      setImmediate(() => stream.uncork())
+    }
+    return opening
+  }
+}
+
+/**
+ * Runs one statement without a transaction and gives its rows with camelCase names.
+ * @param bindings by name (`:company_id`)
+ * @param name under which it is prepared
+ */
+export async function askOnce<T extends object>(
+  pool: Knex,
+  text: string,
+  bindings: Record<string, unknown> = {},
+  name?: string,
+): Promise<T[]> {
+  const client = pool.client as PoolClient
+  const connection = await client.acquireConnection()
+  try {
+    return (await ask(connection, positioned(text, bindings, name))) as T[]
+  } finally {
+    void client.releaseConnection(connection)
+  }
+}
+
+/**
+ * Runs statements in a transaction that only reads, all sent at once and waited for once. After an error the others
+ * are refused by the database, and the transaction is over all the same.
+ * @throws the first error
+ */
+export async function readTogether(pool: Knex, statements: readonly Statement[]): Promise<object[][]> {
+  const client = pool.client as PoolClient
+  const connection = await client.acquireConnection()
+  const { stream } = connection.connection
+  stream.cork()
+  const asked = [BEGIN, ...statements, COMMIT].map(statement => ask(connection, statement))
+  stream.uncork()
+  const answers = await Promise.allSettled(asked)
+  void client.releaseConnection(connection)
+  return answers
+    .map(answer => {
+      if (answer.status === 'rejected') throw answer.reason
+      return answer.value
+    })
+    .slice(1, -1)
+}
+
+const BEGIN: Statement = { text: 'begin read only', values: [] }
+const COMMIT: Statement = { text: 'commit', values: [] }
+
+/** The rows of one statement, with camelCase names. */
+function ask(connection: PgConnection, statement: Statement): Promise<object[]> {
+  return new Promise((resolve, reject) => {
+    connection.query(statement, (error: Error | null, result: { rows: object[] }) =>
+      error ? reject(error) : resolve(mappers.postProcessResponse(result.rows) as object[]),
+    )
+  })
+}
+
+/** Texts with their values by position, and the names of these: as many as there are statements in the program. */
+const compiled = new Map<string, { text: string; names: string[] }>()
+
+/** A statement with its values by position. @param bindings values by name (`:company_id`), no names of columns */
+export function positioned(text: string, bindings: Record<string, unknown>, name?: string): Statement {
+  let known = compiled.get(text)
+  if (!known) {
+    const names: string[] = []
+    const numbered = text.replaceAll(/(?<![:\w\\]):([a-z_]\w*)/gi, (match, name: string) => {
+      if (!Object.hasOwn(bindings, name)) return match
+      // Each place by itself: PostgreSQL may take the same value for a number here and for a text there.
+      return `$${names.push(name)}`
+    })
+    known = { text: numbered, names }
+    compiled.set(text, known)
+  }
+  const values = known.names.map(name => bindings[name])
+  return { text: known.text, values, ...(name !== undefined && { name }) }
+}
+
+/** When the database behind a pool last refused to write. */
+const refusals = new WeakMap<Knex, number>()
+
+/** Whether the database behind a pool refused to write within so many milliseconds: it is full, or read-only. */
+export function hasRefusedWrites(pool: Knex, milliseconds: number): boolean {
+  return performance.now() - (refusals.get(pool) ?? -Infinity) < milliseconds
+}
+
+/** Whether an error of the database says that it takes no writes: it is read-only, full, or its disk fails. */
+export function isRefusedWrite(error: unknown): boolean {
+  const { code, nativeError } = error as { code?: string; nativeError?: { code?: string } }
+  return /^(25006|53100|58030)$/.test(nativeError?.code ?? code ?? '')
+}
+
+function noteRefusals(connection: PgConnection, note: () => void): void {
+  const query = connection.query.bind(connection)
+  connection.query = (...input) => {
+    const tell = input.at(-1)
+    if (typeof tell !== 'function') return query(...input)
+    return query(...input.slice(0, -1), (error: Error | null, result: unknown) => {
+      if (error && isRefusedWrite(error)) {
+        note()
+        // Sessions keep for good what they began with: one of a database that was read-only then would stay so.
+        connection.__knex__disposed = error
+      }
+      tell(error, result)
+    })
+  }
+}
+
+/**
+ * Without a listener, a terminated backend ends the whole process. And a socket whose other end vanished
+ * without a word times out each query for ever, since knex hands the same socket out again: it is thrown away,
+ * and so is every other of its pool that has not been heard of since, or each would cost somebody a timeout.
+ * @param heard the pool's connections, and when each last answered
+ */
+function surviveLoss(connection: PgConnection, heard: Map<PgConnection, number>, log: Logger): void {
+  heard.set(connection, performance.now())
+  connection.on('end', () => heard.delete(connection))
+  connection.on('error', error => log.warn({ err: error.message }, 'a database connection was lost'))
+  const query = connection.query.bind(connection)
+  connection.query = (...input) => {
+    const askedAt = performance.now()
+    const tell = input.at(-1)
+    if (typeof tell !== 'function') return query(...input)
+    return query(...input.slice(0, -1), (error: Error | null, result: unknown) => {
+      if (error?.message === 'Query read timeout') {
+        for (const [other, at] of heard) if (at < askedAt) other.__knex__disposed = error
+        connection.__knex__disposed = error
+        connection.connection.stream.destroy()
+      } else heard.set(connection, performance.now())
+      tell(error, result)
+    })
+  }
+}

@@ -1,0 +1,31 @@
+import type { Knex } from 'knex'
+
+/** How the connections of a pool are used just now. */
+export interface PoolUse {
+  name: string
+  max: number
+  used: number
+  idle: number
+  /** Who waits for one. */
+  waiting: number
+}
+
+/** What knex's own pool tells of itself. */
+interface Counted {
+  max: number
+  numUsed(): number
+  numFree(): number
+  numPendingAcquires(): number
+}
+
+/** Reads how a pool of knex is used. */
+export function poolUse(name: string, { client }: Knex): PoolUse {
+  const { pool } = client as { pool?: Counted }
+  return {
+    name,
+    max: pool?.max ?? 0,
+    used: pool?.numUsed() ?? 0,
+    idle: pool?.numFree() ?? 0,
+    waiting: pool?.numPendingAcquires() ?? 0,
+  }
+}
