@@ -1,7 +1,7 @@
 /**
  * How many deliveries a second workers make, and how long after the commit of an alert its message arrives, with
  * receivers beside that never answer; beside the same number of bare HTTPS POSTs: `node test/bench/deliveries.ts
- * [--quick] [--profile FOLDER]`.
+ * [--short] [--quick] [--json] [--profile FOLDER]`.
  *
  * Alerts are raised in this process, which works no jobs; workers and receivers are processes of their own. Each alert
  * goes to every destination, so that whoever never answers is owed as much as whoever does. What arrived must be what
@@ -26,13 +26,23 @@ import { testCluster } from '../helpers/cluster.ts'
 import { startProcess } from '../helpers/server-process.ts'
 import { startServer, type TestServer } from '../helpers/server.ts'
 import { makeWorld, type World } from '../plugins/alerts/world.ts'
+import { quantile, tellRows, within, type Row, type Teardown } from './rows.ts'
 
-const { values } = parseArgs({ options: { quick: { type: 'boolean' }, profile: { type: 'string' } } })
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean' },
+    short: { type: 'boolean' },
+    json: { type: 'boolean' },
+    profile: { type: 'string' },
+  },
+})
 const isQuick = values.quick === true
+/** Processes, and dead receivers beside, that all are tried with. */
+const PROCESSES = values.short ? [1] : [1, 2]
 
 /** Messages of a burst; alerts and milliseconds between them, where lag is measured. */
 const BURST = isQuick ? 160 : 2_000
-const ALERTS = isQuick ? 40 : 600
+const ALERTS = isQuick ? 40 : values.short ? 200 : 600
 const PAUSE = 100
 /** Milliseconds after which a message that has not arrived is not waited for any more. */
 const PATIENCE = 30_000
@@ -52,31 +62,51 @@ interface Bench {
   folder: string
 }
 
-const downs: (() => unknown)[] = []
-const lasting = { teardown: (down: () => unknown) => downs.push(down) }
-try {
-  await main()
-} finally {
-  for (const down of downs.reverse()) await down()
-}
+/** What was measured, by the heads of its columns. */
+type Figures = Record<string, string | number | undefined>
 
-async function main(): Promise<void> {
-  const bench = await makeBench()
+await within(main)
+
+async function main(t: Teardown): Promise<void> {
+  const bench = await makeBench(t)
   const [load = 0] = loadavg()
   console.log(
     `${availableParallelism()} processors, of which ${load.toFixed(1)} were busy; Node ${process.version}`,
   )
-  const rates: object[] = await bareLoops(bench)
-  for (const processes of [1, 2])
+  const rates = await bareLoops(bench)
+  const bare = rates.at(-1)!
+  for (const processes of PROCESSES)
     for (const destinations of [1, HEALTHY]) rates.push(await burst(bench, processes, destinations))
   console.table(rates)
-  const lags: object[] = []
-  for (const processes of [1, 2])
-    for (const dead of [0, 1, DEAD]) lags.push(await lag(bench, processes, dead))
+  const lags: Figures[] = []
+  for (const processes of PROCESSES)
+    for (const dead of values.short ? [0, DEAD] : [0, 1, DEAD]) lags.push(await lag(bench, processes, dead))
+  console.log('Milliseconds from the commit of an alert to the arrival of its message:')
   console.table(lags)
+  tellRows(rowsOf(bare, rates, lags))
 }
 
-async function makeBench(): Promise<Bench> {
+/** Of one process: a burst to one destination beside bare posts, and lag beside dead receivers and without. */
+function rowsOf(bare: Figures, rates: readonly Figures[], lags: readonly Figures[]): Row[] {
+  const ours = rates.find(rate => String(rate['']).startsWith('one process'))!
+  const [alone, beside] = [
+    lags[0]!,
+    lags.findLast(({ dead, processes }) => dead === DEAD && processes === 1)!,
+  ]
+  const [perSecond, postsPerSecond] = [Number(ours['recorded a second']), Number(bare['a second'])]
+  return [
+    { what: 'deliveries, beside posts alone', ours: perSecond, hand: postsPerSecond, unit: 'a second' },
+    { what: 'an alert arrives, p50', ours: Number(alone.p50), unit: 'ms' },
+    {
+      what: `an alert arrives, p99, beside ${DEAD} dead receivers and none`,
+      ours: Number(beside.p99),
+      hand: Number(alone.p99),
+      unit: 'ms',
+    },
+  ]
+}
+
+async function makeBench(lasting: Teardown): Promise<Bench> {
   process.env.TEST_CLUSTER = JSON.stringify(await testCluster())
   const folder = await mkdtemp(join(tmpdir(), 'tidemark-bench-'))
   lasting.teardown(() => rm(folder, { recursive: true }))
@@ -97,7 +127,7 @@ function readAuthority(folder: string): string {
 }
 
 /** POSTs of the same size, without a product around them. */
-async function bareLoops({ receiver }: Bench): Promise<object[]> {
+async function bareLoops({ receiver }: Bench): Promise<Figures[]> {
   const url = `${receiver.url}/ok`
   const body = JSON.stringify({ alert: 'x'.repeat(700) })
   const headers = { 'content-type': 'application/json', 'webhook-id': 'bare' }
@@ -115,7 +145,7 @@ async function bareLoops({ receiver }: Bench): Promise<object[]> {
     'got, a connection each': () => got.post(url, { body, headers, retry: { limit: 0 } }),
     'guarded, as deliveries are': () => postGuarded(url, { body, headers, policy }),
   }
-  const rates: object[] = []
+  const rates: Figures[] = []
   for (const [name, post] of Object.entries(ways)) {
     await repeat(post, IN_FLIGHT)
     await receiver.take()
@@ -136,7 +166,7 @@ async function repeat(post: () => Promise<unknown>, times: number): Promise<void
   await Promise.all(Array.from({ length: IN_FLIGHT }, one))
 }
 
-function rateOf(name: string, ms: number, more: object = {}): object {
+function rateOf(name: string, ms: number, more: Figures = {}): Figures {
   return {
     '': name,
     'a second': Math.round((BURST * 1_000) / ms),
@@ -146,7 +176,7 @@ function rateOf(name: string, ms: number, more: object = {}): object {
 }
 
 /** Alerts that are raised at once: from their commit until the last message has arrived, and until all is on record. */
-async function burst(bench: Bench, processes: number, destinations: number): Promise<object> {
+async function burst(bench: Bench, processes: number, destinations: number): Promise<Figures> {
   const { app, world, receiver, healthy } = bench
   await begin(bench, healthy.slice(0, destinations))
   const stop = await startWorkers(bench, processes)
@@ -177,7 +207,7 @@ async function statements({ query }: TestServer): Promise<number> {
 }
 
 /** Alerts that are raised one by one: milliseconds from each one's commit until it arrives where somebody answers. */
-async function lag(bench: Bench, processes: number, dead: number): Promise<object> {
+async function lag(bench: Bench, processes: number, dead: number): Promise<Figures> {
   const { app, world, receiver } = bench
   await begin(bench, [bench.healthy[0]!, ...bench.dead.slice(0, dead)])
   const stop = await startWorkers(bench, processes)
@@ -194,16 +224,16 @@ async function lag(bench: Bench, processes: number, dead: number): Promise<objec
   if (arrived.size < ALERTS) process.exitCode = 1
   const busy = await app.query(`select count(*)::int as n from deliveries where claimed_at is not null`)
   await stop()
-  const lags = [...committed].map(([id, at]) => (arrived.get(id) ?? Infinity) - at).sort((a, b) => a - b)
-  const at = (share: number) => Math.round(lags[Math.min(lags.length - 1, Math.floor(share * lags.length))]!)
-  const name = `${processes === 1 ? 'one process' : `${processes} processes`}, ${dead} dead beside`
+  const lags = [...committed].map(([id, at]) => (arrived.get(id) ?? Infinity) - at)
+  const at = (share: number) => Math.round(quantile(lags, share))
   return {
-    'ms from commit to arrival': name,
+    processes,
+    dead,
     p50: at(0.5),
     p99: at(0.99),
     most: at(1),
     missing: ALERTS - arrived.size,
-    'in flight': busy[0]?.n,
+    'in flight': Number(busy[0]?.n),
   }
 }
 

@@ -12,6 +12,7 @@ import {
 } from '../../checks/detector.ts'
 import { both, hourPattern, isWeekend, weekdayPattern } from './detector-draft.ts'
 import { randomOf } from './detector-random.ts'
+import { median } from './rows.ts'
 
 /** Points of the history that a verdict rests on. */
 const HISTORY = 365
@@ -104,12 +105,21 @@ function pointsOf(series: string, interval: 'hourly' | 'daily', length: number):
   })
 }
 
+/** The least that judges a value by its past: mean and deviation of as many points; milliseconds, the median. */
+export function measurePlain(rounds: number): number {
+  const values = pointsOf('row_count', 'hourly', HISTORY).map(({ value }) => value)
+  let outside = 0
+  const judge = () => {
+    const mean = values.reduce((sum, value) => sum + value, 0) / HISTORY
+    const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / HISTORY
+    if (Math.abs(values[0]! - mean) > 3 * Math.sqrt(variance)) outside += 1
+  }
+  const times = Array.from({ length: rounds }, () => timed(judge))
+  return outside < 0 ? NaN : median(times)
+}
+
 function timed(work: () => unknown): number {
   const before = performance.now()
   work()
   return performance.now() - before
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 }

@@ -28,7 +28,8 @@ import {
   type Verdicts,
 } from './detector-score.ts'
 import { makeSeries, type Series } from './detector-series.ts'
-import { measureCosts, type Cost } from './detector-timing.ts'
+import { measureCosts, measurePlain, type Cost } from './detector-timing.ts'
+import { tellRows } from './rows.ts'
 
 const { values: given, positionals } = parseArgs({
   allowPositionals: true,
@@ -37,6 +38,7 @@ const { values: given, positionals } = parseArgs({
     salt: { type: 'string', default: 'a' },
     peers: { type: 'string', default: 'final,baselines:dqops,baselines:elementary,baselines:re_data' },
     quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
   },
 })
 const folder = positionals[0] === undefined ? null : resolve(positionals[0])
@@ -64,13 +66,25 @@ if (folder) {
     'Peers without an opinion on updates are given one: late after 1.5 times the 95th percentile of gaps.',
   )
 }
-tellCosts(measureCosts(given.quick ? 5 : 25))
+const costs = measureCosts(given.quick ? 5 : 25)
+tellCosts(costs)
 
 const disagreements = folder ? await disagreementsWith(folder) : []
 for (const disagreement of disagreements) console.error(disagreement)
 if (contradicted > 0) console.error(`${contradicted} verdicts contradict themselves.`)
 if (ahead > 0) console.error(`${ahead} verdicts depend on later values.`)
 if (contradicted + ahead + disagreements.length > 0) process.exitCode = 1
+const plainMs = measurePlain(given.quick ? 100 : 1_000)
+tellRows(
+  costs
+    .filter(({ interval, operating }) => interval === 'hourly' && operating === 'off')
+    .map(({ series, incrementalMs }) => ({
+      what: `verdict on ${series} of a year, beside mean and deviation`,
+      ours: 1_000 * incrementalMs,
+      hand: 1_000 * plainMs,
+      unit: 'µs',
+    })),
+)
 
 /** Those that are scored, the first few of each family. */
 function readSeries(from: string): Series[] {

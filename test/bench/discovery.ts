@@ -16,6 +16,7 @@ import { testCluster } from '../helpers/cluster.ts'
 import { startServer } from '../helpers/server.ts'
 import { startSource, type Source } from '../helpers/source.ts'
 import { POSTGRESQL_PLAIN } from './introspect-engines.ts'
+import { isAsked, median, tellRows, within, words, type Row } from './rows.ts'
 
 const COLUMN_TYPES = ['integer', 'bigint', 'varchar(50)', 'decimal(12,2)', 'date', 'timestamp']
 /** The most a discovery may take of psql's time; of the largest size only memory is limited. */
@@ -40,7 +41,7 @@ interface Answer {
 }
 
 if (process.env.BENCH_DISCOVERY) await serve(JSON.parse(process.env.BENCH_DISCOVERY) as Source['config'])
-else await main(Number(process.argv[2] ?? 5), sizes(process.argv[3] ?? '250x33000,5000x100000'))
+else await main(Number(words[0] ?? 5), sizes(words[1] ?? '250x33000,5000x100000'))
 
 function sizes(text: string): Size[] {
   return text.split(',').map(size => {
@@ -85,17 +86,16 @@ async function serve(config: Source['config']): Promise<void> {
 async function main(rounds: number, all: readonly Size[]): Promise<void> {
   process.env.TEST_CLUSTER = JSON.stringify(await testCluster())
   let isMet = true
+  const told: Row[] = []
   for (const size of all) {
-    const downs: (() => unknown)[] = []
-    const source = await startSource({ teardown: down => downs.push(down) })
-    try {
+    await within(async t => {
+      const source = await startSource(t)
       await build(source, size)
-      isMet = (await measure(source, size, rounds)) && isMet
-    } finally {
-      for (const down of downs.reverse()) await down()
-    }
+      isMet = (await measure(source, size, rounds, told)) && isMet
+    })
   }
-  process.exitCode = isMet ? 0 : 1
+  tellRows(told)
+  process.exitCode = isMet || isAsked ? 0 : 1
 }
 
 async function build(source: Source, { tables, columns }: Size): Promise<void> {
@@ -112,7 +112,7 @@ async function build(source: Source, { tables, columns }: Size): Promise<void> {
   await source.query('vacuum analyze')
 }
 
-async function measure(source: Source, size: Size, rounds: number): Promise<boolean> {
+async function measure(source: Source, size: Size, rounds: number, told: Row[]): Promise<boolean> {
   const child = fork(import.meta.filename, {
     // As `npm start`: told of less room, the process collects its garbage earlier.
     execArgv: ['--max-old-space-size=1024', '--max-semi-space-size=8'],
@@ -140,7 +140,30 @@ async function measure(source: Source, size: Size, rounds: number): Promise<bool
   }
   child.send('end')
   await once(child, 'exit')
-  return report(size, times, last?.peakMb ?? NaN)
+  const peakMb = last?.peakMb ?? NaN
+  told.push(...rowsOf(size, times, peakMb))
+  return report(size, times, peakMb)
+}
+
+function rowsOf(
+  { tables, columns }: Size,
+  times: Record<Ask | 'psql' | 'idle', number[]>,
+  peakMb: number,
+): Row[] {
+  const hand = median(times.psql) - median(times.idle)
+  const what = `discovery of ${columns.toLocaleString('en')} columns in ${tables.toLocaleString('en')} tables`
+  const row = (ask: Ask, when: string, most?: number): Row => ({
+    what: `${what}, ${when}`,
+    ours: median(times[ask]),
+    ...(Number.isFinite(hand) && { hand, ...(most !== undefined && { bar: { most } }) }),
+    unit: 'ms',
+  })
+  return [
+    row('first', 'the first one', MAX_FIRST),
+    row('unchanged', 'nothing changed', MAX_UNCHANGED),
+    row('changed', '1 % changed'),
+    { what: `${what}, memory`, ours: peakMb, unit: 'MB', bar: { most: MAX_MEMORY_MB } },
+  ]
 }
 
 function report(size: Size, times: Record<Ask | 'psql' | 'idle', number[]>, peakMb: number): boolean {
@@ -218,9 +241,4 @@ async function psql({ config }: Source, queries: readonly string[]): Promise<num
   if (Number.isNaN(code)) return NaN
   if (code !== 0) throw new Error(`psql ended with ${code}`)
   return performance.now() - startedAt
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? NaN
 }

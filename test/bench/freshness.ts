@@ -19,6 +19,7 @@ import { prepareByHand, sweepByHand } from './freshness-hand.ts'
 import { serve, startChild, type Cost, type Running } from './freshness-server.ts'
 import { countStatements, type Sent } from './freshness-statements.ts'
 import * as world from './freshness-world.ts'
+import { median, tellRows, within, words, type Teardown } from './rows.ts'
 
 /** What a check says of itself. */
 interface Checked {
@@ -118,17 +119,18 @@ const PHASES: readonly Phase[] = [
   },
 ]
 
+/** The phases that the table of all benches tells of. */
+const TOLD = ['nothing new', 'all updated', 'all newly violated']
 const HEADS = 'sweep ms,claim ms,by hand,ratio,cpu ms,to source,to own,in trx,peak MB,pause ms,health ms'
 
 if (process.env.BENCH_FRESHNESS) await serve()
-else await main(Number(process.argv[2] ?? 5_000), Number(process.argv[3] ?? 3), process.argv[4] === 'list')
+else await main(Number(words[0] ?? 5_000), Number(words[1] ?? 3), words[2] === 'list')
 
 async function main(tables: number, rounds: number, isListed: boolean): Promise<void> {
   const cluster = await testCluster()
   process.env.TEST_CLUSTER = JSON.stringify(cluster)
-  const downs: (() => unknown)[] = []
-  try {
-    const bench = await makeBench(tables, cluster, { teardown: down => downs.push(down) })
+  await within(async t => {
+    const bench = await makeBench(tables, cluster, t)
     const counted = await countRound(bench)
     if (isListed) for (const [name, sent] of counted) list(name, sent)
     const timed = new Map(PHASES.map(({ name }) => [name, [] as Measured[]]))
@@ -136,15 +138,20 @@ async function main(tables: number, rounds: number, isListed: boolean): Promise<
       for (const phase of PHASES) timed.get(phase.name)!.push(await run(bench, phase, round % 2 === 0))
     }
     report(tables, rounds, counted, timed)
-  } finally {
-    for (const down of downs.reverse()) await down()
-  }
+    tellRows(
+      TOLD.map(name => {
+        const of = (key: 'ms' | 'handMs') => median(timed.get(name)!.map(one => one[key]))
+        const what = `sweep over ${tables.toLocaleString('en')} tables, ${name}`
+        return { what, ours: of('ms'), hand: of('handMs'), unit: 'ms' }
+      }),
+    )
+  })
 }
 
 async function makeBench(
   tables: number,
   cluster: Awaited<ReturnType<typeof testCluster>>,
-  t: { teardown(down: () => unknown): unknown },
+  t: Teardown,
 ): Promise<Bench> {
   const source = await startSource(t)
   await world.fillSource(source, tables)
@@ -331,8 +338,4 @@ function report(
 
 function pad(cell: string | number): string {
   return String(cell).padStart(10)
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
 }

@@ -1,9 +1,9 @@
 /**
  * What reading a whole catalog costs over the raw catalog queries of the engine's own client:
- * `node test/bench/introspect.ts [rounds] [engine]`.
+ * `node test/bench/introspect.ts [rounds] [engine] [sizes]`.
  *
- * Two databases of each engine: 250 tables with 33,000 columns, and 5,000 tables with 100,000, each table with a
- * primary key, a unique constraint and a foreign key. `introspect` runs in a process of its own, whose peak of
+ * Two databases of each engine, unless told: 250 tables with 33,000 columns, and 5,000 tables with 100,000
+ * (`250x33000,5000x100000`), each table with a primary key, a unique constraint and a foreign key. `introspect` runs in a process of its own, whose peak of
  * memory is told; the client runs plain queries of the catalog that ask for the same facts, as a person would
  * write them, and throws the rows away. Both take turns, medians are compared, and the time in which the client
  * answers `select 1` is taken off its own.
@@ -13,12 +13,13 @@ import { once } from 'node:events'
 import { promisify } from 'node:util'
 import type { ConnectOptions } from '../../connectors/connector.ts'
 import { engines, type BenchDatabase } from './introspect-engines.ts'
+import { isAsked, median, tellRows, within, words, type Row } from './rows.ts'
 
 const COLUMN_TYPES = ['integer', 'bigint', 'varchar(50)', 'decimal(12,2)', 'date', 'timestamp null']
-const SIZES = [
-  { tables: 250, columns: 33_000 },
-  { tables: 5_000, columns: 100_000 },
-]
+const SIZES = (words[2] ?? '250x33000,5000x100000').split(',').map(size => {
+  const [tables = NaN, columns = NaN] = size.split('x').map(Number)
+  return { tables, columns }
+})
 const MAX_RATIO = 2
 const MAX_MEMORY_MB = 300
 
@@ -39,7 +40,7 @@ interface Measured {
 }
 
 if (process.env.BENCH_INTROSPECT) await measureHere(JSON.parse(process.env.BENCH_INTROSPECT) as Job)
-else await main(Number(process.argv[2] ?? 7), process.argv[3])
+else await main(Number(words[0] ?? 7), words[1])
 
 interface Job {
   engine: string
@@ -77,24 +78,20 @@ function megabytes(bytes: number): number {
 
 async function main(rounds: number, only: string | undefined): Promise<void> {
   let isMet = true
+  const told: Row[] = []
   for (const { name, start } of engines) {
     if (only !== undefined && only !== name) continue
     for (const size of SIZES) {
-      const downs: (() => unknown)[] = []
-      const database = await start({ teardown: down => downs.push(down) })
-      if (typeof database === 'string') {
-        console.log(`${name}: skipped, ${database}`)
-        break
-      }
-      try {
+      await within(async t => {
+        const database = await start(t)
+        if (typeof database === 'string') return console.log(`${name}: skipped, ${database}`)
         await build(database, size.tables, size.columns / size.tables)
-        isMet = (await compare(name, database, rounds)) && isMet
-      } finally {
-        for (const down of downs.reverse()) await down()
-      }
+        isMet = (await compare(name, database, rounds, told)) && isMet
+      })
     }
   }
-  process.exitCode = isMet ? 0 : 1
+  tellRows(told)
+  process.exitCode = isMet || isAsked ? 0 : 1
 }
 
 async function build(database: BenchDatabase, tables: number, columns: number): Promise<void> {
@@ -112,7 +109,7 @@ async function build(database: BenchDatabase, tables: number, columns: number): 
   }
 }
 
-async function compare(name: string, database: BenchDatabase, rounds: number): Promise<boolean> {
+async function compare(name: string, database: BenchDatabase, rounds: number, told: Row[]): Promise<boolean> {
   const ours: Measured[] = []
   const times: Record<'theirs' | 'same' | 'idle', number[]> = { theirs: [], same: [], idle: [] }
   const timed = async (queries: readonly string[]) => {
@@ -150,6 +147,8 @@ async function compare(name: string, database: BenchDatabase, rounds: number): P
   })
   const grown = Math.max(...ours.map(measured => measured.grownMb))
   console.log(`memory: ${peakMb} MB at most, of which ${grown} MB came with the introspection`)
+  const what = `${name}: catalog of ${columns.toLocaleString('en')} columns in ${tables.toLocaleString('en')} tables`
+  told.push({ what, ours: own, hand: theirs, unit: 'ms', bar: { most: MAX_RATIO } })
   const isMet = own / theirs <= MAX_RATIO && peakMb < MAX_MEMORY_MB
   console.log(
     `${isMet ? 'met' : 'NOT MET'}: at most ${MAX_RATIO} times the client, below ${MAX_MEMORY_MB} MB\n`,
@@ -161,9 +160,4 @@ async function inChild(job: Job): Promise<Measured> {
   const env = { ...process.env, BENCH_INTROSPECT: JSON.stringify(job) }
   const { stdout } = await run(process.execPath, [import.meta.filename], { env })
   return JSON.parse(stdout) as Measured
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? NaN
 }

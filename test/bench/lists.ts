@@ -10,9 +10,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { startServer, type Tenant, type TestServer } from '../helpers/server.ts'
 import { fillCatalog, fillChanges } from './lists-world.ts'
+import { isAsked, quantile, tellRows, within, words, type Teardown } from './rows.ts'
 
-const tables = Number(process.argv[2] ?? 100_000)
-const rounds = Number(process.argv[3] ?? 60)
+const tables = Number(words[0] ?? 100_000)
+const rounds = Number(words[1] ?? 60)
 const SOURCES = 3
 const LIMIT_MS = 50
 /** The least number of tables that the limit is for. */
@@ -30,14 +31,9 @@ interface Measured extends Kind {
   max: number
 }
 
-const undone: (() => unknown)[] = []
-try {
-  process.exitCode = await main({ teardown: down => undone.push(down) })
-} finally {
-  for (const down of undone.reverse()) await down()
-}
+process.exitCode = await within(main)
 
-async function main(t: { teardown(down: () => unknown): unknown }): Promise<number> {
+async function main(t: Teardown): Promise<number> {
   const app = await startServer(t)
   const tenant = await app.signUp('Measured')
   const beside = await app.signUp('Beside')
@@ -56,8 +52,11 @@ async function main(t: { teardown(down: () => unknown): unknown }): Promise<numb
       ? `All within ${LIMIT_MS} ms (p95).`
       : `Over ${LIMIT_MS} ms (p95): ${slow.map(({ name }) => name).join(', ')}.`,
   )
+  const slowest = vacuumed.toSorted((a, b) => b.p95 - a.p95)[0]!
+  const what = `catalog of ${tables.toLocaleString('en')} tables, slowest list at p95 (${slowest.name})`
+  tellRows([{ what, ours: slowest.p95, unit: 'ms', bar: { most: LIMIT_MS } }])
   // What a small catalog takes, on whatever machine, is only told.
-  return slow.length === 0 || tables < JUDGED ? 0 : 1
+  return slow.length === 0 || tables < JUDGED || isAsked ? 0 : 1
 }
 
 async function kindsOf(tenant: Tenant): Promise<Kind[]> {
@@ -126,9 +125,7 @@ async function measure(
     }
   }
   return kinds.map(kind => {
-    const sorted = (taken.get(kind.name) ?? []).sort((a, b) => a - b)
-    const at = (share: number) =>
-      sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN
+    const at = (share: number) => quantile(taken.get(kind.name) ?? [], share)
     return { ...kind, total: totals.get(kind.name) ?? '', p50: at(0.5), p95: at(0.95), max: at(1) }
   })
 }

@@ -21,12 +21,15 @@ import {
   type Ask,
   type EngineName,
 } from './scan-columns.ts'
+import { median, tellRows, within, words, type Row, type Teardown } from './rows.ts'
 import { engines, type BenchEngine, type BenchSource } from './scan-engines.ts'
 
-const rows = Number(process.argv[2] ?? 1_000_000)
-const rounds = Number(process.argv[3] ?? 5)
-const only = process.argv[4]
-const sizes = (process.argv[5] ?? '10,20,40,80').split(',').map(Number)
+const rows = Number(words[0] ?? 1_000_000)
+const rounds = Number(words[1] ?? 5)
+const only = words[2]
+const sizes = (words[3] ?? '10,20,40,80').split(',').map(Number)
+/** The most that a scan may take of the time of the SELECT by hand. */
+const MAX_RATIO = 1.15
 /** Scans after which the heap is looked at again. */
 const REPEATS = 10
 
@@ -56,23 +59,11 @@ interface World {
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
+const told: Row[] = []
 for (const engine of engines) {
   if (only === undefined || only === engine.name) await within(t => measureEngine(engine, t))
 }
-
-interface Teardown {
-  teardown(down: () => unknown): unknown
-}
-
-/** Runs something that leaves things to be taken down. */
-async function within(work: (t: Teardown) => Promise<void>): Promise<void> {
-  const downs: (() => unknown)[] = []
-  try {
-    await work({ teardown: down => downs.push(down) })
-  } finally {
-    for (const down of downs.reverse()) await down()
-  }
-}
+tellRows(told)
 
 async function measureEngine(engine: BenchEngine, t: Teardown): Promise<void> {
   const source = await engine.start(t)
@@ -102,6 +93,7 @@ async function measureEngine(engine: BenchEngine, t: Teardown): Promise<void> {
       print(measured)
       await source.drop()
       if (size !== sizes.at(-1)) return
+      told.push(...rowsOf(engine, measured))
       // How many rows there are makes no difference to our memory.
       await source.fill(columns, 1_000)
       console.log(`${measured.checks} checks: ${peak}; ${await growth(world)} after ${REPEATS} more scans`)
@@ -240,6 +232,14 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt
 }
 
+function rowsOf({ label }: BenchEngine, { checks, productMs, handMs, ratio, singlyMs }: Measured): Row[] {
+  const what = `${label}: scan of ${checks} checks over ${rows.toLocaleString('en')} rows`
+  return [
+    { what, ours: productMs, hand: handMs, ratio, unit: 'ms', bar: { most: MAX_RATIO } },
+    { what: `${what}, beside one statement a check`, ours: productMs, hand: singlyMs, unit: 'ms' },
+  ]
+}
+
 function print({ columns, checks, statements, ...measured }: Measured): void {
   const { productMs, handMs, ratio, fastest, singlyMs } = measured
   const cells = [columns, checks, statements, productMs.toFixed(0), handMs.toFixed(0)]
@@ -254,8 +254,4 @@ function print({ columns, checks, statements, ...measured }: Measured): void {
 
 function pad(cell: string | number): string {
   return String(cell).padStart(12)
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
 }

@@ -1,0 +1,271 @@
+/**
+ * What reading through the API costs: lists of 10 and of 100 rules and one asset, each asked for with an API key, against
+ * a bare hapi and pg server that answers the same bytes to anybody by one statement. Both run in processes of their own
+ * on one PostgreSQL, and are asked in turns. Ends with 1 when a ratio of requests a second is below the bar.
+ *
+ * `node test/bench/api.ts [--rounds 5] [--seconds 4] [--connections 16] [--json] [--profile FOLDER]`
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import autocannon from 'autocannon'
+import { startServer, type Tenant, type TestServer } from '../helpers/server.ts'
+import { startApiServer, type Running, type Spent } from './api-server.ts'
+import { isAsked, tellRows, type Row } from './rows.ts'
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '4' },
+    connections: { type: 'string', default: '16' },
+    json: { type: 'boolean', default: false },
+    profile: { type: 'string' },
+  },
+})
+const ROUNDS = Number(values.rounds)
+const SECONDS = Number(values.seconds)
+const CONNECTIONS = Number(values.connections)
+/** The least share of the bare server's requests a second. */
+const BAR = 0.6
+/** So many keys that none comes near its limit of 100 a second. */
+const KEYS = 300
+/** Of the kernel's clock, in which it counts the time of a process. */
+const TICK_MS = 10
+
+interface Kind {
+  name: string
+  ours: string
+  bare: string
+}
+
+interface Round {
+  perSecond: number
+  p50: number
+  p99: number
+  /** Of one request: milliseconds of the server, of PostgreSQL, and what the server asked it. */
+  cpuMs: number
+  databaseMs: number
+  statements: number
+  transactions: number
+}
+
+const undone: (() => unknown)[] = []
+try {
+  process.exitCode = await main({ teardown: down => undone.push(down) })
+} finally {
+  for (const down of undone.reverse()) await down()
+}
+
+async function main(t: { teardown(down: () => unknown): unknown }): Promise<number> {
+  const app = await startServer(t, { settings: { ROLE: 'web' } })
+  const tenant = await app.signUp('Measured')
+  const tables = await fill(app, tenant)
+  const keys = await addKeys(app, tenant)
+  await app.query('vacuum analyze')
+  const rulesOf = (id: string | undefined) => `/api/v1/sdk/validity/${id}?limit=100`
+  const kinds: Kind[] = [
+    { name: '10 rules', ours: rulesOf(tables.ten), bare: '/rules/ten' },
+    { name: '100 rules', ours: rulesOf(tables.hundred), bare: '/rules/hundred' },
+    { name: 'one asset', ours: `/api/v1/assets/${tables.hundred}`, bare: '/asset' },
+  ]
+  const asset = await tenant.ask('GET', `/api/v1/assets/${tables.hundred}`)
+  const url = String(app.server.config.databaseUrl)
+  const ours = await startApiServer('ours', url, undefined, values.profile)
+  t.teardown(() => ours.stop())
+  const subject = { companyId: tenant.companyId, tables, asset: asset.body as object }
+  const bare = await startApiServer('bare', url, subject)
+  t.teardown(() => bare.stop())
+  await assertSame(kinds, { ours, bare }, tenant.key)
+
+  const postmaster = await postmasterOf(app)
+  const found = new Map<string, { ours: Round[]; bare: Round[] }>(
+    kinds.map(({ name }) => [name, { ours: [], bare: [] }]),
+  )
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const { name, ...paths } of kinds) {
+      for (const who of round % 2 ? (['ours', 'bare'] as const) : (['bare', 'ours'] as const)) {
+        const measured = await measure({ ours, bare }[who], paths[who], keys, postmaster)
+        // The first one warms up.
+        if (round > 0) found.get(name)?.[who].push(measured)
+      }
+    }
+  }
+  const judged = kinds.map(({ name }) => ({ name, ...middle(found.get(name)!) }))
+  print(judged)
+  tellRows(judged.map(lineOf))
+  // Whoever runs all benches judges by the lines.
+  if (isAsked) return 0
+  return judged.every(({ ours: { perSecond }, bare: other }) => perSecond >= BAR * other.perSecond) ? 0 : 1
+}
+
+/** A source with two tables, of ten and of a hundred rules; their ids. */
+async function fill(app: TestServer, { companyId }: Tenant): Promise<Record<string, string>> {
+  await app.query(
+    `insert into sources (id, company_id, name, source_type, config, connection_status, discovery_state, table_count)
+     values (gen_random_uuid(), $1, 'warehouse', 'postgresql', '{"host": "db", "port": 5432, "database": "shop"}',
+       'connected', 'completed', 2)`,
+    [companyId],
+  )
+  const made = await app.query(
+    `insert into tables (id, company_id, source_id, catalog_name, schema_name, name, qualified_name, kind, columns,
+       constraints, fingerprint, column_count, estimated_rows)
+     select gen_random_uuid(), $1, s.id, 'shop', 'public', n, 'warehouse.shop.public.' || n, 'table', columns, '[]', md5(n),
+       12, 1000
+     from sources s, unnest(array['ten', 'hundred']) n, (
+       select jsonb_agg(jsonb_build_object('name', 'column_' || c, 'ordinal', c, 'type', 'varchar(50)', 'rawType',
+         'character varying(50)', 'kind', 'text', 'nullable', true, 'default', null, 'comment', null)) as columns
+       from generate_series(1, 12) c) wide
+     where s.company_id = $1 returning id, name`,
+    [companyId],
+  )
+  const tables = Object.fromEntries(made.map(({ name, id }) => [String(name), String(id)]))
+  for (const [table, rules] of [
+    [tables.ten, 10],
+    [tables.hundred, 100],
+  ] as const) {
+    await app.query(
+      `insert into validity_rules (uuid, company_id, source_id, table_id, column_name, rule_type, name, severity,
+         check_interval, detection_mode, sensitivity, operating_period_mode, latest_status)
+       select gen_random_uuid(), $1, source_id, id, 'column_1', 'NOT_NULL', 'Rule ' || n, 'warning', 'daily', 'manual', 3,
+         'off', 'pass'
+       from tables, generate_series(1, $3::int) n where id = $2`,
+      [companyId, table, rules],
+    )
+  }
+  return tables
+}
+
+async function addKeys(app: TestServer, { companyId }: Tenant): Promise<string[]> {
+  const keys = Array.from({ length: KEYS }, () => `aa_${randomBytes(30).toString('base64url')}`)
+  const hashes = keys.map(key => createHash('sha256').update(key).digest())
+  await app.query(
+    `insert into api_keys (id, company_id, name, key_hash, key_prefix, key_suffix, scope)
+     select gen_random_uuid(), $1, 'bench', hash, 'aa_', '0000', 'read-only' from unnest($2::bytea[]) hash`,
+    [companyId, hashes],
+  )
+  return keys
+}
+
+/** The bare server would be no measure if it answered anything else. */
+async function assertSame(
+  kinds: readonly Kind[],
+  { ours, bare }: { ours: Running; bare: Running },
+  key: string,
+): Promise<void> {
+  for (const { name, ...paths } of kinds) {
+    const headers = { authorization: `Bearer ${key}` }
+    const one = await (await fetch(ours.url + paths.ours, { headers })).text()
+    const other = await (await fetch(bare.url + paths.bare)).text()
+    if (one !== other) throw new Error(`The servers answer differently for ${name}:\n${one}\n${other}`)
+  }
+}
+
+async function measure(
+  server: Running,
+  path: string,
+  keys: readonly string[],
+  postmaster: number,
+): Promise<Round> {
+  const requests = keys.map(key => ({ path, headers: { authorization: `Bearer ${key}` } }))
+  let clients = 0
+  await server.spent()
+  const databaseBefore = await databaseTicks(postmaster)
+  const result = await autocannon({
+    url: server.url,
+    connections: CONNECTIONS,
+    duration: SECONDS,
+    // Each connection goes through all keys, and no two through the same at once.
+    setupClient(client) {
+      const from = Math.floor((clients++ * keys.length) / CONNECTIONS)
+      client.setRequests([...requests.slice(from), ...requests.slice(0, from)])
+    },
+    requests,
+  })
+  const databaseMs = ((await databaseTicks(postmaster)) - databaseBefore) * TICK_MS
+  const spent = await server.spent()
+  const total = result['2xx']
+  if (result.non2xx + result.errors > 0)
+    throw new Error(`${path}: ${result.non2xx} other replies, ${result.errors} errors`)
+  const each = (name: keyof Spent) => spent[name] / total
+  return {
+    perSecond: total / result.duration,
+    p50: result.latency.p50,
+    p99: result.latency.p99,
+    cpuMs: each('cpuMs'),
+    databaseMs: databaseMs / total,
+    statements: each('statements'),
+    transactions: each('transactions'),
+  }
+}
+
+async function postmasterOf(app: TestServer): Promise<number> {
+  const [found] = await app.query(`select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int as pid`)
+  return Number(found?.pid)
+}
+
+/** What all processes of a cluster have spent, those that ended too; on Linux, NaN elsewhere. */
+async function databaseTicks(postmaster: number): Promise<number> {
+  const pids = (await readdir('/proc').catch(() => [])).filter(name => /^\d+$/.test(name))
+  let ticks = pids.length > 0 ? 0 : NaN
+  for (const pid of pids) {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+    const [, parent, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const [user, system, endedUser, endedSystem] = rest.slice(9, 13).map(Number)
+    if (Number(parent) === postmaster) ticks += user! + system!
+    else if (Number(pid) === postmaster) ticks += user! + system! + endedUser! + endedSystem!
+  }
+  return ticks
+}
+
+function middle({ ours, bare }: { ours: Round[]; bare: Round[] }): { ours: Round; bare: Round } {
+  const of = (rounds: Round[]) =>
+    Object.fromEntries(
+      Object.keys(rounds[0]!).map(name => {
+        const sorted = rounds.map(round => round[name as keyof Round]).sort((one, other) => one - other)
+        return [name, sorted[Math.floor(sorted.length / 2)]]
+      }),
+    ) as unknown as Round
+  return { ours: of(ours), bare: of(bare) }
+}
+
+type Judged = { name: string; ours: Round; bare: Round }
+
+function lineOf({ name, ours, bare }: Judged): Row {
+  return {
+    what: `API: ${name}`,
+    ours: ours.perSecond,
+    hand: bare.perSecond,
+    ratio: ours.perSecond / bare.perSecond,
+    unit: 'requests/s',
+    bar: { least: BAR },
+  }
+}
+
+function print(judged: readonly Judged[]): void {
+  const titles = ['req/s', 'p50 ms', 'p99 ms', 'cpu ms', 'pg cpu ms', 'statements', 'transactions']
+  console.log(['', ...titles].map(pad).join(''))
+  for (const { name, ours, bare } of judged) {
+    for (const [who, round] of [
+      ['ours', ours],
+      ['bare', bare],
+    ] as const) {
+      const { perSecond, p50, p99, ...costs } = round
+      const cells = [perSecond.toFixed(0), p50, p99, ...Object.values(costs).map(cost => cost.toFixed(3))]
+      console.log([`${name}, ${who}`, ...cells].map(pad).join(''))
+    }
+    const share = (of: (round: Round) => number) => `${((100 * of(ours)) / of(bare)).toFixed(0)} %`
+    const ratio = [
+      'ratio',
+      share(r => r.perSecond),
+      share(r => r.p50),
+      share(r => r.p99),
+      share(r => r.cpuMs),
+    ]
+    console.log(ratio.map(pad).join(''))
+  }
+  console.log(`The bar is ${BAR * 100} % of the bare server's requests a second.`)
+}
+
+function pad(text: string | number, column: number): string {
+  return column === 0 ? String(text).padEnd(20) : String(text).padStart(13)
+}
