@@ -10,11 +10,13 @@ import { packageRoot } from '../../server/config.ts'
 export interface Member {
   name: string
   pid: number
-  /** Where it serves. */
+  /** Where it serves; empty of a worker, which does not. */
   url: string
   /** Whether it has not ended. */
   isAlive(): boolean
-  /** SIGKILL, SIGSTOP, SIGCONT. */
+  /** Resolves with its exit code when it has ended, or with the name of the signal that ended it. */
+  ended: Promise<number | string>
+  /** SIGKILL, SIGSTOP, SIGCONT, SIGTERM. */
   signal(signal: NodeJS.Signals): void
   /** Most memory it has had so far, in MiB; 0 where the system does not tell. */
   peak(): number
@@ -24,7 +26,7 @@ const living = new Set<ChildProcess>()
 process.once('exit', () => living.forEach(child => child.kill('SIGKILL')))
 
 /**
- * Starts one and waits until it listens.
+ * Starts one and waits until it listens, or works.
  * @param folder takes its log, `<name>.log`
  */
 export async function startMember(
@@ -46,13 +48,12 @@ export async function startMember(
       void appendFile(logFile, chunk)
       const before = text
       text = (before + chunk.toString()).slice(-4_000)
-      const [, url] = /Tidemark listens on (\S+)/.exec(text) ?? []
-      if (url) resolve(url)
+      const [isUp, url = ''] = /Tidemark (?:listens on (\S+)|works jobs)/.exec(text) ?? []
+      if (isUp) resolve(url)
     })
   }
-  void once(child, 'exit').then(([code, signal]) =>
-    reject(new Error(`${name} ended with ${code ?? signal} before it listened:\n${text}`)),
-  )
+  const ended = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string)
+  void ended.then(how => reject(new Error(`${name} ended with ${how} before it listened:\n${text}`)))
   const url = await promise
   let peak = 0
   const readPeak = () => {
@@ -68,6 +69,7 @@ export async function startMember(
     name,
     pid: child.pid!,
     url,
+    ended,
     isAlive: () => child.exitCode === null && child.signalCode === null,
     signal(signal) {
       readPeak()

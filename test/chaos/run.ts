@@ -2,9 +2,10 @@
  * Takes the product's processes, its database and the network between them down while alerts are raised, and holds
  * what arrived against what was promised. Prints its seed and a table; ends with 1 when a promise was broken.
  *
- * `npm run chaos [-- --short] [--seed N] [--only kills,restarts,zombies,silences]`
+ * `npm run chaos [-- --short] [--seed N] [--only kills,restarts,zombies,silences,rolling,full,schema,soak]`
  *
- * The short form plays small scenarios side by side, in some 80 seconds; the long one takes minutes.
+ * The short form plays small scenarios side by side, in some two minutes; the long one takes a quarter of an hour.
+ * `soak`, half an hour, is played when it is asked for by name.
  */
 import { randomInt } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -12,20 +13,46 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { randomOf } from '../bench/detector-random.ts'
+import { full } from './full.ts'
+import { clients } from './clients.ts'
 import { kills } from './kills.ts'
 import type { Tally } from './ledger.ts'
+import { poison } from './poison.ts'
 import { restarts } from './restarts.ts'
+import { rolling } from './rolling.ts'
+import { schema } from './schema.ts'
+import { schedule } from './schedule.ts'
 import { silences } from './silences.ts'
+import { soak } from './soak.ts'
 import type { Play } from './stage.ts'
 import { zombies } from './zombies.ts'
 
-const SCENARIOS: Record<string, (play: Play) => Promise<Tally>> = { kills, restarts, zombies, silences }
+const SCENARIOS: Record<string, (play: Play) => Promise<Pick<Tally, 'broken' | 'note'> & Partial<Tally>>> = {
+  kills,
+  restarts,
+  zombies,
+  silences,
+  rolling,
+  poison,
+  schedule,
+  full,
+  schema,
+  clients,
+  soak,
+}
+/** Played when it is asked for by name. */
+const LONG = ['soak']
 
 const { values } = parseArgs({
   options: {
     short: { type: 'boolean', default: false },
     seed: { type: 'string', default: String(randomInt(1_000_000)) },
-    only: { type: 'string', default: Object.keys(SCENARIOS).join(',') },
+    only: {
+      type: 'string',
+      default: Object.keys(SCENARIOS)
+        .filter(name => !LONG.includes(name))
+        .join(','),
+    },
   },
 })
 

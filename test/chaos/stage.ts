@@ -18,11 +18,16 @@ export interface Stage {
   losses: Loss[]
   /** An API key of the company, of scope admin. */
   key: string
+  /** The database, past everything that is under test: as its owner, and as the role of the application. */
+  url: string
+  appUrl: string
+  /** What its servers are started with. */
+  settings: Record<string, string>
   start(role: 'all' | 'web' | 'worker'): Promise<Member>
   /** Raises so many alerts, a batch at a time. */
   plan(plan: { alerts: number; batch?: number; pause?: number }): Promise<void>
   /** Asks the database, past everything that is under test; waits for it while it is away. */
-  query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
+  query<Row extends object>(text: string, values?: unknown[], database?: string): Promise<Row[]>
   /** Resolves when all that was planned is raised and nothing is pending; false when nothing moves for so many seconds. */
   settled(seconds: number): Promise<boolean>
   end(): Promise<void>
@@ -61,6 +66,8 @@ export async function setStage(options: {
   /** Takes the logs. */
   folder: string
   through?: (cluster: OwnCluster) => Promise<number>
+  /** Makes a tablespace for the database, and gives its name. */
+  tablespace?: (ask: Stage['query']) => Promise<string>
   settings?: Record<string, string>
 }): Promise<Stage> {
   const { folder } = options
@@ -68,7 +75,8 @@ export async function setStage(options: {
   const cluster = await startTestCluster({ synchronous_commit: 'on' })
   const receiver = await startReceiverProcess(folder)
   const direct = urlOf(cluster, cluster.port, 'postgres')
-  await ask(direct, `create database ${DATABASE}`)
+  const tablespace = await options.tablespace?.((text, values) => ask(direct, text, values))
+  await ask(direct, `create database ${DATABASE} ${tablespace ? `tablespace ${tablespace}` : ''}`)
   const port = (await options.through?.(cluster)) ?? cluster.port
   const settings = {
     DATABASE_URL: urlOf(cluster, port, DATABASE),
@@ -82,6 +90,9 @@ export async function setStage(options: {
   const members: Member[] = []
   const stage: Stage = {
     ...{ cluster, receiver, destinations: options.destinations, members, losses: [], key: '' },
+    settings,
+    url: urlOf(cluster, cluster.port, DATABASE),
+    appUrl: urlOf({ ...cluster, user: `${DATABASE}_app` }, cluster.port, DATABASE),
     async start(role) {
       const member = await startMember(`${role}-${members.length + 1}`, folder, { ...settings, ROLE: role })
       members.push(member)
@@ -90,7 +101,7 @@ export async function setStage(options: {
     async plan({ alerts, batch = 10, pause = 50 }) {
       await stage.query('update chaos_plan set alerts = $1, batch = $2, pause = $3', [alerts, batch, pause])
     },
-    query: (text, values) => ask(urlOf(cluster, cluster.port, DATABASE), text, values),
+    query: (text, values, database = DATABASE) => ask(urlOf(cluster, cluster.port, database), text, values),
     settled: seconds => settled(stage, seconds),
     async end() {
       members.forEach(member => member.signal('SIGKILL'))
