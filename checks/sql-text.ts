@@ -30,6 +30,9 @@ const BACKSLASH = /(?<!\\)(?:\\\\)*\\['"`]/
  */
 const MISREAD = /^[-+*/<>=~!@#%^&|`?]*?([#`]|\/\/|\|>(?!>))/
 
+/** The start of a text, of whatever kind. */
+const TEXT = /^(?:e|u&|[bx])?'/i
+
 const QUOTED = /^(["'])((?:(?!\1)[^]|\1\1)*)\1$/
 
 /** Of the characters that PostgreSQL allows in a name without quotes. Some are blanks to BigQuery and Databricks. */
@@ -56,6 +59,7 @@ export function lexCustomSql(text: string): Lexed | { error: string } {
   return takeApart(text, tokens)
 }
 
+const TWO_TEXTS = 'sql_expression has two texts in a row; write them as one.'
 const BACKSLASH_REFUSED = 'sql_expression has a backslash before a quote; double the quote to write one.'
 
 function takeApart(text: string, tokens: Token[]): Lexed | { error: string } {
@@ -111,6 +115,8 @@ function refusalOf(token: Token, source: string, before: Token | undefined): str
   if (/^uescape$/i.test(source) && /^u&/i.test(before?.text ?? '')) {
     return 'UESCAPE is not allowed in sql_expression; write the character itself.'
   }
+  // Once a comment between them is taken out, these are two texts on two lines to PostgreSQL, too.
+  if (TEXT.test(source) && TEXT.test(before?.text ?? '')) return TWO_TEXTS
   if (/^(e|u&)?'/i.test(source) && before && isPrefix(before)) {
     return `${before.text}${source} is not allowed in sql_expression: texts have no prefix; write '…' or cast('…' as a type).`
   }
@@ -139,7 +145,7 @@ function pieceOf(source: string): Piece | { error: string } {
   }
   const within = QUOTED.exec(source.slice(source.indexOf(quote)))?.[2]
   // PostgreSQL makes one of two that stand on two lines.
-  if (within === undefined) return { error: 'sql_expression has two texts in a row; write them as one.' }
+  if (within === undefined) return { error: TWO_TEXTS }
   const inside = escaped ? decoded(source) : within.replaceAll(quote + quote, quote)
   if (inside === undefined) return { error: `${source} cannot be read; write the characters themselves.` }
   // An escape may have made one.

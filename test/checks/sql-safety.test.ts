@@ -415,7 +415,7 @@ t.test(
           { form: again.form, columns: again.columns, calls: again.calls },
         )
       }),
-      { numRuns: 500, examples: [["béU&''"]] },
+      { numRuns: 500, examples: [["béU&''"], ["a = '' -- b\n ''"]] },
     )
     t.ok(accepted > 100, 'enough of them are accepted for that to mean something')
   },
