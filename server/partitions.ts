@@ -6,6 +6,7 @@ import type { Config } from './config.ts'
 import { rows, type Transaction } from './database.ts'
 import type { Job } from './jobs/job.ts'
 import { leastUuid, look, monthAfter, monthsBetween, type Part } from './months.ts'
+import { deleteFirst, prune, type Pace, type Run } from './prune.ts'
 
 /** A table that is cut by months. */
 interface Cut {
@@ -71,8 +72,6 @@ const LOCK_TIMEOUT = 400
 /** Tries to get the locks of a family, and milliseconds between them; what got none is left for the next time. */
 const TRIES = 5
 const PAUSE = 2_000
-/** Rows that one transaction deletes. */
-const BATCH = 5_000
 const DAY = 86_400_000
 /** Any number, the same in every process. */
 const UPKEEP_LOCK = 7_114_366
@@ -86,8 +85,6 @@ export interface Upkeep {
   /** Tables that somebody was at for too long: the next time goes on. */
   waiting: string[]
 }
-
-type Run = <T>(work: (trx: Transaction) => Promise<T>) => Promise<T>
 
 /**
  * Makes the coming months and drops what is too old; says what it made and dropped. Every hour, though a day would do:
@@ -108,10 +105,10 @@ export const keepPartitions: Job = {
   },
 }
 
-/** The work of `partitions.keep`. @param batch rows that one transaction deletes */
+/** The work of `partitions.keep`. */
 export async function keep(
   server: Pick<Server, 'config' | 'db'>,
-  { batch = BATCH, tries = TRIES, signal }: { batch?: number; tries?: number; signal?: AbortSignal } = {},
+  { batch, tries = TRIES, signal }: Pace & { tries?: number } = {},
 ): Promise<Upkeep> {
   const upkeep: Upkeep = { made: [], dropped: [], deleted: {}, waiting: [] }
   const run: Run = work => server.db.system(work)
@@ -119,7 +116,7 @@ export async function keep(
   for (const { kept, cuts } of FAMILIES) {
     // With what they refer to go those that refer to it.
     for (const cut of cuts.filter(({ of }) => !of)) {
-      const deleted = await deletePast(run, cut, { days: server.config[kept], batch, signal })
+      const deleted = await deletePast(run, cut, server.config[kept], { batch, signal })
       if (deleted > 0) upkeep.deleted[cut.table] = deleted
     }
   }
@@ -301,30 +298,19 @@ async function hasRows(trx: Transaction, name: string, condition = 'true'): Prom
 async function deletePast(
   run: Run,
   { table, by, isUuid, held }: Cut,
-  { days, batch, signal }: { days: number; batch: number; signal?: AbortSignal },
+  days: number,
+  pace: Pace,
 ): Promise<number> {
   const past = `partitions.${table}_past`
-  const isThere = await run(trx =>
-    rows<{ place: string | null }>(trx, `select to_regclass(?) as place`, [past]),
+  const [clock] = await run(trx =>
+    rows<{ cutoff: Date }>(
+      trx,
+      `select now() - make_interval(days => :days) as cutoff where to_regclass(:past) is not null`,
+      { days, past },
+    ),
   )
-  if (isThere[0]?.place == null) return 0
-  let deleted = 0
-  for (let isMore = true; isMore && !signal?.aborted;) {
-    const gone = await run(async trx => {
-      const [clock] = await rows<{ cutoff: Date }>(trx, 'select now() - make_interval(days => ?) as cutoff', [
-        days,
-      ])
-      return rows(
-        trx,
-        `delete from ${past} where ctid = any(array(
-           select ctid from ${past} where ${by} < :cutoff ${held ? `and not (${held})` : ''}
-           order by ${by} limit :batch for update skip locked))
-         returning 1 as gone`,
-        { cutoff: isUuid ? leastUuid(clock!.cutoff) : clock!.cutoff, batch },
-      )
-    })
-    deleted += gone.length
-    isMore = gone.length === batch
-  }
-  return deleted
+  if (!clock) return 0
+  const cutoff = isUuid ? leastUuid(clock.cutoff) : clock.cutoff
+  const where = `${by} < :cutoff ${held ? `and not (${held})` : ''}`
+  return prune(run, deleteFirst(past, by, where), { cutoff }, pace)
 }

@@ -1,7 +1,6 @@
-import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
-import { rows } from '../../server/database.ts'
 import type { Job } from '../../server/jobs.ts'
+import { prune } from '../../server/prune.ts'
 
 /** Rows that one transaction deletes, besides what goes with them. */
 const BATCH = 500
@@ -15,7 +14,14 @@ export const pruneJob: Job = {
   data: Joi.object({}),
   every: '50 3 * * *',
   concurrency: { local: 1 },
-  work: async (_data, { server, signal }) => ({ alerts: await prune(server, signal) }),
+  work: async (_data, { server, signal }) => ({
+    alerts: await prune(
+      server.db.system,
+      ALERTS,
+      { days: server.config.retentionAlertsDays },
+      { batch: BATCH, signal },
+    ),
+  }),
 }
 
 /** With their history and deliveries. One company after the other, as the index has them. */
@@ -25,15 +31,3 @@ const ALERTS = `
       join alerts a on a.company_id = c.company_id and a.resolved_at < now() - make_interval(days => :days)
      limit :batch for update of a skip locked))
   returning 1 as gone`
-
-/** Deletes some in a transaction, until nothing is left or the signal says to stop; the next day goes on. */
-async function prune(server: Server, signal: AbortSignal): Promise<number> {
-  const days = server.config.retentionAlertsDays
-  let deleted = 0
-  for (let isMore = true; isMore && !signal.aborted;) {
-    const gone = await server.db.system(trx => rows(trx, ALERTS, { days, batch: BATCH }))
-    deleted += gone.length
-    isMore = gone.length === BATCH
-  }
-  return deleted
-}

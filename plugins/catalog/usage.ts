@@ -1,6 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import type { StatementTaken } from '../../connectors/connector.ts'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { deleteFirst, prune, type Pace } from '../../server/prune.ts'
 import type { Source } from './models.ts'
 import type { Call } from './session.ts'
 
@@ -170,25 +171,13 @@ function presentUse({ milliseconds, ...counts }: Use): object {
 /** How long the use of a day is kept, in days. */
 export const KEPT_DAYS = 400
 
-/** Rows that one transaction deletes. */
-const BATCH = 5_000
+const PAST = deleteFirst(
+  'source_usage',
+  'day',
+  `day < cast(now() at time zone 'utc' as date) - cast(:days as int)`,
+)
 
-/** Deletes the use of days that are too old, of all companies, until nothing is left or the signal says to stop. */
-export async function pruneUsage(server: Server, signal: AbortSignal): Promise<number> {
-  let deleted = 0
-  for (let isMore = true; isMore && !signal.aborted;) {
-    const gone = await server.db.system(trx =>
-      rows(
-        trx,
-        `delete from source_usage where ctid = any(array(
-           select ctid from source_usage where day < cast(now() at time zone 'utc' as date) - cast(:days as int)
-           order by day limit :batch for update skip locked))
-         returning 1 as gone`,
-        { days: KEPT_DAYS, batch: BATCH },
-      ),
-    )
-    deleted += gone.length
-    isMore = gone.length === BATCH
-  }
-  return deleted
+/** Deletes the use of days that are too old, of all companies. @returns how many rows */
+export function pruneUsage({ db }: Server, pace?: Pace): Promise<number> {
+  return prune(db.system, PAST, { days: KEPT_DAYS }, pace)
 }

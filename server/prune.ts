@@ -1,0 +1,47 @@
+import { rows, type Transaction } from './database.ts'
+
+/** Rows that one transaction deletes unless told, so that none runs into its time limit. */
+const BATCH = 5_000
+
+/** Runs a transaction of the owner. */
+export type Run = <T>(work: (trx: Transaction) => Promise<T>) => Promise<T>
+
+/** How far one goes. */
+export interface Pace {
+  /** Rows that one transaction deletes. */
+  batch?: number
+  signal?: AbortSignal
+}
+
+/**
+ * Deletes some in a transaction, until nothing is left or the signal says to stop; the next time goes on.
+ * @param statement deletes at most `:batch` rows and returns one for each
+ * @param bindings of the statement, by name
+ * @returns how many were deleted
+ */
+export async function prune(
+  run: Run,
+  statement: string,
+  bindings: Record<string, unknown>,
+  { batch = BATCH, signal }: Pace = {},
+): Promise<number> {
+  let deleted = 0
+  for (let isMore = true; isMore && !signal?.aborted;) {
+    const gone = await run(trx => rows(trx, statement, { ...bindings, batch }))
+    deleted += gone.length
+    isMore = gone.length === batch
+  }
+  return deleted
+}
+
+/**
+ * SQL for `prune` that deletes rows of a table, the first ones first. What another transaction holds is left for the
+ * next time.
+ * @param by the column of an index
+ */
+export function deleteFirst(table: string, by: string, where: string): string {
+  return `
+    delete from ${table} where ctid = any(array(
+      select ctid from ${table} where ${where} order by ${by} limit :batch for update skip locked))
+    returning 1 as gone`
+}
