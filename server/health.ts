@@ -2,6 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { envelope, type Envelope } from './replies.ts'
 import { readQueues, type Queue } from './telemetry/queues.ts'
 import { version } from './version.ts'
+import { within } from './within.ts'
 
 declare module '@hapi/hapi' {
   interface Server {
@@ -40,7 +41,7 @@ export interface Health {
 }
 
 /** Milliseconds after which the database counts as away; half a second under what monitors are promised. */
-export const PATIENCE = 4_500
+const PATIENCE = 4_500
 /** Seconds a job may wait past its time before somebody should look after the workers. */
 const LATE_AFTER = 300
 /** Milliseconds without a look for jobs, which are looked for every 2 s, after which workers count as stuck. */
@@ -60,7 +61,7 @@ export function installHealth(server: Server): void {
   let asked: Promise<Asked> | undefined
   server.decorate('server', 'health', async (): Promise<Health> => {
     asked ??= ask(server).finally(() => (asked = undefined))
-    const found = await within(asked, PATIENCE).catch((error: Error) => {
+    const found = await inTime(asked).catch((error: Error) => {
       server.pino.warn(`the database does not answer: ${error.message}`)
       return null
     })
@@ -139,9 +140,9 @@ async function ask({ db }: Server): Promise<Asked> {
   return { latency, isWritable: await db.takesWrites(), queues: await readQueues(db) }
 }
 
-/** @throws Error when it takes longer */
-export async function within<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`no answer within ${milliseconds} ms`)), milliseconds)
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+/** The answer of a database that may be away. @throws Error when it takes longer than that of one that is there */
+export function inTime<Answer>(asked: Promise<Answer>): Promise<Answer> {
+  return within(asked, PATIENCE, () => {
+    throw new Error(`no answer within ${PATIENCE} ms`)
+  })
 }

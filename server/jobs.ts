@@ -186,7 +186,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
       worksFor = server
       const workers = {
         surroundings: {
-          ...{ server, log, running, crashes, atWork: new Map() },
+          ...{ server, log, running, crashes },
           note: (text: string) => watch?.note(text),
         },
         spies: options.spies === true,

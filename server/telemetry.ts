@@ -1,7 +1,7 @@
 /** What a process counts and times of its own work, for Prometheus. No name and no value of a customer is a label. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { StatementTaken } from '../connectors/connector.ts'
-import { PATIENCE, within } from './health.ts'
+import { inTime } from './health.ts'
 import { tellSpan } from './telemetry/spans.ts'
 import { version } from './version.ts'
 
@@ -150,7 +150,7 @@ function makeMetrics(registry: Registry) {
 function addReader(registry: Registry, { gauges, read }: Reader): void {
   let reading: Promise<Record<string, Sample[]>> | undefined
   const share = () =>
-    (reading ??= within(read(), PATIENCE)
+    (reading ??= inTime(read())
       .catch((): Record<string, Sample[]> => ({}))
       .finally(() => (reading = undefined)))
   for (const [name, { help, labels }] of Object.entries(gauges)) {

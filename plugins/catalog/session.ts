@@ -1,6 +1,7 @@
 import type { Connection, Connector, ConnectOptions, StatementTaken } from '../../connectors/connector.ts'
 import { ConnectorError, silent } from '../../connectors/errors.ts'
 import { TOO_LARGE } from '../../connectors/session.ts'
+import { within } from '../../server/within.ts'
 
 /** Milliseconds that a connector may take to open a session, or to close it: those of ours take less in any case. */
 const PATIENCE_MS = 30_000
@@ -70,33 +71,18 @@ export async function openSession(
 }
 
 /** Waits for a session to open; one that opens when nobody waits any longer is closed. */
-async function bounded(engine: string, opening: Promise<Connection>): Promise<Connection> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  let isLate = false
-  const late = setTimeout(() => {
-    isLate = true
-    reject(silent(engine, 'answer'))
-  }, PATIENCE_MS)
-  opening.then(
-    connection => (isLate ? closeSoon(connection) : undefined),
-    () => undefined,
-  )
-  try {
-    return await Promise.race([opening, promise])
-  } finally {
-    clearTimeout(late)
-  }
+function bounded(engine: string, opening: Promise<Connection>): Promise<Connection> {
+  return within(opening, PATIENCE_MS, () => {
+    opening.then(closeSoon, () => undefined)
+    throw silent(engine, 'answer')
+  })
 }
 
 /** Closes a session; what it says to that, or that it does not get done, takes nothing from what was read. */
 async function closeSoon(connection: Connection): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const late = setTimeout(resolve, PATIENCE_MS)
   try {
-    await Promise.race([connection.close(), promise])
+    await within(connection.close(), PATIENCE_MS, () => undefined)
   } catch {
     // The session is given up either way.
-  } finally {
-    clearTimeout(late)
   }
 }

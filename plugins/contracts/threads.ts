@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { within } from '../../server/within.ts'
 import type { Verdict } from './judge.ts'
 import type { Unreadable } from './read.ts'
 
@@ -131,7 +132,7 @@ class Thread {
       await this.#ready
       const heard = this.#hear() as Promise<Answer>
       this.#worker.postMessage(question)
-      const answer = await within(heard, this.#deadline)
+      const answer = await within(heard, this.#deadline, () => null)
       return answer ?? (await this.#giveUp('it takes longer than it may'))
     } catch (error) {
       if ((error as { code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY')
@@ -171,11 +172,4 @@ class Thread {
     worker.on('message', onMessage).on('error', onError).on('exit', onExit)
     return promise
   }
-}
-
-/** Gives undefined when it takes longer. */
-function within<T>(promise: Promise<T>, milliseconds: number): Promise<T | undefined> {
-  const { promise: late, resolve } = Promise.withResolvers<undefined>()
-  const timer = setTimeout(() => resolve(undefined), milliseconds)
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }

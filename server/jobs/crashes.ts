@@ -1,6 +1,7 @@
 /** Jobs that take down the process that works them. */
 import type { JobWithMetadata } from 'pg-boss'
 import type { Server } from '@hapi/hapi'
+import type { Running } from './drain.ts'
 
 /** Processes that one job may take down before it is parked among the dead. */
 const MOST = 3
@@ -22,7 +23,7 @@ export interface Crashes {
    * To be called before a try begins.
    * @throws Crashed when the job has taken down as many processes as it may
    */
-  count(server: Server, record: JobWithMetadata<object>, running: ReadonlyMap<string, unknown>): Promise<void>
+  count(server: Server, record: JobWithMetadata<object>, running: Pick<Running, 'has'>): Promise<void>
   /** Notes that the database was away: claims lapse then while their processes are well. */
   noteOutage(): void
 }

@@ -1,7 +1,6 @@
-/** How the jobs of this process end when it does. */
-import { setTimeout as wait } from 'node:timers/promises'
-import type { JobWithMetadata } from 'pg-boss'
+/** The jobs of this process, and how they end when it does. */
 import type { Server } from '@hapi/hapi'
+import { within } from '../within.ts'
 
 /** Milliseconds that jobs get when the process ends. */
 export interface Patience {
@@ -15,8 +14,12 @@ export interface Patience {
 export interface Running {
   /** Aborts when jobs are to be handed back: another process takes them up. */
   handingBack: AbortSignal
-  /** Counts a job as running until its work has settled. */
-  track<Result>(record: Pick<JobWithMetadata, 'id'>, work: Promise<Result>): Promise<Result>
+  /** Whether a try of this job runs. */
+  has(id: string): boolean
+  /** Which run, as a text for operators. */
+  describe(): string
+  /** Counts a try as running until its work has settled. */
+  track<Result>(name: string, id: string, work: () => Promise<Result>): Promise<Result>
   /**
    * Waits for what runs; what takes too long is told to hand itself back, for no fault of its own: it gets another
    * try for the one that it loses. To be called when no more jobs are taken up.
@@ -28,21 +31,28 @@ export interface Running {
 
 /** Keeps count of running jobs. */
 export function countRunning(): Running {
-  const running = new Set<string>()
+  // Two tries of one job may overlap: one that was taken for dead, and the next.
+  const running = new Set<{ name: string; id: string }>()
   const ending = new AbortController()
   return {
     handingBack: ending.signal,
-    async track({ id }, work) {
-      running.add(id)
+    has: id => [...running].some(one => one.id === id),
+    describe: () => [...running].map(({ name, id }) => `${name} ${id}`).join(', '),
+    async track(name, id, work) {
+      const one = { name, id }
+      running.add(one)
       try {
-        return await work
+        return await work()
       } finally {
-        running.delete(id)
+        running.delete(one)
       }
     },
     async drain(server, idle, { finishMs, letGoMs }) {
       if (await isDone(idle, finishMs)) return 0
-      await grantTry(server, [...running])
+      await grantTry(
+        server,
+        Array.from(running, ({ id }) => id),
+      )
       ending.abort(new Error('The process ends'))
       await isDone(idle, letGoMs)
       return running.size
@@ -50,12 +60,13 @@ export function countRunning(): Running {
   }
 }
 
-async function isDone(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
-  const timer = new AbortController()
-  const late = wait(milliseconds, false, { signal: timer.signal }).catch(() => false)
-  const isInTime = await Promise.race([work.then(() => true), late])
-  timer.abort()
-  return isInTime
+/** Whether work settles in time. @throws what it throws */
+function isDone(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
+  return within(
+    work.then(() => true),
+    milliseconds,
+    () => false,
+  )
 }
 
 /** A process that ends often would else use up the tries of jobs that take long. */

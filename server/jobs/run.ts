@@ -13,9 +13,7 @@ export interface Surroundings {
   log: Logger
   running: Running
   crashes: Crashes
-  /** The jobs that this process works, by their ids. */
-  atWork: Map<string, string>
-  /** Told which these are whenever one begins. */
+  /** Told which jobs are worked whenever one begins. */
   note(atWork: string): void
 }
 
@@ -28,21 +26,16 @@ export async function runJob(
   record: JobWithMetadata<object>,
   surroundings: Surroundings,
 ): Promise<JobResult> {
-  const { server, log, running, atWork } = surroundings
+  const { server, log, running } = surroundings
   const attempt = record.retryCount + 1
   try {
-    await surroundings.crashes.count(server, record, atWork)
-    atWork.set(record.id, job.name)
-    surroundings.note([...atWork].map(([id, name]) => `${name} ${id}`).join(', '))
-    const data = checked(job, splitCause(sentData(record)).data)
-    const work = job.work(data, {
-      server,
-      log,
-      attempt,
-      signal: AbortSignal.any([record.signal, running.handingBack]),
-      id: record.id,
+    await surroundings.crashes.count(server, record, running)
+    const output = await running.track(job.name, record.id, async () => {
+      surroundings.note(running.describe())
+      const data = checked(job, splitCause(sentData(record)).data)
+      const signal = AbortSignal.any([record.signal, running.handingBack])
+      return job.work(data, { server, log, attempt, signal, id: record.id })
     })
-    const output = await running.track(record, work)
     return { id: record.id, status: 'completed', output: small(output ?? {}) }
   } catch (error) {
     const { name, message } = error as Error
@@ -54,8 +47,6 @@ export async function runJob(
     else log.warn({ attempt, err: message }, 'job failed')
     // Only name and message are stored: an error of an HTTP client carries headers.
     return { id: record.id, status: isOver ? 'deadletter' : 'failed', output: small({ name, message }) }
-  } finally {
-    atWork.delete(record.id)
   }
 }
 

@@ -13,6 +13,7 @@ interface Worker {
 
 /** How late a job may start whose time has come, when the queue is otherwise quiet. */
 const POLL_SECONDS = 2
+
 /** What the workers of every kind of job are started with. */
 export interface WorkerOptions {
   surroundings: Surroundings
