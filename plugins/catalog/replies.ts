@@ -10,6 +10,7 @@ import {
   removal,
   reply,
 } from '../../server/envelopes.ts'
+import { runStatus, startedRun } from '../../server/started.ts'
 import { change, CHANGE } from './change-replies.ts'
 import { SOURCE, SOURCE_ID, sourceRecord, TABLE, TABLE_ID, tableRecord } from './asset-replies.ts'
 
@@ -72,17 +73,12 @@ const tested = record(
 )
 
 const JOB_ID = '0196f2e1-2b3c-7d4e-8f50-a1b2c3d4e5f6'
-const status = Joi.valid('pending', 'running', 'completed', 'failed', 'cancelled')
 
-const started = record(
-  { job_id: id, asset_id: id, status, message: Joi.string(), started_at: time },
-  {
-    job_id: JOB_ID,
-    asset_id: SOURCE_ID,
-    status: 'pending',
-    message: `Discovery is pending: GET /api/v1/sdk/jobs/${JOB_ID} tells how it goes`,
-    started_at: '2026-03-09T08:05:10.000Z',
-  },
+const started = startedRun(
+  'Discovery',
+  JOB_ID,
+  { asset_id: id, started_at: time },
+  { asset_id: SOURCE_ID, started_at: '2026-03-09T08:05:10.000Z' },
 )
 
 const DISCOVERED = {
@@ -147,7 +143,7 @@ const checked = record({
 const job = record(
   {
     job_id: id,
-    status,
+    status: runStatus,
     workflow_name: Joi.string().description(
       'What it does: `discovery`, `freshness_refresh` or `asset_check`.',
     ),
@@ -223,7 +219,7 @@ export const replies = {
   sourceRemoved: reply(removal('Source shop was removed')),
   changes: reply(inEnvelope(changes)),
   tested: reply(inData(tested)),
-  discovery: reply(inData(started), 202),
+  discovery: reply(started, 202),
   job: reply(inData(job)),
   tag: { status: { 200: inData(tag), 201: inData(tag) }, sample: 0 },
   tags: reply(inNestedPage(tag, 'tags')),

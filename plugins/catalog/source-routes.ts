@@ -4,6 +4,7 @@ import { auditRequest, fieldsOf } from '../../server/audit.ts'
 import type { Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
 import { bodyOf, param } from '../../server/input.ts'
+import { presentStarted } from '../../server/started.ts'
 import { findAsset } from './assets.ts'
 import { Run, Source, Table } from './models.ts'
 import { factsOf, type AssetFacts } from './facts.ts'
@@ -162,16 +163,9 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
           })
           return asked
         })
-        const message = `Discovery is ${run.status}: GET /api/v1/sdk/jobs/${run.id} tells how it goes`
         return h
           .response({
-            data: {
-              job_id: run.id,
-              asset_id: run.assetId,
-              status: run.status,
-              message,
-              started_at: run.createdAt,
-            },
+            data: { ...presentStarted('Discovery', run), asset_id: run.assetId, started_at: run.createdAt },
           })
           .code(202)
       },

@@ -11,6 +11,7 @@ import {
   reply,
   unusable,
 } from '../../server/envelopes.ts'
+import { startedRun } from '../../server/started.ts'
 import { SIGNALS } from './models.ts'
 import { READINESS } from './readiness.ts'
 
@@ -177,18 +178,7 @@ const check = record(
 
 const JOB_ID = '0196f2e9-7000-7b1c-9d2e-3f4051627384'
 
-const started = record(
-  {
-    job_id: id,
-    status: Joi.valid('pending', 'running', 'completed', 'failed', 'cancelled'),
-    message: Joi.string(),
-  },
-  {
-    job_id: JOB_ID,
-    status: 'pending',
-    message: `Refresh is pending: GET /api/v1/sdk/jobs/${JOB_ID} tells how it goes`,
-  },
-)
+const started = startedRun('Refresh', JOB_ID)
 
 const schedule = record(
   {
@@ -274,7 +264,7 @@ export const replies = {
   summary: reply(inData(summary)),
   detail: ofConfigured(inData(detail)),
   history: ofConfigured(inData(inPage(check))),
-  refresh: ofConfigured(inData(started), 202),
+  refresh: ofConfigured(started, 202),
   schedules: reply(inNestedPage(schedule)),
   newSchedule: reply(inData(schedule), 201),
   schedule: reply(inData(schedule)),

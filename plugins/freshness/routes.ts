@@ -6,6 +6,7 @@ import { invalidField, unprocessable } from '../../server/errors.ts'
 import { param, queryOf } from '../../server/input.ts'
 import type { Page } from '../../server/page.ts'
 import { envelope } from '../../server/replies.ts'
+import { presentStarted } from '../../server/started.ts'
 import { listChecks } from './history.ts'
 import { refreshJob } from './jobs.ts'
 import { listTables, scopeOf, summarize, type Filters } from './lists.ts'
@@ -140,8 +141,7 @@ export const routes: ServerRoute[] = [
     },
     handler: async (request, h) => {
       const run = await inCompany(request, trx => requestRefresh(request, trx))
-      const message = `Refresh is ${run.status}: GET /api/v1/sdk/jobs/${run.id} tells how it goes`
-      return h.response({ data: { job_id: run.id, status: run.status, message } }).code(202)
+      return h.response({ data: presentStarted('Refresh', run) }).code(202)
     },
   },
 ]

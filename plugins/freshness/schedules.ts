@@ -6,6 +6,7 @@ import { apiError, hasCode, invalidField } from '../../server/errors.ts'
 import { checkSource } from './check.ts'
 import { assertExpression } from './expression.ts'
 import { formatDuration } from '../../server/durations.ts'
+import { within } from '../../server/within.ts'
 import { monitoredTables, Schedule, type MonitoredTable } from './models.ts'
 import { patchedSignal, signalOf, type SignalFields } from './signals.ts'
 
@@ -181,7 +182,7 @@ export async function checkAtOnce(server: Server, schedule: MonitoredTable): Pro
       if (!hasCode(error, 'CONFLICT'))
         server.pino.warn({ err: error.message, schedule_id: id }, 'first freshness check failed')
     })
-  await Promise.race([checking, new Promise(resolve => setTimeout(resolve, PATIENCE_MS).unref())])
+  await within(checking, PATIENCE_MS, () => undefined)
   return server.db.company(companyId, trx => findSchedule(trx, id))
 }
 

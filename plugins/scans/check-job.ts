@@ -2,10 +2,11 @@ import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { access, caller, inCompany } from '../../server/access.ts'
 import { rows, type Transaction } from '../../server/database.ts'
-import { held, inData, record, reply } from '../../server/envelopes.ts'
+import { held, reply } from '../../server/envelopes.ts'
 import { hasCode, hasErrorData } from '../../server/errors.ts'
 import { bodyOf, param } from '../../server/input.ts'
 import { GiveUp, type Job } from '../../server/jobs.ts'
+import { presentStarted, startedRun } from '../../server/started.ts'
 
 const id = Joi.string().guid().required()
 
@@ -89,19 +90,11 @@ async function requestCheck(request: Request, trx: Transaction) {
 
 const JOB_ID = '0196f2f4-1111-7222-8333-444455556666'
 
-const started = record(
-  {
-    job_id: held.id,
-    asset_id: held.id.description('What is checked: the source, or the table.'),
-    status: Joi.valid('pending', 'running', 'completed', 'failed', 'cancelled'),
-    message: Joi.string(),
-  },
-  {
-    job_id: JOB_ID,
-    asset_id: '0196f2e1-0a1b-7c2d-8e3f-405162738495',
-    status: 'pending',
-    message: `Check is pending: GET /api/v1/sdk/jobs/${JOB_ID} tells how it goes`,
-  },
+const started = startedRun(
+  'Check',
+  JOB_ID,
+  { asset_id: held.id.description('What is checked: the source, or the table.') },
+  { asset_id: '0196f2e1-0a1b-7c2d-8e3f-405162738495' },
 )
 
 /** Asks for all active checks of an asset. */
@@ -120,14 +113,11 @@ export const checkRoute: ServerRoute = {
           .description('Only this table of the source, `catalog.schema.table`.'),
       }).allow(null),
     },
-    response: reply(inData(started), 202),
+    response: reply(started, 202),
     app: { errors: ['ASSET_NOT_FOUND', 'CONFLICT'] },
   },
   handler: async (request, h) => {
     const run = await inCompany(request, trx => requestCheck(request, trx))
-    const message = `Check is ${run.status}: GET /api/v1/sdk/jobs/${run.id} tells how it goes`
-    return h
-      .response({ data: { job_id: run.id, asset_id: run.assetId, status: run.status, message } })
-      .code(202)
+    return h.response({ data: { ...presentStarted('Check', run), asset_id: run.assetId } }).code(202)
   },
 }
