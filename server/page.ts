@@ -47,6 +47,11 @@ export interface Pagination extends Page {
   has_more: boolean
 }
 
+/** The order of most lists: newest first. @param columns the time, and what decides between the same times */
+export function newestFirst(...columns: readonly string[]): { column: string; order: 'desc' }[] {
+  return columns.map(column => ({ column, order: 'desc' }))
+}
+
 /** What a list says of itself. */
 export function pagination(total: number, { limit, offset }: Page): Pagination {
   return { total, limit, offset, has_more: offset + limit < total }

@@ -3,17 +3,14 @@ import type { QueryBuilderType } from 'objection'
 import { caller, inCompany } from '../../server/access.ts'
 import { rows } from '../../server/database.ts'
 import { param, queryOf } from '../../server/input.ts'
-import { pagination, type Page } from '../../server/page.ts'
+import { newestFirst, type Page, pagination } from '../../server/page.ts'
 import type { EventType, Severity } from './api.ts'
 import { Alert, AlertMove, STATUSES, type Status } from './models.ts'
 import { noAlert } from './moves.ts'
 import { presentAlert, presentMove } from './present.ts'
 
 /** The order of lists: newest first, the id as tie-break. */
-export const NEWEST_FIRST = [
-  { column: 'createdAt', order: 'desc' as const },
-  { column: 'id', order: 'desc' as const },
-]
+export const NEWEST_FIRST = newestFirst('createdAt', 'id')
 
 interface Filters extends Page {
   status?: Status[]

@@ -3,7 +3,7 @@ import { v7 as uuid, validate as isUuid } from 'uuid'
 import type { Plan } from '../../server/config.ts'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
-import type { Page } from '../../server/page.ts'
+import { newestFirst, type Page } from '../../server/page.ts'
 import { holdUsers } from './hold-users.ts'
 import { Invitation, User } from './models.ts'
 import { sha256 } from './tokens.ts'
@@ -50,10 +50,7 @@ export async function listInvitations(
   trx: Transaction,
   { limit, offset }: Page,
 ): Promise<{ rows: Invitation[]; total: number }> {
-  const query = Invitation.query(trx).orderBy([
-    { column: 'createdAt', order: 'desc' },
-    { column: 'id', order: 'desc' },
-  ])
+  const query = Invitation.query(trx).orderBy(newestFirst('createdAt', 'id'))
   const total = await query.clone().resultSize()
   return { rows: await query.limit(limit).offset(offset), total }
 }

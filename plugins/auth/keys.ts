@@ -6,7 +6,7 @@ import type { Plan } from '../../server/config.ts'
 import type { Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
 import { PLAN_LIMITS } from '../../server/limits.ts'
-import type { Page } from '../../server/page.ts'
+import { newestFirst, type Page } from '../../server/page.ts'
 import { ApiKey, Company } from './models.ts'
 import { sha256 } from './tokens.ts'
 
@@ -58,10 +58,7 @@ export function countActive(trx: Transaction): Promise<number> {
 
 /** All keys, newest first, or a page of them. */
 export async function listKeys(trx: Transaction, page?: Page): Promise<{ rows: ApiKey[]; total: number }> {
-  const query = ApiKey.query(trx).orderBy([
-    { column: 'createdAt', order: 'desc' },
-    { column: 'id', order: 'desc' },
-  ])
+  const query = ApiKey.query(trx).orderBy(newestFirst('createdAt', 'id'))
   const total = await query.clone().resultSize()
   return { rows: await (page ? query.limit(page.limit).offset(page.offset) : query), total }
 }

@@ -1,7 +1,7 @@
 import { validate as isUuid } from 'uuid'
 import type { Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
-import type { Page } from '../../server/page.ts'
+import { newestFirst, type Page } from '../../server/page.ts'
 import { holdUsers } from './hold-users.ts'
 import { revokeOpen } from './invitations.ts'
 import { User } from './models.ts'
@@ -15,10 +15,7 @@ export async function listUsers(
   trx: Transaction,
   { limit, offset }: Page,
 ): Promise<{ rows: User[]; total: number }> {
-  const query = User.query(trx).orderBy([
-    { column: 'createdAt', order: 'desc' },
-    { column: 'id', order: 'desc' },
-  ])
+  const query = User.query(trx).orderBy(newestFirst('createdAt', 'id'))
   const total = await query.clone().resultSize()
   return { rows: await query.limit(limit).offset(offset), total }
 }

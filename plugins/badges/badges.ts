@@ -5,7 +5,7 @@ import { v7 as uuid, validate as isUuid } from 'uuid'
 import { audit } from '../../server/audit.ts'
 import type { Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
-import { pageOf, type Page } from '../../server/page.ts'
+import { newestFirst, type Page, pageOf } from '../../server/page.ts'
 import type { BadgeInput, BadgesApi } from './api.ts'
 import { Badge } from './models.ts'
 import { presentBadge } from './present.ts'
@@ -27,10 +27,7 @@ export async function listBadges(
   trx: Transaction,
   { limit, offset, asset_id: assetId }: Page & { asset_id?: string },
 ): Promise<{ results: Badge[]; total: number }> {
-  const query = Badge.query(trx).orderBy([
-    { column: 'createdAt', order: 'desc' },
-    { column: 'id', order: 'desc' },
-  ])
+  const query = Badge.query(trx).orderBy(newestFirst('createdAt', 'id'))
   if (assetId !== undefined) void query.where('assetId', await assetOf(server, trx, assetId))
   return pageOf(query, { limit, offset })
 }

@@ -1,5 +1,5 @@
 import { rows, type Transaction } from '../../server/database.ts'
-import type { Page } from '../../server/page.ts'
+import { newestFirst, type Page } from '../../server/page.ts'
 import type { Asset } from './assets.ts'
 import { SchemaChange, Source, Table } from './models.ts'
 
@@ -217,9 +217,6 @@ export async function listChanges(
   const changes = await SchemaChange.query(trx)
     .whereIn('id', page.ids)
     .whereBetween('detectedAt', [page.from, page.to] as never)
-    .orderBy([
-      { column: 'detectedAt', order: 'desc' },
-      { column: 'id', order: 'desc' },
-    ])
+    .orderBy(newestFirst('detectedAt', 'id'))
   return { changes, total: page.total }
 }

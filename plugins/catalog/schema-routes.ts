@@ -4,7 +4,7 @@ import { auditRequest } from '../../server/audit.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
-import { pageOf, pagination, type Page } from '../../server/page.ts'
+import { newestFirst, type Page, pageOf, pagination } from '../../server/page.ts'
 import { findAsset, type Asset } from './assets.ts'
 import { accept, acceptOnce, acknowledge } from './baseline.ts'
 import { SEVERITY } from './changes.ts'
@@ -219,10 +219,7 @@ async function list(trx: Transaction, request: Request): Promise<object> {
 
 /** The changes of an asset, or of all, newest first. */
 function changesOf(trx: Transaction, asset: Asset | undefined) {
-  const changes = SchemaChange.query(trx).orderBy([
-    { column: 'detectedAt', order: 'desc' },
-    { column: 'id', order: 'desc' },
-  ])
+  const changes = SchemaChange.query(trx).orderBy(newestFirst('detectedAt', 'id'))
   if (!asset) return changes
   const { source, table } = asset
   return changes.where(table ? { tableId: table.id } : { sourceId: source.id })

@@ -1,4 +1,5 @@
 import { rows, type Transaction } from '../../server/database.ts'
+import { newestFirst } from '../../server/page.ts'
 import { tableInfo, type Asset } from './assets.ts'
 import { SEVERITY } from './changes.ts'
 import { diff, type Change, type Impact } from './diff.ts'
@@ -95,10 +96,7 @@ export async function baselineOf(trx: Transaction, asset: Asset): Promise<Baseli
       void ofAsset.whereNull('tableId')
       if (table) void ofAsset.orWhere('tableId', table.id)
     })
-    .orderBy([
-      { column: 'capturedAt', order: 'desc' },
-      { column: 'id', order: 'desc' },
-    ])
+    .orderBy(newestFirst('capturedAt', 'id'))
     .first()
   return last ? presentBaseline(last) : firstDiscovery(trx, source)
 }

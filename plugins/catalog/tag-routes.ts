@@ -5,7 +5,7 @@ import { auditRequest } from '../../server/audit.ts'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
-import { pageOf, pagination, type Page } from '../../server/page.ts'
+import { newestFirst, type Page, pageOf, pagination } from '../../server/page.ts'
 import { findAsset, UUID, type Asset } from './assets.ts'
 import { Tag } from './models.ts'
 import { replies } from './replies.ts'
@@ -270,10 +270,7 @@ async function list(trx: Transaction, query: ListQuery): Promise<object> {
       isRefused: false,
       ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
     })
-    .orderBy([
-      { column: 'createdAt', order: 'desc' },
-      { column: 'id', order: 'desc' },
-    ])
+    .orderBy(newestFirst('createdAt', 'id'))
   // A table that was removed is asked for by itself.
   if (!asset?.table) void found.whereRaw(LIVING)
   const { results, total } = await pageOf(found, { limit, offset })

@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { companyOf, type Transaction } from '../../server/database.ts'
-import { pagination, type Page, type Pagination } from '../../server/page.ts'
+import { newestFirst, type Page, pagination, type Pagination } from '../../server/page.ts'
 import { Schedule } from './models.ts'
 import {
   IS_LAPSED,
@@ -66,10 +66,7 @@ export async function listSchedules(
   return { tables: await pageOf(trx, query, page), pagination: pagination(total, page) }
 }
 
-const NEWEST_FIRST = [
-  { column: 'freshness_schedules.createdAt', order: 'desc' as const },
-  { column: 'freshness_schedules.id', order: 'desc' as const },
-]
+const NEWEST_FIRST = newestFirst('freshness_schedules.createdAt', 'freshness_schedules.id')
 
 /** The page is chosen before its tables are joined, so that those of all other pages stay unread. */
 async function pageOf(

@@ -3,7 +3,7 @@ import type { QueryBuilder } from 'objection'
 import { rows, type Transaction } from '../../server/database.ts'
 import { sooner } from '../../server/due.ts'
 import { apiError } from '../../server/errors.ts'
-import { joinedPageOf, pageOf, type Page } from '../../server/page.ts'
+import { joinedPageOf, newestFirst, type Page, pageOf } from '../../server/page.ts'
 import { causeOf } from './alert.ts'
 import { untell } from './groups.ts'
 import { Metric, NamedMetric, Snapshot } from './models.ts'
@@ -100,10 +100,7 @@ export async function listMetrics(
   return joinedPageOf(query, filter, page => named(trx, page).orderBy(NEWEST_FIRST))
 }
 
-const NEWEST_FIRST = [
-  { column: 'metrics.createdAt', order: 'desc' as const },
-  { column: 'metrics.internalId', order: 'desc' as const },
-]
+const NEWEST_FIRST = newestFirst('metrics.createdAt', 'metrics.internalId')
 
 /** One page of a metric's snapshots, newest first. */
 export async function listSnapshots(
@@ -112,12 +109,7 @@ export async function listSnapshots(
   page: Page,
 ): Promise<{ results: Snapshot[]; total: number }> {
   return pageOf(
-    Snapshot.query(trx)
-      .where('metricId', metric.internalId)
-      .orderBy([
-        { column: 'capturedAt', order: 'desc' },
-        { column: 'id', order: 'desc' },
-      ]),
+    Snapshot.query(trx).where('metricId', metric.internalId).orderBy(newestFirst('capturedAt', 'id')),
     page,
   )
 }

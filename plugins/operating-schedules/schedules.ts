@@ -3,7 +3,7 @@ import { v4 } from 'uuid'
 import type { Schedule } from '../../checks/detector.ts'
 import type { Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
-import { pageOf, type Page } from '../../server/page.ts'
+import { newestFirst, type Page, pageOf } from '../../server/page.ts'
 import type { OperatingSchedulesApi, ScheduleUser } from './api.ts'
 import { OperatingSchedule } from './models.ts'
 
@@ -50,13 +50,7 @@ export async function listSchedules(
   trx: Transaction,
   { limit, offset }: Page,
 ): Promise<{ results: OperatingSchedule[]; total: number }> {
-  return pageOf(
-    OperatingSchedule.query(trx).orderBy([
-      { column: 'createdAt', order: 'desc' },
-      { column: 'id', order: 'desc' },
-    ]),
-    { limit, offset },
-  )
+  return pageOf(OperatingSchedule.query(trx).orderBy(newestFirst('createdAt', 'id')), { limit, offset })
 }
 
 /** Makes a schedule; several may have one name. */

@@ -3,7 +3,7 @@ import type { QueryBuilder } from 'objection'
 import { rows, type Transaction } from '../../server/database.ts'
 import { sooner } from '../../server/due.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
-import { joinedPageOf, pageOf, type Page } from '../../server/page.ts'
+import { joinedPageOf, newestFirst, type Page, pageOf } from '../../server/page.ts'
 import { NamedCheck, ReferentialCheck, ReferentialResult } from './models.ts'
 
 type Asset = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>
@@ -98,10 +98,7 @@ export async function listChecks(
   return joinedPageOf(query, filter, page => named(trx, page).orderBy(NEWEST_FIRST))
 }
 
-const NEWEST_FIRST = [
-  { column: 'referentialChecks.createdAt', order: 'desc' as const },
-  { column: 'referentialChecks.internalId', order: 'desc' as const },
-]
+const NEWEST_FIRST = newestFirst('referentialChecks.createdAt', 'referentialChecks.internalId')
 
 /** One page of a check's results, newest first, and how many there are. */
 export async function listResults(
@@ -112,10 +109,7 @@ export async function listResults(
   return pageOf(
     ReferentialResult.query(trx)
       .where('referentialCheckId', check.id)
-      .orderBy([
-        { column: 'checkedAt', order: 'desc' },
-        { column: 'id', order: 'desc' },
-      ]),
+      .orderBy(newestFirst('checkedAt', 'id')),
     { limit, offset },
   )
 }

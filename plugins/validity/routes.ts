@@ -4,7 +4,7 @@ import { access, caller, inCompany } from '../../server/access.ts'
 import { auditorOf, fieldsOf } from '../../server/audit.ts'
 import type { Transaction } from '../../server/database.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
-import { pageOf, pagination, type Page } from '../../server/page.ts'
+import { newestFirst, type Page, pageOf, pagination } from '../../server/page.ts'
 import { ValidityResult, ValidityRule } from './models.ts'
 import { presentResult, presentRule, presentRuleDetail } from './present.ts'
 import { replies } from './replies.ts'
@@ -193,10 +193,7 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
           const { results, total } = await pageOf(
             ValidityResult.query(trx)
               .where('validityRuleId', (await ruleOf(trx, request)).id)
-              .orderBy([
-                { column: 'checkedAt', order: 'desc' },
-                { column: 'id', order: 'desc' },
-              ]),
+              .orderBy(newestFirst('checkedAt', 'id')),
             page,
           )
           return {

@@ -15,8 +15,7 @@ interface Teardown {
 /** What a request gave. */
 export interface Reply {
   status: number
-  // A test knows the shape it expects, and fails where it is another.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test knows the shape it expects, and fails where it is another
   body: any
   headers: Record<string, unknown>
 }

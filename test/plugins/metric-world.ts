@@ -33,8 +33,7 @@ export interface AlertRow {
   title: string
   change: string | null
   occurrences: number
-  // A test knows the details that it expects.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test knows the details that it expects
   details: any
 }
 

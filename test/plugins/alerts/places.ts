@@ -1,8 +1,7 @@
 /** Receivers that take and refuse what the places of the built-in types do, by what is published about them. */
 import type { Behaviour, Received } from '../../helpers/receiver.ts'
 
-// The bodies are looked at as what they are.
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the bodies are looked at as what they are
 type Json = any
 
 type Judge = (request: Received, body: Json) => [status: number, body: string]
