@@ -183,7 +183,8 @@ function shrunkToMean(sightings: readonly Sighting[]): {
     means: means.map((value, hour) =>
       weights[hour] ? ((value - mean) * between) / (between + noise / weights[hour]!) : 0,
     ),
-    doubts: weights.map(weight => (between * noise) / (noise + weight * between)),
+    // Of an hour never lived through as much is unknown as hours differ, also where those that were do not scatter.
+    doubts: weights.map(weight => (weight ? (between * noise) / (noise + weight * between) : between)),
     weights,
   }
 }

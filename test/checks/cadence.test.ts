@@ -67,6 +67,14 @@ t.test('updates that come twice, in any order or at no real time change nothing'
   t.equal(learnCadence(Array<number>(20).fill(MONDAY)), null, 'one update told twenty times is one')
 })
 
+t.test('of a table known for a day, whose hours do not scatter, a deadline is told', async t => {
+  const gaps = [HOUR, DAY, HOUR, 1, 1, 1]
+  const first = -MONDAY + 1
+  const times = gaps.reduce((all, gap) => [...all, all[all.length - 1]! + gap], [first])
+  const cadence = learnCadence(times, 0.5)!
+  t.ok(cadence.deadline >= cadence.expectedNext, `${cadence.deadline}`)
+})
+
 t.test('one update decades ago does not move the deadline of a table', async t => {
   const times = every(HOUR, 200)
   t.equal(learnCadence([0, ...times])!.deadline, learnCadence(times)!.deadline)
