@@ -12,6 +12,7 @@ import { installDrain } from './drain.ts'
 import { placeOf, sourceEgress, type EgressPolicy, type SourcePolicy } from './egress.ts'
 import { installHealth } from './health.ts'
 import { loadExtensions } from './extensions.ts'
+import { replyFields, requestFields, requestLogger } from './log.ts'
 import { makeJobs, type Jobs } from './jobs.ts'
 import { appRolePassword } from './installation.ts'
 import { installIdempotency } from './idempotency.ts'
@@ -190,18 +191,13 @@ function lazyDatabase(holder: { current: Database | undefined }): Database {
 /** One short line a request from outside; what the server asks of itself (the demo does) has no port. */
 function requestLog(log: Logger) {
   return {
-    instance: log,
+    instance: requestLogger(log),
     logRequestStart: false,
     logRequestComplete: true,
     ignoreFunc: (_options: object, request: Request) => !request.info.remotePort,
-    serializers: {
-      req: (request: { id: string; method: string; url: string }) => ({
-        id: request.id,
-        method: request.method,
-        path: request.url.split('?', 1)[0],
-      }),
-      res: (response: { statusCode: number }) => ({ status: response.statusCode }),
-    },
+    // What is told is little; else all of a request is put together first, for each.
+    wrapSerializers: false,
+    serializers: { req: requestFields, res: replyFields },
   }
 }
 

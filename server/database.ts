@@ -4,15 +4,8 @@ import type { Knex } from 'knex'
 import { Model } from 'objection'
 import type { Constructor, QueryBuilderType, QueryContext, TransactionOrKnex } from 'objection'
 import type { Logger } from 'pino'
-import {
-  askOnce,
-  hasRefusedWrites,
-  mappers,
-  openPool,
-  positioned,
-  readTogether,
-  type Statement,
-} from './pool.ts'
+import { mappers, type Statement } from './batch.ts'
+import { askOnce, askTogether, hasRefusedWrites, openPool, positioned } from './pool.ts'
 import { poolUse, type PoolUse } from './telemetry/pool-use.ts'
 import { migrationError } from './migration-errors.ts'
 
@@ -105,6 +98,15 @@ function asCompany(companyId: string): Statement {
   return { name: 'company', text: `select set_config('app.company', $1, true)`, values: [companyId] }
 }
 
+/** The same for one that only reads. */
+function asReader(companyId: string): Statement {
+  return {
+    name: 'reader',
+    text: `select set_config('app.company', $1, true), set_config('transaction_read_only', 'on', true)`,
+    values: [companyId],
+  }
+}
+
 /** Opens both pools. `appUrl` is the application role's, as `migrate` made it. */
 export function openDatabase(options: { ownerUrl: string; appUrl: string; log: Logger }): Database {
   const app = openPool(options.appUrl, 'tidemark', 10, options.log)
@@ -119,8 +121,8 @@ export function openDatabase(options: { ownerUrl: string; appUrl: string; log: L
         { first: asCompany(companyId) } as Knex.TransactionConfig,
       ),
     read: <T extends object[]>(companyId: string, readings: Readings<T>) =>
-      readTogether(app, [
-        asCompany(companyId),
+      askTogether(app, [
+        asReader(companyId),
         ...readings.map(({ text, bindings, name }) => positioned(text, bindings, name)),
       ]).then(([, ...found]) => found as Found<T>),
     system: work => owner.transaction(work),

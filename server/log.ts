@@ -1,8 +1,10 @@
+import type { ServerResponse } from 'node:http'
+import type { Request } from '@hapi/hapi'
 import { pino, type Logger } from 'pino'
 import type { Config } from './config.ts'
 import { originFields } from './telemetry/origin.ts'
 
-/** Paths that never reach a log line, whatever object is logged. */
+/** Fields that never reach a log line, whatever object is logged. */
 const SECRET_PATHS = [
   'password',
   'token',
@@ -12,6 +14,8 @@ const SECRET_PATHS = [
   'refresh_token',
   'connection_config',
 ]
+
+const CENSOR = '…'
 
 /**
  * The process's logger: JSON lines on standard error, so that standard output stays for people and pipes. Each says
@@ -26,10 +30,9 @@ export function makeLog(
     paths: [
       'req.headers.authorization',
       'req.headers.cookie',
-      'req.headers["x-api-key"]',
       ...SECRET_PATHS.flatMap(name => [name, `*.${name}`]),
     ],
-    censor: '…',
+    censor: CENSOR,
   }
   const destination =
     lines ?? (config.logFormat === 'pretty' ? shortLines() : pino.destination({ dest: 2, sync: true }))
@@ -43,6 +46,24 @@ export function makeLog(
     },
     destination,
   )
+}
+
+/**
+ * The logger of requests, whose lines hold what `requestFields` and `replyFields` give, and errors: looking through
+ * all of each line for secrets would take longer than writing it.
+ */
+export function requestLogger(log: Logger): Logger {
+  return log.child({}, { redact: { paths: SECRET_PATHS.map(name => `err.${name}`), censor: CENSOR } })
+}
+
+/** What the log says of a request. */
+export function requestFields({ info, method, path }: Request): object {
+  return { id: info.id, method, path }
+}
+
+/** What it says of a reply. */
+export function replyFields({ statusCode }: ServerResponse): object {
+  return { status: statusCode }
 }
 
 /** One short line a record, for a person at a terminal. */

@@ -1,9 +1,6 @@
 import knexModule, { type Knex } from 'knex'
-import { knexSnakeCaseMappers } from 'objection'
 import type { Logger } from 'pino'
-
-/** Between names in PostgreSQL and in the program. */
-export const mappers = knexSnakeCaseMappers()
+import { Batch, mappers, type Statement } from './batch.ts'
 
 /** Milliseconds after which a query is given up on; the server ends it itself two seconds earlier. */
 const QUERY_TIMEOUT = 15_000
@@ -75,13 +72,6 @@ export function openPool(
   return pool
 }
 
-/** A statement as the driver takes it; under a name it is parsed once a connection. */
-export interface Statement {
-  text: string
-  values: unknown[]
-  name?: string
-}
-
 /** What knex makes for `pool.transaction(…)`, before it has a connection. */
 interface Opening {
   begin(connection: PgConnection): Promise<unknown>
@@ -128,47 +118,31 @@ export async function askOnce<T extends object>(
   bindings: Record<string, unknown> = {},
   name?: string,
 ): Promise<T[]> {
-  const client = pool.client as PoolClient
-  const connection = await client.acquireConnection()
-  try {
-    return (await ask(connection, positioned(text, bindings, name))) as T[]
-  } finally {
-    void client.releaseConnection(connection)
-  }
+  const [found] = await askTogether(pool, [positioned(text, bindings, name)])
+  return found as T[]
 }
 
 /**
- * Runs statements in a transaction that only reads, all sent at once and waited for once. After an error the others
- * are refused by the database, and the transaction is over all the same.
- * @throws the first error
+ * Runs statements in a transaction of their own, all sent at once and waited for once.
+ * @returns the rows of each, with camelCase names
+ * @throws the first error, after which none of the others was run
  */
-export async function readTogether(pool: Knex, statements: readonly Statement[]): Promise<object[][]> {
+export async function askTogether(pool: Knex, statements: readonly Statement[]): Promise<object[][]> {
   const client = pool.client as PoolClient
   const connection = await client.acquireConnection()
-  const { stream } = connection.connection
-  stream.cork()
-  const asked = [BEGIN, ...statements, COMMIT].map(statement => ask(connection, statement))
-  stream.uncork()
-  const answers = await Promise.allSettled(asked)
-  void client.releaseConnection(connection)
-  return answers
-    .map(answer => {
-      if (answer.status === 'rejected') throw answer.reason
-      return answer.value
+  const batch = new Batch(statements)
+  try {
+    return await new Promise((resolve, reject) => {
+      connection.query(batch, (error: Error | null, found: object[][]) =>
+        error ? reject(error) : resolve(found),
+      )
     })
-    .slice(1, -1)
-}
-
-const BEGIN: Statement = { text: 'begin read only', values: [] }
-const COMMIT: Statement = { text: 'commit', values: [] }
-
-/** The rows of one statement, with camelCase names. */
-function ask(connection: PgConnection, statement: Statement): Promise<object[]> {
-  return new Promise((resolve, reject) => {
-    connection.query(statement, (error: Error | null, result: { rows: object[] }) =>
-      error ? reject(error) : resolve(mappers.postProcessResponse(result.rows) as object[]),
-    )
-  })
+  } catch (error) {
+    if (batch.isFirst) connection.__knex__disposed = error
+    throw error
+  } finally {
+    void client.releaseConnection(connection)
+  }
 }
 
 /** Texts with their values by position, and the names of these: as many as there are statements in the program. */

@@ -200,12 +200,17 @@ export function refusesUndeclared(path: string): boolean {
   return /^\/api\/v1\/(?!health$)/.test(path)
 }
 
+/** No more of it than a request without a query or a body has. */
+function isNothing(given: unknown): boolean {
+  return given == null || (typeof given === 'object' && Object.keys(given).length === 0)
+}
+
 function refuseUndeclared(request: Request): void {
   const { validate, plugins } = request.route.settings
   // Without access it is hapi's own route for what is not there.
   if (!plugins?.access || !refusesUndeclared(request.path)) return
   for (const source of ['query', 'payload'] as const) {
-    if (validate?.[source]) continue
+    if (validate?.[source] || isNothing(request[source])) continue
     const options = { abortEarly: false, errors: { wrap: { label: false } } } as const
     const { error } = NOTHING.validate(request[source], options)
     if (error) refuse(request, source, error)

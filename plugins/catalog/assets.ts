@@ -31,6 +31,7 @@ export async function findAsset(trx: Transaction, assetId: string): Promise<Asse
 
 /**
  * Reads what belongs to an asset of either level, of which its UUID or qualified name is known: by UUID all at once.
+ * @param readings find no rows where nothing belongs to it
  * @throws 404 `ASSET_NOT_FOUND`
  */
 export async function readOf<T extends object[]>(
@@ -42,10 +43,13 @@ export async function readOf<T extends object[]>(
   const id = UUID.test(assetId)
     ? assetId.toLowerCase()
     : await db.company(companyId, trx => idOf(trx, assetId))
+  const found = await db.read<T>(companyId, readings(id))
+  // What something belongs to is there.
+  if (found.some(rows => rows.length > 0)) return found
   const exists = { name: 'asset', text: EXISTS, bindings: { company_id: companyId, id } }
-  const [known, ...found] = await db.read<[object, ...T]>(companyId, [exists, ...readings(id)])
+  const [known] = await db.read<[object]>(companyId, [exists])
   if (known.length === 0) throw noAsset(assetId)
-  return found as Found<T>
+  return found
 }
 
 const EXISTS = `

@@ -205,7 +205,8 @@ export function listOf(
     },
     {
       name: `rules counted ${by}`,
-      text: `select cast((select count(*) ${ofTable}) + (select count(*) ${ofSource}) as int) as total`,
+      text: `select cast(n as int) as total from (select (select count(*) ${ofTable}) + (select count(*) ${ofSource}) as n) c
+        where n > 0`,
       bindings,
     },
   ]

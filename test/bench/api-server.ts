@@ -6,6 +6,7 @@ import pg from 'pg'
 import { pino } from 'pino'
 import type { NamedRule } from '../../plugins/validity/models.ts'
 import { presentRule } from '../../plugins/validity/present.ts'
+import { Batch } from '../../server/batch.ts'
 import { build } from '../../server/build.ts'
 import { readConfig } from '../../server/config.ts'
 import { makeLog } from '../../server/log.ts'
@@ -22,7 +23,8 @@ export interface Subject {
 export interface Spent {
   cpuMs: number
   statements: number
-  transactions: number
+  /** How often it waited for answers: of statements that are sent together once. */
+  waits: number
 }
 
 /** A server, as its parent has it. */
@@ -83,13 +85,13 @@ export async function startApiServer(
 }
 
 async function serve(): Promise<void> {
-  const counts = { statements: 0, transactions: 0 }
+  const counts = { statements: 0, waits: 0 }
   const { prototype } = pg.Client
   const query = prototype.query as (...input: unknown[]) => unknown
   prototype.query = function (this: pg.Client, ...input: unknown[]) {
-    const [asked] = input as [string | { text?: string }]
-    counts.statements += 1
-    if (/^begin/i.test(typeof asked === 'string' ? asked : (asked.text ?? ''))) counts.transactions += 1
+    const [asked] = input
+    counts.statements += asked instanceof Batch ? asked.size : 1
+    counts.waits += 1
     return query.apply(this, input)
   } as typeof prototype.query
   const server = process.env.API_SERVER === 'ours' ? await ours() : await bare()
@@ -99,7 +101,7 @@ async function serve(): Promise<void> {
     const { user, system } = process.cpuUsage(cpu)
     process.send?.({ cpuMs: (user + system) / 1_000, ...counts } satisfies Spent)
     cpu = process.cpuUsage()
-    Object.assign(counts, { statements: 0, transactions: 0 })
+    Object.assign(counts, { statements: 0, waits: 0 })
   })
   process.once('disconnect', () => void server.stop({ timeout: 1_000 }).then(() => process.exit()))
   process.send?.(server.info.uri)

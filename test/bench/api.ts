@@ -46,7 +46,7 @@ interface Round {
   cpuMs: number
   databaseMs: number
   statements: number
-  transactions: number
+  waits: number
 }
 
 const undone: (() => unknown)[] = []
@@ -194,7 +194,7 @@ async function measure(
     cpuMs: each('cpuMs'),
     databaseMs: databaseMs / total,
     statements: each('statements'),
-    transactions: each('transactions'),
+    waits: each('waits'),
   }
 }
 
@@ -242,7 +242,7 @@ function lineOf({ name, ours, bare }: Judged): Row {
 }
 
 function print(judged: readonly Judged[]): void {
-  const titles = ['req/s', 'p50 ms', 'p99 ms', 'cpu ms', 'pg cpu ms', 'statements', 'transactions']
+  const titles = ['req/s', 'p50 ms', 'p99 ms', 'cpu ms', 'pg cpu ms', 'statements', 'waits']
   console.log(['', ...titles].map(pad).join(''))
   for (const { name, ours, bare } of judged) {
     for (const [who, round] of [

@@ -5,7 +5,7 @@ import t from 'tap'
 import { Source } from '../../plugins/catalog/models.ts'
 import { isAway, migrate, rows } from '../../server/database.ts'
 import { manifest } from '../../server/manifest.ts'
-import { hasRefusedWrites, openPool, readTogether } from '../../server/pool.ts'
+import { askTogether, hasRefusedWrites, openPool } from '../../server/pool.ts'
 import { startBlackhole } from '../chaos/blackhole.ts'
 import { testCluster } from '../helpers/cluster.ts'
 import { startServer } from '../helpers/server.ts'
@@ -130,21 +130,32 @@ t.test('of statements read together the first error is told, and their connectio
     text: `select set_config('app.company', $1, true)`,
     values: [ours.companyId],
   }
-  const [, before] = await readTogether(pool, [company, pid])
-  const wrong = { name: 'wrong', text: 'select 1 / $1::int', values: [0] }
   const nonsense = { name: 'nonsense', text: 'select from where', values: [] }
+  const divide = (by: number) => ({ name: 'divide', text: 'select 1 / $1::int as quotient', values: [by] })
+  t.match(await askTogether(pool, [company, divide(1), pid]), [{}, [{ quotient: 1 }], [{ pid: Number }]])
   for (let again = 0; again < 2; again++)
-    await t.rejects(readTogether(pool, [company, wrong, nonsense, pid]), { message: /division by zero/ })
-  await t.rejects(readTogether(pool, [company, nonsense]), { message: /syntax error/ })
+    await t.rejects(askTogether(pool, [company, divide(0), pid]), { message: /division by zero/ })
   const look = `select pg_backend_pid() as pid, current_setting('app.company', true) as company,
     (select count(*)::int from sources) as seen`
-  t.match(await rows(pool, look), [{ ...before?.[0], company: '', seen: 0 }], 'no transaction is left open')
+  t.match(await rows(pool, look), [{ company: '', seen: 0 }], 'no transaction is left open')
+  for (let again = 0; again < 2; again++)
+    await t.rejects(askTogether(pool, [company, nonsense, divide(0)]), { message: /syntax error/ })
+  const unsendable: { self?: unknown } = {}
+  unsendable.self = unsendable
+  await t.rejects(askTogether(pool, [company, { ...pid, values: [unsendable] }, pid]), {
+    message: /circular/i,
+  })
+  t.match(await rows(pool, look), [{ seen: 0 }])
+  const names = { text: 'select name from sources', values: [] }
+  t.strictSame((await askTogether(pool, [company, names, divide(1)])).slice(1), [
+    [{ name: 'shop' }],
+    [{ quotient: 1 }],
+  ])
 
   t.notOk(hasRefusedWrites(pool, 60_000))
-  const write = { text: `update sources set name = 'taken'`, values: [] }
-  await t.rejects(readTogether(pool, [company, write]), { message: /read-only transaction/ })
-  t.match(await readTogether(pool, [company, { text: 'select name from sources', values: [] }]), [
-    {},
+  const write = { name: 'write', text: `update sources set name = 'taken'`, bindings: {} }
+  await t.rejects(db.read(ours.companyId, [write]), { message: /read-only transaction/ })
+  t.match(await db.read(ours.companyId, [{ name: 'names', text: names.text, bindings: {} }]), [
     [{ name: 'shop' }],
   ])
 })
@@ -218,9 +229,9 @@ t.test(
     t.equal((await askAll()).length, 3)
     hole.silence()
     const one = { text: 'select 1 as one', values: [] }
-    await t.rejects(readTogether(pool, [one, one]), { message: /Query read timeout/ })
+    await t.rejects(askTogether(pool, [one, one]), { message: /Query read timeout/ })
     hole.heal()
-    t.strictSame(await readTogether(pool, [one]), [[{ one: 1 }]])
+    t.strictSame(await askTogether(pool, [one]), [[{ one: 1 }]])
     t.equal((await askAll()).length, 3)
   },
 )

@@ -1,0 +1,140 @@
+/** Statements that PostgreSQL is sent at once and answers at once. */
+import { knexSnakeCaseMappers } from 'objection'
+import pg from 'pg'
+
+/** Between names in PostgreSQL and in the program. */
+export const mappers = knexSnakeCaseMappers()
+
+/** A statement as the driver takes it; under a name it is parsed once a connection. */
+export interface Statement {
+  text: string
+  values: unknown[]
+  name?: string
+}
+
+/** The driver's end of a connection, as its own queries write to it. */
+interface Wire {
+  sync(): void
+  describe(message: object): void
+}
+
+/** The driver's query: what it writes, and what it is told of the answer. */
+interface DriverQuery {
+  name?: string
+  callback?(error: Error | null, rows: object[][]): void
+  hasBeenParsed(wire: Wire): unknown
+  requiresPreparation(): boolean
+  prepare(wire: Wire): void
+  handleRowDescription(message: { fields: { name: string; dataTypeID: number }[] }): void
+  handleDataRow(message: { fields: (string | null)[] }): void
+  handleCommandComplete(): void
+  handleEmptyQuery(): void
+  handleReadyForQuery(): void
+}
+
+// Its types tell only what it offers to others; its version is pinned, and the tests see to the rest.
+const Query = pg.Query as unknown as new (asked: object, values?: unknown[], tell?: Tell) => DriverQuery
+type Tell = (error: Error | null) => void
+
+/** A column of an answer, by the name that the program has for it. */
+interface Column {
+  name: string
+  parse(text: string): unknown
+}
+
+/** The columns of the named statements of each connection: what PostgreSQL told once it need not tell again. */
+const columnsOf = new WeakMap<Wire, Map<string, readonly Column[]>>()
+
+/**
+ * A query of the driver that is several of them. Only after the last is PostgreSQL asked to tell that it is ready, so
+ * that it runs them all in one transaction, without `BEGIN` and `COMMIT`, and sends all its answers in one go: see
+ * "Pipelining" in the chapter "Message Flow" of its manual. After an error it runs none of those that follow.
+ */
+export class Batch extends Query {
+  /** How many they are. */
+  readonly size: number
+  /** Whether a name is new to its connection: after an error nobody knows whether it was taken. */
+  isFirst = false
+  readonly #parts: readonly DriverQuery[]
+  readonly #rows: object[][]
+  #known = new Map<string, readonly Column[]>()
+  #columns: readonly Column[] = []
+  #at = -1
+  #error: Error | null = null
+
+  constructor(statements: readonly Statement[]) {
+    super({ text: '' })
+    this.size = statements.length
+    this.#rows = statements.map(() => [])
+    // Of a value that cannot be sent each part tells by itself.
+    const tell: Tell = error => (this.#error ??= error)
+    this.#parts = statements.map(
+      ({ text, values, name }) => new Query({ text, name, queryMode: 'extended' }, values, tell),
+    )
+  }
+
+  override requiresPreparation(): boolean {
+    return true
+  }
+
+  override prepare(wire: Wire): void {
+    this.#known = columnsOf.get(wire) ?? new Map<string, readonly Column[]>()
+    columnsOf.set(wire, this.#known)
+    const ofPart = Object.create(wire) as Wire
+    ofPart.sync = () => undefined
+    const quiet = Object.create(ofPart) as Wire
+    quiet.describe = () => undefined
+    for (const part of this.#parts) {
+      if (part.name && !part.hasBeenParsed(wire)) {
+        this.isFirst = true
+        this.#known.delete(part.name)
+      }
+      part.prepare(this.#known.has(part.name ?? '') ? quiet : ofPart)
+    }
+    wire.sync()
+    this.#next()
+  }
+
+  #next(): void {
+    this.#at += 1
+    this.#columns = this.#known.get(this.#parts[this.#at]?.name ?? '') ?? []
+  }
+
+  override handleRowDescription({ fields }: Parameters<DriverQuery['handleRowDescription']>[0]): void {
+    this.#columns = fields.map(({ name, dataTypeID }) => ({
+      name: named(name),
+      parse: pg.types.getTypeParser(dataTypeID, 'text') as Column['parse'],
+    }))
+    const { name } = this.#parts[this.#at] ?? {}
+    if (name) this.#known.set(name, this.#columns)
+  }
+
+  override handleDataRow({ fields }: Parameters<DriverQuery['handleDataRow']>[0]): void {
+    const row: Record<string, unknown> = {}
+    try {
+      this.#columns.forEach(({ name, parse }, index) => {
+        const text = fields[index]
+        row[name] = text == null ? null : parse(text)
+      })
+      this.#rows[this.#at]?.push(row)
+    } catch (error) {
+      this.#error ??= error as Error
+    }
+  }
+
+  override handleCommandComplete(): void {
+    this.#next()
+  }
+
+  override handleEmptyQuery(): void {
+    this.#next()
+  }
+
+  override handleReadyForQuery(): void {
+    this.callback?.(this.#error, this.#rows)
+  }
+}
+
+function named(column: string): string {
+  return Object.keys(mappers.postProcessResponse({ [column]: null }) as object)[0] ?? column
+}
