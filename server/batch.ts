@@ -14,6 +14,9 @@ export interface Statement {
 
 /** The driver's end of a connection, as its own queries write to it. */
 interface Wire {
+  /** Texts by names, of those that PostgreSQL has parsed and of those that it was asked to. */
+  parsedStatements: Record<string, string>
+  submittedNamedStatements: Record<string, string>
   sync(): void
   describe(message: object): void
 }
@@ -21,8 +24,11 @@ interface Wire {
 /** The driver's query: what it writes, and what it is told of the answer. */
 interface DriverQuery {
   name?: string
+  text: string
   callback?(error: Error | null, rows: object[][]): void
   hasBeenParsed(wire: Wire): unknown
+  /** @returns the error when nothing was sent */
+  submit(wire: Wire): Error | null
   requiresPreparation(): boolean
   prepare(wire: Wire): void
   handleRowDescription(message: { fields: { name: string; dataTypeID: number }[] }): void
@@ -53,11 +59,11 @@ const columnsOf = new WeakMap<Wire, Map<string, readonly Column[]>>()
 export class Batch extends Query {
   /** How many they are. */
   readonly size: number
-  /** Whether a name is new to its connection: after an error nobody knows whether it was taken. */
-  isFirst = false
+  /** Whether after an error nobody knows which names its connection still has. */
+  isInDoubt = false
   readonly #parts: readonly DriverQuery[]
   readonly #rows: object[][]
-  #known = new Map<string, readonly Column[]>()
+  #known: Map<string, readonly Column[]> = new Map()
   #columns: readonly Column[] = []
   #at = -1
   #error: Error | null = null
@@ -66,8 +72,11 @@ export class Batch extends Query {
     super({ text: '' })
     this.size = statements.length
     this.#rows = statements.map(() => [])
-    // Of a value that cannot be sent each part tells by itself.
-    const tell: Tell = error => (this.#error ??= error)
+    // Of a value that cannot be sent each part tells by itself, and has its name forgotten; the others are run.
+    const tell: Tell = error => {
+      this.#error ??= error
+      this.isInDoubt = true
+    }
     this.#parts = statements.map(
       ({ text, values, name }) => new Query({ text, name, queryMode: 'extended' }, values, tell),
     )
@@ -75,6 +84,18 @@ export class Batch extends Query {
 
   override requiresPreparation(): boolean {
     return true
+  }
+
+  override submit(wire: Wire): Error | null {
+    const texts = new Map<string, string>()
+    for (const { name, text } of this.#parts) {
+      if (!name) continue
+      const known =
+        texts.get(name) ?? wire.parsedStatements[name] ?? wire.submittedNamedStatements[name] ?? text
+      if (known !== text) return new Error(`The name "${name}" stands for another statement already`)
+      texts.set(name, text)
+    }
+    return super.submit(wire)
   }
 
   override prepare(wire: Wire): void {
@@ -86,7 +107,7 @@ export class Batch extends Query {
     quiet.describe = () => undefined
     for (const part of this.#parts) {
       if (part.name && !part.hasBeenParsed(wire)) {
-        this.isFirst = true
+        this.isInDoubt = true
         this.#known.delete(part.name)
       }
       part.prepare(this.#known.has(part.name ?? '') ? quiet : ofPart)

@@ -5,7 +5,7 @@ import type { Config } from './config.ts'
 import { originFields } from './telemetry/origin.ts'
 
 /** Fields that never reach a log line, whatever object is logged. */
-const SECRET_PATHS = [
+const SECRET_NAMES = [
   'password',
   'token',
   'secret',
@@ -27,11 +27,7 @@ export function makeLog(
   lines?: { write(line: string): void },
 ): Logger {
   const redact = {
-    paths: [
-      'req.headers.authorization',
-      'req.headers.cookie',
-      ...SECRET_PATHS.flatMap(name => [name, `*.${name}`]),
-    ],
+    paths: SECRET_NAMES.flatMap(name => [name, `*.${name}`]),
     censor: CENSOR,
   }
   const destination =
@@ -50,15 +46,17 @@ export function makeLog(
 
 /**
  * The logger of requests, whose lines hold what `requestFields` and `replyFields` give, and errors: looking through
- * all of each line for secrets would take longer than writing it.
+ * every field of each line for secrets would take longer than writing it.
  */
 export function requestLogger(log: Logger): Logger {
-  return log.child({}, { redact: { paths: SECRET_PATHS.map(name => `err.${name}`), censor: CENSOR } })
+  const paths = SECRET_NAMES.flatMap(name => [name, `err.${name}`, `data.${name}`])
+  return log.child({}, { redact: { paths, censor: CENSOR } })
 }
 
 /** What the log says of a request. */
 export function requestFields({ info, method, path }: Request): object {
-  return { id: info.id, method, path }
+  // Of a URL that cannot be read, hapi tells all as the path.
+  return { id: info.id, method, path: path.split('?', 1)[0] }
 }
 
 /** What it says of a reply. */

@@ -6,7 +6,7 @@ import type { Config } from './config.ts'
 import { rows, type Transaction } from './database.ts'
 import type { Job } from './jobs/job.ts'
 import { leastUuid, look, monthAfter, monthsBetween, type Part } from './months.ts'
-import { deleteFirst, prune, type Pace, type Run } from './prune.ts'
+import { deleteFirst, prune, type Pace, type Transact } from './prune.ts'
 
 /** A table that is cut by months. */
 interface Cut {
@@ -111,7 +111,7 @@ export async function keep(
   { batch, tries = TRIES, signal }: Pace & { tries?: number } = {},
 ): Promise<Upkeep> {
   const upkeep: Upkeep = { made: [], dropped: [], deleted: {}, waiting: [] }
-  const run: Run = work => server.db.system(work)
+  const run: Transact = work => server.db.system(work)
   await changeParts(run, upkeep, { days: server.config, tries, signal })
   for (const { kept, cuts } of FAMILIES) {
     // With what they refer to go those that refer to it.
@@ -124,7 +124,7 @@ export async function keep(
 }
 
 /** Makes the coming months where they are missing. @param run runs a transaction of the owner */
-export async function makeMonths(run: Run): Promise<Upkeep> {
+export async function makeMonths(run: Transact): Promise<Upkeep> {
   const upkeep: Upkeep = { made: [], dropped: [], deleted: {}, waiting: [] }
   await changeParts(run, upkeep, { tries: 1 })
   return upkeep
@@ -132,7 +132,7 @@ export async function makeMonths(run: Run): Promise<Upkeep> {
 
 /** @param days how long what is kept; without it, nothing is dropped */
 async function changeParts(
-  run: Run,
+  run: Transact,
   upkeep: Upkeep,
   { days, tries, signal }: { days?: Pick<Config, Family['kept']>; tries: number; signal?: AbortSignal },
 ): Promise<void> {
@@ -291,12 +291,11 @@ async function hasRows(trx: Transaction, name: string, condition = 'true'): Prom
 }
 
 /**
- * Deletes what is too old of the first partition, which no month bounds, some in a transaction, until nothing is left
- * or the signal says to stop; the next day goes on. What another transaction holds is left for the next time.
+ * Deletes what is too old of the first partition, which no month bounds.
  * @returns how many were deleted
  */
 async function deletePast(
-  run: Run,
+  run: Transact,
   { table, by, isUuid, held }: Cut,
   days: number,
   pace: Pace,

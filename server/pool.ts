@@ -108,7 +108,7 @@ function beginEarly(pool: Knex): void {
 }
 
 /**
- * Runs one statement without a transaction and gives its rows with camelCase names.
+ * Runs one statement, whole in itself, and gives its rows with camelCase names.
  * @param bindings by name (`:company_id`)
  * @param name under which it is prepared
  */
@@ -125,12 +125,12 @@ export async function askOnce<T extends object>(
 /**
  * Runs statements in a transaction of their own, all sent at once and waited for once.
  * @returns the rows of each, with camelCase names
- * @throws the first error, after which none of the others was run
+ * @throws the first error; after one of the database none of the others was run
  */
 export async function askTogether(pool: Knex, statements: readonly Statement[]): Promise<object[][]> {
   const client = pool.client as PoolClient
-  const connection = await client.acquireConnection()
   const batch = new Batch(statements)
+  const connection = await client.acquireConnection()
   try {
     return await new Promise((resolve, reject) => {
       connection.query(batch, (error: Error | null, found: object[][]) =>
@@ -138,12 +138,17 @@ export async function askTogether(pool: Knex, statements: readonly Statement[]):
       )
     })
   } catch (error) {
-    if (batch.isFirst) connection.__knex__disposed = error
+    const { code } = error as { code?: string }
+    if (batch.isInDoubt || UNKNOWN_NAME.test(code ?? ''))
+      connection.__knex__disposed = 'what it has prepared is not known'
     throw error
   } finally {
     void client.releaseConnection(connection)
   }
 }
+
+/** A prepared statement that is not there any more, or whose columns are others since a migration. */
+const UNKNOWN_NAME = /^(26000|0A000)$/
 
 /** Texts with their values by position, and the names of these: as many as there are statements in the program. */
 const compiled = new Map<string, { text: string; names: string[] }>()

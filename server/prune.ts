@@ -3,8 +3,8 @@ import { rows, type Transaction } from './database.ts'
 /** Rows that one transaction deletes unless told, so that none runs into its time limit. */
 const BATCH = 5_000
 
-/** Runs a transaction of the owner. */
-export type Run = <T>(work: (trx: Transaction) => Promise<T>) => Promise<T>
+/** Runs work in a transaction of the owner. */
+export type Transact = <T>(work: (trx: Transaction) => Promise<T>) => Promise<T>
 
 /** How far one goes. */
 export interface Pace {
@@ -20,14 +20,14 @@ export interface Pace {
  * @returns how many were deleted
  */
 export async function prune(
-  run: Run,
+  transact: Transact,
   statement: string,
   bindings: Record<string, unknown>,
   { batch = BATCH, signal }: Pace = {},
 ): Promise<number> {
   let deleted = 0
   for (let isMore = true; isMore && !signal?.aborted;) {
-    const gone = await run(trx => rows(trx, statement, { ...bindings, batch }))
+    const gone = await transact(trx => rows(trx, statement, { ...bindings, batch }))
     deleted += gone.length
     isMore = gone.length === batch
   }

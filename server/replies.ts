@@ -202,7 +202,8 @@ export function refusesUndeclared(path: string): boolean {
 
 /** No more of it than a request without a query or a body has. */
 function isNothing(given: unknown): boolean {
-  return given == null || (typeof given === 'object' && Object.keys(given).length === 0)
+  const isObject = typeof given === 'object' && !Array.isArray(given) && !Buffer.isBuffer(given)
+  return given == null || (isObject && Object.keys(given).length === 0)
 }
 
 function refuseUndeclared(request: Request): void {

@@ -42,7 +42,8 @@ export function hitsAt(view: Outlook, score: number): number {
   }
   for (let steps = Math.abs(target) + 1; ; steps *= 2) {
     const far = near + side * steps * sd
-    if (side * (far - limit) >= 0) return crossing(beyond, near, limit)
+    // Asked so that it also ends where one of them is no number.
+    if (!(side * (limit - far) > 0)) return crossing(beyond, near, limit)
     if (side * beyond(far) > 0) return crossing(beyond, near, far)
     near = far
   }

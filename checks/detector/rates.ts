@@ -19,6 +19,8 @@ export interface RatesState {
 
 /** Rows assumed behind a percentage that came without its row count. */
 const ASSUMED_ROWS = 1000
+/** More rows say nothing more; and products of three such numbers are numbers still. */
+const MOST_ROWS = 1e15
 /** Outliers in a row that make a new level. */
 const NEW_LEVEL: Record<Interval, number> = { hourly: 4, daily: 3, weekly: 3 }
 
@@ -54,7 +56,7 @@ export function startRates(interval: Interval, isSeasonal = true): RatesState {
 
 /** The rows behind a percentage. */
 export function tallyOf(percent: number, total: number | null | undefined): Tally {
-  const rows = Math.max(1, total ?? ASSUMED_ROWS)
+  const rows = Math.min(MOST_ROWS, Math.max(1, total ?? ASSUMED_ROWS))
   return { hits: (percent / 100) * rows, rows }
 }
 

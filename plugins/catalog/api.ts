@@ -12,7 +12,9 @@ export interface CatalogApi {
   /** A source, or a table with its source, by UUID or qualified name. @throws 404 `ASSET_NOT_FOUND` */
   findAsset(trx: Transaction, assetId: string): Promise<{ source: Source; table?: Table }>
   /**
-   * Reads what belongs to an asset, given by UUID or qualified name: by UUID with one wait for the database.
+   * Reads what belongs to an asset, given by UUID or qualified name: by UUID with one wait for the database, or two
+   * where nothing is found.
+   * @param readings find no rows where nothing belongs to it
    * @throws 404 `ASSET_NOT_FOUND`
    */
   readOf<T extends object[]>(

@@ -30,7 +30,8 @@ export async function findAsset(trx: Transaction, assetId: string): Promise<Asse
 }
 
 /**
- * Reads what belongs to an asset of either level, of which its UUID or qualified name is known: by UUID all at once.
+ * Reads what belongs to an asset of either level, of which its UUID or qualified name is known: by UUID all at
+ * once, and then whether it is there at all where nothing was found.
  * @param readings find no rows where nothing belongs to it
  * @throws 404 `ASSET_NOT_FOUND`
  */

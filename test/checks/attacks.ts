@@ -188,7 +188,10 @@ export const REFUSED: readonly (readonly [RegExp, readonly string[]])[] = [
   ],
   [/UESCAPE/, ["status = U&'d!0061' uescape '!'", 'U&"p!0067" UESCAPE \'!\' = 1']],
   [/dollar-quoted/, ['status = $$x$$', 'status = $a$ or $a$', 'select $q$x$q$']],
-  [/two texts in a row/, ["status = 'a'\n'b'", "status = E'a'\n'b'", "status = 'a' -- c\n 'b'", "status = x'1' 'b'"]],
+  [
+    /two texts in a row/,
+    ["status = 'a'\n'b'", "status = E'a'\n'b'", "status = 'a' -- c\n 'b'", "status = x'1' 'b'"],
+  ],
   [
     /no letters/,
     [

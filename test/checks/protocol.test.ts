@@ -194,6 +194,26 @@ t.test('any line gets one line, never an end', async t => {
   t.match(JSON.parse(answerLine('{"id": 1,')), { id: null, error: /one line of JSON: / })
 })
 
+t.test('percentages of more rows than there can be are judged, and soon', async t => {
+  const many = 1e100
+  const points: Row[] = [
+    [-1_700_434_800, 50, many],
+    [-700_434_800, 97, 0],
+    [-700_434_799, 1, 0],
+    [-700_434_799, 1, many],
+    [-700_434_799, 50, many],
+    [299_565_201, 0, 1],
+    [299_565_201, 0, many],
+    [299_651_601, 0, many],
+  ]
+  const asked = {
+    ...{ id: 1, kind: 'validity_auto', metric_type: 'null_percent', interval: 'daily', direction: 'high' },
+    ...{ sensitivity: 0.8, operating_period_mode: 'auto', mode: 'series', points, indexes: [7] },
+  }
+  const { verdicts } = answer(asked) as Answers
+  t.match(verdicts, [{ expected: Number, low: Number, high: Number, z: Number, is_anomaly: false }])
+})
+
 t.test('any series within the limits gets finite verdicts that agree with themselves', async t => {
   const series = fc.record({
     kind: fc.constantFrom('metric', 'validity_auto', 'freshness'),

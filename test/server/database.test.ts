@@ -142,9 +142,22 @@ t.test('of statements read together the first error is told, and their connectio
     await t.rejects(askTogether(pool, [company, nonsense, divide(0)]), { message: /syntax error/ })
   const unsendable: { self?: unknown } = {}
   unsendable.self = unsendable
-  await t.rejects(askTogether(pool, [company, { ...pid, values: [unsendable] }, pid]), {
+  await askTogether(pool, [divide(1)])
+  await t.rejects(askTogether(pool, [company, { ...divide(1), values: [unsendable] }]), {
     message: /circular/i,
   })
+  const other = { ...divide(1), text: 'select $1::int as other' }
+  t.strictSame(await askTogether(pool, [divide(1)]), [[{ quotient: 1 }]], 'its name is there again')
+  await t.rejects(askTogether(pool, [other]), { message: /another statement/ })
+  await t.rejects(
+    askTogether(pool, [
+      { ...other, name: 'new' },
+      { ...divide(1), name: 'new' },
+    ]),
+    {
+      message: /another statement/,
+    },
+  )
   t.match(await rows(pool, look), [{ seen: 0 }])
   const names = { text: 'select name from sources', values: [] }
   t.strictSame((await askTogether(pool, [company, names, divide(1)])).slice(1), [
