@@ -48,14 +48,14 @@ async function serve(name: string, url: string): Promise<void> {
   })
   process.on('message', (question: Question) => {
     void (async () => {
-      const late = AbortSignal.timeout(PATIENCE)
-      late.addEventListener('abort', () =>
-        isAll.reject(new Error(`${begun.size} of ${sent} jobs were done by ${name}`)),
-      )
       begun.clear()
       isAll = Promise.withResolvers()
       sent = 'burst' in question ? question.burst : question.singles
-      const done = isAll.promise
+      // Of this question: when the time of an earlier one is over, that one has long been answered.
+      const { promise: done, reject } = isAll
+      AbortSignal.timeout(PATIENCE).addEventListener('abort', () =>
+        reject(new Error(`${begun.size} of ${sent} jobs were done by ${name}`)),
+      )
       process.send?.(
         'burst' in question ? await burst(way, sent, done) : await singles(way, sent, begun, done),
       )
