@@ -3,7 +3,7 @@ import { v7 as uuid, validate as isUuid } from 'uuid'
 import type { Plan } from '../../server/config.ts'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
-import { newestFirst, type Page } from '../../server/page.ts'
+import { newestFirst, pageOf, type Page } from '../../server/page.ts'
 import { holdUsers } from './hold-users.ts'
 import { Invitation, User } from './models.ts'
 import { sha256 } from './tokens.ts'
@@ -48,11 +48,10 @@ export async function invite(
 /** A page of the invitations, newest first; those that ended are kept for a month. */
 export async function listInvitations(
   trx: Transaction,
-  { limit, offset }: Page,
+  page: Page,
 ): Promise<{ rows: Invitation[]; total: number }> {
-  const query = Invitation.query(trx).orderBy(newestFirst('createdAt', 'id'))
-  const total = await query.clone().resultSize()
-  return { rows: await query.limit(limit).offset(offset), total }
+  const { results, total } = await pageOf(Invitation.query(trx).orderBy(newestFirst('createdAt', 'id')), page)
+  return { rows: results, total }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { validate as isUuid } from 'uuid'
 import type { Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
-import { newestFirst, type Page } from '../../server/page.ts'
+import { newestFirst, pageOf, type Page } from '../../server/page.ts'
 import { holdUsers } from './hold-users.ts'
 import { revokeOpen } from './invitations.ts'
 import { User } from './models.ts'
@@ -11,13 +11,9 @@ import { endAccess } from './sessions.ts'
 export type UserChanges = Partial<Pick<User, 'role' | 'isActive'>>
 
 /** A page of the company's users, newest first. */
-export async function listUsers(
-  trx: Transaction,
-  { limit, offset }: Page,
-): Promise<{ rows: User[]; total: number }> {
-  const query = User.query(trx).orderBy(newestFirst('createdAt', 'id'))
-  const total = await query.clone().resultSize()
-  return { rows: await query.limit(limit).offset(offset), total }
+export async function listUsers(trx: Transaction, page: Page): Promise<{ rows: User[]; total: number }> {
+  const { results, total } = await pageOf(User.query(trx).orderBy(newestFirst('createdAt', 'id')), page)
+  return { rows: results, total }
 }
 
 /**
