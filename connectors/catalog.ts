@@ -31,7 +31,7 @@ export interface ColumnInfo {
   name: string
   /** 1-based position; gaps are allowed. */
   ordinal: number
-  /** Canonical type: lower case, synonyms folded, length, precision and scale kept: `varchar(20)`. */
+  /** Canonical type: lower case except quoted names, synonyms folded, length, precision and scale kept: `varchar(20)`. */
   type: string
   /** The canonical type under a type that people made of another and named (PostgreSQL's domains). */
   base?: string
@@ -44,6 +44,26 @@ export interface ColumnInfo {
   comment: string | null
   /** An identity that survives a rename, where the engine has one (PostgreSQL's attnum). */
   identity?: string
+  /**
+   * The name of its collation where texts of different characters may be equal by it, and the engine has no regular
+   * expressions for such collations (PostgreSQL).
+   */
+  nondeterministicCollation?: string
+}
+
+/** What an engine does with a referring row when the row that it refers to goes or changes. */
+export type ReferentialAction = 'no_action' | 'restrict' | 'cascade' | 'set_null' | 'set_default'
+
+/** Properties of a constraint beside its columns. Each is present only where it is not the engine's default. */
+export interface ConstraintProperties {
+  onDelete?: ReferentialAction
+  onUpdate?: ReferentialAction
+  match?: 'full' | 'partial'
+  deferrable?: true
+  initiallyDeferred?: true
+  nullsNotDistinct?: true
+  /** How many characters or bytes of each column count, in the order of `columns`; null where all of it does. */
+  prefixLengths?: (number | null)[]
 }
 
 /** A primary key, foreign key or unique constraint; a unique index counts as a unique constraint. */
@@ -51,7 +71,10 @@ export interface ConstraintInfo {
   name: string
   type: 'primary_key' | 'foreign_key' | 'unique'
   columns: string[]
+  /** Present for a foreign key, unless the role may not see the table that it refers to. */
   references?: { table: TableRef; columns: string[] }
+  /** Absent where they are not known: the catalog does not have them, or hides them from the role. */
+  properties?: ConstraintProperties
 }
 
 export type TableKind = 'table' | 'view' | 'materialized_view' | 'external_table'

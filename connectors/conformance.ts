@@ -34,7 +34,14 @@ import { valuesGroups } from './conformance/values.ts'
 
 export { conformanceTable } from './conformance/report.ts'
 export type { Fixture, GroupReport, KitTest }
-export type { AwkwardName, FixtureTypes, Hidden, OptionalType, Revoked } from './conformance/fixture.ts'
+export type {
+  AwkwardName,
+  FixtureTypes,
+  Hidden,
+  OptionalType,
+  PartlyHidden,
+  Revoked,
+} from './conformance/fixture.ts'
 
 /** What `testConnector` takes. */
 export interface ConformanceOptions<Config> {

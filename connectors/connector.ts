@@ -38,12 +38,10 @@ export type Value = string | number | boolean | Date | null | Uint8Array | objec
 
 export type Row = Record<string, Value>
 
-/** One stage of a connection test. After a failed stage the later ones are `skipped`. */
+/** One stage of a connection test. After a failed stage the later ones are `skipped`, and `tls` is without encryption. */
 export interface Stage {
   name: 'reach' | 'tls' | 'sign_in' | 'read_catalog'
   status: 'passed' | 'failed' | 'skipped'
-  /** False where the stage `tls` passed without it, since the config allows that. */
-  isEncrypted?: false
   /** Milliseconds; 0 when skipped. */
   latencyMs: number
   message: string
@@ -122,6 +120,30 @@ export interface IntrospectScope {
   signal?: AbortSignal
 }
 
+/** A table that `introspect` shows with fewer columns or keys than were known of it. */
+export interface ReducedTable extends TableRef {
+  /** Names of known columns that are no longer shown; empty where only keys are missing. */
+  missingColumns: string[]
+}
+
+/** The parts of a `ReducedTable` that may still be there. */
+export interface HiddenParts {
+  /** Those of `missingColumns` that are not known to be gone. */
+  columns: string[]
+  /** The catalog shows the role no foreign key of the table, whatever its columns are. */
+  foreignKeys?: true
+  /** Why they cannot be read. */
+  reason: ConnectorError
+}
+
+/** A table that is a partition of another. */
+export interface Partition {
+  /** The partitioned table; of a partition of a partition, the outermost. */
+  parent: TableRef
+  /** The identity of the partition itself, where the engine has one. */
+  identity?: string
+}
+
 /** An open session with a monitored database. Calls may overlap; the session runs them one by one. */
 export interface Connection {
   /** Reads tables, columns and constraints with a fixed number of catalog queries, sorted, views as views. */
@@ -133,6 +155,18 @@ export interface Connection {
    * when nothing can be told.
    */
   hidden?(tables: TableRef[]): Promise<Map<string, ConnectorError>>
+  /**
+   * The parts of tables that may still be there although `introspect` no longer shows them, by `tablePath`; tables
+   * without such parts are left out. Present where rights on columns decide which columns or keys the catalog shows.
+   * Sends no statement for an empty list, and for any other a number with an upper bound. Rejects with ConnectorError
+   * when the engine gives no answer.
+   */
+  hiddenParts?(tables: ReducedTable[]): Promise<Map<string, HiddenParts>>
+  /**
+   * Those of some tables that are partitions of another table now, by `tablePath`. Present where `introspect` shows no
+   * partitions, and a table that it showed can become one.
+   */
+  partitions?(tables: TableRef[]): Promise<Map<string, Partition>>
   /** Runs one statement. Rejects with ConnectorError; the connection stays usable or is closed, never hung. */
   query(statement: Sql, options: QueryOptions): Promise<Row[]>
   /**
@@ -156,9 +190,11 @@ export interface Connector<Config = Record<string, unknown>> {
   /** Shown to people: `PostgreSQL`. */
   label: string
   /**
-   * The `connection_config`. Secrets are marked `.meta({ secret: true })`: encrypted and never echoed. What decides whose
-   * server receives them is marked `.meta({ address: true })`: a host, an account. Whoever changes it must give the
-   * secrets again, so that nobody has them sent to a server of their own.
+   * The `connection_config`. Secrets are marked `.meta({ secret: true })`: encrypted and never echoed. What decides which
+   * server receives them is marked `.meta({ address: true })`: a host, a port, an account, a certificate authority. What
+   * protects them on the way is marked `.meta({ tls: true })`: a boolean, where false is weaker, or a string whose `valid`
+   * values go from the weakest to the strongest. A caller who changes an address or weakens TLS must give the secrets
+   * again, and so cannot have a stored secret sent to a server of their own.
    */
   config: Joi.ObjectSchema<Config>
   driver?: DriverPackage

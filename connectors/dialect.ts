@@ -1,13 +1,15 @@
 import type { ColumnInfo, TableRef } from './catalog.ts'
+import type { Lexicon } from './lexicon.ts'
 import { raw, sql, type Sql } from './sql.ts'
 
 /** A way in which a user's own SQL may make the engine call a function. */
 export interface Call {
   /**
    * How it stands there: called by name; `column`, after the name of a table, where it may be a function of the row;
-   * `field`, after any other value, of which it may be a function; or the name of an operator or a type.
+   * `field`, after any other value, of which it may be a function; or the name of an operator, a type, or a table, which
+   * may be a view.
    */
-  kind: 'function' | 'column' | 'field' | 'operator' | 'type'
+  kind: 'function' | 'column' | 'field' | 'operator' | 'type' | 'table'
   /** The schema, where one is written. */
   schema?: string
   /** The name as the engine keeps it: in lower case where it stood without quotes. */
@@ -27,8 +29,12 @@ export interface Dialect {
   placeholder(position: number): string
   /** How many rows satisfy a condition; 0 for none. */
   countIf(condition: Sql): Sql
-  /** Whether a text matches a regular expression somewhere (searched, not anchored), case-sensitively. */
-  matches(value: Sql, pattern: string): Sql
+  /**
+   * Whether a text matches a regular expression somewhere (searched, not anchored), as the engine's own operator says of
+   * it: where that goes by the collation of a column, case matters or does not. Of a text without one, case matters.
+   * @param column the value's entry in the catalog, where it is a column of texts
+   */
+  matches(value: Sql, pattern: string, column?: ColumnInfo): Sql
   /**
    * Whether a text is a real calendar date in the given strptime format (`%Y-%m-%d`; also the date
    * parts %m %d %y %H %M %S %f %b %B %z and literal text).
@@ -52,6 +58,11 @@ export interface Dialect {
   sortsDistinct: boolean
   /** A value as a floating or exact number that aggregates take. */
   asNumber(value: Sql): Sql
+  /**
+   * The arithmetic mean of the numbers that are not NULL, as an aggregate; NULL only where there is none. A mean that is
+   * not finite is returned as such.
+   */
+  mean(value: Sql): Sql
   /** A value as text, for comparing with texts. */
   asText(value: Sql): Sql
   /**
@@ -64,8 +75,19 @@ export interface Dialect {
    * showed, in a zone that only people know, read as if it were UTC's.
    */
   isMoment(column: Pick<ColumnInfo, 'type' | 'base'>): boolean
+  /** Whether a column keeps numbers as floats of 32 bits, whose 0.1 is not the 0.1 of a decimal or a double. */
+  isSingle(column: Pick<ColumnInfo, 'type' | 'base'>): boolean
+  /** A number as a column of 32-bit floats keeps it; asked only where `isSingle` holds for a column. */
+  asSingle(value: Sql): Sql
   /** A text written out; only for texts that stood in quotes in a user's own SQL, where a value cannot be bound. */
   literal(text: string): Sql
+  /**
+   * How a user's own SQL is read. Absent: the SQL that all engines have alike, in which double quotes hold names, single
+   * ones texts, and a backslash is a character like others.
+   */
+  lexicon?: Lexicon | 'postgresql'
+  /** Whether no two columns of a sub-query in FROM may have one name. */
+  namesDiffer?: true
   /** A finite number, given as JavaScript prints it or as a decimal text of any length, written out exactly. */
   number(text: string): Sql
   /** The first `count` rows of a select. */
@@ -101,10 +123,15 @@ const ansi: Dialect = {
     sql`select ${outputs} from ${table} where ${value} is not null group by ${value}`,
   sortsDistinct: false,
   asNumber: value => value,
+  mean(value) {
+    return sql`avg(${this.asNumber(value)})`
+  },
   asText: value => sql`cast(${value} as varchar)`,
   // Not ANSI's, but of several engines; of an unknown one, conformance tells.
   seconds: value => sql`cast(floor(extract(epoch from ${value})) as bigint)`,
   isMoment: ({ type, base = type }) => /^timestamp(tz|\b.* with (local )?time zone)/.test(base),
+  isSingle: () => false,
+  asSingle: value => sql`cast(${value} as real)`,
   literal: text => raw(`'${text.replaceAll("'", "''")}'`),
   number: text => raw(text),
   limit: (select, count) => sql`${select} limit ${raw(String(count))}`,

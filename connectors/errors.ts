@@ -1,3 +1,5 @@
+import { constants } from 'node:os'
+
 /** Why talking to a monitored database failed. The kind decides everything downstream. */
 export type ConnectorErrorKind =
   | 'credentials'
@@ -52,7 +54,10 @@ export class ConnectorError extends Error {
   }
 }
 
-/** One row of an engine's error table: when it matches, the error is of this kind; `say` tells what to do. */
+/**
+ * One row of an engine's error table: when it matches, the error is of this kind; `say` tells what to do. A driver's
+ * message that no row matches is shown only with a code of the engine's own: see `classify`.
+ */
 export interface ErrorRule {
   kind: ConnectorErrorKind
   /** Matches the driver's code exactly, or by its first characters. */
@@ -78,7 +83,7 @@ const TRANSPORT: readonly ErrorRule[] = [
   },
   {
     kind: 'network',
-    code: /^(ECONNRESET|EPIPE|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|ERR_SOCKET_CLOSED.*)$/,
+    code: /^(ECONNRESET|ECANCELED|EPIPE|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|ERR_SOCKET_CLOSED.*)$/,
     say: 'The connection was cut or the host cannot be reached: check host, port and firewall.',
   },
   {
@@ -113,9 +118,12 @@ function matches(rule: ErrorRule, code: string, message: string): boolean {
   return rule.message === undefined || rule.message.test(message)
 }
 
+const UNKNOWN = 'Something failed for a reason that is not known here: try again; the log has the cause.'
+
 /**
- * Turns whatever a driver threw into a `ConnectorError` by the first rule that matches: the engine's own
- * rules, then those of network and TLS, else kind `other`.
+ * Turns whatever a driver threw into a `ConnectorError` by the first rule that matches: the engine's own rules, then
+ * those of network and TLS, else kind `other`. What no rule matches has the engine's message where it has a code of the
+ * engine; otherwise the words are the driver's or Node's own, and stay in `cause`.
  */
 export function classify(engine: string, rules: readonly ErrorRule[], thrown: unknown): ConnectorError {
   if (thrown instanceof ConnectorError) return thrown
@@ -127,9 +135,14 @@ export function classify(engine: string, rules: readonly ErrorRule[], thrown: un
     kind: rule?.kind ?? 'other',
     engine,
     code,
-    message: rule?.say ?? message,
+    message: rule?.say ?? (rule || isEngines(code) ? message : UNKNOWN),
     cause: thrown,
   })
+}
+
+/** Whether a code is an engine's own, not one of Node.js or of the operating system. */
+function isEngines(code: string): boolean {
+  return code !== '' && !code.startsWith('ERR_') && !Object.hasOwn(constants.errno, code)
 }
 
 /** The statement was given up because its caller's signal aborted. */

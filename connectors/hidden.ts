@@ -1,8 +1,9 @@
 import { tablePath, type TableRef } from './catalog.ts'
+import type { HiddenParts, ReducedTable } from './connector.ts'
 import { ConnectorError, type ConnectorErrorKind } from './errors.ts'
 
-/** Tables that are asked after one by one, each for a statement or a request; the rest is not checked. */
-export const MOST_PROBED = 500
+/** The most tables, or columns, that are asked after one by one, each with a statement; the rest is not checked. */
+export const MAX_PROBES = 500
 
 /** Kinds that can be about the object that was asked after; all others are the connection's and are thrown. */
 const OF_OBJECTS: ReadonlySet<ConnectorErrorKind> = new Set([
@@ -28,19 +29,19 @@ export async function refusal(asking: Promise<unknown>): Promise<ConnectorError 
   }
 }
 
-/** That a table was not asked after, because there were too many to ask after. */
-export function unchecked(engine: string): ConnectorError {
+/** That a table or column was not asked after, because there were too many to ask after. */
+export function unchecked(engine: string, what: 'table' | 'column' = 'table'): ConnectorError {
   return new ConnectorError({
     kind: 'other',
     code: 'UNCHECKED',
     engine,
-    message: `More than ${MOST_PROBED} tables are no longer shown, and whether this one is there was not asked: see what the account may read.`,
+    message: `More than ${MAX_PROBES} ${what}s are no longer shown, and whether this one is there was not asked: see what the account may read.`,
   })
 }
 
-/** That a table can be read, though the catalog does not show it. */
-export function unlisted(engine: string): ConnectorError {
-  const message = 'The table can be read, but the catalog does not show it: run a discovery again.'
+/** That a table or column can be read, though the catalog does not show it. */
+export function unlisted(engine: string, what: 'table' | 'column' = 'table'): ConnectorError {
+  const message = `The ${what} can be read, but the catalog does not show it: run a discovery again.`
   return new ConnectorError({ kind: 'other', code: 'UNLISTED', engine, message })
 }
 
@@ -55,8 +56,33 @@ export async function probeTables(
 ): Promise<Map<string, ConnectorError>> {
   const found = new Map<string, ConnectorError>()
   for (const [index, table] of tables.entries()) {
-    const reason = index < MOST_PROBED ? await probe(table) : unchecked(engine)
+    const reason = index < MAX_PROBES ? await probe(table) : unchecked(engine)
     if (reason) found.set(tablePath(table), reason)
+  }
+  return found
+}
+
+/**
+ * The missing columns that may still be there, by `tablePath`: `probe` is asked for the first 500 of all; a column
+ * beyond them counts as hidden.
+ * @param probe why a column cannot be read, or null when it is gone
+ */
+export async function probeColumns(
+  engine: string,
+  tables: readonly ReducedTable[],
+  probe: (table: TableRef, column: string) => Promise<ConnectorError | null>,
+): Promise<Map<string, HiddenParts>> {
+  const found = new Map<string, HiddenParts>()
+  let probes = 0
+  for (const table of tables) {
+    const hidden: { column: string; reason: ConnectorError }[] = []
+    for (const column of table.missingColumns) {
+      const reason = probes++ < MAX_PROBES ? await probe(table, column) : unchecked(engine, 'column')
+      if (reason) hidden.push({ column, reason })
+    }
+    const [first] = hidden
+    if (first)
+      found.set(tablePath(table), { columns: hidden.map(({ column }) => column), reason: first.reason })
   }
   return found
 }

@@ -2,12 +2,7 @@ import type { Stage } from './connector.ts'
 import type { ConnectorError } from './errors.ts'
 
 /** Says that a stage is done; `skipped` where the engine has nothing of the kind to try. */
-export type Step = (
-  name: Stage['name'],
-  message: string,
-  status?: 'passed' | 'skipped',
-  isEncrypted?: false,
-) => void
+export type Step = (name: Stage['name'], message: string, status?: 'passed' | 'skipped') => void
 
 const STAGES: readonly Stage['name'][] = ['reach', 'tls', 'sign_in', 'read_catalog']
 
@@ -25,9 +20,9 @@ export async function testStages(
   let since = performance.now()
   const elapsed = () => Math.round(performance.now() - since)
   try {
-    await run((name, message, status = 'passed', isEncrypted) => {
+    await run((name, message, status = 'passed') => {
       const latencyMs = status === 'passed' ? elapsed() : 0
-      done.set(name, { name, status, latencyMs, message, ...(isEncrypted === false && { isEncrypted }) })
+      done.set(name, { name, status, latencyMs, message })
       since = performance.now()
     })
   } catch (thrown) {

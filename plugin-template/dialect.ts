@@ -1,4 +1,5 @@
 import { defineDialect, sql, type Dialect } from 'tidemark/connector'
+import { lexicon } from './lexicon.ts'
 
 /**
  * SQLite's differences to ANSI SQL. `regexp`, `is_date` and, on older Node, `percentile_cont` are functions
@@ -8,12 +9,18 @@ import { defineDialect, sql, type Dialect } from 'tidemark/connector'
  * text, which sorts as the moments do; max() of it gives that text, not a Date.
  */
 export const dialect: Dialect = defineDialect({
+  lexicon,
   // JavaScript's regular expressions, since SQLite has none of its own.
   matches: (value, pattern) => sql`regexp(${pattern}, ${dialect.asText(value)})`,
   parsesAsDate: (value, format) => sql`is_date(${dialect.asText(value)}, ${format})`,
   percentile: (value, fraction) => sql`percentile_cont(${dialect.asNumber(value)}, ${fraction})`,
   // A text in a numeric column, which SQLite allows, is no number; cast alone would make it 0.
   asNumber: value => sql`case when typeof(${value}) in ('integer', 'real') then cast(${value} as real) end`,
+  // SQLite has no NaN: the mean of infinities of both signs is NULL to it, as if there were no value.
+  mean(value) {
+    const number = dialect.asNumber(value)
+    return sql`coalesce(avg(${number}), case when count(${number}) > 0 then 9e999 end)`
+  },
   asText: value => sql`cast(${value} as text)`,
   // Without its fraction, which would be rounded to milliseconds and may end in the next second; a number is a Unix time.
   seconds: value =>

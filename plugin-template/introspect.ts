@@ -5,6 +5,8 @@ import {
   type ColumnInfo,
   type ConnectorError,
   type ConstraintInfo,
+  type ConstraintProperties,
+  type ReferentialAction,
   type Row,
   type Sql,
   type TableInfo,
@@ -40,6 +42,8 @@ interface ForeignKeyRow {
   column_name: string
   parent: string
   parent_column: string | null
+  on_delete: string
+  on_update: string
 }
 
 const refOf = (name: string): TableRef => ({ catalog: 'main', schema: 'main', name })
@@ -65,7 +69,7 @@ const FOREIGN_KEYS = raw(`select t.name as table_name, f.id, f."from" as column_
   coalesce((select s.name from sqlite_schema s where s.type = 'table' and s.name = f."table" collate nocase),
     f."table") as parent,
   coalesce(f."to", (select p.name from pragma_table_info(f."table", 'main') p where p.pk = f.seq + 1))
-    as parent_column
+    as parent_column, f.on_delete, f.on_update
   from pragma_table_list t join pragma_foreign_key_list(t.name, 'main') f`)
 
 /** Reads tables, columns and keys in three statements, however many tables there are. */
@@ -168,14 +172,14 @@ function describeConstraints(
   const constraints: ConstraintInfo[] = []
   if (key.length > 0) {
     const columns = key.map(row => String(row.name))
-    constraints.push({ name: `${table}_pkey`, type: 'primary_key', columns })
+    constraints.push({ name: `${table}_pkey`, type: 'primary_key', columns, properties: {} })
   }
   for (const [index, rows] of groupBy(indexes, row => row.index_name)) {
     const columns = rows.flatMap(row => row.column_name ?? [])
     // An index on an expression is no constraint on columns.
     if (rows[0]?.origin === 'pk' || columns.length < rows.length) continue
     const name = rows[0]?.origin === 'c' ? index : [table, ...columns, 'key'].join('_')
-    constraints.push({ name, type: 'unique', columns })
+    constraints.push({ name, type: 'unique', columns, properties: {} })
   }
   for (const rows of groupBy(foreignKeys, row => row.id).values()) {
     const columns = rows.map(row => row.column_name)
@@ -188,9 +192,24 @@ function describeConstraints(
       type: 'foreign_key',
       columns,
       references,
+      properties: rules(rows[0]),
     })
   }
   return withDistinctNames(constraints)
+}
+
+/** Actions as the pragma prints them; NO ACTION is the default. */
+const ACTIONS: Record<string, ReferentialAction> = {
+  RESTRICT: 'restrict',
+  CASCADE: 'cascade',
+  'SET NULL': 'set_null',
+  'SET DEFAULT': 'set_default',
+}
+
+/** What becomes of referring rows. MATCH and DEFERRABLE are declared in SQL text alone, which no pragma takes apart. */
+function rules(row: ForeignKeyRow | undefined): ConstraintProperties {
+  const [onDelete, onUpdate] = [ACTIONS[row?.on_delete ?? ''], ACTIONS[row?.on_update ?? '']]
+  return { ...(onDelete && { onDelete }), ...(onUpdate && { onUpdate }) }
 }
 
 /** Two keys on the same columns would share a name; the later ones get a number. */

@@ -1,5 +1,6 @@
 import { datePattern } from '../dates.ts'
 import { defineDialect, percentileFraction } from '../dialect.ts'
+import { bigqueryLexicon } from './lexicon.ts'
 import { raw, sql, type Sql } from '../sql.ts'
 import { toParameter, type Parameter } from './values.ts'
 
@@ -12,6 +13,7 @@ import { toParameter, type Parameter } from './values.ts'
  * Expressions are RE2's, where `$` is the end of the text and nothing else.
  */
 export const bigqueryDialect = defineDialect({
+  lexicon: bigqueryLexicon,
   quote,
   table: ({ catalog, schema, name }) => sql`${quote(catalog)}.${quote(schema)}.${quote(name)}`,
   countIf: condition => sql`countif(${condition})`,

@@ -5,7 +5,7 @@ import { rejectsWith, settled, type Group, type Kit } from './kit.ts'
 
 /** A key of a Joi schema as `describe` tells it. */
 interface KeyDescription {
-  metas?: { secret?: boolean; address?: boolean }[]
+  metas?: { secret?: boolean; address?: boolean; tls?: boolean }[]
 }
 
 /** What some drivers take for a host, and would then open or ask without being told to. */
@@ -20,8 +20,11 @@ const NO_HOSTS = [
 
 const HOST_NAMES = /^(host|hostname|server|server_hostname|endpoint)$/
 
-/** Keys that say whose server secrets are sent to. */
-const ADDRESSES = /^(host|hostname|server|server_hostname|endpoint|ur[il]|account|proxy\w*)$/
+/** Keys that decide which server receives the secrets. */
+const ADDRESSES = /^(host|hostname|server|server_hostname|endpoint|port|ur[il]|account|proxy\w*)$/
+
+/** Keys that decide how the secrets are protected on the way. */
+const TLS_SETTINGS = /^(ssl|tls|encrypt|verify)/
 
 /** What a configuration may hold and what is said of one that does not work. */
 export const configGroups: readonly Group[] = [
@@ -50,6 +53,20 @@ export const configGroups: readonly Group[] = [
             marked.length > 0 || kit.fixture.hasFixedAddress,
             'something is marked .meta({ address: true })',
           )
+        },
+        hasSecrets ? undefined : 'the configuration has no secrets',
+      )
+      await kit.holds(
+        t,
+        'what protects the secrets on the way is marked as TLS, as an address, or is a secret itself',
+        async () => {
+          for (const [name, key] of Object.entries(keys)) {
+            if (TLS_SETTINGS.test(name))
+              assert.ok(
+                isTls(key) || isAddress(key) || isSecret(key),
+                `${name} is marked .meta({ tls: true })`,
+              )
+          }
         },
         hasSecrets ? undefined : 'the configuration has no secrets',
       )
@@ -133,6 +150,10 @@ function isSecret({ metas }: KeyDescription): boolean {
 
 function isAddress(key: KeyDescription | undefined): boolean {
   return key?.metas?.some(meta => meta.address) ?? false
+}
+
+function isTls({ metas }: KeyDescription): boolean {
+  return metas?.some(meta => meta.tls) ?? false
 }
 
 /** A sentence of its own, beside the engine's name and code, which programs read. */

@@ -147,6 +147,11 @@ export interface Fixture {
    * when given, `hidden` must tell that the table may be there.
    */
   hides?(): Promise<Hidden> | Hidden
+  /**
+   * Makes a table with a key on a column, and gives the `connection_config` of an account that may read some of the
+   * table's columns and not that one; when given, what the catalog hides from it must not count as gone.
+   */
+  hidesColumns?(): Promise<PartlyHidden> | PartlyHidden
   /** Secrets are always sent to one and the same service, whatever the configuration says. */
   hasFixedAddress?: true
   /** Schemas that `introspect` must omit. */
@@ -176,6 +181,12 @@ export interface Revoked {
 export interface Hidden {
   table: TableRef
   config?: Record<string, unknown>
+}
+
+/** A table of which one account may read some columns only. */
+export interface PartlyHidden {
+  table: TableRef
+  config: Record<string, unknown>
 }
 
 /** The types of a fixture with the defaults filled in. */

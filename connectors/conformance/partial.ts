@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { tablePath, type TableInfo, type TableRef } from '../catalog.ts'
-import type { Connection } from '../connector.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { tablePath, type ConstraintInfo, type TableInfo, type TableRef } from '../catalog.ts'
+import type { Connection, ReducedTable } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
-import { fixtureTypes } from './fixture.ts'
+import { fixtureTypes, type PartlyHidden } from './fixture.ts'
 import { settled, type Group, type Kit } from './kit.ts'
 import { gone } from './session.ts'
 import { goesOnOrIsClosed } from './statements.ts'
@@ -40,6 +41,20 @@ export const partialGroups: readonly Group[] = [
           }, kit.validate(config))
         },
         absent ?? (hides ? undefined : 'the fixture hides nothing'),
+      )
+      const { hidesColumns } = kit.fixture
+      await kit.holds(
+        t,
+        'columns whose privilege is lost are never removals, nor are their keys',
+        async () => loseColumns(kit, await hidesColumns!()),
+        hidesColumns ? undefined : 'the fixture has no rights on columns',
+      )
+      const asksForColumns = await kit.session(async ({ hiddenParts }) => hiddenParts !== undefined)
+      await kit.holds(
+        t,
+        'a column that was dropped is not hidden',
+        () => dropColumn(kit),
+        asksForColumns ? undefined : 'the engine asks for no hidden columns',
       )
     },
   },
@@ -94,6 +109,58 @@ async function dropTable(kit: Kit): Promise<void> {
       'nor what the configuration does not mean',
     )
     assert.deepEqual([...(await hiddenOf(connection, []))], [])
+  })
+}
+
+/** Compares what two accounts see of a table: the one that may read it whole, and the one that may read a part. */
+async function loseColumns(kit: Kit, { table, config }: PartlyHidden): Promise<void> {
+  const read = async (connection: Connection) => {
+    const [found] = await settled(connection.introspect({ tables: [table] }))
+    assert.ok(found, `${tablePath(table)} is shown`)
+    return found
+  }
+  const known = await kit.session(read)
+  assert.ok(known.constraints.length > 0 || !kit.connector.capabilities.constraints, 'it has a key')
+  await kit.session(async connection => {
+    const shown = await read(connection)
+    const names = new Set(shown.columns.map(({ name }) => name))
+    const missingColumns = known.columns.map(({ name }) => name).filter(name => !names.has(name))
+    const isShown = (constraint: ConstraintInfo) =>
+      shown.constraints.some(
+        ({ name, columns }) => name === constraint.name && isDeepStrictEqual(columns, constraint.columns),
+      )
+    const missingKeys = known.constraints.filter(constraint => !isShown(constraint))
+    if (missingColumns.length + missingKeys.length === 0) return
+    const { catalog, schema, name } = table
+    const answer = await settled(
+      connection.hiddenParts?.([{ catalog, schema, name, missingColumns }]) ?? Promise.resolve(undefined),
+    )
+    const parts = answer?.get(tablePath(table))
+    assert.deepEqual(parts?.columns, missingColumns, 'the missing columns are hidden')
+    assert.equal(parts?.reason.kind, 'permission')
+    for (const { name, type, columns } of missingKeys) {
+      const isExplained =
+        columns.some(column => parts?.columns.includes(column)) ||
+        (type === 'foreign_key' && parts?.foreignKeys === true)
+      assert.ok(isExplained, `the key ${name} is hidden with a column`)
+    }
+  }, kit.validate(config))
+}
+
+async function dropColumn(kit: Kit): Promise<void> {
+  const { fixture } = kit
+  const [ref, table] = [kit.ref('conformance_lesser'), kit.text(kit.table('conformance_lesser'))]
+  const columns = ['kept', 'dropped'].map(
+    name => `${kit.text(kit.quote(name))} ${fixtureTypes(fixture).integer}`,
+  )
+  await fixture.execute(`create table ${table} (${columns.join(', ')})`)
+  await fixture.execute(`alter table ${table} drop column ${kit.text(kit.quote('dropped'))}`)
+  await kit.session(async connection => {
+    const ask = async (table: ReducedTable[]) => [...((await settled(connection.hiddenParts!(table))) ?? [])]
+    assert.deepEqual(await ask([{ ...ref, missingColumns: ['dropped', `it's "no" \`column\``] }]), [])
+    const elsewhere = { ...ref, catalog: 'no_such_catalog', missingColumns: ['kept'] }
+    assert.deepEqual(await ask([elsewhere]), [], 'nor what the configuration does not mean')
+    assert.deepEqual(await ask([]), [])
   })
 }
 

@@ -1,5 +1,6 @@
 import { datePattern } from '../dates.ts'
 import { defineDialect, percentileFraction } from '../dialect.ts'
+import { databricksLexicon } from './lexicon.ts'
 import { raw, sql, type Sql } from '../sql.ts'
 import { toWire, type Wire } from './values.ts'
 
@@ -26,6 +27,7 @@ const NULL: Wire = { value: null, type: null }
  * time zone, UTC unless its administrator has set TIMEZONE, and without sessions nothing here can set it.
  */
 export const databricksDialect = defineDialect({
+  lexicon: databricksLexicon,
   quote,
   table: ({ catalog, schema, name }) => sql`${quote(catalog)}.${quote(schema)}.${quote(name)}`,
   placeholder: position => `:p${position}`,
@@ -39,6 +41,8 @@ export const databricksDialect = defineDialect({
   seconds,
   // As TIMESTAMP_LTZ it is written too; a TIMESTAMP_NTZ has no zone.
   isMoment: ({ type }) => /^timestamp\b/.test(type),
+  isSingle: ({ type }) => type === 'float',
+  asSingle: value => sql`cast(${value} as float)`,
   render,
   limits: { columns: 500, values: 2000 },
 })

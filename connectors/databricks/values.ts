@@ -105,7 +105,7 @@ function readJson(text: string): Value {
 const TIMESTAMP =
   /^([+-]?\d{4,6})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(Z|([+-])(\d\d):?(\d\d)(?::?(\d\d))?)?$/
 
-/** A timestamp to the millisecond, naive ones read as UTC; what is none stays text. */
+/** A timestamp to the millisecond, naive ones read as UTC; what is none, or what a Date cannot hold, stays text. */
 function readTimestamp(text: string): Value {
   const match = TIMESTAMP.exec(text)
   if (!match) return text
@@ -117,5 +117,5 @@ function readTimestamp(text: string): Value {
   // Not Date.UTC, which takes the years 0 to 99 for 1900 to 1999.
   date.setUTCFullYear(year, month - 1, day)
   date.setUTCHours(hour, minute, second - offset, milliseconds)
-  return date
+  return Number.isNaN(date.getTime()) ? text : date
 }

@@ -8,8 +8,11 @@ const MOST_NAMES = 1000
  * Rows of the session's own database. MariaDB opens the tables of the catalog one by one, and only for a constant
  * schema, and best for a constant name, it opens no more than it must.
  */
-function ofScope(scope: readonly TableRef[] | undefined): Sql {
-  const own = raw('table_schema = database()')
+function ofScope(
+  scope: readonly TableRef[] | undefined,
+  schema: 'table_schema' | 'constraint_schema' = 'table_schema',
+): Sql {
+  const own = raw(`${schema} = database()`)
   const names = [...new Set(scope?.map(table => table.name) ?? [])]
   // Of names that differ only by case, MariaDB would take the first for the only one.
   const different = new Set(names.map(name => name.toLowerCase())).size
@@ -25,7 +28,7 @@ const RELATIONS = raw(`table_type in ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW')`
 
 /** A row of `catalogQuery`; what a to f are depends on the part. */
 export interface CatalogRow {
-  part: 'table' | 'column' | 'index' | 'foreign'
+  part: 'table' | 'column' | 'index' | 'foreign' | 'rule'
   tbl: string
   name: string
   place: string
@@ -53,12 +56,16 @@ export function catalogQuery(scope: readonly TableRef[] | undefined): Sql {
     from information_schema.columns where ${tables}
     union all
     select 'index', table_name, index_name, cast(seq_in_index as char),
-      column_name, null, null, null, null, null
+      column_name, cast(sub_part as char), null, null, null, null
     from information_schema.statistics where ${tables} and non_unique = 0
     union all
     select 'foreign', table_name, constraint_name, cast(ordinal_position as char),
       column_name, referenced_table_schema, referenced_table_name, referenced_column_name, null, null
-    from information_schema.key_column_usage where ${tables} and referenced_table_name is not null`
+    from information_schema.key_column_usage where ${tables} and referenced_table_name is not null
+    union all
+    select 'rule', table_name, constraint_name, '0',
+      delete_rule, update_rule, null, null, null, null
+    from information_schema.referential_constraints where ${ofScope(scope, 'constraint_schema')}`
 }
 
 /** Row estimates of some tables: `name`, `tbl`, `n`. */

@@ -16,12 +16,7 @@ export type Driver = typeof import('mysql2')
 export type Target = MysqlConfig & { address: string }
 
 /** Says that a stage of dialling is done, with what is worth telling about it. */
-export type Step = (
-  name: 'reach' | 'tls' | 'sign_in',
-  told: string,
-  status?: 'passed',
-  isEncrypted?: false,
-) => void
+export type Step = (name: 'reach' | 'tls' | 'sign_in', told: string, status?: 'skipped') => void
 
 /** A signed-in connection. */
 export interface Line {
@@ -54,7 +49,7 @@ export async function dial(
     const encrypted = target.ssl !== 'disable' && (greeting.offersTls || target.ssl !== 'prefer')
     const client = makeClient(driver, target, socket, encrypted)
     if (encrypted) verify(client, target, () => step('tls', 'The connection is encrypted.'))
-    else if (!greeting.isError) step('tls', 'The connection is not encrypted.', 'passed', false)
+    else if (!greeting.isError) step('tls', 'The connection is not encrypted.', 'skipped')
     socket.resume()
     await new Promise<void>((resolve, reject) =>
       client.connect(error => (error ? reject(error as Error) : resolve())),

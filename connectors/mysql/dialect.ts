@@ -1,6 +1,7 @@
 import type { ColumnInfo } from '../catalog.ts'
 import { datePattern } from '../dates.ts'
 import { defineDialect, percentileFraction } from '../dialect.ts'
+import { mysqlLexicon } from './lexicon.ts'
 import { raw, sql, type Sql } from '../sql.ts'
 
 /**
@@ -11,9 +12,11 @@ import { raw, sql, type Sql } from '../sql.ts'
  * compared with a number is taken for the number it begins with.
  */
 export const mysqlDialect = defineDialect({
+  lexicon: mysqlLexicon,
+  namesDiffer: true,
   // The sessions take double quotes for names as well; backticks are understood whatever the sql_mode.
   quote: identifier => raw(`\`${identifier.replaceAll('`', '``')}\``),
-  matches: (value, pattern) => sql`(${exactly(value)} regexp ${pattern})`,
+  matches,
   // $ also matches before a last newline, in ICU as in PCRE; \z does not.
   parsesAsDate: (value, format) =>
     sql`(${exactly(value)} regexp ${datePattern(format).replace(/\$$/, '\\z')})`,
@@ -31,6 +34,8 @@ export const mysqlDialect = defineDialect({
   seconds: value => sql`(timestampdiff(second, '0001-01-01 00:00:00', ${value}) - 62135596800)`,
   // A TIMESTAMP is kept in UTC and told in the session's zone; a DATETIME is kept as it was written.
   isMoment: ({ type }) => /^timestamp\b/.test(type),
+  isSingle: ({ type }) => /^float\b/.test(type),
+  asSingle: value => sql`cast(${value} as float)`,
   asText: value => sql`(cast(${value} as char character set utf8mb4) collate utf8mb4_bin)`,
   // Both take 4,096 columns, but no more than 64 KiB in a row that they write down; values number 65,535.
   limits: { columns: 1000, values: 32_000 },
@@ -45,6 +50,16 @@ function isSorted({ kind, type }: ColumnInfo): boolean {
   if (kind !== 'text' && kind !== 'binary') return kind !== 'json' && kind !== 'other'
   const length = /^(?:var)?(?:char|binary)\((\d+)\)/.exec(type)?.[1]
   return length !== undefined && Number(length) <= 128
+}
+
+/**
+ * By the value's own collation. A pattern with letters that the character set of a column may lack is refused as a mix of
+ * collations: of such a pattern both sides are Unicode, and whether case matters is what the collation's name says.
+ */
+function matches(value: Sql, pattern: string): Sql {
+  if (/^[\x00-\x7f]*$/.test(pattern)) return sql`(${value} regexp ${pattern})`
+  const folded = sql`convert(${value} using utf8mb4) collate utf8mb4_general_ci`
+  return sql`case when right(collation(${value}), 3) = '_ci' then ${folded} regexp ${pattern} else ${exactly(value)} regexp ${pattern} end`
 }
 
 /** A text by its characters, so that case matters whatever the column's collation; bytes are refused as a text. */

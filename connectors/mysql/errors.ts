@@ -1,5 +1,7 @@
 import { classify, ConnectorError, type ConnectorErrorKind, type ErrorRule } from '../errors.ts'
 
+const NO_MYSQL = "What answers there does not speak MySQL's protocol: check host and port."
+
 /**
  * Errors of both servers, by number and SQLSTATE as `1045/28000`
  * (https://dev.mysql.com/doc/mysql-errors/8.0/en/server-error-reference.html,
@@ -139,8 +141,10 @@ const mysqlErrors: readonly ErrorRule[] = [
   {
     kind: 'network',
     message: /^Not a MySQL server/,
-    say: "What answers there does not speak MySQL's protocol: check host and port.",
+    say: NO_MYSQL,
   },
+  // Thrown while a packet is read that is shorter than it says.
+  { kind: 'network', code: /^ERR_(OUT_OF_RANGE|BUFFER_OUT_OF_BOUNDS)$/, say: NO_MYSQL },
   {
     kind: 'credentials',
     // Not the server's, whose messages repeat the text of the statement.
@@ -164,6 +168,11 @@ const mysqlErrors: readonly ErrorRule[] = [
     kind: 'invalid-query',
     code: /^(1139|1210|1235|1267|1270|1271|1292|1295|1312|1366|1411|1436|1525|1815|3[67]\d\d|3988|3995|4078|4079)\//,
   },
+  {
+    kind: 'invalid-query',
+    code: /^1060\//,
+    say: 'Two columns of a sub-query have the same name: give each a name of its own with AS.',
+  },
   // Bad SQL, bad values, more than one row where one must be, transactions, limits.
   { kind: 'invalid-query', code: /^\d+\/(0A|21|22|25|42|44|54)/ },
 ]
@@ -172,7 +181,7 @@ const mysqlErrors: readonly ErrorRule[] = [
 const ADVICE: Partial<Record<ConnectorErrorKind, string>> = {
   permission: 'grant the account SELECT on it',
   'missing-object':
-    'run a discovery if it was renamed or dropped; texts stand in single quotes, double quotes hold names',
+    'run a discovery if it was renamed or dropped; texts stand in single quotes, names in backticks',
 }
 
 /**

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { tablePath, type TableInfo, type TableRef } from '../catalog.ts'
-import type { Row } from '../connector.ts'
+import type { HiddenParts, ReducedTable, Row } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
-import { probeTables, refusal, unlisted } from '../hidden.ts'
+import { probeColumns, probeTables, refusal, unlisted } from '../hidden.ts'
 import { sql, type Sql } from '../sql.ts'
 import { mysqlDialect } from './dialect.ts'
 import { ENGINE } from './session.ts'
@@ -19,6 +19,9 @@ const GONE = ['1146', '1049']
 
 const isGone = (error: ConnectorError | null) => error !== null && GONE.includes(error.code)
 
+/** No such column. The servers report it only of a column that a grant covers, whether it is there or not. */
+const isColumnGone = (error: ConnectorError | null) => error?.code === '1054'
+
 /**
  * Of tables that the catalog no longer shows, those that may still be there. Both servers hide what the account has no
  * right on, and check rights before they look: a table is refused where no grant covers it, whether it is there or not,
@@ -32,12 +35,7 @@ export async function findHidden(
 ): Promise<Map<string, ConnectorError>> {
   const own = tables.filter(({ catalog, schema }) => catalog === database && schema === database)
   if (own.length === 0) return new Map()
-  const ask = (name: string) =>
-    refusal(
-      run(sql`select * from ${mysqlDialect.table({ catalog: database, schema: database, name })} limit 0`),
-    )
-
-  // Nobody was granted this one by itself: it is missing only for who may read whatever the database has.
+  const ask = (name: string) => askForTable(run, database, name)
   const stranger = await ask(randomUUID())
   if (isGone(stranger)) return new Map()
   const shown = await run(
@@ -54,6 +52,52 @@ export async function findHidden(
   // Made anew meanwhile, or by now something that is no table.
   for (const table of await introspect(readable)) found.set(tablePath(table), unlisted(ENGINE))
   return found
+}
+
+/** Why a table cannot be read; null when it can be. A random name is missing only where the whole database is granted. */
+function askForTable(run: Asking['run'], database: string, name: string): Promise<ConnectorError | null> {
+  const table = mysqlDialect.table({ catalog: database, schema: database, name })
+  return refusal(run(sql`select * from ${table} limit 0`))
+}
+
+/**
+ * The parts of tables that may still be there. Of a table on which the account has rights on columns only, the catalog
+ * shows these columns, MariaDB's shows keys of these columns alone, and no foreign key.
+ *
+ * One statement where the account may read the whole database; else one for each table, and one for each missing column
+ * of those that it may not read whole.
+ */
+export async function findHiddenParts(
+  { database, run }: Pick<Asking, 'database' | 'run'>,
+  tables: readonly ReducedTable[],
+): Promise<Map<string, HiddenParts>> {
+  const own = tables.filter(({ catalog, schema }) => catalog === database && schema === database)
+  if (own.length === 0 || isGone(await askForTable(run, database, randomUUID()))) return new Map()
+  const ask = (table: TableRef, column: string) => {
+    const from = mysqlDialect.table(table)
+    return refusal(run(sql`select t.${mysqlDialect.quote(column)} from ${from} t limit 0`))
+  }
+  const partly = await probeTables(ENGINE, own, async table => {
+    const error = await ask(table, randomUUID())
+    return isColumnGone(error) ? null : (error ?? unlisted(ENGINE))
+  })
+  const granted = own.filter(table => partly.has(tablePath(table)))
+  const columns = await probeColumns(ENGINE, granted, async (table, column) => {
+    const error = await ask(table, column)
+    return isColumnGone(error) ? null : (error ?? unlisted(ENGINE, 'column'))
+  })
+  return new Map(
+    granted.map(table => {
+      const path = tablePath(table)
+      const { columns: hidden, reason } = columns.get(path) ?? { columns: [], reason: noForeignKeys(table) }
+      return [path, { columns: hidden, foreignKeys: true, reason }]
+    }),
+  )
+}
+
+function noForeignKeys({ name }: TableRef): ConnectorError {
+  const message = `The catalog shows the foreign keys of ${name} only to accounts with a right on the whole table: grant the account SELECT on it.`
+  return new ConnectorError({ kind: 'permission', code: '1142', engine: ENGINE, message })
 }
 
 function noRight(database: string): ConnectorError {

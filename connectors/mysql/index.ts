@@ -3,7 +3,7 @@ import type { Sql } from '../sql.ts'
 import { mysqlConfig, type MysqlConfig } from './config.ts'
 import { mysql2 } from './dial.ts'
 import { mysqlDialect } from './dialect.ts'
-import { findHidden } from './hidden.ts'
+import { findHidden, findHiddenParts } from './hidden.ts'
 import { introspect, readEstimates, type Read } from './introspect.ts'
 import { ENGINE, openSession, type MysqlSession } from './session.ts'
 import { testConnection } from './stages.ts'
@@ -12,7 +12,7 @@ export type { MysqlConfig }
 
 /** Milliseconds that a query of the catalog may take. */
 const CATALOG_TIMEOUT_MS = 120_000
-/** Milliseconds that asking after one table may take; no rows are read. */
+/** Milliseconds that asking after one table or column may take; no rows are read. */
 const PROBE_TIMEOUT_MS = 10_000
 
 /**
@@ -50,17 +50,19 @@ function connection(session: MysqlSession, database: string): Connection {
     (statement, take) =>
       session.run({ ...mysqlDialect.render(statement), take }, { timeoutMs: CATALOG_TIMEOUT_MS, signal })
   const read = readUntil()
+  const probe = (statement: Sql) => run(statement, { timeoutMs: PROBE_TIMEOUT_MS })
   return {
     introspect: ({ tables, signal } = {}) => introspect(readUntil(signal), session.isMariadb, tables),
     hidden: tables =>
       findHidden(
         {
           database,
-          run: statement => run(statement, { timeoutMs: PROBE_TIMEOUT_MS }),
+          run: probe,
           introspect: some => introspect(read, session.isMariadb, some),
         },
         tables,
       ),
+    hiddenParts: tables => findHiddenParts({ database, run: probe }, tables),
     query: run,
     estimates: tables => readEstimates(read, tables),
     close: () => session.close(),

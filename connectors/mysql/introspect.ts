@@ -3,6 +3,8 @@ import {
   tablePath,
   type ColumnInfo,
   type ConstraintInfo,
+  type ConstraintProperties,
+  type ReferentialAction,
   type TableInfo,
   type TableRef,
 } from '../catalog.ts'
@@ -35,6 +37,7 @@ export async function introspect(
   // Columns of what is not known yet; the server tells tables first, but does not promise it.
   const late: CatalogRow[] = []
   const keys = new Map<string, CatalogRow[]>()
+  const rules = new Map<string, ConstraintProperties>()
 
   const addColumn = (entry: CatalogRow) => {
     const table = found.get(entry.tbl)
@@ -51,6 +54,8 @@ export async function introspect(
       if (error) broken.set(entry.tbl, error)
     } else if (entry.part === 'column') {
       if (!addColumn(entry)) late.push(entry)
+    } else if (entry.part === 'rule') {
+      rules.set(`${entry.tbl}\0${entry.name}`, rulesOf(entry))
     } else {
       const key = `${entry.part}\0${entry.tbl}\0${entry.name}`
       const parts = keys.get(key)
@@ -62,8 +67,8 @@ export async function introspect(
 
   for (const entry of late) addColumn(entry)
   for (const parts of keys.values()) {
-    const [{ part, tbl }] = parts as [CatalogRow]
-    const constraint = part === 'index' ? toKey(parts) : toForeignKey(parts)
+    const [{ part, tbl, name }] = parts as [CatalogRow]
+    const constraint = part === 'index' ? toKey(parts) : toForeignKey(parts, rules.get(`${tbl}\0${name}`))
     if (constraint) found.get(tbl)?.constraints.push(constraint)
   }
   for (const [name, table] of found) {
@@ -100,12 +105,15 @@ function toTable({ tbl, name: schema, a: type, b: comment, c: rows, d: engine }:
   }
 }
 
+/** ER_CANT_OPEN_FILE: the catalog has the words of the error that a table gave, and not its number. */
+const CANNOT_OPEN = 1016
+
 /** What is wrong with a view or a table that cannot be opened: the servers say it in place of the comment. */
 function brokenBy({ a: type, b: words, d: engine }: CatalogRow): ConnectorError | undefined {
   if (!words || words === 'VIEW' || (type !== 'VIEW' && engine !== null)) return undefined
   return type === 'VIEW'
     ? mysqlError('mysql', { errno: 1356, sqlState: 'HY000', message: words })
-    : mysqlError('mysql', { message: words })
+    : mysqlError('mysql', { errno: CANNOT_OPEN, sqlState: 'HY000', message: words })
 }
 
 /** There are no tables without columns, but there are rights on a table that are none on its columns. */
@@ -150,13 +158,33 @@ function inOrder(parts: readonly CatalogRow[]): CatalogRow[] {
 
 /** A primary key or unique index; null for one on expressions, which is no constraint of columns. */
 function toKey(parts: readonly CatalogRow[]): ConstraintInfo | null {
-  const columns = inOrder(parts).map(({ a }) => a)
+  const ordered = inOrder(parts)
+  const columns = ordered.map(({ a }) => a)
   const name = parts[0]?.name ?? ''
   if (columns.some(column => column === null)) return null
-  return { name, type: name === 'PRIMARY' ? 'primary_key' : 'unique', columns: columns as string[] }
+  const prefixLengths = ordered.map(({ b: length }) => (length === null ? null : Number(length)))
+  return {
+    name,
+    type: name === 'PRIMARY' ? 'primary_key' : 'unique',
+    columns: columns as string[],
+    properties: prefixLengths.some(length => length !== null) ? { prefixLengths } : {},
+  }
 }
 
-function toForeignKey(parts: readonly CatalogRow[]): ConstraintInfo {
+/** What is not here is the default: NO ACTION and RESTRICT are the same to InnoDB, and each server prints its own. */
+const ACTIONS: Readonly<Record<string, ReferentialAction>> = {
+  CASCADE: 'cascade',
+  'SET NULL': 'set_null',
+  'SET DEFAULT': 'set_default',
+}
+
+function rulesOf({ a: deletion, b: update }: CatalogRow): ConstraintProperties {
+  const [onDelete, onUpdate] = [ACTIONS[deletion ?? ''], ACTIONS[update ?? '']]
+  return { ...(onDelete && { onDelete }), ...(onUpdate && { onUpdate }) }
+}
+
+/** @param properties absent where the account may not see them: MariaDB shows them to no account with SELECT alone */
+function toForeignKey(parts: readonly CatalogRow[], properties?: ConstraintProperties): ConstraintInfo {
   const ordered = inOrder(parts)
   const [first] = ordered
   const schema = first?.b ?? ''
@@ -168,5 +196,6 @@ function toForeignKey(parts: readonly CatalogRow[]): ConstraintInfo {
       table: { catalog: schema, schema, name: first?.c ?? '' },
       columns: ordered.map(({ d }) => d ?? ''),
     },
+    ...(properties && { properties }),
   }
 }

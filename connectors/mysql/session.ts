@@ -65,6 +65,9 @@ export async function openSession(
   }
 }
 
+/** The value of `sql_select_limit` without a limit; `default` is the server's own, which would cut the catalog. */
+const NO_LIMIT = '18446744073709551615'
+
 /**
  * The settings of a session, as one statement. CUSTOM_SQL is read by a grammar in which double quotes hold names and
  * `||` joins texts, which by default is MySQL's OR; the rest of sql_mode is off, so that the same statement gives the same number on every server.
@@ -76,6 +79,7 @@ function settings({ isMariadb }: Line, limitMs: number): string {
     time_zone: `'+00:00'`,
     sql_mode: `'ANSI_QUOTES,PIPES_AS_CONCAT'`,
     lock_wait_timeout: '1',
+    sql_select_limit: NO_LIMIT,
     ...(isMariadb ? { default_regex_flags: `''` } : {}),
     ...limitOf(isMariadb, limitMs),
   }
@@ -138,7 +142,7 @@ function startSession(
   async function limit(wanted: typeof limits, taken: Taken): Promise<void> {
     const changes = {
       ...(wanted.limitMs === limits.limitMs ? {} : limitOf(isMariadb, wanted.limitMs)),
-      ...(wanted.maxRows === limits.maxRows ? {} : { sql_select_limit: String(wanted.maxRows ?? 'default') }),
+      ...(wanted.maxRows === limits.maxRows ? {} : { sql_select_limit: String(wanted.maxRows ?? NO_LIMIT) }),
     }
     if (Object.keys(changes).length === 0) return
     taken.statements += 1

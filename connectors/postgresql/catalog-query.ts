@@ -83,15 +83,18 @@ const DOMAINS = raw(`
  * | table      | relation  |                 | name | relkind  | schema          | comment | rows       |
  * | type       | type      | modifier        | name | category | built-in name   | base    | required   |
  * | column     | relation  | number          | name | type key | default         | comment | required   |
- * | constraint | relation  | key columns     | name | contype  | column numbers  | target  | numbers at |
+ * | collation  | relation  | number          | name |          |                 |         |            |
+ * | constraint | relation  | key columns     | name | nature   | column numbers  | target  | numbers at |
  * | target     | target    | number          | name | table    | schema          |         |            |
  *
  * `required` is true where NULL is refused, `base` the type under a domain. `key columns` is how many of the numbers
- * count, null for all; a target is a table outside the scope that a foreign key refers to, a row for each of its columns
+ * count, null for all. `nature` is seven characters: contype, confupdtype, confdeltype, confmatchtype, and t or f for
+ * deferrable, initially deferred and nulls not distinct. A collation is a nondeterministic one, that of the column of
+ * the number; a target is a table outside the scope that a foreign key refers to, a row for each of its columns
  * that are named.
  */
 export interface CatalogRow {
-  part: 'table' | 'type' | 'column' | 'constraint' | 'target'
+  part: 'table' | 'type' | 'column' | 'collation' | 'constraint' | 'target'
   oid: number
   number: number | null
   name: string
@@ -133,15 +136,29 @@ const COLUMNS = raw(`
     left join pg_catalog.pg_description d
       on d.classoid = 'pg_catalog.pg_class'::regclass and d.objoid = r.oid and d.objsubid = a.attnum`)
 
+// Only a collation that was created may be nondeterministic, and of PostgreSQL 11 none is: it has no such column.
+const COLLATIONS = raw(`
+    select 'collation', r.oid, a.attnum, o.collname::text, null, null, null, null
+    from relation r
+    join pg_catalog.pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
+    join pg_catalog.pg_collation o on o.oid = a.attcollation
+    where a.attcollation >= 16384 and pg_catalog.to_jsonb(o) ->> 'collisdeterministic' = 'false'`)
+
 // conparentid: PostgreSQL copies a foreign key for each partition of the table it refers to.
+// indnullsnotdistinct exists since PostgreSQL 15; as a key of JSON it is simply missing before.
 const CONSTRAINTS = raw(`
-    select 'constraint', r.oid, null, c.conname::text, c.contype::text,
+    select 'constraint', r.oid, null, c.conname::text,
+      pg_catalog.concat(c.contype, c.confupdtype, c.confdeltype, c.confmatchtype, c.condeferrable, c.condeferred,
+        coalesce((pg_catalog.to_jsonb(x) ->> 'indnullsnotdistinct')::bool, false)),
       pg_catalog.array_to_string(c.conkey, ' '), nullif(c.confrelid, 0)::text,
       pg_catalog.array_to_string(c.confkey, ' ')
     from relation r
     join pg_catalog.pg_constraint c on c.conrelid = r.oid and c.contype in ('p', 'u', 'f') and c.conparentid = 0
+    left join pg_catalog.pg_index x on x.indexrelid = c.conindid and c.contype = 'u'
     union all
-    select 'constraint', r.oid, x.indnkeyatts, i.relname::text, 'u', x.indkey::text, null, null
+    select 'constraint', r.oid, x.indnkeyatts, i.relname::text,
+      pg_catalog.concat('u   ff', coalesce((pg_catalog.to_jsonb(x) ->> 'indnullsnotdistinct')::bool, false)),
+      x.indkey::text, null, null
     from relation r
     join pg_catalog.pg_index x on x.indrelid = r.oid
     join pg_catalog.pg_class i on i.oid = x.indexrelid
@@ -169,6 +186,7 @@ export function catalogQuery(scope: readonly TableRef[] | undefined): Sql {
     ${TABLES}
     union all ${TYPES}
     union all ${COLUMNS}
+    union all ${COLLATIONS}
     union all ${CONSTRAINTS}
     union all ${TARGETS}`
 }
@@ -179,4 +197,28 @@ export function estimatesQuery(tables: readonly TableRef[]): Sql {
     with recursive ${PATH}, ${relations(tables)}, ${ESTIMATES}
     select r.nspname as schema, r.relname as name, e.rows
     from relation r join estimate e on e.oid = r.oid`
+}
+
+/** Which of some tables are partitions: `schema`, `name`, `oid`, and of the outermost table `parent_schema` and `parent`. */
+export function partitionsQuery(tables: readonly TableRef[]): Sql {
+  const names = JSON.stringify(tables.map(table => [table.schema, table.name]))
+  return sql`
+    with recursive partition as (
+      select c.oid, c.relname, n.nspname
+      from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+      where c.relispartition
+        and (n.nspname, c.relname) in (select e->>0, e->>1 from pg_catalog.json_array_elements(${names}::json) e)
+    ),
+    ancestor as (
+      select p.oid as leaf, i.inhparent as oid
+      from partition p join pg_catalog.pg_inherits i on i.inhrelid = p.oid
+      union all
+      select a.leaf, i.inhparent
+      from ancestor a join pg_catalog.pg_inherits i on i.inhrelid = a.oid
+    )
+    select p.nspname as schema, p.relname as name, p.oid, n.nspname as parent_schema, c.relname as parent
+    from partition p
+    join ancestor a on a.leaf = p.oid
+    join pg_catalog.pg_class c on c.oid = a.oid and c.relkind = 'p' and not c.relispartition
+    join pg_catalog.pg_namespace n on n.oid = c.relnamespace`
 }

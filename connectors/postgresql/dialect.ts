@@ -1,6 +1,7 @@
+import type { ColumnInfo } from '../catalog.ts'
 import { datePattern } from '../dates.ts'
 import { defineDialect, percentileFraction } from '../dialect.ts'
-import { sql } from '../sql.ts'
+import { raw, sql, type Sql } from '../sql.ts'
 import { volatileFunctions } from './volatile.ts'
 
 /**
@@ -12,11 +13,10 @@ import { volatileFunctions } from './volatile.ts'
  * `x >= 0` is true for it and `x between 0 and 10` is false, and one NaN makes sum, avg and stddev NaN.
  */
 export const postgresqlDialect = defineDialect({
+  lexicon: 'postgresql',
   placeholder: position => `$${position}`,
   countIf: condition => sql`count(*) filter (where ${condition})`,
-  // Both sides as text: citext would ignore case, and an enum or json has no `~`. With the database's collation: there
-  // are no regular expressions by a nondeterministic one.
-  matches: (value, pattern) => sql`(${value})::text collate "default" ~ ${pattern}::text`,
+  matches,
   // Not to_date or make_date: the one throws or rolls over on 2024-02-31, depending on the version, the other throws.
   parsesAsDate: (value, format) => sql`(${value})::text collate "default" ~ ${datePattern(format)}::text`,
   percentile: (value, fraction) =>
@@ -26,7 +26,21 @@ export const postgresqlDialect = defineDialect({
   asText: value => sql`(${value})::text`,
   // extract gives a numeric and takes twice as long. The double of date_part is exact to the microsecond until 2242.
   seconds: value => sql`case when isfinite(${value}) then floor(date_part('epoch', ${value}))::bigint end`,
+  isSingle: ({ type, base = type }) => base === 'real',
   volatileFunctions,
   // The server allows 1,664 and 65,535.
   limits: { columns: 1600, values: 32_000 },
 })
+
+/** A type of texts that are compared without regard to case, in whatever schema it was installed. */
+const CITEXT = /(^|\.)citext$/
+
+/**
+ * As text, because an enum or json has no `~`, and citext's own is only found where the search path has its schema. By
+ * the column's collation, unless that is a nondeterministic one, which has no regular expressions.
+ */
+function matches(value: Sql, pattern: string, column?: ColumnInfo): Sql {
+  const ignoresCase = column !== undefined && CITEXT.test(column.base ?? column.type)
+  const collation = column?.nondeterministicCollation === undefined ? raw('') : raw(' collate "default"')
+  return sql`(${value})::text${collation} ${raw(ignoresCase ? '~*' : '~')} ${pattern}::text`
+}

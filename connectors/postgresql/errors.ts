@@ -1,5 +1,7 @@
 import { classify, ConnectorError, type ConnectorErrorKind, type ErrorRule } from '../errors.ts'
 
+const NO_POSTGRESQL = "What answers there does not speak PostgreSQL's protocol: check host and port."
+
 /**
  * PostgreSQL's errors by SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html). Rules
  * without `say` keep the server's own message, which names the table, the column or the place in the text. What
@@ -83,6 +85,12 @@ const postgresqlErrors: readonly ErrorRule[] = [
     message: /accepting connections/,
     say: 'The database takes no connections: check database, or ask its owner.',
   },
+  {
+    kind: 'invalid-query',
+    code: '0A000',
+    message: /nondeterministic collation.*regular expression/,
+    say: 'The collation of the column is nondeterministic, and PostgreSQL has no regular expressions for it: run a discovery of the source, after which REGEX matches by the default collation; in SQL of your own write collate "default".',
+  },
   // Text that is no value of its type, division by zero; bad SQL; more than the server's limits; a materialized view
   // that was never filled; a function that raised.
   { kind: 'invalid-query', code: /^(0A|21|22|25|42|54|55|P0|38|39|HV)/ },
@@ -103,6 +111,14 @@ const postgresqlErrors: readonly ErrorRule[] = [
     code: /^(ERR_OSSL|HOSTNAME_MISMATCH)/,
     say: 'The TLS handshake failed: check the certificate and ssl_ca.',
   },
+  {
+    kind: 'network',
+    code: '',
+    message: /^(Received unexpected|received invalid response|Unknown \w*authentication|error$)/,
+    say: NO_POSTGRESQL,
+  },
+  // Thrown while a message is read that is shorter than it says.
+  { kind: 'network', code: /^ERR_(OUT_OF_RANGE|BUFFER_OUT_OF_BOUNDS)$/, say: NO_POSTGRESQL },
   {
     kind: 'network',
     message: /^(Connection terminated|Client (was closed|has encountered))/,

@@ -3,7 +3,7 @@ import type { Session } from '../session.ts'
 import type { Sql } from '../sql.ts'
 import { serverConfig, type PostgresqlConfig } from './config.ts'
 import { postgresqlDialect } from './dialect.ts'
-import { introspect, readEstimates, type Read } from './introspect.ts'
+import { introspect, readEstimates, readPartitions, type Read } from './introspect.ts'
 import { openSession, prepare, type SessionProfile, type StatementOptions } from './session.ts'
 import type { Statement } from './statement.ts'
 import { testConnection } from './stages.ts'
@@ -27,6 +27,9 @@ const profile: SessionProfile = {
     bytea_output: 'hex',
     extra_float_digits: '1',
     standard_conforming_strings: 'on',
+    // Both change what the server prints of types and defaults, and a role may have its own.
+    IntervalStyle: 'postgres',
+    quote_all_identifiers: 'off',
   },
   timeoutMs: CATALOG_TIMEOUT_MS,
 }
@@ -71,6 +74,7 @@ function connection(session: Session<Statement>, database: string): Connection {
   return {
     // No `hidden`: the catalog tells everybody of everything, whatever may be read.
     introspect: ({ tables, signal } = {}) => introspect(readUntil(signal), database, tables),
+    partitions: tables => readPartitions(readUntil(), database, tables),
     query: (statement, { timeoutMs, maxRows, signal }) => run(statement, { timeoutMs, maxRows, signal }),
     estimates: tables => readEstimates(readUntil(), database, tables),
     close: () => session.close(),

@@ -3,13 +3,15 @@ import {
   tablePath,
   type ColumnInfo,
   type ConstraintInfo,
+  type ConstraintProperties,
+  type ReferentialAction,
   type TableInfo,
   type TableKind,
   type TableRef,
 } from '../catalog.ts'
-import type { Row } from '../connector.ts'
+import type { Partition, Row } from '../connector.ts'
 import type { Sql } from '../sql.ts'
-import { catalogQuery, estimatesQuery, type CatalogRow } from './catalog-query.ts'
+import { catalogQuery, estimatesQuery, partitionsQuery, type CatalogRow } from './catalog-query.ts'
 import { canonicalType, columnKind } from './types.ts'
 
 /** Runs one statement of the catalog. With `take`, which gets each row as it arrives, no rows are kept. */
@@ -27,6 +29,14 @@ const CONSTRAINT_TYPES: Readonly<Record<string, ConstraintInfo['type']>> = {
   p: 'primary_key',
   f: 'foreign_key',
   u: 'unique',
+}
+
+/** Actions by the letters of pg_constraint; `a` is the default. */
+const ACTIONS: Readonly<Record<string, ReferentialAction>> = {
+  r: 'restrict',
+  c: 'cascade',
+  n: 'set_null',
+  d: 'set_default',
 }
 
 /** Reads the catalog of a database with one statement. */
@@ -51,11 +61,15 @@ export async function introspect(
     if (row.part === 'table') found.set(row.oid, describeTable(catalog, row))
     else if (row.part === 'type') types.set(`${row.oid} ${row.number}`, describeType(row))
     else if (row.part === 'target') addTarget(outside, catalog, row)
-    else if (row.part === 'constraint' || !addColumn(row)) late.push(row)
+    else if (row.part !== 'column' || !addColumn(row)) late.push(row)
   }
   await read(catalogQuery(inCatalog(catalog, tables)), row => take(row as unknown as CatalogRow))
 
   for (const row of late.filter(({ part }) => part === 'column')) addColumn(row)
+  for (const row of late.filter(({ part }) => part === 'collation')) {
+    const column = found.get(row.oid)?.columns.find(({ ordinal }) => ordinal === row.number)
+    if (column) column.nondeterministicCollation = row.name
+  }
   for (const row of late.filter(({ part }) => part === 'constraint')) {
     const target = row.c === null ? undefined : (found.get(Number(row.c)) ?? outside.get(Number(row.c)))
     const table = found.get(row.oid)
@@ -75,6 +89,24 @@ export async function readEstimates(
     rows.map(row => [
       tablePath({ catalog, schema: String(row.schema), name: String(row.name) }),
       Math.round(Number(row.rows)),
+    ]),
+  )
+}
+
+/** Those of some tables that are partitions now, by `tablePath`, with one statement. */
+export async function readPartitions(
+  read: Read,
+  catalog: string,
+  tables: readonly TableRef[],
+): Promise<Map<string, Partition>> {
+  const rows = await read(partitionsQuery(inCatalog(catalog, tables) ?? []))
+  return new Map(
+    rows.map(row => [
+      tablePath({ catalog, schema: String(row.schema), name: String(row.name) }),
+      {
+        parent: { catalog, schema: String(row.parent_schema), name: String(row.parent) },
+        identity: String(row.oid),
+      },
     ]),
   )
 }
@@ -145,15 +177,34 @@ function addTarget(targets: Map<number, Numbered>, catalog: string, row: Catalog
 }
 
 function describeConstraint(
-  { name, number, a: kind, b: columns, d: at }: CatalogRow,
+  { name, number, a: nature, b: columns, d: at }: CatalogRow,
   own: Numbered,
   target?: Numbered,
 ): ConstraintInfo {
-  const type = CONSTRAINT_TYPES[kind ?? ''] ?? 'unique'
-  const told: ConstraintInfo = { name, type, columns: named(own, columns ?? '', number) }
+  const type = CONSTRAINT_TYPES[nature?.[0] ?? ''] ?? 'unique'
+  const told: ConstraintInfo = {
+    name,
+    type,
+    columns: named(own, columns ?? '', number),
+    properties: describeProperties(nature ?? ''),
+  }
   if (!target || at === null) return told
   const table = { catalog: target.catalog, schema: target.schema, name: target.name }
   return { ...told, references: { table, columns: named(target, at) } }
+}
+
+/** The properties of a constraint by its `nature`, see `CatalogRow`. */
+function describeProperties(nature: string): ConstraintProperties {
+  const [, update = '', deletion = '', match, deferrable, deferred, notDistinct] = nature
+  const [onDelete, onUpdate] = [ACTIONS[deletion], ACTIONS[update]]
+  return {
+    ...(onDelete && { onDelete }),
+    ...(onUpdate && { onUpdate }),
+    ...(match === 'f' && { match: 'full' }),
+    ...(deferrable === 't' && { deferrable: true }),
+    ...(deferred === 't' && { initiallyDeferred: true }),
+    ...(notDistinct === 't' && { nullsNotDistinct: true }),
+  }
 }
 
 /** The names of the first `count` columns of a list of numbers, or of all. */

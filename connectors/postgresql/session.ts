@@ -25,7 +25,7 @@ export interface SessionProfile {
 }
 
 /** A step of opening a session that is done, with what is worth telling about it. */
-type Step = (name: 'reach' | 'tls' | 'sign_in', told: string, status?: 'passed', isEncrypted?: false) => void
+type Step = (name: 'reach' | 'tls' | 'sign_in', told: string, status?: 'skipped') => void
 
 const READ_ONLY = 'default_transaction_read_only'
 
@@ -82,7 +82,7 @@ async function dial(
     step('reach', `${config.host}:${config.port} answers.`)
     const line = await secure(socket, target, signal)
     if (line.encrypted) step('tls', 'The connection is encrypted.')
-    else step('tls', 'The connection is not encrypted.', 'passed', false)
+    else step('tls', 'The connection is not encrypted.', 'skipped')
     const client = makeClient(profile, config, line)
     const told = new Map<string, string>()
     client.connection.on('parameterStatus', ({ parameterName, parameterValue }: Record<string, string>) =>

@@ -11,10 +11,13 @@ const SYNONYMS: readonly (readonly [RegExp, string])[] = [
   [/^time(\(\d\))? with time zone/, 'timetz$1'],
 ]
 
-/** The canonical type for what `format_type` printed: `character varying(20)[]` is `varchar(20)[]`. */
+/**
+ * The canonical type for what `format_type` printed: `character varying(20)[]` is `varchar(20)[]`. The server prints
+ * its own types in lower case; a name with upper-case letters is quoted and stays as it is.
+ */
 export function canonicalType(rawType: string): string {
   // Six digits of a second is what there is unless told.
-  const type = rawType.toLowerCase().replace(/^(timestamp|time|interval)\(6\)/, '$1')
+  const type = rawType.replace(/^(timestamp|time|interval)\(6\)/, '$1')
   const [pattern, short] = SYNONYMS.find(([long]) => long.test(type)) ?? []
   return pattern ? type.replace(pattern, short ?? '') : type
 }

@@ -52,7 +52,7 @@ export function parserOf(oid: number): (text: string) => Value {
 const TIMESTAMP =
   /^(\d{4,})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?(?:([+-])(\d\d)(?::?(\d\d))?(?::?(\d\d))?)?( BC)?$/
 
-/** A timestamp in ISO style, naive ones read as UTC, to the millisecond; `infinity` stays text. */
+/** A timestamp in ISO style, naive ones read as UTC, to the millisecond; `infinity` and what a Date cannot hold stay text. */
 function parseTimestamp(text: string): Value {
   const match = TIMESTAMP.exec(text)
   if (!match) return text
@@ -71,7 +71,7 @@ function parseTimestamp(text: string): Value {
   // Not Date.UTC, which takes the years 0 to 99 for 1900 to 1999.
   date.setUTCFullYear(match[12] ? 1 - year : year, month - 1, day)
   date.setUTCHours(hour, minute, second - offset, milliseconds)
-  return date
+  return Number.isNaN(date.getTime()) ? text : date
 }
 
 /** A value in the wire's form with its declared type. */

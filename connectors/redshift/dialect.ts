@@ -1,5 +1,6 @@
 import { datePattern } from '../dates.ts'
 import { defineDialect, percentileFraction } from '../dialect.ts'
+import { redshiftLexicon } from './lexicon.ts'
 import { raw, sql, type Sql } from '../sql.ts'
 import { volatileFunctions } from './volatile.ts'
 
@@ -11,6 +12,7 @@ import { volatileFunctions } from './volatile.ts'
  * left as the cluster has it: another value than the cluster's breaks tables under row-level security.
  */
 export const redshiftDialect = defineDialect({
+  lexicon: redshiftLexicon,
   placeholder: position => `$${position}`,
   matches: (value, pattern) => sql`${text(value)} ~ ${pattern}`,
   parsesAsDate: (value, format) => sql`${text(value)} ~ ${datePattern(format)}`,
@@ -24,6 +26,7 @@ export const redshiftDialect = defineDialect({
   // in 2038. A moment with a zone becomes that of the session, which is UTC.
   seconds: value =>
     sql`datediff(second, cast('1970-01-01 00:00:00' as timestamp), cast(${value} as timestamp))`,
+  isSingle: ({ type }) => type === 'real',
   volatileFunctions,
   // The server allows 1,664 and 32,767.
   limits: { columns: 1600, values: 32_000 },

@@ -8,13 +8,16 @@ import { sql, type Sql } from '../sql.ts'
 import { countQuery } from './catalog-query.ts'
 import { redshiftDialect } from './dialect.ts'
 import { redshiftErrors } from './errors.ts'
-import { findHidden, introspect, readEstimates } from './introspect.ts'
+import { findHidden, findHiddenParts, introspect, readEstimates } from './introspect.ts'
 import { encodeForRedshift } from './values.ts'
 
 export type RedshiftConfig = PostgresqlConfig
 
 /** Milliseconds that a query of the catalog may take. */
 const CATALOG_TIMEOUT_MS = 120_000
+
+/** Milliseconds that asking after one column may take; no rows are read. */
+const PROBE_TIMEOUT_MS = 30_000
 
 // Every cluster offers TLS, so that asking for less than `require` would only let somebody in between take it away.
 const config = serverConfig({ port: 5439, sslmode: 'require', longestName: 127 })
@@ -86,6 +89,8 @@ function connection(session: Session<Statement>, database: string): Connection {
   return {
     introspect: ({ tables, signal } = {}) => introspect(readUntil(signal), database, tables),
     hidden: tables => findHidden(readUntil(), database, tables),
+    hiddenParts: tables =>
+      findHiddenParts(statement => run(statement, { timeoutMs: PROBE_TIMEOUT_MS }), database, tables),
     query: run,
     estimates: tables => readEstimates(readUntil(), database, tables),
     close: () => session.close(),

@@ -6,9 +6,10 @@ import {
   type TableInfo,
   type TableRef,
 } from '../catalog.ts'
-import type { Row } from '../connector.ts'
+import type { HiddenParts, ReducedTable, Row } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
-import type { Sql } from '../sql.ts'
+import { probeColumns, refusal, unlisted } from '../hidden.ts'
+import { sql, type Sql } from '../sql.ts'
 import {
   closedSchemasQuery,
   columnsQuery,
@@ -17,6 +18,7 @@ import {
   lateBindingQuery,
   tablesQuery,
 } from './catalog-query.ts'
+import { redshiftDialect } from './dialect.ts'
 import { redshiftKind, redshiftType } from './types.ts'
 
 /** Runs one statement of the catalog. */
@@ -161,6 +163,29 @@ export async function findHidden(
   return new Map(
     own.filter(({ schema }) => closed.has(schema)).map(table => [tablePath(table), closedSchema(table)]),
   )
+}
+
+/** The code of a column that a relation does not have; names are looked up before rights are checked. */
+const UNDEFINED_COLUMN = '42703'
+
+/**
+ * The missing columns that may still be there, with one statement each that reads no row. Columns of tables are shown to
+ * every user, whatever was granted on them; those of external tables and of views without schema binding only as far as
+ * Lake Formation, or a right on what the view reads, lets the user see them.
+ */
+export async function findHiddenParts(
+  read: Read,
+  catalog: string,
+  tables: readonly ReducedTable[],
+): Promise<Map<string, HiddenParts>> {
+  const own = tables.filter(table => table.catalog === catalog)
+  return probeColumns('redshift', own, async (table, column) => {
+    const from = redshiftDialect.table(table)
+    const error = await refusal(
+      read(sql`select t.${redshiftDialect.quote(column)} from ${from} t where 1 = 0 limit 0`),
+    )
+    return error?.code === UNDEFINED_COLUMN ? null : (error ?? unlisted('redshift', 'column'))
+  })
 }
 
 function closedSchema({ schema }: TableRef): ConnectorError {

@@ -16,7 +16,7 @@ const SYNONYMS: readonly (readonly [RegExp, string])[] = [
 
 /** The canonical type for what the catalog printed: `character varying(20)` is `varchar(20)`. */
 export function redshiftType(rawType: string): string {
-  const type = canonicalType(rawType.trim())
+  const type = canonicalType(rawType.trim().toLowerCase())
   const [pattern, short] = SYNONYMS.find(([long]) => long.test(type)) ?? []
   return pattern ? type.replace(pattern, short ?? '') : type
 }

@@ -1,5 +1,6 @@
 import { datePattern } from '../dates.ts'
 import { defineDialect, percentileFraction } from '../dialect.ts'
+import { snowflakeLexicon } from './lexicon.ts'
 import { raw, sql } from '../sql.ts'
 
 /** What may stand before and after a match. A dot would leave out line breaks. */
@@ -14,6 +15,7 @@ const ANYTHING = '(.|\n)*'
  * documented to be NULL, not 0, where no row satisfies its condition.
  */
 export const snowflakeDialect = defineDialect({
+  lexicon: snowflakeLexicon,
   table: ({ catalog, schema, name }) => sql`${quoted(catalog)}.${quoted(schema)}.${quoted(name)}`,
   // REGEXP_LIKE matches the whole text. REGEXP_INSTR searches, but what it says of an empty match is not documented.
   matches: (value, pattern) => sql`regexp_like(${value}, ${`${ANYTHING}(${pattern})${ANYTHING}`})`,

@@ -1,4 +1,4 @@
-import type { ConstraintInfo, TableRef } from '../catalog.ts'
+import type { ConstraintInfo, ConstraintProperties, ReferentialAction, TableRef } from '../catalog.ts'
 import type { Row } from '../connector.ts'
 import type { Sql } from '../sql.ts'
 import { keysQuery, keyTablesQuery, type CatalogScope, type KeyKind } from './catalog-query.ts'
@@ -78,6 +78,30 @@ const CONSTRAINT_TYPES: Readonly<Record<KeyKind, ConstraintInfo['type']>> = {
   IMPORTED: 'foreign_key',
 }
 
+/** Actions as SHOW prints them; NO ACTION is the default. */
+const ACTIONS: Readonly<Record<string, ReferentialAction>> = {
+  RESTRICT: 'restrict',
+  CASCADE: 'cascade',
+  'SET NULL': 'set_null',
+  'SET DEFAULT': 'set_default',
+}
+
+/** `deferrability` is NOT DEFERRABLE, INITIALLY DEFERRED or INITIALLY IMMEDIATE; how keys match is not shown. */
+function propertiesOf({
+  delete_rule: deletion,
+  update_rule: update,
+  deferrability,
+}: Row): ConstraintProperties {
+  const [onDelete, onUpdate] = [ACTIONS[String(deletion)], ACTIONS[String(update)]]
+  const initially = /^INITIALLY (\w+)/.exec(String(deferrability))?.[1]
+  return {
+    ...(onDelete && { onDelete }),
+    ...(onUpdate && { onUpdate }),
+    ...(initially !== undefined && { deferrable: true }),
+    ...(initially === 'DEFERRED' && { initiallyDeferred: true }),
+  }
+}
+
 /** Puts the rows of SHOW … KEYS together, a row for each column of a key. */
 function keysOf(kind: KeyKind, rows: readonly Row[]): Key[] {
   const isImported = kind === 'IMPORTED'
@@ -107,7 +131,7 @@ function keysOf(kind: KeyKind, rows: readonly Row[]): Key[] {
           name: String(first[name]),
           type,
           columns: columns(own),
-          ...(isImported && { references }),
+          ...(isImported && { references, properties: propertiesOf(first) }),
         },
       }
     })

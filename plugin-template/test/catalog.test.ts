@@ -90,15 +90,27 @@ t.test('the catalog', async t => {
     const [table] = await read(['q'])
     const to = (columns: string[]) => ({ table: { catalog: 'main', schema: 'main', name: 'p' }, columns })
     t.same(table?.constraints, [
-      { name: 'q_x_fkey', type: 'foreign_key', columns: ['x'], references: to(['b']) },
-      { name: 'q_y_z_fkey', type: 'foreign_key', columns: ['y', 'z'], references: to(['b', 'a']) },
-      { name: 'q_z_y_fkey', type: 'foreign_key', columns: ['z', 'y'], references: to(['b', 'a']) },
-      { name: 'q_by_zy', type: 'unique', columns: ['z', 'y'] },
+      { name: 'q_x_fkey', type: 'foreign_key', columns: ['x'], references: to(['b']), properties: {} },
+      {
+        name: 'q_y_z_fkey',
+        type: 'foreign_key',
+        columns: ['y', 'z'],
+        references: to(['b', 'a']),
+        properties: {},
+      },
+      {
+        name: 'q_z_y_fkey',
+        type: 'foreign_key',
+        columns: ['z', 'y'],
+        references: to(['b', 'a']),
+        properties: {},
+      },
+      { name: 'q_by_zy', type: 'unique', columns: ['z', 'y'], properties: {} },
     ])
     const [parent] = await read(['p'])
     t.same(parent?.constraints, [
-      { name: 'p_pkey', type: 'primary_key', columns: ['b', 'a'] },
-      { name: 'p_c_key', type: 'unique', columns: ['c'] },
+      { name: 'p_pkey', type: 'primary_key', columns: ['b', 'a'], properties: {} },
+      { name: 'p_c_key', type: 'unique', columns: ['c'], properties: {} },
     ])
   })
 

@@ -42,6 +42,27 @@ const withHidden = (isHidden: (table: TableRef) => boolean) =>
     },
   }))
 
+/** A connector whose catalog shows a stranger no column called `secret`, nor its keys. */
+const withColumnsHidden =
+  (hiddenParts?: Connection['hiddenParts']): Make =>
+  () => ({
+    ...postgresql,
+    async connect(config, options) {
+      const connection = await postgresql.connect(config, options)
+      const isHidden = (name: string) => name === 'secret' && config.username.endsWith('_stranger')
+      return {
+        ...connection,
+        ...(hiddenParts && { hiddenParts }),
+        introspect: async scope =>
+          (await connection.introspect(scope)).map(table => ({
+            ...table,
+            columns: table.columns.filter(({ name }) => !isHidden(name)),
+            constraints: table.constraints.filter(({ columns }) => !columns.some(isHidden)),
+          })),
+      }
+    },
+  })
+
 /** A connector that claims to know when rows changed, and tells of some tables so: by counting those of the kit's. */
 const withModified =
   (
@@ -134,6 +155,16 @@ export const FAULTS: [string, RegExp, Make][] = [
           .required(),
       }),
     ),
+  ],
+  [
+    'config',
+    /marked as an address/,
+    withConfig(postgresql.config.keys({ port: Joi.number().default(5432) })),
+  ],
+  [
+    'config',
+    /marked as TLS/,
+    withConfig(postgresql.config.keys({ sslmode: Joi.string().default('prefer') })),
   ],
   [
     'connect',
@@ -308,8 +339,22 @@ export const FAULTS: [string, RegExp, Make][] = [
       },
     })),
   ],
-  ['partial catalogs', /dropped is not hidden/, withHidden(() => true)],
-  ['partial catalogs', /dropped is not hidden/, withHidden(({ catalog }) => catalog === 'no_such_catalog')],
+  ['partial catalogs', /columns whose privilege is lost/, withColumnsHidden()],
+  ['partial catalogs', /columns whose privilege is lost/, withColumnsHidden(async () => new Map())],
+  [
+    'partial catalogs',
+    /column that was dropped is not hidden/,
+    withColumnsHidden(async tables => {
+      const reason = new ConnectorError({ kind: 'permission', engine: 'postgresql', message: 'Not granted.' })
+      return new Map(tables.map(table => [tablePath(table), { columns: table.missingColumns, reason }]))
+    }),
+  ],
+  ['partial catalogs', /table that was dropped is not hidden/, withHidden(() => true)],
+  [
+    'partial catalogs',
+    /table that was dropped is not hidden/,
+    withHidden(({ catalog }) => catalog === 'no_such_catalog'),
+  ],
   [
     'constraints',
     /own order/,
@@ -334,7 +379,7 @@ export const FAULTS: [string, RegExp, Make][] = [
   ],
   [
     'regex',
-    /case-sensitively/,
+    /with case as the column compares it/,
     withDialect({ matches: (value, pattern) => sql`(${value})::text ~* ${pattern}` }),
   ],
   [

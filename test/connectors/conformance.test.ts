@@ -58,7 +58,7 @@ async function prepare(t: Teardown & { equal(found: unknown, wanted: unknown, wh
   const config = { ...source.config, port: proxy.port }
   const stranger = `${source.name}_stranger`
   await source.query(`create role ${stranger} login password 'stranger-1'`)
-  t.teardown(() => source.query(`drop role ${stranger}`))
+  t.teardown(() => source.query(`drop owned by ${stranger}; drop role ${stranger}`))
   const idle = async (state: string) => {
     const rows = await source.query(
       `select from pg_stat_activity where application_name = 'tidemark' and datname = $1 and state like $2`,
@@ -95,6 +95,15 @@ async function prepare(t: Teardown & { equal(found: unknown, wanted: unknown, wh
           statement: sql`select * from shared.conformance_texts`,
           config: { ...config, username: stranger, password: 'stranger-1' },
         }),
+        async hidesColumns() {
+          await source.query(`create table ${schema}.partly (id int primary key, secret int unique)`)
+          await source.query(`grant usage on schema ${schema} to ${stranger}`)
+          await source.query(`grant select (id) on ${schema}.partly to ${stranger}`)
+          return {
+            table: { catalog: source.name, schema, name: 'partly' },
+            config: { ...config, username: stranger, password: 'stranger-1' },
+          }
+        },
         types: { binary: 'bytea' },
         literals: { binary: `'\\x00ff10'` },
         refusesNames: ['64 characters'],

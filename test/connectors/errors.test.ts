@@ -54,6 +54,21 @@ t.test('whatever is thrown, there is a message', async t => {
   }
 })
 
+t.test('words of a driver or of Node.js that no rule knows stay in the cause', async t => {
+  const odd = [undefined, '', 'EISDIR', 'ERR_INVALID_STATE'].map(code => thrown(code, 'raw words'))
+  for (const error of [...odd, new TypeError('raw words'), 'raw words']) {
+    const { kind, message, cause } = classify('test', [], error)
+    t.equal(kind, 'other')
+    t.match(message, /^Something failed for a reason that is not known here: /)
+    t.equal(cause, error)
+  }
+  t.equal(classify('test', [], thrown('XX000', 'of the engine')).message, 'of the engine')
+  t.equal(
+    classify('test', [{ kind: 'other', code: '', message: /raw/ }], thrown('', 'raw words')).message,
+    'raw words',
+  )
+})
+
 t.test('messages carry no credentials, no line breaks and at most 500 characters', async t => {
   t.equal(redact('cannot reach postgres://eve:hunter2@db/x'), 'cannot reach postgres://…@db/x')
   t.equal(redact(`password=hunter2 user=eve`), 'password=… user=eve')

@@ -75,6 +75,18 @@ t.test('it conforms', { skip }, async t => {
         const config = { ...shop.config, username: stranger, password: 'stranger-1' }
         return { table: { catalog: shop.name, schema: shop.name, name: 'unseen' }, config }
       },
+      async hidesColumns() {
+        await shop.query(
+          `create table partly (id int primary key, secret int, a int, unique (secret), unique both_of (a, secret),
+             constraint to_own foreign key (a) references partly (id))`,
+        )
+        const username = `${shop.name}_p`
+        await shop.query(`create user ${username} identified by 'partly-1'`)
+        t.teardown(() => shop.query(`drop user ${username}`))
+        await shop.query(`grant select (id, a) on ${shop.name}.partly to ${username}`)
+        const config = { ...shop.config, username, password: 'partly-1' }
+        return { table: { catalog: shop.name, schema: shop.name, name: 'partly' }, config }
+      },
     }),
   })
   t.match(result, { conforming: true, skipped: [] })
@@ -157,7 +169,7 @@ t.test('statements are counted', { skip }, async t => {
   const stages = await mysql.test(mysqlSettings(config), connectOptions)
   t.same(
     stages.map(stage => stage.status),
-    ['passed', 'passed', 'passed', 'passed'],
+    ['passed', 'skipped', 'passed', 'passed'],
   )
   t.match(sent(), [/^query set/, /^prepare/, 'execute', 'quit'], 'a connection test sends two')
 })

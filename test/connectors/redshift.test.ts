@@ -66,6 +66,21 @@ t.test('it conforms, against an emulation', async t => {
           config: { ...cluster.config, username: `${cluster.name}_none`, password: 'none' },
         }
       },
+      async hidesColumns() {
+        const username = `${cluster.name}_partly`
+        await cluster.query('create table partly (id int primary key, secret int unique)')
+        await cluster.query(`create role ${username} login password 'partly'`)
+        await cluster.query(`alter role ${username} set search_path = pg_emulated, pg_catalog, public`)
+        await cluster.query(`alter role ${username} set standard_conforming_strings = off`)
+        t.teardown(() => cluster.query(`drop owned by ${username}; drop role ${username}`))
+        await cluster.query(`grant usage on schema pg_emulated to ${username}`)
+        await cluster.query(`grant select on all tables in schema pg_emulated to ${username}`)
+        await cluster.query(`grant select (id) on partly to ${username}`)
+        return {
+          table: { catalog: cluster.name, schema: 'public', name: 'partly' },
+          config: { ...cluster.config, username, password: 'partly' },
+        }
+      },
       types: { binary: 'varbyte', json: 'super' },
       literals: { binary: `'\\x00ff10'` },
       refusesNames: ['64 characters'],
@@ -332,6 +347,35 @@ t.test('external tables of a schema that may not be used are told from what was 
     t.equal(await hidden(ref('lake', 'clicks'), ...gone), 'permission gone gone')
     t.equal(cluster.statements.length - before, 1)
     t.same(await connection.hidden?.([{ ...ref('lake', 'clicks'), catalog: 'another' }]), new Map())
+  })
+  t.same(cluster.refused, [])
+})
+
+t.test('columns that a right hides are told from those that were dropped', async t => {
+  const cluster = await startRedshift(t)
+  await cluster.query('create table base (id int, secret int, gone int)')
+  await cluster.lateBinding('public', 'late', ['id integer', 'secret integer', 'gone integer'])
+  await cluster.query('create or replace view public.late as select id, secret from base')
+  const reader = cluster.config.username
+  await cluster.query(`revoke pg_read_all_data from ${reader}`)
+  await cluster.query(`grant select (id) on late, base to ${reader}`)
+  const ref = { catalog: cluster.name, schema: 'public', name: 'late' }
+  await withSession(cluster.config, async connection => {
+    const base = (await connection.introspect()).find(({ name }) => name === 'base')
+    t.same(
+      base?.columns.map(({ name }) => name),
+      ['id', 'secret', 'gone'],
+      'the columns of a table are shown to every user',
+    )
+    const found = await connection.hiddenParts?.([{ ...ref, missingColumns: ['secret', 'gone'] }])
+    t.same(
+      [...(found ?? [])].map(([path, parts]) => [path, parts.columns, parts.reason.kind]),
+      [[tablePath(ref), ['secret'], 'permission']],
+    )
+    const before = cluster.statements.length
+    const elsewhere = { ...ref, catalog: 'another', missingColumns: ['id'] }
+    t.same(await connection.hiddenParts?.([elsewhere]), new Map())
+    t.equal(cluster.statements.length, before)
   })
   t.same(cluster.refused, [])
 })

@@ -7,6 +7,7 @@ import { hostOf } from '../../connectors/snowflake/config.ts'
 import { snowflakeErrors } from '../../connectors/snowflake/errors.ts'
 import { makeSnowflake } from '../../connectors/snowflake/index.ts'
 import { introspect, modifiedAt } from '../../connectors/snowflake/introspect.ts'
+import { readKeys } from '../../connectors/snowflake/keys.ts'
 import { accountOfToken, fingerprint, makeSigner } from '../../connectors/snowflake/token.ts'
 import { columnKind, spelledType } from '../../connectors/snowflake/types.ts'
 import { bindings, readRows } from '../../connectors/snowflake/values.ts'
@@ -394,6 +395,33 @@ t.test('a table without columns is dropped, or there and not told of', async t =
   let asked = 0
   t.same(await introspect(rows, { database: 'SHOP' }), [])
   t.equal(asked, 2)
+})
+
+t.test('the rules of foreign keys are those that SHOW prints', async t => {
+  const row = {
+    ...{ fk_schema_name: 'PUBLIC', fk_table_name: 'c', fk_column_name: 'p', key_sequence: 1 },
+    ...{ pk_database_name: 'SHOP', pk_schema_name: 'PUBLIC', pk_table_name: 'p', pk_column_name: 'id' },
+  }
+  const shown = [
+    { fk_name: 'a', delete_rule: 'NO ACTION', update_rule: 'NO ACTION', deferrability: 'NOT DEFERRABLE' },
+    { fk_name: 'b', delete_rule: 'CASCADE', update_rule: 'SET NULL', deferrability: 'INITIALLY IMMEDIATE' },
+    {
+      fk_name: 'c',
+      delete_rule: 'RESTRICT',
+      update_rule: 'SET DEFAULT',
+      deferrability: 'INITIALLY DEFERRED',
+    },
+  ].map(rules => ({ ...row, ...rules }))
+  const tables = [{ catalog: 'SHOP', schema: 'PUBLIC', name: 'c' }]
+  const keys = await readKeys(() => Promise.resolve(shown), { database: 'SHOP' }, 'IMPORTED', tables)
+  t.same(
+    keys.map(({ constraint }) => constraint.properties),
+    [
+      {},
+      { onDelete: 'cascade', onUpdate: 'set_null', deferrable: true },
+      { onDelete: 'restrict', onUpdate: 'set_default', deferrable: true, initiallyDeferred: true },
+    ],
+  )
 })
 
 t.test('keys beyond the ten thousand that SHOW tells are read all the same', async t => {

@@ -101,8 +101,8 @@ t.test('the catalog', { skip }, async t => {
   t.match(find('parent').columns[10], { ordinal: 11, comment: 'The last one' })
   t.equal(find('parent').estimatedRows, 3)
   t.same(find('parent').constraints, [
-    { name: 'PRIMARY', type: 'primary_key', columns: ['id'] },
-    { name: 'ab', type: 'unique', columns: ['b', 'a'] },
+    { name: 'PRIMARY', type: 'primary_key', columns: ['id'], properties: {} },
+    { name: 'ab', type: 'unique', columns: ['b', 'a'], properties: {} },
   ])
   const to = (schema: string, name: string) => ({ catalog: schema, schema, name })
   t.same(find('child').constraints, [
@@ -111,20 +111,23 @@ t.test('the catalog', { skip }, async t => {
       type: 'foreign_key',
       columns: ['e'],
       references: { table: to(other.name, 'elsewhere'), columns: ['id'] },
+      properties: {},
     },
     {
       name: 'to_parent',
       type: 'foreign_key',
       columns: ['pb', 'pa'],
       references: { table: to(shop.name, 'parent'), columns: ['b', 'a'] },
+      properties: {},
     },
     {
       name: 'to_self_parent',
       type: 'foreign_key',
       columns: ['id'],
       references: { table: to(shop.name, 'parent'), columns: ['id'] },
+      properties: {},
     },
-    { name: 'prefix', type: 'unique', columns: ['pb'] },
+    { name: 'prefix', type: 'unique', columns: ['pb'], properties: { prefixLengths: [3] } },
   ])
   t.match(find('seen'), { comment: null, estimatedRows: undefined, columns: [{ name: 'id' }, { name: 'b' }] })
 

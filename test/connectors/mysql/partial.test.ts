@@ -1,8 +1,8 @@
 import t from 'tap'
 import { tablePath, type TableRef } from '../../../connectors/catalog.ts'
 import type { Connection } from '../../../connectors/connector.ts'
-import { MOST_PROBED } from '../../../connectors/hidden.ts'
-import { findHidden } from '../../../connectors/mysql/hidden.ts'
+import { MAX_PROBES } from '../../../connectors/hidden.ts'
+import { findHidden, findHiddenParts } from '../../../connectors/mysql/hidden.ts'
 import { mysqlError } from '../../../connectors/mysql/errors.ts'
 import { sql } from '../../../connectors/sql.ts'
 import { mariadbAbsent, startShop, withMysql, type Shop } from '../../helpers/mariadb.ts'
@@ -200,7 +200,7 @@ t.test('what the account may not see is told from what was dropped', { skip }, a
 t.test('beyond some tables none is asked after, and none counts as gone', async t => {
   const denied = mysqlError('mysql', { errno: 1142, sqlState: '42000', message: 'denied' })
   const missing = mysqlError('mysql', { errno: 1146, sqlState: '42S02', message: 'none' })
-  const tables = Array.from({ length: MOST_PROBED + 3 }, (_, index) => ({
+  const tables = Array.from({ length: MAX_PROBES + 3 }, (_, index) => ({
     catalog: 'shop',
     schema: 'shop',
     name: `gone_${index}`,
@@ -213,8 +213,8 @@ t.test('beyond some tables none is asked after, and none counts as gone', async 
     throw text.includes('gone_') ? missing : denied
   }
   const found = await findHidden({ database: 'shop', run, introspect: async () => [] }, tables)
-  t.equal(asked, MOST_PROBED + 1)
-  t.same([...found.keys()], tables.slice(MOST_PROBED).map(tablePath))
+  t.equal(asked, MAX_PROBES + 1)
+  t.same([...found.keys()], tables.slice(MAX_PROBES).map(tablePath))
   for (const { code, message } of found.values()) t.match(`${code} ${message}`, /^UNCHECKED .* was not asked/)
   const broken = mysqlError('mysql', { code: 'PROTOCOL_CONNECTION_LOST' })
   t.match(
@@ -224,4 +224,51 @@ t.test('beyond some tables none is asked after, and none counts as gone', async 
     { kind: 'network' },
     'a session that broke tells nothing',
   )
+})
+
+t.test('columns are asked after with few statements', { skip }, async t => {
+  const shop = await startShop(t)
+  await shop.query('create table a (id int, kept int)')
+  await shop.query('create table b (id int, kept int)')
+  const proxy = await startMysqlProxy(t, shop.config)
+  const reduced = ['a', 'b'].flatMap(name =>
+    refs(shop, name).map(table => ({ ...table, missingColumns: ['kept', 'gone', 'K', `it's \`a\` "name"`] })),
+  )
+  // The server reads the rights on a database when a session begins.
+  const ask = () =>
+    withMysql({ ...shop.config, ssl: 'disable', port: proxy.port }, async connection => {
+      proxy.commands.splice(0)
+      const found = await connection.hiddenParts?.(reduced)
+      t.same(await connection.hiddenParts?.([]), new Map())
+      return {
+        hidden: [...(found ?? [])].map(([, { columns, reason }]) => [columns.join(), reason.code]),
+        statements: proxy.commands.filter(command => command.startsWith('prepare')).length,
+      }
+    })
+  t.same(await ask(), { hidden: [], statements: 1 }, 'the whole database is granted')
+  const user = shop.config.username
+  await shop.query(`revoke all privileges, grant option from ${user}`)
+  for (const name of ['a', 'b']) await shop.query(`grant select on ${shop.name}.${name} to ${user}`)
+  t.same(await ask(), { hidden: [], statements: 3 }, 'each table is granted whole')
+  await shop.query(`revoke select on ${shop.name}.a from ${user}`)
+  await shop.query(`grant select (id) on ${shop.name}.a to ${user}`)
+  const all = `kept,gone,K,it's \`a\` "name"`
+  t.same(await ask(), { hidden: [[all, '1143']], statements: 7 }, 'no right covers them')
+})
+
+t.test('beyond some columns none is asked after, and none counts as gone', async t => {
+  const missing = mysqlError('mysql', { errno: 1054, sqlState: '42S22', message: 'none' })
+  const denied = mysqlError('mysql', { errno: 1143, sqlState: '42000', message: 'denied' })
+  const missingColumns = Array.from({ length: MAX_PROBES + 3 }, (_, index) => `gone_${index}`)
+  const table = { catalog: 'shop', schema: 'shop', name: 'wide', missingColumns }
+  let asked = 0
+  const run = async ({ strings }: { strings: readonly string[] }) => {
+    asked += 1
+    // The server keeps the grants on columns that are dropped.
+    throw strings.join('').includes('gone_') ? missing : denied
+  }
+  const parts = (await findHiddenParts({ database: 'shop', run }, [table])).get(tablePath(table))
+  t.equal(asked, MAX_PROBES + 2)
+  t.same(parts?.columns, missingColumns.slice(MAX_PROBES))
+  t.match(`${parts?.reason.code} ${parts?.reason.message}`, /^UNCHECKED .*columns.* was not asked/)
 })

@@ -24,13 +24,13 @@ t.test("TLS is as in MySQL's own clients", { skip }, async t => {
     const [, tls] = stages
     if (tls?.status === 'failed') return `${tls.error?.kind}: ${tls.message}`
     t.ok(
-      stages.every(stage => stage.status === 'passed'),
+      stages.every(stage => stage === tls || stage.status === 'passed'),
       JSON.stringify(stages.at(-1)),
     )
-    return tls?.message ?? ''
+    return `${tls?.status}: ${tls?.message}`
   }
-  const yes = 'The connection is encrypted.'
-  const no = 'The connection is not encrypted.'
+  const yes = 'passed: The connection is encrypted.'
+  const no = 'skipped: The connection is not encrypted.'
   const unknown = /^tls: .* not signed by an authority that is known here: check ssl_ca/
   t.equal(await connects({ ssl: 'disable' }), no)
   t.equal(await connects({ ssl: 'prefer' }), yes)

@@ -1,0 +1,31 @@
+import { CAST, ESCAPES, INSTEAD, SIGNS, type Lexicon } from '../lexicon.ts'
+
+const escapes = { ...ESCAPES, '`': '`', '?': '?' }
+
+/** GoogleSQL (https://cloud.google.com/bigquery/docs/reference/standard-sql/lexical). */
+export const bigqueryLexicon: Lexicon = {
+  label: 'BigQuery',
+  texts: [
+    ...['"""', "'''"].flatMap(quote => [
+      { open: `r${quote}`, close: quote },
+      { open: quote, close: quote, escapes },
+    ]),
+    ...['"', "'"].flatMap(quote => [
+      { open: `r${quote}`, close: quote },
+      // Two texts in a row are an error there, so that two quotes can be one, as elsewhere.
+      { open: quote, close: quote, doubled: true as const, escapes },
+    ]),
+  ],
+  names: [{ open: '`', close: '`', escapes }],
+  lineComments: ['--', '#'],
+  signs: ['::', '||', '<<', '>>', '=>', '|>', '->', ...SIGNS, '&', '|', '^', '~', '[', ']'],
+  operators: {},
+  clauses: ['interval'],
+  instead: {
+    ...INSTEAD,
+    ...CAST,
+    '|>': 'a sub-query',
+    unnest: 'exists (select 1 from unnest(a) x where …) or a join',
+    except: 'the names of the columns',
+  },
+}

@@ -1,0 +1,28 @@
+import { ESCAPES, INSTEAD, SIGNS, type Lexicon } from '../lexicon.ts'
+
+/** Spark keeps the backslash of these two, for the patterns of LIKE. */
+const escapes = { ...ESCAPES, '%': '\\%', _: '\\_' }
+
+/** Databricks SQL (https://docs.databricks.com/aws/en/sql/language-manual/data-types/string-type, …/sql-ref-identifiers). */
+export const databricksLexicon: Lexicon = {
+  label: 'Databricks',
+  texts: ['"', "'"].flatMap(quote => [
+    { open: `r${quote}`, close: quote },
+    // There 'it''s' is two texts in a row, which are joined; as elsewhere it is one with a quote.
+    { open: quote, close: quote, doubled: true as const, escapes },
+  ]),
+  names: [{ open: '`', close: '`', doubled: true }],
+  // https://spark.apache.org/docs/latest/configuration.html, spark.sql.variable.substitute
+  replaces: '${',
+  lineComments: ['--'],
+  signs: ['<=>', '<<', '>>', '::', '||', '==', '->', '=>', '|>', ...SIGNS, '&', '|', '^', '~', '!', '[', ']'],
+  operators: { regexp: '~', rlike: '~', div: '/', '==': '=' },
+  clauses: ['interval'],
+  instead: {
+    ...INSTEAD,
+    ':': "get_json_object(a, '$.b') for a:b",
+    '|>': 'a sub-query',
+    semi: 'exists (select 1 from b where …)',
+    anti: 'not exists (select 1 from b where …)',
+  },
+}
