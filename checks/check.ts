@@ -86,7 +86,16 @@ interface CheckBase<Config> {
    * What only the column's catalog entry or a parser can tell of a config: a sentence naming what is wrong,
    * or null. Awaited when a check is made and again before every scan, always before its SQL is written.
    */
-  refuses?(config: Config, column: ColumnInfo | undefined): string | null | Promise<string | null>
+  refuses?(
+    config: Config,
+    column: ColumnInfo | undefined,
+    on: Pick<CheckContext, 'dialect' | 'table'>,
+  ): string | null | Promise<string | null>
+  /**
+   * What people should know of a config that is taken and measured otherwise than it reads: sentences for the replies
+   * that make, try out or check it.
+   */
+  warns?(config: Config, column: ColumnInfo | undefined): string[]
   /**
    * What is asked of the engine when a check is made, as far as it can be reached; of a type that stays `alone`
    * again before every scan, since its SQL is the user's own.
@@ -114,9 +123,12 @@ export interface TableRule<Config = Record<string, unknown>> extends CheckBase<C
   read(measured: Measured, total: number, context: CheckContext<Config>): Counts
   /**
    * A condition that holds for invalid rows of the table, or a whole SELECT of them. `columns` are what a
-   * sample shows as its value when the check has no column of its own.
+   * sample shows as its value when the check has no column of its own. `rows` is a SELECT of as many rows, that may
+   * stand in FROM where `select` may not.
    */
-  samples(context: CheckContext<Config>): { where: Sql; columns?: readonly string[] } | { select: Sql }
+  samples(
+    context: CheckContext<Config>,
+  ): { where: Sql; columns?: readonly string[] } | { select: Sql; rows?: Sql }
 }
 
 /** A metric by the narrow door: one aggregate expression; NULL means no value. */
@@ -159,7 +171,10 @@ export interface Check {
 /** An invalid row kept as evidence: its primary key, or its number in the sample, and the value. */
 export interface Sample {
   row_id: Value
+  /** Null where it is NULL, and where it is hidden. */
   value: Value
+  /** The row has a value, or of several columns one, that is not shown. */
+  is_hidden?: true
 }
 
 /** One group of a metric with `group_by`: the column values, as samples show them and no two alike, and the measure. */
@@ -174,7 +189,12 @@ export interface GroupValue {
  * measure is a value of its own, never a zero and never a pass; its `kind` is that of a ConnectorError, or
  * `invalid-check`, `unsupported`, `not-finite` or `too-many-groups`.
  */
-export type Outcome = { id: string; durationMs: number } & (
+export type Outcome = {
+  id: string
+  durationMs: number
+  /** What its type warns of, where there is something. */
+  warnings?: string[]
+} & (
   | { status: 'counted'; total: number; invalid: number; samples: Sample[]; measured: Measured }
   | { status: 'measured'; value: number | null; total: number }
   | { status: 'grouped'; groups: GroupValue[] }

@@ -18,6 +18,8 @@ const TYPES: Partial<Record<ColumnKind, string>> = {
 const dialect = defineDialect({
   matches: (value, pattern) => sql`matches(${pattern}, ${value})`,
   asText: value => sql`cast(${value} as text)`,
+  // SQLite takes NaN for NULL.
+  mean: value => sql`coalesce(avg(${value}), case when count(${value}) > 0 then 9e999 end)`,
   percentile: (value, fraction, table) => {
     const ranked = sql`select ${value} as x, row_number() over (order by ${value}) - 1 as i, (count(*) over () - 1) * ${fraction} as p from ${table} where ${value} is not null`
     return sql`(select sum(x * (1 - abs(i - p))) from (${ranked}) r where abs(i - p) < 1)`

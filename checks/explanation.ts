@@ -13,14 +13,33 @@ export function explanation(series: string, point: Point, said: Verdict, interva
   const { basis, low, high } = said
   const found = foundOf(series, point)
   if (!basis || low === null || high === null) return `${found}; too few earlier values to compare with`
-  const unit = series.endsWith('percent') ? ' %' : ''
-  const [least, most] = rangeOf(
-    point.value,
-    ...(nounOf(series) ? wholeWithin(low, high) : ([low, high] as const)),
-  )
-  const hasOne = least === most || basis.kind === 'dormant'
-  const range = hasOne ? `${most}${unit}` : `${least} to ${most}${unit}`
+  const range = describeBand(series, point.value, { low, high }, basis.kind === 'dormant')
   return `${found}; ${comparedWith(basis, range, interval)}`
+}
+
+/**
+ * What was measured, beside the band that it was judged by: "4,743 rows; 4,800 to 5,040 expected".
+ * @param series the metric type
+ * @param band null when there was none, as while a metric is learning
+ */
+export function describeValue(
+  series: string,
+  value: number,
+  band: { low: number; high: number } | null,
+): string {
+  const found = foundOf(series, { value })
+  return band ? `${found}; ${describeBand(series, value, band)} expected` : found
+}
+
+function describeBand(
+  series: string,
+  value: number,
+  { low, high }: { low: number; high: number },
+  isLimit = false,
+): string {
+  const unit = series.endsWith('percent') ? ' %' : ''
+  const [least, most] = rangeOf(value, ...(nounOf(series) ? wholeWithin(low, high) : ([low, high] as const)))
+  return least === most || isLimit ? `${most}${unit}` : `${least} to ${most}${unit}`
 }
 
 /**
@@ -47,7 +66,7 @@ const NOUNS: Record<string, string> = {
   duplicate_count: 'duplicates',
 }
 
-function foundOf(series: string, { value, total }: Point): string {
+function foundOf(series: string, { value, total }: Pick<Point, 'value' | 'total'>): string {
   if (series === 'null_percent') return `${number(value)} % null`
   if (series === 'invalid_percent') {
     const rows = total == null ? 'the rows' : total === 1 ? 'one row' : `${number(total)} rows`

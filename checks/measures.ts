@@ -1,3 +1,4 @@
+import type { ColumnInfo } from '../connectors/catalog.ts'
 import type { Value } from '../connectors/connector.ts'
 import type { Dialect } from '../connectors/dialect.ts'
 import { raw, sql, type Sql } from '../connectors/sql.ts'
@@ -53,6 +54,22 @@ export function numberLiteral(value: number | string, dialect?: Pick<Dialect, 'n
   const isNumber = typeof value === 'number' ? Number.isFinite(value) : DECIMAL.test(value)
   if (!isNumber) throw new TypeError(`${String(value)} is not a finite number.`)
   return dialect ? dialect.number(String(value)) : raw(String(value))
+}
+
+/**
+ * A number for comparing with a column's, as the column keeps it: one of 32-bit floats has another 0.1 than decimals
+ * and doubles have. A number beyond the range of such a column, which none of its values equals, is written as it is.
+ */
+export function numberFor(
+  info: ColumnInfo | undefined,
+  value: number | string,
+  dialect: Dialect,
+): { literal: Sql; isHeld: boolean } {
+  if (!info || !dialect.isSingle(info)) return { literal: numberLiteral(value, dialect), isHeld: true }
+  const single = Math.fround(Number(value))
+  const isHeld = Number.isFinite(single) && (single !== 0 || Number(value) === 0)
+  const literal = isHeld ? dialect.asSingle(numberLiteral(single, dialect)) : numberLiteral(value, dialect)
+  return { literal, isHeld }
 }
 
 /** A measure that is no finite number: NaN, an infinity, a text, a date. Never taken for a value. */

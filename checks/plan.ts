@@ -46,7 +46,7 @@ export async function plan(
   const planned: Planned[] = []
   const refusals: Refusal[] = []
   for (const check of checks) {
-    const refusal = findFault(engine, table, check) ?? (await findConfigFault(table, check))
+    const refusal = findFault(engine, table, check) ?? (await findConfigFault(engine, table, check))
     const written = refusal ?? write(engine, table, check)
     if ('message' in written) refusals.push({ ...written, id: check.id })
     else planned.push(written)
@@ -87,9 +87,9 @@ function invalid(message: string): Fault {
   return { kind: 'invalid-check', message }
 }
 
-async function findConfigFault(table: TableInfo, check: Check): Promise<Fault | null> {
+async function findConfigFault({ dialect }: Engine, table: TableInfo, check: Check): Promise<Fault | null> {
   try {
-    const sentence = await check.type.refuses?.(check.config, columnOf(table, check))
+    const sentence = await check.type.refuses?.(check.config, columnOf(table, check), { dialect, table })
     return sentence ? invalid(sentence) : null
   } catch (thrown) {
     return broken(check.type, thrown)

@@ -23,12 +23,28 @@ type Context = CheckContext<ReferentialConfig>
  * index or a hash compares every child with every parent. A parent that stands there twice multiplies nothing. The
  * children are counted before they meet the parents, of which most are different.
  */
-function families({ column, from, config, dialect }: Context): Sql {
-  const child = sql`c.${column}`
-  const parent = sql`p.${dialect.quote(config.parentColumn)}`
+function families({ column, from, config, dialect, info }: Context): Sql {
+  const keys = keysOf({ dialect, info, config })
+  const child = keys.child(sql`c.${column}`)
+  const parent = keys.parent(sql`p.${dialect.quote(config.parentColumn)}`)
   const children = sql`select ${child} as k, count(*) as children, 0 as parents from ${from} c where ${child} is not null group by ${child}`
   const parents = sql`select ${parent} as k, 0 as children, 1 as parents from ${dialect.table(config.parent)} p where ${parent} is not null`
   return sql`select u.k as k, sum(u.children) as children, max(u.parents) as parents from (${children} union all ${parents}) u group by u.k`
+}
+
+/**
+ * How the two columns are written to be compared. Where one of them keeps 32-bit floats, the other's numbers are taken
+ * as it would keep them: its 0.1 equals that of a decimal or a double, which engines compare as doubles.
+ */
+function keysOf({ dialect, info, config }: Pick<Context, 'dialect' | 'info' | 'config'>) {
+  const parent = config.parent.columns.find(({ name }) => name === config.parentColumn)
+  const [ofChild, ofParent] = [info, parent].map(column => column !== undefined && dialect.isSingle(column))
+  const asIs = (value: Sql) => value
+  const asSingle = (value: Sql) => dialect.asSingle(value)
+  return {
+    child: ofParent && !ofChild ? asSingle : asIs,
+    parent: ofChild && !ofParent ? asSingle : asIs,
+  }
 }
 
 function sumIf(condition: Sql, then: Sql): Sql {
@@ -87,7 +103,7 @@ export const referential: TableRule<ReferentialConfig> = {
   samples(context) {
     // Not correlated: the child's column could not be told from a parent's of the same name.
     return {
-      where: sql`${context.column} in (select f.k from (${families(context)}) f where f.parents = 0)`,
+      where: sql`${keysOf(context).child(context.column)} in (select f.k from (${families(context)}) f where f.parents = 0)`,
     }
   },
 }

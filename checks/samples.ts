@@ -1,6 +1,7 @@
 import type { Connection, Row, Value } from '../connectors/connector.ts'
 import type { ColumnInfo, TableInfo } from '../connectors/catalog.ts'
 import type { Dialect } from '../connectors/dialect.ts'
+import { ConnectorError } from '../connectors/errors.ts'
 import { join, raw, sql, type Sql } from '../connectors/sql.ts'
 import { isRowRule, type Sample, type TableRule } from './check.ts'
 import type { Planned } from './plan.ts'
@@ -21,33 +22,40 @@ export interface SampleQuery {
   read(row: Row, index: number): Sample
 }
 
-/** What is shown in place of a value that is personal data, NULL included. */
-export const MASK = '***'
+/** How rows are sampled. */
+export interface SampleOptions {
+  /** Columns of which no value is selected or shown. */
+  masked: ReadonlySet<string>
+  /** Whether the rows of a SELECT that a rule brings itself are counted only. */
+  hidesSelects: boolean
+  /** Whether rows are numbered although the table has a primary key. */
+  isNumbered?: boolean
+}
 
 /**
- * What shows up to `limit` invalid rows of a rule: the primary key as `row_id` (an object when it has several
+ * Writes the SELECT of up to `limit` invalid rows of a rule: the primary key as `row_id` (an object when it has several
  * columns), else the row's number in the sample from 1; as `value` the check's column, else an object of the
  * columns that the check mentions. Of a SELECT that a rule brings itself, `value` is the check's column where a row
  * has it, else the row.
  *
- * Long texts are cut by the engine, in columns of kind text. Columns in `masked` are not selected: `***` is shown
- * for each of their values, also for NULL, and a primary key with one of them gives way to the row's number. What
- * columns a rule's own SELECT draws on cannot be told (an alias, a star, a whole row as one value, another table):
- * with `hidesSelects` it is read for how many rows it has, each shown as `***`.
+ * Long texts are cut by the engine, in columns of kind text. Columns in `masked` are not selected, only whether they are
+ * NULL: NULL is shown as null, and a value as null with `is_hidden` beside it. A primary key with one of them gives way
+ * to the row's number. What columns a rule's own SELECT draws on cannot be told (an alias, a star, a whole row as one
+ * value, another table): with `hidesSelects` it is read for how many rows it has, each shown as hidden.
  */
 export function sampleQuery(
   { check, context }: Planned,
   limit: number,
-  { masked, hidesSelects }: { masked: ReadonlySet<string>; hidesSelects: boolean },
+  { masked, hidesSelects, isNumbered = false }: SampleOptions,
 ): SampleQuery {
   const { dialect, from, table, info } = context
   const source = isRowRule(check.type)
     ? { where: invalidRow(context, check.type.valid(context)) }
     : (check.type as TableRule).samples(context)
-  const keys = primaryKey(table, masked)
+  const keys = isNumbered ? [] : primaryKey(table, masked)
   const count = Math.min(limit, MAX_SAMPLES)
   if ('select' in source) {
-    if (hidesSelects) return hidden(source.select, count, dialect)
+    if (hidesSelects) return hidden(source.rows ?? source.select, count, dialect)
     const pick = (row: Row) => (info && info.name in row ? row[info.name] : row)
     return {
       select: dialect.limit(source.select, count),
@@ -55,23 +63,24 @@ export function sampleQuery(
     }
   }
   const mentioned = info ? [info.name] : (source.columns ?? [])
-  const shown = table.columns.filter(({ name }) => mentioned.includes(name))
-  const columns = table.columns.filter(
-    ({ name }) => keys.includes(name) || (mentioned.includes(name) && !masked.has(name)),
-  )
-  const outputs = columns.map(
-    (column, index) => sql`${shortened(column, dialect)} as ${dialect.quote(`s${index}`)}`,
-  )
+  const columns = table.columns.filter(({ name }) => keys.includes(name) || mentioned.includes(name))
+  const outputs = columns.map((column, index) => {
+    const output = masked.has(column.name) ? presence(column, dialect) : shortened(column, dialect)
+    return sql`${output} as ${dialect.quote(`s${index}`)}`
+  })
   const select = sql`select ${outputs.length > 0 ? join(outputs) : sql`1`} from ${from} where ${source.where}`
   return {
     select: dialect.limit(select, count),
     read(row, index) {
-      const values = Object.fromEntries(
-        columns.map(({ name }, position) => [name, row[`s${position}`] ?? null]),
-      )
-      const show = (name: string) => (masked.has(name) ? MASK : (values[name] ?? null))
-      const value = info ? show(info.name) : Object.fromEntries(shown.map(({ name }) => [name, show(name)]))
-      return { row_id: rowId(keys, values, index), value: presentable(value) }
+      const found = columns.map(({ name }, position) => [name, row[`s${position}`] ?? null] as const)
+      const values = Object.fromEntries(found.map(([name, value]) => [name, masked.has(name) ? null : value]))
+      const shown = Object.fromEntries(Object.entries(values).filter(([name]) => mentioned.includes(name)))
+      const isHidden = found.some(([name, value]) => masked.has(name) && Number(value) === 1)
+      return {
+        row_id: rowId(keys, values, index),
+        value: presentable(info ? values[info.name] : shown),
+        ...(isHidden && { is_hidden: true }),
+      }
     },
   }
 }
@@ -80,8 +89,13 @@ export function sampleQuery(
 function hidden(select: Sql, count: number, dialect: Dialect): SampleQuery {
   return {
     select: dialect.limit(sql`select 1 as ${dialect.quote('s0')} from (${select}) h`, count),
-    read: (_, index) => ({ row_id: index + 1, value: MASK }),
+    read: (_, index) => ({ row_id: index + 1, value: null, is_hidden: true }),
   }
+}
+
+/** Whether a row has a value, and nothing of it. */
+function presence({ name }: ColumnInfo, dialect: Dialect): Sql {
+  return sql`case when ${dialect.quote(name)} is null then 0 else 1 end`
 }
 
 const SHORT = /^char\(\d{1,3}\)$/
@@ -95,12 +109,29 @@ function shortened({ name, kind, type }: ColumnInfo, dialect: Dialect): Sql {
     : column
 }
 
-/** Runs a sample query and keeps what fits into the byte limit. */
+/**
+ * Samples the invalid rows of a rule and keeps what fits into the byte limit. Where the primary key is not to be read
+ * (no right to it, or gone since the last discovery), rows are numbered.
+ */
 export async function takeSamples(
-  { select, read }: SampleQuery,
+  item: Planned,
+  limit: number,
+  options: SampleOptions,
   run: (statement: Sql) => ReturnType<Connection['query']>,
 ): Promise<Sample[]> {
-  const rows = await run(select)
+  const { select, read } = sampleQuery(item, limit, options)
+  const numbered = sampleQuery(item, limit, { ...options, isNumbered: true })
+  try {
+    return fitting(await run(select), read)
+  } catch (thrown) {
+    const isUnreadable =
+      thrown instanceof ConnectorError && ['permission', 'missing-object'].includes(thrown.kind)
+    if (!isUnreadable || numbered.select.key === select.key) throw thrown
+    return fitting(await run(numbered.select), numbered.read)
+  }
+}
+
+function fitting(rows: readonly Row[], read: SampleQuery['read']): Sample[] {
   const samples: Sample[] = []
   let bytes = 0
   for (const [index, row] of rows.entries()) {

@@ -7,7 +7,7 @@ import { readOutcome } from './outcomes.ts'
 import { plan, type Engine, type Planned } from './plan.ts'
 import { discreet } from './discretion.ts'
 import { ask } from './questions.ts'
-import { sampleQuery, takeSamples } from './samples.ts'
+import { takeSamples } from './samples.ts'
 import { partition, statementOf, type Part } from './statement.ts'
 
 export type { Engine } from './plan.ts'
@@ -20,10 +20,12 @@ export interface ScanOptions {
   timeoutMs: number
   /** Invalid rows to keep per failing rule, 0 to 100, for all or by check id; 0 unless told. */
   sampleLimit?: number | Readonly<Record<string, number>>
-  /** Columns of personal data: no sample selects or shows what they hold, `***` stands in its place. */
+  /** Columns of personal data: no sample selects or shows what they hold. */
   masked?: ReadonlySet<string>
   /** Whether the rows of a SELECT that a rule brings itself are hidden, which may read any table of the source. */
   hidesSelects?: boolean
+  /** Whether the questions of the checks were asked a moment ago, and are not asked again. */
+  isAsked?: boolean
   signal?: AbortSignal
   /** Milliseconds on a clock that only goes forward; the process's own unless told. */
   now?: () => number
@@ -70,7 +72,10 @@ export async function scan(
   const byId = new Map(planned.map(item => [item.check.id, item]))
   for (const outcome of measured) {
     const item = byId.get(outcome.id)
-    outcomes.set(outcome.id, item ? await withSamples(outcome, item, session, options) : outcome)
+    outcomes.set(
+      outcome.id,
+      item ? warned(await withSamples(outcome, item, session, options), item) : outcome,
+    )
   }
   return {
     outcomes: checks.flatMap(({ id }) => outcomes.get(id) ?? []),
@@ -97,6 +102,7 @@ export async function explain(
 
 interface Session {
   engine: Engine
+  isAsked: boolean
   run(statement: Sql): Promise<Row[]>
   now(): number
   count(): number
@@ -105,7 +111,7 @@ interface Session {
 function openSession(
   connection: Pick<Connection, 'query'>,
   engine: Engine,
-  { timeoutMs, signal }: ScanOptions,
+  { timeoutMs, signal, isAsked = false }: ScanOptions,
   now: () => number,
 ): Session {
   const deadline = now() + timeoutMs
@@ -114,6 +120,7 @@ function openSession(
   let statements = 0
   return {
     engine,
+    isAsked,
     now,
     count: () => statements,
     async run(statement) {
@@ -145,7 +152,7 @@ function outOfTime(engine: Engine, timeoutMs: number): ConnectorError {
 /** Measures one part, and when it fails finds the checks to blame. */
 async function measurePart(part: Part, table: TableInfo, session: Session): Promise<Outcome[]> {
   const startedAt = session.now()
-  const refused = await askAlone(part, table, session)
+  const refused = session.isAsked ? undefined : await askAlone(part, table, session)
   if (refused) return [refused]
   const result = await tryPart(part, table, session)
   if (Array.isArray(result)) return result
@@ -257,6 +264,12 @@ function failed(error: ConnectorError, durationMs: number) {
   }
 }
 
+/** Adds what the type of a check warns of. */
+function warned(outcome: Outcome, { check, context }: Planned): Outcome {
+  const warnings = check.type.warns?.(check.config, context.info) ?? []
+  return warnings.length > 0 ? { ...outcome, warnings } : outcome
+}
+
 /** Adds samples to a rule that found invalid rows. Without them its counts stand: a sample is evidence only. */
 async function withSamples(
   outcome: Outcome,
@@ -269,7 +282,7 @@ async function withSamples(
   const startedAt = session.now()
   try {
     const hidden = new Set([...masked, ...(item.check.masked ?? [])])
-    const samples = await takeSamples(sampleQuery(item, limit, { masked: hidden, hidesSelects }), session.run)
+    const samples = await takeSamples(item, limit, { masked: hidden, hidesSelects }, session.run)
     return { ...outcome, samples, durationMs: outcome.durationMs + Math.round(session.now() - startedAt) }
   } catch (thrown) {
     blameable(thrown)

@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { loadModule, parseSync } from 'libpg-query'
+import type { Dialect } from '../connectors/dialect.ts'
+import { readOwnSql } from './sql-own.ts'
 import { survey, type Survey } from './sql-survey.ts'
-import { lexCustomSql, type Lexed, type Piece } from './sql-text.ts'
+import { scanCustomSql, type Lexed, type Piece } from './sql-text.ts'
 
 /** A text of CUSTOM_SQL that was understood. */
 export interface CustomSql extends Survey {
@@ -10,6 +13,13 @@ export interface CustomSql extends Survey {
   text: string
   /** The same in pieces, so that names and texts can be quoted as the engine does. */
   pieces: Piece[]
+  /**
+   * The pieces of a SELECT that gives 1 for each of its rows; absent where the list of columns decides how many there
+   * are, and where the pieces are no single words.
+   */
+  bare?: Piece[]
+  /** Whether a SELECT ends its rows by LIMIT or OFFSET itself. */
+  isLimited?: boolean
 }
 
 export type CustomSqlReading = CustomSql | { error: string }
@@ -21,55 +31,96 @@ const NEITHER = 'sql_expression must be one boolean expression or one SELECT'
 
 type Node = Record<string, unknown>
 
-/**
- * Decides whether a text may run as CUSTOM_SQL and in which form: one boolean expression without sub-queries,
- * or one SELECT that neither writes nor locks; no denied function in either. The grammar is PostgreSQL's, on
- * every engine: double quotes hold names, single ones texts, and a backslash is a character like others. What only
- * another engine's grammar has is written as a function instead: `regexp_instr(a, 'x') > 0` for MySQL's `a REGEXP 'x'`,
- * `floor(a / b)` for its `a DIV b`, `get_path(a, 'b')` for Snowflake's `a:b`; and QUALIFY
- * as a sub-query.
- */
-export async function checkCustomSql(text: string): Promise<CustomSqlReading> {
-  await loadModule()
-  return parseCustomSql(text)
+/** What a text is read by. */
+export interface Reader {
+  /** The engine's own SQL; without a lexicon it is what all engines have alike. */
+  dialect?: Pick<Dialect, 'lexicon'>
+  /** The columns of the table. */
+  columns?: readonly { name: string }[]
 }
 
-/** Readings of late, by text: a check is read when it is made, and several times at each scan. */
+/**
+ * Decides whether a text may run as CUSTOM_SQL and in which form: one boolean expression without sub-queries, or one
+ * SELECT that neither writes nor locks; no denied function in either. The text is the engine's own SQL: taken apart by
+ * its lexicon, analysed in PostgreSQL's grammar, and sent as it was taken apart. An engine without a lexicon has what
+ * PostgreSQL's scanner and all known engines read alike: double quotes hold names, single ones texts, and a backslash
+ * is a character like others.
+ */
+export async function checkCustomSql(text: string, reader: Reader = {}): Promise<CustomSqlReading> {
+  await loadModule()
+  return parseCustomSql(text, reader)
+}
+
+/** Readings of late: a check is read when it is made, and several times at each scan. */
 const known = new Map<string, CustomSqlReading>()
 const MOST_KNOWN = 100
 
 /** The same as `checkCustomSql`, once that was awaited in this process, which loads the parser. */
-export function parseCustomSql(text: string): CustomSqlReading {
-  const reading = known.get(text) ?? read(text)
+export function parseCustomSql(text: string, { dialect, columns = [] }: Reader = {}): CustomSqlReading {
+  const lexicon = dialect?.lexicon
+  // Which columns there are decides only what double quotes hold.
+  const names = text.includes('"') ? columns.map(({ name }) => name.toLowerCase()) : []
+  const key = JSON.stringify([typeof lexicon === 'object' ? idOf(lexicon) : lexicon, text, names])
+  const reading = known.get(key) ?? read(text, lexicon, new Set(names))
   // Last in, last out.
-  known.delete(text)
-  known.set(text, reading)
+  known.delete(key)
+  known.set(key, reading)
   const [oldest] = known.keys()
   if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest)
   return reading
 }
 
-function read(text: string): CustomSqlReading {
-  if (text.length > MAX_LENGTH) return { error: `sql_expression has more than ${MAX_LENGTH} characters.` }
-  const lexed = lexCustomSql(text)
-  if ('error' in lexed) return lexed
-  const statement = tryParse(lexed.text)
-  if (Array.isArray(statement)) return readStatements(lexed, statement)
-  if (!lexed.isBalanced) return { error: `${NEITHER}; its parentheses are not balanced.` }
-  const wrapped = tryParse(`select (\n${lexed.text}\n)`)
-  return Array.isArray(wrapped) ? readExpression(lexed, wrapped) : { error: wrapped.error }
+const ids = new WeakMap<object, string>()
+
+/** Tells lexicons apart, also those of one label. */
+function idOf(lexicon: object): string {
+  const id = ids.get(lexicon) ?? randomUUID()
+  ids.set(lexicon, id)
+  return id
 }
 
-function tryParse(text: string): Node[] | { error: string } {
+function read(text: string, lexicon: Dialect['lexicon'], columns: ReadonlySet<string>): CustomSqlReading {
+  if (text.length > MAX_LENGTH) return { error: `sql_expression has more than ${MAX_LENGTH} characters.` }
+  if (text.trim() === '') return { error: 'sql_expression is empty.' }
+  if (text.includes('\0')) return { error: 'sql_expression holds a NUL character.' }
+  const lexed =
+    typeof lexicon === 'object'
+      ? readOwnSql(text, lexicon, columns)
+      : scanCustomSql(text, lexicon === 'postgresql')
+  if ('error' in lexed) return lexed
+  const { analysed = lexed.text, names } = lexed
+  const statement = tryParse(analysed, names)
+  const isUnbalanced = !lexed.isBalanced && (lexed.isOwn || !Array.isArray(statement))
+  if (isUnbalanced) return { error: `${NEITHER}; its parentheses are not balanced.` }
+  if (Array.isArray(statement)) return readStatements(lexed, statement)
+  const wrapped = tryParse(`select (\n${analysed}\n)`, names)
+  if (Array.isArray(wrapped)) return readExpression(lexed, wrapped)
+  return { error: lexed.hint === undefined ? wrapped.error : `${wrapped.error} ${lexed.hint}` }
+}
+
+function tryParse(text: string, names?: ReadonlyMap<string, string>): Node[] | { error: string } {
   try {
-    return (parseSync(text).stmts ?? []) as unknown as Node[]
+    const statements = (parseSync(text).stmts ?? []) as unknown as Node[]
+    if (names) restore(statements, names)
+    return statements
   } catch (thrown) {
     const reason = thrown instanceof Error && thrown.name === 'SqlError' ? `: ${thrown.message}` : ''
     return { error: `${NEITHER}${reason}.` }
   }
 }
 
-function readStatements({ text, pieces }: Lexed, statements: Node[]): CustomSqlReading {
+/** Puts the names of a text where others stand for them. Without recursion: the depth is the user's to choose. */
+function restore(root: object, names: ReadonlyMap<string, string>): void {
+  const open = [root as Node]
+  for (let node = open.pop(); node; node = open.pop()) {
+    for (const [key, child] of Object.entries(node)) {
+      if (typeof child === 'string') node[key] = names.get(child) ?? child
+      else if (child !== null && typeof child === 'object') open.push(child as Node)
+    }
+  }
+}
+
+function readStatements({ text, pieces, isOwn }: Lexed, statements: Node[]): CustomSqlReading {
   if (statements.length !== 1) return { error: `${NEITHER}; it has ${statements.length} statements.` }
   const statement = statements[0]?.stmt as Node
   const select = statement.SelectStmt as Node | undefined
@@ -77,7 +128,49 @@ function readStatements({ text, pieces }: Lexed, statements: Node[]): CustomSqlR
   // VALUES and TABLE are SELECTs to PostgreSQL alone.
   if (!/^[(\s]*(select|with)\b/i.test(text)) return { error: `${NEITHER}.` }
   const found = survey(statement, 'select')
-  return 'error' in found ? found : { form: 'select', text, pieces, ...found }
+  if ('error' in found) return found
+  const bare = isOwn && isPlain(select) ? withoutList(pieces) : undefined
+  const isLimited = 'limitCount' in select || 'limitOffset' in select
+  return { form: 'select', text, pieces, isLimited, ...(bare && { bare }), ...found }
+}
+
+/** Whether a SELECT has as many rows whatever its list is, and orders them by no name of the list. */
+function isPlain({ op, targetList, fromClause, sortClause, ...others }: Node): boolean {
+  const targets = targetList as { ResTarget?: { name?: string; val?: Node } }[] | undefined
+  const keys = (sortClause ?? []) as { SortBy?: { node?: { ColumnRef?: { fields?: unknown[] } } } }[]
+  const aliases = new Set(targets?.flatMap(({ ResTarget }) => ResTarget?.name?.toLowerCase() ?? []))
+  const isColumn = (fields: unknown[]) => {
+    const [only, ...others] = fields as { String?: { sval?: string } }[]
+    return others.length > 0 || !aliases.has(only?.String?.sval?.toLowerCase() ?? '')
+  }
+  return (
+    op === 'SETOP_NONE' &&
+    fromClause !== undefined &&
+    targets?.every(({ ResTarget }) => ResTarget?.val?.ColumnRef) === true &&
+    keys.every(({ SortBy }) => isColumn(SortBy?.node?.ColumnRef?.fields ?? [])) &&
+    !['distinctClause', 'groupClause', 'havingClause', 'windowClause'].some(clause => clause in others)
+  )
+}
+
+/** Puts 1 in the place of what the first SELECT that stands in no parentheses lists. */
+function withoutList(pieces: readonly Piece[]): Piece[] | undefined {
+  let depth = 0
+  let from = -1
+  let select = -1
+  let before = ''
+  for (const [at, { kind, text }] of pieces.entries()) {
+    if (kind === 'sql' && text.trim() === '') continue
+    // After a dot stands a column: `m.from`.
+    const word = kind === 'sql' && before !== '.' ? text.toLowerCase() : ''
+    before = text
+    if (word === '(') depth += 1
+    if (word === ')') depth -= 1
+    if (depth > 0) continue
+    if (word === 'select' && select < 0) select = at
+    if (word === 'from' && select >= 0 && from < 0) from = at
+  }
+  if (from < 0) return undefined
+  return [...pieces.slice(0, select + 1), { kind: 'sql', text: ' 1 ' }, ...pieces.slice(from)]
 }
 
 function readExpression({ text, pieces }: Lexed, statements: Node[]): CustomSqlReading {

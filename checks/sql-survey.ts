@@ -67,7 +67,10 @@ export function survey(root: Node, form: 'expression' | 'select'): Survey | { er
       if (key === 'JoinExpr' && (child.isNatural || child.usingClause)) add('operator', ['='])
       if (key === 'A_Indirection') namesOf(child.indirection).forEach(field => add('field', [field]))
       if (key === 'RangeFunction') isFromFunction = true
-      if (key === 'RangeVar') tables.push([child.schemaname, child.relname].map(part => String(part ?? '')))
+      if (key === 'RangeVar') {
+        tables.push([child.schemaname, child.relname].map(part => String(part ?? '')))
+        add('table', (tables.at(-1) ?? []).filter(Boolean))
+      }
       if (key === 'ColumnRef') {
         const parts = namesOf(child.fields)
         columns.add(parts.at(-1) ?? '')

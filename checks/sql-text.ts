@@ -14,10 +14,20 @@ export interface Lexed {
   pieces: Piece[]
   /** Whether every parenthesis is closed, and none is that was not opened. */
   isBalanced: boolean
+  /** Whether each piece is a word or sign of the engine's own SQL, or a blank. */
+  isOwn?: true
+  /** What to write in place of a word of the text that PostgreSQL's grammar does not have. */
+  hint?: string
+  /** What is parsed, where the parser would cut names of the text, and which names others stand for in it. */
+  analysed?: string
+  names?: ReadonlyMap<string, string>
 }
 
 /** Words and signs of a text: reading one takes some 0.1 ms, and nothing else runs meanwhile. */
 const MOST_TOKENS = 2_000
+
+/** Of a longer name the parser reads the beginning alone. */
+export const MAX_NAME_BYTES = 63
 
 type Token = ReturnType<typeof scanSync>['tokens'][number]
 
@@ -31,7 +41,7 @@ const BACKSLASH = /(?<!\\)(?:\\\\)*\\['"`]/
 const MISREAD = /^[-+*/<>=~!@#%^&|`?]*?([#`]|\/\/|\|>(?!>))/
 
 /** The start of a text, of whatever kind. */
-const TEXT = /^(?:e|u&|[bx])?'/i
+const TEXT = /^(?:(?:e|u&|[bx])?'|\$(?!\d))/i
 
 const QUOTED = /^(["'])((?:(?!\1)[^]|\1\1)*)\1$/
 
@@ -39,15 +49,14 @@ const QUOTED = /^(["'])((?:(?!\1)[^]|\1\1)*)\1$/
 const WORD = /^[\p{L}\p{M}\p{N}_$]+$/u
 
 /**
- * Takes out comments and closing semicolons, and refuses what other engines would read differently, so that what
- * PostgreSQL takes for a text would run there: a backslash before a quote, dollar quotes, operators that are a comment
- * or a quote, letters before a text (`r'…'` has no escapes on Databricks), blanks that PostgreSQL takes for letters.
- * Needs the parser to be loaded.
+ * Takes a text apart by PostgreSQL's own scanner. Takes out comments and closing semicolons, and for another engine
+ * refuses what it could read differently, so that what PostgreSQL takes for a text would run there: a backslash before a
+ * quote, dollar quotes, operators that are a comment or a quote, letters before a text (`r'…'` has no escapes on
+ * Databricks), blanks that PostgreSQL takes for letters. Needs the parser to be loaded.
+ * @param isPostgresql whether PostgreSQL is the engine
  */
-export function lexCustomSql(text: string): Lexed | { error: string } {
-  if (text.trim() === '') return { error: 'sql_expression is empty.' }
-  if (text.includes('\0')) return { error: 'sql_expression holds a NUL character.' }
-  if (BACKSLASH.test(text)) return { error: BACKSLASH_REFUSED }
+export function scanCustomSql(text: string, isPostgresql: boolean): Lexed | { error: string } {
+  if (!isPostgresql && BACKSLASH.test(text)) return { error: BACKSLASH_REFUSED }
   let tokens: Token[]
   try {
     ;({ tokens } = scanSync(text))
@@ -56,13 +65,13 @@ export function lexCustomSql(text: string): Lexed | { error: string } {
   }
   if (tokens.length > MOST_TOKENS)
     return { error: `sql_expression has more than ${MOST_TOKENS.toLocaleString('en')} words and signs.` }
-  return takeApart(text, tokens)
+  return takeApart(text, tokens, isPostgresql)
 }
 
 const TWO_TEXTS = 'sql_expression has two texts in a row; write them as one.'
 const BACKSLASH_REFUSED = 'sql_expression has a backslash before a quote; double the quote to write one.'
 
-function takeApart(text: string, tokens: Token[]): Lexed | { error: string } {
+function takeApart(text: string, tokens: Token[], isPostgresql: boolean): Lexed | { error: string } {
   // The scanner counts bytes.
   const bytes = Buffer.from(text)
   const last = tokens.findLastIndex(token => token.text !== ';' && !isComment(token))
@@ -74,17 +83,19 @@ function takeApart(text: string, tokens: Token[]): Lexed | { error: string } {
   let before: Token | undefined
   for (const token of tokens.slice(0, last + 1)) {
     const source = isComment(token) ? '' : bytes.toString('utf8', token.start, token.end)
-    const refusal = isComment(token) ? undefined : refusalOf(token, source, before)
-    const piece = refusal === undefined ? pieceOf(source) : { error: refusal }
+    const refusal = isComment(token) ? undefined : refusalOf(token, source, before, isPostgresql)
+    const piece = refusal === undefined ? pieceOf(source, isPostgresql) : { error: refusal }
     if ('error' in piece) return piece
-    if (depths['['] > 0 && piece.kind !== 'sql' && piece.text.includes(']')) {
+    if (!isPostgresql && depths['['] > 0 && piece.kind !== 'sql' && piece.text.includes(']')) {
       return { error: `${source} is not allowed within [ ] in sql_expression: SQLite ends a name at the ].` }
     }
     const between =
       kept === '' ? '' : bytes.toString('utf8', end, token.start) + (isComment(token) ? ' ' : '')
     end = token.end
     kept += between + source
-    pieces.push({ kind: 'sql', text: between }, piece)
+    // `u&$$a$$` is an operator and a text, u&'a' is a text with escapes.
+    const isGlued = between === '' && isDollarQuoted(source)
+    pieces.push({ kind: 'sql', text: isGlued ? ' ' : between }, piece)
     if (!isComment(token)) before = token
     // Parentheses matter because an expression is wrapped in a pair: `1=1) or (1=1` must not close it.
     if (token.text === '(' || token.text === '[') depths[token.text] += 1
@@ -101,12 +112,23 @@ function isComment({ tokenName }: Token): boolean {
 }
 
 /** Why a token may not stand where it does. */
-function refusalOf(token: Token, source: string, before: Token | undefined): string | undefined {
-  const misread = MISREAD.exec(source)
-  if (misread) {
+function refusalOf(
+  token: Token,
+  source: string,
+  before: Token | undefined,
+  isPostgresql: boolean,
+): string | undefined {
+  if (!isPostgresql && MISREAD.test(source)) {
     return `The operator ${source} is not allowed in sql_expression: some engines take it for a comment or a quote.`
   }
-  if (source.startsWith('$') && token.tokenName === 'SCONST') {
+  if (
+    !isPostgresql &&
+    /^["\p{L}_]/u.test(source) &&
+    Buffer.byteLength(source.replaceAll('"', '')) > MAX_NAME_BYTES
+  ) {
+    return `The name ${source} is not allowed in sql_expression: it is longer than ${MAX_NAME_BYTES} bytes.`
+  }
+  if (!isPostgresql && isDollarQuoted(source)) {
     return 'sql_expression has a dollar-quoted text; use single quotes.'
   }
   if (/^[bx]'/i.test(source) && !/^.'[0-9a-f]*'$/i.test(source)) {
@@ -135,8 +157,16 @@ function isPrefix({ text, keywordName }: Token): boolean {
   return keywordName === 'NO_KEYWORD' && /^["_\p{L}]/u.test(text) && !/^[a-z][a-z0-9_]{2,}$/i.test(text)
 }
 
+function isDollarQuoted(source: string): boolean {
+  return /^\$(?!\d)/.test(source)
+}
+
 /** One token. */
-function pieceOf(source: string): Piece | { error: string } {
+function pieceOf(source: string, isPostgresql: boolean): Piece | { error: string } {
+  if (isDollarQuoted(source)) {
+    const mark = source.indexOf('$', 1) + 1
+    return { kind: 'text', text: source.slice(mark, -mark) }
+  }
   const escaped = /^(?:e|u&)(["'])/i.exec(source)
   const quote = escaped?.[1] ?? source[0]
   if (quote !== '"' && quote !== "'") {
@@ -145,11 +175,11 @@ function pieceOf(source: string): Piece | { error: string } {
   }
   const within = QUOTED.exec(source.slice(source.indexOf(quote)))?.[2]
   // PostgreSQL makes one of two that stand on two lines.
-  if (within === undefined) return { error: TWO_TEXTS }
-  const inside = escaped ? decoded(source) : within.replaceAll(quote + quote, quote)
+  if (within === undefined && !(escaped && isPostgresql)) return { error: TWO_TEXTS }
+  const inside = escaped ? decoded(source) : within?.replaceAll(quote + quote, quote)
   if (inside === undefined) return { error: `${source} cannot be read; write the characters themselves.` }
   // An escape may have made one.
-  if (BACKSLASH.test(`${quote}${inside.replaceAll(quote, quote + quote)}${quote}`)) {
+  if (!isPostgresql && BACKSLASH.test(`${quote}${inside.replaceAll(quote, quote + quote)}${quote}`)) {
     return { error: BACKSLASH_REFUSED }
   }
   return { kind: quote === '"' ? 'name' : 'text', text: inside }

@@ -7,12 +7,20 @@ import type { CustomSql } from './sql-safety.ts'
  * A user's text on lines of its own, with names and texts quoted as the engine does: to some, "amount" is a text. It
  * was parsed as one expression or one SELECT before it came here.
  */
-export function written({ pieces }: CustomSql, dialect: Dialect): Sql {
+export function written({ pieces }: Pick<CustomSql, 'pieces'>, dialect: Dialect): Sql {
   const parts = pieces.map(({ kind, text }) => {
     if (kind === 'sql') return raw(text)
     return kind === 'name' ? dialect.quote(text) : dialect.literal(text)
   })
   return sql`\n${join(parts, '')}\n`
+}
+
+/**
+ * A SELECT with as many rows as a user's own, that may stand in FROM: where the engine allows no two columns of one name
+ * there, as a join with `*` has them, without the user's columns if it can be.
+ */
+export function rowsOf(custom: CustomSql, dialect: Dialect): Sql {
+  return written(dialect.namesDiffer && custom.bare ? { pieces: custom.bare } : custom, dialect)
 }
 
 /**

@@ -7,6 +7,14 @@ export function isNumeric(column: ColumnInfo | undefined): boolean {
   return column !== undefined && NUMERIC_KINDS.includes(column.kind)
 }
 
+/**
+ * The column as numbers of which the least or the greatest is one that a row has. 32-bit floats stay what they are: as
+ * doubles they would have digits that no row shows.
+ */
+export function numberOf({ column, info, dialect }: Pick<CheckContext, 'column' | 'info' | 'dialect'>): Sql {
+  return info && dialect.isSingle(info) ? column : dialect.asNumber(column)
+}
+
 /** The column as text; a text column as it is, so that its own collation and padding apply. */
 export function textOf({ column, info, dialect }: Pick<CheckContext, 'column' | 'info' | 'dialect'>): Sql {
   return info?.kind === 'text' ? column : dialect.asText(column)

@@ -141,6 +141,9 @@ export const metricEdges: EdgeMatrix = {
         /Infinity, which is not a finite/,
         { name: 'infinity is no number' },
       ),
+      failing({ kind: 'float', trait: 'infinity', values: ['Infinity', '-Infinity', '1'] }, NOT_FINITE, {
+        name: 'infinities of both signs',
+      }),
     ],
     'huge decimals': [metric(columns.huge, (HUGE_VALUE + 1) / 2)],
     groups: groupEdges.mean,

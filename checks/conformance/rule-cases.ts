@@ -237,9 +237,9 @@ export const ruleCases: Record<string, CheckCase[]> = {
     },
     {
       name: 'double quotes hold names, and single ones texts',
-      values: ["it's", 'a\\b', 'é', null],
+      values: ["it's", 'a"b', 'é', null],
       column: 'AMOUNT',
-      config: { sql_expression: `"AMOUNT" in ('it''s', 'a\\b')` },
+      config: { sql_expression: `"AMOUNT" in ('it''s', 'a"b')` },
       expect: { invalid: 2 },
     },
     {

@@ -85,7 +85,13 @@ export const ruleEdges: EdgeMatrix = {
       rule(columns.blanks, 2, { name: 'trailing blanks are', config: { pattern: '^a$' } }),
     ],
     collations: [
-      rule(columns.folded, 2, { name: 'case matters whatever the collation', config: { pattern: 'a' } }),
+      {
+        ...rule(columns.folded, 2, {
+          name: 'case matters, or as the collation has it',
+          config: { pattern: 'a' },
+        }),
+        byNature: { 'patterns follow collations': { invalid: 1 } },
+      },
     ],
     'empty text and NULL': [rule(columns.texts, 1, { config: { pattern: '^$' }, ...exactly })],
   },

@@ -39,7 +39,10 @@ export async function runCase(type: CheckType, item: CheckCase, on: Stand): Prom
   const config = (validated.value ?? {}) as Record<string, unknown>
   const info = table.columns.find(({ name }) => name === column.name)
   assert.ok(info, `introspect tells the column ${column.name}`)
-  const refusal = validated.error?.message ?? (await type.refuses?.(config, info)) ?? null
+  const refusal =
+    validated.error?.message ??
+    (await type.refuses?.(config, info, { dialect: on.engine.dialect, table })) ??
+    null
   if ('refused' in expect) {
     assert.match(refusal ?? 'accepted', expect.refused)
     return

@@ -25,7 +25,8 @@ export type Traits = Readonly<Partial<Record<Trait, TraitColumn>>>
 /**
  * In what an engine's numbers differ from all others by its nature: decimals are kept as doubles; the text of a
  * moment is all that is kept of it; texts are equal whatever blanks they end in; a percentile is refused where there
- * is an infinity; the least of numbers and NaN is NaN.
+ * is an infinity; the least of numbers and NaN is NaN; a regular expression ignores case on a
+ * column whose collation does.
  */
 export type Nature =
   | 'decimals are doubles'
@@ -33,6 +34,7 @@ export type Nature =
   | 'texts are padded'
   | 'percentiles are finite'
   | 'NaN is the least'
+  | 'patterns follow collations'
 
 /** A column of a table that a stand makes. */
 export interface StandColumn {

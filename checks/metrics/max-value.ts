@@ -2,6 +2,7 @@ import Joi from 'joi'
 import { NUMERIC_KINDS } from '../../connectors/catalog.ts'
 import { sql } from '../../connectors/sql.ts'
 import type { AggregateMetric } from '../check.ts'
+import { numberOf } from '../values.ts'
 
 /**
  * max_value: the greatest number that is not NULL; no value of no rows. NaN and the
@@ -16,5 +17,5 @@ export const maxValue: AggregateMetric = {
   kinds: NUMERIC_KINDS,
   showsValue: 'always',
   grows: { value: 'greatest' },
-  measure: ({ column, dialect }) => sql`max(${dialect.asNumber(column)})`,
+  measure: context => sql`max(${numberOf(context)})`,
 }

@@ -1,6 +1,5 @@
 import Joi from 'joi'
 import { NUMERIC_KINDS } from '../../connectors/catalog.ts'
-import { sql } from '../../connectors/sql.ts'
 import type { AggregateMetric } from '../check.ts'
 
 /**
@@ -16,5 +15,5 @@ export const mean: AggregateMetric = {
   kinds: NUMERIC_KINDS,
   showsValue: 'alone',
   grows: { value: 'mean' },
-  measure: ({ column, dialect }) => sql`avg(${dialect.asNumber(column)})`,
+  measure: ({ column, dialect }) => dialect.mean(column),
 }

@@ -1,6 +1,12 @@
 import Joi from 'joi'
 import { NUMERIC_KINDS } from '../../connectors/catalog.ts'
 import type { AggregateMetric } from '../check.ts'
+import { shiftDecimal } from '../decimals.ts'
+
+/** The fraction as a person would write it: 99.9 / 100 is 0.9990000000000001. */
+function fractionOf({ percentile_value: percentage }: { percentile_value: number }): number {
+  return Number(shiftDecimal(percentage, -2))
+}
 
 /**
  * percentile: the continuous (linearly interpolated) percentile of the numbers that are not NULL, as SQL's
@@ -16,7 +22,6 @@ export const percentile: AggregateMetric<{ percentile_value: number }> = {
   kinds: NUMERIC_KINDS,
   showsValue: 'always',
   needs: ['percentile'],
-  measure: ({ column, config, dialect, from }) =>
-    dialect.percentile(column, config.percentile_value / 100, from),
-  percentileOf: ({ column, config }) => ({ value: column, fraction: config.percentile_value / 100 }),
+  measure: ({ column, config, dialect, from }) => dialect.percentile(column, fractionOf(config), from),
+  percentileOf: ({ column, config }) => ({ value: column, fraction: fractionOf(config) }),
 }

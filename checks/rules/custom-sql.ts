@@ -4,30 +4,34 @@ import type { CheckContext, Question, TableRule } from '../check.ts'
 import { rowCount } from '../measures.ts'
 import { invalidRow, readRows, rowMeasures } from '../rows.ts'
 import { checkCustomSql, parseCustomSql, type CustomSql } from '../sql-safety.ts'
-import { asksVolatile, written } from '../sql-written.ts'
+import { asksVolatile, rowsOf, written } from '../sql-written.ts'
 
 type CustomSqlConfig = {
   sql_expression: string
 }
 
 function read(context: CheckContext<CustomSqlConfig>): CustomSql {
-  const reading = parseCustomSql(context.config.sql_expression)
+  const { config, dialect, table } = context
+  const reading = parseCustomSql(config.sql_expression, { dialect, columns: table.columns })
   if ('error' in reading) throw new Error(reading.error)
   return reading
 }
 
 /**
  * Makes the engine look up every name and type of the text without reading a row. What is false comes first: then
- * PostgreSQL does not even compute what is constant in an expression. Of a SELECT it may, as it will in every scan.
+ * PostgreSQL does not even compute what is constant in an expression. Of a SELECT it may, as it will in every scan. The
+ * text may see the names of the question, which are such as no table has: a missing column must not be found in it.
  */
 function resolves(custom: CustomSql, { from, dialect }: CheckContext): Question {
   const text = written(custom, dialect)
-  return {
-    select:
-      custom.form === 'select'
-        ? sql`select 1 as x from (${text}) q where 1 = 0`
-        : sql`select 1 as x from ${from} where 1 = 0 and (${text})`,
-  }
+  if (custom.form === 'expression')
+    return { select: sql`select 1 as tidemark_probe from ${from} where 1 = 0 and (${text})` }
+  // Here its columns may share a name.
+  if (dialect.namesDiffer && custom.bare)
+    return {
+      select: sql`select 1 as tidemark_probe from (select 1 as tidemark_probe) tidemark_probe where 1 = 0 and exists (${text})`,
+    }
+  return { select: sql`select 1 as x from (${text}) q where 1 = 0` }
 }
 
 /**
@@ -44,8 +48,8 @@ export const customSql: TableRule<CustomSqlConfig> = {
   config: Joi.object({ sql_expression: Joi.string().min(1).max(10_000).required() }),
   column: 'optional',
   alone: true,
-  async refuses({ sql_expression }) {
-    const reading = await checkCustomSql(sql_expression)
+  async refuses({ sql_expression }, _column, { dialect, table }) {
+    const reading = await checkCustomSql(sql_expression, { dialect, columns: table.columns })
     return 'error' in reading ? reading.error : null
   },
   asks(context) {
@@ -55,7 +59,7 @@ export const customSql: TableRule<CustomSqlConfig> = {
   measures(context) {
     const custom = read(context)
     if (custom.form === 'expression') return rowMeasures(context, written(custom, context.dialect))
-    return { returned: sql`(select ${rowCount} from (${written(custom, context.dialect)}) q)` }
+    return { returned: sql`(select ${rowCount} from (${rowsOf(custom, context.dialect)}) q)` }
   },
   read(measured, total, context) {
     return 'returned' in measured
@@ -64,8 +68,11 @@ export const customSql: TableRule<CustomSqlConfig> = {
   },
   samples(context) {
     const custom = read(context)
-    if (custom.form === 'select')
-      return { select: sql`select * from (${written(custom, context.dialect)}) q` }
-    return { where: invalidRow(context, written(custom, context.dialect)), columns: custom.columns }
+    const { dialect } = context
+    const text = written(custom, dialect)
+    if (custom.form === 'expression') return { where: invalidRow(context, text), columns: custom.columns }
+    // As it is where it can be limited as it is: its columns may then share a name.
+    const isOwn = dialect.namesDiffer && custom.bare && !custom.isLimited
+    return { select: isOwn ? text : sql`select * from (${text}) q`, rows: rowsOf(custom, dialect) }
   },
 }

@@ -2,7 +2,7 @@ import Joi from 'joi'
 import type { ColumnInfo } from '../../connectors/catalog.ts'
 import { join, sql } from '../../connectors/sql.ts'
 import type { RowRule } from '../check.ts'
-import { DECIMAL, numberLiteral } from '../measures.ts'
+import { DECIMAL, numberFor, numberLiteral } from '../measures.ts'
 import { isNumeric, textOf } from '../values.ts'
 
 type Allowed = string | number | boolean
@@ -23,7 +23,8 @@ function isDecimal(value: string | number): boolean {
  * ENUM: the value is one of `allowed_values` (1 to 1,000): compared as numbers on numeric columns (a decimal
  * text where a double is too short), as truth values on booleans, as text on all others. On text columns
  * equality is the column's own: its collation decides on case, CHAR(n) ignores the padding. The empty text is
- * a value like others; NULL is none and cannot be listed, nor can NaN and infinity, which are invalid.
+ * a value like others; NULL is none and cannot be listed, nor can NaN and infinity, which are invalid. A column of 32-bit
+ * floats is compared in its own precision, so that 0.1 lists the 0.1 that it holds.
  *
  * Where engines differ: trailing blanks of any text are ignored by MySQL's collations that pad, `utf8mb4_bin` among
  * them; SQLite keeps decimals as doubles, so that two may be equal to it that differ from the 16th digit on; a
@@ -51,8 +52,10 @@ export const enumeration: RowRule<{ allowed_values: Allowed[] }> = {
     const { column, info, config } = context
     const values = [...new Set(config.allowed_values)]
     if (isNumeric(info)) {
-      const numbers = values.map(value => numberLiteral(value as string | number, context.dialect))
-      return sql`${column} in (${join(numbers)})`
+      const numbers = values.map(value => numberFor(info, value as string | number, context.dialect))
+      // Some engines would make all of them what the column holds, and fail on one that it cannot.
+      const held = numbers.filter(({ isHeld }) => isHeld).map(({ literal }) => literal)
+      return held.length > 0 ? sql`${column} in (${join(held)})` : sql`1 = 0`
     }
     if (info?.kind === 'boolean') {
       const truths = values.map(value => numberLiteral(TRUTH[String(value).toLowerCase()] ?? 0))

@@ -1,6 +1,7 @@
 import Joi from 'joi'
 import type { CheckContext, RowRule } from '../check.ts'
-import { DECIMAL, numberLiteral } from '../measures.ts'
+import { compareDecimals } from '../decimals.ts'
+import { DECIMAL, numberFor } from '../measures.ts'
 import { isNumeric } from '../values.ts'
 import { parseMoment, type Moment } from '../moments.ts'
 import { join, sql, type Sql } from '../../connectors/sql.ts'
@@ -33,8 +34,9 @@ function isNumber(value: Bound): boolean {
 function inOrder({ min, max }: RangeConfig, { error }: Joi.CustomHelpers): RangeConfig | Joi.ErrorReport {
   if (min === undefined || max === undefined) return { min, max }
   if (isNumber(min) !== isNumber(max)) return error('range.mixed')
-  const position = (value: Bound) => (isNumber(value) ? Number(value) : parseMoment(String(value))!.from)
-  return position(min) > position(max) ? error('range.order') : { min, max }
+  const position = (value: Bound) => parseMoment(String(value))!.from
+  const distance = isNumber(min) ? compareDecimals(min, max) : position(min) - position(max)
+  return distance > 0 ? error('range.order') : { min, max }
 }
 
 /**
@@ -49,10 +51,11 @@ function isNumberItself({ column, info, dialect }: CheckContext<RangeConfig>): S
 }
 
 function withinNumbers(context: CheckContext<RangeConfig>): Sql[] {
-  const { min, max } = context.config
+  const { config, column, info, dialect } = context
+  const { min, max } = config
   const conditions: Sql[] = []
-  if (min !== undefined) conditions.push(sql`${context.column} >= ${numberLiteral(min, context.dialect)}`)
-  if (max !== undefined) conditions.push(sql`${context.column} <= ${numberLiteral(max, context.dialect)}`)
+  if (min !== undefined) conditions.push(sql`${column} >= ${numberFor(info, min, dialect).literal}`)
+  if (max !== undefined) conditions.push(sql`${column} <= ${numberFor(info, max, dialect).literal}`)
   if (max === undefined) conditions.push(isNumberItself(context))
   return conditions
 }
@@ -72,7 +75,8 @@ function withinMoments({ column, info, config: { min, max } }: CheckContext<Rang
  * decimal text where a double is too short), ISO dates on date columns, ISO dates or timestamps on timestamp
  * columns. A day as `max` of a timestamp column includes that whole day; a timestamp with a zone is taken in
  * UTC, one without is compared as it stands. NaN is always invalid; an infinity is beyond every bound on its
- * side and within a range that is open there. A column that keeps moments with a zone is compared in UTC.
+ * side and within a range that is open there. A column of 32-bit floats is compared in its own precision: 0.1 as `max`
+ * includes the 0.1 that it holds. A column that keeps moments with a zone is compared in UTC.
  *
  * Where engines differ: SQLite has neither decimals nor moments. It keeps the one as doubles, so that values and
  * bounds that differ from the 16th digit on are equal to it, the other as texts, so that one with a zone is compared

@@ -4,9 +4,10 @@ import type { RowRule } from '../check.ts'
 import { textOf } from '../values.ts'
 
 /**
- * REGEX: the value matches `pattern` somewhere (searched, not anchored; write ^ and $ for the whole value),
- * case-sensitively, by the engine's own regular expressions. A pattern has 1 to 1,000 characters; its syntax
- * is the engine's to judge. On columns that are not text the value is matched as the engine prints it.
+ * REGEX: the value matches `pattern` somewhere (searched, not anchored; write ^ and $ for the whole value), by the
+ * engine's own regular expressions and, where those go by it, the column's own collation: MySQL's that ignore case and
+ * PostgreSQL's citext match `A` by `a`. A pattern has 1 to 1,000 characters; its syntax is the engine's to judge. On
+ * columns that are not text the value is matched as the engine prints it.
  */
 export const regex: RowRule<{ pattern: string }> = {
   family: 'rule',
@@ -22,5 +23,16 @@ export const regex: RowRule<{ pattern: string }> = {
       select: sql`select ${dialect.countIf(dialect.matches(dialect.asText(sql`${'x'}`), config.pattern))} as x`,
     },
   ],
-  valid: context => context.dialect.matches(textOf(context), context.config.pattern),
+  warns: (_, column) =>
+    column?.nondeterministicCollation === undefined
+      ? []
+      : [
+          `The collation ${column.nondeterministicCollation} of ${column.name} is nondeterministic, and the engine has no regular expressions for it: the pattern is matched by the default collation.`,
+        ],
+  valid: context =>
+    context.dialect.matches(
+      textOf(context),
+      context.config.pattern,
+      context.info?.kind === 'text' ? context.info : undefined,
+    ),
 }

@@ -105,16 +105,17 @@ async function withstand(t: Test, world: World, engine: 'postgresql' | 'mysql' |
       const end = await attack(world, customSql(text))
       return end?.status === 'counted' ? end.invalid : end
     }
-    t.equal(await counts('amount /*! or sleep(9) */ > 0 -- x'), 2)
+    t.equal(await counts('amount /* or sleep(9) */ > 0 -- x'), 2)
     t.equal(await counts("status <> 'b; drop table t'"), 2)
-    t.equal(await counts("status <> U&'b; drop table \\0074'"), 2)
+    if (engine === 'postgresql') t.equal(await counts("status <> U&'b; drop table \\0074'"), 2)
     t.equal(await counts('select * from t where amount < 0'), 1)
     t.equal(await counts(`"t"."amount" > 0 or (status = 'a' /* ' */)`), 1)
   })
   await t.test('what never ends is ended by the timeout of the statement', async t => {
     for (const text of [...ENDLESS.all, ...ENDLESS[engine]]) {
       const rule = customSql(text)
-      t.equal(await rule.type.refuses?.(rule.config, undefined), null)
+      const on = { dialect: world.connector.dialect, table: world.table }
+      t.equal(await rule.type.refuses?.(rule.config, undefined, on), null)
       t.equal(await asked(world, rule), null, 'what is asked when it is made reads nothing')
       const end = await attack(world, rule, SHORT_MS)
       t.match(end, { kind: 'timeout' }, named(text))
@@ -213,6 +214,9 @@ t.test('PostgreSQL', async t => {
       'status is not null and t.status is not null',
       'select q.status, q.id from t q where q.amount < 0',
       "status::varchar(3) = 'a' and amount::numeric(3, 1) > 0",
+      'select * from calm where n > 0',
+      'select id from kept',
+      'select c.relname from pg_class c join information_schema.tables i on i.table_name = c.relname',
     ]) {
       t.match(await attack(world, customSql(text)), { status: 'counted' }, named(text))
     }
@@ -265,7 +269,7 @@ t.test('Redshift tells of the functions that its users made', async t => {
   await says('public.F_Touch(amount) > 0', { message: /^The function public\.f_touch is VOLATILE/ })
   await says('hidden.f_double(amount) > 0', { message: /^The function hidden\.f_double is VOLATILE/ })
   await says('f_double(amount) > 0', { status: 'counted', invalid: 2 })
-  await says("amount > 0 and status <> 'a\\b'", { status: 'counted', invalid: 2 })
+  await says("amount > 0 and status <> 'a\\\\b'", { status: 'counted', invalid: 2 })
   await says('nope > 0', { kind: 'missing-object', message: /nope/ })
   t.strictSame(cluster.refused, [], 'in SQL that it has')
 })

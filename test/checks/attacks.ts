@@ -24,6 +24,15 @@ export const REFUSED: readonly (readonly [RegExp, readonly string[]])[] = [
       'amount > 0 limit 1',
     ],
   ],
+  // Names of which the parser reads the beginning alone.
+  [
+    /longer than 63 bytes/,
+    [
+      `select * from parquet."${'a'.repeat(64)}/x"`,
+      `select * from "${'é'.repeat(32)}/x"`,
+      `${'a'.repeat(64)}(1) = 1`,
+    ],
+  ],
   // Other statements.
   [
     /another statement is not allowed|one boolean expression or one SELECT|dollar-quoted/,
@@ -461,6 +470,41 @@ export const ASKED: readonly (readonly [RegExp, readonly string[]])[] = [
     /^The function public\.gather, which the aggregate gathered calls, is VOLATILE/,
     ['select gathered(amount) from t'],
   ],
+  // What a view calls, however far behind the one that is read.
+  [
+    /^The function public\.touch, which the view public\.touching calls, is VOLATILE/,
+    [
+      'select * from touching',
+      'select * from public.touching where touched > 0',
+      'select 1 from t join "touching" using (id)',
+      'select id from above',
+      'select id from hidden.behind',
+      'with above as (select 1 as id) select id from (select * from above) q',
+      'select id from t where id in (select id from hidden.behind)',
+      'select id from t union all table touching',
+    ],
+  ],
+  [
+    /^The function public\.touch, which the view public\.by_operator calls, is VOLATILE/,
+    ['select * from by_operator'],
+  ],
+  [
+    /^The function public\.gather, which the aggregate gathered of the view public\.by_aggregate calls, is VOLATILE/,
+    ['select * from by_aggregate'],
+  ],
+  [
+    /^The function public\.touch, which the domain risky of the view public\.by_domain calls, is VOLATILE/,
+    ['select * from by_domain'],
+  ],
+  [
+    /^The function pg_catalog\.(random|nextval|pg_sleep|pg_advisory_lock), which the view public\.\w+ calls, is VOLATILE/,
+    [
+      'select * from by_random',
+      'select * from by_sequence',
+      'select * from by_sub_query',
+      'select * from by_join',
+    ],
+  ],
   // Of the server's own, whatever the deny list forgot.
   [
     /^The function pg_catalog\.\w+ is VOLATILE/,
@@ -510,6 +554,18 @@ export const MADE: readonly string[] = [
   `create function gather(int, int) returns int language sql as 'select touch($1)'`,
   `create aggregate gathered(int) (sfunc = gather, stype = int, initcond = '0')`,
   `create function double(int) returns int immutable language sql as 'select $1 * 2'`,
+  `create view touching as select id, touch(amount) as touched from t`,
+  `create view above as select id from touching where touched > 0`,
+  `create view hidden.behind as select id from t where id in (select id from public.above)`,
+  `create view by_operator as select amount <+~ 1 as n from t`,
+  `create view by_aggregate as select gathered(amount) as n from t`,
+  `create view by_domain as select amount::risky as n from t`,
+  `create view by_random as select random() as n`,
+  `create view by_sequence as select nextval('log_id_seq') as n`,
+  `create view by_sub_query as select id from t where exists (select pg_sleep(9))`,
+  `create view by_join as select t.id from t join t u on pg_advisory_lock(u.id) is null`,
+  `create view calm as select id, abs(amount) as n, now() as at, sum(amount) over () as total from t`,
+  `create materialized view kept as select id, random() as n from t`,
   `create function status(int) returns int language sql as 'select touch($1)'`,
 ]
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { judge, type Basis, type DetectorOptions, type Point, type Verdict } from '../../checks/detector.ts'
-import { comparable, explanation } from '../../checks/explanation.ts'
+import { comparable, describeValue, explanation } from '../../checks/explanation.ts'
 
 const DAY = 86_400
 /** Monday, 2023-11-20, 00:00 UTC. */
@@ -48,6 +48,19 @@ t.test('says what was found, what is usual, and how much has been seen', async t
     says('invalid_percent', point(30, 1_000), verdict({ kind: 'dormant', sightings: 9 }, 0, 0.61)),
     '30 % of 1,000 rows invalid; the table usually rests then, with at most 0.61 %; 9 earlier values seen',
   )
+})
+
+t.test('says a value and its band in few words', async t => {
+  t.equal(
+    describeValue('row_count', 4_743, { low: 4_801.59, high: 5_037.57 }),
+    '4,743 rows; 4,800 to 5,040 expected',
+  )
+  t.equal(
+    describeValue('null_percent', 12.5, { low: 0.514, high: 1.2 }),
+    '12.5 % null; 0.514 to 1.2 % expected',
+  )
+  t.equal(describeValue('mean', 7.25, { low: 7, high: 7 }), 'mean 7.25; 7 expected')
+  t.equal(describeValue('row_count', 3, null), '3 rows')
 })
 
 t.test('writes numbers that a person reads, whatever their size', async t => {

@@ -3,7 +3,7 @@ import { engineStand, testBuiltIns } from '../../../checks/conformance.ts'
 import { redshift } from '../../../connectors/redshift/index.ts'
 import { redshiftSettings, startRedshift } from '../../helpers/redshift.ts'
 import { connectOptions } from '../../helpers/source.ts'
-import { reasonsOf } from '../stands.ts'
+import { reasonsOf, singleCases } from '../stands.ts'
 
 t.test('every check gives the numbers of every engine, against an emulation', async t => {
   const cluster = await startRedshift(t)
@@ -29,6 +29,7 @@ t.test('every check gives the numbers of every engine, against an emulation', as
   const skipped = await testBuiltIns(t, {
     on,
     more: {
+      ...singleCases('real'),
       mean: [
         { name: 'of integers keeps its fraction', kind: 'integer', values: [1, 2], expect: { value: 1.5 } },
         {

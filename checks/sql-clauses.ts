@@ -1,0 +1,262 @@
+import type { Clause, Lexicon } from '../connectors/lexicon.ts'
+import { isOperand, type Token } from './sql-lexer.ts'
+
+/**
+ * Puts what only one engine has into PostgreSQL's grammar, so that the parser sees the same calls, columns, tables and
+ * sub-queries. What stands for an operator need not bind as strongly: nothing is computed by it. Nothing but keywords,
+ * names of indexes and literals is left out.
+ */
+export function toPostgresql(tokens: readonly Token[], lexicon: Lexicon): Token[] {
+  const rewrites = lexicon.clauses.map(clause => CLAUSES[clause])
+  const rewritten = rewrites.reduce<readonly Token[]>(
+    (result, rewrite) => rewrite(result),
+    withCasts(modified(tokens, lexicon.modifiers ?? [])),
+  )
+  return quoted(subscripted(withOperators(rewritten, lexicon.operators)))
+}
+
+const CLAUSES: Readonly<Record<Clause, (tokens: readonly Token[]) => Token[]>> = {
+  interval: intervals,
+  limit: limits,
+  is: comparisons,
+  separator: tokens =>
+    replaceAll(tokens, ['separator'], (found, at) => (tokens[at + 1]?.kind === 'text' ? [sign(',')] : found)),
+  match: matches,
+  casts,
+  rollup: tokens => replaceAll(tokens, ['with', 'rollup'], () => []),
+  indexes,
+}
+
+const sign = (text: string): Token => ({ kind: 'sign', text, gap: true })
+const word = (text: string): Token => ({ kind: 'word', text, gap: true })
+
+/** A word in lower case, or a sign; an empty text for others. */
+function key(token: Token | undefined): string {
+  return token?.kind === 'word' || token?.kind === 'sign' ? token.text.toLowerCase() : ''
+}
+
+function startsWith(tokens: readonly Token[], at: number, keys: readonly string[]): boolean {
+  return keys.every((wanted, index) => key(tokens[at + index]) === wanted)
+}
+
+/** Replaces every run of these words and signs. */
+function replaceAll(
+  tokens: readonly Token[],
+  keys: readonly string[],
+  replace: (found: Token[], at: number) => Token[],
+): Token[] {
+  const result: Token[] = []
+  for (let at = 0; at < tokens.length;) {
+    if (startsWith(tokens, at, keys)) {
+      result.push(...replace(tokens.slice(at, at + keys.length), at))
+      at += keys.length
+    } else {
+      result.push(tokens[at] as Token)
+      at += 1
+    }
+  }
+  return result
+}
+
+/** Leaves out what stands after SELECT, and makes a join of STRAIGHT_JOIN elsewhere. */
+function modified(tokens: readonly Token[], modifiers: readonly string[]): Token[] {
+  if (modifiers.length === 0) return [...tokens]
+  const isModifier = (token: Token | undefined) => modifiers.includes(key(token))
+  let afterSelect = false
+  return tokens.flatMap(token => {
+    const isDropped = afterSelect && isModifier(token)
+    afterSelect = isDropped || key(token) === 'select' || (afterSelect && /^(distinct|all)/.test(key(token)))
+    if (isDropped) return []
+    return key(token) === 'straight_join'
+      ? [word('join')]
+      : [key(token) === 'distinctrow' ? word('distinct') : token]
+  })
+}
+
+/** The cast of an engine that gives NULL where it cannot. One that is qualified or quoted is a function of the user. */
+function withCasts(tokens: readonly Token[]): Token[] {
+  return tokens.map((token, at) => {
+    const isCast = /^(try_cast|safe_cast)$/.test(key(token)) && key(tokens[at + 1]) === '('
+    return isCast && key(tokens[at - 1]) !== '.' ? { ...token, text: 'cast' } : token
+  })
+}
+
+/** Operators between two operands, with the NOT before them. */
+function withOperators(tokens: readonly Token[], operators: Lexicon['operators']): Token[] {
+  const result: Token[] = []
+  for (let at = 0; at < tokens.length; at += 1) {
+    const token = tokens[at] as Token
+    const found = Object.keys(operators).find(operator => startsWith(tokens, at, operator.split(' ')))
+    const isNegated = key(result.at(-1)) === 'not' && isOperand(result.at(-2) ?? token)
+    const left = isNegated ? result.at(-2) : result.at(-1)
+    const stands = found === undefined ? undefined : operators[found]
+    if (found === undefined || stands === undefined || !left || !isOperand(left)) {
+      result.push(token)
+      continue
+    }
+    if (isNegated) result.pop()
+    result.push(/^\w/.test(stands) ? word(stands) : sign(stands))
+    at += found.split(' ').length - 1
+  }
+  return result
+}
+
+const UNITS = new Set(
+  `microsecond second minute hour day week month quarter year millisecond dayofweek isoweek isoyear second_microsecond
+  minute_microsecond minute_second hour_microsecond hour_second hour_minute day_microsecond day_second day_minute day_hour
+  year_month seconds minutes hours days weeks months years milliseconds microseconds`.split(/\s+/),
+)
+
+/** `interval 1 day` as the number alone. Without a unit it stays: a function, or what PostgreSQL has too. */
+function intervals(tokens: readonly Token[]): Token[] {
+  const dropped = new Set<number>()
+  tokens.forEach((token, begin) => {
+    if (key(token) !== 'interval') return
+    let depth = 0
+    for (let at = begin + 1; at < tokens.length; at += 1) {
+      const text = key(tokens[at])
+      if (text === '(') depth += 1
+      if (text === ')') depth -= 1
+      if (depth < 0 || (depth === 0 && text === ',')) return
+      const isUnit = UNITS.has(text) && key(tokens[at + 1]) !== '('
+      if (depth === 0 && isUnit && at > begin + 1 && isOperand(tokens[at - 1] as Token)) {
+        dropped.add(begin).add(at)
+        return
+      }
+    }
+  })
+  return tokens.filter((_, index) => !dropped.has(index))
+}
+
+/** `limit 5, 10` as `limit 10 offset 5`. */
+function limits(tokens: readonly Token[]): Token[] {
+  const result = [...tokens]
+  for (let at = 0; at + 3 < result.length; at += 1) {
+    const [first, comma, second] = result.slice(at + 1, at + 4)
+    if (key(result[at]) !== 'limit' || first?.kind !== 'number' || second?.kind !== 'number') continue
+    if (key(comma) === ',') result.splice(at + 1, 3, second, word('offset'), first)
+  }
+  return result
+}
+
+const AFTER_IS = /^(null|true|false|unknown|distinct|json|document|of|normalized)$/
+
+/** `a is b` and `a is not b` as comparisons. */
+function comparisons(tokens: readonly Token[]): Token[] {
+  const compared = (keys: readonly string[]) => (all: readonly Token[]) =>
+    replaceAll(all, keys, (found, at) =>
+      AFTER_IS.test(key(all[at + keys.length])) || key(all[at + keys.length]) === 'not' ? found : [sign('=')],
+    )
+  return compared(['is'])(compared(['is', 'not'])(tokens))
+}
+
+const SEARCHES = ['in natural language mode', 'in boolean mode', 'with query expansion']
+
+function matches(tokens: readonly Token[]): Token[] {
+  if (!tokens.some(token => key(token) === 'against')) return [...tokens]
+  const plain = SEARCHES.reduce<readonly Token[]>(
+    (result, search) => replaceAll(result, search.split(' '), () => []),
+    tokens,
+  )
+  return replaceAll(plain, [')', 'against', '('], ([close, against, open]) => [
+    ...[close as Token, sign('~'), against as Token, open as Token],
+  ])
+}
+
+function casts(tokens: readonly Token[]): Token[] {
+  const steps: ((tokens: readonly Token[]) => Token[])[] = [
+    ...['signed', 'unsigned'].flatMap(kind =>
+      ['integer', 'int'].map(
+        type => (all: readonly Token[]) => replaceAll(all, [kind, type], ([first]) => [first as Token]),
+      ),
+    ),
+    all => all.filter((_, at) => !isCharset(all, at) && !isCharset(all, at - 1) && !isCharset(all, at - 2)),
+    all =>
+      replaceAll(all, ['using'], (found, at) =>
+        all[at + 1]?.kind === 'word' && key(all[at + 2]) === ')' ? [sign(',')] : found,
+      ),
+    all =>
+      replaceAll(all, ['binary'], (found, at) => {
+        const next = all[at + 1]
+        const isPrefix = next && next.kind !== 'sign' && key(all[at - 1]) !== 'as' && isOperand(next)
+        return isPrefix ? [] : found
+      }),
+  ]
+  return steps.reduce<Token[]>((result, step) => step(result), [...tokens])
+}
+
+/** Whether `character set utf8mb4` begins there. */
+function isCharset(tokens: readonly Token[], at: number): boolean {
+  return startsWith(tokens, at, ['character', 'set']) && tokens[at + 2]?.kind === 'word'
+}
+
+/** Leaves out which indexes are used. */
+function indexes(tokens: readonly Token[]): Token[] {
+  const result: Token[] = []
+  for (let at = 0; at < tokens.length;) {
+    const length = indexLength(tokens, at)
+    if (length === 0) result.push(tokens[at] as Token)
+    at += Math.max(length, 1)
+  }
+  return result
+}
+
+/** How many tokens an index hint at a position has; 0 for none. */
+function indexLength(tokens: readonly Token[], at: number): number {
+  if (startsWith(tokens, at, ['not', 'indexed'])) return 2
+  if (startsWith(tokens, at, ['indexed', 'by']))
+    return /^(word|name)$/.test(tokens[at + 2]?.kind ?? '') ? 3 : 0
+  if (!/^(use|force|ignore)$/.test(key(tokens[at])) || !/^(index|key)$/.test(key(tokens[at + 1]))) return 0
+  const purpose = ['join', 'order by', 'group by'].find(use =>
+    startsWith(tokens, at + 2, ['for', ...use.split(' ')]),
+  )
+  const open = at + 2 + (purpose ? 1 + purpose.split(' ').length : 0)
+  if (key(tokens[open]) !== '(') return 0
+  for (let end = open + 1; end < tokens.length; end += 1) {
+    if (key(tokens[end]) === ')') return end + 1 - at
+    if (
+      tokens[end]?.kind === 'sign' ? key(tokens[end]) !== ',' : !/^(word|name)$/.test(tokens[end]?.kind ?? '')
+    )
+      return 0
+  }
+  return 0
+}
+
+/** `f(a)[0]` as an operator with the subscript: PostgreSQL has none after a parenthesis or an array. */
+function subscripted(tokens: readonly Token[]): Token[] {
+  const result: Token[] = []
+  /** Of each bracket that is open, whether it became a parenthesis. */
+  const open: boolean[] = []
+  for (const token of tokens) {
+    const text = token.kind === 'sign' ? token.text : ''
+    if (text === '[') {
+      open.push(/^[)\]]$/.test(key(result.at(-1))))
+      result.push(...(open.at(-1) ? [sign('->'), sign('(')] : [token]))
+    } else if (text === ']') {
+      result.push(open.pop() ? sign(')') : token)
+    } else {
+      result.push(token)
+    }
+  }
+  return result
+}
+
+/** Names of functions that PostgreSQL's grammar keeps for itself. */
+const RESERVED = new Set(
+  `char time timestamp date datetime current_timestamp current_date current_time localtime localtimestamp user
+  current_user session_user system_user binary interval offset`.split(/\s+/),
+)
+
+/** Functions that only a sub-query follows in PostgreSQL. */
+const QUERIED = new Set(['array', 'exists'])
+
+function quoted(tokens: readonly Token[]): Token[] {
+  const isFunction = (at: number) =>
+    RESERVED.has(key(tokens[at])) ||
+    (QUERIED.has(key(tokens[at])) && !/^(select|with|values|table|from|\()$/.test(key(tokens[at + 2])))
+  return tokens.map((token, at) =>
+    isFunction(at) && key(tokens[at + 1]) === '(' && !tokens[at + 1]?.gap
+      ? { ...token, kind: 'name', text: token.text.toLowerCase() }
+      : token,
+  )
+}

@@ -1,0 +1,136 @@
+import type { Lexicon } from '../connectors/lexicon.ts'
+import { toPostgresql } from './sql-clauses.ts'
+import { isDenied } from './sql-denied.ts'
+import { isOperand, lex, type Token } from './sql-lexer.ts'
+import { MAX_NAME_BYTES, type Lexed, type Piece } from './sql-text.ts'
+
+/**
+ * Reads a text in an engine's own SQL. What is sent and what is analysed are both written from the same words and signs:
+ * the one with the engine's quotes, the other in PostgreSQL's grammar. Comments and closing semicolons are left out.
+ * @param columns of the table, in lower case
+ */
+export function readOwnSql(
+  text: string,
+  lexicon: Lexicon,
+  columns: ReadonlySet<string>,
+): Lexed | { error: string } {
+  if (lexicon.replaces !== undefined && text.includes(lexicon.replaces))
+    return {
+      error: `${lexicon.replaces} is not allowed in sql_expression: ${lexicon.label} replaces it in texts too; write the value, or concat('$', '{').`,
+    }
+  const tokens = lex(text, lexicon, columns)
+  if ('error' in tokens) return tokens
+  while (tokens.at(-1)?.kind === 'sign' && tokens.at(-1)?.text === ';') tokens.pop()
+  if (tokens.length === 0) return { error: 'sql_expression is empty.' }
+  const denied = deniedCall(tokens)
+  if (denied !== undefined) return { error: `The function ${denied} is not allowed in sql_expression.` }
+  const hint = hintOf(tokens, lexicon)
+  const standard = toPostgresql(tokens, lexicon)
+  const { shortened, names } = shorten(standard, text)
+  return {
+    text: join(standard, written),
+    ...(names.size > 0 && { analysed: join(shortened, written), names }),
+    pieces: spaced(tokens).flatMap(({ token, between }) => [{ kind: 'sql', text: between }, pieceOf(token)]),
+    isBalanced: isBalanced(tokens),
+    isOwn: true,
+    ...(hint !== undefined && { hint }),
+  }
+}
+
+/**
+ * A denied function among all that stands before a parenthesis, whatever the parser makes of it later: it reads the text
+ * in another grammar.
+ */
+function deniedCall(tokens: readonly Token[]): string | undefined {
+  for (const [at, token] of tokens.entries()) {
+    const next = tokens[at + 1]
+    if (next?.kind !== 'sign' || next.text !== '(') continue
+    if (token.kind !== 'word' && token.kind !== 'name') continue
+    const isQualified = tokens[at - 1]?.kind === 'sign' && tokens[at - 1]?.text === '.'
+    // BigQuery takes one pair of quotes around all parts.
+    const parts = [...(isQualified ? [tokens[at - 2]?.text ?? ''] : []), ...token.text.split('.')]
+    const name = parts.at(-1) ?? ''
+    if (isDenied({ kind: 'function', schema: parts.at(-2), name })) return name
+  }
+  return undefined
+}
+
+/**
+ * Puts short names in the place of those that the parser would cut, and that would be other ones then.
+ * @returns the tokens, and the long names, as the parser would have them, by the short ones
+ */
+function shorten(tokens: readonly Token[], text: string): { shortened: Token[]; names: Map<string, string> } {
+  let prefix = 'tidemark_name_'
+  while (text.toLowerCase().includes(prefix)) prefix += '_'
+  const names = new Map<string, string>()
+  const shorts = new Map<string, string>()
+  const shortened = tokens.map(token => {
+    const isName = token.kind === 'word' || token.kind === 'name'
+    if (!isName || Buffer.byteLength(token.text) <= MAX_NAME_BYTES) return token
+    const name =
+      token.kind === 'word' ? token.text.replaceAll(/[A-Z]+/g, part => part.toLowerCase()) : token.text
+    const short = shorts.get(name) ?? `${prefix}${names.size}`
+    shorts.set(name, short)
+    names.set(short, name)
+    return { ...token, text: short }
+  })
+  return { shortened, names }
+}
+
+function hintOf(tokens: readonly Token[], { instead, label }: Lexicon): string | undefined {
+  for (const { kind, text } of tokens) {
+    const form =
+      kind === 'word' && Object.hasOwn(instead, text.toLowerCase()) ? instead[text.toLowerCase()] : undefined
+    if (form !== undefined) return `On ${label}, write ${form} in place of ${text.toUpperCase()}.`
+  }
+  return undefined
+}
+
+/** Whether what was opened last is closed first. In PostgreSQL's grammar some brackets are parentheses. */
+function isBalanced(tokens: readonly Token[]): boolean {
+  const open: string[] = []
+  for (const { kind, text } of tokens) {
+    if (kind !== 'sign') continue
+    if (text === '(' || text === '[') open.push(text)
+    if ((text === ')' && open.pop() !== '(') || (text === ']' && open.pop() !== '[')) return false
+  }
+  return open.length === 0
+}
+
+/**
+ * The tokens with what stands between them: a blank, so that no two become another one, such as a comment, save where a
+ * name has its dots and a function its parenthesis.
+ */
+function spaced(tokens: readonly Token[]): { token: Token; between: string }[] {
+  return tokens.map((token, at) => {
+    const before = tokens[at - 1]
+    const isTight =
+      !before ||
+      isSign(before, '(.[') ||
+      isSign(token, '),]') ||
+      (isSign(token, '.') && /^(word|name)$/.test(before.kind)) ||
+      (isSign(token, '(') && !token.gap && /^(word|name)$/.test(before.kind)) ||
+      (isSign(token, '[') && !token.gap && isOperand(before))
+    return { token, between: isTight ? '' : ' ' }
+  })
+}
+
+function isSign({ kind, text }: Token, among: string): boolean {
+  return kind === 'sign' && among.includes(text)
+}
+
+function join(tokens: readonly Token[], write: (token: Token) => string): string {
+  return spaced(tokens)
+    .map(({ token, between }) => between + write(token))
+    .join('')
+}
+
+/** A token as PostgreSQL writes it. */
+function written({ kind, text }: Token): string {
+  if (kind === 'name') return `"${text.replaceAll('"', '""')}"`
+  return kind === 'text' ? `'${text.replaceAll("'", "''")}'` : text
+}
+
+function pieceOf({ kind, text }: Token): Piece {
+  return { kind: kind === 'name' || kind === 'text' ? kind : 'sql', text }
+}
