@@ -53,17 +53,30 @@ export type Unwatched =
   | { sourceId: string; types?: readonly EventType[] }
   | { assetIds: readonly string[]; types: readonly EventType[] }
 
-/** Makes what an alert spoke of part of what is expected; `actor` dismissed it. */
-export type Learn = (trx: Transaction, alert: { id: string; cause: string; actor: string }) => Promise<void>
+/**
+ * Makes what an alert spoke of part of what is expected; `actor` dismissed it.
+ * @returns whether its check judges by that from now on, so that a failure is beyond what was dismissed
+ */
+export type Learn = (
+  trx: Transaction,
+  alert: { id: string; cause: string; actor: string },
+) => Promise<boolean>
 
 /** Which of some ids are those of things that are there, in the transaction's company. */
 export type LookUp = (trx: Transaction, ids: readonly string[]) => Promise<string[]>
 
+/** How assets are looked up. */
+export interface AssetLookUp {
+  known: LookUp
+  /** The UUID of an asset by its UUID or qualified name. @throws 404 `ASSET_NOT_FOUND` for an unknown name */
+  idOf(trx: Transaction, asset: string): Promise<string>
+}
+
 /** What other features may ask of alerts, as `server.plugins.alerts`. All act inside the caller's transaction. */
 export interface AlertsApi {
   /**
-   * Opens an alert, or counts on the open one of the same cause; one that got worse is opened anew. Deliveries
-   * and their jobs commit with it.
+   * Opens an alert, or counts on the open one of the same cause, or on the one that was dismissed if the cause has not
+   * recovered since; one that got worse is opened anew. Deliveries and their jobs commit with it.
    */
   raise(trx: Transaction, event: Event): Promise<Raised>
   /**
@@ -72,7 +85,11 @@ export interface AlertsApi {
    * @returns what became of each, in their order
    */
   raiseAll(trx: Transaction, events: readonly Event[]): Promise<Raised[]>
-  /** Resolves the open alert of a cause, if there is one, and sends `alert.resolved`. */
+  /**
+   * Resolves the open alert of a cause, if there is one, and notifies those who were notified that it began. A dismissal
+   * ends with it, so that the next failure opens a new alert.
+   * @returns whether one was open
+   */
   resolve(trx: Transaction, type: EventType, cause: string): Promise<boolean>
   /**
    * The same for many causes, in a number of statements that grows by a few with every thousand.
@@ -87,19 +104,25 @@ export interface AlertsApi {
    */
   unwatch(trx: Transaction, what: Unwatched): Promise<number>
   /**
+   * Takes removed assets out of the alert rules that name them, after their last alerts were resolved. A rule that
+   * names no other asset is switched off: without the filter it would let everything through.
+   */
+  forgetAssets(trx: Transaction, assetIds: readonly string[]): Promise<void>
+  /**
    * Hears of alerts of a type that somebody dismisses as expected. Called with the alert in the transaction of the
    * dismissal, before its row is locked: whoever records results locks their rule first and the alert after it.
    */
   onExpected(type: EventType, learn: Learn): void
   /** How to look up which of some ids are assets: the catalog, which builds on alerts, says so when it registers. */
-  assetsFrom(lookUp: LookUp): void
+  assetsFrom(lookUp: AssetLookUp): void
   /** Which of some ids are assets of the company. */
   knownAssets: LookUp
-  /** Lets the feature that raised an alert learn that it was expected. */
+  assetIdOf: AssetLookUp['idOf']
+  /** Lets the feature that raised an alert learn that it was expected. @returns whether it judges by that from now on */
   expected(
     trx: Transaction,
     alert: { id: string; kind: EventType; cause: string; actor: string },
-  ): Promise<void>
+  ): Promise<boolean>
 }
 
 declare module '@hapi/hapi' {

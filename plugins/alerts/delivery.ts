@@ -1,21 +1,18 @@
-import { randomUUID } from 'node:crypto'
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { raw } from 'objection'
 import { v7 } from 'uuid'
-import { companyOf, insertAll, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, insertAll, type Transaction } from '../../server/database.ts'
 import type { Item, Job, JobContext } from '../../server/jobs.ts'
-import type { MessageType, Outcome } from './destination.ts'
+import { busySeconds, claimAttempt, giveBack, UNCLAIMED, type AttemptData, type Claim } from './claims.ts'
+import { failure, type MessageType, type Outcome } from './destination.ts'
+import { noteHealth } from './health.ts'
 import { Alert, Delivery, DeliveryAttempt, Destination } from './models.ts'
 import { markAlerts } from './mark.ts'
 import { sendTo } from './send.ts'
+import { MAX_IN_FLIGHT, releaseSlot } from './slots.ts'
 
-/** One attempt: the `n`th of a delivery, from 1. */
-export interface AttemptData {
-  company_id: string
-  delivery_id: string
-  n: number
-}
+export type { AttemptData } from './claims.ts'
 
 const data = Joi.object<AttemptData>({
   company_id: Joi.string().uuid().required(),
@@ -23,16 +20,20 @@ const data = Joi.object<AttemptData>({
   n: Joi.number().integer().min(1).required(),
 })
 
-// An attempt takes 30 seconds at most. The engine's own retries are for crashes only; a refusal is an outcome.
-const queue = { retries: 3, retryDelaySeconds: 1, expireSeconds: 90 }
+// An attempt takes 30 seconds at most. The engine's own retries are for crashes only; a refusal is an outcome, and so
+// is the loss of the process that made an attempt.
+const common = {
+  data,
+  queue: { retries: 3, retryDelaySeconds: 1, expireSeconds: 90 },
+  losses: 'handled',
+  work: attempt,
+} as const
 
 /** First attempts to destinations that are well, and those that a person asked for. */
 export const deliver: Job<AttemptData> = {
+  ...common,
   name: 'alerts.deliver',
-  data,
-  queue,
-  concurrency: { local: 64, perGroup: 4 },
-  work: attempt,
+  concurrency: { isShared: true, local: 128, perGroup: MAX_IN_FLIGHT - 1 },
 }
 
 /**
@@ -40,15 +41,11 @@ export const deliver: Job<AttemptData> = {
  * down do not hold up those that are not.
  */
 export const retry: Job<AttemptData> = {
+  ...common,
   name: 'alerts.retry',
-  data,
-  queue,
-  concurrency: { local: 32, perGroup: 2 },
-  work: attempt,
+  concurrency: { isShared: true, local: 64, perGroup: 1 },
 }
 
-/** Seconds after which a claim counts as left behind by a worker that died: more than an attempt can take. */
-const CLAIM_SECONDS = 60
 /** Milliseconds within which receivers are asked to answer. */
 const SLOW_MS = 5_000
 
@@ -145,24 +142,49 @@ function inSeconds(seconds: number) {
   return raw('now() + make_interval(secs => ?)', [seconds])
 }
 
-interface Claim {
-  delivery: Delivery
-  destination: Destination
-  requestId: string
-  startedAt: Date
-}
+const INTERRUPTED = failure(
+  'interrupted',
+  'The process that made the attempt was lost before it ended: the receiver may have got the message',
+)
 
-async function attempt(job: AttemptData, { server, log, signal, id }: JobContext): Promise<object> {
-  const claim = await server.db.company(job.company_id, trx => claimAttempt(trx, job, id))
+async function attempt(job: AttemptData, context: JobContext): Promise<object> {
+  const { server, log } = context
+  const claim = await server.db.company(job.company_id, async trx => {
+    const claimed = await claimAttempt(trx, job, context)
+    if (claimed?.state === 'busy')
+      await startAnew(server, trx, claimed.delivery, busySeconds(claimed.destination))
+    return claimed
+  })
   if (!claim) return { skipped: 'It was attempted already, or is being attempted' }
-  const { destination, delivery, requestId } = claim
-  if (!destination.isActive || destination.deletedAt) {
+  if (claim.state === 'busy') return { skipped: 'Its destination is busy: a new job looks again' }
+  if (claim.state === 'off') {
     await server.db.company(job.company_id, trx => stop(server, trx, claim))
     return { skipped: 'Its destination is off' }
   }
-  const outcome = await sendTo(server, destination, delivery, { n: job.n, requestId }, signal)
-  // Of a process that stops, or of a claim that is lost: nothing is known, so another try is made.
-  if (signal.aborted) throw new Error('The attempt was cut short: it will be made again')
+  try {
+    return await makeAttempt(job, claim, context)
+  } catch (error) {
+    await server.db
+      .company(job.company_id, trx => giveBack(trx, claim))
+      .catch((failed: Error) => {
+        log.warn({ err: failed.message }, 'a claim could not be given back')
+      })
+    throw error
+  }
+}
+
+async function makeAttempt(
+  job: AttemptData,
+  claim: Claim,
+  { server, log, signal }: JobContext,
+): Promise<object> {
+  const { destination, delivery, requestId } = claim
+  const isLost = claim.state === 'lost'
+  const outcome = isLost
+    ? INTERRUPTED
+    : await sendTo(server, destination, delivery, { n: job.n, requestId }, signal)
+  // The process stops, or the claim is lost: the outcome is unknown, so the attempt is made again.
+  if (signal.aborted && !isLost) throw new Error('The attempt was cut short: it will be made again')
   const { statusCode, errorClass, latencyMs: ms } = outcome
   server.telemetry.delivery(destination.destinationType, errorClass, ms)
   const status = await server.db.company(job.company_id, trx => record(server, trx, claim, job.n, outcome))
@@ -176,23 +198,9 @@ async function attempt(job: AttemptData, { server, log, signal, id }: JobContext
   return made
 }
 
-/** Takes the attempt for this job, unless it was made or another job is at it. */
-async function claimAttempt(trx: Transaction, job: AttemptData, jobId: string): Promise<Claim | null> {
-  const [delivery] = await rows<Delivery>(
-    trx,
-    `update deliveries set fence = fence + 1, claimed_by = :jobId, claimed_at = now()
-      where company_id = :companyId and id = :id and status = 'pending' and attempt = :n - 1
-        and (claimed_by is null or claimed_by = :jobId or claimed_at < now() - make_interval(secs => :seconds))
-      returning *`,
-    { jobId, companyId: job.company_id, id: job.delivery_id, n: job.n, seconds: CLAIM_SECONDS },
-  )
-  if (!delivery?.claimedAt) return null
-  const destination = await Destination.query(trx).findById(delivery.destinationId).throwIfNotFound()
-  return { delivery, destination, requestId: randomUUID(), startedAt: delivery.claimedAt }
-}
-
 /** Ends a delivery whose destination was switched off or deleted on its way. */
-async function stop(server: Server, trx: Transaction, { delivery, destination }: Claim): Promise<void> {
+async function stop(server: Server, trx: Transaction, claim: Claim): Promise<void> {
+  const { delivery, destination, unusedFence: fence } = claim
   await lockAlert(trx, delivery)
   const stopped = await Delivery.query(trx)
     .where({ id: delivery.id, fence: delivery.fence, status: 'pending' })
@@ -201,6 +209,7 @@ async function stop(server: Server, trx: Transaction, { delivery, destination }:
       stoppedReason: destination.deletedAt
         ? 'The destination was deleted'
         : (destination.disabledReason ?? 'The destination is switched off'),
+      fence,
       ...ENDED,
     })
   if (stopped > 0) await settle(server, trx, delivery)
@@ -210,8 +219,7 @@ async function stop(server: Server, trx: Transaction, { delivery, destination }:
 export const ENDED = {
   completedAt: raw('now()') as unknown as Date,
   nextAttemptAt: null,
-  claimedBy: null,
-  claimedAt: null,
+  ...UNCLAIMED,
 }
 
 /**
@@ -245,34 +253,23 @@ async function record(
         nextAttemptAt: inSeconds(delay) as unknown as Date,
       }),
     })
-  if (recorded === 0) return null
+  if (recorded === 0) {
+    await releaseSlot(trx, claim.requestId)
+    return null
+  }
   await DeliveryAttempt.query(trx).insert(attemptRow(claim, n, outcome))
   if (delay !== undefined) await sendAttempt(server, trx, retry, delivery, n + 1, delay, jobId)
   // What got through marks nothing, and mostly nothing was marked before.
   else await settle(server, trx, delivery, status !== 'delivered' || alert?.deliveryFailed)
   await noteHealth(trx, claim, outcome)
+  await releaseSlot(trx, claim.requestId)
   return status
-}
-
-/** Notes since when a destination has been failing, or that it no longer does. */
-async function noteHealth(
-  trx: Transaction,
-  { delivery, destination }: Claim,
-  { isDelivered }: Outcome,
-): Promise<void> {
-  // A person who tries again tells nothing new of a destination that does not answer.
-  if (!isDelivered && (destination.failingSince || delivery.trigger !== 'automatic')) return
-  if (isDelivered && !destination.failingSince) return
-  const health = Destination.query(trx).where({ id: destination.id })
-  await (isDelivered
-    ? health.whereNotNull('failingSince').patch({ failingSince: null })
-    : health.whereNull('failingSince').patch({ failingSince: raw('now()') as unknown as Date }))
 }
 
 /** What ends under this lock, and what resolving the alert adds under it, see each other. */
 export async function lockAlert(trx: Transaction, { alertId }: Pick<Delivery, 'alertId'>) {
   if (!alertId) return undefined
-  return Alert.query(trx).findById(alertId).select('id', 'deliveryFailed').forNoKeyUpdate()
+  return Alert.query(trx).findById(alertId).select('id', 'deliveryFailed', 'resolvedAt').forNoKeyUpdate()
 }
 
 /** What follows from the end of a delivery whose alert is locked: the alert is marked, and that it is over is told. */
@@ -294,14 +291,20 @@ export async function settle(
   for (const next of waiting) await startAnew(server, trx, next)
 }
 
-/** Sends a new job for the attempt of a delivery that has none, and whose row is locked. */
-export async function startAnew(server: Server, trx: Transaction, delivery: Delivery): Promise<void> {
+/** Sends a new job for the attempt of a delivery that has none, and whose row is locked. @param after seconds */
+export async function startAnew(
+  server: Server,
+  trx: Transaction,
+  delivery: Delivery,
+  after = 0,
+): Promise<void> {
   const destination = await Destination.query(trx).findById(delivery.destinationId).throwIfNotFound()
-  const isFirst = delivery.attempt === 0 && !destination.failingSince
-  const jobId = await sendAttempt(server, trx, isFirst ? deliver : retry, delivery, delivery.attempt + 1)
+  const isFirst = delivery.attempt === 0 && !destination.failingSince && !destination.silentSince
+  const job = isFirst ? deliver : retry
+  const jobId = await sendAttempt(server, trx, job, delivery, delivery.attempt + 1, after)
   await Delivery.query(trx)
     .where({ id: delivery.id })
-    .patch({ jobId, nextAttemptAt: inSeconds(0) as unknown as Date })
+    .patch({ jobId, nextAttemptAt: inSeconds(after) as unknown as Date })
 }
 
 async function statusAfter(

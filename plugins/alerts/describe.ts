@@ -49,7 +49,7 @@ export function describe(payload: Payload): Description {
   const heading = shorten(`${opening}${alert.rule_name}`, MOST_IN_HEADING)
   const reason = alert.reason ? `${alert.reason.replace(/[.\s]+$/, '')}. ` : ''
   const title = shorten(
-    `${type === 'alert.resolved' ? `${reason}It was: ` : ''}${alert.title}`,
+    `${reason}${type === 'alert.resolved' ? 'It was: ' : ''}${alert.title}`,
     MOST_IN_SENTENCE,
   )
   const { qualified_name: name, asset_type: kind } = event.asset
@@ -74,12 +74,20 @@ export function describe(payload: Payload): Description {
   }
 }
 
+/** Controls of the direction of text, with which a name could show the rest of a line in another order. */
+const BIDI_CONTROLS = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g
+
+/** A text without controls of its direction. */
+export function withoutBidi(text: string): string {
+  return text.replace(BIDI_CONTROLS, '')
+}
+
 /**
- * A text on one line, cut to so many UTF-16 units and never inside a character; it then ends in `…`. By whichever
- * measure a receiver counts, characters or units, it is no longer than that.
+ * A text on one line, without controls of its direction, cut to so many UTF-16 units and never inside a character; it
+ * then ends in `…`. By whichever measure a receiver counts, characters or units, it is no longer than that.
  */
 export function shorten(text: string, most: number): string {
-  const line = text
+  const line = withoutBidi(text)
     .toWellFormed()
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()

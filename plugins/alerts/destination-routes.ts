@@ -132,18 +132,17 @@ export const destinationRoutes: ServerRoute[] = [
     path: '/api/v1/sdk/alerts/destinations/{id}/test',
     options: {
       ...access.write,
-      description: 'Send a test message now and tell how it ended',
+      description: 'Send a test message and return how it ended',
+      notes:
+        'It takes one of the four requests that a destination gets at once, and waits up to 35 seconds for it. At most 10 tests a minute for each destination.',
       tags,
       response: replies.tested,
       validate: { params: schemas.idParams, payload: schemas.nothing },
     },
     async handler(request) {
       const id = param(request, 'id')
-      const { delivery, attempt } = await testDestination(
-        request.server,
-        caller(request).companyId,
-        id,
-        (trx, success) => tell(request, trx, 'tested', id, { success }),
+      const { delivery, attempt } = await testDestination(request, id, (trx, success) =>
+        tell(request, trx, 'tested', id, { success }),
       )
       const { n: _n, trigger: _trigger, ...ended } = presentAttempt(attempt) as Record<string, unknown>
       return { data: { success: delivery.status === 'delivered', delivery_id: delivery.id, ...ended } }
@@ -257,6 +256,11 @@ async function wouldOvertake(trx: Transaction, { eventType, alertId, destination
   return (await Delivery.query(trx).where(began).resultSize()) > 0
 }
 
+/** Whether a delivery ended before its first attempt: it was postponed, or its destination was off. */
+function isUnsent({ status, fence }: Delivery): boolean {
+  return status === 'stopped' && fence === 0
+}
+
 async function sendAgain(request: Request) {
   const { server } = request
   const id = param(request, 'id')
@@ -264,13 +268,18 @@ async function sendAgain(request: Request) {
     const known = await Delivery.query(trx).findById(id).select('alertId')
     if (!known) throw apiError('DELIVERY_NOT_FOUND', 'There is no delivery of this id', { delivery_id: id })
     // Before the delivery, as everybody does: whoever ends the alert sees that its message is on its way again.
-    await lockAlert(trx, known)
+    const alert = await lockAlert(trx, known)
     const delivery = await Delivery.query(trx).findById(id).forUpdate().throwIfNotFound()
     const destination = await findDestination(trx, delivery.destinationId)
     if (delivery.status === 'pending') {
       throw apiError('CONFLICT', 'The delivery is still on its way: wait until it has ended', {
         status: delivery.status,
       })
+    }
+    if (alert?.resolvedAt && delivery.eventType === 'alert.triggered' && isUnsent(delivery)) {
+      const message =
+        'The message was never sent, and its alert is over: sent now, it would open what no message closes'
+      throw apiError('CONFLICT', message, { status: delivery.status })
     }
     if (await wouldOvertake(trx, delivery)) {
       throw apiError(

@@ -21,10 +21,12 @@ export interface Payload {
     title: string
     /** ISO 8601, UTC. */
     created_at: string
-    /** Of `alert.resolved`: why it is over, as a short sentence. */
+    /** One short sentence: why it is over, or why `alert.triggered` is sent again. */
     reason?: string
     /** Of one that is over because it got worse: the alert that tells of it from now on. */
     superseded_by?: string
+    /** When `alert.triggered` was sent again, since a snooze had ended: ISO 8601. The id is the same as before. */
+    reminded_at?: string
   }
   event: {
     /** `schema_change`, `freshness_violation` … */
@@ -41,7 +43,10 @@ export interface Outcome {
   /** The receiver took it: over HTTP, it answered with a 2xx status. */
   isDelivered: boolean
   statusCode: number | null
-  /** `egress_refused`, `dns`, `connect`, `tls`, `timeout`, `protocol`, `status`, `configuration` or `other`. */
+  /**
+   * `egress_refused`, `dns`, `connect`, `tls`, `timeout`, `protocol`, `status`, `configuration` or `other`;
+   * `interrupted` when the process that made the attempt was lost.
+   */
   errorClass: string | null
   /** One sentence that a person can act on. */
   errorMessage: string | null

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { Server } from '@hapi/hapi'
+import type { Request, Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { v7 } from 'uuid'
+import { caller } from '../../server/access.ts'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
+import { failuresOf } from '../../server/validation-messages.ts'
 import { attemptRow } from './delivery.ts'
 import type { DestinationType } from './destination.ts'
 import { stopDeliveries } from './failing.ts'
@@ -13,7 +15,9 @@ import { Delivery, DeliveryAttempt, Destination } from './models.ts'
 import { probe } from './probe.ts'
 import { firstSigningSecret, keptSecrets, merge, openConfig, placeholders } from './secrets.ts'
 import { rotateSigningSecret, sealConfig } from './secrets.ts'
+import { isSilentAfter } from './health.ts'
 import { sendTo } from './send.ts'
+import { releaseSlot, waitForSlot } from './slots.ts'
 import { composed, typeNamed } from './types.ts'
 
 type Config = Record<string, unknown>
@@ -77,11 +81,13 @@ export async function changeDestination(
         isActive: changes.is_active,
         disabledReason: null,
         failingSince: null,
+        silentSince: null,
       }),
       // What was changed has not proved itself yet.
       ...(change?.isOther && {
         ...sealConfig(server.vault, destination, change.type.config, change.config),
         isVerified: false,
+        silentSince: null,
       }),
       updatedAt: raw('now()'),
     })
@@ -181,17 +187,47 @@ export async function rotateSecret(
   return { secret, previousUntil }
 }
 
+/** Tests of one destination in a minute. */
+const MAX_TESTS_A_MINUTE = 10
+/** Milliseconds that a test waits for a slot of its destination: as long as an attempt may take, with some to spare. */
+const SLOT_WAIT_MS = 35_000
+
 /**
- * Sends a test message now and waits for how it ends; a 2xx answer verifies the destination. `tell` says so in the
- * transaction that records it.
+ * Sends a test message as soon as its destination has a free slot, and waits for how it ends; a 2xx answer verifies
+ * the destination. `tell` audits it in the transaction that records it.
+ * @throws 429 for more tests a minute than a destination gets, 409 when no slot gets free in time
  */
 export async function testDestination(
-  server: Server,
-  companyId: string,
+  request: Request,
   id: string,
   tell: (trx: Transaction, isDelivered: boolean) => Promise<unknown>,
 ): Promise<{ delivery: Delivery; attempt: DeliveryAttempt }> {
+  const { server } = request
+  const { companyId } = caller(request)
   const destination = await server.db.company(companyId, trx => findDestination(trx, id))
+  await server.limits.take(`destination-test:${id}`, MAX_TESTS_A_MINUTE, 60, request)
+  const requestId = randomUUID()
+  if (!(await waitForSlot(server, companyId, id, requestId, SLOT_WAIT_MS))) {
+    throw apiError(
+      'CONFLICT',
+      'Other messages are on their way to this destination, and none has ended yet: try again in a minute',
+      { destination_id: id },
+    )
+  }
+  try {
+    return await sendTest(server, destination, requestId, tell)
+  } finally {
+    await server.db.company(companyId, trx => releaseSlot(trx, requestId))
+  }
+}
+
+async function sendTest(
+  server: Server,
+  destination: Destination,
+  requestId: string,
+  tell: (trx: Transaction, isDelivered: boolean) => Promise<unknown>,
+): Promise<{ delivery: Delivery; attempt: DeliveryAttempt }> {
+  const { id, companyId } = destination
   const messageId = randomUUID()
   const eventType = 'alert.test'
   const body = composed(
@@ -200,12 +236,12 @@ export async function testDestination(
     testPayload(messageId, destination.name, server.config.baseUrl),
   )
   const message = { id: v7(), messageId, eventType, body } as const
-  const attempted = { requestId: randomUUID(), startedAt: new Date() }
+  const attempted = { requestId, startedAt: new Date() }
   const outcome = await sendTo(
     server,
     destination,
     { ...message, served: [] },
-    { n: 1, requestId: attempted.requestId },
+    { n: 1, requestId },
     new AbortController().signal,
   )
   return server.db.company(companyId, async trx => {
@@ -224,9 +260,11 @@ export async function testDestination(
     const attempt = await DeliveryAttempt.query(trx)
       .insert(attemptRow({ delivery, ...attempted }, 1, outcome))
       .returning('*')
-    if (outcome.isDelivered) {
-      await Destination.query(trx).where({ id }).patch({ isVerified: true, failingSince: null })
+    const proven = {
+      ...(outcome.isDelivered && { isVerified: true, failingSince: null }),
+      ...(destination.silentSince && !isSilentAfter(outcome, true) && { silentSince: null }),
     }
+    if (Object.keys(proven).length > 0) await Destination.query(trx).where({ id }).patch(proven)
     await tell(trx, outcome.isDelivered)
     return { delivery, attempt }
   })
@@ -250,7 +288,7 @@ function checkedConfig(type: DestinationType, given: Config): Config {
     errors: { wrap: { label: false } },
   })
   if (error) {
-    const errors = error.details.map(({ path, message }) => ({
+    const errors = failuresOf(error, type.config, 'config').map(({ path, message }) => ({
       field: ['config', ...path].join('.'),
       error: message,
     }))

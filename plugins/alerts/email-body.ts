@@ -8,6 +8,8 @@ export interface MailBody {
   text: string
   html: string
   isUrgent: boolean
+  /** When it is sent again, since a snooze is over. */
+  remindedAt?: string
 }
 
 /** Characters of a subject; phones show some forty of them. */
@@ -22,7 +24,7 @@ const OVER = '#1a7f37'
 /** The mail that tells of an alert, as text and as a page of its own that loads nothing. */
 export function mailBody(payload: Payload): MailBody {
   const described = describe(payload)
-  const { severity } = payload.alert
+  const { severity, reminded_at: remindedAt } = payload.alert
   const isOpen = payload.event_type === 'alert.triggered'
   const about = payload.event_type === 'alert.test' ? '' : ` (${payload.event.asset.qualified_name})`
   const subject = shorten(described.heading + about, MOST_IN_SUBJECT)
@@ -31,6 +33,7 @@ export function mailBody(payload: Payload): MailBody {
     text: asText(described),
     html: asPage(subject, described, payload.event_type === 'alert.resolved' ? OVER : COLOURS[severity]).text,
     isUrgent: isOpen && severity === 'critical',
+    ...(remindedAt && { remindedAt }),
   }
 }
 

@@ -58,20 +58,22 @@ export function email(server: Server, subscriptions: Subscriptions): Destination
 }
 
 /**
- * The letter to one address. Its id follows from the alert, what is told of it, and the address, so that mail programs
- * can tell one that comes twice, and keep what is told of one alert together.
+ * The letter to one address. Its id follows from the alert, what is told of it, when it is sent again after a snooze, and
+ * the address, so that mail programs can tell one that comes twice, and keep what is told of one alert together.
  */
 function letterTo(to: string, message: Message, { from }: Mail, link: string): Letter {
-  const { subject, isUrgent, ...body } = JSON.parse(message.body) as MailBody
+  const { subject, isUrgent, remindedAt, ...body } = JSON.parse(message.body) as MailBody
   const domain = lowerCased(from.address.split('@').at(-1)!)
   const reader = createHash('sha256').update(lowerCased(to)).digest('hex').slice(0, 16)
   const idOf = (type: string) => `<${message.id}.${type}.${reader}@${domain}>`
+  const firstId = idOf('alert.triggered')
+  const messageId = idOf(remindedAt ? `${message.eventType}.${Date.parse(remindedAt)}` : message.eventType)
   return {
     to,
     subject,
     ...withFooter(body, to, link),
-    messageId: idOf(message.eventType),
-    ...(message.eventType === 'alert.resolved' && { inReplyTo: idOf('alert.triggered') }),
+    messageId,
+    ...((remindedAt || message.eventType === 'alert.resolved') && { inReplyTo: firstId }),
     isUrgent,
     headers: {
       'List-Unsubscribe': `<${link}>`,

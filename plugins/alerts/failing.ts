@@ -5,6 +5,7 @@ import { companyOf, type Transaction } from '../../server/database.ts'
 import { ENDED } from './delivery.ts'
 import { markAlerts } from './mark.ts'
 import { Alert, Delivery, Destination } from './models.ts'
+import { sweepCompanies, type SweepContext } from './sweep-companies.ts'
 
 /** Days of nothing but failures after which a destination is switched off. */
 const DAYS = 5
@@ -18,14 +19,16 @@ const HOPELESS = `is_active and deleted_at is null and failing_since <= now() - 
        and d.completed_at >= destinations.failing_since + interval '${DAYS} days')`
 
 /** Switches off, in all companies, destinations that nothing has reached for days. @returns how many */
-export async function switchOffHopeless(server: Server): Promise<number> {
+export async function switchOffHopeless({ server, log }: SweepContext): Promise<number> {
   const hopeless = await server.db.statement<{ id: string; companyId: string }>(
     `select id, company_id from destinations where ${HOPELESS}`,
   )
-  let count = 0
-  for (const { id, companyId } of hopeless)
-    if (await server.db.company(companyId, trx => switchOff(server, trx, id))) count += 1
-  return count
+  return sweepCompanies(log, 'switch off hopeless destinations', hopeless, async (companyId, those) => {
+    let count = 0
+    for (const { id } of those)
+      if (await server.db.company(companyId, trx => switchOff(server, trx, id))) count += 1
+    return count
+  })
 }
 
 /**

@@ -22,6 +22,7 @@ export const alerts: Plugin<undefined> = {
   name: 'alerts',
   register(server) {
     server.decorate('server', 'destinations', destinationTypes())
+    server.vocabularies.set('destination_type', () => server.destinations.names())
     const subscriptions = makeSubscriptions(server)
     server.expose('subscriptions', subscriptions)
     server.expose('demo', demoAlerts(server))

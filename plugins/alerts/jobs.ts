@@ -1,43 +1,64 @@
 import Joi from 'joi'
-import type { Server } from '@hapi/hapi'
-import { rows, type Transaction } from '../../server/database.ts'
+import { rows } from '../../server/database.ts'
 import type { Job } from '../../server/jobs.ts'
-import { ENDED, settle, startAnew } from './delivery.ts'
+import { startAnew } from './delivery.ts'
 import { switchOffHopeless } from './failing.ts'
 import { Delivery } from './models.ts'
 import { wakeSnoozed } from './moves.ts'
+import { POSTPONED } from './postponed.ts'
+import { sendPostponed } from './send-postponed.ts'
+import { sweepCompanies, type SweepContext } from './sweep-companies.ts'
 
 /** Most deliveries that one sweep takes up again. */
 const MOST = 1_000
 
-/** Wakes snoozed alerts, finds deliveries whose job was lost, and switches off destinations that nothing reaches. */
+/**
+ * Wakes snoozed alerts, sends what cooldowns postponed, finds deliveries whose job was lost, and switches off
+ * destinations that nothing reaches.
+ */
 export const sweep: Job = {
   name: 'alerts.sweep',
   data: Joi.object({}),
   every: '* * * * *',
   concurrency: { local: 1 },
-  async work(_data, { server }) {
-    const woken = await server.db.system(wakeSnoozed)
-    return { woken, resent: await resendLost(server), disabled: await switchOffHopeless(server) }
+  async work(_data, context) {
+    const counts: Record<string, number> = {}
+    const errors: unknown[] = []
+    for (const [name, step] of Object.entries(STEPS)) {
+      try {
+        counts[name] = await step(context)
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+    if (errors.length > 0)
+      throw new AggregateError(errors, `Steps of the sweep failed: ${errors.map(String).join('; ')}`)
+    return counts
   },
 }
 
+/** The steps of the sweep: none waits for the success of another. */
+const STEPS: Record<string, (context: SweepContext) => Promise<number>> = {
+  woken: wakeSnoozed,
+  postponed: sendPostponed,
+  resent: resendLost,
+  disabled: switchOffHopeless,
+}
+
 /**
- * Sends new jobs for deliveries that have been due for a minute and whose job is gone: given up on after
- * crashes, deleted, or never there because a row was edited by hand. A second job for the same attempt would
+ * Sends new jobs for deliveries that have been due for a minute and whose job is gone: given up on,
+ * deleted, or never there because a row was edited by hand. A second job for the same attempt would
  * do no harm, since the attempt is claimed; looking the job up keeps a backlog from doubling itself.
  */
-async function resendLost(server: Server): Promise<number> {
+async function resendLost({ server, log }: SweepContext): Promise<number> {
   const lost = await server.db.system(trx =>
-    rows<{ id: string; companyId: string; hasCrashed: boolean }>(
+    rows<{ id: string; companyId: string }>(
       trx,
-      // Looked for by the index of dead letters' origins.
-      `select id, company_id, exists (select from pgboss.job j where j.source_root_id = d.job_id
-                and j.name = 'jobs.dead' and j.source_output ->> 'name' = 'Crashed') as has_crashed
-         from deliveries d
+      `select id, company_id from deliveries d
         where status = 'pending' and coalesce(next_attempt_at, created_at) < now() - interval '60 seconds'
           and not exists (select 1 from pgboss.job j where j.id = d.job_id and j.name in ('alerts.deliver', 'alerts.retry')
                              and j.state in ('created', 'retry', 'active'))
+          and not (${POSTPONED})
           -- One that waits for an earlier message of its alert is started by the end of that one.
           and not (event_type = 'alert.resolved' and job_id is null and exists (
             select 1 from deliveries e where e.company_id = d.company_id and e.alert_id = d.alert_id
@@ -46,22 +67,12 @@ async function resendLost(server: Server): Promise<number> {
       [MOST],
     ),
   )
-  for (const { id, companyId, hasCrashed } of lost) {
-    await server.db.company(companyId, async trx => {
-      const delivery = await Delivery.query(trx).findOne({ id, status: 'pending' }).forUpdate().skipLocked()
-      if (!delivery) return
-      // Made again, it would take the next process down.
-      if (hasCrashed) await endCrashed(server, trx, delivery)
-      else await startAnew(server, trx, delivery)
-    })
-  }
-  return lost.length
-}
-
-/** Ends a delivery whose attempt took one process after the other down; its row is locked. */
-async function endCrashed(server: Server, trx: Transaction, delivery: Delivery): Promise<void> {
-  await Delivery.query(trx)
-    .where({ id: delivery.id })
-    .patch({ ...ENDED, status: 'failed', stoppedReason: 'The attempt took down the processes that made it' })
-  await settle(server, trx, delivery)
+  return sweepCompanies(log, 'resend lost deliveries', lost, async (companyId, those) => {
+    for (const { id } of those)
+      await server.db.company(companyId, async trx => {
+        const delivery = await Delivery.query(trx).findOne({ id, status: 'pending' }).forUpdate().skipLocked()
+        if (delivery) await startAnew(server, trx, delivery)
+      })
+    return those.length
+  })
 }

@@ -28,15 +28,21 @@ export async function listAlerts(request: Request) {
   const { baseUrl } = request.server.config
   const filters = queryOf<Filters>(request)
   return inCompany(request, async trx => {
-    const matching = filtered(Alert.query(trx), filters)
+    const { asset_id: asset } = filters
+    const assetId = asset && (await request.server.plugins.alerts.assetIdOf(trx, asset))
+    const matching = filtered(Alert.query(trx), filters, assetId)
     const total = await matching.clone().resultSize()
     const found = await matching.orderBy(NEWEST_FIRST).limit(filters.limit).offset(filters.offset)
     return { items: found.map(alert => presentAlert(alert, baseUrl)), page: pagination(total, filters) }
   })
 }
 
-function filtered(query: QueryBuilderType<Alert>, filters: Filters): QueryBuilderType<Alert> {
-  const { status, severity, event_type: kind, delivery_failed: deliveryFailed, asset_id: assetId } = filters
+function filtered(
+  query: QueryBuilderType<Alert>,
+  filters: Filters,
+  assetId: string | undefined,
+): QueryBuilderType<Alert> {
+  const { status, severity, event_type: kind, delivery_failed: deliveryFailed } = filters
   if (status) void query.whereIn('status', status)
   if (severity) void query.whereIn('severity', severity)
   if (kind) void query.whereIn('kind', kind)

@@ -14,12 +14,14 @@ export const ALERT_TYPES: Record<EventType, string> = {
   destination_disabled: 'destination',
 }
 
-/** Why an alert is over. */
-export interface Ending {
+/** Why an alert is over, or why it is sent again. */
+export interface Reason {
   /** One short sentence. */
   reason?: string | null
   /** The alert that tells of it from now on, since it got worse. */
   supersededBy?: string
+  /** When the alert is sent again, since its snooze is over. */
+  remindedAt?: Date
 }
 
 /** The addresses of an alert and of what it is about. */
@@ -34,12 +36,12 @@ export function links(
   }
 }
 
-/** What is told of an alert as it is now, and of why it is over. */
+/** The payload of a message about an alert as it is now, and why it is over or sent again. */
 export function payloadOf(
   alert: Alert,
   type: MessageType,
   baseUrl: string,
-  { reason, supersededBy }: Ending = {},
+  { reason, supersededBy, remindedAt }: Reason = {},
 ): Payload {
   const { event } = alert
   return {
@@ -54,6 +56,7 @@ export function payloadOf(
       created_at: alert.createdAt.toISOString(),
       ...(reason && { reason }),
       ...(supersededBy && { superseded_by: supersededBy }),
+      ...(remindedAt && { reminded_at: remindedAt.toISOString() }),
     },
     event: {
       type: event.type,

@@ -5,11 +5,14 @@ import type { MessageType } from './destination.ts'
 export const STATUSES = ['triggered', 'acknowledged', 'snoozed', 'resolved', 'dismissed'] as const
 export type Status = (typeof STATUSES)[number]
 
-/**
- * Whether an alert is open, so that a repeat counts on it instead of opening another. The words of the index
- * `alerts_open`, which says that a cause has one open alert.
- */
+/** Whether an alert is open, a condition in SQL. */
 export const OPEN = `status in ('triggered', 'acknowledged', 'snoozed')`
+
+/**
+ * Whether a repeat counts on an alert instead of opening another: it is open, or its dismissal lasts. The condition
+ * of the unique index `alerts_ongoing`, which allows a cause one such alert.
+ */
+export const ONGOING = `(${OPEN} or dismissal_lasts)`
 
 /** What happened, as it is stored, matched against rules and sent. */
 export interface StoredEvent {
@@ -41,6 +44,10 @@ export class Alert extends CompanyRow {
   declare lastSeenAt: Date
   declare snoozedUntil: Date | null
   declare resolvedAt: Date | null
+  /** The alert of the same cause that this one replaced because it got worse. */
+  declare supersedes: string | null
+  /** It was dismissed, and its check has not recovered since. */
+  declare dismissalLasts: boolean
 }
 
 /** One move of an alert from a status to another. */
@@ -99,6 +106,8 @@ export class Destination extends CompanyRow {
   declare disabledReason: string | null
   /** When the first of the attempts failed that have all failed since. */
   declare failingSince: Date | null
+  /** When the first of the attempts timed out that have all got no answer since. */
+  declare silentSince: Date | null
   declare createdAt: Date
   declare updatedAt: Date
   declare deletedAt: Date | null

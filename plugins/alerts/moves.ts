@@ -1,10 +1,13 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { apiError } from '../../server/errors.ts'
-import { rows, type Transaction } from '../../server/database.ts'
+import { insertAll, type Transaction } from '../../server/database.ts'
+import type { EventType } from './api.ts'
+import { isDemo } from './demo.ts'
 import { Alert, AlertMove, type Status } from './models.ts'
 import { close } from './resolve.ts'
-import { tell } from './tell.ts'
+import { sweepCompanies, type SweepContext } from './sweep-companies.ts'
+import { notifyAgain, notifyEnded } from './tell.ts'
 
 /** Where each status leads; what leads nowhere is final. */
 const MOVES: Record<Status, readonly Status[]> = {
@@ -27,14 +30,27 @@ export interface Move {
 /** The reason of a dismissal that makes what the alert spoke of part of what is expected. */
 const EXPECTED = 'expected'
 
+/**
+ * Types that each check raises again as long as it fails: a dismissal lasts until one recovers. The others are raised
+ * once for each thing that happens, which a dismissal of what happened before must not hide.
+ */
+const RECHECKED: readonly EventType[] = [
+  'freshness_violation',
+  'connection_failed',
+  'validity_failure',
+  'metric_anomaly',
+  'referential_failure',
+]
+
 /** Moves an alert. @throws 404 `ALERT_NOT_FOUND`, 409 `CONFLICT` when its status does not lead there */
 export async function moveAlert(server: Server, trx: Transaction, id: string, move: Move): Promise<Alert> {
   const { to, actor, reason } = move
+  let isLearned = false
   if (to === 'dismissed' && reason?.toLowerCase() === EXPECTED) {
     const known = await Alert.query(trx).findById(id)
     if (known) {
       const { kind, cause } = known
-      await server.plugins.alerts.expected(trx, { id, kind, cause, actor })
+      isLearned = await server.plugins.alerts.expected(trx, { id, kind, cause, actor })
     }
   }
   const alert = await Alert.query(trx).findById(id).forUpdate()
@@ -57,32 +73,64 @@ export async function moveAlert(server: Server, trx: Transaction, id: string, mo
     .patch({
       status: to,
       snoozedUntil,
-      ...(to === 'dismissed' && { resolvedAt: raw('now()') }),
+      ...(to === 'dismissed' && {
+        resolvedAt: raw('now()'),
+        // What fails after it was learned is beyond what was dismissed.
+        dismissalLasts: RECHECKED.includes(alert.kind) && !isLearned && !isDemo(alert),
+      }),
     })
     .returning('*')
   const change = { alertId: id, fromStatus: alert.status, toStatus: to, actor, reason, snoozedUntil }
   await AlertMove.query(trx).insert(change)
-  // Who was told that it began is told that it is over, whoever says so.
-  if (moved && to === 'dismissed') await tell(server, trx, [moved], 'alert.resolved', () => ({ reason }))
+  if (moved && to === 'dismissed')
+    await notifyEnded(server, trx, { alerts: [moved], reasonOf: () => ({ reason }) })
   return moved ?? alert
 }
 
+/** Most alerts that one sweep wakes. */
+const MAX_WOKEN = 1_000
+const SNOOZE_OVER = 'The snooze is over'
+
 /**
- * Brings alerts whose snooze is over back to `triggered`, in all companies. One that another transaction holds waits
- * for the next sweep: these rows are locked in no order.
+ * Brings alerts whose snooze is over back to `triggered`, in all companies, and notifies again those who were notified of
+ * them. One that another transaction holds waits for the next sweep.
  * @returns how many
  */
-export async function wakeSnoozed(trx: Transaction): Promise<number> {
-  const woken = await rows(
-    trx,
-    `with woken as (
-       update alerts set status = 'triggered', snoozed_until = null
-        where id in (
-          select id from alerts where status = 'snoozed' and snoozed_until <= now() for update skip locked)
-        returning id, company_id)
-     insert into alert_history (company_id, alert_id, from_status, to_status, reason, actor)
-     select company_id, id, 'snoozed', 'triggered', 'The snooze is over', 'system' from woken returning id`,
+export async function wakeSnoozed({ server, log }: SweepContext): Promise<number> {
+  const over = await server.db.statement<{ id: string; companyId: string }>(
+    `select id, company_id from alerts where status = 'snoozed' and snoozed_until <= now()
+      order by snoozed_until limit :most`,
+    { most: MAX_WOKEN },
   )
+  return sweepCompanies(log, 'wake snoozed alerts', over, (companyId, those) => {
+    const ids = those.map(({ id }) => id)
+    return server.db.company(companyId, trx => wake(server, trx, ids))
+  })
+}
+
+async function wake(server: Server, trx: Transaction, ids: readonly string[]): Promise<number> {
+  const held = await Alert.query(trx)
+    .select('id')
+    .whereRaw('id = any(cast(? as uuid[]))', [[...ids]])
+    .whereRaw(`status = 'snoozed' and snoozed_until <= now()`)
+    // In the order in which raising locks them.
+    .orderByRaw('kind collate "C", cause collate "C"')
+    .forUpdate()
+    .skipLocked()
+  if (held.length === 0) return 0
+  const woken = await Alert.query(trx)
+    .whereRaw('id = any(cast(? as uuid[]))', [held.map(({ id }) => id)])
+    .patch({ status: 'triggered', snoozedUntil: null })
+    .returning('*')
+  const moves = woken.map(({ id }) => ({
+    alertId: id,
+    fromStatus: 'snoozed' as const,
+    toStatus: 'triggered' as const,
+    reason: SNOOZE_OVER,
+    actor: 'system',
+  }))
+  await insertAll(moves, chunk => AlertMove.query(trx).insert(chunk))
+  await notifyAgain(server, trx, woken, { reason: SNOOZE_OVER, remindedAt: new Date() })
   return woken.length
 }
 

@@ -1,4 +1,5 @@
 import Joi from 'joi'
+import { withoutBidi } from './describe.ts'
 import { describe, httpsUrl, shorten } from './destination.ts'
 import type { DeliverContext, DestinationType, Outcome, Payload } from './destination.ts'
 
@@ -69,7 +70,7 @@ const MOST_IN_DETAILS = 80_000
 function triggering(payload: Payload): StoredEvent & Record<string, unknown> {
   const { alert, event, links } = payload
   const { heading, sentence, facts } = describe(payload)
-  const isLong = JSON.stringify(event.details).length > MOST_IN_DETAILS
+  const details = withoutBidi(JSON.stringify(event.details))
   return {
     event_action: 'trigger',
     dedup_key: alert.id,
@@ -84,7 +85,7 @@ function triggering(payload: Payload): StoredEvent & Record<string, unknown> {
       class: event.type,
       custom_details: {
         ...Object.fromEntries(facts.map(({ name, value }) => [name, value])),
-        ...(!isLong && { details: event.details }),
+        ...(details.length <= MOST_IN_DETAILS && { details: JSON.parse(details) as object }),
       },
     },
     links: [

@@ -51,6 +51,7 @@ export async function postGuarded(
   })
   return new Promise(resolve => {
     let answer: Outcome | undefined
+    const reached: Reached = { address: null, tlsVersion: null }
     const kept: Buffer[] = []
     let bytes = 0
     const end = (outcome: Outcome) => {
@@ -61,8 +62,13 @@ export async function postGuarded(
       )
       stream.destroy()
     }
-    stream.on('response', (response: { statusCode: number; socket: TLSSocket }) => {
-      answer = answered(response, elapsed())
+    stream.on('socket', (socket: TLSSocket) => {
+      // Read as soon as they are there: a socket that was closed has neither.
+      socket.once('connect', () => (reached.address = socket.remoteAddress ?? null))
+      socket.once('secureConnect', () => (reached.tlsVersion = socket.getProtocol()))
+    })
+    stream.on('response', ({ statusCode }: { statusCode: number }) => {
+      answer = answered(statusCode, elapsed(), reached)
     })
     stream.on('data', (chunk: Buffer) => {
       kept.push(chunk)
@@ -71,25 +77,24 @@ export async function postGuarded(
     })
     const fail = (error: Error) => {
       const { errorClass, sentence } = causeOf(error, target)
-      end(failure(errorClass, sentence, { latencyMs: elapsed() }))
+      end(failure(errorClass, sentence, { latencyMs: elapsed(), ...reached }))
     }
     stream.on('error', fail)
     for (const event of ['end', 'close']) stream.on(event, () => fail(new Error('no answer')))
   })
 }
 
-function answered(
-  { statusCode, socket }: { statusCode: number; socket: TLSSocket },
-  latencyMs: number,
-): Outcome {
+/** How far an attempt came: null what was not connected, or not secured. */
+type Reached = Pick<Outcome, 'address' | 'tlsVersion'>
+
+function answered(statusCode: number, latencyMs: number, reached: Reached): Outcome {
   const isDelivered = statusCode >= 200 && statusCode < 300
   return {
     isDelivered,
     statusCode,
     errorClass: isDelivered ? null : 'status',
     errorMessage: isDelivered ? null : `The receiver answered ${statusCode}; only 2xx counts as delivered`,
-    address: socket.remoteAddress ?? null,
-    tlsVersion: socket.getProtocol(),
+    ...reached,
     latencyMs,
     responseBody: null,
   }

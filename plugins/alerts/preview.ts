@@ -1,6 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { pagination, type Page } from '../../server/page.ts'
+import { SEVERITIES, type Severity } from './api.ts'
 import { NOT_DEMO } from './demo.ts'
 import { Alert, Destination, type AlertRule } from './models.ts'
 import { presentAlert } from './present.ts'
@@ -39,16 +40,24 @@ const OPEN_RULE: Tried = {
 }
 
 /** A past alert as far as rules look at it. */
-type Past = Pick<Alert, 'id' | 'kind' | 'cause' | 'severity' | 'assetId' | 'sourceId' | 'createdAt'> & {
+type Past = Pick<
+  Alert,
+  'id' | 'kind' | 'cause' | 'severity' | 'assetId' | 'sourceId' | 'createdAt' | 'resolvedAt' | 'supersedes'
+> & {
   tags: string[]
   /** The time in all its digits, to go on from. */
   place: string
 }
 
-/** What would have become of an alert that a rule asks for. */
+/**
+ * What would have become of an alert that a rule asks for: sent at once, sent when the cooldown ended, or never, since
+ * it was over before.
+ */
+type PastOutcome = 'told' | 'postponed' | 'held_back'
+
 interface Judged {
   id: string
-  isTold: boolean
+  outcome: PastOutcome
 }
 
 /** Alerts that are read at a time, however many there are. */
@@ -57,8 +66,8 @@ const DAY = 86_400_000
 const MINUTE = 60_000
 
 /**
- * Which alerts of the past days a rule would have told, which its cooldown would have held back, and to which
- * destinations. It is taken as switched on, and as the only rule.
+ * Which alerts of the past days a rule would have sent, which its cooldown would have postponed or held back, and to
+ * which destinations. It is taken as switched on, and as the only rule; snoozes do not count.
  * @throws 404 for a rule, a destination or an asset that does not exist, 400 for a tag mode without tags
  */
 export async function preview(server: Server, trx: Transaction, input: PreviewInput): Promise<object> {
@@ -69,7 +78,8 @@ export async function preview(server: Server, trx: Transaction, input: PreviewIn
   const until = new Date()
   const since = new Date(until.getTime() - daysBack * DAY)
   const judged = await judge(trx, rule, since)
-  const told = judged.filter(({ isTold }) => isTold).length
+  const count = (outcome: PastOutcome) => judged.filter(each => each.outcome === outcome).length
+  const [told, postponed] = [count('told'), count('postponed')]
   const destinations = await Destination.query(trx)
     .findByIds(rule.destinationIds)
     .whereNull('deletedAt')
@@ -80,9 +90,10 @@ export async function preview(server: Server, trx: Transaction, input: PreviewIn
     until,
     matched: judged.length,
     told,
-    held_back: judged.length - told,
+    postponed,
+    held_back: count('held_back'),
     // One for each alert and destination that is switched on.
-    messages: told * destinations.filter(({ isActive }) => isActive).length,
+    messages: (told + postponed) * destinations.filter(({ isActive }) => isActive).length,
     destinations: destinations.map(({ id, name, destinationType, isActive }) => ({
       id,
       name,
@@ -95,22 +106,32 @@ export async function preview(server: Server, trx: Transaction, input: PreviewIn
 }
 
 /**
- * Goes through past alerts, oldest first, as they would have come. It begins one cooldown earlier, so that the first
- * ones may be held back by those before them.
+ * Goes through past alerts, oldest first, as they would have come. It begins two cooldowns earlier, so that the first
+ * ones may be held back by those before them, which may have been postponed themselves.
  */
 async function judge(trx: Transaction, rule: Tried, since: Date): Promise<Judged[]> {
   const cooldown = rule.cooldownMinutes * MINUTE
-  const toldAt = new Map<string, number>()
+  // When the rule last sent of each cause, by severity.
+  const sentAt = new Map<string, Map<Severity, number>>()
   const judged: Judged[] = []
-  for await (const alert of past(trx, rule, new Date(since.getTime() - cooldown))) {
+  for await (const alert of past(trx, rule, new Date(since.getTime() - 2 * cooldown))) {
     if (!matches(rule, { ...alert, event: { asset: { tags: alert.tags } } })) continue
     const cause = `${alert.kind} ${alert.cause}`
+    const sent = sentAt.get(cause) ?? new Map<Severity, number>()
     const at = alert.createdAt.getTime()
-    const isTold = at - (toldAt.get(cause) ?? -Infinity) >= cooldown
-    if (isTold) toldAt.set(cause, at)
-    if (at >= since.getTime()) judged.push({ id: alert.id, isTold })
+    const lasted = alert.resolvedAt?.getTime() ?? Infinity
+    const free = alert.supersedes === null ? cooldown + latest(sent, alert.severity) : at
+    const outcome = free <= at ? 'told' : free < lasted ? 'postponed' : 'held_back'
+    if (outcome !== 'held_back') sentAt.set(cause, sent.set(alert.severity, Math.max(at, free)))
+    if (at >= since.getTime()) judged.push({ id: alert.id, outcome })
   }
   return judged
+}
+
+/** When a message of at least a severity was last sent. */
+function latest(sent: ReadonlyMap<Severity, number>, severity: Severity): number {
+  const atLeast = SEVERITIES.slice(SEVERITIES.indexOf(severity))
+  return Math.max(...atLeast.map(each => sent.get(each) ?? -Infinity))
 }
 
 /** Alerts since a moment, oldest first: those of the rule's types and severities, whatever else it asks; no demos. */
@@ -119,7 +140,8 @@ async function* past(trx: Transaction, rule: Tried, since: Date): AsyncGenerator
   for (;;) {
     const chunk = await rows<Past>(
       trx,
-      `select id, kind, cause, severity, asset_id, source_id, created_at, cast(created_at as text) as place,
+      `select id, kind, cause, severity, asset_id, source_id, created_at, resolved_at, supersedes,
+              cast(created_at as text) as place,
               array(select jsonb_array_elements_text(event #> '{asset,tags}')) as tags
          from alerts
         where company_id = :companyId and (created_at, id) > (cast(:place as timestamptz), cast(:id as uuid))
@@ -144,8 +166,8 @@ async function* past(trx: Transaction, rule: Tried, since: Date): AsyncGenerator
 
 async function presented(trx: Transaction, page: readonly Judged[], baseUrl: string): Promise<object[]> {
   const alerts = await Alert.query(trx).findByIds(page.map(({ id }) => id))
-  return page.flatMap(({ id, isTold }) => {
+  return page.flatMap(({ id, outcome }) => {
     const alert = alerts.find(each => each.id === id)
-    return alert ? [{ ...presentAlert(alert, baseUrl), outcome: isTold ? 'told' : 'held_back' }] : []
+    return alert ? [{ ...presentAlert(alert, baseUrl), outcome }] : []
   })
 }

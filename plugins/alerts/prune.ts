@@ -24,10 +24,14 @@ export const pruneJob: Job = {
   }),
 }
 
-/** With their history and deliveries. One company after the other, as the index has them. */
+/**
+ * With their history and deliveries. One company after the other, as the index has them. An alert whose dismissal lasts
+ * stays: without it, the next failure of its check would open another.
+ */
 const ALERTS = `
   delete from alerts where id = any(array(
     select a.id from companies c
       join alerts a on a.company_id = c.company_id and a.resolved_at < now() - make_interval(days => :days)
+       and not (a.status = 'dismissed' and a.dismissal_lasts)
      limit :batch for update of a skip locked))
   returning 1 as gone`

@@ -4,16 +4,17 @@ import { v7 } from 'uuid'
 import { companyOf, insertAll, rows, type Transaction } from '../../server/database.ts'
 import { storable, storableJson } from '../../server/storable.ts'
 import { SEVERITIES, type AlertsApi, type Event, type EventType, type Severity } from './api.ts'
-import type { Learn, LookUp, Raised } from './api.ts'
-import { Alert, AlertMove, OPEN, type Status, type StoredEvent } from './models.ts'
-import { close, resolveAll } from './resolve.ts'
-import { tell } from './tell.ts'
+import type { AssetLookUp, Learn, Raised } from './api.ts'
+import { Alert, AlertMove, ONGOING, type Status, type StoredEvent } from './models.ts'
+import { endDismissals, isOpen, markResolved, resolveAll, type Closing } from './resolve.ts'
+import { forgetAssets } from './rules.ts'
+import { notifyBegun, type Ended } from './tell.ts'
 import { unwatch } from './unwatch.ts'
 
 /** `server.plugins.alerts` of a server. */
 export function makeAlertsApi(server: Server): AlertsApi {
   const learners = new Map<EventType, Learn>()
-  let lookUpAssets: LookUp | undefined
+  let assets: AssetLookUp | undefined
   return {
     async raise(trx, event) {
       const [raised] = await raiseAll(server, trx, [event])
@@ -23,10 +24,13 @@ export function makeAlertsApi(server: Server): AlertsApi {
     resolve: async (trx, type, cause) => (await resolveAll(server, trx, type, [cause])) > 0,
     resolveAll: (trx, type, causes, reason) => resolveAll(server, trx, type, causes, reason),
     unwatch: (trx, what) => unwatch(server, trx, what),
+    forgetAssets,
     onExpected: (type, learn) => void learners.set(type, learn),
-    assetsFrom: lookUp => void (lookUpAssets = lookUp),
-    knownAssets: async (trx, ids) => (await lookUpAssets?.(trx, ids)) ?? [],
-    expected: async (trx, { id, kind, cause, actor }) => learners.get(kind)?.(trx, { id, cause, actor }),
+    assetsFrom: lookUp => void (assets = lookUp),
+    knownAssets: async (trx, ids) => (await assets?.known(trx, ids)) ?? [],
+    assetIdOf: async (trx, asset) => (await assets?.idOf(trx, asset)) ?? asset,
+    expected: async (trx, { id, kind, cause, actor }) =>
+      (await learners.get(kind)?.(trx, { id, cause, actor })) ?? false,
   }
 }
 
@@ -36,9 +40,11 @@ const isWorse = (one: Severity, other: Severity) => SEVERITIES.indexOf(one) > SE
 interface Numbered {
   id: string
   event: Event
+  /** The alert that this one replaces because it got worse. */
+  supersedes?: string
 }
 
-/** The alert of an event: opened for it, or open before. */
+/** The alert of an event: opened for it, or ongoing before. */
 interface Kept {
   id: string
   kind: EventType
@@ -52,11 +58,20 @@ async function raiseAll(server: Server, trx: Transaction, events: readonly Event
   const numbered = events.map(event => ({ id: v7(), event }))
   const kept = await store(trx, numbered)
   const worse = numbered.filter(({ event }) => gotWorse(kept.get(keyOf(event)), event))
-  await supersede(server, trx, worse, kept)
-  for (const [key, alert] of await store(trx, worse)) kept.set(key, alert)
+  const stale = numbered.filter(item => !worse.includes(item) && isStale(kept.get(keyOf(item.event))))
+  const superseded = await supersede(trx, worse, kept)
+  await endDismissals(
+    trx,
+    stale.map(({ event }) => kept.get(keyOf(event))!),
+  )
+  const successors = [
+    ...worse.map(item => ({ ...item, supersedes: kept.get(keyOf(item.event))?.id })),
+    ...stale,
+  ]
+  for (const [key, alert] of await store(trx, successors)) kept.set(key, alert)
   const raised = events.map(event => kept.get(keyOf(event))!)
   const fresh = raised.filter(({ isNew }) => isNew)
-  await announce(server, trx, fresh)
+  await announce(server, trx, fresh, superseded)
   return raised.map(({ id, isNew }) => ({ alertId: id, isNew }))
 }
 
@@ -65,7 +80,7 @@ function keyOf({ type, cause }: Pick<Event, 'type' | 'cause'>): string {
 }
 
 /**
- * Inserts alerts, or counts on the open ones of their causes: the unique index on open alerts decides which. One that
+ * Inserts alerts, or counts on the ongoing ones of their causes: the unique index on these decides which. One that
  * its event finds worse than it was is only locked. Rows are locked in the order of kind and cause, whether they are
  * there or not, so that no two transactions wait for each other.
  * @returns the alerts by the keys of their events
@@ -80,16 +95,19 @@ async function store(trx: Transaction, numbered: readonly Numbered[]): Promise<M
     rows<Kept>(
       trx,
       `insert into alerts
-         (id, company_id, source_id, asset_id, kind, cause, severity, status, rule_name, title, event, context_data, resolved_at)
+         (id, company_id, source_id, asset_id, kind, cause, severity, status, rule_name, title, event, context_data,
+          supersedes, resolved_at)
        select id, :companyId, source_id, asset_id, kind, cause, severity, status, rule_name, title, event, context_data,
-              case when status = 'resolved' then now() end
+              supersedes, case when status = 'resolved' then now() end
          from unnest(
            cast(:ids as uuid[]), cast(:sourceIds as uuid[]), cast(:assetIds as uuid[]), cast(:kinds as text[]),
            cast(:causes as text[]), cast(:severities as text[]), cast(:statuses as text[]), cast(:ruleNames as text[]),
-           cast(:titles as text[]), cast(:events as jsonb[]), cast(:contexts as jsonb[])) with ordinality
-           as raised (id, source_id, asset_id, kind, cause, severity, status, rule_name, title, event, context_data, place)
+           cast(:titles as text[]), cast(:events as jsonb[]), cast(:contexts as jsonb[]), cast(:supersedes as uuid[]))
+           with ordinality
+           as raised (id, source_id, asset_id, kind, cause, severity, status, rule_name, title, event, context_data,
+                      supersedes, place)
         order by place
-       on conflict (company_id, kind, cause) where ${OPEN}
+       on conflict (company_id, kind, cause) where ${ONGOING}
        do update set
          occurrences = alerts.occurrences + case when ${WORSE} then 0 else 1 end,
          last_seen_at = case when ${WORSE} then alerts.last_seen_at else now() end
@@ -100,7 +118,7 @@ async function store(trx: Transaction, numbered: readonly Numbered[]): Promise<M
   return new Map(kept.map(alert => [keyOf({ type: alert.kind, cause: alert.cause }), alert]))
 }
 
-/** `isWorse` of a repeat and the alert that is open. */
+/** `isWorse` of a repeat and the alert that is ongoing. */
 const WORSE = `array_position(cast(:order as text[]), excluded.severity) > array_position(cast(:order as text[]), alerts.severity)`
 
 /** What is stored of events, a list a column. They may quote data, which holds any character. */
@@ -118,6 +136,7 @@ function columns(numbered: readonly Numbered[]): Record<string, unknown[]> {
     titles: list(({ event }) => storable(event.title)),
     events: list(({ event }) => storableJson(storedEvent(event))),
     contexts: list(({ event }) => storableJson(event.contextData ?? {})),
+    supersedes: list(({ supersedes }) => supersedes ?? null),
   }
 }
 
@@ -140,30 +159,48 @@ function gotWorse(kept: Kept | undefined, event: Event): boolean {
   return kept !== undefined && !kept.isNew && isWorse(event.severity, kept.severity)
 }
 
+/** Whether an alert counts as ongoing only because the version before resolved it and left `dismissal_lasts` set. */
+function isStale(kept: Kept | undefined): boolean {
+  return kept !== undefined && !kept.isNew && kept.status === 'resolved'
+}
+
 /**
- * Closes the open alerts of causes that have got worse, so that new ones are opened and told. They have to be new:
- * receivers take a second message with the same alert id for a duplicate. Nobody is told `alert.resolved`.
+ * Closes the alerts of causes that have got worse, so that new ones are opened and sent. They have to be new: receivers
+ * take a second message with the same alert id for a duplicate.
+ * @returns those that were open; the dismissal of the others is over
  */
 async function supersede(
-  server: Server,
   trx: Transaction,
   worse: readonly Numbered[],
   kept: ReadonlyMap<string, Kept>,
-): Promise<void> {
+): Promise<Ended> {
   const superseded = worse.map(({ id, event }) => ({
     ...kept.get(keyOf(event))!,
     supersededBy: id,
     to: event.severity,
   }))
-  await close(server, trx, superseded, ({ to, supersededBy }) => ({
-    actor: 'system',
-    reason: `It got worse: ${to}`,
-    supersededBy,
-  }))
+  await endDismissals(
+    trx,
+    superseded.filter(alert => !isOpen(alert)),
+  )
+  const open = superseded.filter(isOpen)
+  const closings = new Map(
+    open.map(({ id, to, supersededBy }): [string, Closing] => [
+      id,
+      { actor: 'system', reason: `It got worse: ${to}`, supersededBy },
+    ]),
+  )
+  const reasonOf = ({ id }: { id: string }) => closings.get(id)!
+  return { alerts: await markResolved(trx, open, reasonOf), reasonOf }
 }
 
-/** Notes that alerts were opened, and tells whom they concern. */
-async function announce(server: Server, trx: Transaction, fresh: readonly Kept[]): Promise<void> {
+/** Records that alerts were opened, and notifies those concerned. */
+async function announce(
+  server: Server,
+  trx: Transaction,
+  fresh: readonly Kept[],
+  superseded: Ended,
+): Promise<void> {
   if (fresh.length === 0) return
   const moves = fresh.map(({ id, status }) => ({
     alertId: id,
@@ -175,5 +212,5 @@ async function announce(server: Server, trx: Transaction, fresh: readonly Kept[]
   const alerts = await Alert.query(trx)
     .whereRaw('id = any(cast(? as uuid[]))', [fresh.map(({ id }) => id)])
     .orderBy('id')
-  await tell(server, trx, alerts, 'alert.triggered')
+  await notifyBegun(server, trx, alerts, superseded)
 }

@@ -121,7 +121,9 @@ const rule = record({
   tag_filter_mode: Joi.string().valid('any', 'all').allow(null).example(null),
   tag_filter_tags: list(Joi.string()).allow(null).example(null),
   destination_ids: list(id).example([DESTINATION_ID]),
-  cooldown_minutes: count.description('For how long it tells of one cause once.').example(60),
+  cooldown_minutes: count
+    .description('For how long it sends one message of a cause; later ones are postponed.')
+    .example(60),
   is_active: flag,
   created_at: time,
   updated_at: time,
@@ -131,9 +133,12 @@ const preview = record({
   since: time,
   until: time,
   matched: count.example(5),
-  told: count.example(3),
-  held_back: count.description('By the cooldown.').example(2),
-  messages: count.description('One for each alert and each destination that is switched on.').example(3),
+  told: count.description('Sent at once.').example(3),
+  postponed: count.description('Sent when the cooldown ended: the alert was still open.').example(1),
+  held_back: count.description('Over before the cooldown ended: never sent.').example(1),
+  messages: count
+    .description('One for each alert that is sent and each destination that is switched on.')
+    .example(4),
   destinations: list(
     record({
       id,
@@ -142,7 +147,7 @@ const preview = record({
       is_active: flag,
     }),
   ),
-  alerts: list(record({ ...alertFields, outcome: Joi.string().valid('told', 'held_back') })),
+  alerts: list(record({ ...alertFields, outcome: Joi.string().valid('told', 'postponed', 'held_back') })),
   pagination: record(pageFields),
 })
 
@@ -188,7 +193,7 @@ const endFields = {
   error_class: Joi.string()
     .allow(null)
     .description(
-      '`egress_refused`, `dns`, `connect`, `tls`, `timeout`, `protocol`, `status`, `configuration`, `other`.',
+      '`egress_refused`, `dns`, `connect`, `tls`, `timeout`, `protocol`, `status`, `configuration`, `interrupted` (the process that made the attempt was lost), `other`.',
     )
     .example(null),
   error_message: text.allow(null).example(null),
@@ -211,7 +216,10 @@ const deliveryFields = {
   trigger,
   status: deliveryStatus.example('delivered'),
   attempt_count: count.example(1),
-  next_attempt_at: time.allow(null).example(null),
+  next_attempt_at: time
+    .allow(null)
+    .description('When the next attempt is due; while a cooldown postpones the first one, when it ends.')
+    .example(null),
   stopped_reason: text.allow(null).example(null),
   created_at: time,
   completed_at: time.allow(null),

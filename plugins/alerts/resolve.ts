@@ -2,17 +2,23 @@ import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { insertAll, type Transaction } from '../../server/database.ts'
 import type { EventType } from './api.ts'
-import type { Ending } from './message.ts'
-import { Alert, AlertMove, OPEN } from './models.ts'
-import { tell } from './tell.ts'
+import type { Reason } from './message.ts'
+import { Alert, AlertMove, ONGOING } from './models.ts'
+import { notifyEnded } from './tell.ts'
 
 /** Why an alert is resolved, and by whom: `system`, `user:<id>` or `key:<id>`. */
-export interface Closing extends Ending {
+export interface Closing extends Reason {
   actor: string
   reason: string | null
 }
 
-/** Resolves the open alerts of some causes and sends `alert.resolved` for each. @returns how many were open */
+/** An alert whose row the caller holds. */
+type Held = Pick<Alert, 'id' | 'status'>
+
+/**
+ * Resolves the open alerts of some causes and sends `alert.resolved` for each. Dismissals of these causes end.
+ * @returns how many were open
+ */
 export async function resolveAll(
   server: Server,
   trx: Transaction,
@@ -21,42 +27,89 @@ export async function resolveAll(
   reason = 'It recovered',
 ): Promise<number> {
   if (causes.length === 0) return 0
-  const open = await Alert.query(trx)
+  const ongoing = await Alert.query(trx)
     .select('id', 'status')
     .where({ kind: type })
     .whereRaw('cause = any(cast(? as text[]))', [[...causes]])
-    .whereRaw(OPEN)
+    .whereRaw(ONGOING)
     // In the order in which raising locks them.
     .orderByRaw('cause collate "C"')
     .forUpdate()
+  return closeOngoing(server, trx, ongoing, reason)
+}
+
+/** Resolves ongoing alerts whose rows the caller holds, and ends dismissals. @returns how many were open */
+export async function closeOngoing(
+  server: Server,
+  trx: Transaction,
+  ongoing: readonly Held[],
+  reason: string,
+): Promise<number> {
+  await endDismissals(
+    trx,
+    ongoing.filter(alert => !isOpen(alert)),
+  )
+  const open = ongoing.filter(isOpen)
   await close(server, trx, open, () => ({ actor: 'system', reason }))
   return open.length
 }
 
 /**
- * Resolves open alerts whose rows the caller holds, and sends `alert.resolved` for each: who was told that something
- * began is told that it is over.
+ * Whether an ongoing alert is open. One that is not is dismissed, or was dismissed and then resolved by the version
+ * before, which leaves `dismissal_lasts` set.
+ */
+export function isOpen({ status }: Pick<Alert, 'status'>): boolean {
+  return status !== 'dismissed' && status !== 'resolved'
+}
+
+/** Ends dismissals that last: the next failure opens a new alert. */
+export async function endDismissals(trx: Transaction, closed: readonly Held[]): Promise<void> {
+  if (closed.length === 0) return
+  await Alert.query(trx)
+    .whereRaw('id = any(cast(? as uuid[]))', [closed.map(({ id }) => id)])
+    .patch({ dismissalLasts: false })
+}
+
+/**
+ * Resolves open alerts whose rows the caller holds, and sends `alert.resolved` to those who were notified that they
+ * began.
  * @returns them as they are then
  */
-export async function close<Held extends Pick<Alert, 'id' | 'status'>>(
+export async function close<Each extends Held>(
   server: Server,
+  trx: Transaction,
+  alerts: readonly Each[],
+  closingOf: (alert: Each) => Closing,
+): Promise<Alert[]> {
+  const closings = new Map(alerts.map(alert => [alert.id, closingOf(alert)]))
+  const reasonOf = ({ id }: Pick<Alert, 'id'>) => closings.get(id)!
+  const resolved = await markResolved(trx, alerts, reasonOf)
+  await notifyEnded(server, trx, { alerts: resolved, reasonOf })
+  return resolved
+}
+
+/** The same without a message. */
+export async function markResolved(
   trx: Transaction,
   alerts: readonly Held[],
   closingOf: (alert: Held) => Closing,
 ): Promise<Alert[]> {
   if (alerts.length === 0) return []
-  const closings = new Map(alerts.map(alert => [alert.id, closingOf(alert)]))
+  const ids = alerts.map(({ id }) => id)
   const resolved = await Alert.query(trx)
-    .whereRaw('id = any(cast(? as uuid[]))', [[...closings.keys()]])
-    .patch({ status: 'resolved', resolvedAt: raw('now()') as unknown as Date, snoozedUntil: null })
+    .whereRaw('id = any(cast(? as uuid[]))', [ids])
+    .patch({
+      status: 'resolved',
+      resolvedAt: raw('now()') as unknown as Date,
+      snoozedUntil: null,
+      dismissalLasts: false,
+    })
     .returning('*')
-  if (resolved.length < alerts.length)
-    throw new Error(`Of the alerts ${[...closings.keys()].join()} one vanished under its lock`)
+  if (resolved.length < alerts.length) throw new Error(`An alert of ${ids.join()} vanished under its lock`)
   const moves = alerts.map(alert => {
-    const { actor, reason } = closings.get(alert.id)!
+    const { actor, reason } = closingOf(alert)
     return { alertId: alert.id, fromStatus: alert.status, toStatus: 'resolved' as const, actor, reason }
   })
   await insertAll(moves, chunk => AlertMove.query(trx).insert(chunk))
-  await tell(server, trx, resolved, 'alert.resolved', ({ id }) => closings.get(id)!)
   return resolved
 }

@@ -126,9 +126,9 @@ export const ruleRoutes: ServerRoute[] = [
     path: '/api/v1/sdk/alerts/preview',
     options: {
       ...access.read,
-      description:
-        'Try a rule on past alerts: which it would have told, and which its cooldown would have held back',
+      description: 'Try a rule on past alerts: which it would have sent at once, later or not at all',
       notes: [
+        'A cooldown postpones an alert until it ends, and holds back what is over by then.',
         'Takes the fields of a rule, or the id of one; fields given beside an id stand in for those of the rule.',
         'The rule is taken as switched on, whatever it is. Nothing is sent or stored.',
       ],

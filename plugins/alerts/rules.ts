@@ -1,11 +1,12 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { v7 } from 'uuid'
-import type { Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import type { EventType, Severity } from './api.ts'
 import { noSuchDestination } from './destinations.ts'
 import { AlertRule, Destination } from './models.ts'
+import { reviewPostponed } from './postponed.ts'
 
 /** The fields of a rule as a request gives them. */
 export interface RuleInput {
@@ -41,7 +42,8 @@ export async function findRule(trx: Transaction, id: string, lock = false): Prom
 
 /**
  * Changes what is given; null takes a filter away.
- * @throws as `createRule`, 404 `NOT_FOUND`, and 400 for a rule that is on and has no destination
+ * @throws as `createRule`, 404 `NOT_FOUND`, and 400 for a rule that is on and has no destination, or whose assets were
+ *   all removed
  */
 export async function changeRule(
   server: Server,
@@ -51,16 +53,23 @@ export async function changeRule(
 ): Promise<AlertRule> {
   const rule = await findRule(trx, id, true)
   await refuseUnknown(server, trx, input, rule)
-  const { tagFilterMode, isActive, destinationIds } = changedBy(rule, input)
+  const { tagFilterMode, isActive, destinationIds, assetIds } = changedBy(rule, input)
   if (isActive && destinationIds.length === 0)
     throw invalidField(
       'destination_ids',
       'is empty, so nobody would be told: name one, or send is_active false',
     )
+  if (isActive && assetIds?.length === 0)
+    throw invalidField(
+      'asset_ids',
+      'is empty since its assets were removed: name others, or send null for all assets',
+    )
   const [changed] = await AlertRule.query(trx)
     .where({ id })
     .patch({ ...columns(input), tagFilterMode, updatedAt: raw('now()') })
     .returning('*')
+  // Without a cooldown it held nothing back.
+  if (rule.cooldownMinutes > 0) await reviewPostponed(trx, id)
   return changed ?? rule
 }
 
@@ -71,9 +80,26 @@ export function changedBy<Fields extends Partial<AlertRule>>(rule: Fields, input
 
 /** Deletes a rule. @returns it as it was. @throws 404 `NOT_FOUND` */
 export async function deleteRule(trx: Transaction, id: string): Promise<AlertRule> {
-  const rule = await findRule(trx, id)
+  const rule = await findRule(trx, id, true)
   await AlertRule.query(trx).where({ id }).delete()
+  if (rule.cooldownMinutes > 0) await reviewPostponed(trx, id)
   return rule
+}
+
+/** `forgetAssets` of the API of alerts. */
+export async function forgetAssets(trx: Transaction, assetIds: readonly string[]): Promise<void> {
+  await rows(
+    trx,
+    `with naming as (
+       select id, array(select unnest(asset_ids) except select unnest(cast(:assetIds as uuid[]))) as others
+         from alert_rules
+        where company_id = :companyId and asset_ids && cast(:assetIds as uuid[])
+        order by id for no key update)
+     update alert_rules r
+        set asset_ids = others, is_active = r.is_active and cardinality(others) > 0, updated_at = now()
+       from naming n where r.company_id = :companyId and r.id = n.id`,
+    { companyId: companyOf(trx), assetIds: [...assetIds] },
+  )
 }
 
 function columns(input: RuleInput): Partial<AlertRule> {

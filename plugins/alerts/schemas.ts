@@ -17,7 +17,9 @@ const alertFilters = {
   ...pageQuery(),
   severity: queryWords(SEVERITIES),
   event_type: queryWords(EVENT_TYPES),
-  asset_id: uuid.description('A table, or a source with all its tables.'),
+  asset_id: Joi.string()
+    .max(1_000)
+    .description('The id or the qualified name of a table, or of a source with all its tables.'),
   delivery_failed: queryBoolean.description('Whether a message about it reached none of its destinations.'),
   search: Joi.string()
     .max(200)
@@ -118,13 +120,18 @@ export const schemas = {
     .required(),
   destinations: Joi.object({
     ...pageQuery(),
-    destination_type: Joi.string().max(100),
+    destination_type: Joi.string()
+      .max(100)
+      .meta({ openapi: { 'x-words': 'destination_type' } }),
     is_active: queryBoolean,
     is_failing: queryBoolean.description('Whether its latest attempts have all failed.'),
   }),
   newDestination: Joi.object({
     name: destinationFields.name.required(),
-    destination_type: Joi.string().required(),
+    destination_type: Joi.string()
+      .required()
+      .example('webhook')
+      .meta({ openapi: { 'x-words': 'destination_type' } }),
     config: Joi.object().unknown().required(),
     is_active: destinationFields.is_active.default(true),
   }).required(),

@@ -1,59 +1,192 @@
 import type { Server } from '@hapi/hapi'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
-import { startDeliveries } from './delivery.ts'
+import type { Transaction } from '../../server/database.ts'
+import { startDeliveries, type Message } from './delivery.ts'
 import { isDemo } from './demo.ts'
 import type { MessageType } from './destination.ts'
-import { payloadOf, type Ending } from './message.ts'
-import type { Alert } from './models.ts'
-import { recipients } from './recipients.ts'
+import { payloadOf, type Reason } from './message.ts'
+import { Alert, Destination } from './models.ts'
+import { postpone, stopPostponed } from './postponed.ts'
+import { notifiedOf, recipients, type Notified, type Recipient } from './recipients.ts'
 import { composed } from './types.ts'
 
-/**
- * Sends a message about each of some alerts to all who should hear of it; of demo alerts, nobody should.
- * @param endingOf of `alert.resolved`: why an alert is over
- */
-export async function tell(
-  server: Server,
-  trx: Transaction,
-  all: readonly Alert[],
-  type: MessageType,
-  endingOf?: (alert: Alert) => Ending,
-): Promise<void> {
-  const alerts = all.filter(alert => !isDemo(alert))
-  const told = await recipients(trx, alerts, type)
-  const isOnItsWay = type === 'alert.resolved' ? await triggeredPending(trx, alerts) : () => false
-  const messages = alerts.flatMap((alert, place) => {
-    const those = told[place] ?? []
-    if (those.length === 0) return []
-    const payload = payloadOf(alert, type, server.config.baseUrl, endingOf?.(alert))
-    const bodies = new Map<string, string>()
-    return those.map(({ destination, ruleIds }) => {
-      const { id: destinationId, destinationType } = destination
-      const isFailing = destination.failingSince !== null
-      const isWaiting = isOnItsWay(alert.id, destinationId)
-      const body = bodies.get(destinationType) ?? composed(server, destinationType, payload)
-      bodies.set(destinationType, body)
-      return { alertId: alert.id, destinationId, ruleIds, eventType: type, body, isFailing, isWaiting }
-    })
-  })
-  if (messages.length > 0) await startDeliveries(server, trx, messages)
+/** One message to one destination, before it is composed. */
+interface Addressed {
+  alert: Alert
+  type: MessageType
+  reason?: Reason
+  destination: Destination
+  ruleIds: string[]
+  /** Whether an earlier message of the alert to the destination has to end first. */
+  isWaiting: boolean
+}
+
+/** Alerts that are over, and why. */
+export interface Ended {
+  alerts: readonly Alert[]
+  reasonOf: (alert: Alert) => Reason
 }
 
 /**
- * To which destinations `alert.triggered` of some alerts is still on its way: what follows must not overtake it. Asked
- * under the alerts' locks, under which deliveries end.
+ * Notifies those concerned that alerts began; of demo alerts, none is. A message that a cooldown holds back is postponed.
+ * @param superseded the alerts that got worse and became some of these: a destination that is notified of the new one
+ * is notified that the one before ended. Any other keeps it open until the trouble is over.
  */
-async function triggeredPending(
+export async function notifyBegun(
+  server: Server,
   trx: Transaction,
   alerts: readonly Alert[],
-): Promise<(alertId: string, destinationId: string) => boolean> {
-  const pending = await rows<{ alertId: string; destinationId: string }>(
-    trx,
-    `select alert_id, destination_id from deliveries
-      where company_id = :companyId and alert_id = any(cast(:ids as uuid[]))
-        and event_type = 'alert.triggered' and status = 'pending'`,
-    { companyId: companyOf(trx), ids: alerts.map(({ id }) => id) },
+  superseded: Ended,
+): Promise<void> {
+  const begun = alerts.filter(alert => !isDemo(alert))
+  const found = await recipients(trx, begun)
+  const all = begun.flatMap((alert, place) =>
+    (found[place] ?? []).map(recipient => ({ ...begunMessage(alert, recipient), ...recipient })),
   )
-  const known = new Set(pending.map(({ alertId, destinationId }) => `${alertId} ${destinationId}`))
-  return (alertId, destinationId) => known.has(`${alertId} ${destinationId}`)
+  const now = all.filter(({ postponedUntil }) => postponedUntil === null)
+  const isNotified = new Set(now.map(({ alert, destination }) => `${alert.supersedes} ${destination.id}`))
+  const ends = await endMessages(server, trx, superseded, (id, destinationId) =>
+    isNotified.has(`${id} ${destinationId}`),
+  )
+  await send(server, trx, [...ends, ...now])
+  const held = all.filter(({ postponedUntil }) => postponedUntil !== null)
+  const messages = messagesOf(server, held)
+  await postpone(
+    trx,
+    held.map(({ postponedUntil }, place) => ({ message: messages[place]!, until: postponedUntil! })),
+  )
+}
+
+/**
+ * Notifies again those who were notified that alerts began and whose rules still ask for them, whatever their cooldowns.
+ * A destination to which such a message is still on its way gets no other.
+ */
+export async function notifyAgain(
+  server: Server,
+  trx: Transaction,
+  alerts: readonly Alert[],
+  reason: Reason,
+): Promise<void> {
+  const notified = await notifiedOf(trx, alerts)
+  const before = new Set(
+    notified
+      .filter(({ isPending, newestId, alertId }) => !isPending && newestId === alertId)
+      .map(({ alertId, destinationId }) => `${alertId} ${destinationId}`),
+  )
+  if (before.size === 0) return
+  const found = await recipients(trx, alerts, { ignoresCooldowns: true })
+  const again = alerts.flatMap((alert, place) =>
+    (found[place] ?? [])
+      .filter(({ destination }) => before.has(`${alert.id} ${destination.id}`))
+      .map(recipient => ({ ...begunMessage(alert, recipient), reason })),
+  )
+  await send(server, trx, again)
+}
+
+/** Notifies those who were notified that alerts began that they ended. What a cooldown postponed is not sent any more. */
+export async function notifyEnded(server: Server, trx: Transaction, ended: Ended): Promise<void> {
+  await send(server, trx, await endMessages(server, trx, ended))
+}
+
+/** A message that an alert began, to one who should be notified of it. */
+export function begunMessage(alert: Alert, { destination, ruleIds }: Omit<Recipient, 'postponedUntil'>) {
+  return { alert, type: 'alert.triggered' as const, destination, ruleIds, isWaiting: false }
+}
+
+/**
+ * The messages that alerts, and those that they superseded, ended. A destination that is switched off has one too: its
+ * attempt ends as `stopped`, and it can be sent again later. One that was deleted has none.
+ * @param isMeant whether the end of an alert is meant for a destination
+ */
+async function endMessages(
+  server: Server,
+  trx: Transaction,
+  { alerts, reasonOf }: Ended,
+  isMeant: (alertId: string, destinationId: string) => boolean = () => true,
+): Promise<Addressed[]> {
+  const real = alerts.filter(alert => !isDemo(alert))
+  const known = await notifiedOf(trx, real)
+  const all = [...known, ...(await forgotten(server, trx, real, known))]
+  await stopPostponed(
+    trx,
+    all.filter(({ isPostponed }) => isPostponed),
+    'The alert was over, or got worse, before the cooldown of its rule ended',
+  )
+  const notified = all.filter(
+    ({ isPostponed, newestId, destinationId }) => !isPostponed && isMeant(newestId, destinationId),
+  )
+  if (notified.length === 0) return []
+  const newest = new Map(alerts.map(alert => [alert.id, alert]))
+  const olderIds = notified.map(({ alertId }) => alertId).filter(id => !newest.has(id))
+  const older = olderIds.length > 0 ? await Alert.query(trx).findByIds([...new Set(olderIds)]) : []
+  const byId = new Map([...older, ...alerts].map(alert => [alert.id, alert]))
+  const destinations = await Destination.query(trx)
+    .findByIds([...new Set(notified.map(({ destinationId }) => destinationId))])
+    .whereNull('deletedAt')
+  return notified.flatMap(({ newestId, alertId, destinationId, ruleIds, isPending: isWaiting }) => {
+    const destination = destinations.find(({ id }) => id === destinationId)
+    const [alert, over] = [byId.get(alertId), newest.get(newestId)]
+    if (!destination || !alert || !over) return []
+    const { status, resolvedAt } = over
+    const shown = alert.$clone().$set({ status, resolvedAt })
+    return [
+      {
+        alert: shown,
+        type: 'alert.resolved' as const,
+        reason: reasonOf(over),
+        destination,
+        ruleIds,
+        isWaiting,
+      },
+    ]
+  })
+}
+
+/**
+ * Who should have been notified of alerts that are older than the record of what was sent, by the rules of now: an
+ * incident that stays open for ever is worse than the end of one that nothing was sent of.
+ */
+async function forgotten(
+  server: Server,
+  trx: Transaction,
+  alerts: readonly Alert[],
+  known: readonly Notified[],
+): Promise<Notified[]> {
+  const kept = Date.now() - server.config.retentionAlertsDays * DAY_MS
+  const old = alerts.filter(
+    ({ id, createdAt }) => createdAt.getTime() < kept && !known.some(({ newestId }) => newestId === id),
+  )
+  const found = await recipients(trx, old, { ignoresCooldowns: true })
+  return old.flatMap(({ id }, place) =>
+    found[place]!.map(({ destination, ruleIds }) => ({
+      newestId: id,
+      alertId: id,
+      destinationId: destination.id,
+      ruleIds,
+      deliveryId: '',
+      isPostponed: false,
+      isPending: false,
+    })),
+  )
+}
+
+const DAY_MS = 86_400_000
+
+/** Composes messages and starts their deliveries. */
+export async function send(server: Server, trx: Transaction, addressed: readonly Addressed[]): Promise<void> {
+  if (addressed.length > 0) await startDeliveries(server, trx, messagesOf(server, addressed))
+}
+
+/** Messages with their bodies, each made once for all destinations of a type. */
+function messagesOf(server: Server, addressed: readonly Addressed[]): Message[] {
+  const bodies = new Map<string, string>()
+  return addressed.map(({ alert, type, reason, destination, ruleIds, isWaiting }) => {
+    const { id: destinationId, destinationType } = destination
+    const key = `${type} ${alert.id} ${destinationType}`
+    const body =
+      bodies.get(key) ??
+      composed(server, destinationType, payloadOf(alert, type, server.config.baseUrl, reason))
+    bodies.set(key, body)
+    const isFailing = destination.failingSince !== null
+    return { alertId: alert.id, destinationId, ruleIds, eventType: type, body, isFailing, isWaiting }
+  })
 }

@@ -56,9 +56,11 @@ export async function trends(request: Request) {
   const dates = Array.from({ length: asked.days + 1 }, (_, day) => first.plus({ days: day }).startOf('day'))
   const midnights = dates.map(date => date.toJSDate())
   return inCompany(request, async trx => {
+    const { asset_id: given } = asked
+    const asset = given && (await request.server.plugins.alerts.assetIdOf(trx, given))
     const span: Span = {
       companyId: companyOf(trx),
-      assetId: asked.asset_id ?? null,
+      assetId: asset ?? null,
       midnights,
       since: midnights[0]!,
       until: midnights.at(-1)!,

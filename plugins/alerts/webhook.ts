@@ -32,6 +32,16 @@ const headers = Joi.object()
     headerText,
   )
   .max(20)
+  .custom((value: Record<string, string>, helpers) => {
+    const [twice] = [...Map.groupBy(Object.keys(value), name => name.toLowerCase()).values()].filter(
+      names => names.length > 1,
+    )
+    return twice
+      ? helpers.message({
+          custom: `${twice.map(name => `headers.${name}`).join(' and ')} are the same header, since case does not count: remove one of them`,
+        })
+      : value
+  })
   .messages({ 'object.unknown': '{{#label}} is not a header that may be set' })
   .meta({ secret: true })
   .default({})

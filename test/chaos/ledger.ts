@@ -6,8 +6,8 @@ import type { Stage } from './stage.ts'
 /** Seconds within which work goes on after a crash. */
 export const RECOVERY = 30
 
-/** Attempts that one process may have on their way. */
-export const IN_FLIGHT = (deliver.concurrency?.local ?? 2) + (retry.concurrency?.local ?? 2)
+/** Attempts that one process may have on their way for one company, which gets half of the slots. */
+export const IN_FLIGHT = ((deliver.concurrency?.local ?? 2) + (retry.concurrency?.local ?? 2)) / 2
 
 /** How a scenario ended. */
 export interface Tally {

@@ -1,6 +1,7 @@
 /**
- * An extension of the servers under test: raises alerts by the row of the table `chaos_plan`, until there are as many
- * as it says, and resolves every second one. What it raised is what the database says: it may be killed anywhere.
+ * An extension of the servers under test: raises alerts of each company in the table `chaos_plan`, until there are as
+ * many as its row says, and resolves every second one. What it raised is what the database says: it may be killed
+ * anywhere.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -31,21 +32,14 @@ export const plugin = {
 }
 
 async function raiseOnAndOn(server: Server): Promise<void> {
-  let before: string[] = []
+  /** What was raised last, by company. */
+  const before = new Map<string, string[]>()
   for (;;) {
     try {
-      const plan = await readPlan(server)
-      const isDone = plan === undefined || plan.raised >= plan.alerts
-      const causes = isDone ? [] : Array.from({ length: plan.batch }, () => randomUUID())
-      if (plan && causes.length + before.length > 0) {
-        const over = before.filter((_, place) => place % 2 === 0)
-        await server.db.company(plan.companyId, async trx => {
-          await server.plugins.alerts.raiseAll(trx, causes.map(event))
-          await server.plugins.alerts.resolveAll(trx, TYPE, over)
-        })
-      }
-      before = causes
-      await wait(isDone ? 200 : plan.pause)
+      const plans = await readPlans(server)
+      for (const plan of plans) await raiseBatch(server, plan, before)
+      const isDone = plans.every(({ raised, alerts }) => raised >= alerts)
+      await wait(isDone ? 200 : Math.min(...plans.map(({ pause }) => pause)))
     } catch (error) {
       server.log(['chaos', 'warn'], `nothing was raised: ${(error as Error).message}`)
       await wait(500)
@@ -53,12 +47,28 @@ async function raiseOnAndOn(server: Server): Promise<void> {
   }
 }
 
-async function readPlan(server: Server): Promise<Plan | undefined> {
-  const [plan] = await server.db.statement<Plan>(
+async function raiseBatch(server: Server, plan: Plan, before: Map<string, string[]>): Promise<void> {
+  const { companyId, raised, alerts, batch } = plan
+  const last = before.get(companyId) ?? []
+  const causes = raised >= alerts ? [] : Array.from({ length: batch }, () => randomUUID())
+  if (causes.length + last.length > 0) {
+    await server.db.company(companyId, async trx => {
+      await server.plugins.alerts.raiseAll(trx, causes.map(event))
+      await server.plugins.alerts.resolveAll(
+        trx,
+        TYPE,
+        last.filter((_, place) => place % 2 === 0),
+      )
+    })
+  }
+  before.set(companyId, causes)
+}
+
+function readPlans(server: Server): Promise<Plan[]> {
+  return server.db.statement<Plan>(
     `select *, (select cast(count(*) as integer) from alerts a where a.company_id = p.company_id) as raised
        from chaos_plan p`,
   )
-  return plan
 }
 
 function event(cause: string): Event {

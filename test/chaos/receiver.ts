@@ -33,6 +33,8 @@ export interface Manner {
   delay: number
   /** First arrivals wait until `release`. */
   isHolding?: boolean
+  /** Paths that begin so are never answered. */
+  silent?: string
 }
 
 export interface ReceiverProcess {
@@ -107,6 +109,7 @@ async function receive(folder: string): Promise<void> {
     waiting += 1
     response.on('close', () => (waiting -= 1))
     const answer = () => respond(response, status)
+    if (manner.silent !== undefined && path.startsWith(manner.silent)) return
     if (manner.isHolding && nth === 0) held.add(answer)
     else setTimeout(answer, manner.delay)
   }

@@ -2,7 +2,7 @@
  * Takes the product's processes, its database and the network between them down while alerts are raised, and holds
  * what arrived against what was promised. Prints its seed and a table; ends with 1 when a promise was broken.
  *
- * `npm run chaos [-- --short] [--seed N] [--only kills,restarts,zombies,silences,rolling,full,schema,soak]`
+ * `npm run chaos [-- --short] [--seed N] [--only kills,losses,tarpit,receivers,restarts,soak,…]`
  *
  * The short form plays small scenarios side by side, in some two minutes; the long one takes a quarter of an hour.
  * `soak`, half an hour, is played when it is asked for by name.
@@ -16,8 +16,10 @@ import { randomOf } from '../bench/detector-random.ts'
 import { full } from './full.ts'
 import { clients } from './clients.ts'
 import { kills } from './kills.ts'
+import { losses } from './losses.ts'
 import type { Tally } from './ledger.ts'
 import { poison } from './poison.ts'
+import { receivers } from './receivers.ts'
 import { restarts } from './restarts.ts'
 import { rolling } from './rolling.ts'
 import { schema } from './schema.ts'
@@ -25,10 +27,14 @@ import { schedule } from './schedule.ts'
 import { silences } from './silences.ts'
 import { soak } from './soak.ts'
 import type { Play } from './stage.ts'
+import { tarpit } from './tarpit.ts'
 import { zombies } from './zombies.ts'
 
 const SCENARIOS: Record<string, (play: Play) => Promise<Pick<Tally, 'broken' | 'note'> & Partial<Tally>>> = {
   kills,
+  losses,
+  tarpit,
+  receivers,
   restarts,
   zombies,
   silences,

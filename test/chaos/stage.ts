@@ -16,7 +16,8 @@ export interface Stage {
   members: Member[]
   /** Milliseconds at which something was taken down, and the attempts that were on their way then. */
   losses: Loss[]
-  /** An API key of the company, of scope admin. */
+  /** The company and an API key of it, of scope admin. */
+  companyId: string
   key: string
   /** The database, past everything that is under test: as its owner, and as the role of the application. */
   url: string
@@ -89,7 +90,7 @@ export async function setStage(options: {
   }
   const members: Member[] = []
   const stage: Stage = {
-    ...{ cluster, receiver, destinations: options.destinations, members, losses: [], key: '' },
+    ...{ cluster, receiver, destinations: options.destinations, members, losses: [], companyId: '', key: '' },
     settings,
     url: urlOf(cluster, cluster.port, DATABASE),
     appUrl: urlOf({ ...cluster, user: `${DATABASE}_app` }, cluster.port, DATABASE),
@@ -111,7 +112,7 @@ export async function setStage(options: {
   }
   const first = await stage.start(options.role)
   const { key, companyId } = await signUp(first.url)
-  stage.key = key
+  Object.assign(stage, { key, companyId })
   for (let n = 1; n <= options.destinations; n++) await addDestination(first.url, key, `${receiver.url}/${n}`)
   await stage.query('create table chaos_plan (company_id uuid, alerts int, batch int, pause int)')
   await stage.query('insert into chaos_plan values ($1, 0, 1, 100)', [companyId])
@@ -139,35 +140,39 @@ async function ask<Row extends object>(url: string, text: string, values?: unkno
   }
 }
 
-async function post(url: string, payload: object, credential?: string) {
+/** Sends a request to a server, a POST by default. @throws unless it is answered with 2xx */
+export async function post(url: string, payload: object, credential?: string, method = 'POST') {
   const response = await fetch(url, {
-    method: 'POST',
+    method,
     headers: {
       'content-type': 'application/json',
       ...(credential && { authorization: `Bearer ${credential}` }),
     },
     body: JSON.stringify(payload),
   })
-  if (!response.ok) throw new Error(`POST ${url} gave ${response.status}: ${await response.text()}`)
+  if (!response.ok) throw new Error(`${method} ${url} gave ${response.status}: ${await response.text()}`)
   return (await response.json()) as {
     company: { id: string }
     access_token: string
-    data: { key: string }
+    data: { id: string; key: string }
   }
 }
 
-async function signUp(url: string): Promise<{ key: string; companyId: string }> {
+/** Registers a company with an API key of scope admin. */
+export async function signUp(url: string): Promise<{ key: string; companyId: string }> {
   const auth = `${url}/api/v1/auth`
-  const user = { email: 'owner@example.com', password: `correct horse ${randomUUID()}` }
+  const user = { email: `${randomUUID()}@example.com`, password: `correct horse ${randomUUID()}` }
   const { company } = await post(`${auth}/register`, { ...user, company_name: 'Acme' })
   const { access_token: token } = await post(`${auth}/login`, user)
   const { data } = await post(`${url}/api/v1/api-keys`, { name: 'chaos', scope: 'admin' }, token)
   return { key: data.key, companyId: company.id }
 }
 
-async function addDestination(url: string, key: string, address: string): Promise<void> {
+/** Adds a webhook. @returns its id */
+export async function addDestination(url: string, key: string, address: string): Promise<string> {
   const payload = { name: address, destination_type: 'webhook', config: { url: address } }
-  await post(`${url}/api/v1/sdk/alerts/destinations`, payload, key)
+  const { data } = await post(`${url}/api/v1/sdk/alerts/destinations`, payload, key)
+  return data.id
 }
 
 async function settled(stage: Stage, seconds: number): Promise<boolean> {

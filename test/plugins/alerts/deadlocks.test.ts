@@ -4,8 +4,11 @@ import type { Event, EventType } from '../../../plugins/alerts/api.ts'
 import { switchOffHopeless } from '../../../plugins/alerts/failing.ts'
 import { sweep } from '../../../plugins/alerts/jobs.ts'
 import { wakeSnoozed } from '../../../plugins/alerts/moves.ts'
+import { POSTPONED } from '../../../plugins/alerts/postponed.ts'
+import { sendPostponed } from '../../../plugins/alerts/send-postponed.ts'
 import { startReceiver } from '../../helpers/receiver.ts'
 import { startServer } from '../../helpers/server.ts'
+import { sweepContext } from './time.ts'
 import { ALERTS, makeWorld } from './world.ts'
 
 const receivers = await Promise.all([startReceiver(t), startReceiver(t)])
@@ -86,14 +89,21 @@ t.test('whatever is done at once by two servers, nobody is thrown out, and every
     async () => {
       const id = anyDestination()
       await query(`update destinations set failing_since = now() - interval '6 days' where id = $1`, [id])
-      return switchOffHopeless(servers[random(2)]!)
+      return switchOffHopeless(sweepContext(servers[random(2)]!))
     },
     async () => {
       await query(
         `update alerts set snoozed_until = now() where id in (
            select id from alerts where status = 'snoozed' for update skip locked)`,
       )
-      return servers[random(2)]!.db.system(wakeSnoozed)
+      return wakeSnoozed(sweepContext(servers[random(2)]!))
+    },
+    async () => {
+      await query(
+        `update deliveries set next_attempt_at = now() where id in (
+           select id from deliveries where ${POSTPONED} for update skip locked)`,
+      )
+      return sendPostponed(sweepContext(servers[random(2)]!))
     },
     async () => {
       const id = await anyOf(`select id from deliveries where company_id = $1 and status <> 'pending'`)
@@ -119,6 +129,8 @@ t.test('whatever is done at once by two servers, nobody is thrown out, and every
   // What waits for a message that was stopped is found by the sweep.
   const pending = () => query(`select 1 from deliveries where status = 'pending'`)
   while ((await pending()).length > 0) {
+    // What is postponed waits for the end of a snooze.
+    await query(`update alerts set snoozed_until = now() where status = 'snoozed'`)
     await query(
       `update deliveries set created_at = created_at - interval '5 minutes', next_attempt_at = null
         where id in (select id from deliveries where status = 'pending' for update skip locked)`,

@@ -4,6 +4,7 @@ import { mailBody, withFooter } from '../../../plugins/alerts/email-body.ts'
 import { testPayload } from '../../../plugins/alerts/message.ts'
 import { startMailServer } from '../../helpers/mail-server.ts'
 import { startServer, type TestServer } from '../../helpers/server.ts'
+import { runSweep } from './time.ts'
 import { ALERTS, makeWorld, type Delivery, type World } from './world.ts'
 
 const mailServer = await startMailServer(t)
@@ -103,6 +104,21 @@ t.test('what is told of one alert belongs together, and a mail that comes twice 
   const again = mailServer.mails.at(-1)
   t.equal(mailServer.mails.length, 3, 'sent again by hand, it goes to all who had got it')
   t.equal(again?.headers['message-id'], over?.['message-id'])
+})
+
+t.test('the mail after a snooze is another one than the first, and belongs to it', async t => {
+  const { world, id } = await makePeople(['ann@example.com'])
+  const { alertId } = await world.raise()
+  await ended(world, id, 1)
+  for (const count of [2, 3]) {
+    await world.ask('POST', `${ALERTS}/${alertId}/snooze`, { duration_minutes: 5 })
+    await app.query('update alerts set snoozed_until = now() where id = $1', [alertId])
+    await runSweep(app, app.server)
+    await ended(world, id, count)
+  }
+  const [first, ...reminders] = mailServer.mails.map(({ headers }) => headers)
+  t.equal(new Set(mailServer.mails.map(({ headers }) => headers['message-id'])).size, 3)
+  for (const reminder of reminders) t.match(reminder, { 'in-reply-to': first?.['message-id'] })
 })
 
 t.test('an address that is refused is tried again, and those who got it are left alone', async t => {

@@ -273,3 +273,36 @@ async function startPlain(t: Test) {
   t.teardown(stop)
   return { port: (server.address() as AddressInfo).port, connections: () => connections, stop }
 }
+
+t.test('an attempt without an answer shows how far it came', async t => {
+  const receiver = await startReceiver(t)
+  const secured = { address: '127.0.0.1', tlsVersion: /^TLSv1\.[23]$/ }
+  const noAnswers: [string, string, Behaviour][] = [
+    ['hang', 'timeout', () => undefined],
+    ['reset', 'connect', (_request, _response, raw) => void raw.socket.destroy()],
+    ['empty', 'connect', (_request, _response, raw) => void raw.socket.end()],
+    ['malformed', 'protocol', (_request, _response, raw) => void raw.socket.end('not HTTP at all\r\n\r\n')],
+    [
+      'too many headers',
+      'protocol',
+      (_request, _response, raw) =>
+        void raw.socket.end(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`),
+    ],
+  ]
+  for (const [name, errorClass, behaviour] of noAnswers) {
+    receiver.answer(behaviour)
+    const outcome = await post(receiver.url, { timeoutMs: 500 })
+    t.match(outcome, { ...secured, isDelivered: false, statusCode: null, errorClass }, name)
+  }
+  await receiver.present('self-signed')
+  t.match(
+    await post(receiver.url),
+    { errorClass: 'tls', address: '127.0.0.1', tlsVersion: null },
+    'not secured',
+  )
+  t.match(
+    await post(receiver.url, { policy: { allow: [] } }),
+    { errorClass: 'egress_refused', address: null, tlsVersion: null },
+    'not connected',
+  )
+})

@@ -10,12 +10,19 @@ const ask = async (world: World, body: object) =>
   (await world.ask('POST', `${ALERTS}/preview`, { limit: 100, ...body })).body.data
 const idsOf = (alerts: { id: string }[]) => alerts.map(({ id }) => id).toSorted()
 
-/** Opens an alert some minutes ago, over by now. */
-async function raisedAgo(world: World, minutes: number, changes: Partial<Event> = {}): Promise<string> {
+/** Opens an alert some minutes ago that was over after some more; it is open still if it lasts until now. */
+async function raisedAgo(
+  world: World,
+  minutes: number,
+  { lasting = 1, ...changes }: Partial<Event> & { lasting?: number } = {},
+): Promise<string> {
   const { alertId } = await world.raise(changes)
   await app.query(
-    `update alerts set status = 'resolved', resolved_at = now(), created_at = now() - make_interval(mins => $2) where id = $1`,
-    [alertId, minutes],
+    `update alerts set created_at = now() - make_interval(mins => $2),
+            status = case when $3::int >= $2::int then status else 'resolved' end,
+            resolved_at = case when $3::int < $2::int then now() - make_interval(mins => $2 - $3) end
+      where id = $1`,
+    [alertId, minutes, lasting],
   )
   return alertId
 }
@@ -73,8 +80,8 @@ t.test('a preview holds back what the cooldown would have', async t => {
   const first = await raisedAgo(world, 24 * 60 - 20)
   const second = await raisedAgo(world, 24 * 60 - 41)
   const third = await raisedAgo(world, 60)
-  const fourth = await raisedAgo(world, 1)
-  const other = await raisedAgo(world, 1, { cause: 'rule:2' })
+  const fourth = await raisedAgo(world, 2)
+  const other = await raisedAgo(world, 2, { cause: 'rule:2' })
   const shown = await ask(world, { days_back: 1, cooldown_minutes: 60 })
   t.match(shown, { matched: 5, told: 3, held_back: 2, messages: 0, destinations: [] })
   const outcomes = new Map(shown.alerts.map(({ id, outcome }: Record<string, string>) => [id, outcome]))
@@ -83,6 +90,32 @@ t.test('a preview holds back what the cooldown would have', async t => {
     [undefined, 'held_back', 'told', 'told', 'held_back', 'told'],
   )
   t.match(await ask(world, { days_back: 2, cooldown_minutes: 0 }), { matched: 6, told: 6, held_back: 0 })
+})
+
+t.test('a preview shows what would have been sent when the cooldown ended', async t => {
+  const world = await makeWorld(app)
+  const { id } = await world.addDestination({ url })
+  const raised = [
+    await raisedAgo(world, 300),
+    // An hour after the first it was still open: sent then, so that the next one is too early again.
+    await raisedAgo(world, 290, { lasting: 60 }),
+    await raisedAgo(world, 200, { lasting: 10 }),
+    await raisedAgo(world, 170),
+    // Worse than what was sent, and again.
+    await raisedAgo(world, 160, { severity: 'critical' }),
+    await raisedAgo(world, 150, { severity: 'critical' }),
+    // Open still.
+    await raisedAgo(world, 110, { lasting: 110 }),
+  ]
+  const shown = await ask(world, { days_back: 1, cooldown_minutes: 60, destination_ids: [id] })
+  t.match(shown, { matched: 7, told: 3, postponed: 2, held_back: 2, messages: 5 })
+  const outcomes = new Map(
+    shown.alerts.map(({ id: alert, outcome }: Record<string, string>) => [alert, outcome]),
+  )
+  t.strictSame(
+    raised.map(alert => outcomes.get(alert)),
+    ['told', 'postponed', 'held_back', 'told', 'told', 'held_back', 'postponed'],
+  )
 })
 
 t.test('fields beside the id of a rule stand in for those of the rule, which stays as it is', async t => {

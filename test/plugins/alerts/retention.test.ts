@@ -42,6 +42,20 @@ t.test('alerts that have been over for 400 days go, with all that was sent of th
   t.strictSame(left, [{ cause: 'open' }, { cause: 'young' }], 'what is open stays, however old it is')
 })
 
+t.test('a dismissal that lasts stays, so that the failure that it is for raises no alert', async t => {
+  const world = await makeWorld(app)
+  const { alertId } = await world.raise()
+  await world.ask('POST', `${ALERTS}/${alertId}/dismiss`)
+  const prune = async () => {
+    await query(`update alerts set resolved_at = now() - interval '401 days' where id = $1`, [alertId])
+    return pruneJob.work({}, { server, signal: new AbortController().signal } as never)
+  }
+  t.strictSame(await prune(), { alerts: 0 })
+  t.strictSame(await world.raise(), { alertId, isNew: false })
+  await world.recover()
+  t.strictSame(await prune(), { alerts: 1 })
+})
+
 t.test('what a removed source was told of is still there to be read', async t => {
   const world = await makeWorld(app)
   const { id: destinationId } = await world.addDestination({ url: receiver.url })
@@ -67,7 +81,8 @@ t.test('what a removed source was told of is still there to be read', async t =>
   const trends = await world.ask('GET', `${ALERTS}/trends?asset_id=${world.sourceId}`)
   t.match(trends.body.data, { opened: 1, resolved: 1, noisiest_assets: [{ alerts: 1 }] })
   const preview = await world.ask('POST', `${ALERTS}/preview`, { rule_id: rule.body.data.id, days_back: 1 })
-  t.match(preview.body.data, { matched: 1, told: 1 })
+  t.match(preview.body.data, { matched: 0, told: 0 }, 'its rule names no asset any more')
   t.equal((await world.ask('PATCH', path, { name: 'Of what was the shop' })).status, 200)
-  t.equal((await world.ask('PATCH', path, { asset_ids: [world.sourceId] })).status, 200)
+  t.match((await world.ask('GET', path)).body.data, { asset_ids: [], is_active: false }, 'it named no other')
+  t.equal((await world.ask('PATCH', path, { asset_ids: [world.sourceId] })).status, 404)
 })

@@ -174,10 +174,13 @@ t.test('without a word it is thirty days by the zone of the setting', async t =>
     ['days=0', 'days'],
     ['days=366', 'days'],
     ['timezone=Mars/Base', 'timezone'],
-    ['asset_id=x', 'asset_id'],
   ] as const
   for (const [query, field] of bad) {
     const expected = { status: 400, body: { error: { details: { field } } } }
     t.match(await world.ask('GET', `${ALERTS}/trends?${query}`), expected, query)
   }
+  t.match(await world.ask('GET', `${ALERTS}/trends?asset_id=x`), {
+    status: 404,
+    body: { error: { code: 'ASSET_NOT_FOUND' } },
+  })
 })

@@ -100,6 +100,42 @@ t.test('texts are cut between characters, whichever way they are counted', async
   t.equal(shorten('half \ud83d', 10), 'half \ufffd')
 })
 
+t.test('no message for people can be turned around by its names', async t => {
+  const app = await startServer(t, { settings: { ROLE: 'web', SMTP_URL: 'smtp://127.0.0.1:1' } })
+  const controls = ['\u061c', '\u200e', '\u200f', ...range(0x202a, 0x202e), ...range(0x2066, 0x2069)]
+  const composing = app.server.destinations.all().filter(({ compose }) => compose)
+  t.ok(composing.length >= 5, 'Slack, Teams, mail, PagerDuty and the one of the template')
+  for (const { name, compose } of composing)
+    for (const control of controls)
+      for (const payload of payloads().slice(0, 3)) {
+        const turned = everyText(payload, text => `${control}${text.slice(0, 2)}${control}${text.slice(2)}`)
+        const { alert, event } = payload
+        const body = compose!({
+          ...payload,
+          // Ids, times and words of ours are no names.
+          alert: { ...alert, rule_name: turned.alert.rule_name, title: turned.alert.title },
+          event: {
+            ...event,
+            asset: { ...event.asset, qualified_name: turned.event.asset.qualified_name },
+            details: turned.event.details,
+          },
+        })
+        t.notOk(body.includes(control), `${name}, U+${control.charCodeAt(0).toString(16)}`)
+        t.equal(body, compose!(payload), 'and nothing else is taken out')
+      }
+})
+
+function range(from: number, to: number): string[] {
+  return Array.from({ length: to - from + 1 }, (_, place) => String.fromCharCode(from + place))
+}
+
+/** A value with each text in it changed. */
+function everyText<Value>(value: Value, change: (text: string) => string): Value {
+  return JSON.parse(JSON.stringify(value), (_key, part: unknown) =>
+    typeof part === 'string' ? change(part) : part,
+  ) as Value
+}
+
 t.test('each type of event tells what was found and what was expected', async t => {
   const facts = (type: string, details: object) => {
     const [payload] = payloads()
@@ -187,4 +223,13 @@ t.test('the built-in types are known, and an unknown one is answered with their 
   const { status, body } = await ask('POST', `${ALERTS}/destinations`, payload, key)
   t.equal(status, 400)
   for (const name of ['pagerduty', 'slack', 'teams', 'webhook']) t.match(JSON.stringify(body), name)
+})
+
+t.test('names of headers that differ only in case are refused', async t => {
+  const problem = (headers: object) => webhook.config.validate({ url, headers }).error?.message
+  t.equal(
+    problem({ 'X-Team': 'a', other: 'b', 'x-team': 'c' }),
+    'headers.X-Team and headers.x-team are the same header, since case does not count: remove one of them',
+  )
+  t.equal(problem({ 'X-Team': 'a', 'X-Teams': 'b' }), undefined)
 })

@@ -1,0 +1,99 @@
+/** Limits the requests in flight at one destination, over all processes and queues. */
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Server } from '@hapi/hapi'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { Destination } from './models.ts'
+
+/** Requests in flight at one destination. */
+export const MAX_IN_FLIGHT = 4
+/** Requests in flight at a destination whose last attempts got no answer, until it answers one. */
+const MAX_IN_FLIGHT_SILENT = 1
+/** Seconds after which a slot counts as left behind by a process that was lost: more than an attempt takes. */
+export const LAPSE_SECONDS = 60
+/** Milliseconds between two looks for a free slot. */
+const POLL_MS = 250
+
+/**
+ * Takes a slot of a destination whose row the caller has locked.
+ * @param holder the id of the attempt
+ * @param isTest a test waits for requests in flight only, other attempts also for tests that wait
+ * @returns whether there was a free slot
+ */
+export async function takeSlot(
+  trx: Transaction,
+  { id, silentSince }: Pick<Destination, 'id' | 'silentSince'>,
+  holder: string,
+  isTest = false,
+): Promise<boolean> {
+  const taken = await rows(
+    trx,
+    `with lapsed as (
+       delete from destination_slots
+        where company_id = :companyId and destination_id = :id
+          and taken_at < now() - make_interval(secs => :lapse) and holder <> :holder)
+     insert into destination_slots (holder, company_id, destination_id)
+     select cast(:holder as uuid), cast(:companyId as uuid), cast(:id as uuid)
+      where (select count(*) from destination_slots
+              where company_id = :companyId and destination_id = :id
+                and taken_at >= now() - make_interval(secs => :lapse) and holder <> :holder
+                and not (is_waiting and :isTest)) < :most
+     on conflict (holder) do update set is_waiting = false, taken_at = now()
+     returning holder`,
+    {
+      companyId: companyOf(trx),
+      id,
+      holder,
+      isTest,
+      lapse: LAPSE_SECONDS,
+      most: silentSince ? MAX_IN_FLIGHT_SILENT : MAX_IN_FLIGHT,
+    },
+  )
+  return taken.length > 0
+}
+
+/** Frees the slot of an attempt, if it still holds one. To be called after all other rows are locked. */
+export async function releaseSlot(trx: Transaction, holder: string): Promise<void> {
+  await rows(trx, 'delete from destination_slots where company_id = :companyId and holder = :holder', {
+    companyId: companyOf(trx),
+    holder,
+  })
+}
+
+/**
+ * Waits until a test has a slot. A test that waits keeps other attempts from starting, so it waits for the end of at
+ * most one attempt and of tests that came before.
+ * @returns whether it got one within `mostMs` milliseconds
+ */
+export async function waitForSlot(
+  server: Server,
+  companyId: string,
+  destinationId: string,
+  holder: string,
+  mostMs: number,
+): Promise<boolean> {
+  const deadline = performance.now() + mostMs
+  for (;;) {
+    const isTaken = await server.db.company(companyId, async trx => {
+      const destination = await Destination.query(trx).findById(destinationId).forNoKeyUpdate()
+      if (!destination) return true
+      const isFree = await takeSlot(trx, destination, holder, true)
+      if (!isFree) await holdPlace(trx, destinationId, holder)
+      return isFree
+    })
+    if (isTaken) return true
+    if (performance.now() + POLL_MS > deadline) break
+    await wait(POLL_MS)
+  }
+  await server.db.company(companyId, trx => releaseSlot(trx, holder))
+  return false
+}
+
+async function holdPlace(trx: Transaction, destinationId: string, holder: string): Promise<void> {
+  await rows(
+    trx,
+    `insert into destination_slots (holder, company_id, destination_id, is_waiting)
+     values (:holder, :companyId, :destinationId, true)
+     on conflict (holder) do update set taken_at = now()`,
+    { holder, companyId: companyOf(trx), destinationId },
+  )
+}

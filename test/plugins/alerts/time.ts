@@ -1,0 +1,39 @@
+import type { Server } from '@hapi/hapi'
+import { sweep } from '../../../plugins/alerts/jobs.ts'
+import type { SweepContext } from '../../../plugins/alerts/sweep-companies.ts'
+import type { TestServer } from '../../helpers/server.ts'
+
+/** What a step of the sweep gets. The error of a company is thrown instead of logged. */
+export function sweepContext(server: Server): SweepContext {
+  const error = ({ err }: { err: Error }) => {
+    throw err
+  }
+  return { server, log: { error } as unknown as SweepContext['log'] }
+}
+
+/** Runs the sweep of alerts as a job, on any of the servers of a database, and waits until it is completed. */
+export async function runSweep({ query }: TestServer, server: Server): Promise<void> {
+  const id = await server.jobs.send(sweep, {})
+  for (;;) {
+    const [job] = await query(`select state from pgboss.job where id = $1`, [id])
+    if (job?.state === 'completed') return
+    if (job?.state === 'failed') throw new Error('The sweep failed')
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+}
+
+/** Lets minutes pass for a company: its alerts and messages become older by as much. */
+export async function passTime({ query }: TestServer, companyId: string, minutes: number): Promise<void> {
+  await query(
+    `update alerts set created_at = created_at - make_interval(mins => $2), resolved_at = resolved_at - make_interval(mins => $2),
+            snoozed_until = snoozed_until - make_interval(mins => $2)
+      where company_id = $1`,
+    [companyId, minutes],
+  )
+  await query(
+    `update deliveries set created_at = created_at - make_interval(mins => $2),
+            next_attempt_at = next_attempt_at - make_interval(mins => $2)
+      where company_id = $1`,
+    [companyId, minutes],
+  )
+}
