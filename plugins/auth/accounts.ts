@@ -64,6 +64,14 @@ export async function createUser(
   return user
 }
 
+/**
+ * SQL: whether the user `u` is known to own their email. Who registered with a password is not, also after they
+ * removed it and sign in through a provider where they have another email.
+ */
+export const IS_EMAIL_PROVEN = `(u.password_hash is null and coalesce(
+  (select bool_or(i.email is null or i.email = u.email) from identities i
+   where i.company_id = u.company_id and i.user_id = u.id), true))`
+
 /** What somebody registers with. */
 export interface Registration {
   email: string
@@ -132,8 +140,10 @@ export async function findCompany(server: Server, company?: string): Promise<Acc
     )
   }
   const names = found.slice(0, 10).map(({ companyId, name }) => `${name} (${companyId})`)
-  throw apiError(
-    'CONFLICT',
-    `Say which company with --company ID: ${names.join(', ')}${found.length > 10 ? ', …' : ''}`,
-  )
+  const count = found.length > 10 ? 'More than 10' : String(found.length)
+  const what =
+    company === undefined
+      ? 'Say which company with --company ID'
+      : `${count} companies are named ${JSON.stringify(company)}: give the id in place of the name`
+  throw apiError('VALIDATION_ERROR', `${what}: ${names.join(', ')}${found.length > 10 ? ', …' : ''}`)
 }

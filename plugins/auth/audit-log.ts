@@ -33,7 +33,12 @@ const PAGE = `
       (select coalesce(u.full_name, u.email) from users u where u.company_id = :companyId
         and u.id = case when l.actor like 'user:%' then cast(substr(l.actor, 6) as uuid) end),
       (select k.name from api_keys k where k.company_id = :companyId
-        and k.id = case when l.actor like 'key:%' then cast(substr(l.actor, 5) as uuid) end)
+        and k.id = case when l.actor like 'key:%' then cast(substr(l.actor, 5) as uuid) end),
+      -- A removed user has no row; the entry of the removal names them. Entries themselves hold no name to change.
+      (select coalesce(r.details ->> 'full_name', r.details ->> 'email') from audit_log r
+        where r.company_id = :companyId and r.action = 'user.removed'
+          and r.target_id = case when l.actor like 'user:%' then substr(l.actor, 6) end
+        order by r.sequence desc limit 1)
     ) as actor_name
   from (
     select sequence, at, actor, action, target_type, target_id, details, request_id, address, hash

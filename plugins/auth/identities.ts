@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { audit, type AuditEvent, type AuditOrigin } from '../../server/audit.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
-import { createCompany, createUser } from './accounts.ts'
+import { createCompany, createUser, IS_EMAIL_PROVEN } from './accounts.ts'
 import type { User } from './models.ts'
 import { makeTicket } from './tickets.ts'
 
@@ -93,18 +93,19 @@ interface Found {
 }
 
 /**
- * The guest's user. One who has a password and came to be after the guest was asked is not taken for them: registering
- * proves no email, so that somebody else may have taken the address; in the company that they were asked to, its admins
- * have seen to that.
+ * The guest's user. One who has a password (or removed it) and came to be after the guest was asked is not taken for
+ * them: registering proves no email, so that another person may have taken the address; in the company that they were
+ * asked to, its admins have seen to that.
  */
 async function known(trx: Transaction, { email, userId, companyId }: Guest): Promise<Found | undefined> {
-  const [user] = await rows<User>(
+  const [user] = await rows<User & { isEmailProven: boolean }>(
     trx,
-    'select * from users where id = :userId or (cast(:userId as uuid) is null and email = :email) for no key update',
+    `select u.*, ${IS_EMAIL_PROVEN} as is_email_proven from users u
+     where u.id = :userId or (cast(:userId as uuid) is null and u.email = :email) for no key update of u`,
     { userId, email },
   )
   if (!user || userId !== null) return user && { user }
-  if (companyId === null ? user.passwordHash === null : user.companyId === companyId) return { user }
+  if (companyId === null ? user.isEmailProven : user.companyId === companyId) return { user }
   throw apiError(
     'USER_EXISTS',
     companyId === null

@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { audit, type AuditEvent, type AuditOrigin } from '../../server/audit.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
-import { createCompany, createUser } from './accounts.ts'
+import { createCompany, createUser, IS_EMAIL_PROVEN } from './accounts.ts'
 import { acceptInvitation, findInvitation } from './invitations.ts'
 import type { User } from './models.ts'
 import type { Identity, Provider } from './oauth-providers.ts'
@@ -30,8 +30,8 @@ interface Found {
  * Finds the user of an identity, or makes one, and gives a ticket for their session.
  *
  * By issuer and subject first. Then by email: an OpenID Connect issuer, which the operator chose to say who people
- * are, is linked to the user of that email. Not to one who has a password: registering proves no email, so that
- * somebody else may have taken the address before, and would share what its owner puts here. Nor to one with another
+ * are, is linked to the user of that email. Not to one who has a password, or has removed it: registering proves no
+ * email, so that another person may have taken the address before, and would share what its owner puts here. Nor to one with another
  * identity of the same issuer, since then the address has changed hands. Then by the invitation that they came with,
  * never by one that they may not know of: anybody may invite any address. Else it is a new company and its owner.
  * @param invitation the token of one
@@ -67,7 +67,7 @@ export async function admit(
       await tell({ action: 'user.sign_in_failed', details: { reason: 'disabled' } })
       return undefined
     }
-    await remember(trx, who, user)
+    await remember(trx, provider, who, user)
     const made = await makeTicket(trx, { companyId, userId: id, method }, TICKET_SECONDS)
     for (const event of events) await tell(event)
     return made
@@ -80,7 +80,8 @@ export async function admit(
   return ticket
 }
 
-function verified({ name: provider }: Pick<Provider, 'name'>, identity: Identity): Verified {
+/** An identity whose email is verified, in the form of ours. @throws 403 */
+export function verified({ name: provider }: Pick<Provider, 'name'>, identity: Identity): Verified {
   const { value: email, error } = schemas.email.validate(identity.email ?? '') as {
     value: string
     error?: Error
@@ -103,14 +104,23 @@ function verified({ name: provider }: Pick<Provider, 'name'>, identity: Identity
   return { ...identity, email, name: name || undefined }
 }
 
+/** The user that an identity is linked to, locked: unlinking waits until this sign-in has ended, and the reverse. */
 async function known(trx: Transaction, { issuer, subject }: Verified): Promise<Found | undefined> {
   const [user] = await rows<User>(
     trx,
     `select u.* from identities i join users u on u.id = i.user_id and u.company_id = i.company_id
-     where i.issuer = :issuer and i.subject = :subject`,
+     where i.issuer = :issuer and i.subject = :subject for no key update of u`,
     { issuer, subject },
   )
-  return user && { user, events: [] }
+  if (!user) return undefined
+  // Read again under the lock: what was unlinked while this waited for the user is unknown.
+  const [identity] = await rows(
+    trx,
+    `select from identities
+     where company_id = :companyId and user_id = :userId and issuer = :issuer and subject = :subject`,
+    { companyId: user.companyId, userId: user.id, issuer, subject },
+  )
+  return identity && { user, events: [] }
 }
 
 async function linked(
@@ -118,23 +128,24 @@ async function linked(
   provider: Pick<Provider, 'name' | 'isOpenId'>,
   { issuer, email }: Verified,
 ): Promise<Found | undefined> {
-  const [found] = await rows<User & { isTaken: boolean }>(
+  const [found] = await rows<User & { isTaken: boolean; isEmailProven: boolean }>(
     trx,
-    `select u.*, exists (
+    `select u.*, ${IS_EMAIL_PROVEN} as is_email_proven, exists (
        select from identities i where i.company_id = u.company_id and i.user_id = u.id and i.issuer = :issuer
      ) as is_taken
      from users u where u.email = :email for update`,
     { issuer, email },
   )
   if (!found) return undefined
-  const { isTaken } = found
-  if (isTaken || !provider.isOpenId || found.passwordHash !== null) {
+  const { isTaken, isEmailProven } = found
+  if (isTaken || !provider.isOpenId || !isEmailProven) {
+    const { name } = provider
     throw apiError(
       'USER_EXISTS',
       isTaken
-        ? `The user of this email signs in with another account of ${provider.name}: use that one`
-        : `There is a user with this email already, whom ${provider.name} is not linked to: sign in as before`,
-      { provider: provider.name },
+        ? `The user of this email signs in with another account of ${name}: use that one`
+        : `There is a user with this email already: sign in as before, then link ${name} with POST /api/v1/oauth/${name}/link`,
+      { provider: name },
     )
   }
   return { user: found, events: [{ action: 'user.linked' }] }
@@ -159,12 +170,29 @@ async function registered(trx: Transaction, server: Server, { email, name }: Ver
   return { user, events: [{ action: 'user.registered', details: { email, role: 'owner' } }] }
 }
 
-async function remember(trx: Transaction, { issuer, subject }: Verified, user: User): Promise<void> {
-  await rows(
+/** Writes that an identity signed its user in. @throws 409 `CONFLICT` when another user linked it meanwhile */
+async function remember(
+  trx: Transaction,
+  { name: provider }: Pick<Provider, 'name'>,
+  { issuer, subject, email }: Verified,
+  user: User,
+): Promise<void> {
+  const [kept] = await rows(
     trx,
-    `insert into identities (issuer, subject, company_id, user_id, last_used_at)
-     values (:issuer, :subject, :companyId, :userId, now())
-     on conflict (issuer, subject) do update set last_used_at = now()`,
-    { issuer, subject, companyId: user.companyId, userId: user.id },
+    `insert into identities as i (issuer, subject, company_id, user_id, provider, email, last_used_at)
+     values (:issuer, :subject, :companyId, :userId, :provider, :email, now())
+     on conflict (issuer, subject) do update
+       set last_used_at = now(), provider = coalesce(i.provider, excluded.provider)
+       where i.company_id = excluded.company_id and i.user_id = excluded.user_id
+     returning i.subject`,
+    { issuer, subject, companyId: user.companyId, userId: user.id, provider, email },
   )
+  if (!kept)
+    throw apiError(
+      'CONFLICT',
+      `This account of ${provider} was linked to another user just now: sign in again`,
+      {
+        provider,
+      },
+    )
 }

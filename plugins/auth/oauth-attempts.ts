@@ -1,28 +1,33 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Request, Server, ServerStateCookieOptions } from '@hapi/hapi'
 import { rows } from '../../server/database.ts'
+import type { Linker } from './oauth-links.ts'
 import type { Checks } from './oauth-providers.ts'
 import { sha256 } from './tokens.ts'
 
-/** A sign-in that has come back from its provider, to be finished. */
-export interface Attempt extends Checks {
+/** What an attempt at a provider is for: a sign-in, or with a `linker` the link of an account to their user. */
+export interface NewAttempt {
   /** Where the browser goes on to. */
   redirectUri: string | null
   /** The invitation that whoever is new comes by. */
   invitation?: string
+  linker?: Linker
 }
 
+/** An attempt that has come back from its provider, to be finished. */
+export interface Attempt extends Checks, NewAttempt {}
+
 /** Seconds in which a user signs in at the provider. */
-const ATTEMPT_SECONDS = 10 * 60
+export const ATTEMPT_SECONDS = 10 * 60
 
 /**
- * Keeps a new sign-in: its state and the browser's mark as hashes, the rest sealed.
+ * Keeps a new attempt: its state and the browser's mark as hashes, the rest sealed.
  * @returns the checks, and the mark that the browser keeps in a cookie
  */
 export async function keepAttempt(
   server: Server,
   provider: string,
-  { redirectUri, invitation }: Pick<Attempt, 'redirectUri' | 'invitation'>,
+  { redirectUri, ...purpose }: NewAttempt,
 ): Promise<Checks & { browser: string }> {
   const [state, browser, nonce, verifier] = [random(), random(), random(), random()]
   const hash = sha256(state)
@@ -33,7 +38,10 @@ export async function keepAttempt(
       hash,
       browser: sha256(browser),
       provider,
-      sealed: server.vault.seal(JSON.stringify({ nonce, verifier, invitation }), placeOf(hash)),
+      sealed: server.vault.seal(
+        JSON.stringify({ nonce, verifier, ...purpose } satisfies Sealed),
+        placeOf(hash),
+      ),
       redirectUri,
       seconds: ATTEMPT_SECONDS,
     },
@@ -74,7 +82,7 @@ export async function takeAttempt(
   return opened && { state, ...opened, redirectUri: taken.redirectUri }
 }
 
-type Sealed = Pick<Attempt, 'nonce' | 'verifier' | 'invitation'>
+type Sealed = Omit<Attempt, 'state' | 'redirectUri'>
 
 /** Undefined when the key that sealed it was taken away meanwhile: the user begins anew. */
 function openSealed(server: Server, sealed: string, hash: Buffer): Sealed | undefined {

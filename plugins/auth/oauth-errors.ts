@@ -35,12 +35,13 @@ export function providerFailure(server: Server, provider: string, error: unknown
   )
 }
 
-/** 401: the answer is not of a sign-in that this browser began. */
+/** 401: the answer does not belong to a sign-in or a link that this browser began. */
 export function foreign(provider: string) {
   return apiError(
     'INVALID_TOKEN',
-    'This sign-in was not begun in this browser, was finished before, or took longer than 10 minutes: ' +
-      `start again at GET /api/v1/oauth/${provider}/authorize`,
+    'This attempt was not begun in this browser, was finished before, or took longer than 10 minutes: ' +
+      `start the sign-in again at GET /api/v1/oauth/${provider}/authorize, ` +
+      `or begin the link again with POST /api/v1/oauth/${provider}/link`,
     { provider },
   )
 }

@@ -20,6 +20,8 @@ export interface Provider {
   name: string
   /** An OpenID Connect issuer; GitHub is none. */
   isOpenId: boolean
+  /** The issuer of its identities, as the settings have it. */
+  issuer: string
   scopes: string
   /** The client of the library, after discovery. */
   client(): Promise<openid.Configuration>
@@ -59,6 +61,18 @@ export function providerOf(providers: ReadonlyMap<string, Provider>, name: strin
   )
 }
 
+/** Entra's issuers for many tenants; the identities of their users name the issuer of the tenant. */
+const ENTRA = 'https://login.microsoftonline.com'
+const MANY_TENANTS = /^\/(common|organizations|consumers|\{tenantid\})(\/|$)/i
+
+/** Whether a provider of the settings is the issuer of an identity. */
+export function isIssuerOf(provider: Pick<Provider, 'issuer'>, issuer: string): boolean {
+  const [set, given] = [new URL(provider.issuer), new URL(issuer)]
+  if (set.href === given.href) return true
+  const isTenantOf = set.origin === ENTRA && given.origin === ENTRA
+  return isTenantOf && MANY_TENANTS.test(decodeURI(set.pathname))
+}
+
 function openId(server: Server, name: string, settings: OAuthSettings): Provider {
   const discover = async () => {
     const issuer = new URL(settings.issuer)
@@ -75,6 +89,7 @@ function openId(server: Server, name: string, settings: OAuthSettings): Provider
   return {
     name,
     isOpenId: true,
+    issuer: settings.issuer,
     scopes: settings.scopes ?? 'openid email profile',
     client: remembered(discover),
     async identify(client, callback, { state, nonce, verifier }) {
@@ -152,6 +167,7 @@ function github(server: Server, name: string, settings: OAuthSettings): Provider
   return {
     name,
     isOpenId: false,
+    issuer: login,
     scopes: settings.scopes ?? 'read:user user:email',
     client: async () => client,
     async identify(_client, callback, { state, verifier }) {

@@ -1,27 +1,24 @@
 import type { Request, ResponseToolkit, Server, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
-import * as openid from 'openid-client'
 import { access } from '../../server/access.ts'
 import { placeOf } from '../../server/audit.ts'
 import { failure } from '../../server/envelopes.ts'
-import { hasErrorData, unprocessable } from '../../server/errors.ts'
+import { hasErrorData } from '../../server/errors.ts'
+import { acceptsHtml } from '../../server/input.ts'
 import { admit } from './oauth-accounts.ts'
-import { browserOf, cookieOf, keepAttempt, takeAttempt, type Attempt } from './oauth-attempts.ts'
+import { browserOf, cookieOf, takeAttempt, type Attempt } from './oauth-attempts.ts'
+import { beginAttempt, callbackOf, redirectTarget } from './oauth-begin.ts'
 import { foreign, providerFailure } from './oauth-errors.ts'
+import { linkRoutes } from './oauth-link-routes.ts'
+import { link } from './oauth-links.ts'
 import { makeProviders, providerOf, type Identity, type Provider } from './oauth-providers.ts'
 import { presentUser } from './present.ts'
-import { signedIn } from './records.ts'
+import { linked, signedIn, signedInExample } from './records.ts'
+import { providerParams as params } from './schemas.ts'
 import { redeemTicket } from './tickets.ts'
 
 const tags = ['api', 'oauth']
-const params = Joi.object({
-  provider_type: Joi.string()
-    .max(100)
-    .required()
-    .description('google, github, slack, or any other of the settings OAUTH_<PROVIDER>_…'),
-})
-
-/** Signing in through a provider: there, and back. */
+/** Signing in through a provider, there and back, and linking one. */
 export function oauthRoutes(server: Server): ServerRoute[] {
   const providers = makeProviders(server)
   const find = (request: Request) => providerOf(providers, request.params.provider_type as string)
@@ -57,7 +54,7 @@ export function oauthRoutes(server: Server): ServerRoute[] {
       path: '/api/v1/oauth/{provider_type}/callback',
       options: {
         ...access.oauth,
-        description: 'Finish a sign-in through a provider',
+        description: 'Finish a sign-in through a provider, or the link of one',
         notes:
           'Where the provider sends the browser. A browser that cannot be signed in goes on to redirect_uri with ' +
           '?error= (a code) and &error_description=; without it, and to a program, the reply is the error.',
@@ -77,41 +74,30 @@ export function oauthRoutes(server: Server): ServerRoute[] {
         },
         // Another cookie of the host that is not well-formed is no affair of ours.
         state: { parse: true, failAction: 'ignore' },
-        app: { errors: ['INVALID_INVITATION'] },
+        app: { errors: ['INVALID_INVITATION', 'USER_EXISTS', 'CONFLICT'] },
         response: {
-          status: { 200: signedIn, 302: true, 401: failure, 403: failure, 409: failure, 503: failure },
+          status: {
+            200: Joi.alternatives(signedIn, linked).example(signedInExample),
+            302: true,
+            401: failure,
+            403: failure,
+            409: failure,
+            503: failure,
+          },
           sample: 0,
         },
       },
       handler: (request, h) => finish(request, h, find(request)),
     },
+    ...linkRoutes(providers),
   ]
 }
 
 async function authorize(request: Request, h: ResponseToolkit, provider: Provider) {
-  const { server } = request
-  const redirectUri = redirectTarget(server, request.query.redirect_uri as string | undefined)
-  const client = await provider.client().catch((error: unknown) => {
-    throw providerFailure(server, provider.name, error)
-  })
-  const { state, nonce, verifier, browser } = await keepAttempt(server, provider.name, {
-    redirectUri,
-    invitation: request.query.invitation_token as string | undefined,
-  })
-  const address = openid.buildAuthorizationUrl(client, {
-    response_type: 'code',
-    redirect_uri: callbackOf(server, provider),
-    scope: provider.scopes,
-    state,
-    code_challenge: await openid.calculatePKCECodeChallenge(verifier),
-    code_challenge_method: 'S256',
-    ...(provider.isOpenId && { nonce }),
-  })
-  const cookie = cookieOf(server, state)
-  return h
-    .redirect(address.href)
-    .state(cookie.name, browser, cookie.options)
-    .header('Cache-Control', 'no-store')
+  const { redirect_uri: given, invitation_token: invitation } = request.query as Record<string, string>
+  const redirectUri = redirectTarget(request.server, given)
+  const { address, mark } = await beginAttempt(request, provider, { redirectUri, invitation })
+  return mark(h.redirect(address))
 }
 
 async function finish(request: Request, h: ResponseToolkit, provider: Provider) {
@@ -129,6 +115,11 @@ async function finish(request: Request, h: ResponseToolkit, provider: Provider) 
 async function enter(request: Request, h: ResponseToolkit, provider: Provider, attempt: Attempt) {
   const { server } = request
   const identity = await identify(request, provider, attempt)
+  if (attempt.linker) {
+    const linked = await link(server, provider, identity, attempt.linker, placeOf(request))
+    if (attempt.redirectUri === null) return h.response(linked)
+    return h.redirect(withQuery(attempt.redirectUri, { linked: provider.name }))
+  }
   const ticket = await admit(server, provider, identity, placeOf(request), attempt.invitation)
   if (attempt.redirectUri !== null) return h.redirect(withQuery(attempt.redirectUri, { ticket }))
   const { user, company, ...tokens } = await redeemTicket(server, ticket, placeOf(request))
@@ -148,31 +139,9 @@ async function identify({ server, url }: Request, provider: Provider, attempt: A
 
 /** Somebody who looks at a page is told where they came from; all others by the reply. */
 function tellBrowser(request: Request, h: ResponseToolkit, { redirectUri }: Attempt, error: unknown) {
-  const isBrowser = String(request.headers.accept ?? '').includes('text/html')
-  if (redirectUri === null || !isBrowser || !hasErrorData(error) || !error.data) throw error
+  if (redirectUri === null || !acceptsHtml(request) || !hasErrorData(error) || !error.data) throw error
   const told = { error: error.data.code.toLowerCase(), error_description: error.message }
   return h.redirect(withQuery(redirectUri, told))
-}
-
-function callbackOf({ config }: Server, { name }: Provider): string {
-  return `${config.baseUrl}/api/v1/oauth/${name}/callback`
-}
-
-/** The address as browsers read it, so that what was judged is what they go to. */
-function redirectTarget({ config }: Server, given: string | undefined): string | null {
-  if (given === undefined) return null
-  const { origin, protocol } = new URL(config.baseUrl)
-  const target = URL.canParse(given) ? new URL(given) : undefined
-  // blob:https://… has the origin of what stands behind it.
-  const isOurs = target?.protocol === protocol && target.origin === origin
-  if (isOurs && !target.username && !target.password) return target.href
-  throw unprocessable([
-    {
-      loc: ['query', 'redirect_uri'],
-      msg: `redirect_uri must be an address of this service, such as ${origin}/`,
-      type: 'string.uri',
-    },
-  ])
 }
 
 function withQuery(address: string, values: Record<string, string>): string {

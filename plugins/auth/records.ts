@@ -57,7 +57,9 @@ const TOKENS = {
   expires_in: 900,
 }
 const tokens = record(tokenFields, TOKENS).label('RefreshTokenResponse')
-const login = record({ ...tokenFields, user }, { ...TOKENS, user: ADA }).label('LoginResponse')
+/** Of `signedIn`, for replies that may be something else. */
+export const signedInExample = { ...TOKENS, user: ADA }
+const login = record({ ...tokenFields, user }, signedInExample).label('LoginResponse')
 
 const invitation = record(
   {
@@ -153,7 +155,9 @@ const entry = record(
     id: held.integer.description('Counted from 1 in each company, without gaps.'),
     at: time,
     actor: Joi.string().description('`user:<id>`, `key:<id>`, `system` or `cli`.'),
-    actor_name: text.allow(null).description('What the user or the key is called now.'),
+    actor_name: text
+      .allow(null)
+      .description('The name or email of the user, or the name of the key; of a removed user the last one.'),
     action: Joi.string().description('Such as `source.updated`.'),
     target: record({ type: Joi.string(), id: Joi.string() }).allow(null),
     details: Joi.object().unknown().description('What else there is to say, by action.'),
@@ -208,6 +212,36 @@ const demoKey = record(
   { api_key: 'aa_demo_q7RbT0mZ4Vd8Yw2Kc6Nf1Hs9Lp3Xa5Jg', expires_at: '2026-03-09T09:03:12.000Z' },
 )
 
+const linkFields = {
+  provider: text.allow(null).description('Null for an issuer that is no longer in the settings.'),
+  linked_at: time,
+  last_used_at: time.allow(null).description('When it was last signed in with.'),
+}
+const LINK = { provider: 'google', linked_at: '2026-03-09T08:03:12.000Z', last_used_at: null }
+
+/** A provider that is linked to a user. */
+export const linked = record(linkFields, LINK).label('ProviderLink')
+
+const links = record(
+  {
+    has_password: flag,
+    links: Joi.array().items(linked),
+    providers: Joi.array().items(Joi.string()).description('Those of the settings, which may be linked.'),
+  },
+  { has_password: true, links: [LINK], providers: ['github', 'google'] },
+).label('ProviderLinks')
+
+const linking = record(
+  {
+    authorization_url: Joi.string().uri().description('The address at the provider to send the browser to.'),
+    expires_in: count.description('Seconds until the attempt ends.'),
+  },
+  {
+    authorization_url: 'https://accounts.google.com/o/oauth2/v2/auth?client_id=tidemark&state=4f6c9a8f',
+    expires_in: 600,
+  },
+).label('LinkProviderResponse')
+
 /** What people sign in with, as every way in answers it. */
 export const signedIn = login
 
@@ -227,5 +261,7 @@ export const replies = {
   auditLog: reply(auditPage),
   auditVerdict: reply(inData(verdict)),
   demoKey: reply(inEnvelope(demoKey), 201),
+  links: reply(links),
+  linking: reply(linking),
   nothing: noReply,
 }

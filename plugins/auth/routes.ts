@@ -5,6 +5,7 @@ import type { Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
 import { register } from './accounts.ts'
 import { Company, User } from './models.ts'
+import { callerUser, wrongPassword } from './own-password.ts'
 import { hashPassword, inTurn, isPassword, refuseWeak } from './passwords.ts'
 import { presentUser } from './present.ts'
 import { replies } from './records.ts'
@@ -85,7 +86,7 @@ export const routes: ServerRoute[] = [
     method: 'POST',
     path: '/api/v1/auth/logout',
     options: {
-      ...access.sessionLimited,
+      ...access.session,
       description: 'End this session',
       tags,
       validate: { payload: schemas.nothing, query: schemas.none },
@@ -156,10 +157,11 @@ async function updateSelf(request: Request, changes: Partial<Pick<User, 'fullNam
   const { companyId, userId } = caller(request)
   const isChange = Object.keys(changes).length > 0
   return request.server.db.company(companyId, async trx => {
-    const query = User.query(trx).findById(userId as string)
-    if (isChange) await query.clone().patch(changes)
-    const user = await query
-    if (!user) throw userGone()
+    if (isChange)
+      await User.query(trx)
+        .findById(userId as string)
+        .patch(changes)
+    const user = await callerUser(request, trx)
     const record = presentUser(user, await Company.query(trx).first().throwIfNotFound())
     if (isChange)
       await auditRequest(request, trx, {
@@ -172,16 +174,14 @@ async function updateSelf(request: Request, changes: Partial<Pick<User, 'fullNam
 }
 
 async function changePassword(request: Request): Promise<void> {
-  const userId = caller(request).userId as string
   const { old_password: oldPassword, new_password: newPassword } = request.payload as {
     old_password: string
     new_password: string
   }
   const { user, company } = await inCompany(request, async trx => ({
-    user: await User.query(trx).findById(userId),
+    user: await callerUser(request, trx),
     company: await Company.query(trx).first().throwIfNotFound(),
   }))
-  if (!user) throw userGone()
   if (user.passwordHash === null) {
     throw apiError(
       'CONFLICT',
@@ -209,14 +209,4 @@ function auditSelf(request: Request, trx: Transaction, action: string): Promise<
     action,
     target: { type: 'user', id: caller(request).userId as string },
   })
-}
-
-function wrongPassword() {
-  return apiError('INVALID_PASSWORD', 'The old password is wrong: check it and try again', {
-    field: 'old_password',
-  })
-}
-
-function userGone() {
-  return apiError('USER_NOT_FOUND', 'This user is gone: sign in as another')
 }

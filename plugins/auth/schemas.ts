@@ -1,5 +1,6 @@
 import Joi from 'joi'
 import { SCOPES } from '../../server/access.ts'
+import { MAX_DATE } from '../../server/input.ts'
 import { pageQuery } from '../../server/page.ts'
 import { TIMEZONE } from '../../server/timezones.ts'
 
@@ -17,6 +18,14 @@ const name = Joi.string()
 const id = Joi.string().required()
 /** There is one owner, and nobody is made it. */
 const givenRole = Joi.string().valid('admin', 'member', 'viewer')
+
+/** The path of what is done at a provider. */
+export const providerParams = Joi.object({
+  provider_type: Joi.string()
+    .max(100)
+    .required()
+    .description('google, github, slack, or any other of the settings OAUTH_<PROVIDER>_…'),
+})
 
 /** The bodies and queries of accounts, users, invitations and API keys. */
 export const schemas = {
@@ -50,6 +59,18 @@ export const schemas = {
   changePassword: Joi.object({ old_password: password.required(), new_password: password.required() })
     .example({ old_password: 'a long walk at dawn', new_password: 'a longer walk at dusk' })
     .label('ChangePasswordRequest'),
+  removePassword: Joi.object({ old_password: password.required() })
+    .example({ old_password: 'a long walk at dawn' })
+    .label('RemovePasswordRequest'),
+  link: Joi.object({
+    old_password: password.description('The password of your user; required while it has one.'),
+    redirect_uri: Joi.string()
+      .max(2_000)
+      .description('Where the browser goes on to afterwards; an address of the origin of BASE_URL.'),
+  })
+    .allow(null)
+    .example({ old_password: 'a long walk at dawn', redirect_uri: 'http://127.0.0.1:8000/' })
+    .label('LinkProviderRequest'),
   nothing: Joi.object({}).allow(null).example({}).label('Empty'),
   none: Joi.object({}),
   createKey: Joi.object({
@@ -59,6 +80,8 @@ export const schemas = {
       .required(),
     expires_at: Joi.date()
       .iso()
+      .max(MAX_DATE)
+      .messages({ 'date.max': '{{#label}} must lie before the year 10000' })
       .allow(null)
       .description('When it ends by itself; null, as when left out, means never.'),
   })

@@ -81,8 +81,8 @@ export const userRoutes: ServerRoute[] = [
     async handler(request, h) {
       await inCompany(request, async trx => {
         const { user, revoked } = await removeUser(trx, selfOf(request), param(request, 'user_id'))
-        const { id, email, role } = user
-        const details = { email, role, revoked_invitations: revoked }
+        const { id, email, fullName, role } = user
+        const details = { email, full_name: fullName, role, revoked_invitations: revoked }
         await auditRequest(request, trx, { action: 'user.removed', target: { type: 'user', id }, details })
       })
       return h.response().code(204)

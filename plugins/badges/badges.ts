@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Server } from '@hapi/hapi'
 import { v7 as uuid, validate as isUuid } from 'uuid'
@@ -28,16 +28,15 @@ export async function listBadges(
   { limit, offset, asset_id: assetId }: Page & { asset_id?: string },
 ): Promise<{ results: Badge[]; total: number }> {
   const query = Badge.query(trx).orderBy(newestFirst('createdAt', 'id'))
-  if (assetId !== undefined) void query.where('assetId', await assetOf(server, trx, assetId))
+  if (assetId !== undefined) void query.where('assetId', (await assetOf(server, trx, assetId)).assetId)
   return pageOf(query, { limit, offset })
 }
 
 /** Makes a badge; an asset may have several. @throws 404 `ASSET_NOT_FOUND` */
 export async function createBadge(server: Server, trx: Transaction, input: BadgeInput): Promise<Badge> {
-  const assetId = await assetOf(server, trx, input.asset_id)
-  const publicId = randomBytes(16).toString('base64url')
+  const asset = await assetOf(server, trx, input.asset_id)
   return Badge.query(trx)
-    .insert({ ...columnsOf(input), id: uuid(), publicId, assetId })
+    .insert({ ...columnsOf(input), id: uuid(), publicId: randomUUID(), ...asset })
     .returning('*')
 }
 
@@ -49,10 +48,10 @@ export async function changeBadge(
   input: Partial<BadgeInput>,
 ): Promise<Badge> {
   const { id: badgeId } = await findBadge(trx, id)
-  const assetId = input.asset_id === undefined ? undefined : await assetOf(server, trx, input.asset_id)
+  const asset = input.asset_id === undefined ? {} : await assetOf(server, trx, input.asset_id)
   const [badge] = await Badge.query(trx)
     .where('id', badgeId)
-    .patch({ ...columnsOf(input), assetId, updatedAt: new Date() })
+    .patch({ ...columnsOf(input), ...asset, updatedAt: new Date() })
     .returning('*')
   return badge ?? findBadge(trx, id)
 }
@@ -77,7 +76,7 @@ export async function ensureBadge(
   const [problem] = error?.details ?? []
   if (problem) throw invalidField(problem.path.join('.'), problem.message)
   return server.db.company(companyId, async trx => {
-    const assetId = await assetOf(server, trx, value.asset_id)
+    const { assetId } = await assetOf(server, trx, value.asset_id)
     const known = await Badge.query(trx).where({ assetId }).orderBy('createdAt', 'desc').orderBy('id', 'desc')
     const found = known.find(badge => hasAll(badge, value))
     const badge = found ?? (await createBadge(server, trx, value))
@@ -96,9 +95,14 @@ function hasAll(badge: Badge, wanted: BadgeInput): boolean {
   return given.every(([name, value]) => isDeepStrictEqual(badge[name as keyof Badge], value))
 }
 
-async function assetOf(server: Server, trx: Transaction, assetId: string): Promise<string> {
-  const { source, table } = await server.plugins.catalog.findAsset(trx, assetId)
-  return table?.id ?? source.id
+/** The columns that name an asset. */
+async function assetOf(
+  server: Server,
+  trx: Transaction,
+  given: string,
+): Promise<{ assetId: string; sourceId: string }> {
+  const { source, table } = await server.plugins.catalog.findAsset(trx, given)
+  return { assetId: table?.id ?? source.id, sourceId: source.id }
 }
 
 /** What is left out stays as it is, or is what the table has for it. */

@@ -5,10 +5,12 @@ export class Badge extends CompanyRow {
   static override tableName = 'badges'
 
   declare id: string
-  /** In the address of the picture: 128 random bits. */
+  /** In the address of the picture: a random UUID; 128 random bits in base64url on badges of former versions. */
   declare publicId: string
-  /** A source or a table; nothing is known of one that was removed. */
+  /** A source or a table. */
   declare assetId: string
+  /** The source, or the one of the table: the badge is removed with it. Null: written by a former version. */
+  declare sourceId: string | null
   /** What stands on the left; null for the words that all badges have. */
   declare label: string | null
   /** Only tables that carry one of these count; empty means all. */

@@ -62,20 +62,22 @@ export const badgeParams = Joi.object({
 
 export const badgeList = Joi.object({ ...pageQuery(), asset_id: assetId })
 
+/** A UUID; or 16 bytes in base64url, as former versions made them: pages that show such a badge keep working. */
+const PUBLIC_ID = /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Za-z0-9_-]{22})$/
+
 export const pictureParams = Joi.object({
   public_id: Joi.string()
-    .pattern(/^[A-Za-z0-9_-]{1,64}$/)
+    .pattern(PUBLIC_ID)
     .required()
-    .messages({
-      'string.pattern.base': '{{#label}} must be 1 to 64 letters, digits, hyphens and underscores',
-    })
-    .description('The public id of a badge.'),
+    .messages({ 'string.pattern.base': '{{#label}} must be a UUID' })
+    .description('The public id of a badge.')
+    .meta({ openapi: { type: 'string', format: 'uuid', pattern: undefined } }),
 })
 
 const badge = record(
   {
     id: held.id,
-    public_id: Joi.string().description('In the address of the picture; not to be guessed.'),
+    public_id: Joi.string().description('In the address of the picture: a random UUID.'),
     asset_id: held.id,
     label: Joi.string().allow(null),
     tag_filters: held.texts,
@@ -89,15 +91,15 @@ const badge = record(
   },
   {
     id: '019a2f3e-6a51-7c7e-9d0b-3f1c2b4a5d6e',
-    public_id: 'q3Yk0Zt5Vd8Yw2Kc6Nf1Hg',
+    public_id: '4f0c2d1e-8b7a-4c3d-9e5f-6a1b2c3d4e5f',
     asset_id: '6f1c2b4a-5d6e-4c7e-9d0b-3f1c2b4a5d6e',
     label: 'orders',
     tag_filters: [],
     schema_drift_enabled: false,
     freshness_enabled: true,
     status: 'passing',
-    badge_url: 'http://127.0.0.1:8000/badges/q3Yk0Zt5Vd8Yw2Kc6Nf1Hg.svg',
-    markdown: '![orders](http://127.0.0.1:8000/badges/q3Yk0Zt5Vd8Yw2Kc6Nf1Hg.svg)',
+    badge_url: 'http://127.0.0.1:8000/badges/4f0c2d1e-8b7a-4c3d-9e5f-6a1b2c3d4e5f.svg',
+    markdown: '![orders](http://127.0.0.1:8000/badges/4f0c2d1e-8b7a-4c3d-9e5f-6a1b2c3d4e5f.svg)',
     created_at: '2030-01-15T09:30:00.000Z',
     updated_at: '2030-01-15T09:30:00.000Z',
   },

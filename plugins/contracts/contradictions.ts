@@ -245,19 +245,20 @@ function ids(root: Fields): Claim[] {
   return found
 }
 
+/** Deprecated fields, with what to write instead. */
 const OUTDATED: Record<string, string> = {
-  dataProduct: 'data products have a standard of their own',
-  slaDefaultElement: 'name the element in each of slaProperties',
+  dataProduct: 'describe the data product in a contract of the Open Data Product Standard',
+  slaDefaultElement: 'name the element in each entry of slaProperties',
 }
 
 function outdated(root: Fields): Claim[] {
   const claim = (field: string, instead: string): Claim => ({
     path: [field],
     keyword: 'deprecated',
-    message: `expected something newer since v3.1.0: ${instead}`,
+    message: `deprecated since v3.1.0: ${instead}`,
   })
   return [
     ...Object.entries(OUTDATED).flatMap(([field, instead]) => (field in root ? [claim(field, instead)] : [])),
-    ...(Array.isArray(root.team) ? [claim('team', 'an object that has the people in members')] : []),
+    ...(Array.isArray(root.team) ? [claim('team', 'write an object with the people in members')] : []),
   ]
 }

@@ -44,6 +44,11 @@ export class UnreadableError extends Error {
 const MAX_ALIASES = 100
 /** Deepest nesting, as of all bodies. */
 export const MAX_DEPTH = 32
+/** What is said of a text that is nested deeper, whatever notices it. */
+export const TOO_DEEP = {
+  type: 'yaml.depth',
+  message: `nested deeper than ${MAX_DEPTH} levels: flatten it`,
+} as const
 /** Failures that are told of. */
 const MAX_FAILURES = 100
 
@@ -82,10 +87,13 @@ export function readYaml(text: string): Reading {
       type: isSeveral ? 'yaml.documents' : 'yaml.syntax',
       message: isSeveral
         ? 'a second document starts here: send one contract at a time'
-        : (message.split('\n', 1)[0] ?? message),
+        : shorten(message.split('\n', 1)[0] ?? message),
       line,
     }
   }
+  // The library catches the overflow of the stack, and passes the engine's own words on.
+  const overflow = document.errors.find(({ code }) => code === 'RESOURCE_EXHAUSTION')
+  if (overflow) throw new UnreadableError([placed({ ...told(overflow), ...TOO_DEEP })])
   if (document.errors.length > 0)
     throw new UnreadableError(document.errors.slice(0, MAX_FAILURES).map(error => placed(told(error))))
   const merges = inspect(document, lines)
@@ -94,6 +102,13 @@ export function readYaml(text: string): Reading {
     lineOf: path => lineAt(document, lines, path),
     doubts: [...document.warnings.map(told), ...merges],
   }
+}
+
+/** Characters of one message: the library's quote the text that they are about, however long it is. */
+const MAX_MESSAGE = 160
+
+function shorten(message: string): string {
+  return message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE).toWellFormed()}…`
 }
 
 /** A failure whose message names the line, for replies that have no other place for it. */
@@ -112,7 +127,7 @@ function valueOf(document: Document): unknown {
 function aliasTrouble({ message }: Error): string {
   return /excessive alias/i.test(message)
     ? `aliases stand for more than ${MAX_ALIASES} parts: write them out`
-    : `an alias cannot be followed: ${message}`
+    : 'an alias cannot be followed: write out what it stands for'
 }
 
 /** Looks at each node once for what the library does not refuse, or would take too long to; gives what to doubt. */
@@ -139,8 +154,7 @@ function inspect(document: Document, lines: LineCounter): Unreadable[] {
     const { anchor } = (node ?? {}) as { anchor?: string }
     if (anchor !== undefined) anchors.set(anchor, node)
     if (!isMap(node) && !isSeq(node)) return
-    if (depth > MAX_DEPTH)
-      return fail('yaml.depth', node, `nested deeper than ${MAX_DEPTH} levels: flatten it`)
+    if (depth > MAX_DEPTH) return fail(TOO_DEEP.type, node, TOO_DEEP.message)
     const inside = anchor === undefined ? around : new Set([...around, node])
     const seen = new Map<string, unknown>()
     for (const item of node.items) {
@@ -156,6 +170,7 @@ function inspect(document: Document, lines: LineCounter): Unreadable[] {
       else seen.set(key, item)
       if (key === '<<' && merges.length < MAX_FAILURES)
         merges.push({ type: 'yaml.merge', message: MERGE, line: at(item.key) })
+      if (key === null) look(item.key, depth + 1, inside)
       look(item.value, depth + 1, inside)
     }
   }

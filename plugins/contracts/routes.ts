@@ -1,6 +1,7 @@
-import type { Lifecycle, ServerRoute } from '@hapi/hapi'
+import type { Lifecycle, Request, ServerRoute } from '@hapi/hapi'
 import { access } from '../../server/access.ts'
 import { apiError, unprocessable } from '../../server/errors.ts'
+import { addressOf } from '../../server/limits.ts'
 import { envelope } from '../../server/replies.ts'
 import type { Verdict } from './judge.ts'
 import { CONTENT_TYPES, contractBody, errorReply, verdictReply } from './schemas.ts'
@@ -15,14 +16,17 @@ export function routes({ validate }: Validator): ServerRoute[] {
     {
       method: 'POST',
       path: PATH,
-      handler: async request => reply(await validate(question(request.payload))),
+      handler: async request => {
+        const address = addressOf(request, request.server.config.trustProxy)
+        return reply(await validate(question(request), address))
+      },
       options: {
-        ...access.open,
+        ...access.contracts,
         description: 'Validates a data contract of the Open Data Contract Standard',
         notes: [
           'Versions 2.2.2, 3.0.0 to 3.0.2 and 3.1.0, by its apiVersion. An invalid contract is answered with 200 and',
           'valid false; 422 says that the text is no YAML. A 3.x contract that only a newer 3.x takes is valid, with',
-          'warnings.',
+          'warnings. An address may validate 30 contracts a minute; 503 means that too many wait at this moment.',
         ],
         tags: ['api', 'contracts'],
         // Without a type it is a text, and JSON is YAML.
@@ -49,8 +53,13 @@ export const readContentType: Lifecycle.Method = (request, h) => {
   return h.continue
 }
 
-function question(payload: unknown): Question {
-  if (typeof payload === 'string') return { text: payload }
+function question({ payload, mime }: Request): Question {
+  if (payload === '' || payload === undefined) {
+    const msg = 'the body is empty: send the contract in it'
+    throw unprocessable([{ loc: ['body'], msg, type: 'string.empty' }])
+  }
+  if (typeof payload === 'string' && mime !== 'application/json') return { text: payload }
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return { value: payload }
   const { contract, ...rest } = payload as { contract?: unknown }
   if (contract === undefined || Object.keys(rest).length > 0) return { value: payload }
   if (typeof contract === 'string') return { text: contract }

@@ -16,6 +16,7 @@ version: 1.0.0
 status: active
 `
 
+/** Any value: JSON that is no object is a contract, an invalid one. */
 export const contractBody = Joi.alternatives(
   Joi.object()
     .unknown()
@@ -28,10 +29,9 @@ export const contractBody = Joi.alternatives(
       version: '1.0.0',
       status: 'active',
     }),
-  Joi.string().description('A contract in YAML, at most 256 KiB').example(yaml),
-)
-  .required()
-  .meta({ contentTypes: CONTENT_TYPES })
+  Joi.string().allow('').description('A contract in YAML, at most 256 KiB').example(yaml),
+  Joi.any().description('Other JSON, which is an invalid contract'),
+).meta({ contentTypes: CONTENT_TYPES })
 
 const finding = Joi.object({
   path: Joi.string().allow('').required().description('A JSON Pointer to what it is about'),

@@ -1,7 +1,7 @@
 /** The thread that reads and judges contracts: whatever a text does to it, the service goes on. */
 import { parentPort } from 'node:worker_threads'
 import { judge, prepare } from './judge.ts'
-import { readYaml, UnreadableError, type Reading } from './read.ts'
+import { readYaml, TOO_DEEP, UnreadableError, type Reading } from './read.ts'
 import type { Question, Answer } from './threads.ts'
 
 parentPort?.on('message', (question: Question) => parentPort?.postMessage(answer(question)))
@@ -14,8 +14,7 @@ function answer(question: Question): Answer {
   } catch (error) {
     if (error instanceof UnreadableError) return { unreadable: [...error.failures] }
     // Nesting that goes deeper than the stack does.
-    if (error instanceof RangeError)
-      return { unreadable: [{ type: 'yaml.depth', message: 'nested too deeply: flatten it', line: null }] }
+    if (error instanceof RangeError) return { unreadable: [{ ...TOO_DEEP, line: null }] }
     throw error
   }
 }

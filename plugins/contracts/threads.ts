@@ -13,9 +13,10 @@ export type Answer = { verdict: Verdict } | { unreadable: Unreadable[] }
 export interface Threads {
   /**
    * Takes a turn of its own; after the deadline the contract counts as unreadable.
-   * @throws BusyError when too many wait already
+   * @param address of the client; contracts without one are only limited together
+   * @throws BusyError when too many wait already, of all clients or of this address
    */
-  ask(question: Question): Promise<Answer>
+  ask(question: Question, address?: string): Promise<Answer>
   /** Ends the threads; what was asked is not answered any more. */
   stop(): Promise<void>
 }
@@ -31,16 +32,19 @@ export interface Bounds {
   threads: number
   /** Contracts that wait for one. */
   waiting: number
+  /** Contracts of one address among them, so that one client cannot take all the places. */
+  waitingPerAddress: number
   /** Milliseconds of a thread for one contract. */
   deadline: number
   /** MiB of a thread. */
   memory: number
 }
 
-const BOUNDS: Bounds = { threads: 2, waiting: 8, deadline: 2_000, memory: 64 }
+const BOUNDS: Bounds = { threads: 2, waiting: 8, waitingPerAddress: 2, deadline: 2_000, memory: 64 }
 
 interface Turn {
   question: Question
+  address: string | undefined
   resolve(answer: Answer): void
   reject(error: Error): void
 }
@@ -83,11 +87,12 @@ export function makeThreads(given: Partial<Bounds> = {}): Threads {
     }
   }
   return {
-    ask(question) {
-      if (isStopped || queue.length >= bounds.waiting)
+    ask(question, address) {
+      const ofAddress = queue.filter(turn => address !== undefined && turn.address === address).length
+      if (isStopped || queue.length >= bounds.waiting || ofAddress >= bounds.waitingPerAddress)
         return Promise.reject(new BusyError('Too many contracts wait to be validated: try again in a second'))
       const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-      queue.push({ question, resolve, reject })
+      queue.push({ question, address, resolve, reject })
       next()
       return promise
     },

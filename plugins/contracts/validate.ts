@@ -11,17 +11,18 @@ const RETRY_AFTER = 2
 /** Judges contracts; stops when the service does. */
 export interface Validator {
   /**
+   * @param address of the client that asks: few of one address wait at once; absent: no such limit
    * @throws 413 for too large a contract, 422 for a text that is none, 400 for one nested too deeply, 503 when too
    * many wait
    */
-  validate(question: Question): Promise<Verdict>
+  validate(question: Question, address?: string): Promise<Verdict>
   stop(): Promise<void>
 }
 
 /** Makes a validator with threads of its own. */
 export function makeValidator(threads: Threads = makeThreads()): Validator {
   return {
-    async validate(question) {
+    async validate(question, address) {
       const size = Buffer.byteLength('text' in question ? question.text : JSON.stringify(question.value))
       if (size > MAX_BYTES)
         throw apiError(
@@ -29,7 +30,7 @@ export function makeValidator(threads: Threads = makeThreads()): Validator {
           `The contract has ${size} bytes, and ${MAX_BYTES} are the most: split it`,
           { size, limit: MAX_BYTES },
         )
-      const answer = await threads.ask(question).catch(refuse)
+      const answer = await threads.ask(question, address).catch(refuse)
       if ('verdict' in answer) return answer.verdict
       const { unreadable } = answer
       const deep = unreadable.find(({ type }) => type === 'yaml.depth')

@@ -51,7 +51,7 @@ async function prepareShop(server: Server): Promise<void> {
 }
 
 async function run(server: Server, print: (line: string) => void): Promise<void> {
-  const credentials = await prepare(server)
+  const credentials = await prepare(server, print)
   if (!credentials) return
   await server.plugins.auth.setDemoCompany(credentials.companyId)
   print(`sign-in: ${credentials.email} ${credentials.password}`)
@@ -64,13 +64,14 @@ async function run(server: Server, print: (line: string) => void): Promise<void>
 }
 
 /** The demo of an earlier start, or a new one on an empty database. One that was cut short is made again. */
-async function prepare(server: Server): Promise<Credentials | null> {
+async function prepare(server: Server, print: (line: string) => void): Promise<Credentials | null> {
   const kept = await keptCredentials(server.config.dataDir)
   if (kept?.sourceId) return kept
   if (!kept && (await server.plugins.auth.countCompanies()) > 0) return null
+  print('Making the demo, which takes about 10 seconds:')
   const credentials = kept ?? (await signUp(server))
   await keepCredentials(server.config.dataDir, credentials)
-  const complete = { ...credentials, sourceId: await makeSource(server, credentials) }
+  const complete = { ...credentials, sourceId: await makeSource(server, credentials, print) }
   await keepCredentials(server.config.dataDir, complete)
   return complete
 }

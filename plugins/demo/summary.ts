@@ -33,12 +33,12 @@ export async function summarize(server: Server, { key, sourceId }: Credentials):
   const { passing = 0, failing = 0, warning = 0, error = 0, total_checks: captures = 0 } = metrics.data
   const tally = { passing, failing, warning, error }
   const api = `${server.config.baseUrl}/api/v1`
-  const curl = (path: string) => `  curl -s -H "Authorization: Bearer ${key}" "${api}${path}"`
+  const curl = (path: string) => `  curl -s -H "$AUTH" "$API${path}"`
   return [
     `Found in ${asset.name}:`,
     ...table([
       ['catalog', `${asset.table_count} tables, ${asset.column_count} columns`],
-      ['tags', `${tags.data.pagination.total} columns of personal data, told by their names and types`],
+      ['tags', `${tags.data.pagination.total} columns of personal data, found by their names and types`],
       ['drift', `${changes.data.total} schema changes, the worst of ${asset.schema_change_status} impact`],
       ['freshness', counts(freshness.data.summary)],
       ['rules', counts(rules.data)],
@@ -53,8 +53,9 @@ export async function summarize(server: Server, { key, sourceId }: Credentials):
     ...(open.length > SHOWN ? [`  … and ${open.length - SHOWN} more`] : []),
     '',
     'Go on with:',
-    curl(`/assets/${sourceId}/schema-changes`),
-    curl(`/sdk/validity/${sourceId}`),
+    `  API=${api} AUTH="Authorization: Bearer ${key}"`,
+    curl(`/assets/${asset.name}/schema-changes`),
+    curl(`/sdk/validity/${asset.name}`),
     curl('/sdk/alerts?limit=5'),
   ]
 }

@@ -8,31 +8,36 @@ import { METRICS, REFERENCES, RULES, SCHEDULES } from './watch.ts'
 /** A record of the API; the tour reads few of its fields. */
 type Body = Record<string, never> & { data: Record<string, string> }
 
-/** Makes the demo company, its owner and a key, by the requests that a user would make. */
+/** Makes the demo company, its owner and a key, without requests: those would count against the limits of people. */
 export async function signUp(server: Server): Promise<Credentials> {
   const email = 'owner@demo.example'
   const password = randomBytes(12).toString('base64url')
-  const ask = asker(server)
-  const registered = await ask<{ company: { id: string } }>('POST', '/auth/register', {
-    email,
-    password,
-    company_name: 'Demo',
-  })
-  const login = await ask<{ access_token: string }>('POST', '/auth/login', { email, password })
-  const made = await ask<Body>('POST', '/api-keys', { name: 'demo', scope: 'admin' }, login.access_token)
-  return { email, password, key: String(made.data.key), companyId: registered.company.id }
+  const { auth } = server.plugins
+  const { id: companyId } = await auth.createCompany({ name: 'Demo' })
+  await auth.createUser({ companyId, email, password, role: 'owner' })
+  const { key } = await auth.createKey({ companyId, name: 'demo', scope: 'admin' })
+  return { email, password, key, companyId }
 }
+
+/** Days of the history between two lines about it. */
+const REPORT_DAYS = 7
 
 /**
  * Makes the demo source and lets it live through its history, by the requests that a user would make.
+ * @param report takes a line for each step, for a person who waits
  * @returns the source's id
  */
-export async function makeSource(server: Server, { key, companyId }: Credentials): Promise<string> {
+export async function makeSource(
+  server: Server,
+  { key, companyId }: Credentials,
+  report: (line: string) => void,
+): Promise<string> {
   const now = new Date()
   const ask = asker(server)
   const asks = <T = Body>(method: string, path: string, body?: object) => ask<T>(method, path, body, key)
   await removeLeftover(asks)
   const path = join(resolve(server.config.dataDir), 'demo', 'shop.sqlite')
+  report('  a shop in SQLite')
   const shop = openShop(path, now)
   try {
     const source = await asks('POST', '/sdk/assets', {
@@ -47,7 +52,8 @@ export async function makeSource(server: Server, { key, companyId }: Credentials
     // The sweep would mix checks of this moment among those of the days that are lived again.
     await asks('PATCH', `/sdk/assets/${sourceId}`, { is_active: false })
     await asks('POST', `/sdk/assets/${sourceId}/test-connection`)
-    await discover(asks, sourceId)
+    await discover(server, asks, { companyId, sourceId })
+    report(`  its catalog, ${METRICS.length + RULES.length + REFERENCES.length} checks`)
     for (const metric of METRICS) await asks('POST', `/sdk/metrics/${sourceId}`, metric)
     for (const rule of RULES) await asks('POST', `/sdk/validity/${sourceId}`, rule)
     for (const check of REFERENCES) await asks('POST', `/sdk/referential/${sourceId}`, check)
@@ -57,9 +63,12 @@ export async function makeSource(server: Server, { key, companyId }: Credentials
       shop.live(daysAgo)
       const at = new Date(now.getTime() - daysAgo * 86_400_000)
       for (const tableId of tables) await server.plugins.scans.runTable(companyId, tableId, 'active', { at })
+      const done = HISTORY_DAYS - daysAgo
+      if (done > 0 && done % REPORT_DAYS === 0) report(`  ${done} of ${HISTORY_DAYS} days of checks`)
     }
     shop.release()
-    await discover(asks, sourceId)
+    report('  a release that changes its tables')
+    await discover(server, asks, { companyId, sourceId })
     await asks('PATCH', `/sdk/assets/${sourceId}`, { is_active: true })
     for (const schedule of SCHEDULES) {
       await asks('POST', '/sdk/freshness/schedules', { asset_id: sourceId, ...schedule })
@@ -96,13 +105,14 @@ const POLL_MS = 50
 const DISCOVERY_MS = 30_000
 
 async function discover(
+  server: Server,
   asks: (method: string, path: string) => Promise<Body>,
-  sourceId: string,
+  { companyId, sourceId }: { companyId: string; sourceId: string },
 ): Promise<void> {
-  const { data: asked } = await asks('POST', `/sdk/assets/${sourceId}/discover`)
+  const run = await server.db.company(companyId, trx => server.plugins.catalog.demo.discover(trx, sourceId))
   const deadline = Date.now() + DISCOVERY_MS
   for (;;) {
-    const { data: job } = await asks('GET', `/sdk/jobs/${asked.job_id}`)
+    const { data: job } = await asks('GET', `/sdk/jobs/${run.id}`)
     if (job.status === 'completed') return
     if (job.status === 'failed' || Date.now() > deadline)
       throw new Error(`The demo's discovery is ${job.status}: ${JSON.stringify(job)}`)

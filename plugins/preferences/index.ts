@@ -1,6 +1,7 @@
 import type { Plugin } from '@hapi/hapi'
 import { prune } from './jobs.ts'
 import { onboardingRoutes } from './onboarding-routes.ts'
+import { forgetDefaultAsset } from './preferences.ts'
 import { preferenceRoutes } from './routes.ts'
 
 /** How users like their pages, and how far they are in the tour. */
@@ -9,6 +10,7 @@ export const preferences: Plugin<undefined> = {
   dependencies: ['auth', 'alerts', 'catalog'],
   register(server) {
     server.jobs.add(prune)
+    server.plugins.catalog.describeAssets({ forget: forgetDefaultAsset })
     server.route([...preferenceRoutes, ...onboardingRoutes])
   },
 }

@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
-import type { Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { UserPreferences } from './models.ts'
 import { progressOf, type Progress } from './onboarding.ts'
 
@@ -103,6 +103,16 @@ export async function resetPreferences(server: Server, trx: Transaction, userId:
   // In the order in which a change writes them, so that no two wait for each other.
   await server.plugins.auth.setTimezone(trx, userId, DEFAULT_TIMEZONE)
   await UserPreferences.query(trx).deleteById(userId)
+}
+
+/** Clears the default asset of all users of the company who chose one of these. */
+export async function forgetDefaultAsset(trx: Transaction, assetIds: readonly string[]): Promise<void> {
+  await rows(
+    trx,
+    `update user_preferences set default_asset_id = null, updated_at = now()
+     where company_id = :companyId and default_asset_id = any(cast(:assetIds as uuid[]))`,
+    { companyId: companyOf(trx), assetIds: [...assetIds] },
+  )
 }
 
 const CUSTOM = 'custom.'

@@ -91,7 +91,7 @@ export const betaRoutes: ServerRoute[] = [
       ...access.beta,
       description: 'Sign up for the beta',
       notes:
-        'The same email gives the same answer again, and what was said first is kept. While nobody is taken, everybody is answered alike, whether they have signed up before or not.',
+        'The same email gets the same answer again, also when the beta is full or closed, and what was said first is kept.',
       tags,
       validate: { payload: signUp },
       response: reply(signedUp),
@@ -100,7 +100,7 @@ export const betaRoutes: ServerRoute[] = [
       const position = await register(request.server, bodyOf<SignUp>(request))
       const message =
         position === null
-          ? 'The beta takes nobody just now; who has signed up keeps their place.'
+          ? 'The beta is full or closed at the moment: try again later.'
           : 'You are on the list: we will write to you.'
       return h
         .response({ registered: position !== null, position, message })
@@ -109,16 +109,16 @@ export const betaRoutes: ServerRoute[] = [
   },
 ]
 
-/** The place of an email on the list, by when it came; null while nobody is taken. */
+/** The position of an email on the list, from 1; null when it is not on the list and the beta is full or closed. */
 async function register(server: Server, { email, ...said }: SignUp): Promise<number | null> {
   return server.db.system(async trx => {
     // One at a time, so that each is counted before the next is.
     await rows(trx, `select pg_advisory_xact_lock(hashtextextended('beta sign-up', 0))`)
-    if (!isOpen(server, await countSignUps(trx))) return null
+    const known = await positionOf(trx, email)
+    if (known !== null || !isOpen(server, await countSignUps(trx))) return known
     await rows(
       trx,
-      `insert into beta_signups (email, name, company, use_case)
-       select :email, :name, :company, :useCase where not exists (select from beta_signups where email = :email)`,
+      `insert into beta_signups (email, name, company, use_case) values (:email, :name, :company, :useCase)`,
       {
         email,
         name: said.name || null,
@@ -126,15 +126,19 @@ async function register(server: Server, { email, ...said }: SignUp): Promise<num
         useCase: said.use_case || null,
       },
     )
-    // Counted, since a number that was drawn and not used leaves a gap.
-    const [place] = await rows<{ position: number }>(
-      trx,
-      `select cast(count(*) as int) as position from beta_signups
-       where position <= (select position from beta_signups where email = :email)`,
-      { email },
-    )
-    return place?.position ?? null
+    return positionOf(trx, email)
   })
+}
+
+async function positionOf(trx: Transaction, email: string): Promise<number | null> {
+  // Counted, since a number that was drawn and not used leaves a gap.
+  const [place] = await rows<{ position: number }>(
+    trx,
+    `select cast(count(*) as int) as position from beta_signups
+     where position <= (select position from beta_signups where email = :email)`,
+    { email },
+  )
+  return place?.position || null
 }
 
 async function countSignUps(trx: Transaction): Promise<number> {

@@ -4,6 +4,7 @@ import { betaRoutes } from './beta.ts'
 import { eventRoutes } from './events.ts'
 import { pruneEvents } from './jobs.ts'
 import { magicRoutes } from './magic.ts'
+import { showMissing } from './missing.ts'
 import { refuseTraversal } from './pages.ts'
 import { routes } from './routes.ts'
 
@@ -14,6 +15,7 @@ export const publicPages: Plugin<undefined> = {
     // It serves files; another feature may have asked for it before.
     await server.register(inert, { once: true })
     server.ext('onRequest', refuseTraversal)
+    server.ext('onPreResponse', showMissing)
     server.route(routes(server))
     server.route([...magicRoutes, ...eventRoutes, ...betaRoutes])
     server.jobs.add(pruneEvents)

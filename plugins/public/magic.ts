@@ -1,20 +1,25 @@
-import type { Lifecycle, ServerRoute } from '@hapi/hapi'
+import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi'
 import { isbot } from 'isbot'
 import Joi from 'joi'
 import { access } from '../../server/access.ts'
 import { placeOf } from '../../server/audit.ts'
-import { failure, record, reply } from '../../server/envelopes.ts'
-import { apiError } from '../../server/errors.ts'
-import { bodyOf } from '../../server/input.ts'
+import { failure, record } from '../../server/envelopes.ts'
+import { apiError, hasErrorData } from '../../server/errors.ts'
+import { acceptsHtml, bodyOf } from '../../server/input.ts'
+import { html } from '../../server/markup.ts'
+import { forwardPage, messagePage, messagePolicy } from './card-page.ts'
+import { html as page } from './schemas.ts'
 
 const path = '/api/public/magic-login'
+const MAX_TOKEN = 200
+const refused = Joi.alternatives(failure, page)
 const tags = ['api', 'public']
 
 /** What mail programs and their guards call themselves, beside what isbot knows. */
 const SCANNERS = /preview|scan|barracuda|proofpoint|mimecast/i
 
 const body = Joi.object({
-  token: Joi.string().min(1).max(200).required().description('The token of the link that was sent.'),
+  token: Joi.string().min(1).max(MAX_TOKEN).required().description('The token of the link that was sent.'),
 })
   .required()
   .example({ token: 'k7Qd0mZ4Vd8Yw2Kc6Nf1Hs9Lp3Xa5Jg7Ue0QxT0Rb2' })
@@ -39,11 +44,47 @@ const refusal = () =>
     'Programs that look at links are not signed in: send the token by POST, from a browser',
   )
 
-/** A link that was looked at is not used up: programs that do so are told apart by what they call themselves. */
+/** Programs that look at links are told apart by what they call themselves. */
+function isScanner({ headers }: Request): boolean {
+  const agent = String(headers['user-agent'] ?? '')
+  return isbot(agent) || SCANNERS.test(agent)
+}
+
+/** A link that was looked at is not used up. */
 const refuseScanners: Lifecycle.Method = (request, h) => {
-  const agent = String(request.headers['user-agent'] ?? '')
-  if (isbot(agent) || SCANNERS.test(agent)) throw refusal()
+  if (isScanner(request)) throw refusal()
+  // The button of the page is on this site; a form of another must not sign its visitors in as someone else.
+  if (isForm(request) && request.headers['sec-fetch-site'] === 'cross-site') throw refusal()
   return h.continue
+}
+
+function isForm({ mime }: Request): boolean {
+  return mime === 'application/x-www-form-urlencoded'
+}
+
+const FAILED = 'This link does not work'
+
+/** The page that a link opens: signing in takes a click, which programs that look at links do not make. */
+function signInPage(token: unknown): string {
+  if (typeof token !== 'string' || token === '' || token.length > MAX_TOKEN)
+    return messagePage(FAILED, 'The link is not complete. Open it again; if you copied it, copy all of it.')
+  return messagePage(
+    'Sign in to Tidemark',
+    'This link signs you in. It is for you alone.',
+    html`<form method="post" action="?">
+      <input type="hidden" name="token" value="${token}" />
+      <button>Sign in</button>
+    </form>`,
+  )
+}
+
+function showPage(h: ResponseToolkit, page: string, status: number) {
+  return h
+    .response(page)
+    .code(status)
+    .type('text/html')
+    .header('Content-Security-Policy', messagePolicy)
+    .header('Cache-Control', 'no-store')
 }
 
 /** Signing in by a link that was sent. */
@@ -54,11 +95,14 @@ export const magicRoutes: ServerRoute[] = [
     options: {
       ...access.open,
       description: 'Refused: programs that look at links in mails ask by GET',
+      notes:
+        'A browser, whose Accept names text/html, gets a page with a button that sends the ?token= by POST.',
       tags,
-      response: reply(failure, 403),
+      response: { status: { 403: refused }, sample: 0 },
     },
-    handler() {
-      throw refusal()
+    handler(request, h) {
+      if (!acceptsHtml(request) || isScanner(request)) throw refusal()
+      return showPage(h, signInPage(request.query.token), 403)
     },
   },
   {
@@ -68,20 +112,39 @@ export const magicRoutes: ServerRoute[] = [
       ...access.magic,
       description: 'Exchange the token of a link for a sign-in ticket',
       notes:
-        'Makes the user at the first time. The token is good for 7 days, as often as its owner likes; the ticket once, for 5 minutes.',
+        'Makes the user at the first time. The token is good for 7 days, as often as its owner likes; the ticket once, for 5 minutes. The form of the page at GET gets a page that goes on to redirect_url.',
       tags,
+      payload: { allow: ['application/json', 'application/x-www-form-urlencoded'] },
       validate: { payload: body },
       // Before the body is judged, so that a scanner is told nothing of what it has sent.
       ext: { onPostAuth: { method: refuseScanners } },
       app: { errors: ['INVALID_TOKEN', 'FORBIDDEN', 'BOT_REFUSED', 'USER_EXISTS'] },
-      response: reply(ticket),
+      response: {
+        status: {
+          200: Joi.alternatives(ticket, page),
+          ...Object.fromEntries([401, 403, 409].map(code => [code, refused])),
+        },
+        sample: 0,
+      },
     },
     async handler(request, h) {
       const { token } = bodyOf<{ token: string }>(request)
-      const made = await request.server.plugins.auth.admitProspect(token, placeOf(request))
+      const admitted = request.server.plugins.auth.admitProspect(token, placeOf(request))
+      if (isForm(request) && acceptsHtml(request)) return enter(h, admitted)
+      const made = await admitted
       return h
         .response({ ticket: made.ticket, expires_in: made.expiresIn, redirect_url: made.redirectUrl })
         .header('Cache-Control', 'no-store')
     },
   },
 ]
+
+/** What a person sees who has pressed the button: the page where they go on, or why they cannot. */
+async function enter(h: ResponseToolkit, admitted: Promise<{ redirectUrl: string }>) {
+  try {
+    return showPage(h, forwardPage('You are signed in', (await admitted).redirectUrl), 200)
+  } catch (error) {
+    if (!hasErrorData(error) || error.isServer) throw error
+    return showPage(h, messagePage(FAILED, `${error.message}.`), error.output.statusCode)
+  }
+}

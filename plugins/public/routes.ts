@@ -6,7 +6,7 @@ import { answerHealth } from '../../server/health.ts'
 import { openApi } from '../../server/openapi.ts'
 import { pageFile } from './pages.ts'
 import { redoc, swagger, type Reference } from './reference.ts'
-import { assetParams, healthReply, html, markdown, pageParams, script } from './schemas.ts'
+import { assetParams, fileReply, healthReply, html, markdown, pageParams, script } from './schemas.ts'
 import { startPage, startPolicy } from './start-page.ts'
 import { unsubscribeRoutes } from './unsubscribe.ts'
 
@@ -93,6 +93,7 @@ function referenceRoutes({ path, description, files, ...reference }: Reference):
         description: `A file of the page at ${path}`,
         tags,
         validate: { params: assetParams(files) },
+        response: { status: { 200: fileReply(files) }, sample: 0 },
         cache: { expiresIn: 24 * 3600 * 1000 },
       },
     },
@@ -123,6 +124,7 @@ function pageRoutes(): ServerRoute[] {
         description: 'A page of the documentation, as markdown',
         tags,
         validate: { params: pageParams },
+        app: { path: '/api/public/docs/{path}.md', errors: ['FORBIDDEN', 'NOT_FOUND'] },
         response: { status: { 200: markdown }, sample: 0 },
       },
     },

@@ -27,7 +27,7 @@ export const healthReply = Joi.object({
 })
 
 export const pageParams = Joi.object({
-  path: Joi.string().allow('').description('A page, such as getting-started.md'),
+  path: Joi.string().allow('').description('A page, such as getting-started'),
 })
 
 export const assetParams = (files: readonly string[]) => Joi.object({ file: Joi.valid(...files).required() })
@@ -35,6 +35,11 @@ export const assetParams = (files: readonly string[]) => Joi.object({ file: Joi.
 export const html = Joi.string().meta({ contentType: 'text/html' })
 export const markdown = Joi.string().meta({ contentType: 'text/markdown' })
 export const script = Joi.string().meta({ contentType: 'text/javascript' })
+const styleSheet = Joi.string().meta({ contentType: 'text/css' })
+
+/** What files are answered as, by their names. */
+export const fileReply = (files: readonly string[]) =>
+  files.some(file => file.endsWith('.css')) ? Joi.alternatives(styleSheet, script) : script
 
 const address = {
   email: Joi.string()

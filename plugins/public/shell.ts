@@ -24,6 +24,8 @@ export interface Page {
   /** Style sheets and scripts that are files of ours, the scripts in their order. */
   styleSheets?: readonly string[]
   scripts?: readonly string[]
+  /** The address that the browser goes on to at once. */
+  next?: string
   /** For what search engines are to leave out. */
   isHidden?: boolean
 }
@@ -36,6 +38,7 @@ export function pageOf({ title, content, style, script, ...page }: Page): string
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         ${page.isHidden ? new Markup('<meta name="robots" content="noindex" />') : null}
+        ${page.next === undefined ? null : html`<meta http-equiv="refresh" content="0; url=${page.next}" />`}
         <title>${title}</title>
         <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(ICON)}" />
         ${(page.styleSheets ?? []).map(file => html`<link rel="stylesheet" href="${file}" />`)}

@@ -1,11 +1,8 @@
-import { html, type Markup } from '../../server/markup.ts'
-import { hashOf, pageOf, policyOf, SHELL_STYLE } from './shell.ts'
+import { html } from '../../server/markup.ts'
+import { CARD_STYLE, cardPage } from './card-page.ts'
+import { hashOf, policyOf } from './shell.ts'
 
-const STYLE = `${SHELL_STYLE}
-body { min-height: 100vh; min-height: 100dvh; display: grid; place-items: center; padding: 16px; }
-main { width: 100%; max-width: 440px; padding: 32px 28px; background: var(--card); border: 1px solid var(--line); border-radius: 14px; }
-h1 { margin: 0 0 4px; font-size: 22px; line-height: 1.25; }
-p { margin: 0; color: var(--quiet); }
+const STYLE = `${CARD_STYLE}
 .email { overflow-wrap: anywhere; }
 form { margin: 24px 0 16px; padding: 16px 0; border: solid var(--line); border-width: 1px 0; }
 button { display: flex; align-items: center; justify-content: space-between; gap: 16px; width: 100%; padding: 6px 0; border: 0;
@@ -61,7 +58,7 @@ export function preferencesPage(email: string, token: string, isSubscribed: bool
   const action = isSubscribed ? 'unsubscribe' : 'subscribe'
   // Relative, so that it works at whatever address a proxy shows.
   const target = `?${new URLSearchParams({ email, token, action }).toString()}`
-  return page(
+  return cardPage(
     'Email from Tidemark',
     html`<h1>Email from Tidemark</h1>
       <p class="email">${email}</p>
@@ -71,26 +68,18 @@ export function preferencesPage(email: string, token: string, isSubscribed: bool
         </button>
       </form>
       <p role="status">${isSubscribed ? ON : OFF}</p>`,
-    SCRIPT,
+    STYLE,
+    { script: SCRIPT },
   )
 }
 
 /** The page for a link that was changed or is not complete. */
-export const refusalPage = page(
+export const refusalPage = cardPage(
   'This link does not work',
   html`<h1>This link does not work</h1>
     <p>
       It is not complete, or it was made for another address. Open the link at the end of one of our mails
       again; if you copied it, copy all of it.
     </p>`,
+  STYLE,
 )
-
-function page(title: string, content: Markup, script?: string): string {
-  return pageOf({
-    title,
-    style: STYLE,
-    content: html`<main>${content}</main>`,
-    isHidden: true,
-    ...(script !== undefined && { script }),
-  })
-}

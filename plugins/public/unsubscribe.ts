@@ -1,6 +1,6 @@
 import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi'
 import { access } from '../../server/access.ts'
-import { queryOf } from '../../server/input.ts'
+import { acceptsHtml, queryOf } from '../../server/input.ts'
 import { changed, html, unsubscribeQuery, unsubscribeChange } from './schemas.ts'
 import { contentSecurityPolicy, preferencesPage, refusalPage } from './unsubscribe-page.ts'
 
@@ -60,8 +60,7 @@ async function change(request: Request, h: ResponseToolkit) {
   await subscriptions[action](email)
   const isSubscribed = action === 'subscribe'
   if (isOneClick(request.payload)) return h.response('').code(200)
-  if (String(request.headers.accept ?? '').includes('text/html'))
-    return showPage(h, preferencesPage(email, token, isSubscribed))
+  if (acceptsHtml(request)) return showPage(h, preferencesPage(email, token, isSubscribed))
   return h.response({ email, subscribed: isSubscribed })
 }
 

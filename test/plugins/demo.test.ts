@@ -1,10 +1,9 @@
-import { join } from 'node:path'
 import t from 'tap'
 import { startServer } from '../helpers/server.ts'
 
 const dataDir = t.testdir({ demo: {} })
 const { server, ask, query } = await startServer(t, {
-  settings: { DEMO_ENABLED: 'true', DATA_DIR: dataDir, FILE_SOURCES: join(dataDir, 'demo') },
+  settings: { DEMO_ENABLED: 'true', DATA_DIR: dataDir },
 })
 
 async function run(): Promise<string[]> {
@@ -25,10 +24,26 @@ async function sizes(): Promise<Record<string, unknown>> {
   return Object.fromEntries(counts)
 }
 
-const printed = await run()
+const all = await run()
+const printed = all.slice(all.findIndex(line => line.startsWith('sign-in: ')))
 const key = printed.find(line => line.startsWith('key: '))?.slice('key: '.length) ?? ''
 const get = async (path: string) => (await ask('GET', `/api/v1${path}`, undefined, key)).body
 const id = (await query('select id from sources'))[0]?.id
+
+t.test('a person who waits for the first demo sees how far it is', async t => {
+  const progress = all.slice(0, all.indexOf(printed[0]!))
+  t.match(progress[0], /^Making the demo/)
+  const days = progress.filter(line => / of 28 days /.test(line))
+  t.strictSame(
+    days,
+    [7, 14, 21, 28].map(day => `  ${day} of 28 days of checks`),
+  )
+})
+
+t.test('making it takes no sign-in or registration from the people of this machine', async t => {
+  const counted = await query(`select name from rate_windows where name ~ '^(login|register|auth|tickets):'`)
+  t.strictSame(counted, [])
+})
 
 t.test('it prints how to sign in', async t => {
   const [, email, password] = /^sign-in: (\S+) (\S+)$/.exec(printed[0] ?? '') ?? []
@@ -40,9 +55,13 @@ t.test('it prints how to sign in', async t => {
 t.test('each request that it prints answers with the key that it prints', async t => {
   const requests = printed.filter(line => line.includes('curl'))
   t.equal(requests.length, 3)
+  const [, api, credential] =
+    /^ {2}API=(\S+) AUTH="Authorization: Bearer (\S+)"$/m.exec(printed.join('\n')) ?? []
+  t.equal(credential, key)
   for (const line of requests) {
-    const [, credential, url] = /curl -s -H "Authorization: Bearer (\S+)" "(\S+)"$/.exec(line) ?? []
-    const { origin, pathname, search } = new URL(url ?? '')
+    t.ok(line.length <= 80, 'it fits a terminal')
+    const [, path] = /^ {2}curl -s -H "\$AUTH" "\$API(\S+)"$/.exec(line) ?? []
+    const { origin, pathname, search } = new URL(`${api}${path}`)
     t.equal(origin, server.config.baseUrl)
     const reply = await ask('GET', pathname + search, undefined, credential)
     t.equal(reply.status, 200, pathname)

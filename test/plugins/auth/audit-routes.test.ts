@@ -16,6 +16,7 @@ const UNTOLD: Record<string, string> = {
   'POST /api/v1/sdk/referential/{asset_id}/{check_id}/execute':
     'what it found is among the results of the check',
   'POST /api/v1/sdk/alerts/preview': 'stores nothing',
+  'POST /api/v1/oauth/{provider_type}/link': 'is told by the callback, which links',
   'POST /api/v1/auth/preferences/onboarding/events': 'notes of a tour',
   'POST /api/v1/auth/preferences/onboarding/reset': 'notes of a tour',
   'PATCH /api/v1/auth/preferences/onboarding': 'notes of a tour',
@@ -44,9 +45,10 @@ const writing = app.server
 function send(name: string, idOf: Id) {
   const row = ROUTES[name] as Classified
   const [method, path] = name.split(' ') as [string, string]
-  const filled = path.replaceAll(/\{(\w+)[*?]?\}/g, (_, parameter: string) =>
-    encodeURIComponent(idOf((row.at?.[parameter] ?? PARAMETERS[parameter]) as Kind)),
-  )
+  const filled = path.replaceAll(/\{(\w+)[*?]?\}/g, (_, parameter: string) => {
+    const given = row.at?.[parameter] ?? PARAMETERS[parameter]
+    return given?.startsWith('=') ? given.slice(1) : encodeURIComponent(idOf(given as Kind))
+  })
   const body = BODIES[name] ?? row.body
   return app.ask(method, filled, body?.(idOf), ours.credentials.owner)
 }
@@ -100,7 +102,11 @@ t.test(
 )
 
 t.test('what is refused leaves no entry', async t => {
-  for (const name of writing.filter(each => each.includes('{') && ROUTES[each])) {
+  const isText = (given: string) => given.startsWith('=')
+  const naming = writing.filter(
+    each => each.includes('{') && ROUTES[each] && !Object.values(ROUTES[each].at ?? {}).some(isText),
+  )
+  for (const name of naming) {
     const before = await lastEntry()
     const reply = await send(name, kind =>
       kind.endsWith('Number') ? '999999' : ours.ids[kind].replace(/[0-9a-f-]{36}/, randomUUID()),

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Model } from 'objection'
 import pg from 'pg'
-import { pino } from 'pino'
 import t from 'tap'
 import type { Test } from 'tap'
 import { build } from '../../../server/build.ts'
@@ -12,6 +11,7 @@ import { packageRoot, readConfig } from '../../../server/config.ts'
 import { CompanyRow, rows, type Transaction } from '../../../server/database.ts'
 import { leastUuid } from '../../../server/months.ts'
 import { startEmbedded } from '../../../server/embedded.ts'
+import { watchedLog } from '../../helpers/log-watch.ts'
 import { testCluster } from '../../helpers/cluster.ts'
 import { SECRET_KEY } from '../../helpers/server.ts'
 import { makeMatrix } from './matrix-world.ts'
@@ -345,7 +345,7 @@ t.test('in the embedded database too', async t => {
     config,
     ownerUrl: embedded.url,
     secretKey: SECRET_KEY,
-    log: pino({ level: 'silent' }),
+    log: watchedLog(t),
     sweeps: false,
   })
   await server.initialize()

@@ -52,6 +52,8 @@ t.test('bad input is answered with the field', async t => {
     [{ name: 'x', scope: 'root' }, 'scope'],
     [{ name: 'x', scope: 'admin', expires_at: '2001-01-01T00:00:00Z' }, 'expires_at'],
     [{ name: 'x', scope: 'admin', expires_at: 'soon' }, 'expires_at'],
+    [{ name: 'x', scope: 'admin', expires_at: '+275760-09-13T00:00:00.000Z' }, 'expires_at'],
+    [{ name: 'x', scope: 'admin', expires_at: '+010000-01-01T00:00:00.000Z' }, 'expires_at'],
     [{ name: 'x', scope: 'admin', extra: 1 }, 'extra'],
   ]
   for (const [body, field] of bad) {

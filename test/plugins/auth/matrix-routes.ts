@@ -12,6 +12,7 @@ export type Access =
   | 'magic'
   | 'events'
   | 'beta'
+  | 'contracts'
   | 'read'
   | 'write'
   | 'admin'
@@ -103,10 +104,17 @@ export const ROUTES: Record<string, Classified> = {
   'GET /redoc/assets/{file}': { access: 'open', at: { file: '=redoc.standalone.js' } },
   'GET /': { access: 'open' },
   'GET /api/public/docs/{path*}': { access: 'open', at: { path: '=drift.md' } },
-  'POST /api/public/contracts/validate': { access: 'open', body: () => ({ contract: 'apiVersion: v3.1.0' }) },
+  'POST /api/public/contracts/validate': {
+    access: 'contracts',
+    body: () => ({ contract: 'apiVersion: v3.1.0' }),
+  },
   'GET /api/public/unsubscribe': { access: 'open', query: noToken, answers: 403 },
   'POST /api/public/unsubscribe': { access: 'open', query: noToken, answers: 403 },
-  'GET /badges/{public_id}.svg': { access: 'open', at: { public_id: '=made-up' }, answers: 404 },
+  'GET /badges/{public_id}.svg': {
+    access: 'open',
+    at: { public_id: '=4f0c2d1e-8b7a-4c3d-9e5f-6a1b2c3d4e5f' },
+    answers: 404,
+  },
   'GET /api/public/magic-login': { access: 'open', answers: 403 },
   // What the test sends calls itself no browser.
   'POST /api/public/magic-login': { access: 'magic', body: () => ({ token: 'made-up' }), answers: 403 },
@@ -132,7 +140,7 @@ export const ROUTES: Record<string, Classified> = {
     body: () => ({ refresh_token: 'made-up' }),
     answers: 401,
   },
-  'POST /api/v1/auth/logout': { access: 'sessionLimited' },
+  'POST /api/v1/auth/logout': { access: 'session' },
   'GET /api/v1/auth/me': { access: 'session' },
   'PATCH /api/v1/auth/me': { access: 'sessionLimited', body: () => ({ full_name: 'Ada' }) },
   'POST /api/v1/auth/change-password': {
@@ -151,6 +159,17 @@ export const ROUTES: Record<string, Classified> = {
     at: { provider_type: '=nobody' },
     query: () => ({ state: 'made-up', code: 'made-up' }),
     answers: 404,
+  },
+  'GET /api/v1/oauth/links': { access: 'session' },
+  'POST /api/v1/oauth/{provider_type}/link': {
+    access: 'sessionLimited',
+    at: { provider_type: '=github' },
+    body: () => ({ old_password: PASSWORD }),
+  },
+  'DELETE /api/v1/oauth/{provider_type}/link': { access: 'sessionLimited', at: { provider_type: '=github' } },
+  'POST /api/v1/auth/remove-password': {
+    access: 'sessionLimited',
+    body: () => ({ old_password: PASSWORD }),
   },
   'POST /api/v1/demo/session': { access: 'demo', answers: 404 },
 

@@ -58,7 +58,16 @@ export async function makeMatrix(t: Teardown): Promise<Matrix> {
   for (const statement of SHOP) await source.query(statement)
   const dataDir = await mkdtemp(join(tmpdir(), 'matrix-'))
   t.teardown(() => rm(dataDir, { recursive: true }))
-  const app = await startServer(t, { settings: { ROLE: 'web', DEMO_ENABLED: 'true', DATA_DIR: dataDir } })
+  const app = await startServer(t, {
+    settings: {
+      ROLE: 'web',
+      DEMO_ENABLED: 'true',
+      DATA_DIR: dataDir,
+      // Needs no discovery: to begin at it asks nothing of it.
+      OAUTH_GITHUB_CLIENT_ID: 'matrix',
+      OAUTH_GITHUB_CLIENT_SECRET: 'matrix',
+    },
+  })
   const limit: Matrix['limit'] = async isFull => {
     await app.query(
       `create or replace function hold_limits() returns trigger language plpgsql as $$ begin
@@ -96,10 +105,15 @@ async function hold(app: TestServer, name: string, source: SourceOf): Promise<Ho
   return holding
 }
 
-/** Makes a user and signs them in. */
+/** Makes a user with a linked provider and signs them in. */
 async function signIn(app: TestServer, companyId: string, role: Role) {
   const email = `${role}-${randomUUID().slice(0, 8)}@example.com`
   const { id } = await app.server.plugins.auth.createUser({ companyId, email, password: PASSWORD, role })
+  await app.query(
+    `insert into identities (issuer, subject, company_id, user_id, provider)
+     values ('https://github.com/login/oauth', cast($1 as uuid)::text, $2, $1, 'github')`,
+    [id, companyId],
+  )
   const { body } = await app.ask('POST', '/api/v1/auth/login', { email, password: PASSWORD })
   return { id, email, token: body.access_token as string }
 }

@@ -17,7 +17,18 @@ const CREDENTIALS: Record<string, string | undefined> = {
 }
 const SCOPES: Record<string, number> = { viewer: 0, member: 1, 'read-only key': 0, 'read-write key': 1 }
 const NEEDS: Partial<Record<Access, number>> = { write: 1, sessionWrite: 1, admin: 2, users: 2, keys: 2 }
-const OPEN: Access[] = ['open', 'login', 'register', 'tickets', 'oauth', 'demo', 'magic', 'events', 'beta']
+const OPEN: Access[] = [
+  'open',
+  'login',
+  'register',
+  'tickets',
+  'oauth',
+  'demo',
+  'magic',
+  'events',
+  'beta',
+  'contracts',
+]
 const LIMITED: Access[] = [
   ...OPEN.slice(1),
   'read',

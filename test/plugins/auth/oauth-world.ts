@@ -195,6 +195,24 @@ export class Browser {
     return this.#page(url, reply.statusCode, reply.headers, reply.body)
   }
 
+  /** What a page of the service asks it with a session: cookies are sent and kept. `path` follows /api/v1. */
+  async call(method: string, path: string, token: string, body?: object) {
+    await this.app.query('delete from rate_windows')
+    const url = `${BASE}/api/v1${path}`
+    const reply = await this.app.server.inject({
+      method: method as 'POST',
+      url: `/api/v1${path}`,
+      headers: { authorization: `Bearer ${token}` },
+      ...(body && { payload: body }),
+    })
+    this.#page(url, reply.statusCode, reply.headers, reply.payload)
+    return {
+      status: reply.statusCode,
+      headers: reply.headers,
+      body: reply.payload === '' ? undefined : (JSON.parse(reply.payload) as Record<string, unknown>),
+    }
+  }
+
   /** Follows redirects and signs in where it is asked to, until there is a page to look at, or one that ends it. */
   async go(url: string, login: string, isEnd: (url: string) => boolean = () => false): Promise<Page> {
     let page = await this.ask(url)

@@ -196,7 +196,11 @@ t.test('a state is good once, for the browser and the provider that it was made 
   const back = await browser.callback('local', login)
   const refused = async (message: string, asked: Promise<{ status: number; text: string }>) => {
     const { status, text } = await asked
-    t.match([status, errorOf(text)], [401, { code: 'INVALID_TOKEN', message: /start again/ }], message)
+    t.match(
+      [status, errorOf(text)],
+      [401, { code: 'INVALID_TOKEN', message: /start the sign-in again at GET .*authorize/ }],
+      message,
+    )
   }
   const changed = (change: (url: URL) => void) => {
     const url = new URL(back)

@@ -169,6 +169,34 @@ t.test('who is removed is gone at once, and what they did stays told', async t =
   t.equal(again.status, 201, 'the email is free')
 })
 
+t.test('the audit log keeps the name of a user who was removed', async t => {
+  const { companyId, owner, others } = await world('admin', 'viewer')
+  const [named, nameless] = others
+  await ask('PATCH', '/api/v1/auth/me', { full_name: 'Grace Hopper' }, named.token)
+  for (const user of [named, nameless]) await remove(user.id, owner)
+  const namesOf = async ({ id }: Person) => {
+    const { body } = await ask('GET', `/api/v1/audit-log?actor=user:${id}`, undefined, owner.token)
+    return [...new Set((body.data as { actor_name: string }[]).map(entry => entry.actor_name))]
+  }
+  t.strictSame(await namesOf(named), ['Grace Hopper'])
+  t.strictSame(await namesOf(nameless), [nameless.email])
+  // As versions before wrote it: without the name.
+  await query(`alter table audit_log disable trigger audit_log_append_only`)
+  await query(
+    `update audit_log set details = details - 'full_name' where company_id = $1 and action = 'user.removed'`,
+    [companyId],
+  )
+  t.strictSame(await namesOf(named), [named.email])
+  await query(`alter table audit_log enable trigger audit_log_append_only`)
+})
+
+t.test('removing users leaves the audit log whole', async t => {
+  const { owner, others } = await world('member')
+  await remove(others[0].id, owner)
+  const { body } = await ask('GET', '/api/v1/audit-log/verify', undefined, owner.token)
+  t.match(body.data, { is_whole: true, problem: null })
+})
+
 t.test('the owner can be neither changed nor removed, and nobody shuts themselves out', async t => {
   const { owner, others } = await world('admin')
   const [admin] = others

@@ -124,7 +124,9 @@ for (const [what, change, path, keyword] of DOUBTFUL) {
   t.test(`${what} is a warning`, t => {
     const { valid, warnings } = ofValue({ ...minimal('v3.1.0'), ...change })
     t.equal(valid, true)
-    t.match(warnings, [{ path, keyword, message: /^expected / }])
+    t.match(warnings, [
+      { path, keyword, message: keyword === 'deprecated' ? /^deprecated since v3\.1\.0: / : /^expected / },
+    ])
     t.equal(warnings.length, 1, 'and the only one')
     t.end()
   })

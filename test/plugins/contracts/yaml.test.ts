@@ -113,6 +113,48 @@ t.test('what is made to harm gets an answer, and the next contract is served', a
   t.equal(valid, false, 'and then the next is served')
 })
 
+/** Ways to nest, each by how many levels. */
+const NESTED: Record<string, (levels: number) => string> = {
+  'flow sequences': levels => `a: ${'['.repeat(levels)}${']'.repeat(levels)}`,
+  'flow maps': levels => '{a: '.repeat(levels) + '1' + '}'.repeat(levels),
+  JSON: levels => '{"a":['.repeat(levels / 2) + ']}'.repeat(levels / 2),
+  'pairs in flow sequences': levels => '[a: '.repeat(levels) + ']'.repeat(levels),
+  'block sequences': levels => `${'- '.repeat(levels)}a`,
+  'keys of keys': levels => `${'? '.repeat(levels)}a`,
+  'a key in flow style': levels => `? ${'['.repeat(levels)}${']'.repeat(levels)}\n: 1`,
+}
+
+t.test('nesting beyond 32 levels is refused by one sentence, however deep it goes', async t => {
+  const validator = makeValidator(makeThreads({ deadline: 60_000, memory: 512 }))
+  t.teardown(() => validator.stop())
+  for (const [what, nest] of Object.entries(NESTED)) {
+    for (const levels of [40, 500, 5_000, 20_000, 40_000]) {
+      const text = nest(levels)
+      const error = await validator.validate({ text }).catch((error: unknown) => error)
+      t.match(
+        error,
+        {
+          output: { statusCode: 400 },
+          message: /^The contract cannot be read: line 1: nested deeper than 32 levels: flatten it$/,
+        },
+        `${what}, ${levels} levels`,
+      )
+    }
+  }
+})
+
+t.test('of one address only so many wait, and another still finds room', async t => {
+  const threads = makeThreads({ threads: 1, waiting: 3, waitingPerAddress: 1 })
+  t.teardown(() => threads.stop())
+  const text = 'apiVersion: v3.1.0'
+  const asked = [threads.ask({ text }, 'one'), threads.ask({ text }, 'one')]
+  await t.rejects(threads.ask({ text }, 'one'), BusyError)
+  asked.push(threads.ask({ text }, 'two'), threads.ask({ text }))
+  await t.rejects(threads.ask({ text }, 'three'), BusyError, 'no more than wait in all')
+  t.equal((await Promise.all(asked)).length, 4)
+  t.match(await threads.ask({ text }, 'one'), { verdict: { valid: false } }, 'the address is served later')
+})
+
 t.test('a contract that takes longer than the deadline is given up, and its thread with it', async t => {
   const threads = makeThreads({ threads: 1, deadline: 1 })
   t.teardown(() => threads.stop())

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { deliver } from '../../../plugins/alerts/delivery.ts'
@@ -12,7 +12,6 @@ const { server, ask, query, signUp } = await startServer(t, {
     DEMO_ENABLED: 'true',
     DATA_DIR: dataDir,
     WEBHOOK_DELAYS: '0',
-    FILE_SOURCES: join(dataDir, 'demo'),
   },
 })
 
@@ -94,6 +93,67 @@ t.test('companies share one file, which nobody can write to, and see nothing els
   const files = readdirSync(join(dataDir, 'demo'))
   t.strictSame(files, ['shared-shop.sqlite'], 'without journals or drafts')
   t.equal(statSync(join(dataDir, 'demo', 'shared-shop.sqlite')).mode & 0o222, 0)
+})
+
+t.test('no reply shows where the database of the demo lies, also when it cannot be read', async t => {
+  const { tenant, data } = await newcomer()
+  const { id, job_id: jobId } = await data('demo-asset')
+  await discovered(jobId)
+  const path = join(dataDir, 'demo', 'shared-shop.sqlite')
+  const source = `/api/v1/sdk/assets/${id}`
+  const shown: string[] = []
+  const ask = async (method: string, at: string, body?: object) => {
+    await query('delete from rate_windows')
+    const reply = await tenant.ask(method, at, body)
+    shown.push(`${method} ${at}: ${JSON.stringify(reply)}`)
+    return reply
+  }
+  const everything = async () => {
+    for (const at of ['', '/sdk/alerts', '/audit-log', `/sdk/jobs/${jobId}`])
+      await ask('GET', at === '' ? source : `/api/v1${at}`)
+    for (const at of ['/sdk/assets', '/assets', `/assets/${id}`]) await ask('GET', `/api/v1${at}`)
+    const tested = await ask('POST', `${source}/test-connection`)
+    const job = (await ask('POST', `${source}/discover`)).body.data.job_id
+    await discovered(job)
+    const run = await ask('GET', `/api/v1/sdk/jobs/${job}`)
+    await ask('GET', source)
+    await ask('GET', '/api/v1/sdk/alerts')
+    return [tested.body.data.error_code, run.body.data.status]
+  }
+  t.match((await ask('GET', source)).body.data.extra_params, { path: 'shared-shop.sqlite' })
+  t.strictSame(await everything(), [null, 'completed'])
+  const sentBack = { connection_config: { path: 'shared-shop.sqlite', timezone: 'Europe/Berlin' } }
+  t.match((await ask('PATCH', source, sentBack)).body.data.extra_params, sentBack.connection_config)
+  t.strictSame(await everything(), [null, 'completed'], 'what was read may be sent back')
+  for (const other of [null, join(dataDir, 'demo', 'other.sqlite'), 'other.sqlite'])
+    t.match(await ask('PATCH', source, { connection_config: { path: other } }), {
+      status: 400,
+      body: { error: { details: { field: 'connection_config.path' } } },
+    })
+  renameSync(path, `${path}.away`)
+  try {
+    t.strictSame(await everything(), ['missing_object', 'failed'])
+  } finally {
+    renameSync(`${path}.away`, path)
+  }
+  for (const reply of shown)
+    t.notMatch(reply.replaceAll('connection_config.path', ''), dataDir, reply.slice(0, 200))
+})
+
+t.test('no other source reads the files of the demo, unless the operator names their folder', async t => {
+  const { tenant, data } = await newcomer()
+  await data('demo-asset')
+  const made = await tenant.ask('POST', '/api/v1/sdk/assets', {
+    name: 'mine',
+    source_type: 'sqlite',
+    connection_config: { path: join(dataDir, 'demo', 'shared-shop.sqlite') },
+  })
+  const tested = await tenant.ask('POST', `/api/v1/sdk/assets/${made.body.data.id}/test-connection`)
+  t.match(tested.body.data, {
+    success: false,
+    error_code: 'egress_refused',
+    error_message: /FILE_SOURCES/,
+  })
 })
 
 t.test('a file of yesterday is made again for who comes today', async t => {

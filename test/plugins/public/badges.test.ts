@@ -66,7 +66,7 @@ t.test('a badge is made, listed, changed and removed by who may', async t => {
   ])
   const made = await make({ asset_id: name, label: ' Orders ', tag_filters: ['money'] })
   t.match(made, {
-    public_id: /^[\w-]{22}$/,
+    public_id: /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/,
     asset_id: orders,
     label: 'Orders',
     tag_filters: ['money'],
@@ -249,14 +249,14 @@ t.test('tags limit which tables count', async t => {
   t.equal(await says(badge.public_id), 'failing', 'all of a tagged source')
 })
 
-t.test('a removed asset leaves a badge that knows nothing', async t => {
+t.test('a removed source takes the badges of its tables with it', async t => {
   const { asset, orders, make, rule } = await shop(t)
   await (await rule('orders', 'total')).check()
   const badge = await make({ asset_id: orders, schema_drift_enabled: true, freshness_enabled: true })
   t.equal(await says(badge.public_id), 'passing')
   await tenant.ask('DELETE', `/api/v1/sdk/assets/${asset.id}`)
-  t.equal((await look(badge.public_id)).statusCode, 200)
-  t.equal(await says(badge.public_id), 'unknown')
+  t.equal((await look(badge.public_id)).statusCode, 404)
+  t.equal((await tenant.ask('GET', `${BADGES}/${badge.id}`)).status, 404)
 })
 
 t.test('the picture may be kept a minute, is asked for anew by its tag, and can do nothing', async t => {
@@ -283,18 +283,29 @@ t.test('the picture may be kept a minute, is asked for anew by its tag, and can 
 })
 
 t.test('of no badge there is a grey picture, and of what can be none a refusal', async t => {
-  for (const publicId of ['made-up', randomUUID(), 'x'.repeat(64)]) {
+  for (const publicId of [randomUUID(), 'LyC_p-jl4ARBaf8WId1Rnw']) {
     const { statusCode, headers, payload } = await look(publicId)
     t.equal(statusCode, 404)
     t.match(headers['content-type'], /^image\/svg\+xml/)
     t.match(payload, /<title>data quality: unknown<\/title>/)
     t.match(payload, '#939393')
   }
-  for (const publicId of ['a%20b', 'a.b', 'x'.repeat(65), '%C3%A4', '%2e%2e', `'`]) {
+  for (const publicId of ['not-a-uuid', 'a%20b', 'a.b', 'x'.repeat(36), '%C3%A4', '%2e%2e', `'`]) {
     const { statusCode, payload } = await look(publicId)
     t.equal(statusCode, 422, publicId)
     t.match(JSON.parse(payload), { detail: [{ loc: ['path', 'public_id'], msg: String, type: String }] })
   }
+})
+
+t.test('a badge of a former version keeps its address', async t => {
+  const { asset, make } = await shop(t)
+  const { id } = await make({ asset_id: asset.id, label: 'old' })
+  await query(`update badges set public_id = 'LyC_p-jl4ARBaf8WId1Rnw', source_id = null where id = $1`, [id])
+  t.match(await look('LyC_p-jl4ARBaf8WId1Rnw'), { statusCode: 200, payload: /<title>old: unknown<\/title>/ })
+  t.match((await tenant.ask('PUT', `${BADGES}/${id}`, { label: 'still' })).body.data, {
+    public_id: 'LyC_p-jl4ARBaf8WId1Rnw',
+  })
+  await tenant.ask('DELETE', `${BADGES}/${id}`)
 })
 
 t.test('a page that has the picture of a badge hears that the badge was removed', async t => {
@@ -364,6 +375,11 @@ t.test('the command line shows a badge, and makes one where there is none', asyn
   const again = await run(orders)
   t.equal(again.code, 0)
   t.match(again.out, `/badges/${made.public_id}.svg`)
+  t.match(again.err, /BASE_URL is not set: .* http:\/\/127\.0\.0\.1:8000/, 'whose port may be another')
+  const known = { ...settings, BASE_URL: 'https://tidemark.example.com' }
+  const there = await command(['badge', orders, '--company', tenant.companyId], known)
+  t.match(there.out, `https://tidemark.example.com/badges/${made.public_id}.svg`)
+  t.equal(there.err, '')
   const other = JSON.parse((await run(orders, '--drift', '--tag', 'a', 'b', '--json')).out)
   t.not(other.id, made.id)
   t.match(other, { tag_filters: ['a', 'b'], schema_drift_enabled: true })

@@ -56,20 +56,24 @@ t.test('whoever signs up at once, on whichever server, has a place of their own,
   )
 })
 
-t.test('while nobody is taken, everybody is answered alike, and those on the list stay', async t => {
+t.test('while the beta is full or closed, who is on the list gets the same answer as before', async t => {
   const full = await startServer(t, { settings: { BETA_CAPACITY: '2' } })
-  for (const n of [1, 2]) t.equal((await signUp(full, `guest-${n}@example.com`)).body.position, n)
+  const before = []
+  for (const n of [1, 2]) before.push((await signUp(full, `guest-${n}@example.com`)).body)
+  t.match(before, [{ position: 1 }, { position: 2 }])
   t.match((await statusOf(full)).body, { open: false, capacity: 2, registered: 2 })
   const [known, unknown] = [
     await signUp(full, 'guest-1@example.com'),
     await signUp(full, 'other@example.com'),
   ]
   t.match(unknown, { status: 200, body: { registered: false, position: null, message: String } })
-  t.strictSame(known.body, unknown.body)
+  t.strictSame(known.body, before[0])
   t.equal((await full.query('select 1 from beta_signups')).length, 2)
   const closed = await startServer(t, { settings: { BETA_OPEN: 'false' } })
   t.match((await statusOf(closed)).body, { open: false, capacity: null, registered: 0 })
   t.equal((await signUp(closed, 'guest@example.com')).body.registered, false)
+  await closed.query(`insert into beta_signups (email) values ('guest@example.com')`)
+  t.match((await signUp(closed, 'Guest@example.com')).body, { registered: true, position: 1 })
 })
 
 t.test('what cannot be written to is refused', async t => {

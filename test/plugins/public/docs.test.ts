@@ -44,7 +44,7 @@ const { server, ask } = await startServer(t, {
 const printed: string[] = []
 await server.plugins.demo.run(line => printed.push(line))
 const key = printed.find(line => line.startsWith('key: '))?.slice('key: '.length) ?? ''
-const [, email = '', password = ''] = /^sign-in: (\S+) (\S+)$/.exec(printed[0] ?? '') ?? []
+const [, email = '', password = ''] = /^sign-in: (\S+) (\S+)$/m.exec(printed.join('\n')) ?? []
 
 // The contract that one page has a request for, another line of it in a file; without the mistake that it shows.
 const contract = /--data-binary '\n([^']*)'/.exec(pageText('contracts'))?.[1] ?? ''

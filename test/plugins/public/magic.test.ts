@@ -144,6 +144,70 @@ t.test('programs that look at links are refused, and use nothing up', async t =>
   t.equal((await knock(token)).status, 200, 'its owner can still use it')
 })
 
+t.test('a person who opens the link gets a page with a button, and is signed in by it', async t => {
+  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
+  const open = (query: string, headers = { 'user-agent': BROWSER, accept }) =>
+    server.inject({ method: 'GET', url: PATH + query, headers })
+  const press = (token: string, headers: Record<string, string> = {}) =>
+    server.inject({
+      method: 'POST',
+      url: `${PATH}?`,
+      headers: {
+        'user-agent': BROWSER,
+        accept,
+        'content-type': 'application/x-www-form-urlencoded',
+        ...headers,
+      },
+      payload: new URLSearchParams({ token }).toString(),
+    })
+  const { token } = await auth.createProspect({ email: emailOf() })
+  const before = await state()
+  const page = await open(`?token=${token}`)
+  t.equal(page.statusCode, 403, 'who opens the link is not signed in')
+  t.match(page.headers, {
+    'content-type': /^text\/html/,
+    'cache-control': 'no-store',
+    'content-security-policy': /^default-src 'none'; .*form-action 'self'/,
+  })
+  t.notMatch(page.headers['content-security-policy'], /script|unsafe|https?:/)
+  t.match(page.payload, `<input type="hidden" name="token" value="${token}" />`)
+  t.notMatch(page.payload, /<script/)
+  t.equal(await state(), before)
+  t.match((await open('?token="><b>')).payload, 'value="&quot;&gt;&lt;b&gt;"')
+  for (const incomplete of ['', '?token=', `?token=${'x'.repeat(201)}`]) {
+    const { statusCode, payload } = await open(incomplete)
+    t.equal(statusCode, 403)
+    t.match(payload, 'not complete')
+    t.notMatch(payload, '<button')
+  }
+  const scanner = await open(`?token=${token}`, { 'user-agent': 'URL Scanner', accept })
+  t.match([scanner.statusCode, JSON.parse(scanner.payload).error.code], [403, 'BOT_REFUSED'])
+  const elsewhere = await press(token, { 'sec-fetch-site': 'cross-site' })
+  t.match([elsewhere.statusCode, JSON.parse(elsewhere.payload).error.code], [403, 'BOT_REFUSED'])
+  t.equal(await state(), before)
+
+  const pressed = await press(token, { 'sec-fetch-site': 'same-origin' })
+  t.equal(pressed.statusCode, 200, pressed.payload)
+  t.match(pressed.headers, {
+    'content-type': /^text\/html/,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'content-security-policy': page.headers['content-security-policy'],
+  })
+  const [, next = ''] = /http-equiv="refresh" content="0; url=([^"]+)"/.exec(pressed.payload) ?? []
+  t.match(pressed.payload, `<a href="${next}">`)
+  t.notMatch(pressed.payload, /<script/)
+  const to = new URL(next)
+  t.equal(to.href.split('?')[0], `${server.config.baseUrl}/`)
+  t.equal((await exchange(String(to.searchParams.get('ticket')))).status, 200)
+  const wrong = await press('made-up')
+  t.equal(wrong.statusCode, 401)
+  t.match(wrong.headers['content-type'], /^text\/html/)
+  t.match(wrong.payload, /not good, or has expired/)
+  const program = await press('made-up', { accept: 'application/json' })
+  t.equal(JSON.parse(program.payload).error.code, 'INVALID_TOKEN')
+})
+
 t.test('a token that was made up or has run out, and one changed by a bit, are refused alike', async t => {
   const prospect = await auth.createProspect({ email: emailOf() })
   await query(`update prospects set expires_at = now() - interval '1 second' where id = $1`, [prospect.id])

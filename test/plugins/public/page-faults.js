@@ -49,7 +49,7 @@ function structureFaults() {
     if (level > (levels[place - 1] ?? 0) + 1)
       faults.push(`a heading of level ${level} after one of ${levels[place - 1] ?? 0}`)
   })
-  for (const element of document.querySelectorAll('a, button, input')) {
+  for (const element of document.querySelectorAll('a, button, input:not([type=hidden])')) {
     const name = element.getAttribute('aria-label') ?? element.textContent ?? ''
     if (name.trim() === '') faults.push(`without a name: ${element.outerHTML}`)
   }

@@ -42,6 +42,31 @@ for (const path of ['/', '/docs', '/redoc']) {
   })
 }
 
+t.test('an unknown address gives people a page, and programs the error body', async t => {
+  const get = (url: string, accept?: string, method: 'GET' | 'POST' = 'GET') =>
+    server.inject({ method, url, headers: { ...(accept && { accept }) } })
+  const html = 'text/html,application/xhtml+xml,*/*;q=0.8'
+  const page = await get('/nope', html)
+  t.equal(page.statusCode, 404)
+  t.match(page.headers, {
+    'content-type': /^text\/html/,
+    'x-request-id': /./,
+    'content-security-policy': /^default-src 'none'/,
+    'x-content-type-options': 'nosniff',
+  })
+  t.match(page.payload, '<a href="/">Start page</a>')
+  t.notMatch(page.payload, /<script|nope/)
+  for (const reply of [
+    await get('/nope'),
+    await get('/nope', 'application/json'),
+    await get('/api/v1/nope', html),
+    await get('/nope', html, 'POST'),
+  ])
+    t.match([reply.statusCode, JSON.parse(reply.payload).error.code], [404, 'NOT_FOUND'])
+  const known = await get('/api/public/docs/nope.md', html)
+  t.match(JSON.parse(known.payload).error, { code: 'NOT_FOUND', details: { pages: Array } })
+})
+
 t.test('the start page leads to every page of the documentation', async t => {
   const { body } = await ask('GET', '/')
   for (const name of pageNames) t.match(body, `href="/api/public/docs/${name}.md"`)

@@ -1,0 +1,69 @@
+import type { Request, ResponseToolkit, Server } from '@hapi/hapi'
+import * as openid from 'openid-client'
+import { unprocessable } from '../../server/errors.ts'
+import { cookieOf, keepAttempt, type NewAttempt } from './oauth-attempts.ts'
+import { providerFailure } from './oauth-errors.ts'
+import type { Provider } from './oauth-providers.ts'
+
+/**
+ * Begins an attempt at a provider.
+ * @returns the address of the provider to send the browser to, and what gives the browser its cookie
+ * @throws 503 when the provider does not answer
+ */
+export async function beginAttempt(
+  { server }: Request,
+  provider: Provider,
+  attempt: NewAttempt,
+): Promise<{
+  address: string
+  mark: (reply: ReturnType<ResponseToolkit['response']>) => ReturnType<ResponseToolkit['response']>
+}> {
+  const client = await provider.client().catch((error: unknown) => {
+    throw providerFailure(server, provider.name, error)
+  })
+  const { state, nonce, verifier, browser } = await keepAttempt(server, provider.name, attempt)
+  const address = openid.buildAuthorizationUrl(client, {
+    response_type: 'code',
+    redirect_uri: callbackOf(server, provider),
+    scope: provider.scopes,
+    state,
+    code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+    ...(provider.isOpenId && { nonce }),
+  })
+  const { name, options } = cookieOf(server, state)
+  return {
+    address: address.href,
+    mark: reply => reply.state(name, browser, options).header('Cache-Control', 'no-store'),
+  }
+}
+
+/** The address that the provider sends browsers back to. */
+export function callbackOf({ config }: Server, { name }: Provider): string {
+  return `${config.baseUrl}/api/v1/oauth/${name}/callback`
+}
+
+/**
+ * The address as browsers read it, so that what was judged is what they go to.
+ * @param source where the request has it
+ * @throws 422 for an address of another origin
+ */
+export function redirectTarget(
+  { config }: Server,
+  given: string | undefined,
+  source: 'query' | 'body' = 'query',
+): string | null {
+  if (given === undefined) return null
+  const { origin, protocol } = new URL(config.baseUrl)
+  const target = URL.canParse(given) ? new URL(given) : undefined
+  // blob:https://… has the origin of what stands behind it.
+  const isOurs = target?.protocol === protocol && target.origin === origin
+  if (isOurs && !target.username && !target.password) return target.href
+  throw unprocessable([
+    {
+      loc: [source, 'redirect_uri'],
+      msg: `redirect_uri must be an address of this service, such as ${origin}/`,
+      type: 'string.uri',
+    },
+  ])
+}

@@ -1,0 +1,102 @@
+import type { Request, ServerRoute } from '@hapi/hapi'
+import { access, caller } from '../../server/access.ts'
+import { failure } from '../../server/envelopes.ts'
+import { bodyOf, param } from '../../server/input.ts'
+import { ATTEMPT_SECONDS } from './oauth-attempts.ts'
+import { beginAttempt, redirectTarget } from './oauth-begin.ts'
+import { confirmLinker, listLinks, removePassword, unlink } from './oauth-links.ts'
+import { providerOf, type Provider } from './oauth-providers.ts'
+import { replies } from './records.ts'
+import { providerParams, schemas } from './schemas.ts'
+
+const tags = ['api', 'oauth']
+const path = '/api/v1/oauth/{provider_type}/link'
+
+/** Linking providers to the signed-in user, and doing without a password. */
+export function linkRoutes(providers: ReadonlyMap<string, Provider>): ServerRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/v1/oauth/links',
+      options: {
+        ...access.session,
+        description: 'The providers that are linked to your user, and whether it has a password',
+        tags,
+        validate: { query: schemas.none },
+        response: replies.links,
+        app: { errors: ['USER_NOT_FOUND'] },
+      },
+      handler: request => listLinks(request, providers),
+    },
+    {
+      method: 'POST',
+      path,
+      options: {
+        ...access.sessionLimited,
+        description: 'Link a provider to your user',
+        notes: [
+          'A user who has a password gives it as old_password; one without a password needs none.',
+          'Send the browser to authorization_url within 10 minutes; it has to be the browser that got this reply,',
+          'whose cookie shows it. The provider sends it back to the callback, which links the account and goes on to',
+          'redirect_uri with ?linked= and the name of the provider, or with ?error= and &error_description=. Without',
+          'redirect_uri the callback answers with the link. The emails need not be the same.',
+        ],
+        tags,
+        validate: { params: providerParams, payload: schemas.link, query: schemas.none },
+        response: { status: { ...replies.linking.status, 503: failure }, sample: 0 },
+        app: { errors: ['INVALID_PASSWORD', 'NOT_FOUND', 'USER_NOT_FOUND'] },
+      },
+      async handler(request, h) {
+        const provider = providerOf(providers, param(request, 'provider_type'))
+        const { redirect_uri: given, old_password: password } =
+          bodyOf<{ redirect_uri?: string; old_password?: string } | null>(request) ?? {}
+        const redirectUri = redirectTarget(request.server, given, 'body')
+        await confirmLinker(request, provider, password)
+        const { address, mark } = await beginAttempt(request, provider, {
+          redirectUri,
+          linker: linkerOf(request),
+        })
+        return mark(h.response({ authorization_url: address, expires_in: ATTEMPT_SECONDS }))
+      },
+    },
+    {
+      method: 'DELETE',
+      path,
+      options: {
+        ...access.sessionLimited,
+        description: 'Unlink a provider from your user',
+        notes: 'Sessions live on. The last way to sign in cannot be unlinked.',
+        tags,
+        validate: { params: providerParams, query: schemas.none },
+        response: replies.nothing,
+        app: { errors: ['CONFLICT', 'NOT_FOUND', 'USER_NOT_FOUND'] },
+      },
+      async handler(request, h) {
+        await unlink(request, providers, param(request, 'provider_type'))
+        return h.response().code(204)
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/v1/auth/remove-password',
+      options: {
+        ...access.sessionLimited,
+        description: 'Remove your password and end all sessions; a provider has to be linked',
+        tags: ['api', 'auth'],
+        validate: { payload: schemas.removePassword, query: schemas.none },
+        response: replies.nothing,
+        app: { errors: ['INVALID_PASSWORD', 'CONFLICT', 'USER_NOT_FOUND'] },
+      },
+      async handler(request, h) {
+        const { old_password: password } = bodyOf<{ old_password: string }>(request)
+        await removePassword(request, providers, password)
+        return h.response().code(204)
+      },
+    },
+  ]
+}
+
+function linkerOf(request: Request) {
+  const { companyId, userId, sessionId } = caller(request)
+  return { companyId, userId: userId as string, sessionId: sessionId as string }
+}

@@ -1,0 +1,250 @@
+import type { Request, Server } from '@hapi/hapi'
+import { inCompany } from '../../server/access.ts'
+import { audit, auditRequest, type AuditOrigin } from '../../server/audit.ts'
+import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { apiError, hasCode, unprocessable } from '../../server/errors.ts'
+import { auditAfterwards } from './afterwards.ts'
+import { User } from './models.ts'
+import { verified } from './oauth-accounts.ts'
+import { isIssuerOf, type Identity, type Provider } from './oauth-providers.ts'
+import { callerUser, confirmPassword, wrongPassword } from './own-password.ts'
+import { endAccess } from './sessions.ts'
+
+/** The signed-in user who began to link a provider, and the session that they did it in. */
+export interface Linker {
+  companyId: string
+  userId: string
+  sessionId: string
+}
+
+/** A linked provider as the API shows it. */
+export interface LinkRecord {
+  /** The name in the settings; null for an issuer that is no longer there. */
+  provider: string | null
+  linked_at: Date
+  last_used_at: Date | null
+}
+
+interface IdentityRow {
+  issuer: string
+  subject: string
+  provider: string | null
+  createdAt: Date
+  lastUsedAt: Date | null
+}
+
+type Providers = ReadonlyMap<string, Provider>
+
+const LINKER = `
+  select u.* from users u
+  join sessions s on s.company_id = u.company_id and s.user_id = u.id
+  where u.company_id = :companyId and u.id = :userId and u.is_active
+    and s.id = :sessionId and s.ended_at is null and s.expires_at > now()
+  for no key update of u`
+
+// Undefined for the identity of another user.
+const KEEP = `
+  insert into identities as i (issuer, subject, company_id, user_id, provider, email)
+  values (:issuer, :subject, :companyId, :userId, :provider, :email)
+  on conflict (issuer, subject) do update set provider = coalesce(i.provider, excluded.provider)
+    where i.company_id = excluded.company_id and i.user_id = excluded.user_id
+  returning provider, created_at, last_used_at, xmax = 0 as is_new`
+
+/**
+ * Requires the password of a caller who has one before a link begins: a linked provider is a way in that outlives the
+ * session and a change of the password, so that a session alone must not make one. A refusal is audited.
+ * @param given the `old_password` of the request
+ * @throws 401 `INVALID_PASSWORD`, 422 without a password that is needed
+ */
+export async function confirmLinker(
+  request: Request,
+  { name }: Pick<Provider, 'name'>,
+  given: string | undefined,
+): Promise<void> {
+  const { id, companyId, passwordHash } = await inCompany(request, trx => callerUser(request, trx))
+  if (passwordHash === null) return
+  if (given === undefined)
+    throw unprocessable([
+      {
+        loc: ['body', 'old_password'],
+        msg: 'old_password is required: your user has a password',
+        type: 'any.required',
+      },
+    ])
+  await confirmPassword(given, passwordHash).catch((error: unknown) => {
+    if (hasCode(error, 'INVALID_PASSWORD')) {
+      const details = { method: `oauth:${name}`, reason: 'wrong_password' }
+      auditAfterwards(request, companyId, [
+        { action: 'user.link_failed', target: { type: 'user', id }, details },
+      ])
+    }
+    throw error
+  })
+}
+
+/**
+ * Links an identity to the user who began it; linking it again changes nothing.
+ * @throws 401 `INVALID_TOKEN` when they have signed out since, 403 for an email that is not verified, 409 `CONFLICT`
+ *   for an account of another user, or another account of a provider that is linked
+ */
+export function link(
+  server: Server,
+  provider: Pick<Provider, 'name'>,
+  identity: Identity,
+  linker: Linker,
+  place: Pick<AuditOrigin, 'requestId' | 'address'>,
+): Promise<LinkRecord> {
+  const { name } = provider
+  // A sign-in asks for it too: a link that cannot be signed in with would be a trap.
+  const { issuer, subject, email } = verified(provider, identity)
+  const { companyId, userId } = linker
+  return server.db.system(async trx => {
+    const [user] = await rows<User>(trx, LINKER, { ...linker })
+    if (!user)
+      throw apiError(
+        'INVALID_TOKEN',
+        `You have signed out since: sign in, then begin the link again with POST /api/v1/oauth/${name}/link`,
+        { provider: name },
+      )
+    const [other] = await rows(
+      trx,
+      `select from identities
+       where company_id = :companyId and user_id = :userId and issuer = :issuer and subject <> :subject`,
+      { companyId, userId, issuer, subject },
+    )
+    if (other)
+      throw apiError('CONFLICT', `Another account of ${name} is linked to your user: unlink it first`, {
+        provider: name,
+      })
+    const [kept] = await rows<
+      Pick<IdentityRow, 'provider' | 'createdAt' | 'lastUsedAt'> & { isNew: boolean }
+    >(trx, KEEP, { issuer, subject, companyId, userId, provider: name, email })
+    if (!kept)
+      throw apiError(
+        'CONFLICT',
+        `This account of ${name} is linked to another user: choose another account, or sign in as that user and ` +
+          `unlink it. If it is the only way to sign in there, link another provider to that user first; ` +
+          `an admin can also remove a user who is not the owner of the company`,
+        { provider: name },
+      )
+    if (kept.isNew)
+      await audit(
+        trx,
+        { companyId, actor: `user:${userId}`, ...place },
+        {
+          action: 'user.linked',
+          target: { type: 'user', id: userId },
+          details: { method: `oauth:${name}` },
+        },
+      )
+    return { provider: kept.provider, linked_at: kept.createdAt, last_used_at: kept.lastUsedAt }
+  })
+}
+
+/** How the caller may sign in: the linked providers, oldest first, and whether there is a password. */
+export function listLinks(
+  request: Request,
+  providers: Providers,
+): Promise<{ has_password: boolean; links: LinkRecord[]; providers: string[] }> {
+  return inCompany(request, async trx => {
+    const { id, passwordHash } = await callerUser(request, trx)
+    const links = (await identitiesOf(trx, id, providers)).map(({ provider, createdAt, lastUsedAt }) => ({
+      provider,
+      linked_at: createdAt,
+      last_used_at: lastUsedAt,
+    }))
+    return { has_password: passwordHash !== null, links, providers: [...providers.keys()] }
+  })
+}
+
+/**
+ * Unlinks a provider from the caller's user.
+ * @throws 404 `NOT_FOUND` when it is not linked, 409 `CONFLICT` when it is the last way to sign in
+ */
+export async function unlink(request: Request, providers: Providers, name: string): Promise<void> {
+  await inCompany(request, async trx => {
+    const { id: userId, passwordHash } = await callerUser(request, trx, { isHeld: true })
+    const identities = await identitiesOf(trx, userId, providers)
+    const gone = identities.filter(({ provider }) => provider === name)
+    if (gone.length === 0)
+      throw apiError(
+        'NOT_FOUND',
+        `${name} is not linked to your user: GET /api/v1/oauth/links lists what is`,
+        {
+          provider: name,
+        },
+      )
+    const others = identities.filter(identity => identity.provider !== name && isUsable(providers, identity))
+    if (passwordHash === null && others.length === 0)
+      throw apiError('CONFLICT', `${name} is your only way to sign in: link another provider first`, {
+        provider: name,
+      })
+    const companyId = companyOf(trx)
+    for (const { issuer, subject } of gone)
+      await rows(
+        trx,
+        `delete from identities
+         where company_id = :companyId and user_id = :userId and issuer = :issuer and subject = :subject`,
+        { companyId, userId, issuer, subject },
+      )
+    const method = `oauth:${name}`
+    // What has come back from the provider and was not exchanged yet.
+    await rows(
+      trx,
+      'delete from tickets where company_id = :companyId and user_id = :userId and method = :method',
+      { companyId, userId, method },
+    )
+    await auditRequest(request, trx, {
+      action: 'user.unlinked',
+      target: { type: 'user', id: userId },
+      details: { method },
+    })
+  })
+}
+
+/**
+ * Removes the caller's password and ends all their sessions, as a changed password does.
+ * @throws 401 `INVALID_PASSWORD`, 409 `CONFLICT` without a password, or without a linked provider to sign in with
+ */
+export async function removePassword(request: Request, providers: Providers, given: string): Promise<void> {
+  const { passwordHash } = await inCompany(request, trx => callerUser(request, trx))
+  if (passwordHash === null)
+    throw apiError('CONFLICT', 'You have no password here: there is nothing to remove')
+  await confirmPassword(given, passwordHash)
+  await inCompany(request, async trx => {
+    const user = await callerUser(request, trx, { isHeld: true })
+    // Changed since it was compared.
+    if (user.passwordHash !== passwordHash) throw wrongPassword()
+    const identities = await identitiesOf(trx, user.id, providers)
+    if (!identities.some(identity => isUsable(providers, identity)))
+      throw apiError(
+        'CONFLICT',
+        'The password is your only way to sign in: link a provider with POST /api/v1/oauth/{provider}/link first',
+      )
+    await User.query(trx).findById(user.id).patch({ passwordHash: null })
+    await endAccess(trx, user.id)
+    await auditRequest(request, trx, {
+      action: 'user.password_removed',
+      target: { type: 'user', id: user.id },
+    })
+  })
+}
+
+/** The identities of a user, with the name of the provider also where a version before did not write it. */
+async function identitiesOf(trx: Transaction, userId: string, providers: Providers): Promise<IdentityRow[]> {
+  const found = await rows<IdentityRow>(
+    trx,
+    `select issuer, subject, provider, created_at, last_used_at from identities
+     where company_id = :companyId and user_id = :userId order by created_at, issuer, subject`,
+    { companyId: companyOf(trx), userId },
+  )
+  const nameOf = ({ issuer }: IdentityRow) =>
+    [...providers.values()].find(provider => isIssuerOf(provider, issuer))?.name
+  return found.map(row => ({ ...row, provider: row.provider ?? nameOf(row) ?? null }))
+}
+
+/** Whether an identity can be signed in with: the settings have its provider, and with the issuer that it is of. */
+function isUsable(providers: Providers, { provider: name, issuer }: IdentityRow): boolean {
+  const provider = name === null ? undefined : providers.get(name)
+  return provider !== undefined && isIssuerOf(provider, issuer)
+}

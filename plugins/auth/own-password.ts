@@ -1,0 +1,31 @@
+import type { Request } from '@hapi/hapi'
+import { caller } from '../../server/access.ts'
+import type { Transaction } from '../../server/database.ts'
+import { apiError } from '../../server/errors.ts'
+import { User } from './models.ts'
+import { inTurn, isPassword } from './passwords.ts'
+
+/**
+ * The row of the signed-in user.
+ * @param options.isHeld locks the row until the transaction ends: unlinking a provider and removing the password at
+ *   the same time must leave one way to sign in
+ * @throws 404 `USER_NOT_FOUND` when the user was removed
+ */
+export async function callerUser(request: Request, trx: Transaction, { isHeld = false } = {}): Promise<User> {
+  const query = User.query(trx).findById(caller(request).userId as string)
+  const user = await (isHeld ? query.forNoKeyUpdate() : query)
+  if (user) return user
+  throw apiError('USER_NOT_FOUND', 'This user was removed: sign in as another')
+}
+
+/** @throws 401 `INVALID_PASSWORD` when `given` is not the password of `passwordHash`, 429 when too many are checked */
+export async function confirmPassword(given: string, passwordHash: string): Promise<void> {
+  if (!(await inTurn(() => isPassword(given, passwordHash)))) throw wrongPassword()
+}
+
+/** 401: the password that a user gave to change their own account is not theirs. */
+export function wrongPassword() {
+  return apiError('INVALID_PASSWORD', 'The old password is wrong: check it and try again', {
+    field: 'old_password',
+  })
+}
