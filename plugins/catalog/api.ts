@@ -1,3 +1,4 @@
+import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi'
 import type { Connection, Connector } from '../../connectors/connector.ts'
 import type { TableInfo, TableRef } from '../../connectors/catalog.ts'
 import type { Found, Readings, Transaction } from '../../server/database.ts'
@@ -63,11 +64,24 @@ export interface CatalogApi {
   noteConnection(trx: Transaction, source: Source, error: Error | null): Promise<void>
   /** Makes the record of asynchronous work that `GET /sdk/jobs/{job_id}` shows. */
   startRun(trx: Transaction, run: { workflowName: string; sourceId: string; assetId: string }): Promise<Run>
+  /**
+   * Answers a request that started a run: 202 with its job; or 200 with the finished job, where the caller sent
+   * `Prefer: wait=N` and it ended in time.
+   * @param what runs, as in "Discovery is pending"
+   * @param more fields beside the job of an answer with 202
+   */
+  answerStarted(
+    request: Request,
+    h: ResponseToolkit,
+    what: string,
+    run: Run,
+    more?: object,
+  ): Promise<ResponseObject>
   /** Ends such work: with a result, or with an error. */
   finishRun(trx: Transaction, runId: string, end: { result: object } | { error: Error }): Promise<void>
   /** The source that a company tries the product with. */
   demo: DemoSources
-  /** Adds what a feature knows to the records of assets. */
+  /** Adds what a feature knows to the records of assets, and forgets it with them. */
   describeAssets(facts: AssetFacts): void
 }
 

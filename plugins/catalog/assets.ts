@@ -9,6 +9,7 @@ import {
 } from '../../server/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import { Source, Table } from './models.ts'
+import { nearTables } from './near-tables.ts'
 
 /** An id of an asset or a tag, as against a name. */
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -43,7 +44,7 @@ export async function readOf<T extends object[]>(
 ): Promise<Found<T>> {
   const id = UUID.test(assetId)
     ? assetId.toLowerCase()
-    : await db.company(companyId, trx => idOf(trx, assetId))
+    : await db.company(companyId, trx => assetIdOf(trx, assetId))
   const found = await db.read<T>(companyId, readings(id))
   // What something belongs to is there.
   if (found.some(rows => rows.length > 0)) return found
@@ -57,7 +58,12 @@ const EXISTS = `
   select 1 from tables where company_id = :company_id and id = :id
   union all select 1 from sources where company_id = :company_id and id = :id`
 
-async function idOf(trx: Transaction, assetId: string): Promise<string> {
+/**
+ * The UUID of an asset by its UUID or qualified name. What a UUID names may be gone: what was recorded of it is kept.
+ * @throws 404 `ASSET_NOT_FOUND` for a name that no asset has
+ */
+export async function assetIdOf(trx: Transaction, assetId: string): Promise<string> {
+  if (UUID.test(assetId)) return assetId.toLowerCase()
   const { source, table } = await findAsset(trx, assetId)
   return (table ?? source).id
 }
@@ -114,7 +120,7 @@ async function withSource(trx: Transaction, table: Table | undefined): Promise<A
 /**
  * A table of an asset by `catalog.schema.table`; `schema.table` and `table` will do when they name one. Within an
  * asset that is a table, only that table.
- * @throws 400 `VALIDATION_ERROR` on `table_path`, with the candidates where there are several
+ * @throws 400 `VALIDATION_ERROR` on `table_path`, with the candidates: those that it names, else those that are near
  */
 export async function findTable(trx: Transaction, asset: Asset, path: string): Promise<Table> {
   const { source } = asset
@@ -138,8 +144,18 @@ export async function findTable(trx: Transaction, asset: Asset, path: string): P
     .limit(20)
   const [table] = found
   if (!table) {
-    const hint = source.lastDiscoveryAt ? 'check the spelling, or run a discovery' : 'run a discovery first'
-    throw invalidField('table_path', `the catalog knows no table ${path}: ${hint}`)
+    const candidates = await nearTables(trx, source, name)
+    const hint =
+      candidates.length > 0
+        ? `did you mean ${candidates.join(', ')}?`
+        : source.lastDiscoveryAt
+          ? 'check the spelling, or run a discovery'
+          : 'run a discovery first'
+    throw invalidField(
+      'table_path',
+      `the catalog knows no table ${path}: ${hint}`,
+      candidates.length > 0 ? { candidates } : {},
+    )
   }
   if (found.length > 1) {
     const candidates = found.map(({ qualifiedName }) => qualifiedName)

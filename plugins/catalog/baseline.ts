@@ -96,13 +96,14 @@ export async function acknowledge(
 export async function learnExpected(
   trx: Transaction,
   { cause, actor }: { cause: string; actor: string },
-): Promise<void> {
+): Promise<boolean> {
   const known = await Table.query(trx).findById(cause)
-  if (!known) return
+  if (!known) return false
   const source = await lockSource(trx, known.sourceId)
   const table = await Table.query(trx).findById(cause).throwIfNotFound()
   await settle(trx, { source, table }, actor)
   await note(trx, [table], { by: actor, description: DISMISSED })
+  return true
 }
 
 /**

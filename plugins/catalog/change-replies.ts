@@ -8,19 +8,36 @@ const column = record({
   name: text,
   data_type: text,
   nullable: flag,
+  base_type: Joi.string().optional().description('The type under a domain.'),
   default: text.allow(null).optional().description('Of a column whose type, nullability or default changed.'),
 }).description('Of a column.')
 
 const table = record({ name: text, type: Joi.string(), columns: count }).description('Of a table.')
+
+const action = Joi.valid('restrict', 'cascade', 'set_null', 'set_default').optional()
 
 const constraint = record({
   name: text,
   type: Joi.valid('primary_key', 'foreign_key', 'unique'),
   columns: held.texts,
   references: record({ table: text, columns: held.texts }).optional().description('Of a foreign key.'),
-}).description('Of a constraint.')
+  on_delete: action,
+  on_update: action,
+  match: Joi.valid('full', 'partial').optional(),
+  deferrable: Joi.valid(true).optional(),
+  initially_deferred: Joi.valid(true).optional(),
+  nulls_not_distinct: Joi.valid(true).optional(),
+  prefix_lengths: Joi.array()
+    .items(count.allow(null))
+    .optional()
+    .description('Of each column, how much of it counts; null where all of it does.'),
+}).description('Of a constraint. A property that is absent is the default of the engine, or is not known.')
 
-const value = Joi.alternatives().try(column, table, constraint).allow(null)
+const partition = record({ partition_of: text }).description(
+  'New value of a table that was removed because it became a partition of this one.',
+)
+
+const value = Joi.alternatives().try(column, table, constraint, partition).allow(null)
 
 /** What every account of a difference tells. */
 export const differenceFields = {
@@ -28,9 +45,11 @@ export const differenceFields = {
   object_name: text.description('The column, or the table.'),
   object_type: Joi.valid('table', 'column'),
   old_value: value.description('What was; null of an addition.'),
-  new_value: value.description('What is; null of a removal.'),
+  new_value: value.description('What is; null of a removal, unless the table became a partition.'),
   table_path: Joi.string().description('`catalog.schema.table`.'),
-  impact: Joi.valid('low', 'medium', 'high'),
+  impact: Joi.valid('low', 'medium', 'high').description(
+    'Of `constraint_changed`, high where a primary key or unique constraint was removed or weakened, else medium. Of `table_removed`, low where the table became a partition of a watched one, else high.',
+  ),
 }
 
 /** What a recorded change tells beside that. */

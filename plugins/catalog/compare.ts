@@ -2,18 +2,23 @@ import { tablePath, type TableInfo } from '../../connectors/catalog.ts'
 import type { ConnectorError } from '../../connectors/errors.ts'
 import type { Transaction } from '../../server/database.ts'
 import { tableInfo } from './assets.ts'
+import { completeConstraints } from './constraint-changes.ts'
+import { fingerprint } from './diff.ts'
 import type { Found } from './discovery.ts'
 import { driftOf, pathOf, type Drift, type Touched } from './drift.ts'
-import { Table, type Source } from './models.ts'
+import type { Source, Table } from './models.ts'
 import { EVERYTHING, inScope } from './patterns.ts'
-import { inParts, knownTables, type Known } from './store.ts'
+import { knownTables, storedTables, type CompletedBaseline, type Known } from './store.ts'
+import { withUnread } from './unread.ts'
 
 /** What is to be done about each table of a source, and what is to be told. */
 export interface Comparison {
   /** Ids of the stored tables by path. */
   ids: Map<string, string>
-  /** New, changed or returned: to be written. */
+  /** New, changed or returned: to be written. What of them could not be read is as it was known. */
   fresh: TableInfo[]
+  /** Fingerprints of `fresh`, by path. */
+  prints: Map<string, string>
   removed: string[]
   /** No longer named by the patterns, those that were gone before too. */
   excluded: string[]
@@ -21,77 +26,113 @@ export interface Comparison {
   missed: string[]
   unchanged: [Known, TableInfo][]
   unread: { id: string; error: ConnectorError }[]
+  /** Tables of which columns or keys are hidden, and why, by path. */
+  partlyHidden: Map<string, ConnectorError>
   /** Could not be read the last time, and now can. */
   readAgain: string[]
   /**
-   * What becomes of what was accepted: ids of rows to keep as they are, paths of tables that were not there, and
-   * paths of those that need none.
+   * What becomes of what was accepted: ids of rows to keep as they are, paths of tables that were not there, paths of
+   * those that need none, and constraints of which the properties were not known when they were accepted.
    */
-  baselines: { kept: string[]; absent: string[]; dropped: string[] }
+  baselines: { kept: string[]; absent: string[]; dropped: string[]; completed: CompletedBaseline[] }
   drifts: Drift[]
   isChanged: boolean
 }
 
 /** Compares what was found with what is stored; reads no more than the rows that changed. */
-export async function compareCatalogs(
-  trx: Transaction,
-  source: Source,
-  found: Found,
-  prints: ReadonlyMap<string, string>,
-): Promise<Comparison> {
+export async function compareCatalogs(trx: Transaction, source: Source, found: Found): Promise<Comparison> {
   const known = new Map((await knownTables(trx, source)).map(table => [pathOf(table), table]))
   const scope = scopeOf(source, found, [...known.values()])
-  const fresh: TableInfo[] = []
-  const unchanged: [Known, TableInfo][] = []
-  for (const table of found.tables) {
-    const path = tablePath(table)
-    const stored = known.get(path)
-    if (stored?.isActive && stored.fingerprint === prints.get(path)) unchanged.push([stored, table])
-    else fresh.push(table)
-  }
-  const missing = [...known].filter(
-    ([path, table]) => table.isActive && !prints.has(path) && !found.unread.has(path),
-  )
+  const isShown = (path: string) => found.prints.has(path) || found.unread.has(path)
+  const { fresh, prints, unchanged, partlyHidden, rows } = await completeTables(trx, found, known)
+  const missing = [...known].filter(([path, table]) => table.isActive && !isShown(path))
   const gone = Map.groupBy(missing, ([, table]) => (scope.isRead(table) ? 'removed' : 'excluded'))
   const idsOf = (entries: [string, Known][] = []) => entries.map(([, { id }]) => id)
   const removed = gone.get('removed') ?? []
-  const inactive = [...known].filter(
-    ([path, table]) => !table.isActive && !prints.has(path) && !found.unread.has(path),
-  )
+  const inactive = [...known].filter(([path, table]) => !table.isActive && !isShown(path))
   const isGoneAs = (absence: Known['absence']) =>
     inactive.filter(
       ([, table]) => table.absence === absence && scope.isRead(table) === (absence === 'excluded'),
     )
   const told = fresh.filter(table => scope.wasRead(table, known.get(tablePath(table))))
-  const touched = await touchedTables(trx, { known, told, removed })
+  for (const [path, row] of await storedTables(trx, idsOf(removed))) rows.set(path, row)
+  const completed = completedBaselines(rows, told)
+  const touched = touchedTables(rows, told, removed).map(table => {
+    const partition = found.partitions.get(table.path)
+    const parent = partition && tablePath(partition.parent)
+    const isAttached =
+      parent !== undefined && isShown(parent) && partition?.identity === table.before?.identity
+    return isAttached && !table.now ? { ...table, partitionOf: parent } : table
+  })
   const drifts = driftOf(touched)
   return {
     ids: new Map([...known].map(([path, { id }]) => [path, id])),
     fresh,
+    prints,
     removed: idsOf(removed),
     excluded: idsOf([...(gone.get('excluded') ?? []), ...isGoneAs('removed')]),
     missed: idsOf(isGoneAs('excluded')),
     unchanged,
-    unread: [...found.unread].flatMap(([path, error]) => {
+    unread: [...found.unread, ...partlyHidden].flatMap(([path, error]) => {
       const stored = known.get(path)
       return stored?.isActive ? [{ id: stored.id, error }] : []
     }),
-    readAgain: unchanged.flatMap(([{ id, hasReadError }]) => (hasReadError ? [id] : [])),
-    baselines: baselinesOf(touched, drifts, known, fresh),
+    partlyHidden,
+    readAgain: unchanged.flatMap(([{ id, hasReadError }, table]) =>
+      hasReadError && !partlyHidden.has(tablePath(table)) ? [id] : [],
+    ),
+    baselines: { ...baselinesOf(touched, drifts, known, fresh), completed },
     drifts,
     isChanged: fresh.length + missing.length > 0,
   }
 }
 
-/** Gives tables whose keys could not be read those that were known. */
-export async function keepConstraints(trx: Transaction, source: Source, tables: TableInfo[]): Promise<void> {
-  const lacking = tables.filter(table => table.unreadConstraints)
-  if (lacking.length === 0) return
-  const stored = await Table.query(trx)
-    .where({ sourceId: source.id })
-    .select('catalogName', 'schemaName', 'name', 'constraints')
-  const byPath = new Map(stored.map(row => [pathOf(row), row.constraints]))
-  for (const table of lacking) table.constraints = byPath.get(tablePath(table)) ?? []
+interface Completion extends Pick<Comparison, 'fresh' | 'prints' | 'unchanged' | 'partlyHidden'> {
+  /** Rows of stored tables that do not look as they did, by path. */
+  rows: Map<string, Table>
+}
+
+/** Separates what changed from what did not, with what could not be read as it was known. */
+async function completeTables(
+  trx: Transaction,
+  found: Found,
+  known: ReadonlyMap<string, Known>,
+): Promise<Completion> {
+  const isStored = (table: TableInfo, print: string | undefined) => {
+    const stored = known.get(tablePath(table))
+    return stored?.isActive && stored.fingerprint === print ? stored : undefined
+  }
+  const fresh: TableInfo[] = []
+  const prints = new Map<string, string>()
+  const unchanged: [Known, TableInfo][] = []
+  const partlyHidden = new Map<string, ConnectorError>()
+  const take = (table: TableInfo, print: string) => {
+    const stored = isStored(table, print)
+    if (stored) unchanged.push([stored, table])
+    else {
+      fresh.push(table)
+      prints.set(tablePath(table), print)
+    }
+  }
+  const differing: TableInfo[] = []
+  for (const table of found.tables) {
+    const print = found.prints.get(tablePath(table)) ?? ''
+    if (isStored(table, print)) take(table, print)
+    else differing.push(table)
+  }
+  const ids = differing.flatMap(table => known.get(tablePath(table))?.id ?? [])
+  const rows = await storedTables(trx, ids)
+  for (const read of differing) {
+    const path = tablePath(read)
+    const row = rows.get(path)
+    const hidden = found.hiddenParts.get(path)
+    const { table, isPartlyHidden } = row?.isActive
+      ? withUnread(read, tableInfo(row), hidden)
+      : { table: read, isPartlyHidden: false }
+    if (hidden && isPartlyHidden) partlyHidden.set(path, hidden.reason)
+    take(table, fingerprint(table))
+  }
+  return { fresh, prints, unchanged, partlyHidden, rows }
 }
 
 /** Which tables this discovery was to read, and which the one before. */
@@ -120,28 +161,36 @@ function scopeOf(source: Source, found: Found, known: readonly Known[]): Scope {
   }
 }
 
-async function touchedTables(
-  trx: Transaction,
-  {
-    known,
-    told,
-    removed,
-  }: { known: ReadonlyMap<string, Known>; told: readonly TableInfo[]; removed: readonly [string, Known][] },
-): Promise<Touched[]> {
-  const stored = told.flatMap(table => known.get(tablePath(table))?.id ?? [])
-  const ids = [...stored, ...removed.map(([, { id }]) => id)]
-  if (told.length + ids.length === 0) return []
-  const byPath = new Map<string, Table>()
-  await inParts(ids, async some => {
-    const rows = await Table.query(trx).whereRaw('id = any(?)', [some])
-    for (const row of rows) byPath.set(pathOf(row), row)
-  })
+function touchedTables(
+  rows: ReadonlyMap<string, Table>,
+  told: readonly TableInfo[],
+  removed: readonly [string, Known][],
+): Touched[] {
   const touch = (path: string, now: TableInfo | null): Touched => {
-    const row = byPath.get(path)
+    const row = rows.get(path)
     const before = row?.isActive ? tableInfo(row) : null
     return { path, accepted: acceptedOf(row, before), before, now }
   }
   return [...told.map(table => touch(tablePath(table), table)), ...removed.map(([path]) => touch(path, null))]
+}
+
+/**
+ * Adds to what was accepted, in the rows too, what an older version did not store. Done once: a later state may have
+ * other properties.
+ */
+function completedBaselines(
+  rows: ReadonlyMap<string, Table>,
+  told: readonly TableInfo[],
+): CompletedBaseline[] {
+  return told.flatMap(now => {
+    const row = rows.get(tablePath(now))
+    if (!row?.baseline || 'absent' in row.baseline) return []
+    const later = [row.isActive ? tableInfo(row) : null, now]
+    const constraints = completeConstraints(row.baseline.constraints, later)
+    if (!constraints) return []
+    row.baseline = { ...row.baseline, constraints }
+    return [{ id: row.id, constraints }]
+  })
 }
 
 /** What was accepted of a table; where nothing is pending, that is what was there before. */
@@ -155,7 +204,7 @@ function baselinesOf(
   drifts: readonly Drift[],
   known: ReadonlyMap<string, Known>,
   fresh: readonly TableInfo[],
-): Comparison['baselines'] {
+): Omit<Comparison['baselines'], 'completed'> {
   const byPath = new Map(drifts.map(drift => [drift.path, drift]))
   const pending = touched.filter(({ path }) => byPath.has(path) && !byPath.get(path)?.isReverted)
   // Those whose accepted state is not what was there before have it stored already.

@@ -1,7 +1,9 @@
+import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Server } from '@hapi/hapi'
 import type { Connector } from '../../connectors/connector.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
+import { failuresOf } from '../../server/validation-messages.ts'
 import type { Source } from './models.ts'
 import { EVERYTHING } from './patterns.ts'
 
@@ -26,14 +28,14 @@ export function newConfig(
 
 /**
  * What a patch of its config changes of a source; null takes a part out. Where the same database is read in the same
- * way, what is known of it stays. A secret left out is kept, but only for the place it was given for: who may change a
- * source may not have its password sent to a server of their own.
+ * way, what is known of it stays. A secret left out is kept, but only for the address it was given for, and only over
+ * TLS that is as strong: a caller who may change a source must not receive its password on a server of their own.
  * @throws 400 `VALIDATION_ERROR` naming each wrong field, or the secret that has to be given again
  */
 export function changedConfig(server: Server, source: Source, patch: Config): Partial<Source> {
   const connector = server.connectors.get(source.sourceType)
   const former = openConfig(server, source)
-  const changes = inOwnNames(connector, patch)
+  const changes = withoutDemoFile(source, inOwnNames(connector, patch))
   const config = validConfig(connector, withoutNulls({ ...former, ...changes }))
   // Secrets are not sealed anew: who reads the source meanwhile would take them for others.
   if (isDeepStrictEqual(wayOf(config), wayOf(former))) return { config: splitSecrets(connector, config).open }
@@ -48,6 +50,19 @@ export function changedConfig(server: Server, source: Source, patch: Config): Pa
     failedDiscoveries: 0,
     retryAt: null,
   }
+}
+
+/** What the API shows of a config: of the demo's file only the name, since its folder is the installation's own. */
+export function shownConfig({ config, isDemo }: Pick<Source, 'config' | 'isDemo'>): Config {
+  return isDemo && typeof config.path === 'string' ? { ...config, path: basename(config.path) } : config
+}
+
+/** A patch without the path of the demo's file, as it is shown. @throws 400 for another path */
+function withoutDemoFile(source: Source, changes: Config): Config {
+  if (!source.isDemo || !Object.hasOwn(changes, 'path')) return changes
+  const { path, ...others } = changes
+  if (path === shownConfig(source).path) return others
+  throw invalidField('connection_config.path', 'is fixed for the demo source: make a source of your own')
 }
 
 /** What of a config says which database is read and how; the rest says what is made of it. */
@@ -81,10 +96,13 @@ function validConfig(connector: Connector, config: Config): Config {
     abortEarly: false,
     convert: true,
     errors: { wrap: { label: false } },
+    messages: {
+      'object.rename.override': '{{#from}} and {{#to}} are two names of one field: give one of them',
+    },
   })
   const own = Object.entries(config).filter(([name]) => OWN.has(name))
   if (!error) return { ...value, ...Object.fromEntries(own) }
-  const errors = error.details.map(({ path, message }) => ({
+  const errors = failuresOf(error, connector.config, 'connection_config').map(({ path, message }) => ({
     field: ['connection_config', ...path].join('.'),
     error: message,
   }))
@@ -98,16 +116,33 @@ function assertSecrets(
   connector: Connector,
   { former, config, changes }: { former: Config; config: Config; changes: Config },
 ): void {
+  const keys = keysOf(connector)
   const moved = namesOf(connector, 'address').filter(name => !isDeepStrictEqual(config[name], former[name]))
+  const weakened = namesOf(connector, 'tls').filter(name => isWeaker(keys[name], config[name], former[name]))
   const kept = namesOf(connector, 'secret').filter(
     name => former[name] !== undefined && former[name] !== '' && !Object.hasOwn(changes, name),
   )
   const [secret] = kept
-  if (moved.length === 0 || secret === undefined) return
+  if (moved.length + weakened.length === 0 || secret === undefined) return
+  const changed = [
+    ...(moved.length > 0 ? [`another ${moved.join(', ')}`] : []),
+    ...(weakened.length > 0 ? [`a weaker ${weakened.join(', ')}`] : []),
+  ]
   throw invalidField(
     `connection_config.${secret}`,
-    `has to be given again with another ${moved.join(', ')}: a stored secret is only sent where it was meant for`,
+    `has to be given again with ${changed.join(' and ')}: a stored secret is only sent where it was meant for`,
   )
+}
+
+/**
+ * Whether a setting of TLS is weaker than before. The schema lists its values from the weakest; a boolean is weaker
+ * when false. Any other value than before counts as weaker where the schema names no order.
+ */
+function isWeaker(key: KeyDescription | undefined, now: unknown, former: unknown): boolean {
+  if (isDeepStrictEqual(now, former)) return false
+  const order = key?.type === 'boolean' ? [false, true] : (key?.allow ?? [])
+  const [level, formerLevel] = [order.indexOf(now), order.indexOf(former)]
+  return level === -1 || formerLevel === -1 || level < formerLevel
 }
 
 /** A part of a config by the names that are stored: `user` is taken for `username` by some schemas. */
@@ -148,15 +183,23 @@ export function sealPlace(companyId: string, sourceId: string): string {
   return `source:${companyId}:${sourceId}`
 }
 
-/** The fields that a connector's schema marks as secrets, or as where secrets are sent. */
-function namesOf(connector: Connector, mark: 'secret' | 'address'): string[] {
+/** A field of a connector's schema, as Joi describes it. */
+interface KeyDescription {
+  type?: string
+  /** The values of a field that takes no others. */
+  allow?: unknown[]
+  metas?: { secret?: true; address?: true; tls?: true }[]
+}
+
+/** The fields that a connector's schema marks as secrets, as where secrets are sent, or as how they are protected there. */
+function namesOf(connector: Connector, mark: 'secret' | 'address' | 'tls'): string[] {
   return Object.entries(keysOf(connector)).flatMap(([name, key]) =>
     key.metas?.some(meta => meta[mark]) ? [name] : [],
   )
 }
 
 /** The fields that a connector's schema declares. */
-function keysOf(connector: Connector): Record<string, { metas?: { secret?: true; address?: true }[] }> {
+function keysOf(connector: Connector): Record<string, KeyDescription> {
   const { keys = {} } = connector.config.describe() as { keys?: ReturnType<typeof keysOf> }
   return keys
 }

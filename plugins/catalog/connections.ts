@@ -71,7 +71,7 @@ export function withConnection<T>(
     const connection = await openSession(
       connector,
       connectorConfig(server, connector, source),
-      { ...options(server, meter), statementTimeoutMs: timeoutMs, signal },
+      { ...options(server, source, meter), statementTimeoutMs: timeoutMs, signal },
       meter.onCall,
     )
     Object.assign(progress, { isOpen: true, verdict: 'reached' })
@@ -105,7 +105,10 @@ export function testConnection(server: Server, source: Source): Promise<Stage[]>
   const meter = meterOf(server, source, 'test')
   let verdict: Verdict
   const test = async () => {
-    const stages = await connector.test(connectorConfig(server, connector, source), options(server, meter))
+    const stages = await connector.test(
+      connectorConfig(server, connector, source),
+      options(server, source, meter),
+    )
     const failed = stages.find(({ status }) => status === 'failed')
     if (failed) meter.fails()
     verdict = failed ? verdictOf(failed.error, failed.name === 'read_catalog') : 'reached'
@@ -123,6 +126,6 @@ function meterOf({ telemetry }: Server, { sourceType }: Source, purpose: Purpose
   return makeMeter(taken => telemetry.statement(sourceType, purpose, taken))
 }
 
-function options(server: Server, { onStatement }: Meter): ConnectOptions {
-  return { egress: server.sourceEgress, log: server.pino, onStatement }
+function options(server: Server, { isDemo }: Source, { onStatement }: Meter): ConnectOptions {
+  return { egress: isDemo ? server.demoEgress : server.sourceEgress, log: server.pino, onStatement }
 }

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database.ts'
 import { Source, type Run } from './models.ts'
-import { createSource, requestDiscovery } from './sources.ts'
+import { createSource, lockSource, requestDiscovery } from './sources.ts'
 
 /** The source that a company tries the product with, as `server.plugins.catalog.demo`. A company has one at most. */
 export interface DemoSources {
@@ -13,6 +13,8 @@ export interface DemoSources {
   ensure(trx: Transaction, file: DemoFile): Promise<{ source: Source; discovery?: Run }>
   /** Says of a source that it is the one. */
   mark(trx: Transaction, sourceId: string): Promise<void>
+  /** Starts a discovery, also while the source is paused, as it is while its history is replayed. */
+  discover(trx: Transaction, sourceId: string): Promise<Run>
 }
 
 /** The database file of a demo source. */
@@ -28,6 +30,7 @@ export function demoSources(server: Server): DemoSources {
   return {
     find,
     mark: async (trx, sourceId) => void (await Source.query(trx).findById(sourceId).patch({ isDemo: true })),
+    discover: async (trx, sourceId) => requestDiscovery(server, trx, await lockSource(trx, sourceId)),
     async ensure(trx, { name, path, description }) {
       // Of two who ask at once, the second waits and is given what the first has made.
       await rows(trx, `select pg_advisory_xact_lock(hashtextextended('demo-source:' || :companyId, 0))`, {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { tablePath, type ColumnInfo, type ConstraintInfo, type TableInfo } from '../../connectors/catalog.ts'
+import { tablePath, type ColumnInfo, type TableInfo } from '../../connectors/catalog.ts'
+import { compareConstraints, propertyList, type Follow } from './constraint-changes.ts'
 
 export type Impact = 'low' | 'medium' | 'high'
 
@@ -11,6 +12,7 @@ export const IMPACTS = {
   column_renamed: 'high',
   table_added: 'low',
   table_removed: 'high',
+  /** Unless a unique key was removed or weakened. */
   constraint_changed: 'medium',
 } as const satisfies Record<string, Impact>
 
@@ -47,12 +49,16 @@ export function fingerprint({ kind, comment, columns, constraints, identity }: T
       column.default,
       column.comment,
       column.identity,
+      // Absent where there is none: fingerprints of most tables stay what the version before made.
+      ...(column.base === undefined ? [] : [column.base]),
+      ...(column.nondeterministicCollation === undefined ? [] : [column.nondeterministicCollation]),
     ]),
-    constraints.map(({ name, type, columns, references }) => [
+    constraints.map(({ name, type, columns, references, properties }) => [
       name,
       type,
       columns,
       references && [tablePath(references.table), references.columns],
+      properties && propertyList(properties),
     ]),
   ]
   return hash('sha256', JSON.stringify(all), 'base64url')
@@ -134,12 +140,6 @@ interface Match {
   renames: Map<string, string>
 }
 
-/** What is called how now. */
-interface Follow {
-  table(path: string): string
-  column(path: string, column: string): string
-}
-
 function matchColumns(old: TableInfo, now: TableInfo): Match {
   const byIdentity = isSameRelation(old, now)
     ? pair(old.columns, now.columns, column => column.identity)
@@ -217,7 +217,7 @@ function columnChanges(now: TableInfo, match: Match): Change[] {
   return [
     ...match.pairs.flatMap(([a, b]) => [
       ...(a.name === b.name ? [] : [change('column_renamed', a.name, columnValue(a), columnValue(b))]),
-      ...(a.type === b.type && a.nullable === b.nullable && isSameDefault(a, b, match.renames)
+      ...(isSameType(a, b) && a.nullable === b.nullable && isSameDefault(a, b, match.renames)
         ? []
         : [
             change(
@@ -233,8 +233,19 @@ function columnChanges(now: TableInfo, match: Match): Change[] {
   ]
 }
 
-function columnValue(column: ColumnInfo): object {
-  return { name: column.name, data_type: column.type, nullable: column.nullable }
+function columnValue({ name, type, nullable, base }: ColumnInfo): object {
+  return { name, data_type: type, nullable, ...(base !== undefined && { base_type: base }) }
+}
+
+/**
+ * Whether a column has the same type, also under a domain. The version before stored both in lower case, even where
+ * they are case-sensitive, and an even older one stored no type under a domain.
+ */
+function isSameType(old: ColumnInfo, now: ColumnInfo): boolean {
+  const isNamedSame =
+    old.type === now.type || (old.rawType === now.rawType && old.type === now.type.toLowerCase())
+  const isBaseSame = old.base === undefined || old.base === now.base || old.base === now.base?.toLowerCase()
+  return isNamedSame && isBaseSame
 }
 
 /** Whether a default is the same; a generated column's names other columns, whose renames the engine follows. */
@@ -271,51 +282,11 @@ function tableChange(changeType: 'table_added' | 'table_removed', table: TableIn
 
 function constraintChanges(old: TableInfo, now: TableInfo, follow: Follow): Change[] {
   const path = tablePath(now)
-  return pairConstraints(old.constraints, now.constraints).flatMap(([a, b]) => {
-    if (a && b && isDeepStrictEqual(constraintValue(a, path, follow), constraintValue(b, path))) return []
-    return {
-      path,
-      changeType: 'constraint_changed' as const,
-      objectName: now.name,
-      objectType: 'table' as const,
-      oldValue: a ? constraintValue(a, path) : null,
-      newValue: b ? constraintValue(b, path) : null,
-      impact: IMPACTS.constraint_changed,
-    }
-  })
-}
-
-type Side = ConstraintInfo | undefined
-
-/** By name and type, as a unique index may be called what a foreign key is; what is left, by name alone. */
-function pairConstraints(old: readonly ConstraintInfo[], now: readonly ConstraintInfo[]): [Side, Side][] {
-  const left = new Set(now)
-  const take = (fits: (constraint: ConstraintInfo) => boolean) => {
-    const found = [...left].find(fits)
-    if (found) left.delete(found)
-    return found
-  }
-  const same = old.map(a => [a, take(b => b.name === a.name && b.type === a.type)] as const)
-  const pairs = same.map(([a, b]): [Side, Side] => [a, b ?? take(({ name }) => name === a.name)])
-  return [...pairs, ...[...left].map((b): [Side, Side] => [undefined, b])]
-}
-
-const AS_IT_WAS: Follow = { table: path => path, column: (_, column) => column }
-
-/** A constraint as it is told: in the names of its time, or, to compare it, in those that `follow` knows. */
-function constraintValue(
-  { name, type, columns, references }: ConstraintInfo,
-  path: string,
-  follow = AS_IT_WAS,
-): object {
-  const value = { name, type, columns: columns.map(column => follow.column(path, column)) }
-  if (!references) return value
-  const target = tablePath(references.table)
-  return {
-    ...value,
-    references: {
-      table: follow.table(target),
-      columns: references.columns.map(column => follow.column(target, column)),
-    },
-  }
+  return compareConstraints(old, now, follow).map(difference => ({
+    ...difference,
+    path,
+    changeType: 'constraint_changed',
+    objectName: now.name,
+    objectType: 'table',
+  }))
 }

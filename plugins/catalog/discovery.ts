@@ -1,23 +1,34 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import { tablePath, type TableInfo, type TableRef } from '../../connectors/catalog.ts'
-import type { Connection } from '../../connectors/connector.ts'
+import type { Connection, HiddenParts, Partition } from '../../connectors/connector.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../../connectors/errors.ts'
-import { isAway, rows, type Transaction } from '../../server/database.ts'
+import { isAway, type Transaction } from '../../server/database.ts'
 import { hasErrorData } from '../../server/errors.ts'
+import { tableInfo } from './assets.ts'
 import { failureOf, withConnection, type SessionOptions } from './connections.ts'
+import { fingerprint } from './diff.ts'
+import { pathOf } from './drift.ts'
 import { Run, Source, type Patterns } from './models.ts'
 import { inScope } from './patterns.ts'
 import { isOutdated, record, type Discovered } from './record.ts'
 import { UNFINISHED } from './runs.ts'
 import { noteConnection } from './sources.ts'
+import { knownTables, storedTables, type Known } from './store.ts'
 import { storableTable } from './text.ts'
+import { reducedTable } from './unread.ts'
 
 /** What a source's catalog holds now, within its patterns. */
 export interface Found {
   tables: TableInfo[]
+  /** Fingerprints of the tables as they were read, by `tablePath`. */
+  prints: Map<string, string>
   /** Tables that are or may be there and could not be read, by `tablePath`. */
   unread: Map<string, ConnectorError>
+  /** Parts of the tables that may be there and are not shown, by `tablePath`. */
+  hiddenParts: Map<string, HiddenParts>
+  /** Known tables that became partitions, by `tablePath`. */
+  partitions: Map<string, Partition>
 }
 
 /**
@@ -130,13 +141,23 @@ export async function read(
   options?: Partial<SessionOptions>,
 ): Promise<Found> {
   const patterns = { include: source.includePatterns, exclude: source.excludePatterns }
-  const reading = async (connection: Connection) => {
+  const reading = async (connection: Connection): Promise<Found> => {
     const all = await connection.introspect({ signal })
     const seen = await selected(all, patterns)
     const unread = new Map(seen.flatMap(table => (table.unread ? [[tablePath(table), table.unread]] : [])))
     const tables = seen.filter(table => !table.unread)
-    for (const [path, error] of await hiddenTables(server, source, connection, seen)) unread.set(path, error)
-    return { tables, unread }
+    const prints = new Map(tables.map(table => [tablePath(table), fingerprint(table)]))
+    const asksForMissing = connection.hidden ?? connection.hiddenParts ?? connection.partitions
+    const known = asksForMissing
+      ? await server.db.company(source.companyId, trx => knownTables(trx, source))
+      : []
+    const missing = missingTables(source, known, seen)
+    const isMissing = missing.length > 0
+    if (isMissing)
+      for (const [path, error] of (await connection.hidden?.(missing)) ?? []) unread.set(path, error)
+    const partitions = (isMissing && (await connection.partitions?.(missing))) || new Map<string, Partition>()
+    const hiddenParts = await readHiddenParts(server, source, connection, { tables, prints, known })
+    return { tables, prints, unread, hiddenParts, partitions }
   }
   return withConnection(server, source, reading, { purpose: 'discovery', ...options })
 }
@@ -153,26 +174,38 @@ async function selected(all: readonly TableInfo[], patterns: Patterns): Promise<
   return seen
 }
 
-/** Tables that were there, are no longer shown, and may still be there. */
-async function hiddenTables(
+/** Tables that are known, within the patterns, and no longer shown. */
+function missingTables(source: Source, known: readonly Known[], seen: readonly TableRef[]): TableRef[] {
+  const shown = new Set(seen.map(tablePath))
+  const patterns = { include: source.includePatterns, exclude: source.excludePatterns }
+  return known
+    .filter(({ isActive }) => isActive)
+    .map(({ catalogName: catalog, schemaName: schema, name }) => ({ catalog, schema, name }))
+    .filter(table => !shown.has(tablePath(table)) && inScope(patterns, table))
+}
+
+/** Asks after the columns and keys that were known and are no longer shown; only changed tables are compared. */
+async function readHiddenParts(
   server: Server,
   source: Source,
   connection: Connection,
-  seen: readonly TableRef[],
-): Promise<Map<string, ConnectorError>> {
-  if (!connection.hidden) return new Map()
-  const shown = new Set(seen.map(tablePath))
-  const known = await server.db.company(source.companyId, trx =>
-    rows<TableRef>(
-      trx,
-      `select catalog_name as catalog, schema_name as schema, name from tables
-       where company_id = ? and source_id = ? and is_active`,
-      [source.companyId, source.id],
-    ),
+  { tables, prints, known }: Pick<Found, 'tables' | 'prints'> & { known: readonly Known[] },
+): Promise<Map<string, HiddenParts>> {
+  if (!connection.hiddenParts) return new Map()
+  const changed = new Map(
+    known
+      .filter(table => table.isActive && prints.get(pathOf(table)) !== table.fingerprint)
+      .map(table => [pathOf(table), table.id]),
   )
-  const patterns = { include: source.includePatterns, exclude: source.excludePatterns }
-  const missing = known.filter(table => !shown.has(tablePath(table)) && inScope(patterns, table))
-  return missing.length > 0 ? connection.hidden(missing) : new Map()
+  const read = tables.filter(table => changed.has(tablePath(table)))
+  if (read.length === 0) return new Map()
+  const ids = read.flatMap(table => changed.get(tablePath(table)) ?? [])
+  const stored = await server.db.company(source.companyId, trx => storedTables(trx, ids))
+  const reduced = read.flatMap(table => {
+    const row = stored.get(tablePath(table))
+    return (row && reducedTable(table, tableInfo(row))) ?? []
+  })
+  return reduced.length > 0 ? connection.hiddenParts(reduced) : new Map()
 }
 
 /** Minutes after which a discovery that failed is tried again: after the first failure in a row, the second, … */

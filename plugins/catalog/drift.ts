@@ -9,6 +9,8 @@ export interface Touched {
   /** As the discovery before found it. */
   before: TableInfo | null
   now: TableInfo | null
+  /** The path of the watched table of which it became a partition; `now` is then null. */
+  partitionOf?: string
 }
 
 /** What became of a touched table. */
@@ -37,10 +39,16 @@ export function driftOf(touched: readonly Touched[]): Drift[] {
   // Where nothing was pending, what was accepted is what was there before.
   const isPending = touched.some(({ accepted, before }) => accepted !== before)
   const open = isPending ? Map.groupBy(diff(states('accepted'), now), ({ path }) => path) : changes
-  return touched.flatMap(({ path }) => {
-    const recent = changes.get(path)
+  return touched.flatMap(({ path, partitionOf }) => {
+    const recent = changes.get(path)?.map(change => attached(change, partitionOf))
     return recent ? [compare(path, recent, open.get(path) ?? [])] : []
   })
+}
+
+/** The removal of a table that became a partition of a watched one: its rows are still there, and watched with it. */
+export function attached<Difference extends Change>(change: Difference, partitionOf?: string): Difference {
+  if (partitionOf === undefined || change.changeType !== 'table_removed') return change
+  return { ...change, newValue: { partition_of: partitionOf }, impact: 'low' }
 }
 
 function compare(path: string, recent: Change[], open: readonly Change[]): Drift {

@@ -9,6 +9,8 @@ export interface AssetFacts {
   sources?(trx: Transaction, sources: readonly Source[]): Promise<Map<string, object>>
   /** Fields of representation B. */
   tables?(companyId: string, tableIds: readonly string[]): TableFacts
+  /** Forgets a source and its tables, whose rows were removed before in the same transaction. */
+  forget?(trx: Transaction, assetIds: readonly string[]): Promise<void>
 }
 
 /** What is known of some tables: what reads it, and what is made of it by table id. */

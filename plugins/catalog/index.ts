@@ -1,5 +1,6 @@
 import type { Plugin } from '@hapi/hapi'
 import {
+  assetIdOf,
   findAsset,
   findTable,
   hasPersonalData,
@@ -22,7 +23,7 @@ import { pruneJob } from './prune.ts'
 import { routes } from './routes.ts'
 import { schemaRoutes } from './schema-routes.ts'
 import { sourceRoutes } from './source-routes.ts'
-import { finishRun, loadTable, startRun } from './runs.ts'
+import { answerStarted, finishRun, loadTable, startRun } from './runs.ts'
 import { noteConnection, switchedOff } from './sources.ts'
 import { tagRoutes } from './tag-routes.ts'
 import { usageRoutes } from './usage-routes.ts'
@@ -35,7 +36,7 @@ export const catalog: Plugin<undefined> = {
     const facts: AssetFacts[] = []
     server.jobs.add(discoverJob, dispatchDiscoveries, pruneJob)
     server.plugins.alerts.onExpected('schema_change', learnExpected)
-    server.plugins.alerts.assetsFrom(knownAssets)
+    server.plugins.alerts.assetsFrom({ known: knownAssets, idOf: assetIdOf })
     server.telemetry.addReader(pausedSources(server))
     server.sealed.push({ table: 'sources', column: 'secrets', place: sealPlace })
     server.route([...routes(facts), ...sourceRoutes(facts), ...schemaRoutes, ...tagRoutes, ...usageRoutes])
@@ -56,6 +57,7 @@ export const catalog: Plugin<undefined> = {
       noteConnection: (trx, source, error) => noteConnection(server, trx, source, error),
       demo: demoSources(server),
       startRun,
+      answerStarted,
       finishRun,
       describeAssets: known => void facts.push(known),
     } satisfies CatalogApi)

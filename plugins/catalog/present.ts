@@ -2,6 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { formatName, tablePath } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database.ts'
 import { tagsOf } from './assets.ts'
+import { shownConfig } from './config.ts'
 import type { AssetFacts, ShownTable } from './facts.ts'
 import type { Run, SchemaChange, Source, Table } from './models.ts'
 import { openChangesOf, type OpenChanges } from './standing.ts'
@@ -40,7 +41,7 @@ export async function presentSources(
 }
 
 function recordOf(server: Server, source: Source): object {
-  const { host, port, database, username, default_catalog, http_path, ...extra } = source.config
+  const { host, port, database, username, default_catalog, http_path, ...extra } = shownConfig(source)
   return {
     id: source.id,
     name: source.name,

@@ -5,10 +5,9 @@ import type { ConnectorError } from '../../connectors/errors.ts'
 import type { Transaction } from '../../server/database.ts'
 import { openConfig, wayOf } from './config.ts'
 import { failureOf } from './connections.ts'
-import { compareCatalogs, keepConstraints, type Comparison } from './compare.ts'
+import { compareCatalogs, type Comparison } from './compare.ts'
 import { closeExcluded, recordDrift } from './changes.ts'
 import type { Found } from './discovery.ts'
-import { fingerprint } from './diff.ts'
 import { Run, Source } from './models.ts'
 import { about, FOUND_BY_LOOKING, noteConnection } from './sources.ts'
 import { countTags } from './standing.ts'
@@ -20,7 +19,7 @@ export interface Discovered {
   table_count: number
   column_count: number
   changes_detected: number
-  /** Tables that are or may be there and could not be read, or not their keys; what was known of them stays. */
+  /** Tables that are or may be there and could not be read, or some of their columns or keys; what was known of them stays. */
   unread_count: number
   /** The first of them. */
   unread: Unread[]
@@ -62,16 +61,14 @@ export async function record(
   if (!source || run?.status !== 'running') return null
   if (isOutdated(server, read, source)) return 'outdated'
   const isFirst = source.lastDiscoveryAt === null
-  await keepConstraints(trx, source, found.tables)
-  const prints = new Map(found.tables.map(table => [tablePath(table), fingerprint(table)]))
-  const compared = await compareCatalogs(trx, source, found, prints)
-  const ids = await write(trx, source, compared, prints)
+  const compared = await compareCatalogs(trx, source, found)
+  const ids = await write(trx, source, compared)
   await closeExcluded(server, trx, compared.excluded)
   const retired = [...compared.removed, ...compared.excluded]
   await server.plugins.alerts.unwatch(trx, { assetIds: retired, types: FOUND_BY_LOOKING })
   const changes = await recordDrift(server, trx, { source, runId, drifts: compared.drifts, ids })
   const unread = [
-    ...[...found.unread].map(([path, error]) => unreadOf(path, error)),
+    ...[...found.unread, ...compared.partlyHidden].map(([path, error]) => unreadOf(path, error)),
     ...found.tables.flatMap(table =>
       table.unreadConstraints ? [unreadOf(tablePath(table), table.unreadConstraints)] : [],
     ),
@@ -118,19 +115,15 @@ function unreadOf(path: string, error: ConnectorError): Unread {
 }
 
 /** @returns the ids of all tables by path, removed ones too */
-async function write(
-  trx: Transaction,
-  source: Source,
-  compared: Comparison,
-  prints: ReadonlyMap<string, string>,
-): Promise<Map<string, string>> {
-  const { ids: known, fresh, baselines } = compared
+async function write(trx: Transaction, source: Source, compared: Comparison): Promise<Map<string, string>> {
+  const { ids: known, fresh, baselines, prints } = compared
   // While the rows still hold what was there before.
   const former = await taggedTables(trx, [
     ...compared.removed,
     ...fresh.flatMap(table => known.get(tablePath(table)) ?? []),
   ])
   await store.keepBaselines(trx, source, { stored: baselines.kept, absent: [] })
+  await store.completeBaselines(trx, source, baselines.completed)
   await store.retire(trx, source, compared.removed, 'removed')
   await store.retire(trx, source, compared.excluded, 'excluded')
   await store.retire(trx, source, compared.missed, 'removed')

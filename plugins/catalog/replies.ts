@@ -10,11 +10,11 @@ import {
   removal,
   reply,
 } from '../../server/envelopes.ts'
-import { runStatus, startedRun } from '../../server/started.ts'
+import { runRecord, startedReplies, startedRun } from '../../server/started.ts'
 import { change, CHANGE } from './change-replies.ts'
 import { SOURCE, SOURCE_ID, sourceRecord, TABLE, TABLE_ID, tableRecord } from './asset-replies.ts'
 
-const { id, text, time, count, integer, flag } = held
+const { id, text, time, count, flag } = held
 
 /** A source or a table; which one, `asset_type` tells. */
 const asset = Joi.alternatives().try(sourceRecord, tableRecord).example(SOURCE).example(TABLE)
@@ -38,7 +38,7 @@ const changes = record(
 const stage = record({
   name: Joi.valid('reach', 'tls', 'sign_in', 'read_catalog'),
   status: Joi.valid('passed', 'failed', 'skipped').description(
-    'After a failed stage the later ones are skipped.',
+    'After a failed stage the later ones are skipped; tls is skipped when the connection is not encrypted.',
   ),
   latency_ms: count.description('0 when skipped.'),
   message: text,
@@ -95,7 +95,7 @@ const discovered = record({
   column_count: count,
   changes_detected: count,
   unread_count: count.description(
-    'Tables that are or may be there and could not be read; what was known stays.',
+    'Tables that are or may be there and could not be read, or not all of their columns and keys; what was known stays.',
   ),
   unread: Joi.array()
     .items(record({ table_path: text, error_code: errorCode, error_message: text }))
@@ -140,24 +140,11 @@ const checked = record({
     .description('The worst first, at most 1,000.'),
 }).description('Of a check of an asset.')
 
-const job = record(
-  {
-    job_id: id,
-    status: runStatus,
-    workflow_name: Joi.string().description(
-      'What it does: `discovery`, `freshness_refresh` or `asset_check`.',
-    ),
-    asset_id: id,
-    progress: integer.min(0).max(100).description('Percent.'),
-    result: Joi.alternatives()
-      .try(discovered, refreshed, checked)
-      .allow(null)
-      .description('Of a completed job.'),
-    error: record({ code: errorCode, message: text }).allow(null).description('Of a failed job.'),
-    created_at: time,
-    completed_at: time.allow(null),
-  },
-  {
+const job = runRecord(
+  Joi.alternatives().try(discovered, refreshed, checked),
+  record({ code: errorCode, message: text }),
+)
+  .example({
     job_id: JOB_ID,
     status: 'completed',
     workflow_name: 'discovery',
@@ -167,8 +154,8 @@ const job = record(
     error: null,
     created_at: '2026-03-09T08:05:10.000Z',
     completed_at: '2026-03-09T08:05:10.460Z',
-  },
-).label('Job')
+  })
+  .label('Job')
 
 const tag = record(
   {
@@ -219,7 +206,7 @@ export const replies = {
   sourceRemoved: reply(removal('Source shop was removed')),
   changes: reply(inEnvelope(changes)),
   tested: reply(inData(tested)),
-  discovery: reply(started, 202),
+  discovery: startedReplies(started),
   job: reply(inData(job)),
   tag: { status: { 200: inData(tag), 201: inData(tag) }, sample: 0 },
   tags: reply(inNestedPage(tag, 'tags')),

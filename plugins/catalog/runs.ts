@@ -1,7 +1,12 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi'
 import { v7 } from 'uuid'
+import { inCompany } from '../../server/access.ts'
 import type { Transaction } from '../../server/database.ts'
+import { preferredWait, presentStarted } from '../../server/started.ts'
 import { failureOf } from './connections.ts'
 import { Run, Source, Table } from './models.ts'
+import { presentRun } from './present.ts'
 
 /** The statuses of a run that may still come to something. */
 export const UNFINISHED: Run['status'][] = ['pending', 'running']
@@ -39,4 +44,42 @@ export async function loadTable(
   const table = await Table.query(trx).findById(tableId)
   const source = table && (await Source.query(trx).findById(table.sourceId))
   return source && table ? { source, table } : undefined
+}
+
+/** Milliseconds between two looks at a run that a request waits for; the last stays. */
+const LOOK_INTERVALS_MS = [25, 50, 100, 200, 400, 800]
+
+/**
+ * Answers a request that started a run: 202 with its job; or 200 with the finished job, where the caller sent
+ * `Prefer: wait=N` and it ended in time. A process that drains and a client that hung up end the waiting.
+ * @param what runs, as in "Discovery is pending"
+ * @param more fields beside the job of an answer with 202
+ */
+export async function answerStarted(
+  request: Request,
+  h: ResponseToolkit,
+  what: string,
+  run: Run,
+  more: object = {},
+): Promise<ResponseObject> {
+  const seconds = preferredWait(request)
+  const ended = seconds > 0 ? await endOf(request, run.id, seconds * 1_000) : undefined
+  const reply = ended
+    ? h.response({ data: presentRun(ended) }).code(200)
+    : h.response({ data: { ...presentStarted(what, run), ...more } }).code(202)
+  return seconds > 0 ? reply.header('Preference-Applied', `wait=${seconds}`) : reply
+}
+
+/** The run once it has ended; undefined when it has not by then. */
+async function endOf(request: Request, runId: string, milliseconds: number): Promise<Run | undefined> {
+  const deadline = performance.now() + milliseconds
+  for (let looks = 0; ; looks++) {
+    const left = deadline - performance.now()
+    if (left <= 0 || request.server.drain.isOn() || !request.active()) return undefined
+    await wait(Math.min(left, LOOK_INTERVALS_MS[looks] ?? LOOK_INTERVALS_MS.at(-1)!))
+    const run = await inCompany(request, async trx => Run.query(trx).findById(runId))
+    // Its source was removed meanwhile, and the run with it.
+    if (!run) return undefined
+    if (!UNFINISHED.includes(run.status)) return run
+  }
 }

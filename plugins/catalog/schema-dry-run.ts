@@ -5,7 +5,7 @@ import type { Transaction } from '../../server/database.ts'
 import { findAsset, findTable, type Asset } from './assets.ts'
 import { compareCatalogs } from './compare.ts'
 import { failureOf, statementTimeoutMs } from './connections.ts'
-import { fingerprint, type Impact } from './diff.ts'
+import type { Impact } from './diff.ts'
 import { read, type Found } from './discovery.ts'
 import { pathOf } from './drift.ts'
 import { Source } from './models.ts'
@@ -90,13 +90,11 @@ const UNKNOWN: Report = {
 }
 
 async function compare(trx: Transaction, { source, table }: Asset, found: Found): Promise<Report> {
-  const prints = new Map(found.tables.map(read => [tablePath(read), fingerprint(read)]))
   // Read again: while the catalog was being read, a discovery may have ended.
-  const { ids, drifts } = await compareCatalogs(
+  const { ids, drifts, partlyHidden } = await compareCatalogs(
     trx,
     await Source.query(trx).findById(source.id).throwIfNotFound(),
     found,
-    prints,
   )
   const path = table && pathOf(table)
   const isAsked = (other: string) => path === undefined || other === path
@@ -111,7 +109,7 @@ async function compare(trx: Transaction, { source, table }: Asset, found: Found)
     ...UNKNOWN,
     table_count: tables.length,
     column_count: tables.reduce((sum, { columns }) => sum + columns.length, 0),
-    unread_count: [...found.unread.keys()].filter(isAsked).length,
+    unread_count: [...found.unread.keys(), ...partlyHidden.keys()].filter(isAsked).length,
     change_count: changes.length,
     critical_count: count('high'),
     warning_count: count('medium'),

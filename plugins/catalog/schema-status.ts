@@ -3,7 +3,7 @@ import { newestFirst } from '../../server/page.ts'
 import { tableInfo, type Asset } from './assets.ts'
 import { SEVERITY } from './changes.ts'
 import { diff, type Change, type Impact } from './diff.ts'
-import { pathOf } from './drift.ts'
+import { attached, pathOf } from './drift.ts'
 import { SchemaBaseline, Table, type SchemaChange, type Source } from './models.ts'
 import { nextDiscovery, presentChange } from './present.ts'
 
@@ -178,7 +178,28 @@ export async function differencesOf(
     return baseline === null || 'absent' in baseline ? [] : { ...tableInfo(drifted), ...baseline }
   })
   const after = results.filter(({ isActive }) => isActive).map(tableInfo)
-  return { tables: total, changes: diff(before, after).map(change => presentDifference(change, ids)) }
+  const partitions = await partitionsOf(trx, results)
+  const changes = diff(before, after).map(change => attached(change, partitions.get(change.path)))
+  return { tables: total, changes: changes.map(change => presentDifference(change, ids)) }
+}
+
+/** The tables of which removed ones became partitions, by path, as their last removals hold them. */
+async function partitionsOf(trx: Transaction, tables: readonly Table[]): Promise<Map<string, string>> {
+  const removed = tables.filter(({ absence }) => absence === 'removed')
+  if (removed.length === 0) return new Map()
+  const last = await rows<{ tablePath: string; partitionOf: string | null }>(
+    trx,
+    `select distinct on (table_id) table_path, new_value ->> 'partition_of' as partition_of
+     from schema_changes
+     where company_id = ? and table_id = any(?) and change_type = 'table_removed'
+     order by table_id, detected_at desc, id desc`,
+    [removed[0]?.companyId, removed.map(({ id }) => id)],
+  )
+  return new Map(
+    last.flatMap(({ tablePath, partitionOf }): [string, string][] =>
+      partitionOf === null ? [] : [[tablePath, partitionOf]],
+    ),
+  )
 }
 
 /**

@@ -64,7 +64,10 @@ const treatment = {
 
 export const newSource = Joi.object({
   name: Joi.string().trim().min(1).max(200).required(),
-  source_type: Joi.string().required().description('Its engine: postgresql, mysql, …'),
+  source_type: Joi.string()
+    .required()
+    .meta({ openapi: { 'x-words': 'source_type' } })
+    .description('Its engine: postgresql, mysql, …'),
   connection_config: connectionConfig(timezone).required(),
   description: Joi.string().allow('').max(2_000),
   discovery_interval: Joi.string()
@@ -103,7 +106,10 @@ export const sourcePatch = Joi.object({
 /** Several names, separated by commas, of which any will do. */
 const names = (description: string) =>
   Joi.string()
-    .max(2_000)
+    .max(1_000)
+    .meta({
+      openapi: { type: 'array', items: { type: 'string', minLength: 1, maxLength: 1_000 }, minItems: 1 },
+    })
     .custom((text: string, helpers) => {
       const given = text.split(',').map(name => name.trim())
       return given.includes('') ? helpers.error('names.empty') : [...new Set(given)]

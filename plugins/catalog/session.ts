@@ -60,6 +60,10 @@ export async function openSession(
         found => found.length,
       ),
     ...(first.hidden && { hidden: tables => call(connection => connection.hidden!(tables)) }),
+    ...(first.hiddenParts && {
+      hiddenParts: tables => call(connection => connection.hiddenParts!(tables)),
+    }),
+    ...(first.partitions && { partitions: tables => call(connection => connection.partitions!(tables)) }),
     ...(first.lastModified && {
       lastModified: tables => call(connection => connection.lastModified!(tables)),
     }),

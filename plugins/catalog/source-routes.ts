@@ -4,12 +4,13 @@ import { auditRequest, fieldsOf } from '../../server/audit.ts'
 import type { Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
 import { bodyOf, param } from '../../server/input.ts'
-import { presentStarted } from '../../server/started.ts'
+import { waitHeaders } from '../../server/started.ts'
 import { findAsset } from './assets.ts'
 import { Run, Source, Table } from './models.ts'
 import { factsOf, type AssetFacts } from './facts.ts'
 import { presentRun, presentSource, presentTable } from './present.ts'
 import { replies } from './replies.ts'
+import { answerStarted } from './runs.ts'
 import * as schemas from './schemas.ts'
 import {
   createSource,
@@ -17,6 +18,7 @@ import {
   patchSource,
   removeSource,
   requestDiscovery,
+  switchedOff,
   testSource,
   type NewSource,
   type SourcePatch,
@@ -110,7 +112,7 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
       handler: request =>
         inCompany(request, async trx => {
           const source = await sourceOf(trx, request)
-          await removeSource(request.server, trx, source)
+          await removeSource(request.server, trx, source, facts)
           const { id, name } = source
           await auditRequest(request, trx, {
             action: 'source.removed',
@@ -126,6 +128,7 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
       options: {
         ...access.write,
         description: 'Try the connection stage by stage',
+        notes: 'A failure is the answer and raises no alert; a success resolves an open one.',
         tags,
         validate: { params: schemas.assetParams },
         response: replies.tested,
@@ -148,11 +151,12 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
         ...access.write,
         description: 'Read the catalog and record what changed',
         tags,
-        validate: { params: schemas.assetParams },
+        validate: { params: schemas.assetParams, headers: waitHeaders },
         response: replies.discovery,
       },
       handler: async (request, h) => {
         const source = await inCompany(request, trx => sourceOf(trx, request))
+        if (!source.isActive) throw switchedOff(source)
         await request.server.limits.take(`discovery:${source.id}`, DISCOVERIES_AN_HOUR, 3_600, request)
         const run = await inCompany(request, async trx => {
           const asked = await requestDiscovery(request.server, trx, source)
@@ -163,11 +167,10 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
           })
           return asked
         })
-        return h
-          .response({
-            data: { ...presentStarted('Discovery', run), asset_id: run.assetId, started_at: run.createdAt },
-          })
-          .code(202)
+        return answerStarted(request, h, 'Discovery', run, {
+          asset_id: run.assetId,
+          started_at: run.createdAt,
+        })
       },
     },
     {

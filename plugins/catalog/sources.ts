@@ -8,6 +8,7 @@ import { apiError, invalidField } from '../../server/errors.ts'
 import { CLOSED, isPause } from './breaker.ts'
 import { changedConfig, newConfig, type Config } from './config.ts'
 import { failureOf, testConnection } from './connections.ts'
+import type { AssetFacts } from './facts.ts'
 import { Run, Source, type FreshnessDefaults } from './models.ts'
 import { discoverJob } from './jobs.ts'
 import { inParts } from './store.ts'
@@ -120,11 +121,29 @@ export async function patchSource(
   return changed
 }
 
-/** Removes a source with all that is known of it. What its alerts told stays, and is over. */
-export async function removeSource(server: Server, trx: Transaction, { id }: Source): Promise<void> {
+/**
+ * Removes a source with all rows that name it or a table of it. Its alerts stay as history, and are resolved.
+ * @throws 404 `ASSET_NOT_FOUND` when it was removed meanwhile
+ */
+export async function removeSource(
+  server: Server,
+  trx: Transaction,
+  { id }: Source,
+  facts: readonly AssetFacts[],
+): Promise<void> {
   // First its row, which scans hold, then those of its rules and schedules, and last the alerts of them.
+  const { companyId } = await lockSource(trx, id, { alone: true })
+  const tables = await rows<{ id: string }>(
+    trx,
+    'select id from tables where company_id = :companyId and source_id = :id',
+    { companyId, id },
+  )
   await Source.query(trx).deleteById(id)
   await server.plugins.alerts.unwatch(trx, { sourceId: id })
+  // After the alerts, whose last messages go by the rules that name the source.
+  const assetIds = [id, ...tables.map(table => table.id)]
+  await server.plugins.alerts.forgetAssets(trx, assetIds)
+  for (const { forget } of facts) await forget?.(trx, assetIds)
 }
 
 type EventType = Parameters<Server['plugins']['alerts']['resolveAll']>[1]
@@ -191,7 +210,10 @@ export interface Tested {
   stages: { name: string; status: string; latency_ms: number; message: string }[]
 }
 
-/** Tries a source and remembers how it went. `tell` says so in the same transaction. */
+/**
+ * Tests the connection of a source for a caller, who is answered with the outcome: it raises no alert. A success resolves
+ * an open one. `tell` records the outcome in the same transaction.
+ */
 export async function testSource(
   server: Server,
   source: Source,
@@ -207,8 +229,8 @@ export async function testSource(
     if (tls && !failed)
       await Source.query(trx)
         .findById(source.id)
-        .patch({ isEncrypted: tls.status === 'passed' && tls.isEncrypted !== false })
-    await noteConnection(server, trx, source, error)
+        .patch({ isEncrypted: tls.status === 'passed' })
+    await noteConnection(server, trx, source, error, { isByHand: true })
     await tell(trx, failure?.code ?? null)
   })
   return {
@@ -239,12 +261,14 @@ export function about({ id, name, tags }: Source) {
  * Remembers whether a source could be reached, and opens or closes its `connection_failed` alert. Of one that is
  * switched off or removed, nobody would close the alert: none is opened. One that was left alone was not tried, and one
  * whose connection was changed meanwhile was not tried as it is now.
+ * @param options `isByHand` if a caller waits for the outcome: a failure then raises no alert
  */
 export async function noteConnection(
   server: Server,
   trx: Transaction,
   source: Source,
   error: Error | null,
+  options: { isByHand?: boolean } = {},
 ): Promise<void> {
   if (isPause(error)) return
   const failure = error && failureOf(error)
@@ -261,7 +285,7 @@ export async function noteConnection(
     await server.plugins.alerts.resolve(trx, 'connection_failed', source.id)
     return
   }
-  if (!noted.isActive) return
+  if (!noted.isActive || options.isByHand) return
   await server.plugins.alerts.raise(trx, {
     type: 'connection_failed',
     cause: source.id,
@@ -300,7 +324,7 @@ export async function requestDiscovery(server: Server, trx: Transaction, source:
   return run
 }
 
-/** Refuses a check of a source that is paused. */
+/** Refuses a check or discovery of a source that is paused. */
 export function switchedOff({ id, name }: Source): Error {
   return apiError('CONFLICT', `The source ${name} is switched off: set its is_active to true first`, {
     asset_id: id,

@@ -1,10 +1,10 @@
 import { v7 } from 'uuid'
-import { formatName, tablePath, type TableInfo } from '../../connectors/catalog.ts'
+import { formatName, tablePath, type ConstraintInfo, type TableInfo } from '../../connectors/catalog.ts'
 import type { ConnectorError } from '../../connectors/errors.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { failureOf } from './connections.ts'
 import { pathOf } from './drift.ts'
-import { stored, type Source } from './models.ts'
+import { stored, Table, type Source } from './models.ts'
 
 /** What is asked of every stored table of a source, so that those that did not change are not read. */
 export interface Known {
@@ -28,6 +28,15 @@ export function knownTables(trx: Transaction, source: Source): Promise<Known[]> 
      from tables where company_id = ? and source_id = ?`,
     [source.companyId, source.id],
   )
+}
+
+/** Whole rows of stored tables by path. */
+export async function storedTables(trx: Transaction, ids: readonly string[]): Promise<Map<string, Table>> {
+  const found = new Map<string, Table>()
+  await inParts(ids, async some => {
+    for (const row of await Table.query(trx).whereRaw('id = any(?)', [some])) found.set(pathOf(row), row)
+  })
+  return found
 }
 
 /** Tables in one statement: enough for few statements, few enough for the memory of the server. */
@@ -133,6 +142,28 @@ export async function keepBaselines(
     trx.raw(
       `update tables set baseline = jsonb_build_object('absent', true) where company_id = ? and id = any(?)`,
       [companyId, some],
+    ),
+  )
+}
+
+/** The constraints of a stored table that were accepted, with properties that are known since. */
+export interface CompletedBaseline {
+  id: string
+  constraints: ConstraintInfo[]
+}
+
+/** Stores what became known of constraints that were accepted. */
+export async function completeBaselines(
+  trx: Transaction,
+  { companyId }: Source,
+  completed: readonly CompletedBaseline[],
+): Promise<void> {
+  await inParts(completed, some =>
+    trx.raw(
+      `update tables t set baseline = jsonb_set(t.baseline, '{constraints}', r.constraints)
+       from jsonb_to_recordset(?::jsonb) as r (id uuid, constraints jsonb)
+       where t.company_id = ? and t.id = r.id`,
+      [JSON.stringify(some), companyId],
     ),
   )
 }

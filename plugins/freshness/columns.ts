@@ -18,7 +18,11 @@ const CONVENTIONAL = [
 /** Kinds that a detected column has. */
 const TEMPORAL: readonly ColumnKind[] = ['date', 'timestamp']
 /** Kinds that a column named by hand may have: numbers are epochs, texts ISO dates. */
-const READABLE: readonly ColumnKind[] = [...TEMPORAL, 'integer', 'decimal', 'float', 'text', 'other']
+const READABLE: readonly ColumnKind[] = [...TEMPORAL, 'integer', 'decimal', 'float', 'text']
+/** The type of columns without a declared type, SQLite's and those of its views: they may hold anything. */
+const UNTYPED = 'any'
+/** Texts out of a fixed list of values, on MySQL. */
+const LISTED = /^(enum|set)\(/
 
 /** What has to be known of a column. */
 export type KnownColumn = Pick<ColumnInfo, 'name' | 'type' | 'base' | 'kind'>
@@ -53,7 +57,7 @@ export function detectColumn<Column extends KnownColumn>(
   return preferred.map(named(readable)).find(Boolean) ?? CONVENTIONAL.map(named(temporal)).find(Boolean)
 }
 
-/** Whether a column's values can be read as moments. */
-export function isReadable({ kind }: Pick<ColumnInfo, 'kind'>): boolean {
-  return READABLE.includes(kind)
+/** Whether a column's values can be read as moments, as far as its type shows. */
+export function isReadable({ kind, type }: Pick<ColumnInfo, 'kind' | 'type'>): boolean {
+  return (READABLE.includes(kind) && !LISTED.test(type)) || type === UNTYPED
 }

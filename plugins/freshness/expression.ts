@@ -15,6 +15,7 @@ const ASK_MS = 5_000
 
 /** What an expression is read over. */
 interface Row {
+  dialect: Dialect
   /** The table's own name. */
   table: string
   columns: readonly { name: string }[]
@@ -27,7 +28,7 @@ interface Row {
  * @returns what it says, or why it is refused
  */
 export async function readExpression(text: string, row: Row): Promise<CustomSql | { error: string }> {
-  const reading = await checkCustomSql(text)
+  const reading = await checkCustomSql(text, row)
   if ('error' in reading)
     // What CUSTOM_SQL says of its own field is as true of this one, which has no second form.
     return {
@@ -111,10 +112,11 @@ export async function assertExpression(
 ): Promise<void> {
   const { catalog } = server.plugins
   const { name, columns } = table
-  const reading = await readExpression(text, { table: name, columns, hidden: hiddenColumns(server, table) })
+  const { dialect } = catalog.connectorOf(source)
+  const hidden = hiddenColumns(server, table)
+  const reading = await readExpression(text, { dialect, table: name, columns, hidden })
   if ('error' in reading) throw invalidField(FIELD, reading.error)
   if (!source.isActive || source.queryAccessLevel === 'schema_only') return
-  const { dialect } = catalog.connectorOf(source)
   try {
     const reason = await catalog.withConnection(
       source,

@@ -13,6 +13,9 @@ const DAYS = { first: 1900_01_01, last: 9999_12_31 }
 const FIRST_YEAR = 1900
 /** Numbers such as 20250710142800, which are dates with times: as milliseconds, they would all lie after 2571. */
 const STAMP = /^\d{14}$/
+/** Times after the last one, and before the first one, as engines print them: PostgreSQL's `infinity`, the year 12025. */
+const AFTER = /^(infinity|\+?\d{5,6}-\d{2}-\d{2}([T ].*)?)$/
+const BEFORE = /^(-infinity|-\d{4,6}-\d{2}-\d{2}([T ].*)?|\d{4,}-\d{2}-\d{2}([T ].*)? BC)$/
 /** Upper bounds of epochs in seconds, milliseconds and microseconds: the year 5138 in each. */
 const EPOCHS = [
   { below: 1e11, perSecond: 1 },
@@ -34,7 +37,7 @@ export interface Clock {
  * Reads what MAX gave as a moment: a `Date`, ISO-like text, a day or second in digits (20250710, 20250710142800), or an
  * epoch in seconds, milliseconds, microseconds or nanoseconds by its size. Of the hour that a clock shows twice in
  * autumn it takes the second, unless that is still to come; of the one that it leaves out in spring, the time an hour
- * later.
+ * later. What lies before the year 1 or after 9999, infinity too, is the first or last moment of these years.
  * @returns null for no value, undefined for one that is no moment
  */
 export function readMoment(value: Value | undefined, clock: Clock): Date | null | undefined {
@@ -96,6 +99,8 @@ function readEpoch(epoch: number): Date | undefined {
 }
 
 function readText(text: string, { zone, now }: Clock): Date | undefined {
+  if (AFTER.test(text)) return LAST
+  if (BEFORE.test(text)) return FIRST
   if (!DATED.test(text)) return undefined
   const [, date, time = ''] = SPACED.exec(text) ?? []
   const iso = date === undefined ? text : `${date}T${time.replace(OFFSET, withOffset)}`

@@ -11,7 +11,7 @@ import {
   reply,
   unusable,
 } from '../../server/envelopes.ts'
-import { startedRun } from '../../server/started.ts'
+import { startedReplies, startedRun } from '../../server/started.ts'
 import { SIGNALS } from './models.ts'
 import { READINESS } from './readiness.ts'
 
@@ -180,42 +180,54 @@ const JOB_ID = '0196f2e9-7000-7b1c-9d2e-3f4051627384'
 
 const started = startedRun('Refresh', JOB_ID)
 
-const schedule = record(
+const scheduleFields = {
+  id,
+  asset_id: id.description('The source.'),
+  table_path: Joi.string(),
+  check_interval: Joi.string().description('A duration, such as 1h.'),
+  freshness_column: text.allow(null),
+  freshness_expression: text.allow(null),
+  freshness_signal: signal,
+  expected_interval_hours: number.allow(null).description('The threshold in hours.'),
+  sla_threshold: threshold,
+  monitoring_mode: mode,
+  is_active: flag,
+  last_check: time.allow(null),
+  next_check: time.allow(null),
+  created_at: time,
+  updated_at: time,
+}
+
+const SCHEDULE = {
+  id: SCHEDULE_ID,
+  asset_id: MONITORED.source_id,
+  table_path: 'shop.public.orders',
+  check_interval: '1h',
+  freshness_column: 'created_at',
+  freshness_expression: null,
+  freshness_signal: 'column',
+  expected_interval_hours: 24,
+  sla_threshold: '24h',
+  monitoring_mode: 'explicit',
+  is_active: true,
+  last_check: '2026-03-09T08:05:00.000Z',
+  next_check: '2026-03-09T09:05:00.000Z',
+  created_at: '2026-03-09T08:04:59.000Z',
+  updated_at: '2026-03-09T08:04:59.000Z',
+}
+
+const schedule = record(scheduleFields, SCHEDULE).label('FreshnessSchedule')
+
+/** A schedule as it is made or changed. */
+const changedSchedule = record(
   {
-    id,
-    asset_id: id.description('The source.'),
-    table_path: Joi.string(),
-    check_interval: Joi.string().description('A duration, such as 1h.'),
-    freshness_column: text.allow(null),
-    freshness_expression: text.allow(null),
-    freshness_signal: signal,
-    expected_interval_hours: number.allow(null).description('The threshold in hours.'),
-    sla_threshold: threshold,
-    monitoring_mode: mode,
-    is_active: flag,
-    last_check: time.allow(null),
-    next_check: time.allow(null),
-    created_at: time,
-    updated_at: time,
+    ...scheduleFields,
+    warnings: held.texts.description(
+      'Sentences; one says so where nothing shows when the table was updated.',
+    ),
   },
-  {
-    id: SCHEDULE_ID,
-    asset_id: MONITORED.source_id,
-    table_path: 'shop.public.orders',
-    check_interval: '1h',
-    freshness_column: 'created_at',
-    freshness_expression: null,
-    freshness_signal: 'column',
-    expected_interval_hours: 24,
-    sla_threshold: '24h',
-    monitoring_mode: 'explicit',
-    is_active: true,
-    last_check: '2026-03-09T08:05:00.000Z',
-    next_check: '2026-03-09T09:05:00.000Z',
-    created_at: '2026-03-09T08:04:59.000Z',
-    updated_at: '2026-03-09T08:04:59.000Z',
-  },
-).label('FreshnessSchedule')
+  { ...SCHEDULE, warnings: [] },
+).label('ChangedFreshnessSchedule')
 
 const bulk = record(
   {
@@ -253,8 +265,8 @@ const unconfigured = unusable
   })
 
 /** The same of an asset that may have none. */
-function ofConfigured(schema: Joi.Schema, status = 200) {
-  return { status: { [status]: schema, 422: unconfigured }, sample: 0 }
+function ofConfigured(schema: Joi.Schema) {
+  return { status: { 200: schema, 422: unconfigured }, sample: 0 }
 }
 
 /** Replies about freshness, for the `response` of a route. */
@@ -264,10 +276,10 @@ export const replies = {
   summary: reply(inData(summary)),
   detail: ofConfigured(inData(detail)),
   history: ofConfigured(inData(inPage(check))),
-  refresh: ofConfigured(started, 202),
+  refresh: startedReplies(started, { 422: unconfigured }),
   schedules: reply(inNestedPage(schedule)),
-  newSchedule: reply(inData(schedule), 201),
-  schedule: reply(inData(schedule)),
+  newSchedule: reply(inData(changedSchedule), 201),
+  schedule: reply(inData(changedSchedule)),
   bulk: reply(inData(bulk)),
   scheduleRemoved: reply(removal('The freshness of shop.shop.public.orders is not watched any more')),
 }

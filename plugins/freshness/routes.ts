@@ -6,7 +6,7 @@ import { invalidField, unprocessable } from '../../server/errors.ts'
 import { param, queryOf } from '../../server/input.ts'
 import type { Page } from '../../server/page.ts'
 import { envelope } from '../../server/replies.ts'
-import { presentStarted } from '../../server/started.ts'
+import { waitHeaders } from '../../server/started.ts'
 import { listChecks } from './history.ts'
 import { refreshJob } from './jobs.ts'
 import { listTables, scopeOf, summarize, type Filters } from './lists.ts'
@@ -136,12 +136,12 @@ export const routes: ServerRoute[] = [
       ...access.write,
       description: 'Check a table, or all tables of a source, now',
       tags,
-      validate: { params: schemas.assetParams },
+      validate: { params: schemas.assetParams, headers: waitHeaders },
       response: replies.refresh,
     },
     handler: async (request, h) => {
       const run = await inCompany(request, trx => requestRefresh(request, trx))
-      return h.response({ data: presentStarted('Refresh', run) }).code(202)
+      return request.server.plugins.catalog.answerStarted(request, h, 'Refresh', run)
     },
   },
 ]

@@ -6,6 +6,7 @@ import { bodyOf, param, queryOf } from '../../server/input.ts'
 import type { Page } from '../../server/page.ts'
 import { createSchedules, type NewSchedules } from './bulk.ts'
 import { listSchedules, scopeOf } from './lists.ts'
+import type { MonitoredTable } from './models.ts'
 import { presentSchedule } from './present.ts'
 import { replies } from './replies.ts'
 import * as schemas from './schemas.ts'
@@ -18,6 +19,7 @@ import {
   type NewSchedule,
   type ScheduleFields,
 } from './schedules.ts'
+import { warningsOf } from './signals.ts'
 
 const BASE = '/api/v1/sdk/freshness/schedules'
 const tags = ['api', 'freshness']
@@ -52,9 +54,9 @@ export const scheduleRoutes: ServerRoute[] = [
       const made = await inCompany(request, async trx => {
         const schedule = await createSchedule(request.server, trx, body)
         await tell(request, trx, 'created', schedule, { table: schedule.qualifiedName })
-        return schedule
+        return { schedule, warnings: await warningsOf(request.server, trx, schedule) }
       })
-      return h.response({ data: presentSchedule(await checkAtOnce(request.server, made)) }).code(201)
+      return h.response({ data: await checkedSchedule(request, made) }).code(201)
     },
   },
   {
@@ -101,9 +103,9 @@ export const scheduleRoutes: ServerRoute[] = [
       const changed = await inCompany(request, async trx => {
         const schedule = await patchSchedule(request.server, trx, id, patch)
         await tell(request, trx, 'updated', schedule, { fields: fieldsOf(patch) })
-        return schedule
+        return { schedule, warnings: await warningsOf(request.server, trx, schedule) }
       })
-      return { data: presentSchedule(await checkAtOnce(request.server, changed)) }
+      return { data: await checkedSchedule(request, changed) }
     },
   },
   {
@@ -127,6 +129,14 @@ export const scheduleRoutes: ServerRoute[] = [
       }),
   },
 ]
+
+/** A new or changed schedule after the check that it is due for, with its warnings. */
+async function checkedSchedule(
+  { server }: Request,
+  { schedule, warnings }: { schedule: MonitoredTable; warnings: string[] },
+): Promise<object> {
+  return { ...presentSchedule(await checkAtOnce(server, schedule)), warnings }
+}
 
 async function list(request: Request, trx: Transaction): Promise<object> {
   const {

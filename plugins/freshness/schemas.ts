@@ -25,7 +25,14 @@ function splitList(text: string): string[] | null {
 /** Values separated by commas, of which any will do. */
 const commaList = (description: string, allowed?: readonly string[]) =>
   Joi.string()
-    .max(2_000)
+    .max(1_000)
+    .meta({
+      openapi: {
+        type: 'array',
+        items: { type: 'string', ...(allowed ? { enum: [...allowed] } : { minLength: 1, maxLength: 1_000 }) },
+        minItems: 1,
+      },
+    })
     .custom((text: string, helpers) => {
       const values = splitList(text)
       if (!values) return helpers.error('list.form')

@@ -56,6 +56,20 @@ export function tellsModified(server: Server, source: Source, { kind }: Pick<Tab
   return kind === 'table' && server.plugins.catalog.connectorOf(source).capabilities.lastModified === true
 }
 
+/** What a caller should know of a new or changed schedule: that nothing shows when its table was updated. */
+export async function warningsOf(
+  server: Server,
+  trx: Transaction,
+  { tableId, timestampColumn, expression, qualifiedName }: MonitoredTable,
+): Promise<string[]> {
+  if (timestampColumn !== null || expression !== null) return []
+  const known = await server.plugins.catalog.load(trx, tableId)
+  if (known && tellsModified(server, known.source, known.table)) return []
+  return [
+    `Nothing shows when ${qualifiedName} was updated: its status stays unknown until the schedule has a freshness_column or freshness_expression`,
+  ]
+}
+
 function assertModified(server: Server, source: Source, table: Pick<Table, 'kind'>): void {
   if (tellsModified(server, source, table)) return
   const { label } = server.plugins.catalog.connectorOf(source)

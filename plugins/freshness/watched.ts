@@ -104,8 +104,19 @@ export async function loadWatched(
 export async function plan(server: Server, source: Source, watched: Watched): Promise<Planned> {
   const columns = watched.columns ?? []
   const hidden = hiddenColumns(server, { columns, columnTags: watched.columnTags })
-  const row = { table: watched.tableName, columns, hidden }
-  const reading = watched.expression === null ? undefined : await readExpression(watched.expression, row)
+  // A source whose engine is not loaded any more is refused when it is dialled.
+  const connector = server.connectors.has(source.sourceType)
+    ? server.connectors.get(source.sourceType)
+    : undefined
+  const reading =
+    watched.expression === null || !connector
+      ? undefined
+      : await readExpression(watched.expression, {
+          dialect: connector.dialect,
+          table: watched.tableName,
+          columns,
+          hidden,
+        })
   const column =
     reading || watched.usesLastModified
       ? undefined
@@ -115,7 +126,7 @@ export async function plan(server: Server, source: Source, watched: Watched): Pr
   const refusal =
     reading && 'error' in reading
       ? { kind: 'invalid-query' as const, message: reading.error }
-      : refusalOf(source, watched, column, hidden)
+      : connector && refusalOf(source, watched, column, hidden)
   return {
     watched,
     column,

@@ -9,9 +9,15 @@ const OF_METRIC = /^m_([0-9a-f-]{36})$/
  * confirmed, and the baselines of their groups are read again with them. The metric is locked, as whoever records
  * its captures does, before the alert is. An alert of groups that came or went has no values: it is dismissed, and
  * nothing is learned, since groups are judged by the last captures alone.
+ * @returns whether values were learned
  */
-export async function learnExpected(trx: Transaction, alert: { id: string; cause: string }): Promise<void> {
+export async function learnExpected(
+  trx: Transaction,
+  alert: { id: string; cause: string },
+): Promise<boolean> {
   const id = OF_METRIC.exec(alert.cause)?.[1]
   const metric = id && (await Metric.query(trx).findOne({ id }).forUpdate())
-  if (metric) await confirm(trx, metric, alert.id)
+  if (!metric) return false
+  await confirm(trx, metric, alert.id)
+  return true
 }

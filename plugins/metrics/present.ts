@@ -1,3 +1,4 @@
+import { describeValue } from '../../checks/explanation.ts'
 import { formatName } from '../../connectors/catalog.ts'
 import { overall, severityOf } from './capture.ts'
 import type { Metric, NamedMetric, Snapshot } from './models.ts'
@@ -54,17 +55,17 @@ export function tellSnapshots(metric: Metric, snapshots: readonly Snapshot[]) {
     name: [metric.metricType, metric.columnName].filter(Boolean).join(' of '),
     status: status.toLowerCase() as Lowercase<typeof status>,
     severity: severityOf(worst?.zScore ?? 0),
-    message: worst ? `${wordsOf(worst)}${groupsOf(snapshots)}` : 'There is no group',
+    message: worst ? `${wordsOf(metric, worst)}${groupsOf(snapshots)}` : 'There is no group',
   }
 }
 
-function wordsOf(snapshot: Snapshot): string {
+function wordsOf({ metricType }: Metric, snapshot: Snapshot): string {
   const { errorMessage, value, expectedRangeLow: low, expectedRangeHigh: high } = snapshot
   if (errorMessage !== null) return errorMessage
   if (value === null) return 'no value'
-  const said = (number: number) => Number(number.toPrecision(6))
-  if (snapshot.isLearning || low === null || high === null) return `${said(value)}; still learning`
-  return `${said(value)}; ${said(low)} to ${said(high)} was expected`
+  if (snapshot.isLearning || low === null || high === null)
+    return `${describeValue(metricType, value, null)}; still learning`
+  return describeValue(metricType, value, { low, high })
 }
 
 /** Of which group it is stays out: its values are a customer's. */

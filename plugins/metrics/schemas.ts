@@ -11,6 +11,7 @@ export const metricParams = assetParams.keys({ metric_id: Joi.string().max(100).
 export const newMetric = Joi.object({
   metric_type: Joi.string()
     .required()
+    .meta({ openapi: { 'x-words': 'metric_type' } })
     .description(
       'row_count, null_percent, distinct_count, duplicate_count, min_value, max_value, mean, percentile, or one of an extension.',
     ),
@@ -66,6 +67,7 @@ export const metricPatch = Joi.object({
 export const metricList = (types: () => string[]) =>
   Joi.object({
     metric_type: Joi.string()
+      .meta({ openapi: { 'x-words': 'metric_type' } })
       .custom((value: string, helpers) =>
         types().includes(value)
           ? value

@@ -18,11 +18,12 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export async function findSchedule(
   trx: Transaction,
   id: string,
-  lock?: 'for update' | 'for key share',
+  lock?: 'for update' | 'for no key update' | 'for share',
 ): Promise<OperatingSchedule> {
   const query = UUID.test(id) ? OperatingSchedule.query(trx).findById(id.toLowerCase()) : undefined
   if (lock === 'for update') void query?.forUpdate()
-  if (lock === 'for key share') void query?.forKeyShare()
+  if (lock === 'for no key update') void query?.forNoKeyUpdate()
+  if (lock === 'for share') void query?.forShare()
   const schedule = await query
   if (schedule) return schedule
   throw apiError(
@@ -34,7 +35,7 @@ export async function findSchedule(
 
 /** `find` of what other features may ask. */
 export const find: OperatingSchedulesApi['find'] = async (trx, scheduleId) => {
-  const found = await findSchedule(trx, scheduleId, 'for key share')
+  const found = await findSchedule(trx, scheduleId, 'for share')
   return { id: found.id, schedule: hoursOf(found) }
 }
 
@@ -67,7 +68,9 @@ export async function patchSchedule(
   patch: Partial<NewSchedule>,
   users: readonly ScheduleUser[],
 ): Promise<OperatingSchedule> {
-  const before = await findSchedule(trx, id, 'for update')
+  // Not FOR UPDATE: PostgreSQL takes KEY SHARE for a rule that one transaction updates twice, as a scan does that has
+  // locked its rules, and the change comes to these rules next.
+  const before = await findSchedule(trx, id, 'for no key update')
   const after = await OperatingSchedule.query(trx).patchAndFetchById(before.id, {
     ...patch,
     updatedAt: new Date(),

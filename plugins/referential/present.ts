@@ -51,9 +51,10 @@ export function presentResult(result: ReferentialResult, sample: readonly Sample
     id: Number(result.id),
     referential_check_id: result.referentialCheckId,
     status: result.status,
-    orphan_count: number(result.orphanCount),
-    orphan_percent: result.orphanPercent,
-    total_child_rows: number(result.totalChildRows),
+    // A check that failed has no counts: its status says so, and they are shown as 0.
+    orphan_count: Number(result.orphanCount ?? 0),
+    orphan_percent: result.orphanPercent ?? 0,
+    total_child_rows: Number(result.totalChildRows ?? 0),
     orphan_sample: sample,
     parents_below_min: number(result.parentsBelowMin),
     parents_above_max: number(result.parentsAboveMax),

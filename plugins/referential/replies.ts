@@ -70,16 +70,19 @@ const sample = record({
   row_id: Joi.any().description(
     'The primary key, an object when it has several columns; else a number from 1.',
   ),
-  value: Joi.any().description('The value that no parent has; *** in place of personal data.'),
+  value: Joi.any().description('The value that no parent has; null of personal data.'),
+  is_hidden: Joi.valid(true)
+    .optional()
+    .description('Present when the row has a value that is personal data and not shown.'),
 })
 
 const resultFields = {
   id: integer,
   referential_check_id: id,
   status,
-  orphan_count: count.allow(null),
-  orphan_percent: number.min(0).max(100).allow(null),
-  total_child_rows: count.allow(null),
+  orphan_count: count.description('0 when status is error.'),
+  orphan_percent: number.min(0).max(100).description('0 when status is error.'),
+  total_child_rows: count.description('0 when status is error.'),
   parents_below_min: count.allow(null).description('Null unless min_child_count is set.'),
   parents_above_max: count.allow(null).description('Null unless max_child_count is set.'),
   query_duration_ms: count,

@@ -14,6 +14,8 @@ export interface Scheduled extends CompanyRow {
   nextRunAt: Date
   /** The due time that was claimed and is not recorded yet. */
   runningSlot: Date | null
+  /** Whether a sweep would have claimed it when it was read for a scan. */
+  isDue?: boolean
 }
 
 /** What a row wants measured; a type by its name is looked up, so that one whose extension is gone can be told. */
@@ -29,7 +31,7 @@ export interface Unmeasurable {
 export interface Taken<Row extends Scheduled> {
   row: Row
   outcome: Outcome
-  /** The due time it was taken for; null of one asked for by hand. */
+  /** The due time it was taken for; null of one that was asked for by hand and was not due. */
   slot: Date | null
 }
 
@@ -124,7 +126,13 @@ export interface CheckRequest {
 }
 
 /** A request that was found good, with the defaults of its config filled in. */
-export type Configured = Loaded & { check: Omit<Check, 'id'> }
+export type Configured = Loaded & {
+  check: Omit<Check, 'id'>
+  /** What people should know of it, sentences. */
+  warnings: string[]
+  /** Whether the engine was asked the type's questions, and has nothing against it. */
+  isAsked: boolean
+}
 
 /** How far back, and at which distance the points lie. */
 export interface PastChoice {

@@ -2,11 +2,11 @@ import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { access, caller, inCompany } from '../../server/access.ts'
 import { rows, type Transaction } from '../../server/database.ts'
-import { held, reply } from '../../server/envelopes.ts'
+import { held } from '../../server/envelopes.ts'
 import { hasCode, hasErrorData } from '../../server/errors.ts'
 import { bodyOf, param } from '../../server/input.ts'
 import { GiveUp, type Job } from '../../server/jobs.ts'
-import { presentStarted, startedRun } from '../../server/started.ts'
+import { startedReplies, startedRun, waitHeaders } from '../../server/started.ts'
 
 const id = Joi.string().guid().required()
 
@@ -107,17 +107,19 @@ export const checkRoute: ServerRoute = {
     tags: ['api', 'assets'],
     validate: {
       params: Joi.object({ asset_id: Joi.string().max(1_000).required() }),
+      headers: waitHeaders,
       payload: Joi.object({
         table_path: Joi.string()
           .max(1_000)
           .description('Only this table of the source, `catalog.schema.table`.'),
       }).allow(null),
     },
-    response: reply(started, 202),
+    response: startedReplies(started),
     app: { errors: ['ASSET_NOT_FOUND', 'CONFLICT'] },
   },
   handler: async (request, h) => {
     const run = await inCompany(request, trx => requestCheck(request, trx))
-    return h.response({ data: { ...presentStarted('Check', run), asset_id: run.assetId } }).code(202)
+    const { catalog } = request.server.plugins
+    return catalog.answerStarted(request, h, 'Check', run, { asset_id: run.assetId })
   },
 }

@@ -6,6 +6,7 @@ import type { ColumnInfo } from '../../connectors/catalog.ts'
 import type { Connection } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { apiError, hasCode, invalidField } from '../../server/errors.ts'
+import { failuresOf } from '../../server/validation-messages.ts'
 import type { CheckRequest, Configured, Loaded } from './api.ts'
 import { refuseShown } from './measure.ts'
 
@@ -23,7 +24,7 @@ export async function configure(
   })
   const type = typeOf(server, request)
   const column = columnOf(type, loaded, request)
-  const config = validConfig(type, request)
+  const config = validConfig(type, request, column)
   assertSuited(server, type, loaded, column, request)
   const { nullIsValid, groupBy = [] } = request
   for (const name of groupBy) known(loaded, name, 'group_by_columns')
@@ -36,9 +37,12 @@ export async function configure(
     ...(nullIsValid !== undefined && { nullIsValid }),
     ...(groupBy.length > 0 && { groupBy }),
   }
-  const refusal = (await refused(type, config, column)) ?? (await refusedByEngine(server, loaded, check))
-  if (refusal) throw invalidField(fieldOf(request, Object.keys(config)[0]), refusal)
-  return { ...loaded, check }
+  const table = catalog.tableInfo(loaded.table)
+  const { dialect } = catalog.connectorOf(loaded.source)
+  const refusal = await refused(type, config, column, { dialect, table })
+  const answer = refusal === null ? await askEngine(server, loaded, check) : refusal
+  if (typeof answer === 'string') throw invalidField(fieldOf(request, Object.keys(config)[0]), answer)
+  return { ...loaded, check, isAsked: answer === null, warnings: type.warns?.(config, column) ?? [] }
 }
 
 /** What the check type itself has against a config. One that throws is to blame, and says what. */
@@ -46,21 +50,25 @@ async function refused(
   type: CheckType,
   config: Record<string, unknown>,
   column: ColumnInfo | undefined,
+  on: Parameters<NonNullable<CheckType['refuses']>>[2],
 ): Promise<string | null> {
   try {
-    return (await type.refuses?.(config, column)) ?? null
+    return (await type.refuses?.(config, column, on)) ?? null
   } catch (error) {
     return `${type.name} failed: ${(error as Error).message}`
   }
 }
 
-/** What the engine has against it, by the type's own questions. Without a connection it is found out at the check. */
-async function refusedByEngine(
+/**
+ * What the engine has against it, by the type's own questions, or null. Without a connection it is found out at the
+ * check: undefined.
+ */
+async function askEngine(
   server: Server,
   { source, table }: Loaded,
   check: Configured['check'],
-): Promise<string | null> {
-  if (!check.type.asks || !source.isActive || source.queryAccessLevel === 'schema_only') return null
+): Promise<string | null | undefined> {
+  if (!check.type.asks || !source.isActive || source.queryAccessLevel === 'schema_only') return undefined
   const { catalog } = server.plugins
   const connector = catalog.connectorOf(source)
   const context = contextOf(connector, catalog.tableInfo(table), check)
@@ -70,7 +78,7 @@ async function refusedByEngine(
   try {
     return await catalog.withConnection(source, question, { purpose: 'dry_run', timeoutMs: ASK_MS })
   } catch (error) {
-    if (error instanceof ConnectorError || hasCode(error, 'UNAVAILABLE')) return null
+    if (error instanceof ConnectorError || hasCode(error, 'UNAVAILABLE')) return undefined
     throw error
   }
 }
@@ -107,14 +115,24 @@ function known({ table }: Loaded, name: string, field: string): ColumnInfo {
   throw invalidField(field, `the table ${table.qualifiedName} has no column ${name}`, { columns: names })
 }
 
-function validConfig(type: CheckType, request: CheckRequest): Record<string, unknown> {
+function validConfig(
+  type: CheckType,
+  request: CheckRequest,
+  column: ColumnInfo | undefined,
+): Record<string, unknown> {
   const { value, error } = type.config.validate(request.config, {
     abortEarly: false,
     convert: false,
     errors: { wrap: { label: false } },
   })
-  if (!error) return (value ?? {}) as Record<string, unknown>
-  const errors = error.details.map(({ path, message }) => ({
+  const faults: { path: (string | number)[]; message: string }[] = error
+    ? failuresOf(error, type.config, request.configField ?? 'the body')
+    : // A column of floating numbers rounds what it is given in the same way.
+      column?.kind === 'float'
+      ? []
+      : inexactIntegers(value).map(path => ({ path, message: INEXACT }))
+  if (faults.length === 0) return (value ?? {}) as Record<string, unknown>
+  const errors = faults.map(({ path, message }) => ({
     field: fieldOf(request, path.join('.') || undefined),
     error: message,
   }))
@@ -123,6 +141,18 @@ function validConfig(type: CheckType, request: CheckRequest): Record<string, unk
     [request.typeField]: type.name,
     errors,
   })
+}
+
+const INEXACT =
+  'is beyond 2^53, where a JSON number no longer holds every integer: give it as text, such as "9007199254740993"'
+
+/** Where a config holds integers that may have been other ones in the body. */
+function inexactIntegers(value: unknown, path: (string | number)[] = []): (string | number)[][] {
+  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? [path] : []
+  if (typeof value !== 'object' || value === null) return []
+  return Array.isArray(value)
+    ? value.flatMap((item, index) => inexactIntegers(item, [...path, index]))
+    : Object.entries(value).flatMap(([name, item]) => inexactIntegers(item, [...path, name]))
 }
 
 function fieldOf({ configField, typeField }: CheckRequest, name: string | undefined): string {

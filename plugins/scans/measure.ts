@@ -20,6 +20,8 @@ interface MeasureOptions extends Pick<ScanChoice, 'sampleLimit' | 'signal'> {
   /** Whether nobody asked for it just now. */
   isScheduled?: boolean
   canWait?: boolean
+  /** Whether the engine was asked the questions of the checks a moment ago. */
+  isAsked?: boolean
 }
 
 /**
@@ -30,7 +32,7 @@ export async function measure(
   server: Server,
   loaded: Loaded,
   checks: readonly Check[],
-  { sampleLimit = 0, signal, purpose = 'scan', isScheduled, canWait }: MeasureOptions,
+  { sampleLimit = 0, signal, purpose = 'scan', isScheduled, canWait, isAsked }: MeasureOptions,
 ): Promise<Measurement> {
   const { source, table } = loaded
   const { catalog } = server.plugins
@@ -46,7 +48,7 @@ export async function measure(
   const limit = source.queryAccessLevel === 'full' ? sampleLimit : 0
   const hidesSelects = limit > 0 && (await catalog.hasPersonalData(source))
   const timeoutMs = catalog.statementTimeoutMs(source)
-  const options = { timeoutMs, sampleLimit: limit, masked, hidesSelects, signal }
+  const options = { timeoutMs, sampleLimit: limit, masked, hidesSelects, signal, isAsked }
   try {
     const scanned = await catalog.withConnection(
       source,

@@ -101,7 +101,10 @@ export async function tryOut(
   if (!source.isActive) throw server.plugins.catalog.switchedOff(source)
   const check = { ...configured.check, id: ID }
   const statements = await explain(catalog.connectorOf(source), catalog.tableInfo(table), [check])
-  const { outcomes } = await measure(server, configured, [check], { purpose: 'dry_run', canWait: true })
+  const { isAsked } = configured
+  const { outcomes } = await measure(server, configured, [check], {
+    ...{ purpose: 'dry_run', canWait: true, isAsked },
+  })
   const [outcome] = outcomes
   if (!outcome) throw new Error('A check was measured and has no outcome')
   const at = new Date()

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import type { Check, Outcome } from '../../checks/check.ts'
 import { rows, type Transaction } from '../../server/database.ts'
-import { isSameSlot } from '../../server/due.ts'
+import { isSameSlot, nextOnGrid, takenSlot, type TakenSlot } from '../../server/due.ts'
 import { apiError, hasCode } from '../../server/errors.ts'
 import type { Feature, Loaded, ScanChoice, Scheduled, Unmeasurable, Wanted } from './api.ts'
 import { measure, type Measurement } from './measure.ts'
@@ -32,7 +32,8 @@ export interface Ran {
  * Loads the checks of a table, measures them in one scan, and lets each feature record its outcomes in one
  * transaction. No transaction is open while the source is being read. A source that cannot be reached makes
  * every check an `error` with the reason.
- * @param which `claimed` rows are recorded for their slot, and only while it is still theirs
+ * @param which `claimed` rows are recorded for their slot, and only while it is still theirs; `asked` ones for the slot
+ *   that was open when the scan began, if any, which is then measured
  */
 export async function runScan(
   server: Server,
@@ -170,21 +171,45 @@ async function record(
     const taken = locked.flatMap(row => {
       const item = before.get(String(row.$id()))
       const outcome = item && ('status' in item.check ? item.check : outcomes.get(item.check.id))
-      if (!outcome || (which === 'claimed' && !isSameSlot(row, item?.row))) return []
-      return [{ row, outcome, slot: which === 'claimed' ? row.runningSlot : null }]
+      if (!outcome || (which === 'claimed' && !isSameSlot(row, item.row))) return []
+      return [{ row, outcome, ...slotOf(row, item.row, { which, isReplay: at !== undefined }) }]
     })
     if (taken.length === 0) continue
     const made = await feature.record(trx, table, taken, takenAt)
     taken.forEach(({ row, outcome }, index) => results.push({ feature, row, result: made[index], outcome }))
-    if (which === 'claimed') {
-      const ids = taken.map(({ row }) => row.$id() as string)
-      await feature.model
-        .query(trx)
-        .findByIds(ids)
-        .patch({ runningSlot: null } as never)
-    }
+    await endSlots(trx, feature, taken)
   }
   return results
+}
+
+/** The due time that a row is recorded for. A replay of the past has none. */
+function slotOf(
+  row: Scheduled,
+  before: Scheduled,
+  { which, isReplay }: { which: 'claimed' | 'asked'; isReplay: boolean },
+): TakenSlot {
+  if (which === 'claimed') return { slot: row.runningSlot, isNext: false }
+  return isReplay ? { slot: null, isNext: false } : takenSlot(row, before)
+}
+
+/** Ends the slots that were recorded, so that neither a job that waits nor the sweep measures for them again. */
+async function endSlots(
+  trx: Transaction,
+  { model }: Feature,
+  taken: readonly (TakenSlot & { row: Scheduled })[],
+): Promise<void> {
+  const idsOf = (some: typeof taken) => some.map(({ row }) => row.$id() as string)
+  const claimed = idsOf(taken.filter(({ slot, isNext }) => slot !== null && !isNext))
+  const next = idsOf(taken.filter(({ isNext }) => isNext))
+  for (const [ids, patch] of [
+    [claimed, { runningSlot: null }],
+    [next, { runningSlot: null, nextRunAt: nextOnGrid('check_interval') }],
+  ] as const)
+    if (ids.length > 0)
+      await model
+        .query(trx)
+        .findByIds(ids)
+        .patch(patch as never)
 }
 
 async function databaseTime(trx: Transaction): Promise<Date> {

@@ -1,5 +1,7 @@
 import type { Server } from '@hapi/hapi'
+import { raw } from 'objection'
 import type { Outcome } from '../../checks/check.ts'
+import type { Transaction } from '../../server/database.ts'
 import type { Feature, ScanChoice, Scheduled } from './api.ts'
 import { runScan, type Selection } from './run.ts'
 
@@ -13,7 +15,7 @@ export async function runRow<Row extends Scheduled, Result>(
   const { companyId, tableId } = row
   const selection: Selection = {
     feature: feature as unknown as Feature,
-    rows: trx => feature.model.query(trx).findByIds([row.$id() as string]),
+    rows: trx => planned(feature as unknown as Feature, trx).findByIds([row.$id() as string]),
   }
   const { results } = await runScan(server, { companyId, tableId, which: 'asked' }, [selection], choice)
   return results[0] as { result: Result; outcome: Outcome } | undefined
@@ -35,6 +37,13 @@ export async function runTable(
   return { checks, statements }
 }
 
+/** A feature's rows, and whether each is due. */
+function planned({ model }: Feature, trx: Transaction) {
+  return model
+    .query(trx)
+    .select(`${model.tableName}.*`, raw('(is_active and next_run_at <= now()) as is_due'))
+}
+
 /** Every feature's rows of a table: those the sweep claimed, or all active ones. */
 export function select(
   features: readonly Feature[],
@@ -44,7 +53,7 @@ export function select(
   return features.map(feature => ({
     feature,
     rows(trx) {
-      const active = feature.model.query(trx).where({ tableId, isActive: true })
+      const active = planned(feature, trx).where({ tableId, isActive: true })
       return which === 'claimed' ? active.whereNotNull('runningSlot') : active
     },
   }))

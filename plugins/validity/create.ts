@@ -60,7 +60,7 @@ export async function createRule(
   assetId: string,
   body: NewRule,
   tell: (trx: Transaction, rule: NamedRule) => Promise<unknown>,
-): Promise<{ rule: NamedRule; backfill?: Backfill['told'] }> {
+): Promise<{ rule: NamedRule; backfill?: Backfill['told']; warnings: string[] }> {
   const { backfill_days: days, check_interval: interval } = body
   if (days !== undefined && body.detection_mode !== 'auto')
     throw invalidField('backfill_days', 'needs detection_mode auto, which learns from it')
@@ -71,7 +71,7 @@ export async function createRule(
     const rule = await insertRule(trx, configured, body)
     if (past) await learnPast(trx, rule, past, schedule)
     await tell(trx, rule)
-    return { rule, ...(past && { backfill: past.told }) }
+    return { rule, ...(past && { backfill: past.told }), warnings: configured.warnings }
   })
 }
 

@@ -1,6 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { configureRule, type NewRule } from './create.ts'
 import { activeAt, judgeRule } from './judge.ts'
+import { presentCounts, presentWarnings } from './present.ts'
 import { replay, storedPast, type PastOutcome, type Replayed } from './replay.ts'
 import { asked, scheduleOf } from './rules.ts'
 
@@ -39,14 +40,13 @@ export async function dryRun(server: Server, companyId: string, body: DryRun): P
   return {
     sql: statements,
     status: judged.status,
-    total_rows: judged.totalRows,
-    invalid_count: judged.invalidCount,
-    invalid_percent: judged.invalidPercent,
+    ...presentCounts(judged),
     expected_value: judged.expectedValue,
     expected_range_low: judged.expectedRangeLow,
     expected_range_high: judged.expectedRangeHigh,
     learning: judged.isLearning,
     error_message: judged.errorMessage,
+    ...presentWarnings(configured.warnings),
     history: presentHistory(body, known, replayed),
   }
 }

@@ -6,14 +6,19 @@ import { ValidityResult, ValidityRule } from './models.ts'
  * Makes what an alert spoke of part of what its rule expects: the results that counted on it are confirmed, and the
  * baseline is read again with them. Of a manual rule, whose threshold is the user's own, they are marked, no more.
  * The rule is locked, as whoever records its results does, before the alert is.
+ * @returns whether the rule judges by it from now on
  */
-export async function learnExpected(trx: Transaction, alert: { id: string; cause: string }): Promise<void> {
+export async function learnExpected(
+  trx: Transaction,
+  alert: { id: string; cause: string },
+): Promise<boolean> {
   const rule = await ValidityRule.query(trx)
     .findOne({ uuid: alert.cause.slice('v_'.length) })
     .forUpdate()
-  if (!rule) return
+  if (!rule) return false
   await ValidityResult.query(trx)
     .where({ validityRuleId: rule.id, alertId: alert.id })
     .patch({ isConfirmed: true })
   await relearn(trx, [rule])
+  return rule.detectionMode !== 'manual'
 }

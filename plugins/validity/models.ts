@@ -49,6 +49,7 @@ export class ValidityResult extends CompanyRow {
   declare id: string
   declare validityRuleId: string
   declare status: 'pass' | 'fail' | 'error'
+  /** Null, as the two that follow, when the status is `error`. */
   declare totalRows: string | number | null
   declare invalidCount: string | number | null
   declare invalidPercent: number | null

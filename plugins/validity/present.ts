@@ -36,15 +36,29 @@ export function presentRuleDetail(rule: NamedRule): object {
   }
 }
 
+/**
+ * The counts of a judged check. A check that failed has none: its status says so, and the numbers, which are stored as
+ * null, are shown as 0.
+ */
+export function presentCounts({
+  totalRows,
+  invalidCount,
+  invalidPercent,
+}: Pick<ValidityResult, 'totalRows' | 'invalidCount' | 'invalidPercent'>) {
+  return {
+    total_rows: Number(totalRows ?? 0),
+    invalid_count: Number(invalidCount ?? 0),
+    invalid_percent: invalidPercent ?? 0,
+  }
+}
+
 /** A result; with samples on the reply of a check. */
 export function presentResult(result: ValidityResult, samples?: readonly Sample[]): object {
   return {
     id: Number(result.id),
     validity_rule_id: Number(result.validityRuleId),
     status: result.status,
-    total_rows: result.totalRows === null ? null : Number(result.totalRows),
-    invalid_count: result.invalidCount === null ? null : Number(result.invalidCount),
-    invalid_percent: result.invalidPercent,
+    ...presentCounts(result),
     ...(samples && { invalid_samples: { samples } }),
     execution_duration_ms: result.executionDurationMs,
     checked_at: result.checkedAt,
@@ -57,6 +71,11 @@ export function presentResult(result: ValidityResult, samples?: readonly Sample[
     was_active: result.wasActive ?? null,
     error_message: result.errorMessage,
   }
+}
+
+/** What a rule warns of; nothing where there is nothing. */
+export function presentWarnings(warnings: readonly string[] = []): object {
+  return warnings.length > 0 ? { warnings } : {}
 }
 
 /** A result in words. */

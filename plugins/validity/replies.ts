@@ -37,6 +37,13 @@ const ruleFields = {
   latest_status: outcome.allow(null).description('How it did last; null before its first check.'),
 }
 
+const warnings = Joi.array()
+  .items(Joi.string())
+  .optional()
+  .description(
+    'Present when the rule is measured otherwise than it reads, such as a pattern by another collation.',
+  )
+
 const rule = record(ruleFields, RULE).label('ValidityRule')
 
 const made = record(
@@ -49,6 +56,7 @@ const made = record(
     })
       .optional()
       .description('With backfill_days.'),
+    warnings,
   },
   RULE,
 )
@@ -101,9 +109,9 @@ const RESULT = {
 
 const judgedFields = {
   status: outcome,
-  total_rows: count.allow(null),
-  invalid_count: count.allow(null),
-  invalid_percent: number.min(0).max(100).allow(null),
+  total_rows: count.description('0 when status is error.'),
+  invalid_count: count.description('0 when status is error.'),
+  invalid_percent: number.min(0).max(100).description('0 when status is error.'),
 }
 
 const expectedFields = {
@@ -134,7 +142,10 @@ const sample = record({
   row_id: Joi.any().description(
     'The primary key, an object when it has several columns; else a number from 1.',
   ),
-  value: Joi.any().description('As the engine has it; *** in place of personal data.'),
+  value: Joi.any().description('As the engine has it; null of NULL, and of personal data.'),
+  is_hidden: Joi.valid(true)
+    .optional()
+    .description('Present when the row has a value that is personal data and not shown.'),
 })
 
 const checked = record(
@@ -143,6 +154,7 @@ const checked = record(
     invalid_samples: record({ samples: Joi.array().items(sample) }).description(
       'Up to sample_limit rows; none unless query_access_level is full.',
     ),
+    warnings,
   },
   { ...RESULT, invalid_samples: { samples: [{ row_id: 18_211, value: 'shiped' }] } },
 )
@@ -155,6 +167,7 @@ const dryRun = record(
     ...judgedFields,
     ...expectedFields,
     error_message: text.allow(null),
+    warnings,
     history: record({
       lookback_days: count,
       source: Joi.valid('results', 'timestamps')

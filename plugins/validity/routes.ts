@@ -6,7 +6,7 @@ import type { Transaction } from '../../server/database.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { newestFirst, type Page, pageOf, pagination } from '../../server/page.ts'
 import { ValidityResult, ValidityRule } from './models.ts'
-import { presentResult, presentRule, presentRuleDetail } from './present.ts'
+import { presentResult, presentRule, presentRuleDetail, presentWarnings } from './present.ts'
 import { replies } from './replies.ts'
 import { createRule, type NewRule } from './create.ts'
 import { dryRun, type DryRun } from './dry-run.ts'
@@ -35,7 +35,12 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
     const checked = await checkNow(rule, { sampleLimit })
     if (!checked) throw noRule(param(request, 'rule_id'))
     const { result, outcome } = checked
-    return { data: presentResult(result, outcome.status === 'counted' ? outcome.samples : []) }
+    return {
+      data: {
+        ...presentResult(result, outcome.status === 'counted' ? outcome.samples : []),
+        ...presentWarnings(outcome.warnings),
+      },
+    }
   }
 
   const base = '/api/v1/sdk/validity/{asset_id}'
@@ -91,14 +96,18 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
       },
       handler: async (request, h) => {
         const { companyId } = caller(request)
-        const { rule, backfill } = await createRule(
+        const { rule, backfill, warnings } = await createRule(
           server,
           companyId,
           param(request, 'asset_id'),
           bodyOf<NewRule>(request),
           (trx, rule) => tell(request, trx, 'created', rule, { name: rule.name, rule_type: rule.ruleType }),
         )
-        return h.response({ data: { ...presentRule(rule), ...(backfill && { backfill }) } }).code(201)
+        return h
+          .response({
+            data: { ...presentRule(rule), ...(backfill && { backfill }), ...presentWarnings(warnings) },
+          })
+          .code(201)
       },
     },
     {

@@ -15,13 +15,14 @@ export const ruleParams = assetParams.keys({ rule_id: Joi.string().max(100).requ
 export const newRule = Joi.object({
   rule_type: Joi.string()
     .required()
+    .meta({ openapi: { 'x-words': 'rule_type' } })
     .description('NOT_NULL, UNIQUE, REGEX, RANGE, ENUM, DATE_FORMAT, CUSTOM_SQL, or one of an extension.'),
   table_path: Joi.string().min(1).max(1_000).required().description('`catalog.schema.table`.'),
   column_name: Joi.string().min(1).max(300).description('Of all types but CUSTOM_SQL.'),
   rule_config: Joi.object()
     .unknown()
     .allow(null)
-    .description('What the type asks for, such as allowed_values.'),
+    .description('What the type asks for, such as allowed_values. Integers beyond 2^53 are given as text.'),
   name: Joi.string().trim().min(1).max(200),
   description: text(2_000),
   error_message: text(1_000).description('What alerts say in place of our words.'),
@@ -106,6 +107,7 @@ export const rulePatch = Joi.object({
 export const ruleList = (types: () => string[]) =>
   Joi.object({
     rule_type: Joi.string()
+      .meta({ openapi: { 'x-words': 'rule_type' } })
       .custom((value: string, helpers) =>
         types().includes(value)
           ? value

@@ -77,7 +77,10 @@ t.test('patterns that change along with a config let nothing in as an addition',
   const world = await makeWorldOn(t, stage, AB)
   await patchSource(world, { include_patterns: ['a*'] })
   await discover(world)
-  await patchSource(world, { include_patterns: [], connection_config: { sslmode: 'disable' } })
+  await patchSource(world, {
+    include_patterns: [],
+    connection_config: { sslmode: 'disable', password: world.source.config.password },
+  })
   t.match((await discover(world)).result, { table_count: 2, changes_detected: 0 })
 })
 

@@ -130,6 +130,21 @@ t.test('a source that is pointed at another database starts over there', async t
   t.match(await openDrift(world), { changes: [], alerts: 0 })
 })
 
+t.test('a paused source is not discovered by hand', async t => {
+  const world = await makeWorld(t, SHOP)
+  const { tenant, asset } = world
+  const path = `/api/v1/sdk/assets/${asset.id}`
+  await tenant.ask('PATCH', path, { is_active: false })
+  for (let count = 0; count < 11; count += 1)
+    t.match(await tenant.ask('POST', `${path}/discover`), {
+      status: 409,
+      body: { error: { code: 'CONFLICT', message: /set its is_active to true first/ } },
+    })
+  t.match((await tenant.ask('GET', path)).body.data, { discovery_state: 'never' })
+  await tenant.ask('PATCH', path, { is_active: true })
+  t.match(await discover(world), { status: 'completed' }, 'what was refused counts for no limit')
+})
+
 t.test('a secret is only kept for the place it was given for', async t => {
   const { tenant, asset, source } = await makeWorld(t, SHOP)
   const patch = (config: object) =>
@@ -151,10 +166,10 @@ t.test('a source that cannot be reached is tried again, and one alert tells of t
   const world = await makeWorld(t, SHOP)
   const { app, tenant, asset, source } = world
   await discover(world)
-  const { port } = source.config
+  const { port, password } = source.config
   const closed = await unusedPort()
   await tenant.ask('PATCH', `/api/v1/sdk/assets/${asset.id}`, {
-    connection_config: { port: closed },
+    connection_config: { port: closed, password },
   })
   t.match(await discover(world), { status: 'failed', error: { code: 'network' } })
   const delays = [await retryMinutes(world)]
@@ -171,7 +186,9 @@ t.test('a source that cannot be reached is tried again, and one alert tells of t
     table_count: 3,
   })
 
-  await tenant.ask('PATCH', `/api/v1/sdk/assets/${asset.id}`, { connection_config: { port } })
+  await tenant.ask('PATCH', `/api/v1/sdk/assets/${asset.id}`, {
+    connection_config: { port, password },
+  })
   t.equal((await discover(world)).status, 'completed')
   t.match(await app.query('select failed_discoveries, retry_at from sources'), [
     { failed_discoveries: 0, retry_at: null },

@@ -14,6 +14,7 @@ interface Key {
   isIndex: boolean
   /** What a foreign key refers to. */
   target?: { table: Table; key: Key }
+  cascades?: boolean
 }
 
 interface Table {
@@ -72,9 +73,10 @@ const shape = (column: Column) => `${column.name} ${column.type}${column.require
 const whole = (column: Column) => `${shape(column)} default ${column.fallback}`
 const names = (columns: readonly Column[]) => columns.map(({ name }) => name).join(', ')
 const kindOf = (table: Table) => `${table.name} ${table.isView ? 'view' : 'table'} of ${table.columns.length}`
-const keyText = ({ name, type, columns, target }: Key) =>
+const keyText = ({ name, type, columns, target, cascades }: Key) =>
   `${name} ${type}(${names(columns)})` +
-  (target ? ` to ${told(target.table)}(${names(target.key.columns)})` : '')
+  (target ? ` to ${told(target.table)}(${names(target.key.columns)})` : '') +
+  (cascades ? ' on_delete=cascade' : '')
 
 /** A PostgreSQL database of a few tables in two schemas. */
 export class Model {
@@ -403,12 +405,13 @@ export class Model {
     }
     if (used.size < target.key.columns.length) return run.length > 0 ? { run, told: lines } : null
     const name = `k${this.#made++}`
-    const key: Key = { name, type: 'foreign_key', columns: [...used], isIndex: false, target }
+    const cascades = choose(2) === 0
+    const key: Key = { name, type: 'foreign_key', columns: [...used], isIndex: false, target, cascades }
     table.keys.push(key)
     const list = (columns: readonly Column[]) => columns.map(column => quote(column.name)).join(', ')
     run.push(
       `alter table ${ref(table)} add constraint ${name} foreign key (${list(key.columns)})
-        references ${ref(target.table)} (${list(target.key.columns)}) on delete ${['cascade', 'no action'][choose(2)]}`,
+        references ${ref(target.table)} (${list(target.key.columns)}) on delete ${cascades ? 'cascade' : 'no action'}`,
     )
     return { run, told: [...lines, `constraint_changed ${told(table)}: - -> ${keyText(key)}`] }
   }

@@ -48,7 +48,7 @@ function describe(catalog: string, value: Named | null): string {
     return `${name} ${String(rest.data_type)}${required}${fallback}`
   }
   if (typeof rest.columns === 'number') return `${name} ${String(rest.type)} of ${rest.columns}`
-  const { type, columns, references } = rest as {
+  const { type, columns, references, ...properties } = rest as {
     type: string
     columns: string[]
     references?: { table: string; columns: string[] }
@@ -56,7 +56,8 @@ function describe(catalog: string, value: Named | null): string {
   const target = references
     ? ` to ${within(catalog, references.table)}(${references.columns.join(', ')})`
     : ''
-  return `${name} ${type}(${columns.join(', ')})${target}`
+  const printed = Object.entries(properties).map(([property, value]) => ` ${property}=${String(value)}`)
+  return `${name} ${type}(${columns.join(', ')})${target}${printed.join('')}`
 }
 
 /** Compares what is read before and after each step, with all tables and with only those that changed. */

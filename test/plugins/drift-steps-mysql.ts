@@ -292,17 +292,21 @@ const constraints: Step[] = [
     'constraint_changed SHOP.lines: - -> same unique(kind)',
     'constraint_changed SHOP.lines: - -> same foreign_key(kind) to SHOP.kinds(id)',
   ),
-  step('another rule on deletion', [
-    'alter table `lines` drop foreign key same',
-    'alter table `lines` add constraint same foreign key (kind) references kinds (id) on delete cascade',
-  ]),
+  step(
+    'another rule on deletion',
+    [
+      'alter table `lines` drop foreign key same',
+      'alter table `lines` add constraint same foreign key (kind) references kinds (id) on delete cascade',
+    ],
+    'constraint_changed SHOP.lines: same foreign_key(kind) to SHOP.kinds(id) -> same foreign_key(kind) to SHOP.kinds(id) on_delete=cascade',
+  ),
   step(
     'it refers to another column',
     [
       'alter table `lines` drop foreign key same',
       'alter table `lines` add constraint same foreign key (kind) references kinds (other)',
     ],
-    'constraint_changed SHOP.lines: same foreign_key(kind) to SHOP.kinds(id) -> same foreign_key(kind) to SHOP.kinds(other)',
+    'constraint_changed SHOP.lines: same foreign_key(kind) to SHOP.kinds(id) on_delete=cascade -> same foreign_key(kind) to SHOP.kinds(other)',
   ),
   step(
     'columns at both ends are renamed',

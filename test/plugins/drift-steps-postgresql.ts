@@ -672,16 +672,20 @@ const constraints: Step[] = [
     `alter table lines add constraint lines_kind foreign key (kind) references kinds`,
     'constraint_changed public.lines: - -> lines_kind foreign_key(kind) to public.kinds(id)',
   ),
-  step('another rule on deletion, deferrable, not yet valid, valid: it refers to the same', [
-    `alter table lines drop constraint lines_kind`,
-    `alter table lines add constraint lines_kind foreign key (kind) references kinds on delete cascade on update set null not valid`,
-    `alter table lines validate constraint lines_kind`,
-    `alter table lines alter constraint lines_kind deferrable initially deferred`,
-  ]),
+  step(
+    'other rules, deferrable, not yet valid, valid',
+    [
+      `alter table lines drop constraint lines_kind`,
+      `alter table lines add constraint lines_kind foreign key (kind) references kinds on delete cascade on update set null not valid`,
+      `alter table lines validate constraint lines_kind`,
+      `alter table lines alter constraint lines_kind deferrable initially deferred`,
+    ],
+    'constraint_changed public.lines: lines_kind foreign_key(kind) to public.kinds(id) -> lines_kind foreign_key(kind) to public.kinds(id) on_delete=cascade on_update=set_null deferrable=true initially_deferred=true',
+  ),
   step(
     'it refers to another column',
     `alter table lines drop constraint lines_kind, add constraint lines_kind foreign key (kind) references kinds (other)`,
-    'constraint_changed public.lines: lines_kind foreign_key(kind) to public.kinds(id) -> lines_kind foreign_key(kind) to public.kinds(other)',
+    'constraint_changed public.lines: lines_kind foreign_key(kind) to public.kinds(id) on_delete=cascade on_update=set_null deferrable=true initially_deferred=true -> lines_kind foreign_key(kind) to public.kinds(other)',
   ),
   step(
     'a unique index is called as a foreign key is',
@@ -709,7 +713,7 @@ const constraints: Step[] = [
     ],
     'column_added public.lines.kind: - -> kind integer',
     'constraint_changed public.lines: - -> lines_kind_fkey foreign_key(kind) to public.kinds(other)',
-    'constraint_changed public.lines: - -> lines_kind_key unique(kind)',
+    'constraint_changed public.lines: - -> lines_kind_key unique(kind) nulls_not_distinct=true',
   ),
   step(
     'by cascade',
@@ -721,7 +725,7 @@ const constraints: Step[] = [
   step('a column and its constraint are made anew', [
     `alter table lines drop kind`,
     `alter table lines add kind integer`,
-    `alter table lines add constraint lines_kind_key unique (kind)`,
+    `alter table lines add constraint lines_kind_key unique nulls not distinct (kind)`,
   ]),
 ]
 

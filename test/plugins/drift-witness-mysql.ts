@@ -7,7 +7,7 @@ interface Seen {
   /** What SHOW CREATE TABLE prints after each name, in its order. */
   columns: { name: string; rest: string }[]
   /** By type and name. */
-  keys: Map<string, { columns: string[]; table?: string; at?: string[] }>
+  keys: Map<string, { columns: string[]; table?: string; at?: string[]; rules: string }>
 }
 
 const NAME = '`(?:[^`]|``)*`'
@@ -53,19 +53,24 @@ function readTable(statement: string): Seen {
     const column = new RegExp(`^  (${NAME}) (.*)$`).exec(line)
     const key = new RegExp(`^  (PRIMARY|UNIQUE) KEY (?:(${NAME}) )?\\((.*)\\)`).exec(line)
     const foreign = new RegExp(
-      `^  CONSTRAINT (${NAME}) FOREIGN KEY \\((.*)\\) REFERENCES (${NAME}) \\(((?:${NAME}|, )*)\\)`,
+      `^  CONSTRAINT (${NAME}) FOREIGN KEY \\((.*)\\) REFERENCES (${NAME}) \\(((?:${NAME}|, )*)\\)(.*)$`,
     ).exec(line)
     if (column) seen.columns.push({ name: unquote(column[1] ?? ''), rest: plain(column[2] ?? '') })
     if (key) {
       const name = key[2] === undefined ? 'PRIMARY' : unquote(key[2])
-      seen.keys.set(`${key[2] === undefined ? 'p' : 'u'} ${name}`, { columns: names(key[3] ?? '') })
+      seen.keys.set(`${key[2] === undefined ? 'p' : 'u'} ${name}`, {
+        columns: names(key[3] ?? ''),
+        // The lengths of prefixes.
+        rules: (key[3] ?? '').replaceAll(new RegExp(NAME, 'g'), ''),
+      })
     }
     if (foreign) {
-      const [, name = '', columns = '', table = '', at = ''] = foreign
+      const [, name = '', columns = '', table = '', at = '', rules = ''] = foreign
       seen.keys.set(`f ${unquote(name)}`, {
         columns: names(columns),
         table: unquote(table),
         at: names(at),
+        rules,
       })
     }
   }

@@ -31,11 +31,14 @@ const LOOK = `
     select c.conrelid as oid, c.conname::text as name, c.contype::text as type, c.conkey::int[] as keys,
       c.confrelid as target, (select n.nspname || chr(0 + 1) || t.relname from pg_class t
         join pg_namespace n on n.oid = t.relnamespace where t.oid = c.confrelid) as target_name,
-      c.confkey::int[] as target_keys
+      c.confkey::int[] as target_keys,
+      -- What stands around the lists of columns.
+      trim(regexp_replace(replace(pg_get_constraintdef(c.oid), ' NOT VALID', ''), '[(].*[)]', '')) as rules
     from pg_constraint c join now_table r on r.oid = c.conrelid
     where c.contype in ('p', 'u', 'f') and c.conparentid = 0
     union all
-    select x.indrelid, i.relname::text, 'u', (string_to_array(x.indkey::text, ' ')::int[])[1:x.indnkeyatts], 0, null, null
+    select x.indrelid, i.relname::text, 'u', (string_to_array(x.indkey::text, ' ')::int[])[1:x.indnkeyatts], 0, null, null,
+      case when x.indnullsnotdistinct then 'UNIQUE NULLS NOT DISTINCT' else 'UNIQUE' end
     from pg_index x join pg_class i on i.oid = x.indexrelid join now_table r on r.oid = x.indrelid
     where x.indisunique and x.indpred is null and x.indexprs is null
       and not exists (select from pg_constraint c where c.conindid = x.indexrelid and c.contype in ('p', 'u', 'x'))`
@@ -85,7 +88,7 @@ const COMPARE = `
         join now_name w on (w.oid, w.num) = (c.oid, k.num)),
       coalesce((select t.nsp || chr(1) || t.name from pair t where t.b = c.target), c.target_name),
       (select string_agg(w.name, ',' order by place) from unnest(c.target_keys) with ordinality k (num, place)
-        join now_name w on (w.oid, w.num) = (c.target, k.num))] as is
+        join now_name w on (w.oid, w.num) = (c.target, k.num)), c.rules] as is
     from pair p join before_constraint c on c.oid = p.b where not p.moved
   ),
   constraint_now as (
@@ -94,7 +97,7 @@ const COMPARE = `
         join now_column w on (w.oid, w.num) = (c.oid, k.num)),
       c.target_name,
       (select string_agg(w.name, ',' order by place) from unnest(c.target_keys) with ordinality k (num, place)
-        join now_column w on (w.oid, w.num) = (c.target, k.num))] as is
+        join now_column w on (w.oid, w.num) = (c.target, k.num)), c.rules] as is
     from pair p join now_constraint c on c.oid = p.n where not p.moved
   ),
   constraint_pair as (

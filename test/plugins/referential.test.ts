@@ -301,17 +301,20 @@ t.test('a check that cannot be measured is an error with a sentence, never a pas
   const failed = await execute(id)
   t.match(failed, { status: 'error', error_message: /id/ }, 'the engine says so')
   const nothing = {
-    orphan_count: null,
-    orphan_percent: null,
-    total_child_rows: null,
+    orphan_count: 0,
+    orphan_percent: 0,
+    total_child_rows: 0,
     parents_below_min: null,
     parents_above_max: null,
     orphan_sample: null,
   }
   t.match(failed, nothing)
+  t.match((await tenant.ask('GET', `${base}/${id}/results`)).body.data.items, [nothing], 'in lists as well')
   await discover(world)
   const proxy = await startProxy(t, source.config)
-  await tenant.ask('PATCH', `/api/v1/sdk/assets/${asset.id}`, { connection_config: { port: proxy.port } })
+  await tenant.ask('PATCH', `/api/v1/sdk/assets/${asset.id}`, {
+    connection_config: { port: proxy.port, password: source.config.password },
+  })
   proxy.statements.length = 0
   t.match(await execute(id), {
     status: 'error',
@@ -429,8 +432,10 @@ t.test('what a user gets wrong is named with its field', async t => {
 t.test(
   'columns that only the engine can compare are not held up by a source that cannot be reached',
   async t => {
-    const { tenant, make, asset } = await shop(t)
-    await tenant.ask('PATCH', `/api/v1/sdk/assets/${asset.id}`, { connection_config: { port: 1 } })
+    const { tenant, make, asset, source } = await shop(t)
+    await tenant.ask('PATCH', `/api/v1/sdk/assets/${asset.id}`, {
+      connection_config: { port: 1, password: source.config.password },
+    })
     const made = await make({ child_column_name: 'email', parent_column_name: 'code' })
     t.equal(made.status, 201)
   },
@@ -473,7 +478,9 @@ t.test('the sweep runs what is due, in a statement of its own, and keeps no samp
     t.equal((await tenant.ask('POST', `/api/v1/sdk/validity/${asset.id}`, rule)).status, 201)
   }
   const proxy = await startProxy(t, source.config)
-  await tenant.ask('PATCH', `/api/v1/sdk/assets/${asset.id}`, { connection_config: { port: proxy.port } })
+  await tenant.ask('PATCH', `/api/v1/sdk/assets/${asset.id}`, {
+    connection_config: { port: proxy.port, password: source.config.password },
+  })
   proxy.statements.length = 0
   const { scans } = app.server.plugins
   t.same(await scans.dispatch(), { tables: 1 })

@@ -128,9 +128,9 @@ t.test('a source that is switched off leaves open only what can be closed withou
 })
 
 t.test('a source that cannot be reached is not told of once it is switched off', async t => {
-  const { told, change, source, asset, tenant } = await failing(t)
+  const { told, change, source, asset, tenant, app } = await failing(t)
   await change({ connection_config: { ...source.config, password: 'wrong' } })
-  await tenant.ask('POST', `/api/v1/sdk/assets/${asset.id}/test-connection`)
+  await discover({ app, tenant, asset })
   const found = async () => (await told()).filter(({ kind }) => kind === 'connection_failed')
   t.match(await found(), [{ status: 'triggered' }])
   await change({ is_active: false })
@@ -138,18 +138,19 @@ t.test('a source that cannot be reached is not told of once it is switched off',
 })
 
 t.test('a source that is removed closes its alerts and says so to whom they were told', async t => {
-  const { told, make, tenant, asset, app } = await failing(t)
-  const destination = await make('/api/v1/sdk/alerts/destinations', {
+  const { body } = await stage.tenant.ask('POST', '/api/v1/sdk/alerts/destinations', {
     name: 'pager',
     destination_type: 'webhook',
     config: { url: 'https://receiver.invalid/hook' },
   })
+  const destination = body.data
+  const { told, tenant, asset, app } = await failing(t)
   t.teardown(() => tenant.ask('DELETE', `/api/v1/sdk/alerts/destinations/${destination.id}`))
   t.equal((await tenant.ask('DELETE', `/api/v1/sdk/assets/${asset.id}`)).status, 200)
   t.match(await told(), closed)
   const sent = await app.query(
     `select a.kind, d.event_type from deliveries d join alerts a on a.id = d.alert_id
-      where d.destination_id = $1 order by a.kind`,
+      where d.destination_id = $1 and d.event_type = 'alert.resolved' order by a.kind`,
     [destination.id],
   )
   t.match(

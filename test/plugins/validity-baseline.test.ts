@@ -150,7 +150,7 @@ t.test('NOT_NULL has no null policy, so that nothing starts anew', async t => {
 
 t.test('a result that could not be had is no part of a baseline', async t => {
   const world = await pastRules(t, stage)
-  const { make, remember, check, spoil, source } = world
+  const { make, remember, check, spoil, source, app } = world
   const rule = await make(AUTO)
   await remember(rule, past(10))
   await source.query('alter table orders rename column email to mail')
@@ -160,6 +160,12 @@ t.test('a result that could not be had is no part of a baseline', async t => {
   await spoil(55)
   await check(rule)
   t.equal(await count(world, rule), 11)
+  await app.query(
+    `update validity_results set total_rows = 0, invalid_count = 0, invalid_percent = 0 where status = 'error'`,
+  )
+  await app.query('delete from validity_states')
+  await check(rule)
+  t.equal(await count(world, rule), 12, 'also when it is read again, and whatever numbers it has')
 })
 
 t.test('however many rules of a table are judged, their states and pasts are read together', async t => {

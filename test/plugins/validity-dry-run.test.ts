@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { replay } from '../../plugins/validity/replay.ts'
 import { pastRules, type Remembered } from './validity-past.ts'
+import { logPostgresql } from '../helpers/statement-log.ts'
 import { discover, makeStage } from '../helpers/world.ts'
 
 /** One server for all tests of this file, which have a source each. */
@@ -60,6 +61,22 @@ t.test('a dry run judges the results of a rule that measures the same', async t 
   t.match((await dryRun({ ...AUTO, lookback_days: 2 })).history, { points: 2, failing: 0 })
   const manual = (await dryRun({ alert_threshold_percent: 20, lookback_days: 7 })).history
   t.match(manual, { points: 7, failing: 1, alerts: 1 })
+})
+
+t.test('a dry run asks the engine about CUSTOM_SQL once', async t => {
+  const { dryRun, source } = await trying(t)
+  const log = await logPostgresql(source)
+  const rule = (sql_expression: string) => ({
+    ...{ rule_type: 'CUSTOM_SQL', column_name: undefined, rule_config: { sql_expression } },
+  })
+  t.match(await dryRun(rule('id > abs(0)')), { status: 'pass' })
+  const { statements } = await log.take()
+  t.match(
+    statements.map(({ text }) => text),
+    [/pg_catalog\.pg_proc/, /where 1 = 0/, /count\(\*\)/],
+    'which functions are volatile, what its names mean, and the number',
+  )
+  t.equal(statements.length, 3)
 })
 
 t.test('one replay tells every sensitivity what that sensitivity alone would tell', async t => {
@@ -122,7 +139,7 @@ t.test('of rules that measure the same, the one with the longest past is looked 
   await remember(short, past(3))
   await remember(long, past(20))
   t.match((await dryRun(AUTO)).history, { points: 20 })
-  await app.query(`update validity_results set status = 'error', invalid_percent = null where id % 2 = 0`)
+  await app.query(`update validity_results set status = 'error' where id % 2 = 0`)
   t.match((await dryRun(AUTO)).history, { points: 10 }, 'errors are none of it')
 })
 

@@ -59,22 +59,37 @@ t.test('a rate that somebody calls expected passes from then on, and one beyond 
 })
 
 t.test('another reason changes nothing of what is expected', async t => {
-  const { rule, check, dismiss, confirmed, learned } = await failing(t)
+  const { rule, check, spoil, dismiss, confirmed, learned, alerts } = await failing(t)
   const before = await learned(rule)
   t.equal((await dismiss('somebody is on it')).status, 200)
   t.same(await learned(rule), before)
   t.same(await confirmed(), [])
   t.match(await check(rule), { status: 'fail' })
+  t.match(await alerts(), [{ status: 'dismissed', occurrences: 2 }], 'the dismissal lasts')
+  await spoil(55)
+  t.match(await check(rule), { status: 'pass' })
+  await spoil(300)
+  t.match(await check(rule), { status: 'fail' })
+  t.match(await alerts(), [{ status: 'dismissed' }, { status: 'triggered' }], 'until it passes once')
+})
+
+t.test('what goes beyond a rate that was expected is a new alert, also without a pass between', async t => {
+  const { rule, check, spoil, dismiss, alerts } = await failing(t)
+  await dismiss('expected')
+  await spoil(700)
+  t.match(await check(rule), { status: 'fail' })
+  t.match(await alerts(), [{ status: 'dismissed' }, { status: 'triggered' }])
 })
 
 t.test('the threshold of a manual rule is its own, whatever somebody expects', async t => {
-  const { rule, check, dismiss, confirmed } = await failing(t, {
+  const { rule, check, dismiss, confirmed, alerts } = await failing(t, {
     detection_mode: 'manual',
     alert_threshold_percent: 10,
   })
   t.equal((await dismiss('expected')).status, 200)
   t.equal((await confirmed()).length, 1, 'it is marked')
   t.match(await check(rule), { status: 'fail' })
+  t.match(await alerts(), [{ status: 'dismissed', occurrences: 2 }], 'the dismissal lasts')
 })
 
 t.test('an alert that is over confirms nothing', async t => {

@@ -121,9 +121,15 @@ t.test('a threshold is the invalid percentage above which a rule fails', async t
 t.test('a measure that fails is an error with a sentence, never a pass', async t => {
   const { tenant, base, make, source, asset } = await ordersWorld(t)
   const made = await make({ rule_type: 'NOT_NULL', column_name: 'email' })
+  const plan = { asset_id: asset.id, table_path: 'orders', rule_type: 'NOT_NULL', column_name: 'email' }
   await source.query('alter table orders drop column email')
   const { body } = await tenant.ask('POST', `${base}/${made.body.data.uuid}/check`)
-  t.match(body.data, { status: 'error', total_rows: null, invalid_count: null })
+  const failed = { status: 'error', total_rows: 0, invalid_count: 0, invalid_percent: 0 }
+  t.match(body.data, failed)
+  const results = await tenant.ask('GET', `${base}/${made.body.data.uuid}/results`)
+  t.match(results.body.data.items, [failed], 'in lists as well')
+  const tried = await tenant.ask('POST', '/api/v1/sdk/validity/dry-run', plan)
+  t.match(tried.body.data, { ...failed, error_message: /email/ }, 'in a dry run as well')
   t.match(body.data.error_message, /email/)
   t.match((await tenant.ask('GET', `${base}/summary`)).body.data, { error: 1, passing: 0 })
   const { body: record } = await tenant.ask('GET', `/api/v1/assets/${asset.id}`)
@@ -207,7 +213,9 @@ t.test('checks of one table that fall due together are one statement, claimed on
 t.test('sixteen checks of a table cost its database one statement on the wire', async t => {
   const { app, make, tenant, asset, source } = await ordersWorld(t)
   const proxy = await startProxy(t, source.config)
-  await tenant.ask('PATCH', `/api/v1/sdk/assets/${asset.id}`, { connection_config: { port: proxy.port } })
+  await tenant.ask('PATCH', `/api/v1/sdk/assets/${asset.id}`, {
+    connection_config: { port: proxy.port, password: source.config.password },
+  })
   for (const column of ['email', 'status', 'total', 'shipped']) {
     await make({ rule_type: 'NOT_NULL', column_name: column })
     await make({ rule_type: 'UNIQUE', column_name: column })
@@ -334,4 +342,94 @@ t.test('a change of a rule leaves alone what another change of it does meanwhile
     operating_period_mode: 'auto',
     severity: 'critical',
   })
+})
+
+t.test('an integer that JSON cannot carry exactly is refused, and taken as a text', async t => {
+  const { tenant, base, make, source, app, asset } = await ordersWorld(t)
+  await source.query('create table big (id bigint primary key, amount numeric, ratio double precision)')
+  await source.query(
+    `insert into big values (9007199254740992, 9007199254740992, 1e300), (9007199254740993, 9007199254740993, 1)`,
+  )
+  await discover({ app, tenant, asset })
+  // As text, because JavaScript would change it before it is sent.
+  const body = (column: string, type: string, config: string) =>
+    `{"table_path": "big", "rule_type": "${type}", "column_name": "${column}", "rule_config": ${config}}`
+  const refusal = (field: string) => ({
+    status: 400,
+    body: {
+      error: {
+        code: 'VALIDATION_ERROR',
+        details: { field, error: /2\^53.*as text/, errors: [{ field, error: /2\^53.*as text/ }] },
+      },
+    },
+  })
+  const dryRun = (text: string) =>
+    tenant.ask('POST', '/api/v1/sdk/validity/dry-run', text.replace('{', `{"asset_id": "${asset.id}", `))
+  const refused: [column: string, type: string, config: string, field: string][] = [
+    ['id', 'RANGE', '{"min": 9007199254740993}', 'rule_config.min'],
+    ['id', 'RANGE', '{"max": -9007199254740993}', 'rule_config.max'],
+    ['id', 'ENUM', '{"allowed_values": [1, 9007199254740993]}', 'rule_config.allowed_values.1'],
+    ['amount', 'RANGE', '{"min": 1e300}', 'rule_config.min'],
+    ['amount', 'RANGE', '{"min": 9007199254740993.5}', 'rule_config.min'],
+  ]
+  for (const [column, type, config, field] of refused) {
+    const text = body(column, type, config)
+    t.match(await tenant.ask('POST', base, text), refusal(field), config)
+    t.match(await dryRun(text), refusal(field), `${config} of a dry run`)
+  }
+  const taken: [column: string, type: string, config: string, invalid: number][] = [
+    ['id', 'RANGE', '{"min": "9007199254740993"}', 1],
+    ['id', 'ENUM', '{"allowed_values": ["9007199254740993"]}', 1],
+    ['amount', 'RANGE', '{"min": "9007199254740993"}', 1],
+    ['id', 'RANGE', '{"min": 9007199254740991}', 0],
+    ['ratio', 'RANGE', '{"max": 1e299}', 1],
+  ]
+  for (const [column, type, config, invalid] of taken) {
+    const made = await tenant.ask('POST', base, body(column, type, config))
+    t.equal(made.status, 201, `${column} ${config}: ${JSON.stringify(made.body)}`)
+    const checked = await tenant.ask('POST', `${base}/${made.body.data.uuid}/check`)
+    t.match(checked.body.data, { total_rows: 2, invalid_count: invalid }, `${column} ${config}`)
+  }
+  const old = await make({
+    table_path: 'big',
+    rule_type: 'RANGE',
+    column_name: 'id',
+    rule_config: { min: 1 },
+  })
+  await app.query(`update validity_rules set rule_config = '{"min": 9007199254740992}' where uuid = $1`, [
+    old.body.data.uuid.slice(2),
+  ])
+  const checked = await tenant.ask('POST', `${base}/${old.body.data.uuid}/check`)
+  t.match(checked.body.data, { status: 'pass' }, 'a rule that was made before is measured as ever')
+})
+
+t.test('a pattern on a nondeterministic collation is matched by another, and replies say so', async t => {
+  const { tenant, base, source, app, asset } = await ordersWorld(t)
+  await source.query(
+    `create collation without_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`,
+  )
+  await source.query(`create table labels (id int primary key, plain text, folded text collate without_case)`)
+  await source.query(`insert into labels values (1, 'ab', 'ab'), (2, 'AB', 'AB')`)
+  await discover({ app, tenant, asset })
+  const body = (column: string) => ({
+    table_path: 'labels',
+    rule_type: 'REGEX',
+    column_name: column,
+    rule_config: { pattern: '^ab$' },
+  })
+  for (const column of ['plain', 'folded']) {
+    const made = await tenant.ask('POST', base, body(column))
+    const tried = await tenant.ask('POST', '/api/v1/sdk/validity/dry-run', {
+      ...body(column),
+      asset_id: asset.id,
+    })
+    const checked = await tenant.ask('POST', `${base}/${made.body.data.uuid}/check`)
+    t.same([made.status, tried.status, checked.status], [201, 200, 200])
+    const replies = [made, tried, checked].map(reply => reply.body.data)
+    for (const { invalid_count: invalid } of replies.slice(1)) t.equal(invalid, 1, column)
+    if (column === 'plain') t.ok(replies.every(reply => !('warnings' in reply)))
+    else
+      for (const reply of replies)
+        t.match(reply, { warnings: [/without_case of folded is nondeterministic/] })
+  }
 })

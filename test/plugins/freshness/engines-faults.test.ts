@@ -151,6 +151,12 @@ on(postgresql, 'what only it has is told as well', async (t, engine) => {
     ...table('days_to_infinity', 'date', `'infinity'`),
     ...table('before_all', 'timestamp', `'-infinity'`),
     ...table('year_20000', 'timestamptz', `'20000-01-01 00:00Z'`),
+    ...table('year_276000', 'timestamptz', `'276000-01-01 00:00Z'`),
+    ...table('last_year', 'timestamp', `'294276-12-31 23:59:59'`),
+    ...table('days_of_20000', 'date', `'20000-01-01'`),
+    ...table('days_before_all', 'date', `'-infinity'`),
+    ...table('days_of_caesar', 'date', `'0044-03-15 BC'`),
+    ...table('words_of_infinity', 'text', `'infinity and beyond'`),
     ...table('caesar', 'timestamp', `'0044-03-15 12:00:00 BC'`),
     ...table('micro', 'timestamp', `'2025-07-10 11:30:00.000999'`),
     'create domain moment as timestamptz',
@@ -173,12 +179,20 @@ on(postgresql, 'what only it has is told as well', async (t, engine) => {
   const world = await place(t, engine, made)
   await world.change({ connection_config: { timezone: 'UTC' } })
   const ahead = { status: 'fresh', data_age_minutes: 0, note: /future/ }
+  const last = { ...ahead, last_updated: '9999-12-31T23:59:59.999Z', error_message: null }
+  const first = { status: 'stale', last_updated: '0001-01-01T00:00:00.000Z', error_message: null }
   const found: Record<string, object> = {
-    moments_to_infinity: { ...unread, error_message: /not a date or time/ },
-    days_to_infinity: { ...unread, error_message: /not a date or time/ },
-    before_all: { ...unread, error_message: /not a date or time/ },
-    year_20000: { ...ahead, last_updated: '9999-12-31T23:59:59.999Z' },
-    caesar: { status: 'stale', last_updated: '0001-01-01T00:00:00.000Z' },
+    moments_to_infinity: last,
+    days_to_infinity: last,
+    before_all: first,
+    year_20000: last,
+    year_276000: last,
+    last_year: last,
+    days_of_20000: last,
+    caesar: first,
+    days_before_all: first,
+    days_of_caesar: first,
+    words_of_infinity: { ...unread, error_message: /not a date or time/ },
     micro: half,
     domains: half,
     moments_as_text: half,

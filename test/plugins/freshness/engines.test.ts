@@ -9,7 +9,12 @@ const HOUR = 60 * MINUTE
 
 /** Each promise is kept by each engine. */
 function onEach(promise: string, keep: (t: Test, engine: Engine) => Promise<void>): void {
-  for (const engine of ENGINES)
+  for (const { name } of ENGINES) on(name, promise, keep)
+}
+
+/** A promise of one engine. */
+function on(name: Engine['name'], promise: string, keep: (t: Test, engine: Engine) => Promise<void>): void {
+  for (const engine of ENGINES.filter(one => one.name === name))
     void t.test(`${engine.name}: ${promise}`, { skip: engine.absent }, t => keep(t, engine))
 }
 
@@ -315,6 +320,12 @@ const SHAPES: Shape[] = [
     rows: [`'9999-12-31'`],
     found: { ...ahead, last_updated: '9999-12-31T00:00:00.000Z' },
   },
+  {
+    name: 'far_text',
+    type: text,
+    rows: [`'12025-07-10 11:30:00'`],
+    found: { ...ahead, last_updated: '9999-12-31T23:59:59.999Z' },
+  },
   { name: 'seconds', type: integer, rows: [`${seconds}`, `${seconds - 1}`], found: half },
   { name: 'milliseconds', type: integer, rows: [`${seconds}000`], found: half },
   { name: 'microseconds', type: integer, rows: [`${seconds}000000`], found: half },
@@ -368,6 +379,79 @@ onEach('whatever a column holds, its table is told rightly and keeps no other fr
     t.match(shifted.get('long_ago'), { status: 'stale', error_message: null }, `long_ago in ${zone}`)
     t.match(shifted.get('seconds'), half, `and an epoch is the same in ${zone}`)
   }
+})
+
+/** Types of which no column can tell a time, by engine; a `definition` comes before the table. */
+const TIMELESS: Record<Engine['name'], { types: string[]; definitions: string[] }> = {
+  postgresql: {
+    definitions: [
+      `create type mood as enum ('sad')`,
+      'create domain key as uuid',
+      'create type pair as (a int)',
+    ],
+    types: [
+      'uuid',
+      'mood',
+      'interval',
+      'timestamp[]',
+      'text[]',
+      'key',
+      'pair',
+      'boolean',
+      'time',
+      'jsonb',
+      'bytea',
+      'inet',
+      'tstzrange',
+      'point',
+      'money',
+      'xml',
+      'tsvector',
+      'oid',
+      'bit(8)',
+    ],
+  },
+  mysql: {
+    definitions: [],
+    types: ['uuid', `enum('a','b')`, `set('a','b')`, 'boolean', 'time', 'blob', 'inet6', 'point', 'bit(8)'],
+  },
+  sqlite: { definitions: [], types: ['uuid', 'mood', 'boolean', 'time', 'json', 'blob'] },
+}
+
+onEach('a column that cannot tell a time is refused by its type', async (t, engine) => {
+  const { types, definitions } = TIMELESS[engine.name]
+  const columns = types.map((type, index) => `c${index} ${type}`)
+  const world = await place(t, engine, [...definitions, `create table t (${columns.join(', ')})`])
+  for (const [index, type] of types.entries()) {
+    const refused = await world.ask({ ...explicit('24h'), freshness_column: `c${index}` })
+    t.match(
+      refused,
+      {
+        status: 400,
+        body: {
+          error: {
+            code: 'VALIDATION_ERROR',
+            details: {
+              field: 'freshness_column',
+              error: new RegExp(`^c${index} is .*, which holds no dates or times$`),
+            },
+          },
+        },
+      },
+      type,
+    )
+  }
+})
+
+on('sqlite', 'a column without a type may hold times, as may one of a view', async (t, engine) => {
+  const world = await place(t, engine, [
+    'create table t (id integer, ts)',
+    `insert into t values (1, '2025-07-10 11:30:00')`,
+    'create view v as select max(ts) as ts from t',
+  ])
+  for (const name of ['t', 'v']) await world.watch(name, { ...explicit('24h'), freshness_column: 'ts' })
+  await world.check(NOW)
+  for (const name of ['t', 'v']) t.match(await world.record(name), half, name)
 })
 
 onEach('views, odd names and tables without a time are told as well', async (t, engine) => {

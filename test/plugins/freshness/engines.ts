@@ -122,6 +122,14 @@ function schedulesOf(
   const watched: string[] = []
   let paused = 0
 
+  /** Asks for a schedule of the table `t`. */
+  const ask = (fields: object) =>
+    tenant.ask('POST', '/api/v1/sdk/freshness/schedules', {
+      asset_id: source.id,
+      table_path: formatName([...at, 't']),
+      ...fields,
+    })
+
   /** Makes a schedule; its first check comes when a test says so, and when. */
   async function watch(table: string, fields: object): Promise<string> {
     const reply = await tenant.ask('POST', '/api/v1/sdk/freshness/schedules', {
@@ -195,5 +203,5 @@ function schedulesOf(
       [scheduleId],
     )
 
-  return { watch, check, sweep, record, records, change, alerts }
+  return { ask, watch, check, sweep, record, records, change, alerts }
 }

@@ -1,0 +1,157 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  tablePath,
+  type ConstraintInfo,
+  type ConstraintProperties,
+  type TableInfo,
+} from '../../connectors/catalog.ts'
+
+/** The names that tables and columns have now, by those that they had. */
+export interface Follow {
+  table(path: string): string
+  column(path: string, column: string): string
+}
+
+/** One constraint that came, went or was modified. */
+interface ConstraintDifference {
+  oldValue: object | null
+  newValue: object | null
+  impact: 'high' | 'medium'
+}
+
+/** Properties as the API names them. */
+const PROPERTY_NAMES = {
+  onDelete: 'on_delete',
+  onUpdate: 'on_update',
+  match: 'match',
+  deferrable: 'deferrable',
+  initiallyDeferred: 'initially_deferred',
+  nullsNotDistinct: 'nulls_not_distinct',
+  prefixLengths: 'prefix_lengths',
+} as const satisfies Record<keyof ConstraintProperties, string>
+
+const PROPERTIES = Object.keys(PROPERTY_NAMES) as (keyof ConstraintProperties)[]
+
+/** Properties in an order of their own, for a fingerprint: objects that were stored as JSON lose theirs. */
+export function propertyList(properties: ConstraintProperties): unknown[] {
+  return PROPERTIES.map(name => properties[name])
+}
+
+/** The differences between the constraints of one table. */
+export function compareConstraints(old: TableInfo, now: TableInfo, follow: Follow): ConstraintDifference[] {
+  const path = tablePath(now)
+  return pairConstraints(old.constraints, now.constraints).flatMap(([a, b]) => {
+    if (a && b && isSame(a, b, path, follow)) return []
+    return {
+      oldValue: a ? constraintValue(a, path) : null,
+      newValue: b ? constraintValue(b, path) : null,
+      impact: isKeyWeakened(a, b, column => follow.column(path, column)) ? 'high' : 'medium',
+    }
+  })
+}
+
+type Side = ConstraintInfo | undefined
+
+/** By name and type, as a unique index may be called what a foreign key is; what is left, by name alone. */
+function pairConstraints(old: readonly ConstraintInfo[], now: readonly ConstraintInfo[]): [Side, Side][] {
+  const left = new Set(now)
+  const take = (fits: (constraint: ConstraintInfo) => boolean) => {
+    const found = [...left].find(fits)
+    if (found) left.delete(found)
+    return found
+  }
+  const same = old.map(a => [a, take(b => b.name === a.name && b.type === a.type)] as const)
+  const pairs = same.map(([a, b]): [Side, Side] => [a, b ?? take(({ name }) => name === a.name)])
+  return [...pairs, ...[...left].map((b): [Side, Side] => [undefined, b])]
+}
+
+/** What one of the two does not know is not compared: an older version stored no properties, a role may not see them. */
+function isSame(a: ConstraintInfo, b: ConstraintInfo, path: string, follow: Follow): boolean {
+  const hasReferences = (a.references && b.references) !== undefined || a.type !== b.type
+  const hasProperties = (a.properties && b.properties) !== undefined
+  const comparable = (constraint: ConstraintInfo): ConstraintInfo => ({
+    ...constraint,
+    ...(!hasReferences && { references: undefined }),
+    ...(!hasProperties && { properties: undefined }),
+  })
+  return isDeepStrictEqual(constraintValue(comparable(a), path, follow), constraintValue(comparable(b), path))
+}
+
+const AS_IT_WAS: Follow = { table: path => path, column: (_, column) => column }
+
+/**
+ * Takes properties that accepted constraints lack from states of the table that came later, the first that knows them of
+ * a constraint that is otherwise the same.
+ * @returns undefined where that adds none
+ */
+export function completeConstraints(
+  accepted: readonly ConstraintInfo[],
+  later: readonly (TableInfo | null)[],
+): ConstraintInfo[] | undefined {
+  let isCompleted = false
+  const completed = accepted.map(constraint => {
+    if (constraint.properties) return constraint
+    for (const table of later) {
+      const path = table ? tablePath(table) : ''
+      const same = table?.constraints.find(
+        other => other.properties !== undefined && isSame(constraint, other, path, AS_IT_WAS),
+      )
+      if (!same?.properties) continue
+      isCompleted = true
+      return { ...constraint, properties: same.properties }
+    }
+    return constraint
+  })
+  return isCompleted ? completed : undefined
+}
+
+/** A constraint as it is told: in the names of its time, or, to compare it, in those that `follow` knows. */
+function constraintValue(
+  { name, type, columns, references, properties = {} }: ConstraintInfo,
+  path: string,
+  follow = AS_IT_WAS,
+): object {
+  const target = references && tablePath(references.table)
+  return {
+    name,
+    type,
+    columns: columns.map(column => follow.column(path, column)),
+    ...(references &&
+      target !== undefined && {
+        references: {
+          table: follow.table(target),
+          columns: references.columns.map(column => follow.column(target, column)),
+        },
+      }),
+    ...Object.fromEntries(
+      PROPERTIES.flatMap(property => {
+        const value = properties[property]
+        return value === undefined ? [] : [[PROPERTY_NAMES[property], value]]
+      }),
+    ),
+  }
+}
+
+/**
+ * Whether a primary key or unique constraint went, or no longer guarantees what it did: rows that it refused are let in.
+ * @param follow the name that a column of the table has now
+ */
+function isKeyWeakened(old: Side, now: Side, follow: (column: string) => string): boolean {
+  if (!old || old.type === 'foreign_key') return false
+  if (!now || now.type === 'foreign_key') return true
+  if (old.type === 'primary_key' && now.type === 'unique') return true
+  const [before, after] = [old.properties, now.properties]
+  if (before && after) {
+    if (after.deferrable && !before.deferrable) return true
+    if (after.initiallyDeferred && !before.initiallyDeferred) return true
+    if (before.nullsNotDistinct && !after.nullsNotDistinct && now.type === 'unique') return true
+  }
+  // Unique in fewer columns, or in shorter parts of them, is unique in more.
+  const lengths = new Map(
+    old.columns.map((column, index) => [follow(column), before?.prefixLengths?.[index] ?? Infinity]),
+  )
+  return now.columns.some((column, index) => {
+    const length = lengths.get(column)
+    return length === undefined || (before && after && (after.prefixLengths?.[index] ?? Infinity) > length)
+  })
+}

@@ -1,0 +1,16 @@
+import t from 'tap'
+import { discover, makeWorld } from '../helpers/world.ts'
+
+const world = await makeWorld(t, ['create table orders (id int)'])
+const { tenant, asset } = world
+
+t.test('what is wrong with a config names the config and what it may hold', async t => {
+  await discover(world)
+  const says = async (config: object, type = 'RANGE') => {
+    const body = { rule_type: type, table_path: 'public.orders', column_name: 'id', rule_config: config }
+    const { body: refused } = await tenant.ask('POST', `/api/v1/sdk/validity/${asset.id}`, body)
+    return refused.error.details.error as string
+  }
+  t.equal(await says({}), 'rule_config must contain at least one of [min, max]')
+  t.match(await says({ min: 1, mix: 2 }), /^mix is not allowed; allowed are (min, max|max, min)$/)
+})
