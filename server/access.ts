@@ -1,4 +1,4 @@
-import type { Request, RouteOptions, Server } from '@hapi/hapi'
+import type { Request, RouteOptions } from '@hapi/hapi'
 import type { Plan } from './config.ts'
 import type { Transaction } from './database.ts'
 import { apiError } from './errors.ts'
@@ -50,6 +50,7 @@ export interface Guard {
     | 'magic'
     | 'events'
     | 'beta'
+    | 'contracts'
     | null
 }
 
@@ -59,11 +60,11 @@ declare module '@hapi/hapi' {
   }
 }
 
-/** The strategies in the order they are tried: a key says of itself that it is one. */
-const STRATEGIES = ['api-key', 'jwt']
+/** The strategy of guarded routes, which `admission.ts` registers. */
+export const CALLER_STRATEGY = 'caller'
 
 function guarded(guard: Guard): RouteOptions {
-  return { auth: { strategies: STRATEGIES }, plugins: { access: guard } }
+  return { auth: CALLER_STRATEGY, plugins: { access: guard } }
 }
 
 /** Route options to spread into a route: who may call it, and what counts the calls. */
@@ -78,6 +79,7 @@ export const access = {
   magic: { auth: false, plugins: { access: { limit: 'magic' } } } as RouteOptions,
   events: { auth: false, plugins: { access: { limit: 'events' } } } as RouteOptions,
   beta: { auth: false, plugins: { access: { limit: 'beta' } } } as RouteOptions,
+  contracts: { auth: false, plugins: { access: { limit: 'contracts' } } } as RouteOptions,
   read: guarded({ scope: 'read-only', limit: 'asset' }),
   write: guarded({ scope: 'read-write', limit: 'asset' }),
   admin: guarded({ scope: 'admin', limit: 'asset' }),
@@ -114,46 +116,36 @@ export function covers(scope: Scope, required: Scope): boolean {
   return SCOPES.indexOf(scope) >= SCOPES.indexOf(required)
 }
 
-/** Refuses a caller whose credential is of the wrong kind or too weak, before the input is looked at. */
-export function enforceAccess(server: Server): void {
-  server.auth.default({ strategies: STRATEGIES })
-  server.ext('onPreStart', () => {
-    const bare = server.table().find(route => route.settings.plugins?.access === undefined)
-    if (bare)
-      throw new Error(
-        `Route ${bare.method} ${bare.path} does not say who may call it: spread one of access.* into its options`,
-      )
-  })
-  server.ext('onCredentials', (request, h) => {
-    const guard = request.route.settings.plugins?.access
-    const who = caller(request)
-    if (guard?.sessionOnly && who.kind !== 'session') {
-      throw apiError(
-        'FORBIDDEN',
-        'This endpoint takes a sign-in token, not an API key: POST /api/v1/auth/login gives one',
-        {
-          current_scope: who.scope,
-          required_scope: 'session',
-        },
-      )
-    }
-    if (guard?.scope && !covers(who.scope, guard.scope)) {
-      throw apiError('FORBIDDEN', `This needs the scope ${guard.scope}; the credential has ${who.scope}`, {
+/** The 403 of a caller whose credential is of the wrong kind or too weak for the route; null where it will do. */
+export function refusalOf(request: Request): Error | null {
+  const guard = request.route.settings.plugins?.access
+  const who = caller(request)
+  if (guard?.sessionOnly && who.kind !== 'session') {
+    return apiError(
+      'FORBIDDEN',
+      'This endpoint takes a sign-in token, not an API key: POST /api/v1/auth/login gives one',
+      {
         current_scope: who.scope,
-        required_scope: guard.scope,
-      })
-    }
-    // A dry run changes nothing, and yet works at a source.
-    if (who.isDemo && request.method !== 'get' && request.method !== 'head') {
-      throw apiError(
-        'FORBIDDEN',
-        'The key of a demo session reads only: sign up to try this with your own data',
-        {
-          current_scope: who.scope,
-          required_scope: 'read-write',
-        },
-      )
-    }
-    return h.continue
-  })
+        required_scope: 'session',
+      },
+    )
+  }
+  if (guard?.scope && !covers(who.scope, guard.scope)) {
+    return apiError('FORBIDDEN', `This needs the scope ${guard.scope}; the credential has ${who.scope}`, {
+      current_scope: who.scope,
+      required_scope: guard.scope,
+    })
+  }
+  // A dry run changes nothing, and yet works at a source.
+  if (who.isDemo && request.method !== 'get' && request.method !== 'head') {
+    return apiError(
+      'FORBIDDEN',
+      'The key of a demo session reads only: sign up to try this with your own data',
+      {
+        current_scope: who.scope,
+        required_scope: 'read-write',
+      },
+    )
+  }
+  return null
 }

@@ -1,17 +1,20 @@
 import { createServer } from 'node:http'
+import { join, resolve } from 'node:path'
 import Hapi, { type Plugin, type Request, type Server } from '@hapi/hapi'
 import { Model } from 'objection'
 import hapiPino from 'hapi-pino'
 import type { Logger } from 'pino'
 import type { CheckType } from '../checks/check.ts'
 import type { Connector, Egress } from '../connectors/connector.ts'
-import { enforceAccess } from './access.ts'
+import { installAdmission } from './admission.ts'
+import { handleClientErrors } from './client-errors.ts'
 import type { Config } from './config.ts'
 import { isAway, migrate, openDatabase, type Database } from './database.ts'
 import { installDrain } from './drain.ts'
 import { placeOf, sourceEgress, type EgressPolicy, type SourcePolicy } from './egress.ts'
 import { installHealth } from './health.ts'
 import { loadExtensions } from './extensions.ts'
+import { installJsonIndent } from './json-indent.ts'
 import { replyFields, requestFields, requestLogger } from './log.ts'
 import { makeJobs, type Jobs } from './jobs.ts'
 import { appRolePassword } from './installation.ts'
@@ -41,6 +44,8 @@ declare module '@hapi/hapi' {
     telemetry: Telemetry
     /** What sources may reach. */
     sourceEgress: Egress
+    /** What the demo source of a company may reach: the demo's own files. */
+    demoEgress: Egress
     /** What webhooks and other calls of ours may reach. */
     egress: EgressPolicy
     /** The mail server; null where the settings name none. */
@@ -60,8 +65,6 @@ export interface BuildOptions {
   ownerUrl: string
   /** As `makeVault` takes it. */
   secretKey: string | (() => string)
-  /** Folders of file sources beside those of the settings. */
-  fileSources?: readonly string[]
   /** CIDRs sources may reach when EGRESS_ALLOW is not set. */
   sourceAllow?: readonly string[]
   /** CIDRs webhooks may reach when EGRESS_ALLOW is not set; for tests. */
@@ -88,7 +91,11 @@ export async function build(options: BuildOptions): Promise<Server> {
   server.decorate('server', 'jobs', jobs)
   server.decorate('server', 'connectors', new Registry<Connector>('connector', connectorShape))
   server.decorate('server', 'checks', new Registry<CheckType>('check type', checkShape))
-  server.decorate('server', 'sourceEgress', sourceEgress(sourcePolicy(options)))
+  server.decorate('server', 'vocabularies', new Map(Object.entries(vocabulariesOf(server))))
+  const policy = sourcePolicy(options)
+  server.decorate('server', 'sourceEgress', sourceEgress(policy))
+  const demoFolder = join(resolve(config.dataDir), 'demo')
+  server.decorate('server', 'demoEgress', sourceEgress({ ...policy, fileSources: [demoFolder] }))
   server.decorate('server', 'mail', openMail(config) as never)
   server.decorate('server', 'egress', {
     allow: config.egressAllow ?? options.webhookAllow ?? [],
@@ -100,13 +107,18 @@ export async function build(options: BuildOptions): Promise<Server> {
   server.decorate('server', 'db', lazyDatabase(database))
   server.decorate('server', 'telemetry', makeTelemetry(config.role))
   followRequests(server)
+  handleClientErrors(server.listener, {
+    log,
+    onReply: status => server.telemetry.request('ANY', 'none', status, 0),
+  })
   installHealth(server)
   readAtScrapes(server)
   shapeReplies(server)
+  installJsonIndent(server)
   await server.register({ plugin: hapiPino, options: requestLog(log) })
-  await server.register(manifest.plugins as Plugin<undefined>[])
   installLimits(server)
-  enforceAccess(server)
+  installAdmission(server)
+  await server.register(manifest.plugins as Plugin<undefined>[])
   installIdempotency(server)
   installDrain(server)
   jobs.add(keepPartitions)
@@ -147,6 +159,20 @@ export async function build(options: BuildOptions): Promise<Server> {
   return server
 }
 
+/** What the description lists of each registry. */
+function vocabulariesOf(server: Server): Record<string, () => string[]> {
+  const typesOf = (family: CheckType['family']) => () =>
+    server.checks
+      .all()
+      .filter(check => check.family === family)
+      .map(({ name }) => name)
+  return {
+    source_type: () => server.connectors.names(),
+    rule_type: typesOf('rule'),
+    metric_type: typesOf('metric'),
+  }
+}
+
 /** What comes after the months that are there is stored all the same, so that nobody has to wait for them. */
 async function prepareMonths({ db, pino }: Server): Promise<void> {
   try {
@@ -165,7 +191,7 @@ function sourcePolicy({ config, ownerUrl, ...options }: BuildOptions): SourcePol
   const owner = config.databaseUrl === undefined ? { host, port } : { host, port, database }
   return {
     allow: config.egressAllow ?? options.sourceAllow ?? [],
-    fileSources: [...config.fileSources, ...(options.fileSources ?? [])],
+    fileSources: config.fileSources,
     own: [owner, ...(config.appDatabaseUrl ? [placeOf(config.appDatabaseUrl)] : [])],
   }
 }
@@ -207,6 +233,8 @@ function hapi(config: Config): Server {
     connectionsCheckingInterval: 2_000,
     headersTimeout: 10_000,
     requestTimeout: 20_000,
+    // Node would answer a request without a host itself, with nothing.
+    requireHostHeader: false,
   })
   // Workers serve nobody: beside a web process with the same settings, the port is that one's. And hapi cannot end
   // in order what it never began.
@@ -224,7 +252,13 @@ function hapi(config: Config): Server {
       },
       // Replies are held to their schemas by the tests; a request does not pay for it. Of parts there are none.
       response: { sample: 0, ranges: false },
-      payload: { maxBytes: 1_048_576, allow: 'application/json', timeout: false },
+      // A field `__proto__` is refused as any unknown one is.
+      payload: {
+        maxBytes: 1_048_576,
+        allow: 'application/json',
+        timeout: false,
+        protoAction: 'ignore',
+      },
       security: { hsts: false, noSniff: true, xframe: 'deny', referrer: 'no-referrer' },
     },
     router: { stripTrailingSlash: true },

@@ -1,10 +1,11 @@
 /** The gate of a pipeline: a command that runs the checks of an asset, and ends with 0 only when they pass. */
 import { Option, type Command } from 'commander'
 import { fromAfar, Refusal, spoken, withClient, type Client, type ClientOptions } from './client.ts'
-import { answer, CommandError, EXIT, oneLine, ofCompany, unlessAborted } from './command.ts'
+import { answer, CommandError, EXIT, ofCompany, unlessAborted } from './command.ts'
 import type { Ending, Terminal } from './command.ts'
 import { follow } from './client-job.ts'
 import { limited, timeLimit } from './patience.ts'
+import { oneLine } from './terminal-text.ts'
 
 /** From the least to the worst. */
 const SEVERITIES = ['info', 'warning', 'critical'] as const
@@ -67,7 +68,9 @@ export function checkGate(command: Command, terminal: Terminal, ending: Ending):
     .action(async (asset: string, options: CheckOptions) => {
       ending.unexpected = EXIT.error
       const found = await limited({ signal: terminal.signal, timeout: options.timeout }, signal =>
-        withClient(options, signal, client => run(client, asset, options.table, signal)),
+        withClient(options, signal, client =>
+          run(client, asset, options.table, { signal, note: terminal.err }),
+        ),
       )
       const verdict = judgeChecks(found, options.failOn)
       answer(terminal, options, verdict, ...tableOf(verdict.findings), verdict.message)
@@ -89,16 +92,22 @@ Ends with
 After a load, before anybody reads it:
   tidemark check shop --table public.orders --fail-on warning && ./publish-orders`
 
+interface RunOptions {
+  signal: AbortSignal
+  /** Takes lines for a person, beside the answer. */
+  note(line: string): void
+}
+
 /** Runs the checks: in this process, where there may be no workers, or as a job of the service. */
 async function run(
   client: Client,
   asset: string,
   tablePath: string | undefined,
-  signal: AbortSignal,
+  options: RunOptions,
 ): Promise<Checked> {
   return client.near
-    ? runHere(client.near, asset, tablePath, signal)
-    : runThere(client, asset, tablePath, signal)
+    ? runHere(client.near, asset, tablePath, options.signal)
+    : runThere(client, asset, tablePath, options)
 }
 
 async function runHere(
@@ -124,13 +133,13 @@ async function runThere(
   client: Client,
   asset: string,
   tablePath: string | undefined,
-  signal: AbortSignal,
+  { signal, note }: RunOptions,
 ): Promise<Checked> {
   const path = `/sdk/assets/${encodeURIComponent(asset)}/check`
   const body = tablePath === undefined ? undefined : { table_path: tablePath }
   const asked = await client.ask<{ data: { job_id: string } }>('POST', path, signal, body).catch(told)
   const what = `The check of ${asset}`
-  const job = await follow<Checked>(client, asked.body.data.job_id, { what }, signal)
+  const job = await follow<Checked>(client, asked.body.data.job_id, { what, note }, signal)
   if (job.status === 'completed' && job.result) return job.result
   const why =
     job.status === 'cancelled' ? 'was cancelled' : `failed: ${job.error?.message ?? 'nobody knows why'}`

@@ -1,17 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { ROLES, SCOPES, type Role, type Scope } from './access.ts'
-import { answer, CommandError, EXIT, inert, json, ofCompany, withServer } from './command.ts'
+import { answer, CommandError, EXIT, json, ofCompany, withServer } from './command.ts'
 import type { Ending, Options, Terminal } from './command.ts'
 import { answerRequests, detect, INTERVALS, METRICS, type DetectOptions } from './detect.ts'
 import { checkGate } from './check-gate.ts'
 import { contractCommands } from './contracts.ts'
 import { ConfigError, describeSettings, PLANS, readConfig, type Plan } from './config.ts'
 import { freshnessGate } from './gate.ts'
+import { MAX_DATE } from './input.ts'
 import { dashboardCommand, jobCommands } from './jobs/commands.ts'
 import { LineError } from './lines.ts'
 import { makeLog } from './log.ts'
 import { auditCommands, secretRotation } from './safety.ts'
+import { withoutControls } from './terminal-text.ts'
 import { version } from './version.ts'
 
 /** Errors whose message is a sentence for the operator. */
@@ -33,7 +35,7 @@ export async function runCommand(words: readonly string[], terminal: Terminal): 
     const { message, stack } = error as Error
     const status = (error as { output?: { statusCode?: number } }).output?.statusCode
     const isOurs = SPOKEN.includes((error as Error).name) || (status !== undefined && status < 500)
-    terminal.err(inert(isOurs ? message : (stack ?? message)))
+    terminal.err(withoutControls(isOurs ? message : (stack ?? message)))
     if (error instanceof CommandError) return error.exit
     if (error instanceof ConfigError || error instanceof LineError || status === 400) return EXIT.usage
     return status === 404 ? EXIT.notFound : ending.unexpected
@@ -69,11 +71,16 @@ function program(terminal: Terminal, ending: Ending): Command {
   secretRotation(settings.command('rotate-secret'), terminal)
   json(settings).action((options: Options) => {
     const settings = describeSettings()
-    const lines = settings.flatMap(({ name, value, default: fallback, about }) => [
-      `${name}=${value ?? fallback ?? ''}${value === null ? '  (default)' : ''}`,
-      `    ${about}`,
+    const groups = Map.groupBy(settings, ({ group }) => group)
+    const lines = [...groups].flatMap(([group, members]) => [
+      '',
+      group,
+      ...members.flatMap(({ name, value, default: fallback, about }) => [
+        `  ${name}=${value ?? fallback ?? ''}${value !== null ? '' : fallback === null ? '  (not set)' : '  (default)'}`,
+        `      ${about}`,
+      ]),
     ])
-    answer(terminal, options, settings, ...lines)
+    answer(terminal, options, settings, ...lines.slice(1))
   })
   companies(command.command('companies').description('companies and their plans'), terminal)
   users(command.command('users').description('users of a company'), terminal)
@@ -168,7 +175,13 @@ function keys(parent: Command, terminal: Terminal): void {
     withServer(terminal, async server => {
       const { id: companyId } = await server.plugins.auth.findCompany(options.company)
       const records = await server.plugins.auth.listKeys(companyId)
-      answer(terminal, options, records, ...records.map(record => keyLine(record as KeyRecord)))
+      const lines = records.map(record => keyLine(record as KeyRecord))
+      answer(
+        terminal,
+        options,
+        records,
+        ...(lines.length > 0 ? [KEY_HEAD, ...lines] : ['There are no keys yet']),
+      )
     }),
   )
   ofCompany(parent.command('revoke <id>').description('end an API key for good')).action(
@@ -189,8 +202,14 @@ interface KeyRecord {
   is_active: boolean
 }
 
+const KEY_HEAD = keyColumns('id', 'key', 'scope', 'state', 'name')
+
 function keyLine({ id, display_key: key, scope, is_active: isActive, name }: KeyRecord): string {
-  return `${id}  ${key}  ${scope.padEnd(10)}  ${isActive ? 'active ' : 'ended  '}  ${name}`
+  return keyColumns(id, key, scope, isActive ? 'active' : 'ended', name)
+}
+
+function keyColumns(id: string, key: string, scope: string, state: string, name: string): string {
+  return `${id.padEnd(36)}  ${key.padEnd(19)}  ${scope.padEnd(10)}  ${state.padEnd(6)}  ${name}`
 }
 
 function prospects(parent: Command, terminal: Terminal): void {
@@ -244,6 +263,9 @@ function badge(command: Command, terminal: Terminal): void {
           freshness_enabled: freshness,
         })
         const what = isNew ? 'Made a badge' : 'The badge'
+        // The command knows its own settings only, not where the service listens.
+        if (describeSettings().some(({ name, value }) => name === 'BASE_URL' && value === null))
+          terminal.err(`BASE_URL is not set: the service may not listen at ${server.config.baseUrl}`)
         answer(terminal, options, badge, `${what}: ${badge.status}`, badge.badge_url, badge.markdown)
       }),
     )
@@ -312,5 +334,6 @@ function futureTime(text: string): Date {
   if (Number.isNaN(time.getTime()))
     throw new InvalidArgumentError('Give a time such as 2030-01-31T00:00:00Z.')
   if (time <= new Date()) throw new InvalidArgumentError('Give a time in the future.')
+  if (time > MAX_DATE) throw new InvalidArgumentError('Give a time before the year 10000.')
   return time
 }

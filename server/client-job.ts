@@ -21,19 +21,32 @@ const POLLS = [100, 200, 700, 1_000, 2_000, 3_000]
 /** Milliseconds that the service may be away meanwhile, as while it starts anew: its workers go on, or take up again. */
 const AWAY = 120_000
 
+/** Milliseconds after which a job that no worker has taken up is worth a note. */
+const PENDING_NOTE_MS = 15_000
+
 /**
- * Waits for a job of the service to end.
- * @param told what it is called, and what a caller can do instead of waiting for workers
+ * Waits for a job of the service to end. Notes once that no worker has taken it up, when that takes long.
+ * @param told what it is called, what a caller can do instead of waiting for workers, where notes go, and after how
+ *   many milliseconds (defaults to 15,000)
  * @throws CommandError when the time is over before it has ended, or nobody answers for two minutes
  */
 export async function follow<Result>(
   client: Client,
   jobId: string,
-  told: { what: string; instead?: string },
+  told: { what: string; instead?: string; note(line: string): void; noteAfterMs?: number },
   signal: AbortSignal,
 ): Promise<Ended<Result>> {
   let status = 'pending'
-  let answeredAt = performance.now()
+  const startedAt = performance.now()
+  let answeredAt = startedAt
+  let isNoted = false
+  const worker = 'does a process with ROLE all or worker run there?'
+  const notePending = () => {
+    const waitedMs = performance.now() - startedAt
+    if (isNoted || status !== 'pending' || waitedMs < (told.noteAfterMs ?? PENDING_NOTE_MS)) return
+    isNoted = true
+    told.note(`${told.what} waits for a worker: ${worker} --timeout limits the waiting`)
+  }
   const ask = async () => {
     try {
       const { body } = await client.ask<{ data: Ended<Result> }>('GET', `/sdk/jobs/${jobId}`, signal)
@@ -51,10 +64,10 @@ export async function follow<Result>(
       const job = await ask()
       status = job?.status ?? status
       if (job && ['completed', 'failed', 'cancelled'].includes(status)) return job
+      notePending()
     }
   } catch (error) {
     if ((signal.reason as Error | undefined)?.name !== 'TimeoutError') throw error
-    const worker = 'does a process with ROLE all or worker run there?'
     const advice =
       status === 'pending'
         ? [worker, told.instead].filter(Boolean).join(' ')

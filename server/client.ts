@@ -5,8 +5,9 @@ import type { Server } from '@hapi/hapi'
 import { Option, type Command } from 'commander'
 import type { RequestError, Response } from 'got'
 import type { Caller } from './access.ts'
-import { CommandError, EXIT, oneLine, unlessAborted, withServer, type Options } from './command.ts'
+import { CommandError, EXIT, unlessAborted, withServer, type Options } from './command.ts'
 import { hasErrorData } from './errors.ts'
+import { oneLine } from './terminal-text.ts'
 
 /** What the service answered; anything but success was thrown. */
 export interface Answer<Body> {

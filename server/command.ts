@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { readConfig } from './config.ts'
 import { makeLog } from './log.ts'
 import type { OpenProcess } from './start.ts'
+import { withoutControls } from './terminal-text.ts'
 
 /** How commands end: what went wrong can be told from the number. */
 export const EXIT = { fine: 0, failed: 1, usage: 2, notFound: 3, error: 5 } as const
@@ -58,7 +59,7 @@ export function ofCompany(command: Command): Command {
 /** Prints the value as JSON where that was asked for, else the lines. */
 export function answer(terminal: Terminal, options: Options, value: unknown, ...lines: string[]): void {
   if (options.json) terminal.out(JSON.stringify(value, null, 2))
-  else for (const line of lines) terminal.out(inert(line))
+  else for (const line of lines) terminal.out(withoutControls(line))
 }
 
 /**
@@ -89,14 +90,4 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
     else signal.addEventListener('abort', abort, { once: true })
   })
   return Promise.race([work, aborted])
-}
-
-/** A text without the characters that a terminal would obey; its lines stay. */
-export function inert(text: string): string {
-  return text.replaceAll(/[^\P{Cc}\n]/gu, ' ')
-}
-
-/** A text of others as one line, without what a terminal would obey. */
-export function oneLine(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
 }

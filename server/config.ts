@@ -1,9 +1,8 @@
-import { statSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import Joi from 'joi'
 import { describeOAuth, readOAuth, type OAuthSettings } from './oauth-settings.ts'
 import { defaultFrom, smtpFrom, smtpUrl, type MailAddress, type SmtpServer } from './smtp-settings.ts'
+import { cidrs, delays, folders, list, ports, postgresUrl, secretKey } from './setting-schemas.ts'
 import { TIMEZONE } from './timezones.ts'
 
 /** Every setting, parsed. Names are those of the environment variables in camelCase. */
@@ -59,201 +58,177 @@ export interface Config {
 export const PLANS = ['free_trial', 'starter', 'growth', 'professional', 'enterprise'] as const
 export type Plan = (typeof PLANS)[number]
 
-const list = (separator: string) =>
-  Joi.string()
-    .allow('')
-    .custom((value: string) =>
-      value
-        .split(separator)
-        .map(part => part.trim())
-        .filter(Boolean),
-    )
-
-function isCidr(text: string): boolean {
-  const [address = '', bits = ''] = text.split('/')
-  const widest = { 4: 32, 6: 128 }[isIP(address)] ?? -1
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= widest
-}
-
-const cidrs = list(',').custom((value: string[], helpers) => {
-  const bad = value.find(cidr => !isCidr(cidr))
-  return bad === undefined
-    ? value
-    : helpers.message({ custom: `{{#label}} holds ${bad}, which is not a CIDR such as 10.0.0.0/8` })
-})
-
-const folders = list(':').custom((value: string[], helpers) => {
-  const bad = value.find(folder => !statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-  return bad === undefined
-    ? value
-    : helpers.message({ custom: `{{#label}} names ${bad}, which is no folder: make it, or correct the path` })
-})
-
-const delays = list(',').custom((value: string[], helpers) => {
-  const seconds = value.map(Number)
-  return seconds.length > 0 && seconds.every(second => Number.isFinite(second) && second >= 0)
-    ? seconds
-    : helpers.message({
-        custom: '{{#label}} must be seconds of 0 or more separated by commas, such as 0,60,300,900,3600',
-      })
-})
-
-const ports = list(',').custom((value: string[], helpers) =>
-  value.length > 0 &&
-  value.every(port => /^\d{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535)
-    ? value.map(Number)
-    : helpers.message({
-        custom: '{{#label}} must be ports of 1 to 65535 separated by commas, such as 443,8443',
-      }),
-)
-
-const secretKey = Joi.string().custom((value: string, helpers) =>
-  value.split(',').every(key => Buffer.from(key.trim(), 'base64').length === 32)
-    ? value
-    : helpers.message({
-        custom:
-          '{{#label}} must be 32 bytes in base64 (make one with: openssl rand -base64 32), or several separated by commas, newest first',
-      }),
-)
-
-const postgresUrl = Joi.string().uri({ scheme: ['postgres', 'postgresql'] })
-
 /** Four weeks, which is what a detector compares a day with, and a week of room. */
 const retention = Joi.number().integer().min(35).max(36_500).default(400)
 
-/** One row a setting: its schema with its default, whether it is secret, and what it does. */
+/** One row a setting: what it belongs to, its schema with its default, whether it is secret, and what it does. */
 const SETTINGS = {
-  PORT: { schema: Joi.number().port().default(8000), about: 'Port of the HTTP server; 0 takes a free one.' },
-  HOST: { schema: Joi.string().default('127.0.0.1'), about: 'Address the HTTP server listens on.' },
+  PORT: {
+    group: 'HTTP',
+    schema: Joi.number().port().default(8000),
+    about: 'Port of the HTTP server; 0 takes a free one.',
+  },
+  HOST: {
+    group: 'HTTP',
+    schema: Joi.string().default('127.0.0.1'),
+    about: 'Address the HTTP server listens on.',
+  },
   BASE_URL: {
+    group: 'HTTP',
     schema: Joi.string().uri({ scheme: ['http', 'https'] }),
     about: 'Address that links start with; http://HOST:PORT unless set.',
   },
   ROLE: {
+    group: 'Process',
     schema: Joi.string().valid('all', 'web', 'worker').default('all'),
     about: 'What this process does: serve HTTP, work jobs, or both.',
   },
   DATABASE_URL: {
+    group: 'Database',
     schema: postgresUrl,
     secret: true,
     about:
       'PostgreSQL 13 or newer; its role owns the database. Without it an embedded PostgreSQL runs under DATA_DIR.',
   },
   APP_DATABASE_URL: {
+    group: 'Database',
     schema: postgresUrl,
     secret: true,
     about: 'The application role, when the role of DATABASE_URL may not create roles.',
   },
   DATA_DIR: {
+    group: 'Process',
     schema: Joi.string().default('./.data'),
     about: 'Folder of the embedded PostgreSQL, its secret key and the demo source.',
   },
   SECRET_KEY: {
+    group: 'Database',
     schema: secretKey,
     secret: true,
     about:
       'Encrypts stored secrets: 32 bytes in base64, or several, newest first. Required with DATABASE_URL.',
   },
   EXTENSIONS: {
+    group: 'Process',
     schema: list(',').default([]),
     about: 'Packages or files of hapi plugins that add connectors and checks, separated by commas.',
   },
   EGRESS_ALLOW: {
+    group: 'Sources',
     schema: cidrs,
     about:
       'CIDRs that sources and webhooks may reach besides public addresses. Unset and embedded: sources may reach loopback.',
   },
   FILE_SOURCES: {
+    group: 'Sources',
     schema: folders.default([]),
-    about:
-      'Folders, which must be there, whose database files may be sources, separated by colons; DATA_DIR/demo is always one.',
+    about: 'Folders, which must be there, whose database files may be sources, separated by colons.',
   },
   DEFAULT_PLAN: {
+    group: 'Accounts',
     schema: Joi.string()
       .valid(...PLANS)
       .default('enterprise'),
     about: 'Plan of a new company; it sets the rate limits of API keys.',
   },
   DEMO_ENABLED: {
+    group: 'Accounts',
     schema: Joi.boolean(),
     about: 'Whether the demo company is made; true with the embedded database, else false.',
   },
   TRUST_PROXY: {
+    group: 'HTTP',
     schema: Joi.number().integer().min(0).max(10).default(0),
     about: 'How many proxies stand in front, for the client address.',
   },
   BETA_OPEN: {
+    group: 'Accounts',
     schema: Joi.boolean().default(true),
     about: 'Whether people may sign up for the beta.',
   },
   BETA_CAPACITY: {
+    group: 'Accounts',
     schema: Joi.number().integer().min(0),
     about: 'How many may sign up for the beta; any number unless set.',
   },
   WEBHOOK_DELAYS: {
+    group: 'Alerts',
     schema: delays.default([0, 60, 300, 900, 3600]),
     about: 'Seconds before each delivery attempt, counted from the end of the one before.',
   },
   SMTP_URL: {
+    group: 'Alerts',
     schema: smtpUrl,
     secret: true,
     about:
       'Mail server for alerts by email: smtps://USER:PASSWORD@HOST (TLS) or smtp://… (STARTTLS; with ?tls=off none, for a relay next door).',
   },
   SMTP_FROM: {
+    group: 'Alerts',
     schema: smtpFrom,
     about:
       'Who mail comes from, such as Tidemark <alerts@example.com>; tidemark@ the host of BASE_URL unless set.',
   },
   WEBHOOK_PORTS: {
+    group: 'Alerts',
     schema: ports.default([443]),
     about:
       'Ports of public addresses that alerts may be sent to; networks of EGRESS_ALLOW are reached on any.',
   },
   DASHBOARD_PASSWORD: {
+    group: 'Operation',
     schema: Joi.string().min(12),
     secret: true,
     about:
       'What the dashboard command is signed in to with, 12 characters or more; made and printed unless set.',
   },
   STATEMENT_TIMEOUT: {
+    group: 'Sources',
     schema: Joi.number().integer().min(1).max(3600).default(60),
     about: 'Seconds after which a statement at a source is ended there.',
   },
   RETENTION_RESULTS_DAYS: {
+    group: 'Retention',
     schema: retention,
     about:
       'Days for which results of checks, snapshots of metrics and freshness checks are kept; 35 or more.',
   },
   RETENTION_CHANGES_DAYS: {
+    group: 'Retention',
     schema: retention,
     about: 'Days for which schema changes and runs of discovery are kept; 35 or more.',
   },
   RETENTION_ALERTS_DAYS: {
+    group: 'Retention',
     schema: retention,
     about: 'Days for which alerts are kept once they are over, and what was sent; 35 or more.',
   },
   TIMEZONE: {
+    group: 'Sources',
     schema: TIMEZONE.default('UTC'),
     about: 'Zone of timestamps that carry none, where a source does not say.',
   },
   METRICS_PORT: {
+    group: 'Operation',
     schema: Joi.number().port(),
     about: 'Port where /metrics and /health of this process are served, in every role; nowhere unless set.',
   },
   METRICS_HOST: {
+    group: 'Operation',
     schema: Joi.string().default('127.0.0.1'),
     about: 'Address that METRICS_PORT listens on; whoever reaches it needs no credential.',
   },
   LOG_LEVEL: {
+    group: 'Operation',
     schema: Joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),
     about: 'Least level that is logged.',
   },
   LOG_FORMAT: {
-    schema: Joi.string().valid('json', 'pretty').default('json'),
-    about: 'JSON lines, or short lines for people.',
+    group: 'Operation',
+    schema: Joi.string().valid('json', 'pretty'),
+    about: 'json or pretty (short lines); pretty when the log goes to a terminal, else json, unless set.',
   },
-} satisfies Record<string, { schema: Joi.Schema; secret?: true; about: string }>
+} satisfies Record<string, { group: string; schema: Joi.Schema; secret?: true; about: string }>
 
 const schema = Joi.object(
   Object.fromEntries(
@@ -269,9 +244,13 @@ export class ConfigError extends Error {
 /**
  * Reads the settings.
  * @param environment variables by name; others than ours are ignored
+ * @param isTerminal whether the log goes to a terminal, where it defaults to short lines
  * @throws ConfigError naming every wrong setting
  */
-export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
+export function readConfig(
+  environment: Record<string, string | undefined> = process.env,
+  isTerminal = process.stderr.isTTY ?? false,
+): Config {
   const given = Object.fromEntries(Object.keys(SETTINGS).map(name => [name, environment[name]]))
   const { value, error } = schema.validate(given)
   const oauth = readOAuth(environment)
@@ -295,6 +274,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     baseUrl,
     smtpFrom: value.SMTP_FROM ?? defaultFrom(baseUrl),
     demoEnabled: value.DEMO_ENABLED ?? value.DATABASE_URL === undefined,
+    logFormat: value.LOG_FORMAT ?? (isTerminal ? 'pretty' : 'json'),
     oauth: oauth.providers,
   }
 }
@@ -302,11 +282,12 @@ export function readConfig(environment: Record<string, string | undefined> = pro
 /** Every setting with its value (secrets hidden), its default and what it does; for `tidemark settings`. */
 export function describeSettings(
   environment: Record<string, string | undefined> = process.env,
-): { name: string; value: string | null; default: string | null; about: string }[] {
+): { group: string; name: string; value: string | null; default: string | null; about: string }[] {
   const settings = Object.entries(SETTINGS).map(([name, setting]) => {
     const fallback = setting.schema.describe().flags as { default?: unknown } | undefined
     const given = environment[name] || null
     return {
+      group: setting.group,
       name,
       value: given !== null && 'secret' in setting ? '(set, hidden)' : given,
       default: fallback?.default === undefined ? null : String(fallback.default),

@@ -2,17 +2,9 @@
 import { readFile } from 'node:fs/promises'
 import { Option, type Command } from 'commander'
 import { Refusal, sendOpenly } from './client.ts'
-import {
-  answer,
-  CommandError,
-  EXIT,
-  json,
-  oneLine,
-  type Ending,
-  type Options,
-  type Terminal,
-} from './command.ts'
+import { answer, CommandError, EXIT, json, type Ending, type Options, type Terminal } from './command.ts'
 import { hasErrorData } from './errors.ts'
+import { oneLine } from './terminal-text.ts'
 
 interface Finding {
   path: string
@@ -45,11 +37,17 @@ export function contractCommands(parent: Command, terminal: Terminal, ending: En
     .addHelpText('after', HELP)
     .action(async (file: string, options: Options & { url?: string }) => {
       ending.unexpected = EXIT.error
-      const verdict = await judge(await textOf(file), options.url?.trim() ?? '', terminal.signal).catch(
+      const verdict = await verdictOf(file, options.url?.trim() ?? '', terminal.signal).catch(
         (error: unknown) => {
-          throw isUnreadable(error) ? new CommandError(`${file}: ${error.message}`, EXIT.usage) : error
+          if (!options.json || !(error instanceof CommandError) || error.exit !== EXIT.usage) throw error
+          return { error: { code: 'UNREADABLE', message: error.message, details: { file } } }
         },
       )
+      if ('error' in verdict) {
+        answer(terminal, options, verdict)
+        ending.exit = EXIT.usage
+        return
+      }
       answer(terminal, options, verdict, ...linesOf(file, verdict))
       ending.exit = verdict.valid ? EXIT.fine : EXIT.failed
     })
@@ -62,7 +60,28 @@ Ends with
   0  valid
   1  not valid
   2  wrong usage, or a file that cannot be read: not there, no YAML, larger than 256 KiB
-  5  not known: the service at --url does not answer`
+  5  not known: the service at --url does not answer
+
+With --json a file that cannot be read is printed as {"error": {"code": "UNREADABLE", "message", "details"}}.`
+
+/** @throws CommandError with exit code 2 for a file that cannot be read */
+async function verdictOf(file: string, url: string, signal: AbortSignal): Promise<Verdict> {
+  const text = await textOf(file)
+  return judge(text, url, signal).catch((error: unknown) => {
+    throw isUnreadable(error) ? new CommandError(describeFaults(file, error.message), EXIT.usage) : error
+  })
+}
+
+/** Faults of a text that is no YAML that are shown; those that follow mostly come from the first. */
+const MAX_FAULTS = 5
+
+/** A line for each of the first faults, from one message that joins all of them. */
+function describeFaults(file: string, message: string): string {
+  const faults = message.split(/; (?=line \d+: )/)
+  const shown = faults.slice(0, MAX_FAULTS).map(fault => oneLine(`${file}: ${fault}`))
+  const left = faults.length - shown.length
+  return [...shown, ...(left > 0 ? [`… and ${left} more`] : [])].join('\n')
+}
 
 async function textOf(file: string): Promise<string> {
   try {

@@ -169,7 +169,7 @@ export function isAway(error: unknown): boolean {
   }
   return (
     AWAY.test(nativeError?.code ?? code ?? '') ||
-    /timeout (exceeded )?(acquiring|when trying to connect)|connection (terminated|ended)|read timeout|not currently accepting connections/i.test(
+    /timeout (exceeded )?(acquiring|when trying to connect)|connection (terminated|ended)|read timeout|^timeout expired$|not currently accepting connections/i.test(
       message,
     )
   )

@@ -32,6 +32,11 @@ export interface Due {
 const step = (column: string) => `coalesce(cast(cast(:intervals as jsonb) ->> ${column} as float8),
   case when ${column} ~ '^[0-9]+[mhdw]$' then extract(epoch from cast(${column} as interval)) end)`
 
+/** The first time after now on the grid of a `next_run_at`, with `seconds` between two times. */
+const onGrid = (nextRunAt: string, seconds: string) =>
+  `${nextRunAt} + make_interval(secs => ${seconds} *
+    (floor(extract(epoch from now() - ${nextRunAt}) / ${seconds}) + 1))`
+
 /**
  * Claims what is due in a table of schedules: every claimed row gets `running_slot`, the time it was due at,
  * and a `next_run_at` on its own grid, in the future, so that intervals do not drift and what was missed
@@ -62,8 +67,7 @@ export async function claimDue(
     trx,
     `update ${table} t
      set running_slot = t.next_run_at,
-         next_run_at = t.next_run_at + make_interval(secs => due.step *
-           (floor(extract(epoch from now() - t.next_run_at) / due.step) + 1))
+         next_run_at = ${onGrid('t.next_run_at', 'due.step')}
      from (
        select ctid as place, ${step(columns.interval)} as step from ${table} t
        where is_active and next_run_at <= now() ${active} ${free} ${open}
@@ -80,9 +84,49 @@ export function sooner(interval: keyof typeof INTERVAL_SECONDS): RawBuilder {
   return raw('least(next_run_at, now() + make_interval(secs => ?))', [INTERVAL_SECONDS[interval]])
 }
 
+/**
+ * The `next_run_at` of what is due and was measured outside the sweep: the first time on its grid that is not due yet.
+ * @param interval the interval's column
+ */
+export function nextOnGrid(interval: string): RawBuilder {
+  return raw(`coalesce(${onGrid('next_run_at', step(interval))}, next_run_at)`, {
+    intervals: JSON.stringify(INTERVAL_SECONDS),
+  })
+}
+
 /** A row of a table of schedules, as far as its claimed slot goes. */
 interface Claimed {
   runningSlot: Date | null
+}
+
+/** A row of a table of schedules, as it was before it was measured outside the sweep. */
+interface Planned extends Claimed {
+  nextRunAt: Date
+  /** Whether the sweep would have claimed it then. */
+  isDue?: boolean
+}
+
+/** What measuring a row outside the sweep takes from it. */
+export interface TakenSlot {
+  /** The due time that is measured for; null where none was open. */
+  slot: Date | null
+  /** Whether it is that of `next_run_at`, which is to move on; else a sweep has claimed it. */
+  isNext: boolean
+}
+
+/**
+ * The due time that a row which was measured outside the sweep is measured for: what was due, or claimed, before
+ * measuring began, and that no process has recorded since.
+ * @param row as it is now, locked
+ * @param before as it was when measuring began
+ */
+export function takenSlot(row: Planned, before: Planned): TakenSlot {
+  const due = before.isDue ? before.nextRunAt.getTime() : undefined
+  const isNext = row.nextRunAt.getTime() === due
+  if (isNext) return { slot: row.nextRunAt, isNext }
+  const running = row.runningSlot?.getTime()
+  const isOpen = running !== undefined && [due, before.runningSlot?.getTime()].includes(running)
+  return { slot: isOpen ? row.runningSlot : null, isNext }
 }
 
 /** Whether a slot is still the one that was loaded: another process may have recorded it, or a later one be claimed. */

@@ -22,20 +22,22 @@ export function sayAge(seconds: number): string {
   return seconds < 72 * 3600 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} days`
 }
 
-/** A duration between two numbers of seconds. */
-const duration = (least: number, most: number, range: string) =>
+/** A duration between two numbers of seconds, without leading zeros. */
+const duration = (least: number, most: number, range: string, example: string) =>
   Joi.string()
     .max(20)
+    .meta({ openapi: { pattern: '^[0-9]{1,6}[mhdw]$' } })
+    .example(example)
     .custom((value: string, helpers) => {
       const seconds = parseDuration(value)
       return seconds !== null && seconds >= least && seconds <= most
-        ? value
+        ? value.replace(/^0+/, '')
         : helpers.error('duration', { range })
     })
     .messages({ duration: '{{#label}} must be a duration from {{#range}}, such as 90m, 24h or 7d' })
 
 /** How old the newest data of a table may be. */
-export const SLA_THRESHOLD = duration(SECONDS.m, 400 * SECONDS.d, '1m to 400d')
+export const SLA_THRESHOLD = duration(SECONDS.m, 400 * SECONDS.d, '1m to 400d', '24h')
 
 /** How often a table is checked. */
-export const CHECK_INTERVAL = duration(5 * SECONDS.m, SECONDS.w, '5m to 1w')
+export const CHECK_INTERVAL = duration(5 * SECONDS.m, SECONDS.w, '5m to 1w', '1h')

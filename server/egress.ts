@@ -259,11 +259,11 @@ export function sourceEgress(policy: SourcePolicy): SourceEgress {
           kind: 'missing-object',
           engine: 'file',
           code: 'ENOENT',
-          message: `There is no file ${path}`,
+          message: 'There is no file at connection_config.path: check it',
         })
       }
       throw refusedSource(
-        `The file ${path} may not be opened: it must lie under a folder of the setting FILE_SOURCES`,
+        'The file at connection_config.path may not be opened: it must lie under a folder of the setting FILE_SOURCES',
       )
     },
   }

@@ -88,7 +88,7 @@ async function quietly(server: Server, work: Promise<void>): Promise<void> {
   )
 }
 
-/** @throws 409 while the first is being answered, 422 when it asked something else */
+/** @throws 409 while the first is being answered, 400 or 422 when it asked something else */
 function again(
   server: Server,
   claim: Claim,
@@ -96,7 +96,7 @@ function again(
   hashes: readonly Buffer[],
   h: ResponseToolkit,
 ): ResponseObject {
-  if (!hashes.some(hash => requestHash.equals(hash))) throw otherRequest()
+  if (!hashes.some(hash => requestHash.equals(hash))) throw otherRequest(h.request)
   if (status === null) throw stillRunning()
   const reply = h.response(JSON.parse(opened(server, claim, body ?? '')) as object).code(status)
   for (const [name, value] of Object.entries(headers ?? {})) reply.header(name, value)
@@ -207,18 +207,25 @@ function stillRunning(): Error {
   return error
 }
 
-function otherRequest(): Error {
-  const msg = 'This Idempotency-Key was used for another request: take a new key for each request'
-  return unprocessable([{ loc: ['header', 'idempotency-key'], msg, type: 'idempotency.reused' }])
+function otherRequest(request: Request): Error {
+  return refusedKey(
+    request,
+    'was used for another request: take a new key for each request',
+    'idempotency.reused',
+  )
 }
 
 function badKey(request: Request): Error {
   const msg = `must be 1 to ${MAX_KEY} visible ASCII characters, such as a UUID`
-  return answers400(request.path)
-    ? invalidField('idempotency-key', msg)
-    : unprocessable([
-        { loc: ['header', 'idempotency-key'], msg: `idempotency-key ${msg}`, type: 'idempotency.key' },
-      ])
+  return refusedKey(request, msg, 'idempotency.key')
+}
+
+/** In the form in which the path refuses any other input, so that a client meets one error body. */
+function refusedKey({ path }: Request, problem: string, type: string): Error {
+  const name = 'idempotency-key'
+  return answers400(path)
+    ? invalidField(name, problem)
+    : unprocessable([{ loc: ['header', name], msg: `${name} ${problem}`, type }])
 }
 
 /** Deletes replies that are given again no more. */

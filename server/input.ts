@@ -14,3 +14,11 @@ export function bodyOf<T>(request: Request): T {
 export function param(request: Request, name: string): string {
   return (request.params as Record<string, string>)[name] ?? ''
 }
+
+/** Whether the client is a browser that shows a page: its Accept names text/html. */
+export function acceptsHtml({ headers }: Request): boolean {
+  return String(headers.accept ?? '').includes('text/html')
+}
+
+/** The latest time that a body may name: after it, ISO 8601 needs a sign, which common clients cannot parse. */
+export const MAX_DATE = new Date('9999-12-31T23:59:59.999Z')

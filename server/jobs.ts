@@ -3,13 +3,13 @@ import { PgBoss, fromKnex } from 'pg-boss'
 import type { Logger } from 'pino'
 import type { Server } from '@hapi/hapi'
 import { insertAll, isAway, type Transaction } from './database.ts'
-import { checked, type Item, type Job, type SendOptions } from './jobs/job.ts'
+import { checked, isShared, type Item, type Job, type SendOptions } from './jobs/job.ts'
 import { withCause } from './jobs/origin.ts'
 import { countCrashes } from './jobs/crashes.ts'
 import { countRunning, type Patience } from './jobs/drain.ts'
 import { DEAD_DAYS, DEAD_LETTERS, redriveDead, type DeadFilter } from './jobs/letters.ts'
 import { watchFetches } from './jobs/watch.ts'
-import { readTurns, type Turns } from './jobs/turns.ts'
+import { countTurns, readTurns, type TurnCounter, type Turns } from './jobs/turns.ts'
 import { startWorkers } from './jobs/workers.ts'
 import type { PoolUse } from './telemetry/pool-use.ts'
 import { Registry } from './registry.ts'
@@ -92,37 +92,47 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
   })
   const crashes = countCrashes()
   let fullAt = -Infinity
+  let isStopping = false
   boss.on('error', error => {
     if (isAway(error)) crashes.noteOutage()
     if (/^(53100|58030)$/.test((error as { code?: string }).code ?? '')) fullAt = performance.now()
-    log[isAway(error) ? 'warn' : 'error']({ err: error.message }, 'job engine')
+    // A connection that is cut while the process ends, as the embedded database does to those that are left, is no news.
+    const level = !isAway(error) ? 'error' : isStopping ? 'debug' : 'warn'
+    log[level]({ err: error.message }, 'job engine')
   })
   let prepared = false
-  let isStopping = false
   const running = countRunning()
   let worksFor: Server | undefined
   let watch: Watch | undefined
   let endWatch: (() => void) | undefined
+  const turns = new Map<string, TurnCounter>()
+  const turnsOf = (name: string) => {
+    const counter = turns.get(name) ?? countTurns()
+    turns.set(name, counter)
+    return counter
+  }
+  const withTurn = <Data extends object>(job: Job<Data>, item: Item<Data>): Item<Data> =>
+    isShared(job) ? turnsOf(job.name).assign(item) : item
 
   return {
     add: (...jobs) => registry.add(...jobs),
     names: () => registry.names(),
-    async send(job, data, { trx, after, group, turn, id: given } = {}) {
-      const id = await boss.send(job.name, withCause(checked(job, data)), {
+    async send(job, data, { trx, id: given, ...when } = {}) {
+      const item = withTurn(job, { ...when, data: checked(job, data) })
+      const id = await boss.send(job.name, withCause(item.data), {
         ...(given && { id: given }),
         ...(trx && { db: fromKnex(trx) }),
-        ...timing({ after, group, turn }),
+        ...timing(item),
       })
       if (!id) throw new Error(`Job ${job.name} was not accepted`)
       return id
     },
     async sendAll(job, items, { trx }) {
       // The engine gives ids back in any order, so they are made here.
-      const all = items.map(({ data, id, ...when }) => ({
-        id: id ?? v7(),
-        data: withCause(checked(job, data)),
-        ...timing(when),
-      }))
+      const all = items.map(given => {
+        const { data, id, ...when } = withTurn(job, given)
+        return { id: id ?? v7(), data: withCause(checked(job, data)), ...timing(when) }
+      })
       const options = { db: fromKnex(trx), returnId: true }
       const stored = await insertAll(all, async chunk => (await boss.insert(job.name, chunk, options)) ?? [])
       if (stored.length < all.length) {
@@ -191,6 +201,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
         },
         spies: options.spies === true,
         isStopping: () => isStopping,
+        noteStarted: (name: string, turn: number) => turnsOf(name).noteStarted(turn),
       }
       for (const job of registry.all()) {
         await startWorkers(boss, job, workers)

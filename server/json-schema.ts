@@ -3,8 +3,8 @@ import type Joi from 'joi'
 /** A JSON Schema 2020-12 object, as OpenAPI 3.1 embeds it. */
 export type JsonSchema = Record<string, unknown>
 
-/** What `Joi.describe()` says of a schema, as far as it is read here. */
-interface Description {
+/** What `Joi.describe()` says of a schema, as far as it is read. */
+export interface Description {
   type: string
   flags?: { default?: unknown; label?: string; description?: string; presence?: string }
   metas?: { openapi?: JsonSchema; secret?: boolean; contentType?: string }[]
@@ -13,6 +13,7 @@ interface Description {
   items?: Description[]
   matches?: { schema?: Description }[]
   whens?: unknown[]
+  rules?: { name: string }[]
   dependencies?: { rel: string; key?: string; peers: string[] }[]
 }
 
@@ -72,6 +73,17 @@ function mend(description: Description, json: JsonSchema): JsonSchema {
     }
   }
   const given: JsonSchema = Object.assign({}, ...metas.map(({ openapi }) => openapi))
+  for (const each of [json, given])
+    if (typeof each.pattern === 'string') each.pattern = portable(each.pattern)
+  // Trimmed, white space alone is empty.
+  if (
+    type === 'string' &&
+    json.minLength !== undefined &&
+    description.rules?.some(({ name }) => name === 'trim')
+  ) {
+    if (json.pattern === undefined && given.pattern === undefined) json.pattern = '\\S'
+    else json.allOf = [{ pattern: '\\S' }]
+  }
   const { description: text, default: fallback } = json
   const isOther = given.type !== undefined && given.type !== json.type
   const kept = isOther
@@ -81,6 +93,17 @@ function mend(description: Description, json: JsonSchema): JsonSchema {
       }
     : json
   return { ...kept, ...given }
+}
+
+/**
+ * A pattern that every language can compile: classes of Unicode are known with JavaScript's flag `u` only. Halves of
+ * surrogate pairs are in no text of a body that is read.
+ */
+function portable(pattern: string): string {
+  return pattern
+    .replaceAll('\\P{Cc}', '[^\\p{Cc}]')
+    .replaceAll('\\p{Cs}', '')
+    .replaceAll('\\p{Cc}', '\\u0000-\\u001f\\u007f-\\u009f')
 }
 
 function mendChildren({ keys = {}, items = [], matches = [] }: Description, json: JsonSchema): void {

@@ -5,6 +5,7 @@ import { caller } from './access.ts'
 import type { Plan } from './config.ts'
 import { apiError } from './errors.ts'
 import { isRefusedWrite } from './pool.ts'
+import { hasBody } from './replies.ts'
 
 /** What a plan allows each of its API keys, and how many keys. */
 export const PLAN_LIMITS: Record<Plan, { perMinute: number; burst: number; maxKeys: number | null }> = {
@@ -25,6 +26,7 @@ const BY_ADDRESS = new Map<unknown, number>([
   ['magic', 30],
   ['events', 120],
   ['beta', 60],
+  ['contracts', 30],
 ])
 
 /** A guess of a password or a token counts even when its body cannot be read, or its sender is refused. */
@@ -53,6 +55,14 @@ export interface Limits {
    * @throws 429 `RATE_LIMITED` with `Retry-After`
    */
   take(name: string, limit: number, seconds: number, request?: Request): Promise<void>
+  /**
+   * Holds a guarded request to the limit of its route before its body is read: counts it where there is no body,
+   * else only looks whether the limit is used up, since a body that cannot be read does not count.
+   * @throws 429 `RATE_LIMITED`
+   */
+  admit(request: Request): Promise<void>
+  /** Counts a guarded request against the limit of its route, unless it was counted. @throws 429 `RATE_LIMITED` */
+  count(request: Request): Promise<void>
 }
 
 declare module '@hapi/hapi' {
@@ -61,8 +71,9 @@ declare module '@hapi/hapi' {
   }
   interface PluginsStates {
     limits?: Standing
-    /** That it was counted when its sender was looked up. */
+    /** How its limit stood when its sender was looked up; counted already where `isCountedAtOnce`. */
     taken?: Taken
+    isCounted?: true
   }
 }
 
@@ -77,18 +88,18 @@ export interface Taken {
 }
 
 /**
- * SQL that counts one against each limit that a CTE `asked` names (`name, cost, lim, seconds, burst_limit, burst_seconds`).
+ * SQL that counts one against each limit that a CTE `asked` names (`name, lim, seconds, burst_limit, burst_seconds`).
  * The row's lock makes the count exact; both windows are in it, so that one statement takes both or neither.
  */
 const TAKEN = `
   insert into rate_windows as w
-  select name, cost, now() + seconds * interval '1 second', cost, now() + burst_seconds * interval '1 second', true
+  select name, 1, now() + seconds * interval '1 second', 1, now() + burst_seconds * interval '1 second', true
   from asked
   on conflict (name) do update set (used, ends_at, burst_used, burst_ends_at, is_allowed) = (
     select
-      case when fits then so_far + cost else so_far end,
+      case when fits then so_far + 1 else so_far end,
       case when w.ends_at > now() then w.ends_at else excluded.ends_at end,
-      case when fits then burst_so_far + cost else burst_so_far end,
+      case when fits then burst_so_far + 1 else burst_so_far end,
       case when w.burst_ends_at > now() then w.burst_ends_at else excluded.burst_ends_at end,
       fits
     from asked
@@ -97,7 +108,7 @@ const TAKEN = `
       case when w.burst_ends_at > now() then w.burst_used else 0 end as burst_so_far
     ) as counted
     cross join lateral (
-      select so_far + cost <= lim and burst_so_far + cost <= burst_limit as fits
+      select so_far < lim and burst_so_far < burst_limit as fits
     ) as judged
   )
   returning
@@ -106,13 +117,25 @@ const TAKEN = `
     extract(epoch from ends_at - now())::float8 as resets_in,
     extract(epoch from burst_ends_at - now())::float8 as burst_resets_in`
 
-const TAKE = `
-  with asked as (
-    select cast(:name as text) as name, cast(:cost as integer) as cost,
-      cast(:limit as integer) as lim, cast(:seconds as float8) as seconds,
-      cast(:burst_limit as integer) as burst_limit, cast(:burst_seconds as float8) as burst_seconds
-  )
-  ${TAKEN}`
+/** SQL that gives the same columns and counts nothing, of what a CTE `wanted` names: whether one more would fit. */
+const PEEKED = `
+  select so_far as used, burst_so_far as burst_used, so_far < lim and burst_so_far < burst_limit as is_allowed,
+    extract(epoch from now())::float8 as now,
+    case when w.ends_at > now() then extract(epoch from w.ends_at - now())::float8 else seconds end as resets_in,
+    case when w.burst_ends_at > now() then extract(epoch from w.burst_ends_at - now())::float8 else burst_seconds end
+      as burst_resets_in
+  from wanted
+  left join rate_windows w on w.name = wanted.name
+  cross join lateral (select
+    case when w.ends_at > now() then w.used else 0 end as so_far,
+    case when w.burst_ends_at > now() then w.burst_used else 0 end as burst_so_far
+  ) as counted`
+
+const ONE = `
+  select cast(:name as text) as name, cast(:limit as integer) as lim, cast(:seconds as float8) as seconds,
+    cast(:burst_limit as integer) as burst_limit, cast(:burst_seconds as float8) as burst_seconds`
+const TAKE = `with asked as (${ONE}) ${TAKEN}`
+const PEEK = `with wanted as (${ONE}) ${PEEKED}`
 
 /** The plans as SQL values: what a key may by the minute and by the second. */
 const PLANS_SQL = Object.entries(PLAN_LIMITS)
@@ -120,8 +143,8 @@ const PLANS_SQL = Object.entries(PLAN_LIMITS)
   .join(', ')
 
 /**
- * SQL that finds an API key and, when `:is_counted`, counts the request of one that is good, in one statement. The
- * columns of the limit are null where nothing was counted.
+ * SQL that finds an API key and tells how the limit of one that is good stands, in one statement; when `:is_counted`,
+ * it counts the request. The columns of the limit are null where the key is not good.
  * @param known a SELECT of `id`, `plan`, `is_good`, and what else is to be known
  * @param used what is written down of its use
  */
@@ -129,94 +152,116 @@ export function findAndTake(known: string, used: string): string {
   return `
     with known as (${known}),
     used as (${used}),
-    asked as (
-      select 'key:' || id as name, 1 as cost, 60 as seconds, p.per_minute as lim, 1 as burst_seconds, p.burst as burst_limit
+    wanted as (
+      select 'key:' || id as name, cast(60 as float8) as seconds, p.per_minute as lim,
+        cast(1 as float8) as burst_seconds, p.burst as burst_limit
       from known join (values ${PLANS_SQL}) p(plan, per_minute, burst) on p.plan = known.plan
-      where is_good and :is_counted
+      where is_good
     ),
-    taken as (${TAKEN})
-    select * from known left join taken on true`
+    asked as (select * from wanted where cast(:is_counted as boolean)),
+    taken as (${TAKEN}),
+    peeked as (${PEEKED} where not cast(:is_counted as boolean))
+    select * from known left join (select * from taken union all select * from peeked) as standing on true`
 }
 
 /** Whether a request is counted as soon as its sender is known: one with a body only once that was read. */
-export function isCountedAtOnce({ route, method }: Request): boolean {
-  return route.settings.plugins?.access?.limit === 'asset' && (method === 'get' || method === 'head')
+export function isCountedAtOnce({ route, headers }: Request): boolean {
+  const limit = route.settings.plugins?.access?.limit
+  return (limit === 'asset' || limit === 'auth') && !hasBody(headers)
 }
 
-/** Adds `server.limits` and holds each route to the limit that its guard names, before its scope is looked at. */
+const isRead = ({ method }: Request) => method === 'get' || method === 'head'
+
+/** A limit by its name and its windows. */
+interface Bucket {
+  name: string
+  whole: Window
+  burst: Window
+}
+
+/** What counts a request where nobody is signed in yet; null for other routes. */
+function bucketOfAddress(request: Request): Bucket | null {
+  const limit = request.route.settings.plugins?.access?.limit
+  const most = BY_ADDRESS.get(limit)
+  if (most === undefined) return null
+  const whole = { limit: most, seconds: 60 }
+  return { name: `${limit}:${addressOf(request, request.server.config.trustProxy)}`, whole, burst: whole }
+}
+
+/** What counts a request of a caller; null where its route has no limit. */
+function bucketOfCaller(request: Request): Bucket | null {
+  const limit = request.route.settings.plugins?.access?.limit
+  if (limit !== 'asset' && limit !== 'auth') return null
+  const { userId, keyId, plan } = caller(request)
+  if (!keyId) {
+    const whole = { limit: limit === 'asset' ? 100 : 5, seconds: 60 }
+    return { name: `${limit}:${userId}`, whole, burst: whole }
+  }
+  const { perMinute, burst } = PLAN_LIMITS[plan]
+  return {
+    name: `key:${keyId}`,
+    whole: { limit: perMinute, seconds: 60 },
+    burst: { limit: burst, seconds: 1 },
+  }
+}
+
+/** Adds `server.limits` and holds the routes without a caller to the limits that their guards name. */
 export function installLimits(server: Server): void {
-  const take = async (
-    name: string,
-    whole: Window,
-    request?: Request,
-    burst = whole,
-    cost = 1,
-  ): Promise<void> => {
+  const ask = async (statement: 'limit' | 'limit peek', { name, whole, burst }: Bucket): Promise<Taken> => {
     const bound = {
-      ...{ name, cost, limit: whole.limit, seconds: whole.seconds },
+      ...{ name, limit: whole.limit, seconds: whole.seconds },
       ...{ burst_limit: burst.limit, burst_seconds: burst.seconds },
     }
-    const [taken] = await server.db.statement<Taken>(TAKE, bound, 'limit')
+    const [taken] = await server.db.statement<Taken>(statement === 'limit' ? TAKE : PEEK, bound, statement)
     if (!taken) throw new Error(`The limit ${name} gave no answer`)
-    judge(taken, whole, burst, request)
+    return taken
   }
-
-  /** Counts a request against the limit of its route. */
-  const count = async (request: Request, cost = 1): Promise<void> => {
-    const limit = request.route.settings.plugins?.access?.limit
-    const ofAddress = BY_ADDRESS.get(limit)
-    if (ofAddress !== undefined) {
-      const name = `${limit}:${addressOf(request, server.config.trustProxy)}`
-      return take(name, { limit: ofAddress, seconds: 60 }, request, undefined, cost)
-    }
-    if (limit !== 'asset' && limit !== 'auth') return
-    const { userId, keyId, plan } = caller(request)
-    if (keyId) {
-      const { perMinute, burst } = PLAN_LIMITS[plan]
-      const [minute, second] = [
-        { limit: perMinute, seconds: 60 },
-        { limit: burst, seconds: 1 },
-      ] as const
-      const { taken } = request.plugins
-      if (taken) return judge(taken, minute, second, request)
-      return take(`key:${keyId}`, minute, request, second, cost)
-    }
-    return take(
-      `${limit}:${userId}`,
-      { limit: limit === 'asset' ? 100 : 5, seconds: 60 },
-      request,
-      undefined,
-      cost,
-    )
+  const take = async (bucket: Bucket | null, request?: Request) => {
+    if (bucket) judge(await ask('limit', bucket), bucket, request)
+  }
+  const peek = async (bucket: Bucket | null, request: Request) => {
+    if (bucket) judge(await ask('limit peek', bucket), bucket, request)
   }
 
   const limits: Limits = {
-    take: (name, limit, seconds, request) => take(name, { limit, seconds }, request),
+    take: (name, limit, seconds, request) => {
+      const whole = { limit, seconds }
+      return take({ name, whole, burst: whole }, request)
+    },
+    async admit(request) {
+      const bucket = bucketOfCaller(request)
+      const { taken } = request.plugins
+      const isAtOnce = isCountedAtOnce(request)
+      if (isAtOnce) request.plugins.isCounted = true
+      if (!bucket) return
+      if (taken) return judge(taken, bucket, request)
+      if (!isAtOnce) return peek(bucket, request)
+      await take(bucket, request).catch((error: unknown) => {
+        // Where nothing can be written, what is only read goes on uncounted.
+        if (!(isRefusedWrite(error) && isRead(request))) throw error
+      })
+    },
+    async count(request) {
+      if (request.plugins.isCounted) return
+      request.plugins.isCounted = true
+      await take(bucketOfCaller(request), request)
+    },
   }
   server.decorate('server', 'limits', limits)
   server.ext('onPreAuth', async (request, h) => {
-    if (COUNTED_FIRST.has(request.route.settings.plugins?.access?.limit)) await count(request)
-    return h.continue
-  })
-  server.ext('onCredentials', async (request, h) => {
-    await count(request).catch((error: unknown) => {
-      // Where nothing can be written, what is only read goes on uncounted.
-      if (!(isRefusedWrite(error) && isCountedAtOnce(request))) throw error
-    })
+    const isFirst = COUNTED_FIRST.has(request.route.settings.plugins?.access?.limit)
+    // As of a caller: who is past the limit sends no body.
+    if (isFirst) await take(bucketOfAddress(request), request)
+    else if (!isRead(request)) await peek(bucketOfAddress(request), request)
     return h.continue
   })
   server.ext('onPostAuth', async (request, h) => {
-    const limit = request.route.settings.plugins?.access?.limit
-    if (!COUNTED_FIRST.has(limit) && BY_ADDRESS.has(limit)) await count(request)
+    if (!COUNTED_FIRST.has(request.route.settings.plugins?.access?.limit))
+      await take(bucketOfAddress(request), request)
     return h.continue
   })
-  server.ext('onPreResponse', async (request, h) => {
+  server.ext('onPreResponse', (request, h) => {
     const { response } = request
-    const limited = request.route.settings.plugins?.access?.limit
-    // A body that cannot be read ends a request before it is counted; its reply tells how things stand.
-    if (limited && !request.plugins.limits && (BY_ADDRESS.has(limited) || request.auth.isAuthenticated)) {
-      await count(request, 0).catch(() => undefined)
-    }
     const standing = request.plugins.limits
     if (standing && !Boom.isBoom(response)) {
       response.header('X-RateLimit-Limit', String(standing.limit))
@@ -228,7 +273,7 @@ export function installLimits(server: Server): void {
 }
 
 /** Notes how a limit stands for the reply's headers. @throws 429 when it did not let the request through */
-function judge(taken: Taken, whole: Window, burst: Window, request?: Request): void {
+function judge(taken: Taken, { whole, burst }: Bucket, request?: Request): void {
   const standing = nearest(
     {
       limit: whole.limit,

@@ -2,6 +2,8 @@ import type { ServerResponse } from 'node:http'
 import type { Request } from '@hapi/hapi'
 import { pino, type Logger } from 'pino'
 import type { Config } from './config.ts'
+import { errorFields } from './log-errors.ts'
+import { formatLogLine } from './log-line.ts'
 import { originFields } from './telemetry/origin.ts'
 
 /** Fields that never reach a log line, whatever object is logged. */
@@ -36,6 +38,7 @@ export function makeLog(
     {
       level: config.logLevel,
       redact,
+      serializers: { err: errorFields },
       mixin: originFields,
       base: undefined,
       timestamp: pino.stdTimeFunctions.isoTime,
@@ -64,15 +67,7 @@ export function replyFields({ statusCode }: ServerResponse): object {
   return { status: statusCode }
 }
 
-/** One short line a record, for a person at a terminal. */
+/** Writes each record as a short line for a person at a terminal. */
 function shortLines(): { write(line: string): void } {
-  return {
-    write(line) {
-      const { level, time, msg, ...rest } = JSON.parse(line) as Record<string, unknown>
-      const fields = Object.keys(rest).length === 0 ? '' : ` ${JSON.stringify(rest)}`
-      process.stderr.write(
-        `${String(time).slice(11, 19)} ${pino.levels.labels[Number(level)] ?? level} ${String(msg ?? '')}${fields}\n`,
-      )
-    },
-  }
+  return { write: line => void process.stderr.write(formatLogLine(line)) }
 }

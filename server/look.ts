@@ -93,7 +93,7 @@ async function refresh(
   try {
     const failure = client.near
       ? await checkHere(client.near, asset, known, signal)
-      : await checkThere(client, asset, known, signal)
+      : await checkThere(client, asset, known, { signal, note })
     return { isRefreshed: true, failure }
   } catch (error) {
     if (!(error instanceof Refusal && error.status === 403)) throw error
@@ -139,11 +139,11 @@ async function checkThere(
   client: Client,
   asset: string,
   known: FreshnessRecord,
-  signal: AbortSignal,
+  { signal, note }: Pick<LookOptions, 'signal' | 'note'>,
 ): Promise<Failure | undefined> {
   const id = isTable(asset, known) ? known.asset_id : known.source_id
   const asked = await client.ask<{ data: { job_id: string } }>('POST', `/sdk/freshness/${id}/refresh`, signal)
-  const told = { what: `The check of ${asset}`, instead: '--no-refresh goes by the last check' }
+  const told = { what: `The check of ${asset}`, instead: '--no-refresh goes by the last check', note }
   const job = await follow(client, asked.body.data.job_id, told, signal)
   if (job.status === 'completed') return undefined
   if (job.status === 'cancelled') return { code: 'other', message: 'its check was cancelled' }

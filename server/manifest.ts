@@ -24,6 +24,10 @@ import * as deliveryColumns from '../migrations/0013_deliveries.ts'
 import * as publicTables from '../migrations/0014_public.ts'
 import * as growthTables from '../migrations/0015_growth.ts'
 import * as usageTables from '../migrations/0016_usage.ts'
+import * as slotTables from '../migrations/0017_slots.ts'
+import * as alertLifecycle from '../migrations/0018_alert_lifecycle.ts'
+import * as badgeColumns from '../migrations/0019_badges.ts'
+import * as identityColumns from '../migrations/0020_identities.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
@@ -85,6 +89,10 @@ export const manifest = {
     migration('0014_public', publicTables),
     migration('0015_growth', growthTables),
     migration('0016_usage', usageTables),
+    migration('0017_slots', slotTables),
+    migration('0018_alert_lifecycle', alertLifecycle),
+    migration('0019_badges', badgeColumns),
+    migration('0020_identities', identityColumns),
   ],
 }
 

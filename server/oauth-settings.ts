@@ -62,7 +62,7 @@ export function readOAuth(environment: Environment): {
 /** The settings in general, then those that are set; secrets hidden. */
 export function describeOAuth(
   environment: Environment,
-): { name: string; value: string | null; default: null; about: string }[] {
+): { group: string; name: string; value: string | null; default: null; about: string }[] {
   const rules = FIELDS.map(field => ({ name: `OAUTH_<PROVIDER>_${field}`, value: null, field }))
   const given = [...groups(environment)].flatMap(([provider, values]) =>
     FIELDS.filter(field => values[field] !== undefined).map(field => ({
@@ -72,6 +72,7 @@ export function describeOAuth(
     })),
   )
   return [...rules, ...given].map(({ name, value, field }) => ({
+    group: 'Sign-in through providers',
     name,
     value,
     default: null,

@@ -13,6 +13,8 @@ declare module '@hapi/hapi' {
      * that these would tell.
      */
     errors?: readonly ErrorCode[]
+    /** The path as it is described, where hapi's cannot be: `/docs/{path}.md` of a route `/docs/{path*}`. */
+    path?: string
   }
 }
 
@@ -188,9 +190,10 @@ const SHARED: Record<string, readonly ErrorCode[]> = {
 }
 
 /** Error replies that operations refer to. */
-export const RESPONSES: Record<string, object> = Object.fromEntries(
-  Object.entries(SHARED).map(([status, codes]) => [status, errorReply(status, codes)]),
-)
+export const RESPONSES: Record<string, object> = {
+  ...Object.fromEntries(Object.entries(SHARED).map(([status, codes]) => [status, errorReply(status, codes)])),
+  Unreadable: errorReply('400', ['BAD_REQUEST']),
+}
 
 /** Every reply that a route can give, by status. */
 export function repliesOf(route: RequestRoute): Record<string, object> {
@@ -256,7 +259,8 @@ function failures(route: RequestRoute): Record<string, object> {
     statuses.map(status => {
       const codes = own.get(status) ?? []
       const isShared = String(codes) === String(SHARED[status])
-      return [status, isShared ? { $ref: `#/components/responses/${status}` } : errorReply(status, codes)]
+      const name = String(codes) === 'BAD_REQUEST' ? 'Unreadable' : isShared ? status : undefined
+      return [status, name ? { $ref: `#/components/responses/${name}` } : errorReply(status, codes)]
     }),
   )
 }
@@ -279,14 +283,15 @@ function codesOf(route: RequestRoute): Map<string, ErrorCode[]> {
     }
   }
   add(refusesInput && answers400(path), 'VALIDATION_ERROR')
-  add(hasBody, 'BAD_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE')
-  add(refusesInput && answers400(path) && !hasBody, 'BAD_REQUEST')
+  // Also for a NUL in the path or the query, of whatever route.
+  add(true, 'BAD_REQUEST')
+  add(hasBody, 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE')
   add(isGuarded, 'UNAUTHORIZED', 'FORBIDDEN')
   if (!told.some(code => statusOf(code) === 404)) add(true, ...missing(route))
   add(isGuarded && hasBody, 'CONFLICT')
   add(guard !== undefined && guard.limit !== null, 'RATE_LIMITED')
   add(true, 'INTERNAL_ERROR', 'UNAVAILABLE', ...told)
-  if ((refusesInput && !answers400(path)) || keepsReplies(route)) codes.set('422', [])
+  if ((refusesInput || keepsReplies(route)) && !answers400(path)) codes.set('422', [])
   return codes
 }
 

@@ -3,7 +3,7 @@ import Joi from 'joi'
 import type { Guard } from './access.ts'
 import { exampleOf } from './examples.ts'
 import { KEPT_HOURS, keepsReplies } from './idempotency.ts'
-import { describeSchema, jsonSchema, type JsonSchema } from './json-schema.ts'
+import { jsonSchema, type JsonSchema } from './json-schema.ts'
 import { HEADERS, repliesOf, RESPONSES, SCHEMAS } from './openapi-replies.ts'
 
 /** An OpenAPI 3.1 document. */
@@ -45,7 +45,7 @@ export function openApi(server: Server, baseUrl: string): OpenApiDocument {
   const routes = [...server.table()].sort((a, b) => compare(a.path, b.path) || compare(a.method, b.method))
   const paths: OpenApiDocument['paths'] = {}
   for (const route of routes) {
-    const path = pathTemplate(route.path)
+    const path = route.settings.app?.path ?? pathTemplate(route.path)
     paths[path] = { ...paths[path], [route.method]: describeRoute(route) }
   }
   const tags = new Set(routes.flatMap(groups))
@@ -62,7 +62,7 @@ export function openApi(server: Server, baseUrl: string): OpenApiDocument {
       const description = TAGS[name]
       return { name, ...(description !== undefined && { description }) }
     }),
-    paths,
+    paths: withWords(server, paths),
     components: {
       schemas: SCHEMAS,
       securitySchemes: SECURITY_SCHEMES,
@@ -72,11 +72,32 @@ export function openApi(server: Server, baseUrl: string): OpenApiDocument {
   }
 }
 
+declare module '@hapi/hapi' {
+  interface Server {
+    /** Words that extensions add to, by the name with which `.meta({ openapi: { 'x-words': name } })` asks for them. */
+    vocabularies: Map<string, () => string[]>
+  }
+}
+
+/** Puts the words that are known to this server in the place of the names of its vocabularies. */
+function withWords<T>({ vocabularies }: Server, value: T): T {
+  const replace = (item: unknown): unknown => {
+    if (Array.isArray(item)) return item.map(replace)
+    if (typeof item !== 'object' || item === null) return item
+    const { 'x-words': name, ...rest } = item as Record<string, unknown>
+    const fields = Object.fromEntries(Object.entries(rest).map(([key, inner]) => [key, replace(inner)]))
+    const words = vocabularies?.get(String(name))
+    return words ? { ...fields, enum: words().sort() } : fields
+  }
+  return replace(value) as T
+}
+
 const ABOUT = `Watches databases: schema drift, freshness, validity, metrics, and signed webhooks.
 
 Send a credential as \`Authorization: Bearer <token or API key>\`. Times are ISO 8601 in UTC. An error has a \`code\` for
 programs and a \`message\` that says what to do; bad input outside \`/api/v1/sdk\` and \`/api/v1/api-keys\` is 422 with a list
-in \`detail\`. Lists take \`limit\` and \`offset\`. Every reply carries \`X-Request-Id\`, which names it in the log.`
+in \`detail\`. A method that a path does not take is 405, with \`Allow\`. Lists take \`limit\` and \`offset\`. Every reply carries
+\`X-Request-Id\`, which names it in the log.`
 
 /** What the groups of operations are about. */
 const TAGS: Record<string, string> = {
@@ -187,7 +208,7 @@ const IDEMPOTENCY_KEY = {
   description:
     `A text of your own, such as a UUID, new for each thing that is to be made. Repeated within ${KEPT_HOURS} hours, ` +
     'the same request gets the reply of the first one and makes nothing again.',
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]([ -~]*[!-~])?$' },
   example: '7d0a3f7e-1f0e-4f6c-9a8f-3b0c2c1f5f11',
 }
 
@@ -249,6 +270,8 @@ function describe(name: string, { description = PARAMETERS[name], examples, ...s
   const [example] = (examples as unknown[] | undefined) ?? []
   return {
     ...(description !== undefined && { description }),
+    // Written as one text, its items apart by commas.
+    ...(schema.type === 'array' && { style: 'form', explode: false }),
     schema,
     ...(example !== undefined && { example }),
   }
@@ -262,8 +285,12 @@ function objectSchema(schema: unknown): { properties: Record<string, JsonSchema>
 function bodyOf({ settings }: RequestRoute): object | undefined {
   const schema: unknown = settings.validate?.payload
   if (!Joi.isSchema(schema)) return undefined
-  const required = describeSchema(schema).flags?.presence === 'required'
-  const json = jsonSchema(schema)
+  // A body that is missing or `null` is null for its schema.
+  const required = schema.validate(null).error !== undefined
+  // A default of the whole body is no value of it: generators refuse an object as the default of what may be null.
+  const { default: _whole, ...described } = jsonSchema(schema)
+  const json =
+    !required && described.type === 'object' ? { ...described, type: ['object', 'null'] } : described
   const types = [settings.payload?.allow ?? 'application/json'].flat()
   const content = types.map(type => {
     const body = ofType(type, json)

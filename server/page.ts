@@ -29,6 +29,7 @@ export const queryWords = (words: readonly string[]) =>
       return given.every(word => words.includes(word)) ? given : helpers.error('any.only', { valids: words })
     })
     .messages({ 'any.only': '{{#label}} must be one or more of {{#valids}}, separated by commas' })
+    .meta({ openapi: { type: 'array', items: { type: 'string', enum: [...words] }, minItems: 1 } })
     .description(`One or more of ${words.join(', ')}, separated by commas.`)
 
 /** The query parameters of a list. */

@@ -3,6 +3,7 @@ import type { Request, ResponseToolkit, Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { isAway } from './database.ts'
 import { codeOfStatus, hasErrorData, unprocessable, apiError, type Detail, type ErrorCode } from './errors.ts'
+import { failuresOf } from './validation-messages.ts'
 
 /** The standard envelope: health, preferences, schema changes, freshness, contracts. */
 export interface Envelope<T> {
@@ -33,6 +34,7 @@ export function shapeReplies(server: Server): void {
   server.ext('onRequest', (request, h) => {
     if (request.raw.req.url?.includes('%00'))
       throw apiError('BAD_REQUEST', 'The path or query holds a NUL character: remove it')
+    if (request.raw.req.httpVersion === '1.1' && request.headers.host === undefined) throw withoutHost()
     // Clients send the content type with requests that have no body.
     if (request.headers['content-length'] === '0') delete request.headers['content-type']
     if (!['get', 'head'].includes(request.method)) decodeBeside(request)
@@ -41,6 +43,7 @@ export function shapeReplies(server: Server): void {
   server.ext('onPostAuth', (request, h) => {
     const problem = encodings.get(request)?.() ?? unreadable(request.payload)
     if (problem) throw apiError('BAD_REQUEST', problem)
+    refusePrototype(request)
     return h.continue
   })
   server.ext('onPreHandler', (request, h) => {
@@ -54,8 +57,67 @@ export function shapeReplies(server: Server): void {
       response.header('Content-Security-Policy', POLICY, { override: false })
       return h.continue
     }
-    return answer(request, h, response)
+    return answer(request, h, wrongMethod(request, response) ?? response)
   })
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
+
+/**
+ * The 405 of a path that exists and does not take the method. It comes before any credential is asked for: there is
+ * no operation that one could be needed for, and /openapi.json shows everyone the same.
+ */
+function wrongMethod({ server, path, route }: Request, { output }: Boom.Boom): Boom.Boom | undefined {
+  // Without access it is hapi's own route for what is not there.
+  if (output.statusCode !== 404 || route.settings.plugins?.access || !path.startsWith('/')) return undefined
+  const taken = METHODS.filter(method => takes(server, method, path))
+  if (taken.length === 0) return undefined
+  const allow = taken.flatMap(method => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
+  const error = apiError('METHOD_NOT_ALLOWED', `This path takes ${allow.join(', ')}`, { allow })
+  error.output.headers.Allow = allow.join(', ')
+  return error
+}
+
+function takes(server: Server, method: (typeof METHODS)[number], path: string): boolean {
+  try {
+    return server.match(method, path) !== null
+  } catch {
+    // There is a route, whose parameters cannot be decoded from this path.
+    return true
+  }
+}
+
+/** HTTP/1.1 demands the header, and the connection may not be used further. */
+function withoutHost(): Boom.Boom {
+  const error = apiError('BAD_REQUEST', 'The request has no Host header: send one')
+  error.output.headers.Connection = 'close'
+  return error
+}
+
+/** What hapi undoes by itself. */
+const ENCODINGS = ['gzip', 'deflate']
+
+/** Refuses a body of a `Content-Encoding` that is not undone, which would be read as it is. @throws 415 */
+export function refuseEncoding({ headers }: Request): void {
+  const given = String(headers['content-encoding'] ?? '')
+    .trim()
+    .toLowerCase()
+  if (given === '' || given === 'identity' || !hasBody(headers)) return
+  // hapi knows the names in small letters only.
+  const encoding = given === 'x-gzip' ? 'gzip' : given
+  headers['content-encoding'] = encoding
+  if (ENCODINGS.includes(encoding)) return
+  const error = apiError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    `Send the body without Content-Encoding, or as ${ENCODINGS.join(' or ')}`,
+  )
+  error.output.headers['Accept-Encoding'] = ENCODINGS.join(', ')
+  throw error
+}
+
+/** Whether a request has a body, by its headers. */
+export function hasBody(headers: Request['headers']): boolean {
+  return Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
 }
 
 /** What is wrong with the bytes of a body, if anything; to be asked when all of it is there. */
@@ -169,21 +231,18 @@ export function onInvalid(request: Request, _h: ResponseToolkit, error?: Error):
   refuse(request, output?.payload?.validation?.source ?? 'body', error)
 }
 
-function refuse(request: Request, source: string, { details }: Joi.ValidationError): never {
+function refuse(request: Request, source: string, error: Joi.ValidationError, given?: Joi.Schema): never {
   const where = { payload: 'body', params: 'path', headers: 'header' }[source] ?? source
-  const failures = details.slice(0, MAX_FAILURES)
+  const schema = given ?? (request.route.settings.validate as Record<string, unknown> | undefined)?.[source]
+  const failures = failuresOf(error, schema, `the ${where === 'header' ? 'headers' : where}`, MAX_FAILURES)
   if (!answers400(request.path)) {
     throw unprocessable(
-      failures.map(({ path, message, type }): Detail => ({
-        loc: [where, ...path.map(String)],
-        msg: message,
-        type,
-      })),
+      failures.map(({ path, message, type }): Detail => ({ loc: [where, ...path], msg: message, type })),
     )
   }
   const errors = failures.map(({ path, message }) => ({ field: path.join('.') || where, error: message }))
   const [first] = errors
-  const rest = details.length - failures.length
+  const rest = Math.max(0, error.details.length - MAX_FAILURES)
   const message = errors.map(({ error: text }) => text).join('; ') + (rest > 0 ? `; and ${rest} more` : '')
   throw apiError('VALIDATION_ERROR', message, { ...first, errors })
 }
@@ -214,7 +273,7 @@ function refuseUndeclared(request: Request): void {
     if (validate?.[source] || isNothing(request[source])) continue
     const options = { abortEarly: false, errors: { wrap: { label: false } } } as const
     const { error } = NOTHING.validate(request[source], options)
-    if (error) refuse(request, source, error)
+    if (error) refuse(request, source, error, NOTHING)
   }
 }
 
@@ -232,6 +291,27 @@ function unreadable(body: unknown): string | null {
     return null
   }
   return look(body, 1)
+}
+
+/**
+ * Refuses a field `__proto__`, which no schema takes, as any other unknown one. Copied from object to object, it would
+ * become the prototype of the copy.
+ */
+function refusePrototype(request: Request): void {
+  const path = prototypeIn(request.payload)
+  if (!path) return
+  const context = { label: path.join('.') }
+  const error = { path, message: `${context.label} is not allowed`, type: 'object.unknown', context }
+  refuse(request, 'payload', { details: [error] } as unknown as Joi.ValidationError)
+}
+
+function prototypeIn(value: unknown): string[] | null {
+  if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return null
+  for (const [key, item] of Object.entries(value)) {
+    const path = key === '__proto__' ? [] : prototypeIn(item)
+    if (path) return [key, ...path]
+  }
+  return null
 }
 
 function unreadableText(text: string): string | null {

@@ -98,6 +98,7 @@ export const checkShape = Joi.object({
   kinds: Joi.array().items(Joi.valid(...Object.keys(KINDS))),
   needs: Joi.array().items(capability),
   asks: Joi.function(),
+  warns: Joi.function(),
   showsValue: Joi.valid('always', 'alone'),
   grows: Joi.object().pattern(
     Joi.string(),

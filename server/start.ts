@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import pg from 'pg'
@@ -54,7 +54,6 @@ export async function openProcess(config: Config, log: Logger, signal?: AbortSig
       log,
       ownerUrl: postgres.url,
       secretKey,
-      ...places(config),
       ...sourceAllow,
     })
     return {
@@ -83,7 +82,7 @@ async function buildWhenThere(
   for (;;) {
     await reach(ownerUrl, log, signal)
     try {
-      return await build({ config, log, ownerUrl, secretKey: config.secretKey as string, ...places(config) })
+      return await build({ config, log, ownerUrl, secretKey: config.secretKey as string })
     } catch (error) {
       if (!isAway(error)) throw error
       log.warn(
@@ -182,10 +181,6 @@ async function showDemo(server: Server, print: (line: string) => void): Promise<
   } catch (error) {
     server.pino.error({ err: error }, 'the demo could not be made')
   }
-}
-
-function places(config: Config) {
-  return { fileSources: [join(resolve(config.dataDir), 'demo')] }
 }
 
 async function reach(url: string, log: Logger, signal?: AbortSignal): Promise<void> {

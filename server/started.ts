@@ -1,4 +1,5 @@
-/** What whoever starts a run is told of it: 202, and where to look. */
+/** Replies to requests that start a run: 202 with its job, or 200 with the finished job for callers that wait. */
+import type { Request, RouteOptionsResponse } from '@hapi/hapi'
 import Joi from 'joi'
 import { held, inData, record } from './envelopes.ts'
 
@@ -11,12 +12,15 @@ interface Run {
   status: string
 }
 
-/** The job of a run, and where it tells how it goes. @param what runs, as in "Discovery is pending" */
+/** Longest that a request may wait for its run to end. */
+export const MAX_WAIT_SECONDS = 60
+
+/** The job of a run, and where to follow it. @param what runs, as in "Discovery is pending" */
 export function presentStarted(what: string, { id, status }: Run) {
   return {
     job_id: id,
     status,
-    message: `${what} is ${status}: GET /api/v1/sdk/jobs/${id} tells how it goes`,
+    message: `${what} is ${status}: follow it at GET /api/v1/sdk/jobs/${id}`,
   }
 }
 
@@ -33,4 +37,53 @@ export function startedRun(
       { ...presentStarted(what, { id, status: 'pending' }), ...example },
     ),
   )
+}
+
+/** The record of a run, as `GET /sdk/jobs/{job_id}` shows it. @param result of a completed one */
+export function runRecord(result: Joi.Schema, error: Joi.Schema): Joi.ObjectSchema {
+  return record({
+    job_id: held.id,
+    status: runStatus,
+    workflow_name: Joi.string().description(
+      'What it does: `discovery`, `freshness_refresh` or `asset_check`.',
+    ),
+    asset_id: held.id,
+    progress: held.integer.min(0).max(100).description('Percent.'),
+    result: result.allow(null).description('Of a completed job.'),
+    error: error.allow(null).description('Of a failed job.'),
+    created_at: held.time,
+    completed_at: held.time.allow(null),
+  })
+}
+
+const finished = runRecord(
+  Joi.object().unknown(),
+  record({ code: Joi.string().description('Why it failed, for programs.'), message: held.text }),
+).description('With `Prefer: wait=N`: the job, which ended in time')
+
+/** The `response` of a route that starts a run. @param more replies by status */
+export function startedReplies(
+  started: Joi.Schema,
+  more: Record<number, Joi.Schema> = {},
+): RouteOptionsResponse {
+  return { status: { 200: inData(finished), 202: started, ...more }, sample: 0 }
+}
+
+/** The `validate.headers` of a route that starts a run. */
+export const waitHeaders = Joi.object({
+  prefer: Joi.string()
+    .description(
+      `\`wait=N\` waits for the job to end, N seconds at most (up to ${MAX_WAIT_SECONDS}): the answer is then 200 with the finished job, else 202.`,
+    )
+    .example('wait=30'),
+}).unknown()
+
+/**
+ * Seconds that the caller is ready to wait, from `Prefer: wait=N` (RFC 7240), 0 to 60; longer ones count as 60.
+ * Preferences that are unknown or malformed are ignored, as the RFC asks.
+ */
+export function preferredWait({ headers }: Pick<Request, 'headers'>): number {
+  const { prefer = '' } = headers as { prefer?: string }
+  const [, seconds = '0'] = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,9})"?\s*(?:$|[,;])/i.exec(prefer) ?? []
+  return Math.min(Number(seconds), MAX_WAIT_SECONDS)
 }

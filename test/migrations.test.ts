@@ -127,6 +127,35 @@ t.test(
       },
     )
 
+    await t.test('badges learn their source, and those of removed sources go', async t => {
+      const [added] = manifest.migrations.filter(({ name }) => name === '0019_badges')
+      await knex.transaction(trx => added!.down(trx))
+      await app.query(
+        `insert into badges (id, public_id, company_id, asset_id)
+           select gen_random_uuid(), 'of a source', company_id, id from sources limit 1`,
+      )
+      await app.query(
+        `insert into badges (id, public_id, company_id, asset_id)
+           select gen_random_uuid(), 'of a table', company_id, id from tables limit 1`,
+      )
+      await app.query(
+        `insert into badges (id, public_id, company_id, asset_id)
+           select gen_random_uuid(), 'of none', company_id, gen_random_uuid() from companies limit 1`,
+      )
+      await knex.transaction(trx => added!.up(trx))
+      t.match(
+        await app.query(
+          `select public_id, (select name from sources s where s.id = b.source_id) as source from badges b order by 1`,
+        ),
+        [
+          { public_id: 'of a source', source: 'full' },
+          { public_id: 'of a table', source: 'full' },
+        ],
+      )
+      await app.query('delete from sources')
+      t.strictSame(await app.query('select 1 from badges'), [])
+    })
+
     async function sumOf(table: string): Promise<{ count: number }> {
       const [found] = await app.query(
         `select count(*)::int as count, md5(string_agg(r::text, '' order by r::text)) from ${table} r`,

@@ -19,11 +19,13 @@ export class Crashed extends Error {
 
 /** Counts crashes by what the engine tells of a job's last try, so that jobs that end in order cost nothing. */
 export interface Crashes {
+  /** Whether the process of a job's previous try was lost, as far as this process can know. */
+  isAfterLoss(record: JobWithMetadata<object>, running: Pick<Running, 'has'>): boolean
   /**
-   * To be called before a try begins.
+   * Counts a lost process. To be called before the next try begins.
    * @throws Crashed when the job has taken down as many processes as it may
    */
-  count(server: Server, record: JobWithMetadata<object>, running: Pick<Running, 'has'>): Promise<void>
+  count(server: Server, record: JobWithMetadata<object>): Promise<void>
   /** Notes that the database was away: claims lapse then while their processes are well. */
   noteOutage(): void
 }
@@ -35,10 +37,12 @@ export function countCrashes(): Crashes {
     noteOutage() {
       outageAt = performance.now()
     },
-    async count(server, record, running) {
-      if (record.retryCount === 0 || !hasLapsed(record)) return
+    isAfterLoss(record, running) {
+      if (record.retryCount === 0 || !hasLapsed(record)) return false
       // The process that had it is this one, and lives; or it lived through an outage as this one did.
-      if (running.has(record.id) || performance.now() - outageAt < AFTERMATH_MS) return
+      return !running.has(record.id) && performance.now() - outageAt >= AFTERMATH_MS
+    },
+    async count(server, record) {
       const crashes = crashesOf(record) + 1
       await server.db.statement(
         `update pgboss.job set data = data || jsonb_build_object('${COUNT}', cast(:crashes as int))

@@ -10,6 +10,11 @@ export interface JobContext {
   log: Logger
   /** 1 for the first try. */
   attempt: number
+  /**
+   * Whether the process of the previous try was lost: killed, frozen or cut off until its claim lapsed. False after a
+   * try that failed, that was handed back in order, or whose claim may have lapsed because the database was away.
+   */
+  isAfterLoss?: boolean
   /** Aborts when the job has outlived its time or the process stops. */
   signal: AbortSignal
   id: string
@@ -25,9 +30,34 @@ export interface Job<Data extends object = object> {
   every?: string
   queue?: { retries?: number; retryDelaySeconds?: number; expireSeconds?: number }
   /** Jobs at once: in one process, and of one group over all processes (by tier, where the group names one). */
-  concurrency?: { local?: number; perGroup?: number | { default: number; tiers: Record<string, number> } }
+  concurrency?:
+    | { local?: number; perGroup?: number | { default: number; tiers: Record<string, number> } }
+    | SharedConcurrency
+  /**
+   * `handled`: the work deals with tries that their process did not survive (`JobContext.isAfterLoss`). By default, a
+   * job that three processes did not survive is parked among the dead.
+   */
+  losses?: 'handled'
   /** What it returns is stored as the job's output. Throwing retries; throwing `GiveUp` fails for good. */
   work(data: Data, context: JobContext): Promise<object | void>
+}
+
+/**
+ * Companies share the slots and take turns, by the `company_id` in the data of each job. One company gets at most half
+ * of the `local` slots, so that others always find free ones. Jobs start in the order of their turns. They are sent
+ * with a group, of which at most `perGroup` run over all processes.
+ */
+export interface SharedConcurrency {
+  isShared: true
+  local: number
+  perGroup: number
+}
+
+/** Whether companies share the slots of a kind of job. */
+export function isShared<Data extends object>(
+  job: Job<Data>,
+): job is Job<Data> & { concurrency: SharedConcurrency } {
+  return job.concurrency !== undefined && 'isShared' in job.concurrency
 }
 
 /** Thrown by a job that would fail the same way each time. */

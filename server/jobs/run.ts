@@ -29,12 +29,13 @@ export async function runJob(
   const { server, log, running } = surroundings
   const attempt = record.retryCount + 1
   try {
-    await surroundings.crashes.count(server, record, running)
+    const isAfterLoss = surroundings.crashes.isAfterLoss(record, running)
+    if (isAfterLoss && job.losses !== 'handled') await surroundings.crashes.count(server, record)
     const output = await running.track(job.name, record.id, async () => {
       surroundings.note(running.describe())
       const data = checked(job, splitCause(sentData(record)).data)
       const signal = AbortSignal.any([record.signal, running.handingBack])
-      return job.work(data, { server, log, attempt, signal, id: record.id })
+      return job.work(data, { server, log, attempt, isAfterLoss, signal, id: record.id })
     })
     return { id: record.id, status: 'completed', output: small(output ?? {}) }
   } catch (error) {

@@ -1,8 +1,10 @@
 /** Who looks for jobs of one kind, and works them. */
 import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
-import type { Job } from './job.ts'
+import { isShared, type Job } from './job.ts'
 import { followJob } from './follow.ts'
 import { runJob, type Surroundings } from './run.ts'
+import { shareSlots } from './shares.ts'
+import { companyIn } from './turns.ts'
 
 /** One of pg-boss's workers. */
 interface Worker {
@@ -20,6 +22,8 @@ export interface WorkerOptions {
   /** Whether jobs can be waited for; for tests. */
   spies: boolean
   isStopping(): boolean
+  /** Notes the turn of a job that starts, of kinds whose companies take turns. */
+  noteStarted(name: string, turn: number): void
 }
 
 /**
@@ -30,9 +34,12 @@ export interface WorkerOptions {
 export async function startWorkers(
   boss: PgBoss,
   job: Job,
-  { surroundings, spies, isStopping }: WorkerOptions,
+  { surroundings, spies, isStopping, noteStarted }: WorkerOptions,
 ): Promise<void> {
   const { log } = surroundings
+  const most = job.concurrency?.local ?? 2
+  const shares = isShared(job) ? shareSlots(most) : undefined
+  const perGroup = isShared(job) ? shares?.limits(job.concurrency.perGroup) : job.concurrency?.perGroup
   const settings = {
     batchSize: 1,
     includeMetadata: true,
@@ -40,9 +47,8 @@ export async function startWorkers(
     pollingIntervalSeconds: POLL_SECONDS,
     // With notifications pg-boss polls every 30 s, and a job whose time comes later notifies nobody.
     notifyPollingIntervalSeconds: POLL_SECONDS,
-    ...(job.concurrency?.perGroup && { groupConcurrency: job.concurrency.perGroup }),
+    ...(perGroup && { groupConcurrency: perGroup }),
   } as const
-  const most = job.concurrency?.local ?? 2
   const workers = new Set<Worker>()
 
   async function hire(): Promise<void> {
@@ -60,15 +66,21 @@ export async function startWorkers(
 
   async function workOn(worker: Worker, records: JobWithMetadata<unknown>[]): Promise<JobResult[]> {
     if (worker.state === 'waiting') worker.state = 'working'
-    lookOn()
-    const results = await Promise.all(
+    const running = Promise.all(
       (records as JobWithMetadata<object>[]).map(record => {
         const { log, server } = surroundings
-        return followJob(job, record, { log, telemetry: server.telemetry }, () =>
-          runJob(job, record, surroundings),
-        )
+        const run = () =>
+          followJob(job, record, { log, telemetry: server.telemetry }, () =>
+            runJob(job, record, surroundings),
+          )
+        if (!shares) return run()
+        noteStarted(job.name, -record.priority)
+        return shares.hold(companyIn(record.data ?? {}), run)
       }),
     )
+    // Counted by now: whoever looks next sees what is held.
+    lookOn()
+    const results = await running
     // One that was let go while it was finding this job has left the waiting to another.
     if (worker.state === 'leaving') return results
     for (const other of workers) if (other.state === 'waiting') void dismiss(other)

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type Server as HttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Server } from '@hapi/hapi'
+import { handleClientErrors } from '../client-errors.ts'
 import { answerHealth } from '../health.ts'
 import { readQueues, type Queue } from './queues.ts'
 import { StartError } from '../start-error.ts'
@@ -36,6 +37,7 @@ export async function openMetrics(server: Server): Promise<() => Promise<void>> 
       },
     )
   })
+  handleClientErrors(listener, { log: server.pino })
   listener.listen(port, host)
   await once(listener, 'listening').catch((error: Error) => {
     throw new StartError(

@@ -12,6 +12,15 @@ const REQUEST_ID = /^[\w.:-]{8,128}$/
 /** Nobody was there any more to be answered; nginx tells it by this number too. */
 const HUNG_UP = 499
 
+const spans = new WeakMap<Request, Span>()
+
+/** Adds the company of the caller to the log lines and the span of a request. */
+export function noteCaller(request: Request): void {
+  const { companyId } = caller(request)
+  noteFields({ company_id: companyId })
+  spans.get(request)?.setAttribute('tidemark.company_id', companyId)
+}
+
 /**
  * Gives requests their ids and follows them, those that come in and those that are injected. Behind a proxy an id and
  * a trace that come with the request are kept; elsewhere anybody could choose them.
@@ -25,7 +34,6 @@ export function followRequests(server: Server): void {
   }
   followListener(server.listener as HttpServer, begin)
   followInjected(server, begin)
-  const spans = new WeakMap<Request, Span>()
   server.ext('onRequest', (request, h) => {
     const given = isBehindProxy ? String(request.headers['x-request-id'] ?? '') : ''
     request.info.id = REQUEST_ID.test(given) ? given : randomUUID()
@@ -34,12 +42,6 @@ export function followRequests(server: Server): void {
     if (origin?.id === '') origin.id = request.info.id
     const span = trace.getActiveSpan()
     if (span) spans.set(request, span)
-    return h.continue
-  })
-  server.ext('onCredentials', (request, h) => {
-    const { companyId } = caller(request)
-    noteFields({ company_id: companyId })
-    spans.get(request)?.setAttribute('tidemark.company_id', companyId)
     return h.continue
   })
   server.events.on('response', request => {

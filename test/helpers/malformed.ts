@@ -25,7 +25,7 @@ export interface Answer {
 type Schema = Record<string, unknown> & { properties?: Record<string, Schema> }
 
 /** Values of parameters and fields that programs trip over. */
-const ODD = [
+export const ODD = [
   ...[
     '',
     ' ',

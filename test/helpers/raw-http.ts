@@ -48,7 +48,7 @@ export function exchange(
     socket.on('close', () => {
       clearInterval(trickle)
       clearTimeout(end)
-      const statuses = [...text.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, status]) => Number(status))
+      const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
       resolve({ text, statuses, closedAfter: isOurs ? null : performance.now() - startedAt })
     })
   })

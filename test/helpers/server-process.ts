@@ -1,9 +1,10 @@
 /** A server in a process of its own on a database that another test server has made; for `startProcess`. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { pino } from 'pino'
 import { build } from '../../server/build.ts'
 import { readConfig } from '../../server/config.ts'
+import { makeLog } from '../../server/log.ts'
+import { watchProcess } from './log-watch.ts'
 import { SECRET_KEY, type TestServer } from './server.ts'
 
 interface Teardown {
@@ -27,10 +28,12 @@ export async function startProcess(
       ROLE: 'web',
       DATABASE_URL: server.config.databaseUrl,
       SECRET_KEY,
-      LOG_LEVEL: 'silent',
+      LOG_LEVEL: 'debug',
       ...settings,
     },
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   })
+  watchProcess(t, { stderr: child.stderr! })
   t.teardown(async () => {
     const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined
     if (child.connected) child.disconnect()
@@ -51,7 +54,7 @@ async function serve(): Promise<void> {
     config,
     ownerUrl: String(config.databaseUrl),
     secretKey: SECRET_KEY,
-    log: pino({ level: config.logLevel }),
+    log: makeLog(config),
     sourceAllow: ['127.0.0.0/8'],
     sweeps: false,
   })

@@ -7,6 +7,7 @@ import { readConfig } from '../../server/config.ts'
 import { manifest } from '../../server/manifest.ts'
 import { checkReplies } from './check-replies.ts'
 import { testCluster } from './cluster.ts'
+import { addCredential, watchCredentials, watchedLog } from './log-watch.ts'
 
 interface Teardown {
   teardown(down: () => unknown): unknown
@@ -60,9 +61,17 @@ export async function startServer(
   const name = `test_${randomUUID().replaceAll('-', '').slice(0, 12)}`
   await admin.query(`create database ${name} template ${template} strategy file_copy owner ${OWNER}`)
   const ownerUrl = urlOf(cluster, name, OWNER, OWNER_PASSWORD)
-  const server = await build({ ...buildOptions(ownerUrl, options.settings), ...options.build })
-  checkReplies(server)
-  await server.start()
+  addCredential(OWNER_PASSWORD, 'password of the database')
+  addCredential(SECRET_KEY, 'SECRET_KEY')
+  const log = watchedLog(t, options.build?.log)
+  const start = async () => {
+    const started = await build({ ...buildOptions(ownerUrl, options.settings), ...options.build, log })
+    watchCredentials(started)
+    checkReplies(started)
+    await started.start()
+    return started
+  }
+  const server = await start()
   const direct = await connect(urlOf(cluster, name, cluster.user, cluster.password))
 
   const twins: Server[] = []
@@ -81,9 +90,7 @@ export async function startServer(
     signUp: company => signUp(ask, company),
     query: async (text, values) => (await direct.query(text, values)).rows as Record<string, unknown>[],
     async startTwin() {
-      const twin = await build({ ...buildOptions(ownerUrl, options.settings), ...options.build })
-      checkReplies(twin)
-      await twin.start()
+      const twin = await start()
       twins.push(twin)
       return twin
     },
@@ -92,19 +99,18 @@ export async function startServer(
 
 type Cluster = Awaited<ReturnType<typeof testCluster>>
 
-function buildOptions(ownerUrl: string, settings: Record<string, string> = {}): BuildOptions {
+function buildOptions(ownerUrl: string, settings: Record<string, string> = {}): Omit<BuildOptions, 'log'> {
   const config = readConfig({
     PORT: '0',
     DATABASE_URL: ownerUrl,
     SECRET_KEY,
-    LOG_LEVEL: process.env.TEST_LOG ?? 'silent',
+    LOG_LEVEL: 'silent',
     ...settings,
   })
   return {
     config,
     ownerUrl,
     secretKey: SECRET_KEY,
-    log: pino({ level: config.logLevel }),
     sourceAllow: ['127.0.0.0/8'],
     webhookAllow: ['127.0.0.0/8'],
     sweeps: false,
@@ -128,7 +134,8 @@ async function ensureTemplate(admin: pg.Client, cluster: Cluster): Promise<strin
     const making = `${template}_making`
     await admin.query(`drop database if exists ${making} with (force)`)
     await admin.query(`create database ${making} owner ${OWNER}`)
-    const server = await build(buildOptions(urlOf(cluster, making, OWNER, OWNER_PASSWORD)))
+    const log = pino({ level: 'silent' })
+    const server = await build({ ...buildOptions(urlOf(cluster, making, OWNER, OWNER_PASSWORD)), log })
     await server.initialize()
     await server.stop({ timeout: 1_000 })
     await admin.query(`alter database ${making} rename to ${template}`)

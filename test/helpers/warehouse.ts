@@ -121,7 +121,9 @@ export async function openWarehouse(t: Teardown): Promise<Warehouse> {
               // JSON is a text by another name.
               return { name, type: type?.alias === 'JSON' ? 'JSON' : String(type) }
             }),
-            rows: reader.getRows().map(row => row.map(printed)),
+            rows: reader
+              .getRows()
+              .map(row => row.map((value, index) => printed(value, String(types[index])))),
           }
         } finally {
           running -= 1
@@ -144,8 +146,15 @@ export async function openWarehouse(t: Teardown): Promise<Warehouse> {
   return warehouse
 }
 
-function printed(value: DuckDBValue): string | null {
+function printed(value: DuckDBValue, type: string): string | null {
   if (value === null) return null
+  if (type === 'FLOAT' && typeof value === 'number') return shortest(value)
   if (value instanceof DuckDBBlobValue) return Buffer.from(value.bytes).toString('hex')
   return String(value)
+}
+
+/** A 32-bit float by the fewest digits that tell it from others, as services print it: 0.1, not 0.10000000149011612. */
+function shortest(float: number): string {
+  const digits = [6, 7, 8, 9].find(count => Math.fround(Number(float.toPrecision(count))) === float)
+  return String(digits === undefined ? float : Number(float.toPrecision(digits)))
 }

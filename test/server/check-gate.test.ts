@@ -65,7 +65,7 @@ for (const [where, check] of ways) {
       t.match(lines[0], /^fail +critical +shop\.\S+\.public\.orders +Parents: 1 of 3 rows have no parent$/)
       t.match(lines[1], /^fail +warning +\S+customers +Emails: 1 of 3 rows are invalid \(33\.3 %\)$/)
       t.equal(lines.at(-1), 'fail: of 5 checks of shop 2 failed, 3 passed')
-      t.match(out, /pass +shop\.\S+orders +row_count: 3; still learning\n/)
+      t.match(out, /pass +shop\.\S+orders +row_count: 3 rows; still learning\n/)
       t.notMatch(out, /Paused/)
     },
   )
@@ -157,9 +157,21 @@ t.test('a service that is away for a moment does not end the waiting for its job
     },
   } as Client
   const { signal } = new AbortController()
-  t.match(await follow(client, 'job', { what: 'The check' }, signal), { result: 1 })
+  t.match(await follow(client, 'job', { what: 'The check', note: () => undefined }, signal), { result: 1 })
   answers.push(new CommandError('The key is not valid', EXIT.usage))
-  await t.rejects(follow(client, 'job', { what: 'The check' }, signal), /not valid/)
+  await t.rejects(follow(client, 'job', { what: 'The check', note: () => undefined }, signal), /not valid/)
+})
+
+t.test('who waits for a job that no worker takes up learns why, once', async t => {
+  const answers = ['pending', 'pending', 'pending', 'running', 'completed']
+  const client = {
+    ask: async () => ({ body: { data: { status: answers.shift() } }, at: new Date() }),
+  } as unknown as Client
+  const notes: string[] = []
+  const told = { what: 'The check of shop', note: (line: string) => void notes.push(line), noteAfterMs: 0 }
+  await follow(client, 'job', told, new AbortController().signal)
+  t.equal(notes.length, 1)
+  t.match(notes[0], /The check of shop waits for a worker: .*ROLE all or worker.* --timeout/)
 })
 
 t.test('a key that may only read is told what it takes', async t => {

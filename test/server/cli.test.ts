@@ -11,6 +11,7 @@ import { isPostmasterAlive, readPostmaster } from '../../server/embedded/postmas
 import { command } from '../helpers/command.ts'
 import { testCluster } from '../helpers/cluster.ts'
 import { SECRET_KEY } from '../helpers/server.ts'
+import { watchProcess } from '../helpers/log-watch.ts'
 
 const main = new URL('../../server/main.ts', import.meta.url).pathname
 
@@ -35,6 +36,7 @@ function run(t: Test, words: string[], settings: Record<string, string>) {
     },
     detached: true,
   })
+  watchProcess(t, child)
   const text = { out: '', err: '' }
   const seen = (stream: 'out' | 'err', pattern: RegExp) =>
     new Promise<RegExpExecArray>((resolve, reject) => {
@@ -176,7 +178,25 @@ t.test('the commands work on the database of DATABASE_URL', async t => {
   t.match(await tidemark('companies', 'plan', 'One', 'professional'), { code: 0, out: /professional/ })
   t.match(await tidemark('companies', 'plan', 'One', 'gold'), { code: 2, err: /free_trial.*enterprise/ })
   await tidemark('companies', 'create', 'Two')
-  t.match(await tidemark('keys', 'list'), { code: 1, err: /--company/ })
+  t.match(await tidemark('keys', 'list'), { code: 2, err: /--company ID: (One|Two) \(/ })
+  const twins = [
+    JSON.parse((await tidemark('companies', 'create', 'Acme', '--json')).out).id as string,
+    JSON.parse((await tidemark('companies', 'create', 'Acme', '--json')).out).id as string,
+  ]
+  for (const words of [
+    ['companies', 'plan', 'Acme', 'growth'],
+    ['keys', 'list', '--company', 'Acme'],
+    ['prospects', 'create', '--email', 'c@example.com', '--company', 'Acme'],
+  ]) {
+    const ambiguous = await tidemark(...words)
+    t.match(ambiguous, { code: 2, err: /2 companies are named "Acme": give the id/ })
+    t.notMatch(ambiguous.err, '--company', 'which not every command knows')
+    for (const id of twins) t.match(ambiguous.err, id)
+  }
+  t.match(await tidemark('companies', 'plan', twins[1]!, 'growth'), {
+    code: 0,
+    out: /Acme has the plan growth/,
+  })
   const made = await tidemark(
     'users',
     'create',
@@ -202,7 +222,11 @@ t.test('the commands work on the database of DATABASE_URL', async t => {
   )
   t.match(await tidemark('keys', 'revoke', key.id, '--company', 'One'), { code: 0, out: /Revoked/ })
   t.match(await tidemark('keys', 'revoke', key.id, '--company', 'Two'), { code: 3, err: /no such API key/ })
-  t.match(await tidemark('keys', 'list', '--company', 'One'), { code: 0, out: /read-only.*ended.*x/ })
+  t.match(await tidemark('keys', 'list', '--company', 'One'), {
+    code: 0,
+    out: /^id +key +scope +state +name\n\S{36}  aa_live_\S+  read-only +ended +x\n$/,
+  })
+  t.match(await tidemark('keys', 'list', '--company', 'Two'), { code: 0, out: 'There are no keys yet\n' })
   await tidemark('companies', 'create', 'Three')
   t.match(await tidemark('audit', 'verify', '--company', 'Three'), {
     code: 0,
@@ -229,6 +253,10 @@ t.test('wrong usage says what is right', async t => {
     [['keys', 'create', '--name', 'x'], /--scope/],
     [['keys', 'create', '--name', 'x', '--scope', 'root'], /read-only, read-write, admin/],
     [['keys', 'create', '--name', 'x', '--scope', 'admin', '--expires-at', '2001-01-01'], /in the future/],
+    [
+      ['keys', 'create', '--name', 'x', '--scope', 'admin', '--expires-at', '+010000-01-01T00:00:00Z'],
+      /before the year 10000/,
+    ],
     [['keys', 'revoke'], /missing required argument/],
   ] as const) {
     t.match(await command([...words]), { code: 2, err: message }, words.join(' '))

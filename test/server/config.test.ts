@@ -7,7 +7,7 @@ import { ConfigError, describeSettings, packageRoot, readConfig } from '../../se
 const key = randomBytes(32).toString('base64')
 
 t.test('nothing needs to be set', async t => {
-  t.match(readConfig({}), {
+  t.match(readConfig({}, false), {
     port: 8000,
     host: '127.0.0.1',
     baseUrl: 'http://127.0.0.1:8000',
@@ -26,6 +26,13 @@ t.test('nothing needs to be set', async t => {
     logFormat: 'json',
   })
   t.match(readConfig({ PORT: '', LOG_LEVEL: '' }), { port: 8000, logLevel: 'info' }, 'empty is not set')
+})
+
+t.test('the log is short lines on a terminal and JSON elsewhere, unless it is set', async t => {
+  t.equal(readConfig({}, true).logFormat, 'pretty')
+  t.equal(readConfig({}, false).logFormat, 'json')
+  t.equal(readConfig({ LOG_FORMAT: 'json' }, true).logFormat, 'json')
+  t.equal(readConfig({ LOG_FORMAT: 'pretty' }, false).logFormat, 'pretty')
 })
 
 t.test('settings are read as what they are', async t => {
@@ -84,6 +91,11 @@ t.test(
 
 t.test('the settings can be listed, secrets hidden', async t => {
   const settings = describeSettings({ PORT: '9000', SECRET_KEY: key })
+  t.strictSame(
+    settings.filter(({ group }) => !group),
+    [],
+    'each belongs to a group',
+  )
   const of = (name: string) => settings.find(setting => setting.name === name)
   t.match(of('PORT'), { value: '9000', default: '8000', about: /Port/ })
   t.match(of('SECRET_KEY'), { value: '(set, hidden)', default: null })

@@ -269,6 +269,19 @@ t.test('while the database refuses connections the answer is 503, and 200 again 
   t.equal((await plain.ask('GET', '/api/v1/assets')).status, 200)
 })
 
+t.test('a database that takes a connection and then says nothing is away', async t => {
+  const { host, port } = await testCluster()
+  const hole = await startBlackhole({ host, port })
+  t.teardown(() => hole.close())
+  hole.silence()
+  const client = new pg.Client({ host: '127.0.0.1', port: hole.port, connectionTimeoutMillis: 50 })
+  const error = await client.connect().then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  t.ok(isAway(error), String(error))
+})
+
 t.test(
   'a database of a newer version, and a role that lacks a right, end the start with a sentence',
   async t => {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pino } from 'pino'
 import t from 'tap'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { sql } from '../../connectors/sql.ts'
 import { build } from '../../server/build.ts'
 import { readConfig } from '../../server/config.ts'
+import { watchedLog } from '../helpers/log-watch.ts'
 import { SECRET_KEY } from '../helpers/server.ts'
 import { discover, makeWorld } from '../helpers/world.ts'
 
@@ -15,7 +15,7 @@ const DATABASE_URL = 'postgres://nobody@127.0.0.1:1/nowhere'
 
 function start(extensions: string) {
   const config = readConfig({ DATABASE_URL, SECRET_KEY, EXTENSIONS: extensions, LOG_LEVEL: 'silent' })
-  return build({ config, ownerUrl: DATABASE_URL, secretKey: SECRET_KEY, log: pino({ level: 'silent' }) })
+  return build({ config, ownerUrl: DATABASE_URL, secretKey: SECRET_KEY, log: watchedLog(t) })
 }
 
 const plugin = (register: string) =>

@@ -16,6 +16,7 @@ import { makeLog } from '../../server/log.ts'
 import { deliver } from '../../plugins/alerts/delivery.ts'
 import { sweep } from '../../plugins/alerts/jobs.ts'
 import { pageFile } from '../../plugins/public/pages.ts'
+import { watchedLog } from '../helpers/log-watch.ts'
 import { startReceiver } from '../helpers/receiver.ts'
 import { discover, makeWorld } from '../helpers/world.ts'
 import { blocksOf } from '../plugins/public/docs-blocks.ts'
@@ -269,7 +270,7 @@ t.test('a worker listens nowhere, beside a web process with the same settings', 
       config: { ...server.config, role, port: Number(server.info.port), metricsPort: undefined },
       ownerUrl: String(server.config.databaseUrl),
       secretKey: String(server.config.secretKey),
-      log: makeLog({ logLevel: 'silent', logFormat: 'json' }),
+      log: watchedLog(t),
       sweeps: false,
     })
   const worker = await twin('worker')

@@ -1,8 +1,10 @@
 import net from 'node:net'
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import Joi from 'joi'
 import { access } from '../../server/access.ts'
 import { apiError, unprocessable } from '../../server/errors.ts'
+import { openApi } from '../../server/openapi.ts'
 import { envelope } from '../../server/replies.ts'
 import { startServer } from '../helpers/server.ts'
 
@@ -109,6 +111,87 @@ t.test('no code but ours is told, and no part of a reply is given', async t => {
   t.equal(part.statusCode, 200)
 })
 
+t.test('a body in an encoding that is not undone is refused before it is read', async t => {
+  const send = (encoding: string, payload: Buffer | string) =>
+    server.inject({
+      method: 'POST',
+      url: '/try',
+      headers: { 'content-type': 'application/json', 'content-encoding': encoding },
+      payload,
+    })
+  for (const encoding of ['br', 'zstd', 'nothing', 'gzip, br']) {
+    const { statusCode, headers, payload } = await send(encoding, '{"name":"x"}')
+    t.match(
+      [statusCode, JSON.parse(payload)],
+      [415, { error: { code: 'UNSUPPORTED_MEDIA_TYPE', message: /gzip/ } }],
+    )
+    t.equal(headers['accept-encoding'], 'gzip, deflate')
+  }
+  for (const encoding of ['gzip', 'GZIP', 'x-gzip'])
+    t.match((await send(encoding, gzipSync('{"name":"x"}'))).statusCode, 200, encoding)
+  for (const encoding of ['identity', ''])
+    t.match((await send(encoding, '{"name":"x"}')).statusCode, 200, encoding)
+  const empty = await server.inject({ url: '/enveloped', headers: { 'content-encoding': 'br' } })
+  t.equal(empty.statusCode, 200, 'of no body it does not matter')
+})
+
+t.test('a field __proto__ is one that is not known, and becomes the prototype of nothing', async t => {
+  const text = '{"name":"x","deep":{"a":[{"__proto__":{"isAdmin":true}}]}}'
+  t.match((await ask('POST', '/try', text)).body, {
+    detail: [{ loc: ['body', 'deep', 'a', '0', '__proto__'], msg: 'deep.a.0.__proto__ is not allowed' }],
+  })
+  const { status, body } = await ask('POST', '/api/v1/sdk/try', '{"__proto__":1,"name":"x"}')
+  t.match([status, body.error], [400, { code: 'VALIDATION_ERROR', details: { field: '__proto__' } }])
+  t.equal(
+    (await ask('POST', '/try', '{"name":"__proto__","deep":"__proto__"}')).status,
+    200,
+    'a text may be it',
+  )
+})
+
+t.test('what is wrong is said once, by one spelling of its field, with what is allowed', async t => {
+  const { body: schema, ...options } = {
+    ...access.open,
+    body: Joi.object({
+      id: Joi.string().guid(),
+      tags: Joi.array().items(Joi.string().trim()),
+      inner: Joi.object({ a: Joi.any(), b: Joi.any() }).or('a', 'b'),
+    })
+      .or('id', 'tags', 'inner')
+      .required()
+      .label('InternalLabel'),
+  }
+  const query = Joi.object({ limit: Joi.number(), offset: Joi.number() })
+  const validate = { payload: schema, query }
+  server.route({
+    method: 'POST',
+    path: '/api/v1/sdk/says',
+    options: { ...options, validate },
+    handler: () => ({}),
+  })
+  const says = async (given: unknown, search = '') => {
+    const { body } = await ask('POST', `/api/v1/sdk/says${search}`, given)
+    return body.error.details.errors as { field: string; error: string }[]
+  }
+  t.strictSame(await says({ id: 'x', tags: ['a', ' '] }), [
+    { field: 'id', error: 'id must be a UUID' },
+    { field: 'tags.1', error: 'tags.1 is not allowed to be empty' },
+  ])
+  t.strictSame(await says({ id2: 1, id3: 1, inner: { a: 1, c: 1 } }), [
+    { field: 'inner.c', error: 'inner.c is not allowed; allowed are a, b' },
+    { field: 'id2', error: 'id2 is not allowed; allowed are id, tags, inner' },
+    { field: 'id3', error: 'id3 is not allowed' },
+  ])
+  t.strictSame(await says({}), [
+    { field: 'body', error: 'the body must contain at least one of [id, tags, inner]' },
+  ])
+  for (const given of [undefined, null, 1, 'null', '[]'])
+    t.strictSame(await says(given), [{ field: 'body', error: 'a JSON object is required in the body' }])
+  t.strictSame(await says({ tags: [] }, '?limt=1'), [
+    { field: 'limt', error: 'limt is not allowed; allowed are limit, offset' },
+  ])
+})
+
 t.test('what refers to a thing that was removed meanwhile is a conflict', async t => {
   const { status, body } = await ask('GET', '/refers')
   t.match([status, body.error], [409, { code: 'CONFLICT', message: /removed meanwhile/ }])
@@ -202,6 +285,36 @@ t.test('what cannot be read is told apart', async t => {
 t.test('an unknown path says where the known ones are', async t => {
   const { status, body } = await ask('GET', '/api/v1/nothing')
   t.match([status, body.error], [404, { code: 'NOT_FOUND', message: /openapi\.json/ }])
+})
+
+t.test('a method that a path does not take is 405, which names those that it takes', async t => {
+  const paths = openApi(server, '').paths
+  const all = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace', 'propfind']
+  for (const [path, operations] of Object.entries(paths)) {
+    const taken = Object.keys(operations)
+    // A static path may also be one of a template beside it, which takes other methods.
+    const url = path.replaceAll(/\{\w+\}/g, 'x')
+    const routes = Object.entries(paths).filter(([other]) =>
+      new RegExp(`^${other.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(url),
+    )
+    const allowed = new Set(routes.flatMap(([, methods]) => Object.keys(methods)))
+    if (allowed.has('get')) allowed.add('head')
+    t.ok(taken.every(method => allowed.has(method)))
+    for (const method of all.filter(each => !allowed.has(each))) {
+      const { statusCode, headers, payload } = await server.inject({ method, url })
+      t.equal(statusCode, 405, `${method} ${url}`)
+      const names = String(headers.allow).toLowerCase().split(', ')
+      t.strictSame(names.sort(), [...allowed].sort(), `Allow of ${method} ${url}`)
+      if (method !== 'head')
+        t.match(JSON.parse(payload), { error: { code: 'METHOD_NOT_ALLOWED', message: /^This path takes / } })
+      t.match(headers['x-request-id'], /^[0-9a-f-]{36}$/)
+    }
+  }
+  for (const method of all) {
+    const { statusCode, headers } = await server.inject({ method, url: '/api/v1/nothing' })
+    t.strictSame([statusCode, headers.allow], [404, undefined], `${method} of an unknown path`)
+  }
+  t.equal((await server.inject({ method: 'DELETE', url: '/api/v1/assets/%ff' })).statusCode, 405)
 })
 
 t.test('a content type without a body is accepted', async t => {

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { env } from 'node:process'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
-import { pino } from 'pino'
 import t from 'tap'
 import type { Test } from 'tap'
 import { build } from '../../server/build.ts'
@@ -14,6 +13,7 @@ import { readConfig } from '../../server/config.ts'
 import { changeKey, keptKey, keyFile } from '../../server/key-file.ts'
 import { rotateSecrets } from '../../server/rotate.ts'
 import { makeVault } from '../../server/vault.ts'
+import { watchedLog } from '../helpers/log-watch.ts'
 import { SECRET_KEY, startServer, type Tenant, type TestServer } from '../helpers/server.ts'
 import { startSource } from '../helpers/source.ts'
 
@@ -27,7 +27,7 @@ async function process(t: Test, app: TestServer, secretKey: string | (() => stri
     config: readConfig({ PORT: '0', DATABASE_URL: ownerUrl, SECRET_KEY, LOG_LEVEL: 'silent' }),
     ownerUrl,
     secretKey,
-    log: pino({ level: 'silent' }),
+    log: watchedLog(t),
     sourceAllow: ['127.0.0.0/8'],
     webhookAllow: ['127.0.0.0/8'],
     sweeps: false,

@@ -93,28 +93,27 @@ const OURS: [pattern: RegExp, reason: string][] = [
     /^GET \/api\/v1\/oauth\/\{provider_type\}\/callback$/,
     'where a provider sends people back to: decisions 7',
   ],
+  [
+    /^\w+ \/api\/v1\/oauth\/(links|\{provider_type\}\/link)$|^POST \/api\/v1\/auth\/remove-password$/,
+    'linking providers: decisions 16',
+  ],
   [/^POST \/api\/v1\/auth\/tickets$/, 'tickets of magic links and providers: decisions 12'],
   [/^POST \/api\/v1\/demo\/session$/, 'a look without signing up: decisions 7'],
   [/^GET \/(docs|redoc)\/.+/, 'files of the references'],
   [/^GET \/(assets\/.+|favicon\.\w+|robots\.txt)?$/, 'the start page and what it is made of'],
 ]
 
-/** Paths that are described otherwise than the specification writes them. */
-const WRITTEN: Record<string, string> = {
-  // A parameter of several segments ends with its path.
-  '/api/public/docs/{path}.md': '/api/public/docs/{path}',
-}
-
 const { server, ask } = await startServer(t)
 const served = (await ask('GET', '/openapi.json')).body as ReturnType<typeof openApi>
-const table = server
-  .table()
-  .map(({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)[^}]*\}/g, '{$1}')}`)
+const table = server.table().map(({ method, path, settings }) => {
+  const described = settings.app?.path ?? path.replaceAll(/\{(\w+)[^}]*\}/g, '{$1}')
+  return `${method.toUpperCase()} ${described}`
+})
 const specified = SPECIFIED.trim()
   .split('\n')
   .map(line => {
     const [method = '', path = '', who = '', ...query] = line.split(/\s+/)
-    return { method, path: WRITTEN[path] ?? path, isOpen: who === '-', query }
+    return { method, path, isOpen: who === '-', query }
   })
 const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
 

@@ -1,0 +1,248 @@
+/** What the description says of input is what the server does with it, for every operation. */
+import t from 'tap'
+import { openApi, type Operation } from '../../server/openapi.ts'
+import type { JsonSchema } from '../../server/json-schema.ts'
+import { startServer } from '../helpers/server.ts'
+
+const app = await startServer(t)
+const { server, query } = app
+const tenant = await app.signUp()
+const document = openApi(server, '')
+
+interface Parameter {
+  name: string
+  in: string
+  style?: string
+  explode?: boolean
+  schema: JsonSchema
+}
+
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    method,
+    path,
+    url: path.replaceAll(/\{\w+\}/g, 'x'),
+    operation,
+  })),
+)
+const parametersOf = ({ parameters = [] }: Operation) => parameters as Parameter[]
+
+/** Asks with the credential that an operation takes. */
+async function send(
+  { method, url, operation }: Pick<(typeof operations)[number], 'method' | 'url' | 'operation'>,
+  payload?: string,
+  headers: Record<string, string> = {},
+) {
+  await query('delete from rate_windows')
+  const isKeyTaken = operation.security.some(scheme => 'apiKey' in scheme)
+  const credential = isKeyTaken ? tenant.key : tenant.token
+  const { statusCode, payload: text } = await server.inject({
+    method,
+    url,
+    ...(payload !== undefined && { payload }),
+    headers: {
+      'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0',
+      ...(payload !== undefined && { 'content-type': 'application/json' }),
+      ...(operation.security.length > 0 && { authorization: `Bearer ${credential}` }),
+      ...headers,
+    },
+  })
+  return { status: statusCode, text }
+}
+
+t.test('a NUL in the path or query is 400, and described', async t => {
+  for (const operation of operations) {
+    const { status } = await send({ ...operation, url: `${operation.url}?x=%00` })
+    t.equal(status, 400, operation.name)
+    t.ok(operation.operation.responses[400], `${operation.name} describes it`)
+  }
+})
+
+t.test('a body is described as required where none is refused, and as null where null is taken', async t => {
+  const ofBody = /"loc":\["body"\]|"field":"body"/
+  let required = 0
+  for (const operation of operations) {
+    const { requestBody } = operation.operation
+    const body = requestBody as
+      { required: boolean; content: Record<string, { schema: JsonSchema }> } | undefined
+    const schema = body?.content['application/json']?.schema
+    // A contract is a text or an object, and says itself what it lacks.
+    if (!body || !schema || operation.path.includes('/contracts/')) continue
+    // It would end the session of the others.
+    if (operation.path.endsWith('/logout')) continue
+    for (const payload of [undefined, 'null']) {
+      const { text } = await send(operation, payload)
+      t.equal(ofBody.test(text), body.required, `${operation.name} with ${payload ?? 'nothing'}: ${text}`)
+      if (body.required) t.match(text, 'a JSON object is required in the body', operation.name)
+    }
+    required += Number(body.required)
+    t.equal([schema.type].flat().includes('null'), !body.required, `null of ${operation.name}`)
+    t.notOk('default' in schema, `${operation.name} has no default body`)
+  }
+  t.ok(required > 20)
+})
+
+/** Every schema of an input, with where it stands. */
+function* inputs(): Generator<[where: string, schema: JsonSchema]> {
+  for (const { name, operation } of operations) {
+    for (const { name: parameter, schema } of parametersOf(operation))
+      yield* within(`${parameter} of ${name}`, schema)
+    const content = (
+      operation.requestBody as { content?: Record<string, { schema: JsonSchema }> } | undefined
+    )?.content
+    for (const { schema } of Object.values(content ?? {})) yield* within(`body of ${name}`, schema)
+  }
+}
+
+function* within(where: string, value: unknown): Generator<[string, JsonSchema]> {
+  if (typeof value !== 'object' || value === null) return
+  if (!Array.isArray(value)) yield [where, value as JsonSchema]
+  for (const [key, item] of Object.entries(value)) yield* within(`${where}/${key}`, item)
+}
+
+t.test('patterns can be compiled by every language', t => {
+  let patterns = 0
+  for (const [where, { pattern }] of inputs()) {
+    if (typeof pattern !== 'string') continue
+    patterns++
+    t.notMatch(pattern, /\\[pP]\{|\(\?<?[=!]|\(\?</, where)
+    // Without the flag `u` too.
+    t.doesNotThrow(() => new RegExp(pattern), where)
+  }
+  t.ok(patterns > 10)
+  t.end()
+})
+
+t.test('a closed vocabulary is described by its words', async t => {
+  const words = (path: string, method: string, parameter: string) => {
+    const operation = document.paths[path]?.[method] as Operation
+    const found = parametersOf(operation).find(({ name }) => name === parameter)
+    const body = (operation.requestBody as { content: Record<string, { schema: JsonSchema }> } | undefined)
+      ?.content
+    const field = (body?.['application/json']?.schema.properties as Record<string, JsonSchema> | undefined)?.[
+      parameter
+    ]
+    return { found, schema: found?.schema ?? field ?? {} }
+  }
+  const lists: [path: string, parameter: string][] = [
+    ['/api/v1/sdk/freshness', 'status'],
+    ['/api/v1/sdk/freshness', 'schema'],
+    ['/api/v1/sdk/freshness', 'tag'],
+    ['/api/v1/assets', 'schema'],
+    ['/api/v1/assets', 'tag'],
+    ['/api/v1/sdk/alerts', 'severity'],
+    ['/api/v1/sdk/alerts', 'status'],
+    ['/api/v1/sdk/alerts', 'event_type'],
+    ['/api/v1/sdk/alerts/inbox', 'status'],
+    ['/api/v1/sdk/alerts/destinations/{id}/deliveries', 'status'],
+  ]
+  for (const [path, parameter] of lists) {
+    const { found } = words(path, 'get', parameter)
+    t.match(
+      found,
+      { style: 'form', explode: false, schema: { type: 'array', items: { type: 'string' } } },
+      parameter,
+    )
+    if (!['schema', 'tag'].includes(parameter))
+      t.ok((found?.schema.items as JsonSchema).enum, `${parameter} of ${path} names its words`)
+  }
+  const registered: [path: string, method: string, name: string, word: string][] = [
+    ['/api/v1/sdk/validity/{asset_id}', 'get', 'rule_type', 'NOT_NULL'],
+    ['/api/v1/sdk/validity/{asset_id}', 'post', 'rule_type', 'CUSTOM_SQL'],
+    ['/api/v1/sdk/validity/dry-run', 'post', 'rule_type', 'UNIQUE'],
+    ['/api/v1/sdk/metrics/{asset_id}', 'get', 'metric_type', 'row_count'],
+    ['/api/v1/sdk/metrics/{asset_id}', 'post', 'metric_type', 'mean'],
+    ['/api/v1/sdk/alerts/destinations', 'get', 'destination_type', 'webhook'],
+    ['/api/v1/sdk/alerts/destinations', 'post', 'destination_type', 'slack'],
+    ['/api/v1/sdk/assets', 'post', 'source_type', 'postgresql'],
+  ]
+  for (const [path, method, name, word] of registered) {
+    const { schema } = words(path, method, name)
+    t.ok((schema.enum as string[] | undefined)?.includes(word), `${name} of ${method} ${path}`)
+  }
+})
+
+t.test('durations, zones and keys have patterns, which judge as the server does', async t => {
+  const patternsOf = (name: string) =>
+    [...inputs()].filter(([where]) => where.endsWith(`/${name}`) || where.startsWith(`${name} of `))
+  const cases: Record<string, [good: string[], bad: string[]]> = {
+    sla_threshold: [
+      ['90m', '24h', '7d', '1w'],
+      ['1', 'h', '1.5h', '24 h', '24H', ''],
+    ],
+    check_interval: [
+      ['5m', '1h'],
+      ['1y', '-1h'],
+    ],
+    timezone: [
+      ['Europe/Berlin', 'UTC', 'America/Argentina/Buenos_Aires', 'Etc/GMT+1'],
+      ['+02:00', ' UTC', '2'],
+    ],
+    'Idempotency-Key': [
+      ['a', 'abc-1', 'a b', '5f0c1c2e-8a55-4f0e-9a30-6a1d7f8b2c11'],
+      ['', 'ä', ' a', 'a ', '\t'],
+    ],
+  }
+  for (const [name, [good, bad]] of Object.entries(cases)) {
+    const schemas = patternsOf(name).filter(
+      ([, { type, enum: words }]) => [type].flat().includes('string') && !words,
+    )
+    t.ok(schemas.length > 0, name)
+    for (const [where, { pattern }] of schemas) {
+      t.type(pattern, 'string', where)
+      for (const text of good) t.match(text, new RegExp(String(pattern), 'u'), where)
+      for (const text of bad) t.notMatch(text, new RegExp(String(pattern), 'u'), `${where} refuses ${text}`)
+    }
+  }
+})
+
+t.test('texts that are trimmed are described as holding more than white space', t => {
+  const badge = document.paths['/api/v1/sdk/badges']?.post?.requestBody as {
+    content: Record<string, { schema: JsonSchema }>
+  }
+  const { tag_filters: tags } = badge.content['application/json']!.schema.properties as Record<
+    string,
+    { items: JsonSchema }
+  >
+  t.notMatch('\n', new RegExp(String(tags?.items.pattern)))
+  t.match(' a ', new RegExp(String(tags?.items.pattern)))
+  t.end()
+})
+
+t.test('texts in a query fit into a URL, whatever their characters', t => {
+  for (const { name, operation } of operations) {
+    for (const { name: parameter, in: place, schema } of parametersOf(operation)) {
+      if (place !== 'query' || (schema.type !== 'string' && schema.type !== 'array')) continue
+      if (schema.enum || schema.format || schema.pattern || (schema.items as JsonSchema | undefined)?.enum)
+        continue
+      const most = (schema.maxLength ?? (schema.items as JsonSchema | undefined)?.maxLength) as
+        number | undefined
+      t.ok(most !== undefined && most <= 8_000, `${parameter} of ${name} has a length`)
+    }
+  }
+  t.end()
+})
+
+t.test('one header has one error body for each path', async t => {
+  const headers = { 'idempotency-key': 'one-key' }
+  const [operation] = operations.filter(({ name }) => name === 'POST /api/v1/sdk/badges')
+  const keys = [
+    { name: 'one', scope: 'read-only' },
+    { name: 'two', scope: 'read-only' },
+  ]
+  const ask = (body: object) =>
+    send({ ...operation!, url: '/api/v1/api-keys' }, JSON.stringify(body), headers)
+  t.equal((await ask(keys[0]!)).status, 201)
+  const reused = await ask(keys[1]!)
+  t.equal(reused.status, 400)
+  t.match(JSON.parse(reused.text), {
+    error: { code: 'VALIDATION_ERROR', details: { field: 'idempotency-key', error: /another request/ } },
+  })
+  for (const { name, path, operation: described } of operations)
+    if (
+      /^\/api\/v1\/(sdk|api-keys)/.test(path) &&
+      parametersOf(described).some(({ name: header }) => header === 'Idempotency-Key')
+    )
+      t.notOk(described.responses[422] && !/freshness/.test(path), `${name} describes no 422`)
+})
