@@ -1,5 +1,5 @@
 import type { Request, RouteOptions } from '@hapi/hapi'
-import type { Plan } from './config.ts'
+import type { Plan } from './settings/config.ts'
 import type { Transaction } from './database.ts'
 import { apiError } from './errors.ts'
 

@@ -1,6 +1,6 @@
 /** What the commands share: how they end, where they write, and the server they work on. */
 import type { Command } from 'commander'
-import { readConfig } from './config.ts'
+import { readConfig } from './settings/config.ts'
 import { makeLog } from './log.ts'
 import type { OpenProcess } from './start.ts'
 import { withoutControls } from './terminal-text.ts'

@@ -1,4 +1,4 @@
-import { ConfigError } from './config.ts'
+import { ConfigError } from './settings/config.ts'
 import { rows, type Transaction } from './database.ts'
 import type { SealedColumn } from './rotate.ts'
 import type { Vault } from './vault.ts'

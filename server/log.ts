@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Request } from '@hapi/hapi'
 import { pino, type Logger } from 'pino'
-import type { Config } from './config.ts'
+import type { Config } from './settings/config.ts'
 import { errorFields } from './log-errors.ts'
 import { formatLogLine } from './log-line.ts'
 import { originFields } from './telemetry/origin.ts'

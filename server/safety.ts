@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { answer, CommandError, EXIT, ofCompany, withServer, type Options, type Terminal } from './command.ts'
-import { readConfig } from './config.ts'
+import { readConfig } from './settings/config.ts'
 import { changeKey, keyFile } from './key-file.ts'
 import { rotateSecrets, type Rotation } from './rotate.ts'
 

@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import { pageQuery, queryBoolean, queryInteger, queryWords } from '../../server/page.ts'
-import { TIMEZONE } from '../../server/timezones.ts'
+import { TIMEZONE } from '../../server/settings/timezones.ts'
 import { EVENT_TYPES, SEVERITIES } from './api.ts'
 import { STATUSES } from './models.ts'
 

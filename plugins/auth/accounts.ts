@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { v7 as uuid, validate as isUuid } from 'uuid'
 import type { Role } from '../../server/access.ts'
-import type { Plan } from '../../server/config.ts'
+import type { Plan } from '../../server/settings/config.ts'
 import { audit, type AuditOrigin } from '../../server/audit.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'

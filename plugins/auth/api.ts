@@ -1,7 +1,7 @@
 import type { Scope } from '../../server/access.ts'
 import type { Transaction } from '../../server/database.ts'
 import type { AuditOrigin } from '../../server/audit.ts'
-import type { Plan } from '../../server/config.ts'
+import type { Plan } from '../../server/settings/config.ts'
 import type { AuditVerdict } from './audit-log.ts'
 import type { IdentityProvider, MagicTicket } from './identities.ts'
 import type { MadeProspect } from './prospects.ts'

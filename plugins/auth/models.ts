@@ -1,5 +1,5 @@
 import type { Role, Scope } from '../../server/access.ts'
-import type { Plan } from '../../server/config.ts'
+import type { Plan } from '../../server/settings/config.ts'
 import { CompanyRow } from '../../server/database.ts'
 
 /** A tenant; everything belongs to one. */

@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import * as openid from 'openid-client'
-import type { OAuthSettings } from '../../server/oauth-settings.ts'
+import type { OAuthSettings } from '../../server/settings/oauth-settings.ts'
 import { apiError } from '../../server/errors.ts'
 import { guardedFetch } from './oauth-http.ts'
 

@@ -1,4 +1,4 @@
-import type { Plan } from '../../server/config.ts'
+import type { Plan } from '../../server/settings/config.ts'
 import { PLAN_LIMITS } from '../../server/limits.ts'
 import type { ApiKey, Company, Invitation, User } from './models.ts'
 

@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import { ROLES, SCOPES } from '../../server/access.ts'
-import { PLANS } from '../../server/config.ts'
+import { PLANS } from '../../server/settings/config.ts'
 import {
   held,
   inData,

@@ -2,7 +2,7 @@ import Joi from 'joi'
 import { SCOPES } from '../../server/access.ts'
 import { MAX_DATE } from '../../server/input.ts'
 import { pageQuery } from '../../server/page.ts'
-import { TIMEZONE } from '../../server/timezones.ts'
+import { TIMEZONE } from '../../server/settings/timezones.ts'
 
 const email = Joi.string().trim().normalize('NFC').lowercase().email({ tlds: false }).max(254)
 /** Hashing takes text of any length; policy is checked apart, and has a code of its own. */

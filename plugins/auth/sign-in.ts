@@ -1,6 +1,6 @@
 import type { Request } from '@hapi/hapi'
 import { audit, placeOf, type AuditEvent } from '../../server/audit.ts'
-import type { Plan } from '../../server/config.ts'
+import type { Plan } from '../../server/settings/config.ts'
 import { rows } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
 import type { Account } from './accounts.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Server } from '@hapi/hapi'
 import { audit, type AuditOrigin } from '../../server/audit.ts'
-import type { Plan } from '../../server/config.ts'
+import type { Plan } from '../../server/settings/config.ts'
 import { rows, type Transaction } from '../../server/database.ts'
 import { apiError } from '../../server/errors.ts'
 import type { Account } from './accounts.ts'

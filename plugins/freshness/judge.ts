@@ -1,5 +1,5 @@
 import { learnCadence } from '../../checks/cadence.ts'
-import { formatDuration, parseDuration } from '../../server/durations.ts'
+import { formatDuration, parseDuration } from '../../server/settings/durations.ts'
 import type { Schedule } from './models.ts'
 import { withinCalendar } from './moments.ts'
 

@@ -1,5 +1,5 @@
 import { tablePath } from '../../connectors/catalog.ts'
-import { parseDuration } from '../../server/durations.ts'
+import { parseDuration } from '../../server/settings/durations.ts'
 import { shownThreshold, type Status } from './judge.ts'
 import { refOf, type MonitoredTable, type Signal } from './models.ts'
 import type { JudgedTable } from './readiness.ts'

@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import { pageQuery, queryBoolean, queryInteger } from '../../server/page.ts'
-import { CHECK_INTERVAL, SLA_THRESHOLD } from '../../server/durations.ts'
+import { CHECK_INTERVAL, SLA_THRESHOLD } from '../../server/settings/durations.ts'
 import { SIGNALS } from './models.ts'
 import { READINESS } from './readiness.ts'
 

@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import { pageQuery } from '../../server/page.ts'
-import { TIMEZONE } from '../../server/timezones.ts'
+import { TIMEZONE } from '../../server/settings/timezones.ts'
 
 const MAX_RULES = 100
 

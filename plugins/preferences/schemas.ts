@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { TIMEZONE } from '../../server/timezones.ts'
+import { TIMEZONE } from '../../server/settings/timezones.ts'
 import { CHAPTERS, DIGESTS, THEMES } from './models.ts'
 
 /** Bytes of `custom` as JSON. */

@@ -8,7 +8,7 @@ import type { NamedRule } from '../../plugins/validity/models.ts'
 import { presentRule } from '../../plugins/validity/present.ts'
 import { Batch } from '../../server/batch.ts'
 import { build } from '../../server/build.ts'
-import { readConfig } from '../../server/config.ts'
+import { readConfig } from '../../server/settings/config.ts'
 import { makeLog } from '../../server/log.ts'
 import { SECRET_KEY } from '../helpers/server.ts'
 

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { PgBoss, type Db } from 'pg-boss'
 import { pino } from 'pino'
 import { build } from '../../server/build.ts'
-import { readConfig } from '../../server/config.ts'
+import { readConfig } from '../../server/settings/config.ts'
 import { SECRET_KEY } from '../helpers/server.ts'
 import { AT_ONCE, listener, nothingJob } from './jobs-extension.ts'
 

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { packageRoot } from '../../server/config.ts'
+import { packageRoot } from '../../server/settings/config.ts'
 
 /** One server process. */
 export interface Member {

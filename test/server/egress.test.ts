@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Connector } from '../../connectors/connector.ts'
 import { postgresql } from '../../connectors/postgresql/index.ts'
-import { readConfig } from '../../server/config.ts'
+import { readConfig } from '../../server/settings/config.ts'
 import {
   guardedAgent,
   guardedLookup,

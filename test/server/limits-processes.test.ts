@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { PLANS, type Plan } from '../../server/config.ts'
+import { PLANS, type Plan } from '../../server/settings/config.ts'
 import { startProcess } from '../helpers/server-process.ts'
 import { startServer } from '../helpers/server.ts'
 

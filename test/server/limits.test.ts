@@ -1,6 +1,6 @@
 import t from 'tap'
 import { addressOf } from '../../server/limits.ts'
-import { PLANS } from '../../server/config.ts'
+import { PLANS } from '../../server/settings/config.ts'
 import { startServer } from '../helpers/server.ts'
 
 const json = { 'content-type': 'application/json' }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { checkJob, dispatchChecks, refreshJob } from '../../../plugins/freshness/jobs.ts'
-import { parseDuration } from '../../../server/durations.ts'
+import { parseDuration } from '../../../server/settings/durations.ts'
 import { explicit, startWorlds } from './worlds.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'tidemark-freshness-'))

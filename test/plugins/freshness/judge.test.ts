@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { ColumnInfo, ColumnKind } from '../../../connectors/catalog.ts'
 import { detectColumn, isReadable } from '../../../plugins/freshness/columns.ts'
-import { formatDuration, parseDuration, sayAge } from '../../../server/durations.ts'
+import { formatDuration, parseDuration, sayAge } from '../../../server/settings/durations.ts'
 import {
   isLate,
   judge,

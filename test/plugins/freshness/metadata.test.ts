@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { parseDuration } from '../../../server/durations.ts'
+import { parseDuration } from '../../../server/settings/durations.ts'
 import { explicit, startWorlds } from './worlds.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'tidemark-journal-'))

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { ConfigError, describeSettings, packageRoot, readConfig } from '../../server/config.ts'
+import { ConfigError, describeSettings, packageRoot, readConfig } from '../../../server/settings/config.ts'
 
 const key = randomBytes(32).toString('base64')
 
