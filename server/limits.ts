@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js'
 import { caller } from './access.ts'
 import type { Plan } from './settings/config.ts'
 import { apiError } from './errors.ts'
-import { isRefusedWrite } from './pool.ts'
+import { isRefusedWrite } from './database/pool.ts'
 import { hasBody } from './replies.ts'
 
 /** What a plan allows each of its API keys, and how many keys. */

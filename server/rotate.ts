@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { audit } from './audit.ts'
-import { rows } from './database.ts'
+import { rows } from './database/database.ts'
 import { resealInstallation } from './installation.ts'
 import type { Vault } from './vault.ts'
 

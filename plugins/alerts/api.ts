@@ -1,4 +1,4 @@
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import type { DemoAlerts } from './demo.ts'
 import type { Subscriptions } from './subscriptions.ts'
 

@@ -1,6 +1,6 @@
 import { raw } from 'objection'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
-import { leastUuid } from '../../server/months.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { leastUuid } from '../../server/database/months.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import type { MessageType } from './destination.ts'
 import { NEWEST_FIRST } from './lists.ts'

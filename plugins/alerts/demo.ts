@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { Event } from './api.ts'
 import type { Outcome } from './destination.ts'
 import { Alert, Destination, OPEN } from './models.ts'

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { audit } from '../../server/audit.ts'
-import { companyOf, type Transaction } from '../../server/database.ts'
+import { companyOf, type Transaction } from '../../server/database/database.ts'
 import { ENDED } from './delivery.ts'
 import { markAlerts } from './mark.ts'
 import { Alert, Delivery, Destination } from './models.ts'

@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { rows } from '../../server/database.ts'
+import { rows } from '../../server/database/database.ts'
 import type { Job } from '../../server/jobs.ts'
 import { startAnew } from './delivery.ts'
 import { switchOffHopeless } from './failing.ts'

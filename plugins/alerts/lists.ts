@@ -1,7 +1,7 @@
 import type { Request } from '@hapi/hapi'
 import type { QueryBuilderType } from 'objection'
 import { caller, inCompany } from '../../server/access.ts'
-import { rows } from '../../server/database.ts'
+import { rows } from '../../server/database/database.ts'
 import { param, queryOf } from '../../server/input.ts'
 import { newestFirst, type Page, pagination } from '../../server/page.ts'
 import type { EventType, Severity } from './api.ts'

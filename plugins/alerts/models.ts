@@ -1,4 +1,4 @@
-import { CompanyRow } from '../../server/database.ts'
+import { CompanyRow } from '../../server/database/database.ts'
 import type { EventType, Severity } from './api.ts'
 import type { MessageType } from './destination.ts'
 

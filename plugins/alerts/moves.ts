@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { apiError } from '../../server/errors.ts'
-import { insertAll, type Transaction } from '../../server/database.ts'
+import { insertAll, type Transaction } from '../../server/database/database.ts'
 import type { EventType } from './api.ts'
 import { isDemo } from './demo.ts'
 import { Alert, AlertMove, type Status } from './models.ts'

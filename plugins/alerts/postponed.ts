@@ -1,6 +1,6 @@
 /** Messages that a cooldown holds back: rows of deliveries without a job, due when the cooldown ends. */
 import { v7 } from 'uuid'
-import { companyOf, insertAll, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, insertAll, rows, type Transaction } from '../../server/database/database.ts'
 import { ENDED, type Message } from './delivery.ts'
 import { markAlerts } from './mark.ts'
 import { Delivery } from './models.ts'

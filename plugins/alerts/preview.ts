@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import { SEVERITIES, type Severity } from './api.ts'
 import { NOT_DEMO } from './demo.ts'

@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import type { Job } from '../../server/jobs.ts'
-import { prune } from '../../server/prune.ts'
+import { prune } from '../../server/database/prune.ts'
 
 /** Rows that one transaction deletes, besides what goes with them. */
 const BATCH = 500

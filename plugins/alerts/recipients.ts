@@ -1,5 +1,5 @@
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
-import { leastUuid } from '../../server/months.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { leastUuid } from '../../server/database/months.ts'
 import { SEVERITIES } from './api.ts'
 import { Destination, AlertRule, type Alert } from './models.ts'
 

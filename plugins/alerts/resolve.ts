@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
-import { insertAll, type Transaction } from '../../server/database.ts'
+import { insertAll, type Transaction } from '../../server/database/database.ts'
 import type { EventType } from './api.ts'
 import type { Reason } from './message.ts'
 import { Alert, AlertMove, ONGOING } from './models.ts'

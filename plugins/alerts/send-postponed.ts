@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import { rows, type Transaction } from '../../server/database.ts'
+import { rows, type Transaction } from '../../server/database/database.ts'
 import { Alert, Delivery } from './models.ts'
 import { POSTPONED, stopPostponed } from './postponed.ts'
 import { recipients } from './recipients.ts'

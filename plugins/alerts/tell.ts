@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { startDeliveries, type Message } from './delivery.ts'
 import { isDemo } from './demo.ts'
 import type { MessageType } from './destination.ts'

@@ -1,7 +1,7 @@
 import type { Request } from '@hapi/hapi'
 import { DateTime } from 'luxon'
 import { inCompany } from '../../server/access.ts'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { queryOf } from '../../server/input.ts'
 import { EVENT_TYPES, SEVERITIES, type EventType, type Severity } from './api.ts'
 import { NOT_DEMO } from './demo.ts'

@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import type { Unwatched } from './api.ts'
 import { Alert, ONGOING } from './models.ts'
 import { closeOngoing } from './resolve.ts'

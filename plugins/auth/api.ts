@@ -1,5 +1,5 @@
 import type { Scope } from '../../server/access.ts'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import type { AuditOrigin } from '../../server/audit.ts'
 import type { Plan } from '../../server/settings/config.ts'
 import type { AuditVerdict } from './audit-log.ts'

@@ -1,5 +1,5 @@
 import { covers, SCOPE_OF_ROLE, type Caller } from '../../server/access.ts'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/errors.ts'
 import { ApiKey, Company, User } from './models.ts'
 

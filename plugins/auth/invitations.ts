@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { v7 as uuid, validate as isUuid } from 'uuid'
 import type { Plan } from '../../server/settings/config.ts'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/errors.ts'
 import { newestFirst, pageOf, type Page } from '../../server/page.ts'
 import { holdUsers } from './hold-users.ts'

@@ -1,6 +1,6 @@
 import type { Role, Scope } from '../../server/access.ts'
 import type { Plan } from '../../server/settings/config.ts'
-import { CompanyRow } from '../../server/database.ts'
+import { CompanyRow } from '../../server/database/database.ts'
 
 /** A tenant; everything belongs to one. */
 export class Company extends CompanyRow {

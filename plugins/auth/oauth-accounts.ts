@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { audit, type AuditEvent, type AuditOrigin } from '../../server/audit.ts'
-import { rows, type Transaction } from '../../server/database.ts'
+import { rows, type Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/errors.ts'
 import { createCompany, createUser, IS_EMAIL_PROVEN } from './accounts.ts'
 import { acceptInvitation, findInvitation } from './invitations.ts'

@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Request, Server, ServerStateCookieOptions } from '@hapi/hapi'
-import { rows } from '../../server/database.ts'
+import { rows } from '../../server/database/database.ts'
 import type { Linker } from './oauth-links.ts'
 import type { Checks } from './oauth-providers.ts'
 import { sha256 } from './tokens.ts'

@@ -1,7 +1,7 @@
 import type { Request, Server } from '@hapi/hapi'
 import { inCompany } from '../../server/access.ts'
 import { audit, auditRequest, type AuditOrigin } from '../../server/audit.ts'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { apiError, hasCode, unprocessable } from '../../server/errors.ts'
 import { auditAfterwards } from './afterwards.ts'
 import { User } from './models.ts'

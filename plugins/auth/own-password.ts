@@ -1,6 +1,6 @@
 import type { Request } from '@hapi/hapi'
 import { caller } from '../../server/access.ts'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/errors.ts'
 import { User } from './models.ts'
 import { inTurn, isPassword } from './passwords.ts'

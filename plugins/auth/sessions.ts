@@ -4,7 +4,7 @@ import { v7 as uuid } from 'uuid'
 import { SCOPE_OF_ROLE, type Caller, type Role } from '../../server/access.ts'
 import type { Plan } from '../../server/settings/config.ts'
 import { audit, placeOf } from '../../server/audit.ts'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/errors.ts'
 import {
   ACCESS_SECONDS,

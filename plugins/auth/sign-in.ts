@@ -1,7 +1,7 @@
 import type { Request } from '@hapi/hapi'
 import { audit, placeOf, type AuditEvent } from '../../server/audit.ts'
 import type { Plan } from '../../server/settings/config.ts'
-import { rows } from '../../server/database.ts'
+import { rows } from '../../server/database/database.ts'
 import { apiError } from '../../server/errors.ts'
 import type { Account } from './accounts.ts'
 import { auditAfterwards } from './afterwards.ts'

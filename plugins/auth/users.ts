@@ -1,5 +1,5 @@
 import { validate as isUuid } from 'uuid'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/errors.ts'
 import { newestFirst, pageOf, type Page } from '../../server/page.ts'
 import { holdUsers } from './hold-users.ts'

@@ -1,4 +1,4 @@
-import { CompanyRow } from '../../server/database.ts'
+import { CompanyRow } from '../../server/database/database.ts'
 
 /** A picture that tells anybody who knows its address how the checks of an asset do. */
 export class Badge extends CompanyRow {

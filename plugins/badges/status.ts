@@ -1,4 +1,4 @@
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 
 /** What a badge says. */
 export const STATUSES = ['passing', 'failing', 'unknown'] as const

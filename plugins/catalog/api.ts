@@ -1,7 +1,7 @@
 import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi'
 import type { Connection, Connector } from '../../connectors/connector.ts'
 import type { TableInfo, TableRef } from '../../connectors/catalog.ts'
-import type { Found, Readings, Transaction } from '../../server/database.ts'
+import type { Found, Readings, Transaction } from '../../server/database/database.ts'
 import type { Tagged } from './assets.ts'
 import type { SessionOptions } from './connections.ts'
 import type { DemoSources } from './demo.ts'

@@ -6,7 +6,7 @@ import {
   type Found,
   type Readings,
   type Transaction,
-} from '../../server/database.ts'
+} from '../../server/database/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import { Source, Table } from './models.ts'
 import { nearTables } from './near-tables.ts'

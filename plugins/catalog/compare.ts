@@ -1,6 +1,6 @@
 import { tablePath, type TableInfo } from '../../connectors/catalog.ts'
 import type { ConnectorError } from '../../connectors/errors.ts'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { tableInfo } from './assets.ts'
 import { completeConstraints } from './constraint-changes.ts'
 import { fingerprint } from './diff.ts'

@@ -4,7 +4,7 @@ import { ConnectorError, type ConnectorErrorKind } from '../../connectors/errors
 import { hasErrorData } from '../../server/errors.ts'
 import { GiveUp } from '../../server/jobs.ts'
 import { withFields } from '../../server/telemetry/origin.ts'
-import { storable } from '../../server/storable.ts'
+import { storable } from '../../server/database/storable.ts'
 import { verdictOf, type Verdict } from './breaker.ts'
 import { connectorConfig } from './config.ts'
 import type { Source } from './models.ts'

@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { Source, type Run } from './models.ts'
 import { createSource, lockSource, requestDiscovery } from './sources.ts'
 

@@ -1,5 +1,11 @@
 import type { Pojo } from 'objection'
-import { companyOf, rows, type Database, type Reading, type Transaction } from '../../server/database.ts'
+import {
+  companyOf,
+  rows,
+  type Database,
+  type Reading,
+  type Transaction,
+} from '../../server/database/database.ts'
 import { Table, type Source } from './models.ts'
 import { openChangesOfTables } from './standing.ts'
 

@@ -1,4 +1,4 @@
-import { rows, type Transaction } from '../../server/database.ts'
+import { rows, type Transaction } from '../../server/database/database.ts'
 import { newestFirst, type Page } from '../../server/page.ts'
 import type { Asset } from './assets.ts'
 import { SchemaChange, Source, Table } from './models.ts'

@@ -1,6 +1,6 @@
 import type { Pojo } from 'objection'
 import type { ColumnInfo, ConstraintInfo, TableInfo, TableKind } from '../../connectors/catalog.ts'
-import { CompanyRow } from '../../server/database.ts'
+import { CompanyRow } from '../../server/database/database.ts'
 
 /** A connection to a monitored database. */
 export class Source extends CompanyRow {

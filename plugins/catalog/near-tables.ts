@@ -1,5 +1,5 @@
 import { tablePath, type TableRef } from '../../connectors/catalog.ts'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { Source } from './models.ts'
 
 const MAX_CANDIDATES = 5

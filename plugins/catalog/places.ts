@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { v4 } from 'uuid'
 import type { Server } from '@hapi/hapi'
-import { rows } from '../../server/database.ts'
+import { rows } from '../../server/database/database.ts'
 import { apiError } from '../../server/errors.ts'
 import { changeOf, paused, STANDING, TAKE_TRIAL, type Verdict } from './breaker.ts'
 import type { Source } from './models.ts'

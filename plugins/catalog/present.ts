@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { formatName, tablePath } from '../../connectors/catalog.ts'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { tagsOf } from './assets.ts'
 import { shownConfig } from './config.ts'
 import type { AssetFacts, ShownTable } from './facts.ts'

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import type { Job } from '../../server/jobs.ts'
-import { deleteFirst, prune, type Pace } from '../../server/prune.ts'
+import { deleteFirst, prune, type Pace } from '../../server/database/prune.ts'
 import { pruneUsage } from './usage.ts'
 
 /**

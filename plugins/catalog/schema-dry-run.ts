@@ -1,7 +1,7 @@
 import type { Request, Server } from '@hapi/hapi'
 import { tablePath } from '../../connectors/catalog.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { findAsset, findTable, type Asset } from './assets.ts'
 import { compareCatalogs } from './compare.ts'
 import { failureOf, statementTimeoutMs } from './connections.ts'

@@ -1,7 +1,7 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, actorOf, caller, inCompany } from '../../server/access.ts'
 import { auditRequest } from '../../server/audit.ts'
-import { rows, type Transaction } from '../../server/database.ts'
+import { rows, type Transaction } from '../../server/database/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { newestFirst, type Page, pageOf, pagination } from '../../server/page.ts'

@@ -1,4 +1,4 @@
-import { rows, type Transaction } from '../../server/database.ts'
+import { rows, type Transaction } from '../../server/database/database.ts'
 import { newestFirst } from '../../server/page.ts'
 import { tableInfo, type Asset } from './assets.ts'
 import { SEVERITY } from './changes.ts'

@@ -1,7 +1,7 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany } from '../../server/access.ts'
 import { auditRequest, fieldsOf } from '../../server/audit.ts'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/errors.ts'
 import { bodyOf, param } from '../../server/input.ts'
 import { waitHeaders } from '../../server/started.ts'

@@ -1,4 +1,4 @@
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { Impact } from './diff.ts'
 import type { TableFacts } from './facts.ts'
 

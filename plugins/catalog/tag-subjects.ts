@@ -1,5 +1,5 @@
 import { formatName, parseName } from '../../connectors/catalog.ts'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { UUID, type Asset } from './assets.ts'
 import type { Table } from './models.ts'
 import type { Subject } from './tags.ts'

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { ColumnInfo } from '../../connectors/catalog.ts'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { tagsByName } from './classify.ts'
 import { Source, Table, type Tag } from './models.ts'
 import { countTags } from './standing.ts'

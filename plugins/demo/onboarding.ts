@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { apiError, hasCode } from '../../server/errors.ts'
 import { LINEAGE } from './lineage.ts'
 import { sharedShop } from './shared-shop.ts'

@@ -1,4 +1,4 @@
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { pagination, type Page, type Pagination } from '../../server/page.ts'
 import type { SlaStatus, Status } from './judge.ts'
 

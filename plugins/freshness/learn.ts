@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
-import { rows } from '../../server/database.ts'
+import { rows } from '../../server/database/database.ts'
 import { learnThreshold, type Threshold } from './judge.ts'
 
 /** Updates that a cadence is learned from. */

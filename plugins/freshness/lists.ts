@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import { companyOf, type Transaction } from '../../server/database.ts'
+import { companyOf, type Transaction } from '../../server/database/database.ts'
 import { newestFirst, type Page, pagination, type Pagination } from '../../server/page.ts'
 import { Schedule } from './models.ts'
 import {

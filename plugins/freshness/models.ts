@@ -1,6 +1,6 @@
 import type { QueryBuilder } from 'objection'
 import type { TableRef } from '../../connectors/catalog.ts'
-import { CompanyRow, type Transaction } from '../../server/database.ts'
+import { CompanyRow, type Transaction } from '../../server/database/database.ts'
 import type { SlaStatus, Status } from './judge.ts'
 
 /** What freshness is read from: a column of the table, an expression over its columns, or the engine's time of its last change. */

@@ -1,5 +1,5 @@
 import type { QueryBuilder } from 'objection'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { monitoredTables, type MonitoredTable, type Schedule } from './models.ts'
 
 /** How usable a table is downstream: fresh is ready, stale is not; a check that failed is an error, whatever was before. */

@@ -1,7 +1,7 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { formatName } from '../../connectors/catalog.ts'
 import { access, caller, inCompany } from '../../server/access.ts'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { invalidField, unprocessable } from '../../server/errors.ts'
 import { param, queryOf } from '../../server/input.ts'
 import type { Page } from '../../server/page.ts'

@@ -1,7 +1,7 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany } from '../../server/access.ts'
 import { auditRequest, auditorOf, fieldsOf } from '../../server/audit.ts'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
 import type { Page } from '../../server/page.ts'
 import { createSchedules, type NewSchedules } from './bulk.ts'

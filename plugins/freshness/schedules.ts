@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { v7 } from 'uuid'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { apiError, hasCode, invalidField } from '../../server/errors.ts'
 import { checkSource } from './check.ts'
 import { assertExpression } from './expression.ts'

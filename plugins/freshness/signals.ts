@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { apiError, invalidField } from '../../server/errors.ts'
 import { detectColumn, hiddenColumns, isReadable } from './columns.ts'
 import type { MonitoredTable, Schedule, Signal } from './models.ts'

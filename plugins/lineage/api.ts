@@ -1,4 +1,4 @@
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 
 /** What joined the graph. */
 export interface Connected {

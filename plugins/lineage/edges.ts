@@ -1,4 +1,4 @@
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { Connected, LineageApi } from './api.ts'
 
 /** One statement: pairs to ids, what is new of them, and which tables had no edge before. */

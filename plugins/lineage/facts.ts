@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import { companyOf, rows } from '../../server/database.ts'
+import { companyOf, rows } from '../../server/database/database.ts'
 
 interface Counted {
   sourceId: string

@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { edgesFrom, edgesOf, tablesNamed, type Edge } from './edges.ts'
 
 export const DIRECTIONS = ['upstream', 'downstream'] as const

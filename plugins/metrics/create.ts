@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { v4 } from 'uuid'
-import { insertAll, type Transaction } from '../../server/database.ts'
+import { insertAll, type Transaction } from '../../server/database/database.ts'
 import { groupsOf, judgeValue, startState } from './capture.ts'
 import { named } from './metrics.ts'
 import { Metric, MetricState, Snapshot, type NamedMetric } from './models.ts'

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { Metric } from './models.ts'
 import { confirm } from './states.ts'
 

@@ -3,7 +3,7 @@
  * stable; one whose groups come and go, as by date, tells nothing.
  */
 import type { Server } from '@hapi/hapi'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { causeOf, nameOf, subjectOf, type Event } from './alert.ts'
 import type { Group } from './capture.ts'
 import { isSettled, livesOf, rememberedSince, STABLE } from './lives.ts'

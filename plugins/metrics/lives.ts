@@ -1,6 +1,6 @@
 /** How long the groups of a metric have been there, and how long the set of them has stayed the same. */
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
-import { INTERVAL_SECONDS } from '../../server/due.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { INTERVAL_SECONDS } from '../../server/database/due.ts'
 import type { Group } from './capture.ts'
 import type { Metric } from './models.ts'
 

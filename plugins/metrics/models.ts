@@ -1,5 +1,5 @@
 import type { DetectorState } from '../../checks/detector.ts'
-import { CompanyRow } from '../../server/database.ts'
+import { CompanyRow } from '../../server/database/database.ts'
 
 /** A number taken of a table again and again. */
 export class Metric extends CompanyRow {

@@ -1,6 +1,6 @@
 import type { Point } from '../../checks/detector.ts'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
-import { INTERVAL_SECONDS } from '../../server/due.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { INTERVAL_SECONDS } from '../../server/database/due.ts'
 import { secondsOf, type Group } from './capture.ts'
 import type { Metric, Snapshot } from './models.ts'
 

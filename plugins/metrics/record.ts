@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import { companyOf, insertAll, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, insertAll, rows, type Transaction } from '../../server/database/database.ts'
 import { anomaliesOf, recovered } from './alert.ts'
 import { failedCapture, groupsOf, judgeValue, overall, type Judged } from './capture.ts'
 import { groupNews, type Sighting } from './groups.ts'

@@ -1,7 +1,7 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany } from '../../server/access.ts'
 import { auditorOf, fieldsOf } from '../../server/audit.ts'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import { createMetric, type NewMetric } from './create.ts'

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { advance, STATE_VERSION, type DetectorState } from '../../checks/detector.ts'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { startState } from './capture.ts'
 import type { Metric, MetricState } from './models.ts'
 import { asRecords, pastPoints, type Series } from './points.ts'

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { GroupValue } from '../../checks/check.ts'
 import { judgeValue, startState, type Group, type Judged } from './capture.ts'
 import { Metric } from './models.ts'

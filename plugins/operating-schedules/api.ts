@@ -1,5 +1,5 @@
 import type { Schedule } from '../../checks/detector.ts'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 
 /** A feature whose records name operating schedules. */
 export interface ScheduleUser {

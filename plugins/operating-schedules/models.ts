@@ -1,5 +1,5 @@
 import type { Schedule } from '../../checks/detector.ts'
-import { CompanyRow } from '../../server/database.ts'
+import { CompanyRow } from '../../server/database/database.ts'
 
 /** When tables are meant to be active: an operating schedule of a company. */
 export class OperatingSchedule extends CompanyRow {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { v4 } from 'uuid'
 import type { Schedule } from '../../checks/detector.ts'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/errors.ts'
 import { newestFirst, type Page, pageOf } from '../../server/page.ts'
 import type { OperatingSchedulesApi, ScheduleUser } from './api.ts'

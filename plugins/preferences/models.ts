@@ -1,4 +1,4 @@
-import { CompanyRow } from '../../server/database.ts'
+import { CompanyRow } from '../../server/database/database.ts'
 
 /** The parts of the tour that new users are taken through, in their order. */
 export const CHAPTERS = ['connect', 'discover', 'freshness', 'schema'] as const

@@ -1,6 +1,6 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany } from '../../server/access.ts'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { bodyOf } from '../../server/input.ts'
 import { envelope } from '../../server/replies.ts'
 import type { ChapterName } from './models.ts'

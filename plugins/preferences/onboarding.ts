@@ -1,6 +1,6 @@
 import { raw } from 'objection'
 import { v7 } from 'uuid'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { Chapter, CHAPTERS, OnboardingEvent, type ChapterName } from './models.ts'
 
 /** How far a user is in a chapter. */

@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { UserPreferences } from './models.ts'
 import { progressOf, type Progress } from './onboarding.ts'
 

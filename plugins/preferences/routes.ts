@@ -1,7 +1,7 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany } from '../../server/access.ts'
 import { auditRequest } from '../../server/audit.ts'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { bodyOf, param } from '../../server/input.ts'
 import { envelope } from '../../server/replies.ts'
 import {

@@ -1,7 +1,7 @@
 import type { Server, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { access } from '../../server/access.ts'
-import { rows, type Transaction } from '../../server/database.ts'
+import { rows, type Transaction } from '../../server/database/database.ts'
 import { held, record, reply } from '../../server/envelopes.ts'
 import { bodyOf } from '../../server/input.ts'
 

@@ -1,4 +1,4 @@
-import { CompanyRow } from '../../server/database.ts'
+import { CompanyRow } from '../../server/database/database.ts'
 
 /** A check that the values of a column, the child's, occur in a column of another table, the parent's. */
 export class ReferentialCheck extends CompanyRow {

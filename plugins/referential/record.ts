@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { referential, type ReferentialConfig } from '../../checks/referential.ts'
 import type { CheckType } from '../../checks/check.ts'
-import { companyOf, insertAll, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, insertAll, rows, type Transaction } from '../../server/database/database.ts'
 import { named } from './checks.ts'
 import { breaches, judge, limitsOf, type Judged } from './judge.ts'
 import { ReferentialResult, type NamedCheck, type ReferentialCheck } from './models.ts'

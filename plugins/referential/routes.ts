@@ -2,7 +2,7 @@ import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import type { Outcome } from '../../checks/check.ts'
 import { access, caller, inCompany } from '../../server/access.ts'
 import { auditorOf, fieldsOf } from '../../server/audit.ts'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { bodyOf, param, queryOf } from '../../server/input.ts'
 import { pagination, type Page } from '../../server/page.ts'
 import {

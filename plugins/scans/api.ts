@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import type { ModelClass } from 'objection'
 import type { Check, CheckType, Outcome } from '../../checks/check.ts'
-import type { CompanyRow, Transaction } from '../../server/database.ts'
+import type { CompanyRow, Transaction } from '../../server/database/database.ts'
 
 /** A table of the catalog with its source, as the catalog gives them. */
 export type Loaded = NonNullable<Awaited<ReturnType<Server['plugins']['catalog']['load']>>>

@@ -1,7 +1,7 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { access, caller, inCompany } from '../../server/access.ts'
-import { rows, type Transaction } from '../../server/database.ts'
+import { rows, type Transaction } from '../../server/database/database.ts'
 import { held } from '../../server/envelopes.ts'
 import { hasCode, hasErrorData } from '../../server/errors.ts'
 import { bodyOf, param } from '../../server/input.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
-import { rows, type Transaction } from '../../server/database.ts'
+import { rows, type Transaction } from '../../server/database/database.ts'
 import { hasCode, invalidField } from '../../server/errors.ts'
 import type { AssetCheck, CheckTarget, Feature, ScansApi } from './api.ts'
 import { runScan, type Ran } from './run.ts'

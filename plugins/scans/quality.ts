@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import { companyOf, rows, type Reading } from '../../server/database.ts'
+import { companyOf, rows, type Reading } from '../../server/database/database.ts'
 import type { Feature, Tally } from './api.ts'
 
 type AssetFacts = Parameters<Server['plugins']['catalog']['describeAssets']>[0]

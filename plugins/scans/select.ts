@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import type { Outcome } from '../../checks/check.ts'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import type { Feature, ScanChoice, Scheduled } from './api.ts'
 import { runScan, type Selection } from './run.ts'
 

@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import type { Point } from '../../checks/detector.ts'
 import { comparable, explanation } from '../../checks/explanation.ts'
 import { tablePath } from '../../connectors/catalog.ts'
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { pastPoints, type Timed } from './baseline.ts'
 import { SERIES, type Judgement } from './judge.ts'
 

@@ -1,7 +1,7 @@
 import { setImmediate as others } from 'node:timers/promises'
 import { advance, STATE_VERSION } from '../../checks/detector.ts'
 import type { DetectorState, Point, Schedule } from '../../checks/detector.ts'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { activeAt, secondsOf, startState } from './judge.ts'
 import { ValidityState, type ValidityRule } from './models.ts'
 

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { v4 } from 'uuid'
 import type { Schedule } from '../../checks/detector.ts'
-import { insertAll, type Transaction } from '../../server/database.ts'
+import { insertAll, type Transaction } from '../../server/database/database.ts'
 import { invalidField } from '../../server/errors.ts'
 import { activeAt, judgeRule, startState } from './judge.ts'
 import { ValidityResult, ValidityRule, ValidityState, type NamedRule } from './models.ts'

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../server/database.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { relearn } from './baseline.ts'
 import { ValidityResult, ValidityRule } from './models.ts'
 

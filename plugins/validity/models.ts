@@ -1,4 +1,4 @@
-import { CompanyRow } from '../../server/database.ts'
+import { CompanyRow } from '../../server/database/database.ts'
 import type { DetectorState } from '../../checks/detector.ts'
 
 /** A rule on a table, usually on one of its columns. */

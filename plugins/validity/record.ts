@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import type { DetectorState } from '../../checks/detector.ts'
-import { insertAll, type Transaction } from '../../server/database.ts'
+import { insertAll, type Transaction } from '../../server/database/database.ts'
 import { alert } from './alert.ts'
 import { baselines, keep, noteStatuses, type Timed } from './baseline.ts'
 import { activeAt, judgeRule, type Judgement } from './judge.ts'

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import type { Outcome } from '../../checks/check.ts'
 import type { DetectorState, Schedule } from '../../checks/detector.ts'
-import { companyOf, rows, type Transaction } from '../../server/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { HISTORY } from './baseline.ts'
 import type { NewRule } from './create.ts'
 import { activeAt, judgeRule, startState } from './judge.ts'

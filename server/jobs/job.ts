@@ -2,7 +2,7 @@
 import type Joi from 'joi'
 import type { Logger } from 'pino'
 import type { Server } from '@hapi/hapi'
-import type { Transaction } from '../database.ts'
+import type { Transaction } from '../database/database.ts'
 
 /** What a job's work gets beside its data. */
 export interface JobContext {

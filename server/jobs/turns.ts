@@ -1,5 +1,5 @@
 /** Whose turn it is: companies with jobs that wait take turns, however many each of them has. */
-import { rows, type Transaction } from '../database.ts'
+import { rows, type Transaction } from '../database/database.ts'
 import type { Item, Job } from './job.ts'
 
 /** The turns of one kind of job, as they stand and as they are given out. */

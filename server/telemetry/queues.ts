@@ -1,5 +1,5 @@
 /** How the queues of jobs stand, for health and metrics. */
-import type { Database } from '../database.ts'
+import type { Database } from '../database/database.ts'
 import { DEAD_LETTERS } from '../jobs/letters.ts'
 
 /** How one queue stands. */

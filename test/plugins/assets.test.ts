@@ -6,7 +6,7 @@ import { down, up } from '../../migrations/0010_lists.ts'
 import { down as ungrow } from '../../migrations/0015_growth.ts'
 import { presentSources } from '../../plugins/catalog/present.ts'
 import { Source } from '../../plugins/catalog/models.ts'
-import { rows } from '../../server/database.ts'
+import { rows } from '../../server/database/database.ts'
 import { startServer, type Tenant, type TestServer } from '../helpers/server.ts'
 import { discover, makeWorld } from '../helpers/world.ts'
 

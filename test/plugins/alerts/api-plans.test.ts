@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { positioned } from '../../../server/pool.ts'
+import { positioned } from '../../../server/database/pool.ts'
 import { startServer } from '../../helpers/server.ts'
 import { ALERTS, makeWorld } from './world.ts'
 

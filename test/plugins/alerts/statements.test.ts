@@ -1,6 +1,6 @@
 import t from 'tap'
 import { deliver, retry, type AttemptData } from '../../../plugins/alerts/delivery.ts'
-import type { Transaction } from '../../../server/database.ts'
+import type { Transaction } from '../../../server/database/database.ts'
 import { startReceiver } from '../../helpers/receiver.ts'
 import { startServer } from '../../helpers/server.ts'
 import { makeWorld } from './world.ts'

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { Transaction } from '../../server/database.ts'
-import { claimDue, INTERVAL_SECONDS } from '../../server/due.ts'
-import { startServer } from '../helpers/server.ts'
+import type { Transaction } from '../../../server/database/database.ts'
+import { claimDue, INTERVAL_SECONDS } from '../../../server/database/due.ts'
+import { startServer } from '../../helpers/server.ts'
 
 const { server, query, signUp } = await startServer(t)
 const { companyId } = await signUp()

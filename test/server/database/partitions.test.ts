@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import t from 'tap'
-import { FAMILIES, keep } from '../../server/partitions.ts'
-import { leastUuid } from '../../server/months.ts'
-import { testCluster } from '../helpers/cluster.ts'
-import { startServer } from '../helpers/server.ts'
-import { makeWorld } from '../plugins/alerts/world.ts'
+import { FAMILIES, keep } from '../../../server/database/partitions.ts'
+import { leastUuid } from '../../../server/database/months.ts'
+import { testCluster } from '../../helpers/cluster.ts'
+import { startServer } from '../../helpers/server.ts'
+import { makeWorld } from '../../plugins/alerts/world.ts'
 
 const app = await startServer(t)
 const { query, server } = app

@@ -1,7 +1,7 @@
 /** What goes on while the product's own database can only be read, as after a failover or when its disk is full. */
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
-import { startServer } from '../helpers/server.ts'
+import { startServer } from '../../helpers/server.ts'
 
 t.test('while the database takes no writes, reads go on and the rest is told to come back', async t => {
   const app = await startServer(t)

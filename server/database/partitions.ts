@@ -2,9 +2,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
-import type { Config } from './settings/config.ts'
+import type { Config } from '../settings/config.ts'
 import { rows, type Transaction } from './database.ts'
-import type { Job } from './jobs/job.ts'
+import type { Job } from '../jobs/job.ts'
 import { leastUuid, look, monthAfter, monthsBetween, type Part } from './months.ts'
 import { deleteFirst, prune, type Pace, type Transact } from './prune.ts'
 

@@ -6,7 +6,7 @@ import type { Constructor, QueryBuilderType, QueryContext, TransactionOrKnex } f
 import type { Logger } from 'pino'
 import { mappers, type Statement } from './batch.ts'
 import { askOnce, askTogether, hasRefusedWrites, openPool, positioned } from './pool.ts'
-import { poolUse, type PoolUse } from './telemetry/pool-use.ts'
+import { poolUse, type PoolUse } from '../telemetry/pool-use.ts'
 import { migrationError } from './migration-errors.ts'
 
 export type Transaction = Knex.Transaction
