@@ -1,7 +1,7 @@
 /** Claims of attempts by jobs: who makes an attempt, and whether its process was lost. */
 import { v5 } from 'uuid'
 import { rows, type Transaction } from '../../server/database/database.ts'
-import type { JobContext } from '../../server/jobs.ts'
+import type { JobContext } from '../../server/jobs/jobs.ts'
 import { Delivery, Destination } from './models.ts'
 import { LAPSE_SECONDS, releaseSlot, takeSlot } from './slots.ts'
 

@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import { rows } from '../../server/database/database.ts'
-import type { Job } from '../../server/jobs.ts'
+import type { Job } from '../../server/jobs/jobs.ts'
 import { startAnew } from './delivery.ts'
 import { switchOffHopeless } from './failing.ts'
 import { Delivery } from './models.ts'

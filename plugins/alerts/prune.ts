@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import type { Job } from '../../server/jobs.ts'
+import type { Job } from '../../server/jobs/jobs.ts'
 import { prune } from '../../server/database/prune.ts'
 
 /** Rows that one transaction deletes, besides what goes with them. */

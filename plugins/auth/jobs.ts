@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import type { Job } from '../../server/jobs.ts'
+import type { Job } from '../../server/jobs/jobs.ts'
 
 /**
  * Deletes what has run out: windows of rate limits, counts of failed sign-ins, sessions, invitations and prospects that

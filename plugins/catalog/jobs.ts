@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import { claimDue } from '../../server/database/due.ts'
-import type { Job } from '../../server/jobs.ts'
+import type { Job } from '../../server/jobs/jobs.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { TAKE_TRIAL } from './breaker.ts'
 import { abandon, discover } from './discovery.ts'

@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
-import type { Job } from '../../server/jobs.ts'
+import type { Job } from '../../server/jobs/jobs.ts'
 import { deleteFirst, prune, type Pace } from '../../server/database/prune.ts'
 import { pruneUsage } from './usage.ts'
 

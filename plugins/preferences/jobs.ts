@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import type { Job } from '../../server/jobs.ts'
+import type { Job } from '../../server/jobs/jobs.ts'
 
 /** Days that events of the tour are kept. */
 const DAYS = 90

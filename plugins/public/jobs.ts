@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import type { Job } from '../../server/jobs.ts'
+import type { Job } from '../../server/jobs/jobs.ts'
 import { deleteFirst, prune } from '../../server/database/prune.ts'
 
 const PAST = deleteFirst('anonymous_events', 'at', `at < now() - interval '90 days'`)

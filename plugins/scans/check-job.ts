@@ -5,7 +5,7 @@ import { rows, type Transaction } from '../../server/database/database.ts'
 import { held } from '../../server/envelopes.ts'
 import { hasCode, hasErrorData } from '../../server/errors.ts'
 import { bodyOf, param } from '../../server/input.ts'
-import { GiveUp, type Job } from '../../server/jobs.ts'
+import { GiveUp, type Job } from '../../server/jobs/jobs.ts'
 import { startedReplies, startedRun, waitHeaders } from '../../server/started.ts'
 
 const id = Joi.string().guid().required()

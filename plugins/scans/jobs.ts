@@ -3,7 +3,7 @@ import Joi from 'joi'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { claimDue } from '../../server/database/due.ts'
 import { hasCode } from '../../server/errors.ts'
-import type { Job, Turns } from '../../server/jobs.ts'
+import type { Job, Turns } from '../../server/jobs/jobs.ts'
 import type { Feature } from './api.ts'
 
 interface TableJob {

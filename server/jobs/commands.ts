@@ -8,7 +8,7 @@ import {
   type DeadFilter,
   type DeadRecord,
   type QueueRecord,
-} from './letters.ts'
+} from './dead-letters.ts'
 
 interface DeadOptions extends Options {
   queue?: string

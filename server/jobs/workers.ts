@@ -4,7 +4,7 @@ import { isShared, type Job } from './job.ts'
 import { followJob } from './follow.ts'
 import { runJob, type Surroundings } from './run.ts'
 import { shareSlots } from './shares.ts'
-import { companyIn } from './turns.ts'
+import { companyIn } from './fair-queueing.ts'
 
 /** One of pg-boss's workers. */
 interface Worker {

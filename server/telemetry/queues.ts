@@ -1,6 +1,6 @@
 /** How the queues of jobs stand, for health and metrics. */
 import type { Database } from '../database/database.ts'
-import { DEAD_LETTERS } from '../jobs/letters.ts'
+import { DEAD_LETTERS } from '../jobs/dead-letters.ts'
 
 /** How one queue stands. */
 export interface Queue {

@@ -1,7 +1,7 @@
 /** A job that does nothing, added as an extension adds one, so that `jobs.ts` measures the engine as it runs. */
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
-import type { Job } from '../../server/jobs.ts'
+import type { Job } from '../../server/jobs/jobs.ts'
 
 /** Jobs at once, of all together and of each company. */
 export const AT_ONCE = 8

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import Joi from 'joi'
 import type { Server } from '@hapi/hapi'
-import type { Job } from '../../server/jobs.ts'
+import type { Job } from '../../server/jobs/jobs.ts'
 
 /** What a job is told to do. */
 export interface Dose {

@@ -1,7 +1,7 @@
 import net from 'node:net'
 import t from 'tap'
 import { discoverJob, dispatchDiscoveries } from '../../plugins/catalog/jobs.ts'
-import type { JobContext } from '../../server/jobs.ts'
+import type { JobContext } from '../../server/jobs/jobs.ts'
 import { mariadbAbsent, startShop } from '../helpers/mariadb.ts'
 import { startServer } from '../helpers/server.ts'
 import { discover, makeWorld, type World } from '../helpers/world.ts'

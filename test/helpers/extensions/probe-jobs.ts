@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import Joi from 'joi'
 import type { Plugin } from '@hapi/hapi'
-import { GiveUp, type Job, type JobContext } from '../../../server/jobs.ts'
+import { GiveUp, type Job, type JobContext } from '../../../server/jobs/jobs.ts'
 
 /** What a probe is told to do. */
 export interface Probe {

@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import type { Plugin } from '@hapi/hapi'
-import type { Job } from '../../../server/jobs.ts'
+import type { Job } from '../../../server/jobs/jobs.ts'
 
 /** A job that is held until the test releases it. */
 export interface HeldData {

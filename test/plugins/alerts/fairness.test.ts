@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { deliver, retry, type AttemptData } from '../../../plugins/alerts/delivery.ts'
-import type { Job } from '../../../server/jobs.ts'
+import type { Job } from '../../../server/jobs/jobs.ts'
 import { startReceiver } from '../../helpers/receiver.ts'
 import { startServer, type TestServer } from '../../helpers/server.ts'
 import { makeWorld, type World } from './world.ts'

@@ -4,7 +4,7 @@ import Joi from 'joi'
 import pg from 'pg'
 import t from 'tap'
 import { pino } from 'pino'
-import { makeJobs, GiveUp } from '../../server/jobs.ts'
+import { makeJobs, GiveUp } from '../../../server/jobs/jobs.ts'
 import {
   crowd,
   crowdSize,
@@ -13,10 +13,10 @@ import {
   hopeless,
   tries,
   type Probe,
-} from '../helpers/extensions/probe-jobs.ts'
-import { startServer } from '../helpers/server.ts'
+} from '../../helpers/extensions/probe-jobs.ts'
+import { startServer } from '../../helpers/server.ts'
 
-const EXTENSIONS = new URL('../helpers/extensions/probe-jobs.ts', import.meta.url).href
+const EXTENSIONS = new URL('../../helpers/extensions/probe-jobs.ts', import.meta.url).href
 const { server, query, signUp } = await startServer(t, { settings: { EXTENSIONS } })
 const { jobs, db } = server
 

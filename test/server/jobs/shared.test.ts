@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
-import { shareSlots } from '../../server/jobs/shares.ts'
-import { countTurns } from '../../server/jobs/turns.ts'
-import { hold, losses, running, survivor } from '../helpers/extensions/shared-jobs.ts'
-import { startServer } from '../helpers/server.ts'
+import { shareSlots } from '../../../server/jobs/shares.ts'
+import { countTurns } from '../../../server/jobs/fair-queueing.ts'
+import { hold, losses, running, survivor } from '../../helpers/extensions/shared-jobs.ts'
+import { startServer } from '../../helpers/server.ts'
 
-const EXTENSIONS = new URL('../helpers/extensions/shared-jobs.ts', import.meta.url).href
+const EXTENSIONS = new URL('../../helpers/extensions/shared-jobs.ts', import.meta.url).href
 const { server, query, startTwin } = await startServer(t, { settings: { EXTENSIONS } })
 
 const heldBy = (company: string) =>

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
-import { discardDead, listDead, listQueues } from '../../server/jobs/letters.ts'
-import { watchFetches } from '../../server/jobs/watch.ts'
-import { echo, flaky, hopeless, tries } from '../helpers/extensions/probe-jobs.ts'
-import { startServer } from '../helpers/server.ts'
+import { discardDead, listDead, listQueues } from '../../../server/jobs/dead-letters.ts'
+import { watchFetches } from '../../../server/jobs/watch.ts'
+import { echo, flaky, hopeless, tries } from '../../helpers/extensions/probe-jobs.ts'
+import { startServer } from '../../helpers/server.ts'
 
-const EXTENSIONS = new URL('../helpers/extensions/probe-jobs.ts', import.meta.url).href
+const EXTENSIONS = new URL('../../helpers/extensions/probe-jobs.ts', import.meta.url).href
 const { server, query } = await startServer(t, { settings: { EXTENSIONS } })
 const { jobs, db } = server
 
