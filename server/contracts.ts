@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { Option, type Command } from 'commander'
 import { Refusal, sendOpenly } from './client.ts'
 import { answer, CommandError, EXIT, json, type Ending, type Options, type Terminal } from './command.ts'
-import { hasErrorData } from './errors.ts'
+import { hasErrorData } from './http/errors.ts'
 import { oneLine } from './terminal-text.ts'
 
 interface Finding {

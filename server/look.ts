@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal, type Client } from './client.ts'
 import { CommandError, EXIT, unlessAborted } from './command.ts'
-import { hasCode } from './errors.ts'
+import { hasCode } from './http/errors.ts'
 import { follow, type Failure } from './client-job.ts'
 import { isTable, judgeAsset, mayTurnFresh, type FreshnessRecord, type Verdict } from './verdict.ts'
 

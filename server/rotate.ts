@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import { audit } from './audit.ts'
+import { audit } from './http/audit.ts'
 import { rows } from './database/database.ts'
 import { resealInstallation } from './installation.ts'
 import type { Vault } from './vault.ts'

@@ -230,7 +230,7 @@ const rules: Rule[] = [
           ]
         : [],
     bad: [
-      ['migrations/9.ts', `import { ROLES } from '../server/access.ts'`],
+      ['migrations/9.ts', `import { ROLES } from '../server/http/access.ts'`],
       ['migrations/9.ts', `import knex from 'knex'`],
     ],
     good: [

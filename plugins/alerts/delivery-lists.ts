@@ -1,7 +1,7 @@
 import { raw } from 'objection'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { leastUuid } from '../../server/database/months.ts'
-import { pagination, type Page } from '../../server/page.ts'
+import { pagination, type Page } from '../../server/http/page.ts'
 import type { MessageType } from './destination.ts'
 import { NEWEST_FIRST } from './lists.ts'
 import { Delivery, DeliveryAttempt, Destination } from './models.ts'

@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
-import { audit } from '../../server/audit.ts'
+import { audit } from '../../server/http/audit.ts'
 import { companyOf, type Transaction } from '../../server/database/database.ts'
 import { ENDED } from './delivery.ts'
 import { markAlerts } from './mark.ts'

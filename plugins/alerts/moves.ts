@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
-import { apiError } from '../../server/errors.ts'
+import { apiError } from '../../server/http/errors.ts'
 import { insertAll, type Transaction } from '../../server/database/database.ts'
 import type { EventType } from './api.ts'
 import { isDemo } from './demo.ts'

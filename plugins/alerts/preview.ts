@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { pagination, type Page } from '../../server/page.ts'
+import { pagination, type Page } from '../../server/http/page.ts'
 import { SEVERITIES, type Severity } from './api.ts'
 import { NOT_DEMO } from './demo.ts'
 import { Alert, Destination, type AlertRule } from './models.ts'

@@ -1,5 +1,13 @@
 import Joi from 'joi'
-import { held, inData, inNestedPage, pageFields, record, removal, reply } from '../../server/envelopes.ts'
+import {
+  held,
+  inData,
+  inNestedPage,
+  pageFields,
+  record,
+  removal,
+  reply,
+} from '../../server/http/envelopes.ts'
 import { EVENT_TYPES, SEVERITIES } from './api.ts'
 import { ALERT_TYPES } from './message.ts'
 import { STATUSES } from './models.ts'

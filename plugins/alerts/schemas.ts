@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { pageQuery, queryBoolean, queryInteger, queryWords } from '../../server/page.ts'
+import { pageQuery, queryBoolean, queryInteger, queryWords } from '../../server/http/page.ts'
 import { TIMEZONE } from '../../server/settings/timezones.ts'
 import { EVENT_TYPES, SEVERITIES } from './api.ts'
 import { STATUSES } from './models.ts'

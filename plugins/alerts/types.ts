@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
-import { invalidField } from '../../server/errors.ts'
+import { invalidField } from '../../server/http/errors.ts'
 import { Registry } from '../../server/registry.ts'
 import type { DestinationType, Payload } from './destination.ts'
 

@@ -1,6 +1,6 @@
-import type { Scope } from '../../server/access.ts'
+import type { Scope } from '../../server/http/access.ts'
 import type { Transaction } from '../../server/database/database.ts'
-import type { AuditOrigin } from '../../server/audit.ts'
+import type { AuditOrigin } from '../../server/http/audit.ts'
 import type { Plan } from '../../server/settings/config.ts'
 import type { AuditVerdict } from './audit-log.ts'
 import type { IdentityProvider, MagicTicket } from './identities.ts'

@@ -1,8 +1,8 @@
 import type { ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
-import { access, caller, inCompany } from '../../server/access.ts'
-import { queryOf } from '../../server/input.ts'
-import { queryInteger } from '../../server/page.ts'
+import { access, caller, inCompany } from '../../server/http/access.ts'
+import { queryOf } from '../../server/http/input.ts'
+import { queryInteger } from '../../server/http/page.ts'
 import { listAudit, verifyAudit, type AuditQuery } from './audit-log.ts'
 import { replies } from './records.ts'
 

@@ -1,6 +1,6 @@
-import { covers, SCOPE_OF_ROLE, type Caller } from '../../server/access.ts'
+import { covers, SCOPE_OF_ROLE, type Caller } from '../../server/http/access.ts'
 import type { Transaction } from '../../server/database/database.ts'
-import { apiError } from '../../server/errors.ts'
+import { apiError } from '../../server/http/errors.ts'
 import { ApiKey, Company, User } from './models.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Role, Scope } from '../../server/access.ts'
+import type { Role, Scope } from '../../server/http/access.ts'
 import type { Plan } from '../../server/settings/config.ts'
 import { CompanyRow } from '../../server/database/database.ts'
 

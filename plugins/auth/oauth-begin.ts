@@ -1,6 +1,6 @@
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi'
 import * as openid from 'openid-client'
-import { unprocessable } from '../../server/errors.ts'
+import { unprocessable } from '../../server/http/errors.ts'
 import { cookieOf, keepAttempt, type NewAttempt } from './oauth-attempts.ts'
 import { providerFailure } from './oauth-errors.ts'
 import type { Provider } from './oauth-providers.ts'

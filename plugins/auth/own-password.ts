@@ -1,7 +1,7 @@
 import type { Request } from '@hapi/hapi'
-import { caller } from '../../server/access.ts'
+import { caller } from '../../server/http/access.ts'
 import type { Transaction } from '../../server/database/database.ts'
-import { apiError } from '../../server/errors.ts'
+import { apiError } from '../../server/http/errors.ts'
 import { User } from './models.ts'
 import { inTurn, isPassword } from './passwords.ts'
 

@@ -1,5 +1,5 @@
 import type { Plan } from '../../server/settings/config.ts'
-import { PLAN_LIMITS } from '../../server/limits.ts'
+import { PLAN_LIMITS } from '../../server/http/limits.ts'
 import type { ApiKey, Company, Invitation, User } from './models.ts'
 
 /** A company as others see it. */

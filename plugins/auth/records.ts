@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { ROLES, SCOPES } from '../../server/access.ts'
+import { ROLES, SCOPES } from '../../server/http/access.ts'
 import { PLANS } from '../../server/settings/config.ts'
 import {
   held,
@@ -10,7 +10,7 @@ import {
   noReply,
   record,
   reply,
-} from '../../server/envelopes.ts'
+} from '../../server/http/envelopes.ts'
 
 const { id, time, text, count, flag } = held
 const role = Joi.string().valid(...ROLES)

@@ -1,7 +1,7 @@
 import Joi from 'joi'
-import { SCOPES } from '../../server/access.ts'
-import { MAX_DATE } from '../../server/input.ts'
-import { pageQuery } from '../../server/page.ts'
+import { SCOPES } from '../../server/http/access.ts'
+import { MAX_DATE } from '../../server/http/input.ts'
+import { pageQuery } from '../../server/http/page.ts'
 import { TIMEZONE } from '../../server/settings/timezones.ts'
 
 const email = Joi.string().trim().normalize('NFC').lowercase().email({ tlds: false }).max(254)

@@ -1,6 +1,6 @@
 import Joi from 'joi'
-import { held, inData, inNestedPage, record, removal } from '../../server/envelopes.ts'
-import { pageQuery } from '../../server/page.ts'
+import { held, inData, inNestedPage, record, removal } from '../../server/http/envelopes.ts'
+import { pageQuery } from '../../server/http/page.ts'
 import { STATUSES } from './status.ts'
 
 const MAX_FILTERS = 50

@@ -7,7 +7,7 @@ import {
   type Readings,
   type Transaction,
 } from '../../server/database/database.ts'
-import { apiError, invalidField } from '../../server/errors.ts'
+import { apiError, invalidField } from '../../server/http/errors.ts'
 import { Source, Table } from './models.ts'
 import { nearTables } from './near-tables.ts'
 

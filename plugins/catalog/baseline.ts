@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { insertAll, rows, type Transaction } from '../../server/database/database.ts'
-import { apiError } from '../../server/errors.ts'
+import { apiError } from '../../server/http/errors.ts'
 import type { Asset } from './assets.ts'
 import { SchemaBaseline, Table, type Source } from './models.ts'
 import { lockSource } from './sources.ts'

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import type { Connection, ConnectOptions, Stage } from '../../connectors/connector.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../../connectors/errors.ts'
-import { hasErrorData } from '../../server/errors.ts'
+import { hasErrorData } from '../../server/http/errors.ts'
 import { GiveUp } from '../../server/jobs/jobs.ts'
 import { withFields } from '../../server/telemetry/origin.ts'
 import { storable } from '../../server/database/storable.ts'

@@ -4,7 +4,7 @@ import { tablePath, type TableInfo, type TableRef } from '../../connectors/catal
 import type { Connection, HiddenParts, Partition } from '../../connectors/connector.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../../connectors/errors.ts'
 import { isAway, type Transaction } from '../../server/database/database.ts'
-import { hasErrorData } from '../../server/errors.ts'
+import { hasErrorData } from '../../server/http/errors.ts'
 import { tableInfo } from './assets.ts'
 import { failureOf, withConnection, type SessionOptions } from './connections.ts'
 import { fingerprint } from './diff.ts'

@@ -1,5 +1,5 @@
 import { rows, type Transaction } from '../../server/database/database.ts'
-import { newestFirst, type Page } from '../../server/page.ts'
+import { newestFirst, type Page } from '../../server/http/page.ts'
 import type { Asset } from './assets.ts'
 import { SchemaChange, Source, Table } from './models.ts'
 

@@ -1,7 +1,7 @@
 import Joi from 'joi'
 import { isMatch } from 'matcher'
 import { parseName, type TableRef } from '../../connectors/catalog.ts'
-import { invalidField } from '../../server/errors.ts'
+import { invalidField } from '../../server/http/errors.ts'
 import type { FormerPatterns, Patterns } from './models.ts'
 
 /** The patterns of a source without any. */

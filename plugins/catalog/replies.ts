@@ -9,8 +9,8 @@ import {
   record,
   removal,
   reply,
-} from '../../server/envelopes.ts'
-import { runRecord, startedReplies, startedRun } from '../../server/started.ts'
+} from '../../server/http/envelopes.ts'
+import { runRecord, startedReplies, startedRun } from '../../server/http/run-accepted.ts'
 import { change, CHANGE } from './change-replies.ts'
 import { SOURCE, SOURCE_ID, sourceRecord, TABLE, TABLE_ID, tableRecord } from './asset-replies.ts'
 

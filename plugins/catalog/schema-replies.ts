@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { held, inData, inNestedPage, record, reply } from '../../server/envelopes.ts'
+import { held, inData, inNestedPage, record, reply } from '../../server/http/envelopes.ts'
 import { SOURCE_ID, TABLE_ID } from './asset-replies.ts'
 import { CHANGE, changeFields, DIFFERENCE, differenceFields } from './change-replies.ts'
 

@@ -1,5 +1,5 @@
 import { rows, type Transaction } from '../../server/database/database.ts'
-import { newestFirst } from '../../server/page.ts'
+import { newestFirst } from '../../server/http/page.ts'
 import { tableInfo, type Asset } from './assets.ts'
 import { SEVERITY } from './changes.ts'
 import { diff, type Change, type Impact } from './diff.ts'

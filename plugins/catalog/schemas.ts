@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import { CHECK_INTERVAL, SLA_THRESHOLD } from '../../server/settings/durations.ts'
-import { pageQuery, queryBoolean, queryInteger } from '../../server/page.ts'
+import { pageQuery, queryBoolean, queryInteger } from '../../server/http/page.ts'
 import { TIMEZONE } from '../../server/settings/timezones.ts'
 import { IMPACTS } from './diff.ts'
 import { patternList } from './patterns.ts'

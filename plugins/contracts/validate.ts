@@ -1,4 +1,4 @@
-import { apiError, unprocessable } from '../../server/errors.ts'
+import { apiError, unprocessable } from '../../server/http/errors.ts'
 import type { Verdict } from './judge.ts'
 import { BusyError, makeThreads, type Question, type Threads } from './threads.ts'
 

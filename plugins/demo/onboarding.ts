@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../server/database/database.ts'
-import { apiError, hasCode } from '../../server/errors.ts'
+import { apiError, hasCode } from '../../server/http/errors.ts'
 import { LINEAGE } from './lineage.ts'
 import { sharedShop } from './shared-shop.ts'
 

@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { held, inEnvelope, record, reply } from '../../server/envelopes.ts'
+import { held, inEnvelope, record, reply } from '../../server/http/envelopes.ts'
 
 const id = '0197f3a2-5b1c-7e7f-9d3e-2f6a1c4b8d90'
 const isNew = held.flag.description('False of one that was there before.')

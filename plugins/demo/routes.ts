@@ -1,8 +1,8 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
-import { access, caller } from '../../server/access.ts'
-import { auditRequest } from '../../server/audit.ts'
-import { envelope } from '../../server/replies.ts'
+import { access, caller } from '../../server/http/access.ts'
+import { auditRequest } from '../../server/http/audit.ts'
+import { envelope } from '../../server/http/replies.ts'
 import {
   demoAlert,
   demoAsset,

@@ -6,7 +6,7 @@ import type { Connection } from '../../connectors/connector.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { sql } from '../../connectors/sql.ts'
-import { hasCode, invalidField } from '../../server/errors.ts'
+import { hasCode, invalidField } from '../../server/http/errors.ts'
 import { hiddenColumns } from './columns.ts'
 
 const FIELD = 'freshness_expression'

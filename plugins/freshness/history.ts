@@ -1,5 +1,5 @@
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { pagination, type Page, type Pagination } from '../../server/page.ts'
+import { pagination, type Page, type Pagination } from '../../server/http/page.ts'
 import type { SlaStatus, Status } from './judge.ts'
 
 /** One check of a table, as it was stored. */

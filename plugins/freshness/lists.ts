@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { companyOf, type Transaction } from '../../server/database/database.ts'
-import { newestFirst, type Page, pagination, type Pagination } from '../../server/page.ts'
+import { newestFirst, type Page, pagination, type Pagination } from '../../server/http/page.ts'
 import { Schedule } from './models.ts'
 import {
   IS_LAPSED,

@@ -10,8 +10,8 @@ import {
   removal,
   reply,
   unusable,
-} from '../../server/envelopes.ts'
-import { startedReplies, startedRun } from '../../server/started.ts'
+} from '../../server/http/envelopes.ts'
+import { startedReplies, startedRun } from '../../server/http/run-accepted.ts'
 import { SIGNALS } from './models.ts'
 import { READINESS } from './readiness.ts'
 

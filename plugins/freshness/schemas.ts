@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { pageQuery, queryBoolean, queryInteger } from '../../server/page.ts'
+import { pageQuery, queryBoolean, queryInteger } from '../../server/http/page.ts'
 import { CHECK_INTERVAL, SLA_THRESHOLD } from '../../server/settings/durations.ts'
 import { SIGNALS } from './models.ts'
 import { READINESS } from './readiness.ts'

@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../server/database/database.ts'
-import { apiError, invalidField } from '../../server/errors.ts'
+import { apiError, invalidField } from '../../server/http/errors.ts'
 import { detectColumn, hiddenColumns, isReadable } from './columns.ts'
 import type { MonitoredTable, Schedule, Signal } from './models.ts'
 

@@ -1,6 +1,6 @@
 import type { ServerRoute } from '@hapi/hapi'
-import { access, inCompany } from '../../server/access.ts'
-import { param, queryOf } from '../../server/input.ts'
+import { access, inCompany } from '../../server/http/access.ts'
+import { param, queryOf } from '../../server/http/input.ts'
 import { graphOf, type Walk } from './graph.ts'
 import * as schemas from './schemas.ts'
 

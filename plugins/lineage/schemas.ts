@@ -1,6 +1,6 @@
 import Joi from 'joi'
-import { held, inData, record, reply } from '../../server/envelopes.ts'
-import { queryInteger } from '../../server/page.ts'
+import { held, inData, record, reply } from '../../server/http/envelopes.ts'
+import { queryInteger } from '../../server/http/page.ts'
 import { DIRECTIONS } from './graph.ts'
 
 export const assetParams = Joi.object({

@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { held, inData, inItems, record, removal, reply } from '../../server/envelopes.ts'
+import { held, inData, inItems, record, removal, reply } from '../../server/http/envelopes.ts'
 
 const { text, time, count, integer, number, flag } = held
 

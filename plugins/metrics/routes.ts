@@ -1,9 +1,9 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany } from '../../server/access.ts'
-import { auditorOf, fieldsOf } from '../../server/audit.ts'
+import { access, caller, inCompany } from '../../server/http/access.ts'
+import { auditorOf, fieldsOf } from '../../server/http/audit.ts'
 import type { Transaction } from '../../server/database/database.ts'
-import { bodyOf, param, queryOf } from '../../server/input.ts'
-import { pagination, type Page } from '../../server/page.ts'
+import { bodyOf, param, queryOf } from '../../server/http/input.ts'
+import { pagination, type Page } from '../../server/http/page.ts'
 import { createMetric, type NewMetric } from './create.ts'
 import { dryRun, type DryRun } from './dry-run.ts'
 import {

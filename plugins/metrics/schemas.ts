@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { pageQuery, queryBoolean, queryInteger } from '../../server/page.ts'
+import { pageQuery, queryBoolean, queryInteger } from '../../server/http/page.ts'
 
 const interval = Joi.string().valid('hourly', 'daily', 'weekly')
 const sensitivity = Joi.number().strict().min(0.1).max(10)

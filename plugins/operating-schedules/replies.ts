@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { held, inPage, record, removal, reply } from '../../server/envelopes.ts'
+import { held, inPage, record, removal, reply } from '../../server/http/envelopes.ts'
 
 const { id, text, time, integer } = held
 

@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { pageQuery } from '../../server/page.ts'
+import { pageQuery } from '../../server/http/page.ts'
 import { TIMEZONE } from '../../server/settings/timezones.ts'
 
 const MAX_RULES = 100

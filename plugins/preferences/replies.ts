@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { held, inEnvelope, record, reply } from '../../server/envelopes.ts'
+import { held, inEnvelope, record, reply } from '../../server/http/envelopes.ts'
 import { CHAPTERS, DIGESTS, THEMES } from './models.ts'
 
 const begun = { completed: true, completed_at: '2026-05-04T09:30:00.000Z', current_step: 3 }

@@ -1,9 +1,9 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany } from '../../server/access.ts'
-import { auditRequest } from '../../server/audit.ts'
+import { access, caller, inCompany } from '../../server/http/access.ts'
+import { auditRequest } from '../../server/http/audit.ts'
 import type { Transaction } from '../../server/database/database.ts'
-import { bodyOf, param } from '../../server/input.ts'
-import { envelope } from '../../server/replies.ts'
+import { bodyOf, param } from '../../server/http/input.ts'
+import { envelope } from '../../server/http/replies.ts'
 import {
   changePreferences,
   readPreferences,

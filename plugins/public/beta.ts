@@ -1,9 +1,9 @@
 import type { Server, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
-import { access } from '../../server/access.ts'
+import { access } from '../../server/http/access.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
-import { held, record, reply } from '../../server/envelopes.ts'
-import { bodyOf } from '../../server/input.ts'
+import { held, record, reply } from '../../server/http/envelopes.ts'
+import { bodyOf } from '../../server/http/input.ts'
 
 const tags = ['api', 'public']
 

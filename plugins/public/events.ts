@@ -1,10 +1,10 @@
 import type { ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { v7 as uuid } from 'uuid'
-import { access } from '../../server/access.ts'
-import { noReply } from '../../server/envelopes.ts'
-import { apiError } from '../../server/errors.ts'
-import { bodyOf } from '../../server/input.ts'
+import { access } from '../../server/http/access.ts'
+import { noReply } from '../../server/http/envelopes.ts'
+import { apiError } from '../../server/http/errors.ts'
+import { bodyOf } from '../../server/http/input.ts'
 
 const MAX_BYTES = 8_192
 

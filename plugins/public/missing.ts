@@ -1,5 +1,5 @@
 import type { Lifecycle } from '@hapi/hapi'
-import { acceptsHtml } from '../../server/input.ts'
+import { acceptsHtml } from '../../server/http/input.ts'
 import { messagePolicy, missingPage } from './card-page.ts'
 
 /**

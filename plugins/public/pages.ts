@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Lifecycle } from '@hapi/hapi'
 import { packageRoot } from '../../server/settings/config.ts'
-import { apiError } from '../../server/errors.ts'
+import { apiError } from '../../server/http/errors.ts'
 
 const FOLDER = join(packageRoot, 'plugins/public/docs')
 const PREFIX = '/api/public/docs/'

@@ -1,6 +1,6 @@
 import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi'
-import { access } from '../../server/access.ts'
-import { acceptsHtml, queryOf } from '../../server/input.ts'
+import { access } from '../../server/http/access.ts'
+import { acceptsHtml, queryOf } from '../../server/http/input.ts'
 import { changed, html, unsubscribeQuery, unsubscribeChange } from './schemas.ts'
 import { contentSecurityPolicy, preferencesPage, refusalPage } from './unsubscribe-page.ts'
 

@@ -2,8 +2,8 @@ import type { Server } from '@hapi/hapi'
 import type { QueryBuilder } from 'objection'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { sooner } from '../../server/database/due.ts'
-import { apiError, invalidField } from '../../server/errors.ts'
-import { joinedPageOf, newestFirst, type Page, pageOf } from '../../server/page.ts'
+import { apiError, invalidField } from '../../server/http/errors.ts'
+import { joinedPageOf, newestFirst, type Page, pageOf } from '../../server/http/page.ts'
 import { NamedCheck, ReferentialCheck, ReferentialResult } from './models.ts'
 
 type Asset = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>

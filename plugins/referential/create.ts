@@ -4,7 +4,7 @@ import type { ColumnInfo } from '../../connectors/catalog.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { comparison, incomparable } from '../../checks/referential.ts'
 import type { Transaction } from '../../server/database/database.ts'
-import { hasCode, hasErrorData, invalidField } from '../../server/errors.ts'
+import { hasCode, hasErrorData, invalidField } from '../../server/http/errors.ts'
 import { assertLimits, named, type GivenLimits } from './checks.ts'
 import { ReferentialCheck, type NamedCheck } from './models.ts'
 

@@ -1,10 +1,10 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import type { Outcome } from '../../checks/check.ts'
-import { access, caller, inCompany } from '../../server/access.ts'
-import { auditorOf, fieldsOf } from '../../server/audit.ts'
+import { access, caller, inCompany } from '../../server/http/access.ts'
+import { auditorOf, fieldsOf } from '../../server/http/audit.ts'
 import type { Transaction } from '../../server/database/database.ts'
-import { bodyOf, param, queryOf } from '../../server/input.ts'
-import { pagination, type Page } from '../../server/page.ts'
+import { bodyOf, param, queryOf } from '../../server/http/input.ts'
+import { pagination, type Page } from '../../server/http/page.ts'
 import {
   findCheck,
   listChecks,

@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { pageQuery, queryBoolean } from '../../server/page.ts'
+import { pageQuery, queryBoolean } from '../../server/http/page.ts'
 
 const tablePath = Joi.string().min(1).max(1_000).required()
 const columnName = Joi.string().min(1).max(300).required()

@@ -1,12 +1,12 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
-import { access, caller, inCompany } from '../../server/access.ts'
+import { access, caller, inCompany } from '../../server/http/access.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
-import { held } from '../../server/envelopes.ts'
-import { hasCode, hasErrorData } from '../../server/errors.ts'
-import { bodyOf, param } from '../../server/input.ts'
+import { held } from '../../server/http/envelopes.ts'
+import { hasCode, hasErrorData } from '../../server/http/errors.ts'
+import { bodyOf, param } from '../../server/http/input.ts'
 import { GiveUp, type Job } from '../../server/jobs/jobs.ts'
-import { startedReplies, startedRun, waitHeaders } from '../../server/started.ts'
+import { startedReplies, startedRun, waitHeaders } from '../../server/http/run-accepted.ts'
 
 const id = Joi.string().guid().required()
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import { rows, type Transaction } from '../../server/database/database.ts'
-import { hasCode, invalidField } from '../../server/errors.ts'
+import { hasCode, invalidField } from '../../server/http/errors.ts'
 import type { AssetCheck, CheckTarget, Feature, ScansApi } from './api.ts'
 import { runScan, type Ran } from './run.ts'
 import { select } from './select.ts'

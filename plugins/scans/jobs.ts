@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { claimDue } from '../../server/database/due.ts'
-import { hasCode } from '../../server/errors.ts'
+import { hasCode } from '../../server/http/errors.ts'
 import type { Job, Turns } from '../../server/jobs/jobs.ts'
 import type { Feature } from './api.ts'
 

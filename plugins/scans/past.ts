@@ -5,7 +5,7 @@ import { historyOf, timestampColumn, type HistoryPoint } from '../../checks/hist
 import { explain } from '../../checks/scan.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { INTERVAL_SECONDS } from '../../server/database/due.ts'
-import { invalidField } from '../../server/errors.ts'
+import { invalidField } from '../../server/http/errors.ts'
 import type { Backfill, Configured, Past, PastChoice, TriedOut } from './api.ts'
 import { measure, refuse } from './measure.ts'
 

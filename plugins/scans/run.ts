@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import type { Check, Outcome } from '../../checks/check.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { isSameSlot, nextOnGrid, takenSlot, type TakenSlot } from '../../server/database/due.ts'
-import { apiError, hasCode } from '../../server/errors.ts'
+import { apiError, hasCode } from '../../server/http/errors.ts'
 import type { Feature, Loaded, ScanChoice, Scheduled, Unmeasurable, Wanted } from './api.ts'
 import { measure, type Measurement } from './measure.ts'
 

@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { pageQuery, queryBoolean } from '../../server/page.ts'
+import { pageQuery, queryBoolean } from '../../server/http/page.ts'
 
 const severity = Joi.string().valid('info', 'warning', 'critical')
 const threshold = Joi.number().strict().min(0).max(100)

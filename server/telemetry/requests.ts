@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, Server as HttpServer } from 'node:http'
 import type { Request, Server } from '@hapi/hapi'
 import { trace, type Span } from '@opentelemetry/api'
-import { caller } from '../access.ts'
+import { caller } from '../http/access.ts'
 import { currentOrigin, noteFields, withOrigin } from './origin.ts'
 import { failSpan, startInSpan } from './spans.ts'
 

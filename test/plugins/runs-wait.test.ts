@@ -1,5 +1,5 @@
 import t from 'tap'
-import { MAX_WAIT_SECONDS, preferredWait } from '../../server/started.ts'
+import { MAX_WAIT_SECONDS, preferredWait } from '../../server/http/run-accepted.ts'
 import { makeWorld } from '../helpers/world.ts'
 
 const { app, tenant, asset, source } = await makeWorld(t, [

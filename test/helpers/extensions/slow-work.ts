@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import Joi from 'joi'
 import type { Server } from '@hapi/hapi'
-import { access } from '../../../server/access.ts'
+import { access } from '../../../server/http/access.ts'
 import type { Job } from '../../../server/jobs/jobs.ts'
 
 /** What is under way, and what is to end it: `release` of the name of the work. */

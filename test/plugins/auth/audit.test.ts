@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { audit, type AuditEvent } from '../../../server/audit.ts'
+import { audit, type AuditEvent } from '../../../server/http/audit.ts'
 import { startServer, type Tenant } from '../../helpers/server.ts'
 
 const LOG = '/api/v1/audit-log'

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { ServerInjectResponse } from '@hapi/hapi'
 import t from 'tap'
-import { refusesUndeclared } from '../../../server/replies.ts'
+import { refusesUndeclared } from '../../../server/http/replies.ts'
 import { PARAMETERS, ROUTES, type Access, type Classified, type Kind } from './matrix-routes.ts'
 import { makeMatrix, type Holding } from './matrix-world.ts'
 

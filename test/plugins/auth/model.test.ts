@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import type { Role } from '../../../server/access.ts'
+import type { Role } from '../../../server/http/access.ts'
 import { startServer } from '../../helpers/server.ts'
 
 /**

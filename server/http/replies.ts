@@ -1,7 +1,7 @@
 import Boom from '@hapi/boom'
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi'
 import Joi from 'joi'
-import { isAway } from './database/database.ts'
+import { isAway } from '../database/database.ts'
 import { codeOfStatus, hasErrorData, unprocessable, apiError, type Detail, type ErrorCode } from './errors.ts'
 import { failuresOf } from './validation-messages.ts'
 

@@ -1,6 +1,6 @@
 import type { Request, RouteOptions } from '@hapi/hapi'
-import type { Plan } from './settings/config.ts'
-import type { Transaction } from './database/database.ts'
+import type { Plan } from '../settings/config.ts'
+import type { Transaction } from '../database/database.ts'
 import { apiError } from './errors.ts'
 
 /** What a credential may do, least first. */

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { audit } from '../../server/audit.ts'
-import { startServer } from '../helpers/server.ts'
+import { audit } from '../../../server/http/audit.ts'
+import { startServer } from '../../helpers/server.ts'
 
 const { server, query, signUp } = await startServer(t)
 const { companyId } = await signUp()

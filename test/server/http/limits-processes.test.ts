@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { PLANS, type Plan } from '../../server/settings/config.ts'
-import { startProcess } from '../helpers/server-process.ts'
-import { startServer } from '../helpers/server.ts'
+import { PLANS, type Plan } from '../../../server/settings/config.ts'
+import { startProcess } from '../../helpers/server-process.ts'
+import { startServer } from '../../helpers/server.ts'
 
 /** The specification's table: a minute and a burst. */
 const ALLOWED: Record<Plan, [number, number]> = {

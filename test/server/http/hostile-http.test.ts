@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
 import t, { type Test as Tap } from 'tap'
-import { access } from '../../server/access.ts'
-import { handleClientErrors } from '../../server/client-errors.ts'
-import { makeLog } from '../../server/log.ts'
-import { exchange } from '../helpers/raw-http.ts'
-import { startServer } from '../helpers/server.ts'
+import { access } from '../../../server/http/access.ts'
+import { handleClientErrors } from '../../../server/http/client-errors.ts'
+import { makeLog } from '../../../server/log.ts'
+import { exchange } from '../../helpers/raw-http.ts'
+import { startServer } from '../../helpers/server.ts'
 
 const logged: string[] = []
 const log = makeLog({ logLevel: 'trace', logFormat: 'json' }, { write: line => logged.push(line) })

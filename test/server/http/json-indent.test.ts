@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startServer } from '../helpers/server.ts'
+import { startServer } from '../../helpers/server.ts'
 
 const { server, signUp } = await startServer(t)
 const { key } = await signUp()

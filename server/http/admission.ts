@@ -2,7 +2,7 @@
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi'
 import { CALLER_STRATEGY, refusalOf } from './access.ts'
 import { refuseEncoding } from './replies.ts'
-import { noteCaller } from './telemetry/requests.ts'
+import { noteCaller } from '../telemetry/requests.ts'
 
 declare module '@hapi/hapi' {
   interface PluginsStates {

@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto'
 import type { Lifecycle, Request, RequestRoute, ResponseObject, ResponseToolkit, Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { actorOf, caller } from './access.ts'
-import { rows } from './database/database.ts'
+import { rows } from '../database/database.ts'
 import { apiError, invalidField, unprocessable } from './errors.ts'
-import type { Job } from './jobs/jobs.ts'
+import type { Job } from '../jobs/jobs.ts'
 import { answers400 } from './replies.ts'
 
 /** Hours for which a reply is given again. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { prune } from '../../server/idempotency.ts'
-import { startServer, type Reply } from '../helpers/server.ts'
+import { prune } from '../../../server/http/idempotency.ts'
+import { startServer, type Reply } from '../../helpers/server.ts'
 
 const app = await startServer(t)
 const { server, query } = app

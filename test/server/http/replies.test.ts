@@ -2,11 +2,11 @@ import net from 'node:net'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import Joi from 'joi'
-import { access } from '../../server/access.ts'
-import { apiError, unprocessable } from '../../server/errors.ts'
-import { openApi } from '../../server/openapi.ts'
-import { envelope } from '../../server/replies.ts'
-import { startServer } from '../helpers/server.ts'
+import { access } from '../../../server/http/access.ts'
+import { apiError, unprocessable } from '../../../server/http/errors.ts'
+import { openApi } from '../../../server/openapi.ts'
+import { envelope } from '../../../server/http/replies.ts'
+import { startServer } from '../../helpers/server.ts'
 
 const { server, ask } = await startServer(t)
 const body = Joi.object({ name: Joi.string().required(), size: Joi.number(), deep: Joi.any() })

@@ -1,6 +1,6 @@
 import type { Request } from '@hapi/hapi'
 import { actorOf, caller } from './access.ts'
-import { rows, type Transaction } from './database/database.ts'
+import { rows, type Transaction } from '../database/database.ts'
 import { addressOf } from './limits.ts'
 
 /** Something that people and keys did, as `GET /audit-log` tells it. */

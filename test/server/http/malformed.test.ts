@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import t from 'tap'
-import { openApi } from '../../server/openapi.ts'
-import { ignoreCredentials } from '../helpers/log-watch.ts'
-import { malformedRequests, ODD, sendAll } from '../helpers/malformed.ts'
-import { startServer } from '../helpers/server.ts'
+import { openApi } from '../../../server/openapi.ts'
+import { ignoreCredentials } from '../../helpers/log-watch.ts'
+import { malformedRequests, ODD, sendAll } from '../../helpers/malformed.ts'
+import { startServer } from '../../helpers/server.ts'
 
 const COUNT = 800
 /** So that none comes to its 100 a second. */

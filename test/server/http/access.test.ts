@@ -1,6 +1,6 @@
 import t from 'tap'
-import { access, caller, covers, SCOPES } from '../../server/access.ts'
-import { startServer } from '../helpers/server.ts'
+import { access, caller, covers, SCOPES } from '../../../server/http/access.ts'
+import { startServer } from '../../helpers/server.ts'
 
 const GUARDS = ['read', 'write', 'admin', 'keys', 'session', 'sessionLimited'] as const
 const { server, ask, signUp, query } = await startServer(t)

@@ -2,9 +2,9 @@ import type { Request, Server } from '@hapi/hapi'
 import Boom from '@hapi/boom'
 import ipaddr from 'ipaddr.js'
 import { caller } from './access.ts'
-import type { Plan } from './settings/config.ts'
+import type { Plan } from '../settings/config.ts'
 import { apiError } from './errors.ts'
-import { isRefusedWrite } from './database/pool.ts'
+import { isRefusedWrite } from '../database/pool.ts'
 import { hasBody } from './replies.ts'
 
 /** What a plan allows each of its API keys, and how many keys. */

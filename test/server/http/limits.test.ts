@@ -1,7 +1,7 @@
 import t from 'tap'
-import { addressOf } from '../../server/limits.ts'
-import { PLANS } from '../../server/settings/config.ts'
-import { startServer } from '../helpers/server.ts'
+import { addressOf } from '../../../server/http/limits.ts'
+import { PLANS } from '../../../server/settings/config.ts'
+import { startServer } from '../../helpers/server.ts'
 
 const json = { 'content-type': 'application/json' }
 const started = await startServer(t)
@@ -53,7 +53,7 @@ t.test('each plan has the limits of the table, by the minute and by the second',
   server.route({
     method: 'GET',
     path: '/limited',
-    options: { ...(await import('../../server/access.ts')).access.read },
+    options: { ...(await import('../../../server/http/access.ts')).access.read },
     handler: () => 'ok',
   })
   for (const plan of PLANS) {
