@@ -1,6 +1,6 @@
 /** The sentences of failed validation: every schema's failures are worded here, and name fields in one spelling. */
 import type Joi from 'joi'
-import { describeSchema, type Description } from '../json-schema.ts'
+import { describeSchema, type Description } from '../openapi/json-schema.ts'
 
 /** One failure: where it is, what is wrong, and Joi's type of it. */
 export interface Failure {

@@ -1,8 +1,8 @@
 import type { RequestRoute, Server, ServerInjectResponse } from '@hapi/hapi'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { describeRoute } from '../../server/openapi.ts'
-import { RESPONSES, SCHEMAS } from '../../server/openapi-replies.ts'
+import { describeRoute } from '../../server/openapi/openapi.ts'
+import { RESPONSES, SCHEMAS } from '../../server/openapi/replies.ts'
 
 interface Described {
   $ref?: string

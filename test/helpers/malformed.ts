@@ -3,8 +3,8 @@ import http from 'node:http'
 import { unzipSync } from 'node:zlib'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc, { type GeneratorValue } from 'fast-check'
-import type { OpenApiDocument, Operation } from '../../server/openapi.ts'
-import { SCHEMAS } from '../../server/openapi-replies.ts'
+import type { OpenApiDocument, Operation } from '../../server/openapi/openapi.ts'
+import { SCHEMAS } from '../../server/openapi/replies.ts'
 
 /** A request as it is sent. */
 export interface Malformed {

@@ -1,6 +1,6 @@
 /** 401, 429 and 403 come before the body of a request is read: who is refused need not send it, and cannot be heard. */
 import t from 'tap'
-import { openApi, type Operation } from '../../../server/openapi.ts'
+import { openApi, type Operation } from '../../../server/openapi/openapi.ts'
 import { startServer } from '../../helpers/server.ts'
 
 const app = await startServer(t)

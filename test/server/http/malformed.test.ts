@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import t from 'tap'
-import { openApi } from '../../../server/openapi.ts'
+import { openApi } from '../../../server/openapi/openapi.ts'
 import { ignoreCredentials } from '../../helpers/log-watch.ts'
 import { malformedRequests, ODD, sendAll } from '../../helpers/malformed.ts'
 import { startServer } from '../../helpers/server.ts'

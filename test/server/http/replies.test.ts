@@ -4,7 +4,7 @@ import t from 'tap'
 import Joi from 'joi'
 import { access } from '../../../server/http/access.ts'
 import { apiError, unprocessable } from '../../../server/http/errors.ts'
-import { openApi } from '../../../server/openapi.ts'
+import { openApi } from '../../../server/openapi/openapi.ts'
 import { envelope } from '../../../server/http/replies.ts'
 import { startServer } from '../../helpers/server.ts'
 

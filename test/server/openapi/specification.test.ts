@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import type { openApi, Operation } from '../../server/openapi.ts'
-import { startServer } from '../helpers/server.ts'
+import type { openApi, Operation } from '../../../server/openapi/openapi.ts'
+import { startServer } from '../../helpers/server.ts'
 
 /**
  * The tables of endpoints of the API specification: method, path, who may ask (`-` anybody, `T` with a token), and what

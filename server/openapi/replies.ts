@@ -1,10 +1,10 @@
 import type { RequestRoute } from '@hapi/hapi'
 import Joi from 'joi'
-import { CODE_NAMES, statusOf, type ErrorCode } from './http/errors.ts'
+import { CODE_NAMES, statusOf, type ErrorCode } from '../http/errors.ts'
 import { exampleOf } from './examples.ts'
 import { describeSchema, jsonSchema, type JsonSchema } from './json-schema.ts'
-import { keepsReplies } from './http/idempotency.ts'
-import { answers400, refusesUndeclared } from './http/replies.ts'
+import { keepsReplies } from '../http/idempotency.ts'
+import { answers400, refusesUndeclared } from '../http/replies.ts'
 
 declare module '@hapi/hapi' {
   interface RouteOptionsApp {

@@ -2,12 +2,12 @@ import Hapi, { type RouteDefMethods, type RouteOptions } from '@hapi/hapi'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import Joi from 'joi'
 import t from 'tap'
-import { access } from '../../server/http/access.ts'
-import { jsonSchema, type JsonSchema } from '../../server/json-schema.ts'
-import { openApi, type Operation } from '../../server/openapi.ts'
-import { pageQuery, queryBoolean } from '../../server/http/page.ts'
-import { onInvalid, shapeReplies } from '../../server/http/replies.ts'
-import { startServer } from '../helpers/server.ts'
+import { access } from '../../../server/http/access.ts'
+import { jsonSchema, type JsonSchema } from '../../../server/openapi/json-schema.ts'
+import { openApi, type Operation } from '../../../server/openapi/openapi.ts'
+import { pageQuery, queryBoolean } from '../../../server/http/page.ts'
+import { onInvalid, shapeReplies } from '../../../server/http/replies.ts'
+import { startServer } from '../../helpers/server.ts'
 
 const { server, ask } = await startServer(t, { settings: { BASE_URL: 'https://tidemark.example.com' } })
 const document = openApi(server, server.config.baseUrl)

@@ -1,10 +1,10 @@
 import type { RequestRoute, Server } from '@hapi/hapi'
 import Joi from 'joi'
-import type { Guard } from './http/access.ts'
+import type { Guard } from '../http/access.ts'
 import { exampleOf } from './examples.ts'
-import { KEPT_HOURS, keepsReplies } from './http/idempotency.ts'
+import { KEPT_HOURS, keepsReplies } from '../http/idempotency.ts'
 import { jsonSchema, type JsonSchema } from './json-schema.ts'
-import { HEADERS, repliesOf, RESPONSES, SCHEMAS } from './openapi-replies.ts'
+import { HEADERS, repliesOf, RESPONSES, SCHEMAS } from './replies.ts'
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {

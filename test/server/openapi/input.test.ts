@@ -1,8 +1,8 @@
 /** What the description says of input is what the server does with it, for every operation. */
 import t from 'tap'
-import { openApi, type Operation } from '../../server/openapi.ts'
-import type { JsonSchema } from '../../server/json-schema.ts'
-import { startServer } from '../helpers/server.ts'
+import { openApi, type Operation } from '../../../server/openapi/openapi.ts'
+import type { JsonSchema } from '../../../server/openapi/json-schema.ts'
+import { startServer } from '../../helpers/server.ts'
 
 const app = await startServer(t)
 const { server, query } = app
