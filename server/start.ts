@@ -7,7 +7,7 @@ import { build } from './build.ts'
 import { isAway } from './database/database.ts'
 import type { Config } from './settings/config.ts'
 import { startEmbedded } from './embedded.ts'
-import { keptKey } from './key-file.ts'
+import { keptKey } from './security/key-file.ts'
 import { StartError } from './start-error.ts'
 import { startWatchdog } from './watchdog.ts'
 

@@ -134,7 +134,7 @@ const rules: Rule[] = [
         ? wrongTargets(source, target => target.startsWith('connectors/'))
         : [],
     bad: [
-      ['connectors/x.ts', `import { mayReach } from '../server/egress.ts'`],
+      ['connectors/x.ts', `import { mayReach } from '../server/security/egress.ts'`],
       ['connectors/postgresql/x.ts', `import { scan } from '../../checks/scan.ts'`],
     ],
     good: [['connectors/postgresql/x.ts', `import { sql } from '../sql.ts'\nimport pg from 'pg'`]],

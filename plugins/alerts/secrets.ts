@@ -1,6 +1,6 @@
 import type Joi from 'joi'
-import type { SealedColumn } from '../../server/rotate.ts'
-import type { Vault } from '../../server/vault.ts'
+import type { SealedColumn } from '../../server/security/rotate.ts'
+import type { Vault } from '../../server/security/vault.ts'
 import type { Destination } from './models.ts'
 import { newSigningSecret } from './signature.ts'
 

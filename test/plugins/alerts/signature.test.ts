@@ -6,7 +6,7 @@ import { deliver, retry, type AttemptData } from '../../../plugins/alerts/delive
 import type { Destination } from '../../../plugins/alerts/models.ts'
 import { firstSigningSecret, rotateSigningSecret, signingSecrets } from '../../../plugins/alerts/secrets.ts'
 import { newSigningSecret, signatures } from '../../../plugins/alerts/signature.ts'
-import { makeVault } from '../../../server/vault.ts'
+import { makeVault } from '../../../server/security/vault.ts'
 import { startReceiver, type Received } from '../../helpers/receiver.ts'
 import { SECRET_KEY, startServer } from '../../helpers/server.ts'
 import { ALERTS, makeWorld } from './world.ts'

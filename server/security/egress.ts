@@ -6,9 +6,9 @@ import { isAbsolute, relative, resolve as resolvePath, sep } from 'node:path'
 import tls, { type ConnectionOptions, type SecureContext, type TLSSocket } from 'node:tls'
 import ipaddr from 'ipaddr.js'
 import pg from 'pg'
-import { ConnectorError } from '../connectors/errors.ts'
-import type { Egress as SourceEgress } from '../connectors/connector.ts'
-import { namesOf, ofSystem, type Resolve, type Resolved } from './names.ts'
+import { ConnectorError } from '../../connectors/errors.ts'
+import type { Egress as SourceEgress } from '../../connectors/connector.ts'
+import { namesOf, ofSystem, type Resolve, type Resolved } from '../names.ts'
 
 /** What may be reached: public addresses, and what `allow` names besides. */
 export interface EgressPolicy {

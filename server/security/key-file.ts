@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { chown, link, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { credentialsFile } from './embedded/credentials.ts'
-import { tryLock } from './embedded/lock.ts'
-import { StartError } from './start-error.ts'
+import { credentialsFile } from '../embedded/credentials.ts'
+import { tryLock } from '../embedded/lock.ts'
+import { StartError } from '../start-error.ts'
 
 /** Where a data folder keeps its key. */
 export function keyFile(dataDir: string): string {

@@ -5,9 +5,9 @@ import net from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import type { Connector } from '../../connectors/connector.ts'
-import { postgresql } from '../../connectors/postgresql/index.ts'
-import { readConfig } from '../../server/settings/config.ts'
+import type { Connector } from '../../../connectors/connector.ts'
+import { postgresql } from '../../../connectors/postgresql/index.ts'
+import { readConfig } from '../../../server/settings/config.ts'
 import {
   guardedAgent,
   guardedLookup,
@@ -17,14 +17,14 @@ import {
   sourceEgress,
   type EgressPolicy,
   type OwnDatabase,
-} from '../../server/egress.ts'
-import { manifest } from '../../server/manifest.ts'
-import type { Resolve } from '../../server/names.ts'
-import { testCluster } from '../helpers/cluster.ts'
-import { startReceiver } from '../helpers/receiver.ts'
-import { SECRET_KEY, startServer } from '../helpers/server.ts'
-import { failure, settings } from '../helpers/source.ts'
-import { makeWorld } from '../helpers/world.ts'
+} from '../../../server/security/egress.ts'
+import { manifest } from '../../../server/manifest.ts'
+import type { Resolve } from '../../../server/names.ts'
+import { testCluster } from '../../helpers/cluster.ts'
+import { startReceiver } from '../../helpers/receiver.ts'
+import { SECRET_KEY, startServer } from '../../helpers/server.ts'
+import { failure, settings } from '../../helpers/source.ts'
+import { makeWorld } from '../../helpers/world.ts'
 
 const nothing = { allow: [] }
 

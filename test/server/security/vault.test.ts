@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { makeVault } from '../../server/vault.ts'
+import { makeVault } from '../../../server/security/vault.ts'
 
 const newKey = () => randomBytes(32).toString('base64')
 

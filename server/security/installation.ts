@@ -1,5 +1,5 @@
-import { ConfigError } from './settings/config.ts'
-import { rows, type Transaction } from './database/database.ts'
+import { ConfigError } from '../settings/config.ts'
+import { rows, type Transaction } from '../database/database.ts'
 import type { SealedColumn } from './rotate.ts'
 import type { Vault } from './vault.ts'
 

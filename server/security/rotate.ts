@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
-import { audit } from './http/audit.ts'
-import { rows } from './database/database.ts'
+import { audit } from '../http/audit.ts'
+import { rows } from '../database/database.ts'
 import { resealInstallation } from './installation.ts'
 import type { Vault } from './vault.ts'
 
