@@ -58,7 +58,7 @@ function program(terminal: Terminal, ending: Ending): Command {
     .description('serve until Ctrl-C; the settings are environment variables')
     .action(async () => {
       const config = readConfig()
-      const { serve } = await import('./start.ts')
+      const { serve } = await import('./process/start.ts')
       await serve(config, makeLog(config), terminal.out, terminal.signal)
     })
   json(command.command('migrate').description('bring the database up to date, without serving')).action(

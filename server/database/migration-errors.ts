@@ -1,5 +1,5 @@
 /** What keeps a database from being brought up to date, as sentences for the operator. */
-import { StartError } from '../start-error.ts'
+import { StartError } from '../process/start-error.ts'
 
 /** How knex says that a migration was applied that this program does not have. */
 const NEWER = /^The migration directory is corrupt, the following files are missing: (.*)$/

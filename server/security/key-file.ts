@@ -5,7 +5,7 @@ import { chown, link, mkdir, open, readFile, rename, rm, stat, writeFile } from 
 import { dirname, join } from 'node:path'
 import { credentialsFile } from '../embedded/credentials.ts'
 import { tryLock } from '../embedded/lock.ts'
-import { StartError } from '../start-error.ts'
+import { StartError } from '../process/start-error.ts'
 
 /** Where a data folder keeps its key. */
 export function keyFile(dataDir: string): string {

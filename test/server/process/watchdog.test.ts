@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 
-const WATCHDOG = new URL('../../server/watchdog.ts', import.meta.url).href
+const WATCHDOG = new URL('../../../server/process/watchdog.ts', import.meta.url).href
 
 t.test('a blocked process is ended, whatever the operator preloads into it', async t => {
   const folder = t.testdir({

@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { slow, work } from '../helpers/extensions/slow-work.ts'
-import { startServer } from '../helpers/server.ts'
+import { slow, work } from '../../helpers/extensions/slow-work.ts'
+import { startServer } from '../../helpers/server.ts'
 
-const EXTENSIONS = new URL('../helpers/extensions/slow-work.ts', import.meta.url).href
+const EXTENSIONS = new URL('../../helpers/extensions/slow-work.ts', import.meta.url).href
 
 interface Answer {
   status: number | undefined
