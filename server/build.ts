@@ -15,7 +15,7 @@ import { placeOf, sourceEgress, type EgressPolicy, type SourcePolicy } from './s
 import { installHealth } from './http/health.ts'
 import { loadExtensions } from './extensions.ts'
 import { installJsonIndent } from './http/json-indent.ts'
-import { replyFields, requestFields, requestLogger } from './log.ts'
+import { replyFields, requestFields, requestLogger } from './telemetry/log.ts'
 import { makeJobs, type Jobs } from './jobs/jobs.ts'
 import { appRolePassword } from './security/installation.ts'
 import { installIdempotency } from './http/idempotency.ts'
@@ -29,7 +29,7 @@ import { onInvalid, shapeReplies } from './http/replies.ts'
 import { followRequests } from './telemetry/requests.ts'
 import type { SealedColumn } from './security/rotate.ts'
 import { checkShape, connectorShape } from './shapes.ts'
-import { makeTelemetry, type Telemetry } from './telemetry.ts'
+import { makeTelemetry, type Telemetry } from './telemetry/telemetry.ts'
 import { makeVault, type Vault } from './security/vault.ts'
 
 declare module '@hapi/hapi' {

@@ -1,7 +1,7 @@
 /** What the commands share: how they end, where they write, and the server they work on. */
 import type { Command } from 'commander'
 import { readConfig } from './settings/config.ts'
-import { makeLog } from './log.ts'
+import { makeLog } from './telemetry/log.ts'
 import type { OpenProcess } from './process/start.ts'
 import { withoutControls } from './terminal-text.ts'
 

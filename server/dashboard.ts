@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path'
 import { CommandError, EXIT, type Terminal } from './command.ts'
 import { readConfig, type Config } from './settings/config.ts'
 import { rows } from './database/database.ts'
-import { makeLog } from './log.ts'
+import { makeLog } from './telemetry/log.ts'
 import { openPool } from './database/pool.ts'
 
 const PACKAGE = '@pg-boss/dashboard'

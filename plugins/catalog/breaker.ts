@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { ConnectorError, type ConnectorErrorKind } from '../../connectors/errors.ts'
-import type { Reader } from '../../server/telemetry.ts'
+import type { Reader } from '../../server/telemetry/telemetry.ts'
 import type { Source } from './models.ts'
 
 /**

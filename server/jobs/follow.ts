@@ -5,7 +5,7 @@ import type { Job } from './job.ts'
 import { idsOf, splitCause } from './origin.ts'
 import { withOrigin } from '../telemetry/origin.ts'
 import { failSpan, inSpan, type SpanStart } from '../telemetry/spans.ts'
-import type { Telemetry } from '../telemetry.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 
 /**
  * Works one job as caused by what sent it, or by itself where that was the clock: all lines of the log that it leads

@@ -7,7 +7,7 @@ import { handleClientErrors } from '../http/client-errors.ts'
 import { answerHealth } from '../http/health.ts'
 import { readQueues, type Queue } from './queues.ts'
 import { StartError } from '../process/start-error.ts'
-import type { Reader, Sample } from '../telemetry.ts'
+import type { Reader, Sample } from './telemetry.ts'
 
 /** Milliseconds that what the queues say is good for, so that several who scrape cost one statement. */
 const FRESH_MS = 3_000

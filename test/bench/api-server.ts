@@ -9,7 +9,7 @@ import { presentRule } from '../../plugins/validity/present.ts'
 import { Batch } from '../../server/database/batch.ts'
 import { build } from '../../server/build.ts'
 import { readConfig } from '../../server/settings/config.ts'
-import { makeLog } from '../../server/log.ts'
+import { makeLog } from '../../server/telemetry/log.ts'
 import { SECRET_KEY } from '../helpers/server.ts'
 
 /** What the bare server is told: whose rows, and a reply that it cannot make by itself. */

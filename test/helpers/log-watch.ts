@@ -6,7 +6,7 @@
 import type { Readable } from 'node:stream'
 import type { Server } from '@hapi/hapi'
 import { symbols, type Logger } from 'pino'
-import { makeLog } from '../../server/log.ts'
+import { makeLog } from '../../server/telemetry/log.ts'
 
 interface Teardown {
   teardown(down: () => unknown): unknown

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { build } from '../../server/build.ts'
 import { readConfig } from '../../server/settings/config.ts'
-import { makeLog } from '../../server/log.ts'
+import { makeLog } from '../../server/telemetry/log.ts'
 import { watchProcess } from './log-watch.ts'
 import { SECRET_KEY, type TestServer } from './server.ts'
 

@@ -5,7 +5,7 @@ import net from 'node:net'
 import t, { type Test as Tap } from 'tap'
 import { access } from '../../../server/http/access.ts'
 import { handleClientErrors } from '../../../server/http/client-errors.ts'
-import { makeLog } from '../../../server/log.ts'
+import { makeLog } from '../../../server/telemetry/log.ts'
 import { exchange } from '../../helpers/raw-http.ts'
 import { startServer } from '../../helpers/server.ts'
 

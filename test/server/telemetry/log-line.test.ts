@@ -1,7 +1,7 @@
 import t from 'tap'
 import { pino } from 'pino'
-import { formatLogLine } from '../../server/log-line.ts'
-import { replyFields, requestFields } from '../../server/log.ts'
+import { formatLogLine } from '../../../server/telemetry/log-line.ts'
+import { replyFields, requestFields } from '../../../server/telemetry/log.ts'
 
 /** What a logger with pino's own serializers shows a person. */
 function shown(write: (log: pino.Logger) => void): string {

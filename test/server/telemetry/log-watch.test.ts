@@ -1,8 +1,8 @@
 /** The search for credentials in the logs of tests finds what is planted, in every form. */
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { addCredential, formsOf, learnCredentials, LogWatch } from '../helpers/log-watch.ts'
-import { startServer, type Tenant, type TestServer } from '../helpers/server.ts'
+import { addCredential, formsOf, learnCredentials, LogWatch } from '../../helpers/log-watch.ts'
+import { startServer, type Tenant, type TestServer } from '../../helpers/server.ts'
 
 /** A server of its own that ends here, and what its end says. */
 async function runOnce(work: (app: TestServer, tenant: Tenant) => unknown): Promise<Error | null> {

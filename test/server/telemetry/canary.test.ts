@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import t from 'tap'
-import { discoverJob } from '../../plugins/catalog/jobs.ts'
-import { startReceiver } from '../helpers/receiver.ts'
-import { startServer, type Reply, type TestServer } from '../helpers/server.ts'
-import { startSource } from '../helpers/source.ts'
+import { discoverJob } from '../../../plugins/catalog/jobs.ts'
+import { startReceiver } from '../../helpers/receiver.ts'
+import { startServer, type Reply, type TestServer } from '../../helpers/server.ts'
+import { startSource } from '../../helpers/source.ts'
 
 const logged: string[] = []
 const stream = new Writable({

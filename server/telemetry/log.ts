@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import type { Request } from '@hapi/hapi'
 import { pino, type Logger } from 'pino'
-import type { Config } from './settings/config.ts'
+import type { Config } from '../settings/config.ts'
 import { errorFields } from './log-errors.ts'
 import { formatLogLine } from './log-line.ts'
-import { originFields } from './telemetry/origin.ts'
+import { originFields } from './origin.ts'
 
 /** Fields that never reach a log line, whatever object is logged. */
 const SECRET_NAMES = [

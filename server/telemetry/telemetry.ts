@@ -1,9 +1,9 @@
 /** What a process counts and times of its own work, for Prometheus. No name and no value of a customer is a label. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { StatementTaken } from '../connectors/connector.ts'
-import { inTime } from './http/health.ts'
-import { tellSpan } from './telemetry/spans.ts'
-import { version } from './version.ts'
+import type { StatementTaken } from '../../connectors/connector.ts'
+import { inTime } from '../http/health.ts'
+import { tellSpan } from './spans.ts'
+import { version } from '../version.ts'
 
 /** What features tell of their work as it ends. */
 export interface Telemetry {

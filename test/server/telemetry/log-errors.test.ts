@@ -1,5 +1,5 @@
 import t from 'tap'
-import { makeLog } from '../../server/log.ts'
+import { makeLog } from '../../../server/telemetry/log.ts'
 
 t.test('bytes that an error carries are logged by their number only', t => {
   const lines: string[] = []

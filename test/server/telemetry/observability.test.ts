@@ -12,14 +12,14 @@ import {
   type ReadableSpan,
 } from '@opentelemetry/sdk-trace-node'
 import t from 'tap'
-import { makeLog } from '../../server/log.ts'
-import { deliver } from '../../plugins/alerts/delivery.ts'
-import { sweep } from '../../plugins/alerts/jobs.ts'
-import { pageFile } from '../../plugins/public/pages.ts'
-import { watchedLog } from '../helpers/log-watch.ts'
-import { startReceiver } from '../helpers/receiver.ts'
-import { discover, makeWorld } from '../helpers/world.ts'
-import { blocksOf } from '../plugins/public/docs-blocks.ts'
+import { makeLog } from '../../../server/telemetry/log.ts'
+import { deliver } from '../../../plugins/alerts/delivery.ts'
+import { sweep } from '../../../plugins/alerts/jobs.ts'
+import { pageFile } from '../../../plugins/public/pages.ts'
+import { watchedLog } from '../../helpers/log-watch.ts'
+import { startReceiver } from '../../helpers/receiver.ts'
+import { discover, makeWorld } from '../../helpers/world.ts'
+import { blocksOf } from '../../plugins/public/docs-blocks.ts'
 
 const run = promisify(execFile)
 const exporter = new InMemorySpanExporter()
@@ -214,7 +214,7 @@ t.test('the oldest waiting job of each queue makes its lag, whatever its priorit
      select 'jobs.dead', '{}', 'created', priority, now() - age, now() - age
      from (values (5, interval '1 minute'), (0, interval '10 minutes'), (-3, interval '2 hours'), (-9, interval '-1 hour')) v (priority, age)`,
   )
-  const { readQueues } = await import('../../server/telemetry/queues.ts')
+  const { readQueues } = await import('../../../server/telemetry/queues.ts')
   const dead = (await readQueues(server.db)).find(({ name }) => name === 'jobs.dead')
   t.ok(dead && Math.abs(dead.lagSeconds - 7_200) < 60, String(dead?.lagSeconds))
   await app.query(`delete from pgboss.job where name = 'jobs.dead'`)
@@ -264,7 +264,7 @@ t.test('what we put off ourselves is a warning without a stack', async t => {
 })
 
 t.test('a worker listens nowhere, beside a web process with the same settings', async t => {
-  const { build } = await import('../../server/build.ts')
+  const { build } = await import('../../../server/build.ts')
   const twin = (role: 'worker' | 'web') =>
     build({
       config: { ...server.config, role, port: Number(server.info.port), metricsPort: undefined },
