@@ -51,7 +51,7 @@ function locate(): string {
 /** The database of the settings; the embedded one is shared with the service that runs it. */
 async function open(config: Config): Promise<{ url: string; stop(): Promise<void> }> {
   if (config.databaseUrl !== undefined) return { url: config.databaseUrl, async stop() {} }
-  const { startEmbedded } = await import('./embedded.ts')
+  const { startEmbedded } = await import('./embedded/embedded.ts')
   return startEmbedded({ dataDir: resolve(config.dataDir), log: makeLog({ ...config, logLevel: 'warn' }) })
 }
 

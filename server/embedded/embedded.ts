@@ -10,22 +10,22 @@ import {
   readCredentials,
   superuserUrl,
   writeCredentials,
-} from './embedded/credentials.ts'
-import type { Credentials } from './embedded/credentials.ts'
-import { knownCluster, major, moveAside, newCluster, rememberCluster } from './embedded/folder.ts'
-import type { ClusterFolder } from './embedded/folder.ts'
-import { locateBinaries } from './embedded/binaries.ts'
-import type { PostgresBinaries } from './embedded/binaries.ts'
+} from './credentials.ts'
+import type { Credentials } from './credentials.ts'
+import { knownCluster, major, moveAside, newCluster, rememberCluster } from './folder.ts'
+import type { ClusterFolder } from './folder.ts'
+import { locateBinaries } from './binaries.ts'
+import type { PostgresBinaries } from './binaries.ts'
 import {
   createCluster,
   isPostmasterAlive,
   launchPostmaster,
   readPostmaster,
   stopPostmaster,
-} from './embedded/postmaster.ts'
-import type { Postmaster } from './embedded/postmaster.ts'
-import { takeLock, tryLock } from './embedded/lock.ts'
-import type { ProcessLock } from './embedded/lock.ts'
+} from './postmaster.ts'
+import type { Postmaster } from './postmaster.ts'
+import { takeLock, tryLock } from './lock.ts'
+import type { ProcessLock } from './lock.ts'
 
 /** A PostgreSQL that this service runs for itself. */
 export interface EmbeddedPostgres {

@@ -23,11 +23,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
 import type { Test } from 'tap'
-import { attachEmbedded, startEmbedded } from '../../server/embedded.ts'
-import type { EmbeddedPostgres } from '../../server/embedded.ts'
-import { locateBinaries, mayEnter } from '../../server/embedded/binaries.ts'
-import type { Account } from '../../server/embedded/binaries.ts'
-import { isPostmasterAlive, readPostmaster } from '../../server/embedded/postmaster.ts'
+import { attachEmbedded, startEmbedded } from '../../../server/embedded/embedded.ts'
+import type { EmbeddedPostgres } from '../../../server/embedded/embedded.ts'
+import { locateBinaries, mayEnter } from '../../../server/embedded/binaries.ts'
+import type { Account } from '../../../server/embedded/binaries.ts'
+import { isPostmasterAlive, readPostmaster } from '../../../server/embedded/postmaster.ts'
 
 const isRoot = process.geteuid?.() === 0
 const onlyRoot = isRoot ? false : 'only root runs PostgreSQL as another user'
@@ -65,7 +65,7 @@ async function startElsewhere(
   dataDir: string,
   as: Partial<Account> = {},
 ): Promise<{ child: ChildProcess; url: string; reattached: boolean; stop(): Promise<void> }> {
-  const source = new URL('../../server/embedded.ts', import.meta.url).href
+  const source = new URL('../../../server/embedded/embedded.ts', import.meta.url).href
   const script = `
     import { startEmbedded } from ${JSON.stringify(source)}
     const log = { info() {}, warn() {} }
