@@ -1,11 +1,11 @@
 /** The gate of a pipeline: a command that runs the checks of an asset, and ends with 0 only when they pass. */
 import { Option, type Command } from 'commander'
-import { fromAfar, Refusal, spoken, withClient, type Client, type ClientOptions } from './client.ts'
-import { answer, CommandError, EXIT, ofCompany, unlessAborted } from './command.ts'
-import type { Ending, Terminal } from './command.ts'
-import { follow } from './client-job.ts'
-import { limited, timeLimit } from './patience.ts'
-import { oneLine } from './terminal-text.ts'
+import { fromAfar, Refusal, spoken, withClient, type Client, type ClientOptions } from './cli/client.ts'
+import { answer, CommandError, EXIT, ofCompany, unlessAborted } from './cli/command.ts'
+import type { Ending, Terminal } from './cli/command.ts'
+import { follow } from './cli/client-job.ts'
+import { limited, timeLimit } from './cli/timeouts.ts'
+import { oneLine } from './cli/terminal-text.ts'
 
 /** From the least to the worst. */
 const SEVERITIES = ['info', 'warning', 'critical'] as const

@@ -1,10 +1,10 @@
 /** The command that says whether a data contract is valid. */
 import { readFile } from 'node:fs/promises'
 import { Option, type Command } from 'commander'
-import { Refusal, sendOpenly } from './client.ts'
-import { answer, CommandError, EXIT, json, type Ending, type Options, type Terminal } from './command.ts'
+import { Refusal, sendOpenly } from './cli/client.ts'
+import { answer, CommandError, EXIT, json, type Ending, type Options, type Terminal } from './cli/command.ts'
 import { hasErrorData } from './http/errors.ts'
-import { oneLine } from './terminal-text.ts'
+import { oneLine } from './cli/terminal-text.ts'
 
 interface Finding {
   path: string

@@ -7,7 +7,7 @@ import { advance, start, verdict } from '../checks/detector.ts'
 import type { DetectorOptions, DetectorState, Verdict } from '../checks/detector.ts'
 import { parseMoment } from '../checks/moments.ts'
 import { answerLine } from '../checks/protocol.ts'
-import { answerLines, LineError, type Streams } from './lines.ts'
+import { answerLines, LineError, type Streams } from './cli/line-filter.ts'
 
 export const INTERVALS = ['hourly', 'daily', 'weekly'] as const
 /** What the values can be said to be. */

@@ -1,10 +1,10 @@
 /** The gate of a pipeline: a command that ends with 0 only when the data is fresh. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Option, type Command } from 'commander'
-import { fromAfar, withClient, type ClientOptions } from './client.ts'
-import { answer, CommandError, EXIT, ofCompany, type Ending, type Terminal } from './command.ts'
+import { fromAfar, withClient, type ClientOptions } from './cli/client.ts'
+import { answer, CommandError, EXIT, ofCompany, type Ending, type Terminal } from './cli/command.ts'
 import { look, type Look } from './look.ts'
-import { limited, seconds, timeLimit } from './patience.ts'
+import { limited, seconds, timeLimit } from './cli/timeouts.ts'
 import { sayTime, type Status, type Verdict } from './verdict.ts'
 
 interface GateOptions extends ClientOptions {

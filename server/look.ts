@@ -1,9 +1,9 @@
 /** One look at how fresh an asset is: check it, where that is wanted and allowed, and judge what is recorded. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { Refusal, type Client } from './client.ts'
-import { CommandError, EXIT, unlessAborted } from './command.ts'
+import { Refusal, type Client } from './cli/client.ts'
+import { CommandError, EXIT, unlessAborted } from './cli/command.ts'
 import { hasCode } from './http/errors.ts'
-import { follow, type Failure } from './client-job.ts'
+import { follow, type Failure } from './cli/client-job.ts'
 import { isTable, judgeAsset, mayTurnFresh, type FreshnessRecord, type Verdict } from './verdict.ts'
 
 /** What one look found, and whether a later one may find the asset fresh. */

@@ -30,7 +30,7 @@ function onSignal(signal: NodeJS.Signals): void {
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
 
-const { runCommand } = await import('./cli.ts')
+const { runCommand } = await import('./cli/cli.ts')
 const exitCode = await runCommand(process.argv.slice(2), {
   out: line => process.stdout.write(`${line}\n`),
   err: line => process.stderr.write(`${line}\n`),

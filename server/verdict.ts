@@ -1,7 +1,7 @@
 /** What freshness records mean for whoever waits for the data: a verdict, and a line that a person understands. */
 import { formatName, parseName } from '../connectors/catalog.ts'
 import { parseDuration, sayAge } from './settings/durations.ts'
-import { oneLine } from './terminal-text.ts'
+import { oneLine } from './cli/terminal-text.ts'
 
 /** A freshness record, as `GET /sdk/freshness` lists it; more fields pass through untouched. */
 export interface FreshnessRecord {

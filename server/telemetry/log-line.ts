@@ -1,6 +1,6 @@
 /** Log records as short lines for a person at a terminal. */
 import { pino } from 'pino'
-import { oneLine, withoutControls } from '../terminal-text.ts'
+import { oneLine, withoutControls } from '../cli/terminal-text.ts'
 
 interface LoggedError {
   type?: string

@@ -1,4 +1,4 @@
-import { runCommand } from '../../server/cli.ts'
+import { runCommand } from '../../server/cli/cli.ts'
 
 /** Runs a command in this process, with settings beside those of the environment, and gives what it wrote. */
 export async function command(words: readonly string[], settings: Record<string, string> = {}) {

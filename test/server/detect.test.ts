@@ -7,7 +7,7 @@ import type { Test } from 'tap'
 import { replay } from '../../checks/detector.ts'
 import type { DetectorOptions } from '../../checks/detector.ts'
 import { answer } from '../../checks/protocol.ts'
-import { runCommand } from '../../server/cli.ts'
+import { runCommand } from '../../server/cli/cli.ts'
 import { detect, type DetectOptions } from '../../server/detect.ts'
 
 const main = new URL('../../server/main.ts', import.meta.url).pathname

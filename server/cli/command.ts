@@ -1,8 +1,8 @@
 /** What the commands share: how they end, where they write, and the server they work on. */
 import type { Command } from 'commander'
-import { readConfig } from './settings/config.ts'
-import { makeLog } from './telemetry/log.ts'
-import type { OpenProcess } from './process/start.ts'
+import { readConfig } from '../settings/config.ts'
+import { makeLog } from '../telemetry/log.ts'
+import type { OpenProcess } from '../process/start.ts'
 import { withoutControls } from './terminal-text.ts'
 
 /** How commands end: what went wrong can be told from the number. */
@@ -73,7 +73,7 @@ export async function withServer<T>(
   const config = readConfig()
   const quiet = config.logLevel === 'info' ? 'warn' : config.logLevel
   // Loaded by the commands that need it only: the others start in half the time.
-  const { openProcess } = await import('./process/start.ts')
+  const { openProcess } = await import('../process/start.ts')
   const { server, stop } = await openProcess(config, makeLog({ ...config, logLevel: quiet }), signal)
   try {
     return await work(server)

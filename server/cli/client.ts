@@ -4,9 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import { Option, type Command } from 'commander'
 import type { RequestError, Response } from 'got'
-import type { Caller } from './http/access.ts'
+import type { Caller } from '../http/access.ts'
 import { CommandError, EXIT, unlessAborted, withServer, type Options } from './command.ts'
-import { hasErrorData } from './http/errors.ts'
+import { hasErrorData } from '../http/errors.ts'
 import { oneLine } from './terminal-text.ts'
 
 /** What the service answered; anything but success was thrown. */

@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
 import type { Test } from 'tap'
-import { isPostmasterAlive, readPostmaster } from '../../server/embedded/postmaster.ts'
-import { command } from '../helpers/command.ts'
-import { testCluster } from '../helpers/cluster.ts'
-import { SECRET_KEY } from '../helpers/server.ts'
-import { watchProcess } from '../helpers/log-watch.ts'
+import { isPostmasterAlive, readPostmaster } from '../../../server/embedded/postmaster.ts'
+import { command } from '../../helpers/command.ts'
+import { testCluster } from '../../helpers/cluster.ts'
+import { SECRET_KEY } from '../../helpers/server.ts'
+import { watchProcess } from '../../helpers/log-watch.ts'
 
-const main = new URL('../../server/main.ts', import.meta.url).pathname
+const main = new URL('../../../server/main.ts', import.meta.url).pathname
 
 /** A data folder that everybody may go to, removed after the test. */
 async function folder(t: Test): Promise<string> {

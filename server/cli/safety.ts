@@ -2,9 +2,9 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { answer, CommandError, EXIT, ofCompany, withServer, type Options, type Terminal } from './command.ts'
-import { readConfig } from './settings/config.ts'
-import { changeKey, keyFile } from './security/key-file.ts'
-import { rotateSecrets, type Rotation } from './security/rotate.ts'
+import { readConfig } from '../settings/config.ts'
+import { changeKey, keyFile } from '../security/key-file.ts'
+import { rotateSecrets, type Rotation } from '../security/rotate.ts'
 
 /** Adds `settings rotate-secret`. */
 export function secretRotation(command: Command, terminal: Terminal): void {

@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import { ROLES, SCOPES, type Role, type Scope } from './http/access.ts'
+import { ROLES, SCOPES, type Role, type Scope } from '../http/access.ts'
 import { answer, CommandError, EXIT, json, ofCompany, withServer } from './command.ts'
 import type { Ending, Options, Terminal } from './command.ts'
-import { answerRequests, detect, INTERVALS, METRICS, type DetectOptions } from './detect.ts'
-import { checkGate } from './check-gate.ts'
-import { contractCommands } from './contracts.ts'
-import { ConfigError, describeSettings, PLANS, readConfig, type Plan } from './settings/config.ts'
-import { freshnessGate } from './gate.ts'
-import { MAX_DATE } from './http/input.ts'
-import { dashboardCommand, jobCommands } from './jobs/commands.ts'
-import { LineError } from './lines.ts'
-import { makeLog } from './telemetry/log.ts'
+import { answerRequests, detect, INTERVALS, METRICS, type DetectOptions } from '../detect.ts'
+import { checkGate } from '../check-gate.ts'
+import { contractCommands } from '../contracts.ts'
+import { ConfigError, describeSettings, PLANS, readConfig, type Plan } from '../settings/config.ts'
+import { freshnessGate } from '../gate.ts'
+import { MAX_DATE } from '../http/input.ts'
+import { dashboardCommand, jobCommands } from './jobs-commands.ts'
+import { LineError } from './line-filter.ts'
+import { makeLog } from '../telemetry/log.ts'
 import { auditCommands, secretRotation } from './safety.ts'
 import { withoutControls } from './terminal-text.ts'
-import { version } from './version.ts'
+import { version } from '../version.ts'
 
 /** Errors whose message is a sentence for the operator. */
 const SPOKEN = ['ConfigError', 'StartError', 'ExtensionError', 'LineError', 'CommandError']
@@ -58,7 +58,7 @@ function program(terminal: Terminal, ending: Ending): Command {
     .description('serve until Ctrl-C; the settings are environment variables')
     .action(async () => {
       const config = readConfig()
-      const { serve } = await import('./process/start.ts')
+      const { serve } = await import('../process/start.ts')
       await serve(config, makeLog(config), terminal.out, terminal.signal)
     })
   json(command.command('migrate').description('bring the database up to date, without serving')).action(

@@ -1,6 +1,6 @@
 /** The commands that show and mend the queues of jobs. */
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { answer, CommandError, EXIT, json, withServer, type Options, type Terminal } from '../command.ts'
+import { answer, CommandError, EXIT, json, withServer, type Options, type Terminal } from './command.ts'
 import {
   discardDead,
   listDead,
@@ -8,7 +8,7 @@ import {
   type DeadFilter,
   type DeadRecord,
   type QueueRecord,
-} from './dead-letters.ts'
+} from '../jobs/dead-letters.ts'
 
 interface DeadOptions extends Options {
   queue?: string
@@ -64,7 +64,7 @@ export function dashboardCommand(command: Command, terminal: Terminal): void {
     .option('--user <name>', 'who signs in', 'operator')
     .option('--changes', 'also retry, cancel and delete jobs there; without it, it only shows them')
     .action(async (options: { port: number; user: string; changes?: true }) => {
-      const { openDashboard } = await import('../dashboard.ts')
+      const { openDashboard } = await import('./dashboard.ts')
       await openDashboard(terminal, options)
     })
 }

@@ -5,10 +5,10 @@ import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { CommandError, EXIT, type Terminal } from './command.ts'
-import { readConfig, type Config } from './settings/config.ts'
-import { rows } from './database/database.ts'
-import { makeLog } from './telemetry/log.ts'
-import { openPool } from './database/pool.ts'
+import { readConfig, type Config } from '../settings/config.ts'
+import { rows } from '../database/database.ts'
+import { makeLog } from '../telemetry/log.ts'
+import { openPool } from '../database/pool.ts'
 
 const PACKAGE = '@pg-boss/dashboard'
 
@@ -51,7 +51,7 @@ function locate(): string {
 /** The database of the settings; the embedded one is shared with the service that runs it. */
 async function open(config: Config): Promise<{ url: string; stop(): Promise<void> }> {
   if (config.databaseUrl !== undefined) return { url: config.databaseUrl, async stop() {} }
-  const { startEmbedded } = await import('./embedded/embedded.ts')
+  const { startEmbedded } = await import('../embedded/embedded.ts')
   return startEmbedded({ dataDir: resolve(config.dataDir), log: makeLog({ ...config, logLevel: 'warn' }) })
 }
 

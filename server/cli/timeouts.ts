@@ -1,7 +1,7 @@
 /** How long commands wait. */
 import { InvalidArgumentError, Option } from 'commander'
 import { CommandError, EXIT } from './command.ts'
-import { formatDuration, parseDuration } from './settings/durations.ts'
+import { formatDuration, parseDuration } from '../settings/durations.ts'
 
 /** Seconds; timers count no more than 24 days. */
 const LONGEST = 7 * 86_400
