@@ -28,7 +28,7 @@ import { Registry } from './registry.ts'
 import { onInvalid, shapeReplies } from './http/replies.ts'
 import { followRequests } from './telemetry/requests.ts'
 import type { SealedColumn } from './security/rotate.ts'
-import { checkShape, connectorShape } from './shapes.ts'
+import { checkShape, connectorShape } from './extension-schemas.ts'
 import { makeTelemetry, type Telemetry } from './telemetry/telemetry.ts'
 import { makeVault, type Vault } from './security/vault.ts'
 

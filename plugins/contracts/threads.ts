@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { within } from '../../server/within.ts'
+import { within } from '../../server/with-timeout.ts'
 import type { Verdict } from './judge.ts'
 import type { Unreadable } from './read.ts'
 

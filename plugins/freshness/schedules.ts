@@ -6,7 +6,7 @@ import { apiError, hasCode, invalidField } from '../../server/http/errors.ts'
 import { checkSource } from './check.ts'
 import { assertExpression } from './expression.ts'
 import { formatDuration } from '../../server/settings/durations.ts'
-import { within } from '../../server/within.ts'
+import { within } from '../../server/with-timeout.ts'
 import { monitoredTables, Schedule, type MonitoredTable } from './models.ts'
 import { patchedSignal, signalOf, type SignalFields } from './signals.ts'
 

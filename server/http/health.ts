@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { envelope, type Envelope } from './replies.ts'
 import { readQueues, type Queue } from '../telemetry/queues.ts'
 import { version } from '../version.ts'
-import { within } from '../within.ts'
+import { within } from '../with-timeout.ts'
 
 declare module '@hapi/hapi' {
   interface Server {

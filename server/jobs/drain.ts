@@ -1,6 +1,6 @@
 /** The jobs of this process, and how they end when it does. */
 import type { Server } from '@hapi/hapi'
-import { within } from '../within.ts'
+import { within } from '../with-timeout.ts'
 
 /** Milliseconds that jobs get when the process ends. */
 export interface Patience {

@@ -8,7 +8,7 @@ import ipaddr from 'ipaddr.js'
 import pg from 'pg'
 import { ConnectorError } from '../../connectors/errors.ts'
 import type { Egress as SourceEgress } from '../../connectors/connector.ts'
-import { namesOf, ofSystem, type Resolve, type Resolved } from '../names.ts'
+import { namesOf, ofSystem, type Resolve, type Resolved } from '../dns.ts'
 
 /** What may be reached: public addresses, and what `allow` names besides. */
 export interface EgressPolicy {

@@ -19,7 +19,7 @@ import {
   type OwnDatabase,
 } from '../../../server/security/egress.ts'
 import { manifest } from '../../../server/manifest.ts'
-import type { Resolve } from '../../../server/names.ts'
+import type { Resolve } from '../../../server/dns.ts'
 import { testCluster } from '../../helpers/cluster.ts'
 import { startReceiver } from '../../helpers/receiver.ts'
 import { SECRET_KEY, startServer } from '../../helpers/server.ts'

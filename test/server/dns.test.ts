@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { isIPv6, type AddressInfo } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import t, { type Test } from 'tap'
-import { namesOf, type Resolve } from '../../server/names.ts'
+import { namesOf, type Resolve } from '../../server/dns.ts'
 
 const [A, AAAA, CNAME] = [1, 28, 5]
 

@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Option, type Command } from 'commander'
 import { fromAfar, withClient, type ClientOptions } from './cli/client.ts'
 import { answer, CommandError, EXIT, ofCompany, type Ending, type Terminal } from './cli/command.ts'
-import { look, type Look } from './look.ts'
+import { look, type Look } from './freshness-check.ts'
 import { limited, seconds, timeLimit } from './cli/timeouts.ts'
-import { sayTime, type Status, type Verdict } from './verdict.ts'
+import { sayTime, type Status, type Verdict } from './freshness-result.ts'
 
 interface GateOptions extends ClientOptions {
   refresh: boolean

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { judgeAsset, mayTurnFresh, type FreshnessRecord } from '../../server/verdict.ts'
+import { judgeAsset, mayTurnFresh, type FreshnessRecord } from '../../server/freshness-result.ts'
 
 const now = new Date('2026-03-01T12:00:00Z')
 

@@ -4,7 +4,7 @@ import { Refusal, type Client } from './cli/client.ts'
 import { CommandError, EXIT, unlessAborted } from './cli/command.ts'
 import { hasCode } from './http/errors.ts'
 import { follow, type Failure } from './cli/client-job.ts'
-import { isTable, judgeAsset, mayTurnFresh, type FreshnessRecord, type Verdict } from './verdict.ts'
+import { isTable, judgeAsset, mayTurnFresh, type FreshnessRecord, type Verdict } from './freshness-result.ts'
 
 /** What one look found, and whether a later one may find the asset fresh. */
 export interface Look {
