@@ -4,7 +4,7 @@ import { insertAll, rows, type Transaction } from '../../server/database/databas
 import { apiError } from '../../server/http/errors.ts'
 import type { Asset } from './assets.ts'
 import { SchemaBaseline, Table, type Source } from './models.ts'
-import { lockSource } from './sources.ts'
+import { lockSource } from './sources/sources.ts'
 
 /** Who accepts, and what for. */
 export interface Acceptance {

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { Source, type Run } from './models.ts'
-import { createSource, lockSource, requestDiscovery } from './sources.ts'
+import { createSource, lockSource, requestDiscovery } from './sources/sources.ts'
 
 /** The source that a company tries the product with, as `server.plugins.catalog.demo`. A company has one at most. */
 export interface DemoSources {

@@ -4,7 +4,7 @@ import { v7 } from 'uuid'
 import { inCompany } from '../../server/http/access.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { preferredWait, presentStarted } from '../../server/http/run-accepted.ts'
-import { failureOf } from './connections.ts'
+import { failureOf } from './sources/connections.ts'
 import { Run, Source, Table } from './models.ts'
 import { presentRun } from './present.ts'
 

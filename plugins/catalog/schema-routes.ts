@@ -22,7 +22,7 @@ import {
   presentChanges,
   worstOf,
 } from './schema-status.ts'
-import { patchSource } from './sources.ts'
+import { patchSource } from './sources/sources.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 

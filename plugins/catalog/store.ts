@@ -2,7 +2,7 @@ import { v7 } from 'uuid'
 import { formatName, tablePath, type ConstraintInfo, type TableInfo } from '../../connectors/catalog.ts'
 import type { ConnectorError } from '../../connectors/errors.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
-import { failureOf } from './connections.ts'
+import { failureOf } from './sources/connections.ts'
 import { pathOf } from './drift.ts'
 import { stored, Table, type Source } from './models.ts'
 

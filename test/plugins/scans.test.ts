@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
-import { withPlace } from '../../plugins/catalog/places.ts'
+import { withPlace } from '../../plugins/catalog/sources/session-slots.ts'
 import { checkJob } from '../../plugins/freshness/jobs.ts'
 import { scanJob } from '../../plugins/scans/jobs.ts'
 import { running } from '../helpers/source.ts'

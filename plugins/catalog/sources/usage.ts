@@ -1,8 +1,8 @@
 import type { Server } from '@hapi/hapi'
-import type { StatementTaken } from '../../connectors/connector.ts'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { deleteFirst, prune, type Pace } from '../../server/database/prune.ts'
-import type { Source } from './models.ts'
+import type { StatementTaken } from '../../../connectors/connector.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { deleteFirst, prune, type Pace } from '../../../server/database/prune.ts'
+import type { Source } from '../models.ts'
 import type { Call } from './session.ts'
 
 /**

@@ -1,7 +1,7 @@
-import type { Connection, Connector, ConnectOptions, StatementTaken } from '../../connectors/connector.ts'
-import { ConnectorError, silent } from '../../connectors/errors.ts'
-import { TOO_LARGE } from '../../connectors/session.ts'
-import { within } from '../../server/with-timeout.ts'
+import type { Connection, Connector, ConnectOptions, StatementTaken } from '../../../connectors/connector.ts'
+import { ConnectorError, silent } from '../../../connectors/errors.ts'
+import { TOO_LARGE } from '../../../connectors/session.ts'
+import { within } from '../../../server/with-timeout.ts'
 
 /** Milliseconds that a connector may take to open a session, or to close it: those of ours take less in any case. */
 const PATIENCE_MS = 30_000

@@ -1,11 +1,11 @@
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Server } from '@hapi/hapi'
-import type { Connector } from '../../connectors/connector.ts'
-import { apiError, invalidField } from '../../server/http/errors.ts'
-import { failuresOf } from '../../server/http/validation-messages.ts'
-import type { Source } from './models.ts'
-import { EVERYTHING } from './patterns.ts'
+import type { Connector } from '../../../connectors/connector.ts'
+import { apiError, invalidField } from '../../../server/http/errors.ts'
+import { failuresOf } from '../../../server/http/validation-messages.ts'
+import type { Source } from '../models.ts'
+import { EVERYTHING } from '../patterns.ts'
 
 /** A `connection_config`, its secrets in it. */
 export type Config = Record<string, unknown>

@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { v4 } from 'uuid'
 import type { Server } from '@hapi/hapi'
-import { rows } from '../../server/database/database.ts'
-import { apiError } from '../../server/http/errors.ts'
+import { rows } from '../../../server/database/database.ts'
+import { apiError } from '../../../server/http/errors.ts'
 import { changeOf, paused, STANDING, TAKE_TRIAL, type Verdict } from './breaker.ts'
-import type { Source } from './models.ts'
+import type { Source } from '../models.ts'
 import { ADD_USE, type Purpose, type Use } from './usage.ts'
 
 /** Seconds after which the place of a process that died is free again. */

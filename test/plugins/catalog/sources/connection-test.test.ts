@@ -1,5 +1,5 @@
 import t from 'tap'
-import { discover, makeWorld } from '../helpers/world.ts'
+import { discover, makeWorld } from '../../../helpers/world.ts'
 
 t.test('a connection test by hand raises no alert, and one that succeeds resolves an open one', async t => {
   const world = await makeWorld(t, ['create table orders (id int primary key)'])

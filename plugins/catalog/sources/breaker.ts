@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
-import { ConnectorError, type ConnectorErrorKind } from '../../connectors/errors.ts'
-import type { Reader } from '../../server/telemetry/telemetry.ts'
-import type { Source } from './models.ts'
+import { ConnectorError, type ConnectorErrorKind } from '../../../connectors/errors.ts'
+import type { Reader } from '../../../server/telemetry/telemetry.ts'
+import type { Source } from '../models.ts'
 
 /**
  * After some connections in a row that failed, what is scheduled leaves a source alone for a while; then one of it tries,

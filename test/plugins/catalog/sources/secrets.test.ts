@@ -1,9 +1,9 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import t from 'tap'
-import { startServer } from '../helpers/server.ts'
+import { startServer } from '../../../helpers/server.ts'
 
 const app = await startServer(t, {
-  settings: { EXTENSIONS: new URL('../helpers/extensions/guarded-engine.ts', import.meta.url).href },
+  settings: { EXTENSIONS: new URL('../../../helpers/extensions/guarded-engine.ts', import.meta.url).href },
 })
 const tenant = await app.signUp()
 

@@ -4,19 +4,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { discoverJob } from '../../plugins/catalog/jobs.ts'
-import { Source } from '../../plugins/catalog/models.ts'
-import { isOutdated } from '../../plugins/catalog/record.ts'
-import { explicit, startWorlds } from './freshness/worlds.ts'
+import { discoverJob } from '../../../../plugins/catalog/jobs.ts'
+import { Source } from '../../../../plugins/catalog/models.ts'
+import { isOutdated } from '../../../../plugins/catalog/record.ts'
+import { explicit, startWorlds } from '../../freshness/worlds.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'tidemark-settings-'))
 t.teardown(() => rm(folder, { recursive: true }))
 const { server, tenant, query, addSource, world } = await startWorlds(t, {
   FILE_SOURCES: folder,
-  EXTENSIONS: new URL('../helpers/extensions/zone-engines.ts', import.meta.url).href,
+  EXTENSIONS: new URL('../../../helpers/extensions/zone-engines.ts', import.meta.url).href,
 })
 // What it imports can be found once the server has loaded it.
-const { handed } = await import('../helpers/extensions/zone-engines.ts')
+const { handed } = await import('../../../helpers/extensions/zone-engines.ts')
 
 const SOURCES = '/api/v1/sdk/assets'
 const SCHEDULES = '/api/v1/sdk/freshness/schedules'
