@@ -9,7 +9,7 @@ import {
 } from '../../server/database/database.ts'
 import { apiError, invalidField } from '../../server/http/errors.ts'
 import { Source, Table } from './models.ts'
-import { nearTables } from './near-tables.ts'
+import { nearTables } from './discovery/near-tables.ts'
 
 /** An id of an asset or a tag, as against a name. */
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

@@ -6,7 +6,7 @@ import { insertAll, type Transaction } from '../../server/database/database.ts'
 import type { Change, ChangeType, Impact } from './diff.ts'
 import type { Drift } from './drift.ts'
 import { SchemaChange, Table, type Source } from './models.ts'
-import { dropBaselines } from './store.ts'
+import { dropBaselines } from './discovery/store.ts'
 
 /** What a discovery found different, and where it is to be stored. */
 interface Drifted {

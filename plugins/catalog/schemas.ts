@@ -3,7 +3,7 @@ import { CHECK_INTERVAL, SLA_THRESHOLD } from '../../server/settings/durations.t
 import { pageQuery, queryBoolean, queryInteger } from '../../server/http/page.ts'
 import { TIMEZONE } from '../../server/settings/timezones.ts'
 import { IMPACTS } from './diff.ts'
-import { patternList } from './patterns.ts'
+import { patternList } from './discovery/patterns.ts'
 
 const DISCOVERY_INTERVALS = ['off', 'hourly', 'every_4_hours', 'daily', 'weekly']
 

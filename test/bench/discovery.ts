@@ -10,7 +10,7 @@
 import { fork, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { v7 } from 'uuid'
-import { discover } from '../../plugins/catalog/discovery.ts'
+import { discover } from '../../plugins/catalog/discovery/discovery.ts'
 import { Run } from '../../plugins/catalog/models.ts'
 import { testCluster } from '../helpers/cluster.ts'
 import { startServer } from '../helpers/server.ts'

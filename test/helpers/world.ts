@@ -1,4 +1,4 @@
-import { discoverJob } from '../../plugins/catalog/jobs.ts'
+import { discoverJob } from '../../plugins/catalog/discovery/jobs.ts'
 import { startServer, type Tenant, type TestServer } from './server.ts'
 import { startSource, type Source } from './source.ts'
 

@@ -4,7 +4,7 @@ import { diff } from '../../plugins/catalog/diff.ts'
 import { mariadbAbsent } from '../helpers/mariadb.ts'
 import { discover, makeStage, makeWorldOn } from '../helpers/world.ts'
 import { matchAll, recorded, type Recorded } from './recorded-changes.ts'
-import { startGrantedShop, watch } from './privileges-world.ts'
+import { startGrantedShop, watch } from './catalog/discovery/privileges-world.ts'
 
 const stage = await makeStage(t)
 

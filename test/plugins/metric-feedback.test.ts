@@ -1,6 +1,6 @@
 import t from 'tap'
 import { makeStage } from '../helpers/world.ts'
-import { untilWaiting } from './lock-waits.ts'
+import { untilWaiting } from './catalog/discovery/lock-waits.ts'
 import { metricWorld, type MetricWorld } from './metric-world.ts'
 
 /** One server for all tests of this file, which have a source each. */

@@ -5,7 +5,7 @@ import type { Connector } from '../../../connectors/connector.ts'
 import { apiError, invalidField } from '../../../server/http/errors.ts'
 import { failuresOf } from '../../../server/http/validation-messages.ts'
 import type { Source } from '../models.ts'
-import { EVERYTHING } from '../patterns.ts'
+import { EVERYTHING } from '../discovery/patterns.ts'
 
 /** A `connection_config`, its secrets in it. */
 export type Config = Record<string, unknown>

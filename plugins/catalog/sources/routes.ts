@@ -10,7 +10,7 @@ import { Run, Source, Table } from '../models.ts'
 import { factsOf, type AssetFacts } from '../facts.ts'
 import { presentRun, presentSource, presentTable } from '../present.ts'
 import { replies } from '../replies.ts'
-import { answerStarted } from '../runs.ts'
+import { answerStarted } from '../discovery/runs.ts'
 import * as schemas from '../schemas.ts'
 import {
   createSource,

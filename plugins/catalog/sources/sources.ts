@@ -10,8 +10,8 @@ import { changedConfig, newConfig, type Config } from './config.ts'
 import { failureOf, testConnection } from './connections.ts'
 import type { AssetFacts } from '../facts.ts'
 import { Run, Source, type FreshnessDefaults } from '../models.ts'
-import { discoverJob } from '../jobs.ts'
-import { inParts } from '../store.ts'
+import { discoverJob } from '../discovery/jobs.ts'
+import { inParts } from '../discovery/store.ts'
 import { classifyAll, forgetAutomatic } from '../tags.ts'
 
 /** How a source is to be treated; as in the columns of the same names. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { discoverJob } from '../../../plugins/catalog/jobs.ts'
+import { discoverJob } from '../../../plugins/catalog/discovery/jobs.ts'
 import { startServer, type Tenant } from '../../helpers/server.ts'
 import { startSource } from '../../helpers/source.ts'
 

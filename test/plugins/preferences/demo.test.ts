@@ -2,7 +2,7 @@ import { existsSync, readdirSync, renameSync, statSync, utimesSync } from 'node:
 import { join } from 'node:path'
 import t from 'tap'
 import { deliver } from '../../../plugins/alerts/delivery.ts'
-import { discoverJob } from '../../../plugins/catalog/jobs.ts'
+import { discoverJob } from '../../../plugins/catalog/discovery/jobs.ts'
 import { startServer, type Tenant } from '../../helpers/server.ts'
 
 const ONBOARDING = '/api/v1/auth/preferences/onboarding'

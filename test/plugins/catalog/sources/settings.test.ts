@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { discoverJob } from '../../../../plugins/catalog/jobs.ts'
+import { discoverJob } from '../../../../plugins/catalog/discovery/jobs.ts'
 import { Source } from '../../../../plugins/catalog/models.ts'
-import { isOutdated } from '../../../../plugins/catalog/record.ts'
+import { isOutdated } from '../../../../plugins/catalog/discovery/record.ts'
 import { explicit, startWorlds } from '../../freshness/worlds.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'tidemark-settings-'))

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import { mariadbAbsent } from '../helpers/mariadb.ts'
-import { startSource } from '../helpers/source.ts'
-import { makeStage } from '../helpers/world.ts'
+import { mariadbAbsent } from '../../../helpers/mariadb.ts'
+import { startSource } from '../../../helpers/source.ts'
+import { makeStage } from '../../../helpers/world.ts'
 import { chooserOf, PrivilegesModel } from './privileges-model.ts'
 import { startGrantedShop, watch, type Watched } from './privileges-world.ts'
 

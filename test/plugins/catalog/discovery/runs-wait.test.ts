@@ -1,6 +1,6 @@
 import t from 'tap'
-import { MAX_WAIT_SECONDS, preferredWait } from '../../server/http/run-accepted.ts'
-import { makeWorld } from '../helpers/world.ts'
+import { MAX_WAIT_SECONDS, preferredWait } from '../../../../server/http/run-accepted.ts'
+import { makeWorld } from '../../../helpers/world.ts'
 
 const { app, tenant, asset, source } = await makeWorld(t, [
   'create table orders (id int primary key, updated_at timestamptz not null default now())',

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { pruneJob, pruneRuns } from '../../plugins/catalog/prune.ts'
-import { startServer } from '../helpers/server.ts'
+import { pruneJob, pruneRuns } from '../../../../plugins/catalog/discovery/prune.ts'
+import { startServer } from '../../../helpers/server.ts'
 
 t.test('runs that began too long ago are deleted, of every company, some in a transaction', async t => {
   const app = await startServer(t, { settings: { RETENTION_CHANGES_DAYS: '100' } })

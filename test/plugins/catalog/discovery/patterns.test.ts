@@ -1,5 +1,5 @@
 import t from 'tap'
-import { inScope } from '../../plugins/catalog/patterns.ts'
+import { inScope } from '../../../../plugins/catalog/discovery/patterns.ts'
 
 const names = (pattern: string, name: string, schema = 'public', catalog = 'shop') =>
   inScope({ include: [pattern], exclude: [] }, { catalog, schema, name })

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { mariadbAbsent, startShop } from '../helpers/mariadb.ts'
-import { formatName } from '../../connectors/catalog.ts'
-import { discoverJob, dispatchDiscoveries } from '../../plugins/catalog/jobs.ts'
-import type { JobContext } from '../../server/jobs/jobs.ts'
+import { mariadbAbsent, startShop } from '../../../helpers/mariadb.ts'
+import { formatName } from '../../../../connectors/catalog.ts'
+import { discoverJob, dispatchDiscoveries } from '../../../../plugins/catalog/discovery/jobs.ts'
+import type { JobContext } from '../../../../server/jobs/jobs.ts'
 import { untilWaiting } from './lock-waits.ts'
-import { discover, makeStage, makeWorldOn, type World } from '../helpers/world.ts'
+import { discover, makeStage, makeWorldOn, type World } from '../../../helpers/world.ts'
 
 const stage = await makeStage(t)
 

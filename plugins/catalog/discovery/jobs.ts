@@ -1,11 +1,11 @@
 import Joi from 'joi'
-import { claimDue } from '../../server/database/due.ts'
-import type { Job } from '../../server/jobs/jobs.ts'
-import { rows, type Transaction } from '../../server/database/database.ts'
-import { TAKE_TRIAL } from './sources/breaker.ts'
+import { claimDue } from '../../../server/database/due.ts'
+import type { Job } from '../../../server/jobs/jobs.ts'
+import { rows, type Transaction } from '../../../server/database/database.ts'
+import { TAKE_TRIAL } from '../sources/breaker.ts'
 import { abandon, discover } from './discovery.ts'
-import { Source } from './models.ts'
-import { requestDiscovery } from './sources/sources.ts'
+import { Source } from '../models.ts'
+import { requestDiscovery } from '../sources/sources.ts'
 
 const RETRIES = 3
 

@@ -1,5 +1,5 @@
-import type { TableInfo } from '../../connectors/catalog.ts'
-import { isStorable, storable } from '../../server/database/storable.ts'
+import type { TableInfo } from '../../../connectors/catalog.ts'
+import { isStorable, storable } from '../../../server/database/storable.ts'
 
 /** A table as it can be stored: some engines have any character in comments, defaults and types. */
 export function storableTable(table: TableInfo): TableInfo {

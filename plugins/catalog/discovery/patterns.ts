@@ -1,8 +1,8 @@
 import Joi from 'joi'
 import { isMatch } from 'matcher'
-import { parseName, type TableRef } from '../../connectors/catalog.ts'
-import { invalidField } from '../../server/http/errors.ts'
-import type { FormerPatterns, Patterns } from './models.ts'
+import { parseName, type TableRef } from '../../../connectors/catalog.ts'
+import { invalidField } from '../../../server/http/errors.ts'
+import type { FormerPatterns, Patterns } from '../models.ts'
 
 /** The patterns of a source without any. */
 export const EVERYTHING: FormerPatterns = { include: [], exclude: [] }

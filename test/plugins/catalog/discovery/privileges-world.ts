@@ -1,6 +1,6 @@
-import type { Stage } from '../helpers/world.ts'
-import { startShop, type Shop } from '../helpers/mariadb.ts'
-import { discover } from '../helpers/world.ts'
+import type { Stage } from '../../../helpers/world.ts'
+import { startShop, type Shop } from '../../../helpers/mariadb.ts'
+import { discover } from '../../../helpers/world.ts'
 
 interface Teardown {
   teardown(down: () => unknown): unknown

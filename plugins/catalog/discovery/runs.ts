@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi'
 import { v7 } from 'uuid'
-import { inCompany } from '../../server/http/access.ts'
-import type { Transaction } from '../../server/database/database.ts'
-import { preferredWait, presentStarted } from '../../server/http/run-accepted.ts'
-import { failureOf } from './sources/connections.ts'
-import { Run, Source, Table } from './models.ts'
-import { presentRun } from './present.ts'
+import { inCompany } from '../../../server/http/access.ts'
+import type { Transaction } from '../../../server/database/database.ts'
+import { preferredWait, presentStarted } from '../../../server/http/run-accepted.ts'
+import { failureOf } from '../sources/connections.ts'
+import { Run, Source, Table } from '../models.ts'
+import { presentRun } from '../present.ts'
 
 /** The statuses of a run that may still come to something. */
 export const UNFINISHED: Run['status'][] = ['pending', 'running']

@@ -1,10 +1,10 @@
 import net from 'node:net'
 import t from 'tap'
-import { discoverJob, dispatchDiscoveries } from '../../plugins/catalog/jobs.ts'
-import type { JobContext } from '../../server/jobs/jobs.ts'
-import { mariadbAbsent, startShop } from '../helpers/mariadb.ts'
-import { startServer } from '../helpers/server.ts'
-import { discover, makeWorld, type World } from '../helpers/world.ts'
+import { discoverJob, dispatchDiscoveries } from '../../../../plugins/catalog/discovery/jobs.ts'
+import type { JobContext } from '../../../../server/jobs/jobs.ts'
+import { mariadbAbsent, startShop } from '../../../helpers/mariadb.ts'
+import { startServer } from '../../../helpers/server.ts'
+import { discover, makeWorld, type World } from '../../../helpers/world.ts'
 
 const SHOP = [
   'create table customers (id int primary key, email varchar(100) not null)',

@@ -1,4 +1,4 @@
-import type { TestServer } from '../helpers/server.ts'
+import type { TestServer } from '../../../helpers/server.ts'
 
 /** Waits until so many sessions of the product's database wait for a lock. */
 export async function untilWaiting(app: Pick<TestServer, 'query'>, count: number): Promise<void> {

@@ -1,8 +1,8 @@
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
-import type { Job } from '../../server/jobs/jobs.ts'
-import { deleteFirst, prune, type Pace } from '../../server/database/prune.ts'
-import { pruneUsage } from './sources/usage.ts'
+import type { Job } from '../../../server/jobs/jobs.ts'
+import { deleteFirst, prune, type Pace } from '../../../server/database/prune.ts'
+import { pruneUsage } from '../sources/usage.ts'
 
 /**
  * Deletes runs that began longer ago than RETENTION_CHANGES_DAYS says, of all companies, once a day; schema changes go

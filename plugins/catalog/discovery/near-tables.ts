@@ -1,6 +1,6 @@
-import { tablePath, type TableRef } from '../../connectors/catalog.ts'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import type { Source } from './models.ts'
+import { tablePath, type TableRef } from '../../../connectors/catalog.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import type { Source } from '../models.ts'
 
 const MAX_CANDIDATES = 5
 /** Names that are compared; each takes some microseconds, and no other request is served meanwhile. */

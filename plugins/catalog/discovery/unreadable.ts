@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { sortTables, type ConstraintInfo, type TableInfo } from '../../connectors/catalog.ts'
-import type { HiddenParts, ReducedTable } from '../../connectors/connector.ts'
+import { sortTables, type ConstraintInfo, type TableInfo } from '../../../connectors/catalog.ts'
+import type { HiddenParts, ReducedTable } from '../../../connectors/connector.ts'
 
 /** A table with what was known of it put back where it could not be read. */
 export interface Completed {
