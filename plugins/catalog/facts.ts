@@ -7,7 +7,7 @@ import {
   type Transaction,
 } from '../../server/database/database.ts'
 import { Table, type Source } from './models.ts'
-import { openChangesOfTables } from './standing.ts'
+import { openChangesOfTables } from './drift/open-changes.ts'
 
 /** What other features know of assets, merged into their records. */
 export interface AssetFacts {

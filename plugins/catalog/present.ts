@@ -5,7 +5,7 @@ import { tagsOf } from './assets.ts'
 import { shownConfig } from './sources/config.ts'
 import type { AssetFacts, ShownTable } from './facts.ts'
 import type { Run, SchemaChange, Source, Table } from './models.ts'
-import { openChangesOf, type OpenChanges } from './standing.ts'
+import { openChangesOf, type OpenChanges } from './drift/open-changes.ts'
 
 /** Representation A, the record of a source. */
 export async function presentSource(

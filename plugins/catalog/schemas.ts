@@ -2,7 +2,7 @@ import Joi from 'joi'
 import { CHECK_INTERVAL, SLA_THRESHOLD } from '../../server/settings/durations.ts'
 import { pageQuery, queryBoolean, queryInteger } from '../../server/http/page.ts'
 import { TIMEZONE } from '../../server/settings/timezones.ts'
-import { IMPACTS } from './diff.ts'
+import { IMPACTS } from './drift/diff.ts'
 import { patternList } from './discovery/patterns.ts'
 
 const DISCOVERY_INTERVALS = ['off', 'hourly', 'every_4_hours', 'daily', 'weekly']

@@ -3,7 +3,7 @@ import { formatName, tablePath, type ConstraintInfo, type TableInfo } from '../.
 import type { ConnectorError } from '../../../connectors/errors.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { failureOf } from '../sources/connections.ts'
-import { pathOf } from '../drift.ts'
+import { pathOf } from '../drift/drift.ts'
 import { stored, Table, type Source } from '../models.ts'
 
 /** What is asked of every stored table of a source, so that those that did not change are not read. */

@@ -1,5 +1,5 @@
 /** Tables whose rights and definitions change at random, and what a discovery must report of that. */
-import { chooser, type Choose } from '../../drift-model.ts'
+import { chooser, type Choose } from '../drift/model.ts'
 import fc from 'fast-check'
 
 interface Key {

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
-import type { TableInfo } from '../../connectors/catalog.ts'
-import { diff, fingerprint } from '../../plugins/catalog/diff.ts'
-import { resolveHostModules } from '../../server/extensions.ts'
-import { mariadbAbsent, startShop, withMysql } from '../helpers/mariadb.ts'
-import { connectOptions, startSource, withSession } from '../helpers/source.ts'
+import type { TableInfo } from '../../../../connectors/catalog.ts'
+import { diff, fingerprint } from '../../../../plugins/catalog/drift/diff.ts'
+import { resolveHostModules } from '../../../../server/extensions.ts'
+import { mariadbAbsent, startShop, withMysql } from '../../../helpers/mariadb.ts'
+import { connectOptions, startSource, withSession } from '../../../helpers/source.ts'
 
 // The template imports the host by its public name, as a third party's package does.
 resolveHostModules()
-const { sqlite } = await import('../../plugin-template/connector.ts')
+const { sqlite } = await import('../../../../plugin-template/connector.ts')
 
 /** One form of a constraint: how it is declared, and the properties that its value must hold. */
 interface Form {

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
-import { formatName, tablePath, type TableInfo } from '../../connectors/catalog.ts'
-import { diff, fingerprint, type Change } from '../../plugins/catalog/diff.ts'
+import { formatName, tablePath, type TableInfo } from '../../../../connectors/catalog.ts'
+import { diff, fingerprint, type Change } from '../../../../plugins/catalog/drift/diff.ts'
 
 /** Statements, and what drift must say of them; an empty list where it must say nothing. */
 export interface Step {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { diff } from '../../plugins/catalog/diff.ts'
-import type { Connection } from '../../connectors/connector.ts'
-import { startSource, withSession, type Source } from '../helpers/source.ts'
-import { chooser, Model } from './drift-model.ts'
-import { startReplay } from './drift-replay.ts'
-import { STEPS_OF_POSTGRESQL } from './drift-steps-postgresql.ts'
-import { briefPostgresql, witnessPostgresql } from './drift-witness.ts'
+import { diff } from '../../../../plugins/catalog/drift/diff.ts'
+import type { Connection } from '../../../../connectors/connector.ts'
+import { startSource, withSession, type Source } from '../../../helpers/source.ts'
+import { chooser, Model } from './model.ts'
+import { startReplay } from './replay.ts'
+import { STEPS_OF_POSTGRESQL } from './steps-postgresql.ts'
+import { briefPostgresql, witnessPostgresql } from './witness.ts'
 
 // DRIFT_SEED and DRIFT_RUNS make it another and a longer one.
 const SEED = Number(process.env.DRIFT_SEED ?? 20_260_101)

@@ -1,7 +1,7 @@
-import { formatName } from '../../connectors/catalog.ts'
-import type { Change } from '../../plugins/catalog/diff.ts'
-import type { Source } from '../helpers/source.ts'
-import { within } from './drift-replay.ts'
+import { formatName } from '../../../../connectors/catalog.ts'
+import type { Change } from '../../../../plugins/catalog/drift/diff.ts'
+import type { Source } from '../../../helpers/source.ts'
+import { within } from './replay.ts'
 
 /** What PostgreSQL has, by its own catalog; `before_…` is what it had when it was asked last. */
 const LOOK = `

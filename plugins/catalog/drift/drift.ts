@@ -1,4 +1,4 @@
-import { tablePath, type TableInfo } from '../../connectors/catalog.ts'
+import { tablePath, type TableInfo } from '../../../connectors/catalog.ts'
 import { diff, keysOf, type Change } from './diff.ts'
 
 /** A table that a discovery found changed, added or removed, in three states of it; null is absent. */

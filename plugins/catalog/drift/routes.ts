@@ -1,18 +1,18 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, actorOf, caller, inCompany } from '../../server/http/access.ts'
-import { auditRequest } from '../../server/http/audit.ts'
-import { rows, type Transaction } from '../../server/database/database.ts'
-import { apiError, invalidField } from '../../server/http/errors.ts'
-import { bodyOf, param, queryOf } from '../../server/http/input.ts'
-import { newestFirst, type Page, pageOf, pagination } from '../../server/http/page.ts'
-import { findAsset, type Asset } from './assets.ts'
+import { access, actorOf, caller, inCompany } from '../../../server/http/access.ts'
+import { auditRequest } from '../../../server/http/audit.ts'
+import { rows, type Transaction } from '../../../server/database/database.ts'
+import { apiError, invalidField } from '../../../server/http/errors.ts'
+import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
+import { newestFirst, type Page, pageOf, pagination } from '../../../server/http/page.ts'
+import { findAsset, type Asset } from '../assets.ts'
 import { accept, acceptOnce, acknowledge } from './baseline.ts'
 import { SEVERITY } from './changes.ts'
-import { SchemaChange, Source } from './models.ts'
-import { qualifiedName } from './present.ts'
-import { dryRun, type DryRun } from './schema-dry-run.ts'
-import { replies } from './schema-replies.ts'
-import * as schemas from './schema-schemas.ts'
+import { SchemaChange, Source } from '../models.ts'
+import { qualifiedName } from '../present.ts'
+import { dryRun, type DryRun } from './dry-run.ts'
+import { replies } from './replies.ts'
+import * as schemas from './schemas.ts'
 import {
   baselineOf,
   countChanges,
@@ -21,8 +21,8 @@ import {
   presentBaseline,
   presentChanges,
   worstOf,
-} from './schema-status.ts'
-import { patchSource } from './sources/sources.ts'
+} from './status.ts'
+import { patchSource } from '../sources/sources.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 

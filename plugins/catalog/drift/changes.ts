@@ -1,12 +1,12 @@
 import type { Server } from '@hapi/hapi'
 import type { QueryBuilder } from 'objection'
 import { v7 } from 'uuid'
-import { formatName } from '../../connectors/catalog.ts'
-import { insertAll, type Transaction } from '../../server/database/database.ts'
+import { formatName } from '../../../connectors/catalog.ts'
+import { insertAll, type Transaction } from '../../../server/database/database.ts'
 import type { Change, ChangeType, Impact } from './diff.ts'
 import type { Drift } from './drift.ts'
-import { SchemaChange, Table, type Source } from './models.ts'
-import { dropBaselines } from './discovery/store.ts'
+import { SchemaChange, Table, type Source } from '../models.ts'
+import { dropBaselines } from '../discovery/store.ts'
 
 /** What a discovery found different, and where it is to be stored. */
 interface Drifted {

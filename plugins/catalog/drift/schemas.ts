@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { pageQuery, queryBoolean, queryInteger } from '../../server/http/page.ts'
+import { pageQuery, queryBoolean, queryInteger } from '../../../server/http/page.ts'
 import { IMPACTS } from './diff.ts'
 
 /** What `discovery_interval` can be, except `off`. */

@@ -1,10 +1,10 @@
 import t from 'tap'
-import type { ConstraintInfo, TableInfo } from '../../connectors/catalog.ts'
-import { diff } from '../../plugins/catalog/diff.ts'
-import { mariadbAbsent } from '../helpers/mariadb.ts'
-import { discover, makeStage, makeWorldOn } from '../helpers/world.ts'
+import type { ConstraintInfo, TableInfo } from '../../../../connectors/catalog.ts'
+import { diff } from '../../../../plugins/catalog/drift/diff.ts'
+import { mariadbAbsent } from '../../../helpers/mariadb.ts'
+import { discover, makeStage, makeWorldOn } from '../../../helpers/world.ts'
 import { matchAll, recorded, type Recorded } from './recorded-changes.ts'
-import { startGrantedShop, watch } from './catalog/discovery/privileges-world.ts'
+import { startGrantedShop, watch } from '../discovery/privileges-world.ts'
 
 const stage = await makeStage(t)
 

@@ -4,7 +4,7 @@ import {
   type ConstraintInfo,
   type ConstraintProperties,
   type TableInfo,
-} from '../../connectors/catalog.ts'
+} from '../../../connectors/catalog.ts'
 
 /** The names that tables and columns have now, by those that they had. */
 export interface Follow {

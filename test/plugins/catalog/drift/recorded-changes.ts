@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { discover, type World } from '../helpers/world.ts'
+import { discover, type World } from '../../../helpers/world.ts'
 
 /** A recorded change as the API presents it. */
 export interface Recorded {

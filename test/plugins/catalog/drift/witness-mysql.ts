@@ -1,6 +1,6 @@
-import type { Change } from '../../plugins/catalog/diff.ts'
-import { formatName } from '../../connectors/catalog.ts'
-import type { Shop } from '../helpers/mariadb.ts'
+import type { Change } from '../../../../plugins/catalog/drift/diff.ts'
+import { formatName } from '../../../../connectors/catalog.ts'
+import type { Shop } from '../../../helpers/mariadb.ts'
 
 interface Seen {
   kind: 'table' | 'view'

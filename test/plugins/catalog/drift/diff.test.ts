@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { ColumnInfo, ConstraintInfo, TableInfo } from '../../connectors/catalog.ts'
-import { diff, fingerprint, keysOf, type Change } from '../../plugins/catalog/diff.ts'
+import type { ColumnInfo, ConstraintInfo, TableInfo } from '../../../../connectors/catalog.ts'
+import { diff, fingerprint, keysOf, type Change } from '../../../../plugins/catalog/drift/diff.ts'
 
 /** Columns from words `name`, `name:type` or `name:type:identity`, in their order. */
 function columns(text: string): ColumnInfo[] {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { tablePath, type ColumnInfo, type TableInfo } from '../../connectors/catalog.ts'
+import { tablePath, type ColumnInfo, type TableInfo } from '../../../connectors/catalog.ts'
 import { compareConstraints, propertyList, type Follow } from './constraint-changes.ts'
 
 export type Impact = 'low' | 'medium' | 'high'

@@ -1,4 +1,4 @@
-import type { Choose, Deed } from './drift-model.ts'
+import type { Choose, Deed } from './model.ts'
 
 interface Column {
   name: string

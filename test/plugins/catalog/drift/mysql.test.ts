@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import type { Connection } from '../../connectors/connector.ts'
-import { mariadbAbsent, startShop, withMysql, type Shop } from '../helpers/mariadb.ts'
-import { chooser } from './drift-model.ts'
-import { MysqlModel } from './drift-model-mysql.ts'
-import { startReplay } from './drift-replay.ts'
-import { STEPS_OF_MYSQL } from './drift-steps-mysql.ts'
-import { briefMysql, witnessMysql } from './drift-witness-mysql.ts'
+import type { Connection } from '../../../../connectors/connector.ts'
+import { mariadbAbsent, startShop, withMysql, type Shop } from '../../../helpers/mariadb.ts'
+import { chooser } from './model.ts'
+import { MysqlModel } from './model-mysql.ts'
+import { startReplay } from './replay.ts'
+import { STEPS_OF_MYSQL } from './steps-mysql.ts'
+import { briefMysql, witnessMysql } from './witness-mysql.ts'
 
 // DRIFT_SEED and DRIFT_RUNS make it another and a longer one.
 const SEED = Number(process.env.DRIFT_SEED ?? 20_260_102)

@@ -1,7 +1,7 @@
 import t from 'tap'
-import type { ColumnInfo, TableInfo } from '../../connectors/catalog.ts'
-import type { Change } from '../../plugins/catalog/diff.ts'
-import { driftOf, type Drift } from '../../plugins/catalog/drift.ts'
+import type { ColumnInfo, TableInfo } from '../../../../connectors/catalog.ts'
+import type { Change } from '../../../../plugins/catalog/drift/diff.ts'
+import { driftOf, type Drift } from '../../../../plugins/catalog/drift/drift.ts'
 
 /** A table whose columns are written `name:type`; a column is the same one in all states by its place in `all`. */
 function table(all: readonly string[], columns: string): TableInfo {

@@ -1,4 +1,4 @@
-import type { Step } from './drift-replay.ts'
+import type { Step } from './replay.ts'
 
 /** A step in short: what it is, its statements, and what is told. */
 function step(what: string, run: string | string[], ...told: string[]): Step {
