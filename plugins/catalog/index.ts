@@ -25,7 +25,7 @@ import { schemaRoutes } from './drift/routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import { answerStarted, finishRun, loadTable, startRun } from './discovery/runs.ts'
 import { noteConnection, switchedOff } from './sources/sources.ts'
-import { tagRoutes } from './tag-routes.ts'
+import { tagRoutes } from './tags/routes.ts'
 import { usageRoutes } from './sources/usage-routes.ts'
 
 /** Sources, what is in them, and how it changes. */

@@ -12,7 +12,7 @@ import { Run, Source } from '../models.ts'
 import { about, FOUND_BY_LOOKING, noteConnection } from '../sources/sources.ts'
 import { countTags } from '../drift/open-changes.ts'
 import * as store from './store.ts'
-import { classify, inheritTags, moveTags, taggedTables } from '../tags.ts'
+import { classify, inheritTags, moveTags, taggedTables } from '../tags/tags.ts'
 
 /** What a discovery did, as the run's result. */
 export interface Discovered {

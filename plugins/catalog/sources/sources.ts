@@ -12,7 +12,7 @@ import type { AssetFacts } from '../facts.ts'
 import { Run, Source, type FreshnessDefaults } from '../models.ts'
 import { discoverJob } from '../discovery/jobs.ts'
 import { inParts } from '../discovery/store.ts'
-import { classifyAll, forgetAutomatic } from '../tags.ts'
+import { classifyAll, forgetAutomatic } from '../tags/tags.ts'
 
 /** How a source is to be treated; as in the columns of the same names. */
 interface Treatment {

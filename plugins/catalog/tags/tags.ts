@@ -4,11 +4,11 @@
  * their source, so that of two at once none derives without the other's.
  */
 import { randomUUID } from 'node:crypto'
-import type { ColumnInfo } from '../../connectors/catalog.ts'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import type { ColumnInfo } from '../../../connectors/catalog.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { tagsByName } from './classify.ts'
-import { Source, Table, type Tag } from './models.ts'
-import { countTags } from './drift/open-changes.ts'
+import { Source, Table, type Tag } from '../models.ts'
+import { countTags } from '../drift/open-changes.ts'
 
 /** What a tag is put on: a source, a table of it, or a column of that. */
 export interface Subject {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { ColumnKind } from '../../connectors/catalog.ts'
-import { tagsByName } from '../../plugins/catalog/classify.ts'
+import type { ColumnKind } from '../../../../connectors/catalog.ts'
+import { tagsByName } from '../../../../plugins/catalog/tags/classify.ts'
 
 const KINDS: Record<string, ColumnKind> = {
   text: 'text',

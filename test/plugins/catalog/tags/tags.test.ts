@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { ColumnInfo } from '../../connectors/catalog.ts'
-import { personalColumns } from '../../plugins/catalog/assets.ts'
-import type { Reply } from '../helpers/server.ts'
-import { discover, makeWorld, type World } from '../helpers/world.ts'
+import type { ColumnInfo } from '../../../../connectors/catalog.ts'
+import { personalColumns } from '../../../../plugins/catalog/assets.ts'
+import type { Reply } from '../../../helpers/server.ts'
+import { discover, makeWorld, type World } from '../../../helpers/world.ts'
 
 const UNKNOWN = '11111111-1111-4111-8111-111111111111'
 
@@ -387,7 +387,7 @@ t.test('tags by the names of columns', async t => {
     )
     await discover(world)
     t.equal((await list('&name=pii.email&limit=500')).length, 301)
-    const { classifyAll, forgetAutomatic } = await import('../../plugins/catalog/tags.ts')
+    const { classifyAll, forgetAutomatic } = await import('../../../../plugins/catalog/tags/tags.ts')
     for (const work of [forgetAutomatic, classifyAll, classifyAll]) {
       await server.db.company(tenant.companyId, async trx => {
         trx.on('query', ({ sql }: { sql: string }) => statements.push(sql))

@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { pageQuery } from '../../server/http/page.ts'
+import { pageQuery } from '../../../server/http/page.ts'
 
 const CATEGORIES = ['business', 'technical', 'governance']
 

@@ -1,7 +1,7 @@
-import { formatName, parseName } from '../../connectors/catalog.ts'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { UUID, type Asset } from './assets.ts'
-import type { Table } from './models.ts'
+import { formatName, parseName } from '../../../connectors/catalog.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { UUID, type Asset } from '../assets.ts'
+import type { Table } from '../models.ts'
 import type { Subject } from './tags.ts'
 
 /** What a client named, or why it is nothing; `closeness` tells which of two reasons is nearer to what was meant. */

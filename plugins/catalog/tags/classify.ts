@@ -1,5 +1,5 @@
-import type { ColumnInfo, ColumnKind } from '../../connectors/catalog.ts'
-import { wordsOf } from './words.ts'
+import type { ColumnInfo, ColumnKind } from '../../../connectors/catalog.ts'
+import { wordsOf } from './split-words.ts'
 
 /** One line of the table: columns whose names say this, of these kinds, hold that. */
 interface Rule {
