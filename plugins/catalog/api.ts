@@ -2,11 +2,11 @@ import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi'
 import type { Connection, Connector } from '../../connectors/connector.ts'
 import type { TableInfo, TableRef } from '../../connectors/catalog.ts'
 import type { Found, Readings, Transaction } from '../../server/database/database.ts'
-import type { Tagged } from './assets.ts'
+import type { Tagged } from './assets/assets.ts'
 import type { SessionOptions } from './sources/connections.ts'
 import type { DemoSources } from './demo.ts'
 import type { Run, Source, Table } from './models.ts'
-import type { AssetFacts } from './facts.ts'
+import type { AssetFacts } from './assets/asset-extensions.ts'
 
 /** What other features may ask of the catalog, as `server.plugins.catalog`. */
 export interface CatalogApi {

@@ -9,7 +9,7 @@ import {
   readOf,
   tableInfo,
   tagsAbout,
-} from './assets.ts'
+} from './assets/assets.ts'
 import type { CatalogApi } from './api.ts'
 import { learnExpected } from './drift/baseline.ts'
 import { pausedSources } from './sources/breaker.ts'
@@ -17,10 +17,10 @@ import { sealPlace } from './sources/config.ts'
 import { statementTimeoutMs, withConnection } from './sources/connections.ts'
 import { demoSources } from './demo.ts'
 import { discoverJob, dispatchDiscoveries } from './discovery/jobs.ts'
-import type { AssetFacts } from './facts.ts'
+import type { AssetFacts } from './assets/asset-extensions.ts'
 import { matcherOf } from './discovery/patterns.ts'
 import { pruneJob } from './discovery/prune.ts'
-import { routes } from './routes.ts'
+import { routes } from './assets/routes.ts'
 import { schemaRoutes } from './drift/routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import { answerStarted, finishRun, loadTable, startRun } from './discovery/runs.ts'

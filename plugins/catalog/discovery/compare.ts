@@ -1,7 +1,7 @@
 import { tablePath, type TableInfo } from '../../../connectors/catalog.ts'
 import type { ConnectorError } from '../../../connectors/errors.ts'
 import type { Transaction } from '../../../server/database/database.ts'
-import { tableInfo } from '../assets.ts'
+import { tableInfo } from '../assets/assets.ts'
 import { completeConstraints } from '../drift/constraint-changes.ts'
 import { fingerprint } from '../drift/diff.ts'
 import type { Found } from './discovery.ts'

@@ -5,7 +5,7 @@ import type { Connection, HiddenParts, Partition } from '../../../connectors/con
 import { ConnectorError, type ConnectorErrorKind } from '../../../connectors/errors.ts'
 import { isAway, type Transaction } from '../../../server/database/database.ts'
 import { hasErrorData } from '../../../server/http/errors.ts'
-import { tableInfo } from '../assets.ts'
+import { tableInfo } from '../assets/assets.ts'
 import { failureOf, withConnection, type SessionOptions } from '../sources/connections.ts'
 import { fingerprint } from '../drift/diff.ts'
 import { pathOf } from '../drift/drift.ts'

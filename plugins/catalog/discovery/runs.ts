@@ -6,7 +6,7 @@ import type { Transaction } from '../../../server/database/database.ts'
 import { preferredWait, presentStarted } from '../../../server/http/run-accepted.ts'
 import { failureOf } from '../sources/connections.ts'
 import { Run, Source, Table } from '../models.ts'
-import { presentRun } from '../present.ts'
+import { presentRun } from '../assets/present.ts'
 
 /** The statuses of a run that may still come to something. */
 export const UNFINISHED: Run['status'][] = ['pending', 'running']

@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { insertAll, rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
-import type { Asset } from '../assets.ts'
+import type { Asset } from '../assets/assets.ts'
 import { SchemaBaseline, Table, type Source } from '../models.ts'
 import { lockSource } from '../sources/sources.ts'
 

@@ -1,6 +1,6 @@
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import type { Impact } from './diff.ts'
-import type { TableFacts } from '../facts.ts'
+import type { TableFacts } from '../assets/asset-extensions.ts'
 
 /** How many schema changes nobody has acknowledged, and the worst impact among them. */
 export interface OpenChanges {

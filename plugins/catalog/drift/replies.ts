@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import { held, inData, inNestedPage, record, reply } from '../../../server/http/envelopes.ts'
-import { SOURCE_ID, TABLE_ID } from '../asset-replies.ts'
+import { SOURCE_ID, TABLE_ID } from '../assets/asset-replies.ts'
 import { CHANGE, changeFields, DIFFERENCE, differenceFields } from './change-replies.ts'
 
 const { id, text, time, count, flag } = held

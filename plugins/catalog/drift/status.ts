@@ -1,11 +1,11 @@
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { newestFirst } from '../../../server/http/page.ts'
-import { tableInfo, type Asset } from '../assets.ts'
+import { tableInfo, type Asset } from '../assets/assets.ts'
 import { SEVERITY } from './changes.ts'
 import { diff, type Change, type Impact } from './diff.ts'
 import { attached, pathOf } from './drift.ts'
 import { SchemaBaseline, Table, type SchemaChange, type Source } from '../models.ts'
-import { nextDiscovery, presentChange } from '../present.ts'
+import { nextDiscovery, presentChange } from '../assets/present.ts'
 
 /** Open changes by impact, and all of some days. */
 export interface Counts {

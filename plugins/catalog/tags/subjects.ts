@@ -1,6 +1,6 @@
 import { formatName, parseName } from '../../../connectors/catalog.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
-import { UUID, type Asset } from '../assets.ts'
+import { UUID, type Asset } from '../assets/assets.ts'
 import type { Table } from '../models.ts'
 import type { Subject } from './tags.ts'
 

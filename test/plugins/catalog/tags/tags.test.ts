@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { ColumnInfo } from '../../../../connectors/catalog.ts'
-import { personalColumns } from '../../../../plugins/catalog/assets.ts'
+import { personalColumns } from '../../../../plugins/catalog/assets/assets.ts'
 import type { Reply } from '../../../helpers/server.ts'
 import { discover, makeWorld, type World } from '../../../helpers/world.ts'
 

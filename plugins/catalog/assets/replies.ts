@@ -9,9 +9,9 @@ import {
   record,
   removal,
   reply,
-} from '../../server/http/envelopes.ts'
-import { runRecord, startedReplies, startedRun } from '../../server/http/run-accepted.ts'
-import { change, CHANGE } from './drift/change-replies.ts'
+} from '../../../server/http/envelopes.ts'
+import { runRecord, startedReplies, startedRun } from '../../../server/http/run-accepted.ts'
+import { change, CHANGE } from '../drift/change-replies.ts'
 import { SOURCE, SOURCE_ID, sourceRecord, TABLE, TABLE_ID, tableRecord } from './asset-replies.ts'
 
 const { id, text, time, count, flag } = held

@@ -1,7 +1,7 @@
 /** Every query that names an asset takes its UUID and its qualified name, as paths do. */
 import t from 'tap'
-import { openApi } from '../../server/openapi/openapi.ts'
-import { discover, makeWorld } from '../helpers/world.ts'
+import { openApi } from '../../../../server/openapi/openapi.ts'
+import { discover, makeWorld } from '../../../helpers/world.ts'
 
 const world = await makeWorld(t, ['create table orders (id int, updated_at timestamptz default now())'])
 const { app, tenant, asset } = world

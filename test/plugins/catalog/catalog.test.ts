@@ -1,5 +1,5 @@
 import t from 'tap'
-import { discover, makeWorld } from '../helpers/world.ts'
+import { discover, makeWorld } from '../../helpers/world.ts'
 
 const TABLES = [
   `create table customers (id int primary key, email varchar(100) not null, joined timestamptz)`,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { discover, makeWorld } from '../helpers/world.ts'
+import { discover, makeWorld } from '../../helpers/world.ts'
 
 const world = await makeWorld(t, ['create table orders (id int)'])
 const { tenant, asset } = world

@@ -5,9 +5,9 @@ import {
   type Database,
   type Reading,
   type Transaction,
-} from '../../server/database/database.ts'
-import { Table, type Source } from './models.ts'
-import { openChangesOfTables } from './drift/open-changes.ts'
+} from '../../../server/database/database.ts'
+import { Table, type Source } from '../models.ts'
+import { openChangesOfTables } from '../drift/open-changes.ts'
 
 /** What other features know of assets, merged into their records. */
 export interface AssetFacts {

@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { held, record } from '../../server/http/envelopes.ts'
+import { held, record } from '../../../server/http/envelopes.ts'
 
 const { id, text, time, count, integer, flag, texts } = held
 

@@ -1,15 +1,15 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany } from '../../server/http/access.ts'
-import type { Transaction } from '../../server/database/database.ts'
-import { param, queryOf } from '../../server/http/input.ts'
-import { pagination, type Page } from '../../server/http/page.ts'
-import { envelope } from '../../server/http/replies.ts'
+import { access, caller, inCompany } from '../../../server/http/access.ts'
+import type { Transaction } from '../../../server/database/database.ts'
+import { param, queryOf } from '../../../server/http/input.ts'
+import { pagination, type Page } from '../../../server/http/page.ts'
+import { envelope } from '../../../server/http/replies.ts'
 import { findAsset, UUID } from './assets.ts'
 import { listAssets, listChanges, type ListQuery } from './lists.ts'
-import { factsOf, readTable, type AssetFacts } from './facts.ts'
+import { factsOf, readTable, type AssetFacts } from './asset-extensions.ts'
 import { presentChange, presentSource, presentSources, presentTable, qualifiedName } from './present.ts'
 import { replies } from './replies.ts'
-import * as schemas from './schemas.ts'
+import * as schemas from '../schemas.ts'
 
 /** The routes that read sources, tables and their changes. */
 export function routes(facts: readonly AssetFacts[]): ServerRoute[] {

@@ -1,4 +1,4 @@
-import { parseName, type TableInfo } from '../../connectors/catalog.ts'
+import { parseName, type TableInfo } from '../../../connectors/catalog.ts'
 import {
   companyOf,
   rows,
@@ -6,10 +6,10 @@ import {
   type Found,
   type Readings,
   type Transaction,
-} from '../../server/database/database.ts'
-import { apiError, invalidField } from '../../server/http/errors.ts'
-import { Source, Table } from './models.ts'
-import { nearTables } from './discovery/near-tables.ts'
+} from '../../../server/database/database.ts'
+import { apiError, invalidField } from '../../../server/http/errors.ts'
+import { Source, Table } from '../models.ts'
+import { nearTables } from '../discovery/near-tables.ts'
 
 /** An id of an asset or a tag, as against a name. */
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

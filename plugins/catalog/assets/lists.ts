@@ -1,7 +1,7 @@
-import { rows, type Transaction } from '../../server/database/database.ts'
-import { newestFirst, type Page } from '../../server/http/page.ts'
+import { rows, type Transaction } from '../../../server/database/database.ts'
+import { newestFirst, type Page } from '../../../server/http/page.ts'
 import type { Asset } from './assets.ts'
-import { SchemaChange, Source, Table } from './models.ts'
+import { SchemaChange, Source, Table } from '../models.ts'
 
 /** Which assets are listed; of several schemas or tags, any will do. */
 export interface ListQuery extends Page {

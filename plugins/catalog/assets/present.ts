@@ -1,11 +1,11 @@
 import type { Server } from '@hapi/hapi'
-import { formatName, tablePath } from '../../connectors/catalog.ts'
-import type { Transaction } from '../../server/database/database.ts'
+import { formatName, tablePath } from '../../../connectors/catalog.ts'
+import type { Transaction } from '../../../server/database/database.ts'
 import { tagsOf } from './assets.ts'
-import { shownConfig } from './sources/config.ts'
-import type { AssetFacts, ShownTable } from './facts.ts'
-import type { Run, SchemaChange, Source, Table } from './models.ts'
-import { openChangesOf, type OpenChanges } from './drift/open-changes.ts'
+import { shownConfig } from '../sources/config.ts'
+import type { AssetFacts, ShownTable } from './asset-extensions.ts'
+import type { Run, SchemaChange, Source, Table } from '../models.ts'
+import { openChangesOf, type OpenChanges } from '../drift/open-changes.ts'
 
 /** Representation A, the record of a source. */
 export async function presentSource(

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import t from 'tap'
-import { countTags } from '../../plugins/catalog/drift/open-changes.ts'
-import { down, up } from '../../migrations/0010_lists.ts'
-import { down as ungrow } from '../../migrations/0015_growth.ts'
-import { presentSources } from '../../plugins/catalog/present.ts'
-import { Source } from '../../plugins/catalog/models.ts'
-import { rows } from '../../server/database/database.ts'
-import { startServer, type Tenant, type TestServer } from '../helpers/server.ts'
-import { discover, makeWorld } from '../helpers/world.ts'
+import { countTags } from '../../../../plugins/catalog/drift/open-changes.ts'
+import { down, up } from '../../../../migrations/0010_lists.ts'
+import { down as ungrow } from '../../../../migrations/0015_growth.ts'
+import { presentSources } from '../../../../plugins/catalog/assets/present.ts'
+import { Source } from '../../../../plugins/catalog/models.ts'
+import { rows } from '../../../../server/database/database.ts'
+import { startServer, type Tenant, type TestServer } from '../../../helpers/server.ts'
+import { discover, makeWorld } from '../../../helpers/world.ts'
 
 /** A table as these tests make one, without a database behind it. */
 interface Made {
