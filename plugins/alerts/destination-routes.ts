@@ -17,11 +17,11 @@ import {
   rotateSecret,
   testDestination,
 } from './destinations.ts'
-import { NEWEST_FIRST } from './lists.ts'
+import { NEWEST_FIRST } from './lifecycle/lists.ts'
 import { Alert, Delivery, DeliveryAttempt, Destination } from './models.ts'
-import { noAlert } from './moves.ts'
-import { presentAttempt, presentDelivery, presentDestination } from './present.ts'
-import { replies } from './replies.ts'
+import { noAlert } from './lifecycle/transitions.ts'
+import { presentAttempt, presentDelivery, presentDestination } from './lifecycle/present.ts'
+import { replies } from './lifecycle/replies.ts'
 import { schemas } from './schemas.ts'
 
 const tags = ['api', 'alerts']

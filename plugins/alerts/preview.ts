@@ -4,7 +4,7 @@ import { pagination, type Page } from '../../server/http/page.ts'
 import { SEVERITIES, type Severity } from './api.ts'
 import { NOT_DEMO } from './demo.ts'
 import { Alert, Destination, type AlertRule } from './models.ts'
-import { presentAlert } from './present.ts'
+import { presentAlert } from './lifecycle/present.ts'
 import { matches } from './recipients.ts'
 import { changedBy, findRule, refuseUnknown, type RuleInput } from './rules.ts'
 

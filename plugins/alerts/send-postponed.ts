@@ -4,7 +4,7 @@ import { Alert, Delivery } from './models.ts'
 import { POSTPONED, stopPostponed } from './postponed.ts'
 import { recipients } from './recipients.ts'
 import { sweepCompanies, type SweepContext } from './sweep-companies.ts'
-import { begunMessage, send } from './tell.ts'
+import { begunMessage, send } from './lifecycle/notify.ts'
 
 /** Most postponed deliveries that one sweep looks at. */
 const MAX_DUE = 1_000

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { mailBody, withFooter } from '../../../plugins/alerts/email-body.ts'
-import { testPayload } from '../../../plugins/alerts/message.ts'
+import { testPayload } from '../../../plugins/alerts/lifecycle/message.ts'
 import { startMailServer } from '../../helpers/mail-server.ts'
 import { startServer, type TestServer } from '../../helpers/server.ts'
 import { runSweep } from './time.ts'

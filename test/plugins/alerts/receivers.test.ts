@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import type { Severity } from '../../../plugins/alerts/api.ts'
-import { wakeSnoozed } from '../../../plugins/alerts/moves.ts'
+import { wakeSnoozed } from '../../../plugins/alerts/lifecycle/transitions.ts'
 import { sendPostponed } from '../../../plugins/alerts/send-postponed.ts'
 import { startServer } from '../../helpers/server.ts'
 import { passTime, sweepContext } from './time.ts'

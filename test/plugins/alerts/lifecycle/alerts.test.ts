@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { deliver } from '../../../plugins/alerts/delivery.ts'
-import { sweep } from '../../../plugins/alerts/jobs.ts'
-import { startReceiver } from '../../helpers/receiver.ts'
-import { startServer } from '../../helpers/server.ts'
-import { ALERTS, makeWorld } from './world.ts'
+import { deliver } from '../../../../plugins/alerts/delivery.ts'
+import { sweep } from '../../../../plugins/alerts/jobs.ts'
+import { startReceiver } from '../../../helpers/receiver.ts'
+import { startServer } from '../../../helpers/server.ts'
+import { ALERTS, makeWorld } from '../world.ts'
 
 // Before the server: its trust is settled when it first sends.
 const receiver = await startReceiver({ teardown: down => t.teardown(down) })

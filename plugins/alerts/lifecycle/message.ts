@@ -1,6 +1,6 @@
-import type { EventType } from './api.ts'
-import type { MessageType, Payload } from './destination.ts'
-import type { Alert } from './models.ts'
+import type { EventType } from '../api.ts'
+import type { MessageType, Payload } from '../destination.ts'
+import type { Alert } from '../models.ts'
 
 /** `alert.alert_type` of each type of event. */
 export const ALERT_TYPES: Record<EventType, string> = {

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
-import type { Event } from '../../../plugins/alerts/api.ts'
-import { startReceiver } from '../../helpers/receiver.ts'
-import { startServer } from '../../helpers/server.ts'
-import { ALERTS, makeWorld, type World } from './world.ts'
+import type { Event } from '../../../../plugins/alerts/api.ts'
+import { startReceiver } from '../../../helpers/receiver.ts'
+import { startServer } from '../../../helpers/server.ts'
+import { ALERTS, makeWorld, type World } from '../world.ts'
 
 // Before the server: its trust is settled when it first sends.
 const receivers = await Promise.all([startReceiver(t), startReceiver(t)])

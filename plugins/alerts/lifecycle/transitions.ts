@@ -1,13 +1,13 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
-import { apiError } from '../../server/http/errors.ts'
-import { insertAll, type Transaction } from '../../server/database/database.ts'
-import type { EventType } from './api.ts'
-import { isDemo } from './demo.ts'
-import { Alert, AlertMove, type Status } from './models.ts'
+import { apiError } from '../../../server/http/errors.ts'
+import { insertAll, type Transaction } from '../../../server/database/database.ts'
+import type { EventType } from '../api.ts'
+import { isDemo } from '../demo.ts'
+import { Alert, AlertMove, type Status } from '../models.ts'
 import { close } from './resolve.ts'
-import { sweepCompanies, type SweepContext } from './sweep-companies.ts'
-import { notifyAgain, notifyEnded } from './tell.ts'
+import { sweepCompanies, type SweepContext } from '../sweep-companies.ts'
+import { notifyAgain, notifyEnded } from './notify.ts'
 
 /** Where each status leads; what leads nowhere is final. */
 const MOVES: Record<Status, readonly Status[]> = {

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { deliver, retry, type AttemptData } from '../../../plugins/alerts/delivery.ts'
-import type { Transaction } from '../../../server/database/database.ts'
-import { startReceiver } from '../../helpers/receiver.ts'
-import { startServer } from '../../helpers/server.ts'
-import { makeWorld } from './world.ts'
+import { deliver, retry, type AttemptData } from '../../../../plugins/alerts/delivery.ts'
+import type { Transaction } from '../../../../server/database/database.ts'
+import { startReceiver } from '../../../helpers/receiver.ts'
+import { startServer } from '../../../helpers/server.ts'
+import { makeWorld } from '../world.ts'
 
 const receiver = await startReceiver(t)
 const app = await startServer(t, { settings: { WEBHOOK_DELAYS: '0,0' } })

@@ -1,10 +1,10 @@
 import t from 'tap'
-import type { Event } from '../../../plugins/alerts/api.ts'
-import { startReceiver } from '../../helpers/receiver.ts'
-import { startServer } from '../../helpers/server.ts'
-import { ROUTING_KEY } from './places.ts'
-import { passTime, runSweep } from './time.ts'
-import { ALERTS, makeWorld, type World } from './world.ts'
+import type { Event } from '../../../../plugins/alerts/api.ts'
+import { startReceiver } from '../../../helpers/receiver.ts'
+import { startServer } from '../../../helpers/server.ts'
+import { ROUTING_KEY } from '../places.ts'
+import { passTime, runSweep } from '../time.ts'
+import { ALERTS, makeWorld, type World } from '../world.ts'
 
 // Before the server: its trust is settled when it first sends.
 const receiver = await startReceiver(t)

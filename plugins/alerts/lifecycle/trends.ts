@@ -1,10 +1,10 @@
 import type { Request } from '@hapi/hapi'
 import { DateTime } from 'luxon'
-import { inCompany } from '../../server/http/access.ts'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { queryOf } from '../../server/http/input.ts'
-import { EVENT_TYPES, SEVERITIES, type EventType, type Severity } from './api.ts'
-import { NOT_DEMO } from './demo.ts'
+import { inCompany } from '../../../server/http/access.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { queryOf } from '../../../server/http/input.ts'
+import { EVENT_TYPES, SEVERITIES, type EventType, type Severity } from '../api.ts'
+import { NOT_DEMO } from '../demo.ts'
 
 /** What trends are asked with. */
 interface TrendsQuery {

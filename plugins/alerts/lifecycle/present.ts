@@ -1,6 +1,6 @@
-import type { Traffic } from './delivery-lists.ts'
+import type { Traffic } from '../delivery-lists.ts'
 import { ALERT_TYPES, links } from './message.ts'
-import type { Alert, AlertMove, AlertRule, Delivery, DeliveryAttempt, Destination } from './models.ts'
+import type { Alert, AlertMove, AlertRule, Delivery, DeliveryAttempt, Destination } from '../models.ts'
 
 /** An alert as the API shows it. */
 export function presentAlert(alert: Alert, baseUrl: string): object {

@@ -1,10 +1,10 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
-import { insertAll, type Transaction } from '../../server/database/database.ts'
-import type { EventType } from './api.ts'
+import { insertAll, type Transaction } from '../../../server/database/database.ts'
+import type { EventType } from '../api.ts'
 import type { Reason } from './message.ts'
-import { Alert, AlertMove, ONGOING } from './models.ts'
-import { notifyEnded } from './tell.ts'
+import { Alert, AlertMove, ONGOING } from '../models.ts'
+import { notifyEnded } from './notify.ts'
 
 /** Why an alert is resolved, and by whom: `system`, `user:<id>` or `key:<id>`. */
 export interface Closing extends Reason {

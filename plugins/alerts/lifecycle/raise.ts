@@ -1,15 +1,15 @@
 import assert from 'node:assert'
 import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
-import { companyOf, insertAll, rows, type Transaction } from '../../server/database/database.ts'
-import { storable, storableJson } from '../../server/database/storable.ts'
-import { SEVERITIES, type AlertsApi, type Event, type EventType, type Severity } from './api.ts'
-import type { AssetLookUp, Learn, Raised } from './api.ts'
-import { Alert, AlertMove, ONGOING, type Status, type StoredEvent } from './models.ts'
+import { companyOf, insertAll, rows, type Transaction } from '../../../server/database/database.ts'
+import { storable, storableJson } from '../../../server/database/storable.ts'
+import { SEVERITIES, type AlertsApi, type Event, type EventType, type Severity } from '../api.ts'
+import type { AssetLookUp, Learn, Raised } from '../api.ts'
+import { Alert, AlertMove, ONGOING, type Status, type StoredEvent } from '../models.ts'
 import { endDismissals, isOpen, markResolved, resolveAll, type Closing } from './resolve.ts'
-import { forgetAssets } from './rules.ts'
-import { notifyBegun, type Ended } from './tell.ts'
-import { unwatch } from './unwatch.ts'
+import { forgetAssets } from '../rules.ts'
+import { notifyBegun, type Ended } from './notify.ts'
+import { unwatch } from './orphaned.ts'
 
 /** `server.plugins.alerts` of a server. */
 export function makeAlertsApi(server: Server): AlertsApi {

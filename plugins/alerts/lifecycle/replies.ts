@@ -7,10 +7,10 @@ import {
   record,
   removal,
   reply,
-} from '../../server/http/envelopes.ts'
-import { EVENT_TYPES, SEVERITIES } from './api.ts'
+} from '../../../server/http/envelopes.ts'
+import { EVENT_TYPES, SEVERITIES } from '../api.ts'
 import { ALERT_TYPES } from './message.ts'
-import { STATUSES } from './models.ts'
+import { STATUSES } from '../models.ts'
 
 const { id, text, time, count, flag } = held
 const object = Joi.object().unknown()

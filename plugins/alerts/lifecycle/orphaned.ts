@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
-import type { Transaction } from '../../server/database/database.ts'
-import type { Unwatched } from './api.ts'
-import { Alert, ONGOING } from './models.ts'
+import type { Transaction } from '../../../server/database/database.ts'
+import type { Unwatched } from '../api.ts'
+import { Alert, ONGOING } from '../models.ts'
 import { closeOngoing } from './resolve.ts'
 
 /** What the history of an alert says when nobody looks any more at what it spoke of. */
