@@ -1,6 +1,6 @@
 import type { Transaction } from '../../server/database/database.ts'
 import type { DemoAlerts } from './demo.ts'
-import type { Subscriptions } from './subscriptions.ts'
+import type { Subscriptions } from './rules/subscriptions.ts'
 
 export const EVENT_TYPES = [
   'schema_change',

@@ -6,7 +6,7 @@ import type { MessageType } from '../destination.ts'
 import { payloadOf, type Reason } from './message.ts'
 import { Alert, Destination } from '../models.ts'
 import { postpone, stopPostponed } from '../postponed.ts'
-import { notifiedOf, recipients, type Notified, type Recipient } from '../recipients.ts'
+import { notifiedOf, recipients, type Notified, type Recipient } from '../rules/recipients.ts'
 import { composed } from '../types.ts'
 
 /** One message to one destination, before it is composed. */

@@ -7,7 +7,7 @@ import { SEVERITIES, type AlertsApi, type Event, type EventType, type Severity }
 import type { AssetLookUp, Learn, Raised } from '../api.ts'
 import { Alert, AlertMove, ONGOING, type Status, type StoredEvent } from '../models.ts'
 import { endDismissals, isOpen, markResolved, resolveAll, type Closing } from './resolve.ts'
-import { forgetAssets } from '../rules.ts'
+import { forgetAssets } from '../rules/rules.ts'
 import { notifyBegun, type Ended } from './notify.ts'
 import { unwatch } from './orphaned.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { startServer } from '../../helpers/server.ts'
-import { ALERTS, makeWorld } from './world.ts'
+import { startServer } from '../../../helpers/server.ts'
+import { ALERTS, makeWorld } from '../world.ts'
 
 const app = await startServer({ teardown: down => t.teardown(down) }, { settings: { ROLE: 'web' } })
 const url = 'https://127.0.0.1:9/hook'

@@ -1,12 +1,12 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { v7 } from 'uuid'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { apiError, invalidField } from '../../server/http/errors.ts'
-import type { EventType, Severity } from './api.ts'
-import { noSuchDestination } from './destinations.ts'
-import { AlertRule, Destination } from './models.ts'
-import { reviewPostponed } from './postponed.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { apiError, invalidField } from '../../../server/http/errors.ts'
+import type { EventType, Severity } from '../api.ts'
+import { noSuchDestination } from '../destinations.ts'
+import { AlertRule, Destination } from '../models.ts'
+import { reviewPostponed } from '../postponed.ts'
 
 /** The fields of a rule as a request gives them. */
 export interface RuleInput {

@@ -1,7 +1,7 @@
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { leastUuid } from '../../server/database/months.ts'
-import { SEVERITIES } from './api.ts'
-import { Destination, AlertRule, type Alert } from './models.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { leastUuid } from '../../../server/database/months.ts'
+import { SEVERITIES } from '../api.ts'
+import { Destination, AlertRule, type Alert } from '../models.ts'
 
 /** For clocks that are wrong: ids of deliveries have the time of the process that made them. */
 const DAY_MS = 86_400_000

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { Event } from '../../../plugins/alerts/api.ts'
-import { startServer } from '../../helpers/server.ts'
-import { ALERTS, makeWorld, type World } from './world.ts'
+import type { Event } from '../../../../plugins/alerts/api.ts'
+import { startServer } from '../../../helpers/server.ts'
+import { ALERTS, makeWorld, type World } from '../world.ts'
 
 const app = await startServer({ teardown: down => t.teardown(down) }, { settings: { ROLE: 'web' } })
 const url = 'https://127.0.0.1:9/hook'
