@@ -5,8 +5,8 @@ import type { Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/http/errors.ts'
 import { param, queryOf } from '../../server/http/input.ts'
 import { pagination, type Page } from '../../server/http/page.ts'
-import { listDeliveries, trafficOf } from './delivery-lists.ts'
-import { lockAlert, redeliver } from './delivery.ts'
+import { listDeliveries, trafficOf } from './delivery/delivery-lists.ts'
+import { lockAlert, redeliver } from './delivery/delivery.ts'
 import {
   changeDestination,
   createDestination,

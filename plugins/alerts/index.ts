@@ -1,5 +1,5 @@
 import type { Plugin } from '@hapi/hapi'
-import { deliver, retry } from './delivery.ts'
+import { deliver, retry } from './delivery/delivery.ts'
 import { demoAlerts } from './demo.ts'
 import { destinationRoutes } from './destination-routes.ts'
 import type { DestinationType } from './destination.ts'

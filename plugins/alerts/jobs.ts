@@ -1,13 +1,13 @@
 import Joi from 'joi'
 import { rows } from '../../server/database/database.ts'
 import type { Job } from '../../server/jobs/jobs.ts'
-import { startAnew } from './delivery.ts'
-import { switchOffHopeless } from './failing.ts'
+import { startAnew } from './delivery/delivery.ts'
+import { switchOffHopeless } from './delivery/auto-disable.ts'
 import { Delivery } from './models.ts'
 import { wakeSnoozed } from './lifecycle/transitions.ts'
-import { POSTPONED } from './postponed.ts'
-import { sendPostponed } from './send-postponed.ts'
-import { sweepCompanies, type SweepContext } from './sweep-companies.ts'
+import { POSTPONED } from './delivery/postponed.ts'
+import { sendPostponed } from './delivery/send-postponed.ts'
+import { sweepCompanies, type SweepContext } from './delivery/sweep-companies.ts'
 
 /** Most deliveries that one sweep takes up again. */
 const MOST = 1_000

@@ -1,5 +1,5 @@
 /** Holds what the database says was sent against what the receiver got. */
-import { deliver, retry } from '../../plugins/alerts/delivery.ts'
+import { deliver, retry } from '../../plugins/alerts/delivery/delivery.ts'
 import type { Arrival } from './receiver.ts'
 import type { Stage } from './stage.ts'
 

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { pino } from 'pino'
-import { deliver, retry } from '../../plugins/alerts/delivery.ts'
+import { deliver, retry } from '../../plugins/alerts/delivery/delivery.ts'
 import { startReceiver, type Receiver } from '../helpers/receiver.ts'
 import { startServer, type TestServer } from '../helpers/server.ts'
 import { ALERTS, makeWorld, type World } from '../plugins/alerts/world.ts'

@@ -1,11 +1,11 @@
 import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../../server/database/database.ts'
-import { startDeliveries, type Message } from '../delivery.ts'
+import { startDeliveries, type Message } from '../delivery/delivery.ts'
 import { isDemo } from '../demo.ts'
 import type { MessageType } from '../destination.ts'
 import { payloadOf, type Reason } from './message.ts'
 import { Alert, Destination } from '../models.ts'
-import { postpone, stopPostponed } from '../postponed.ts'
+import { postpone, stopPostponed } from '../delivery/postponed.ts'
 import { notifiedOf, recipients, type Notified, type Recipient } from '../rules/recipients.ts'
 import { composed } from '../types.ts'
 

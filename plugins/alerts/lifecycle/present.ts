@@ -1,4 +1,4 @@
-import type { Traffic } from '../delivery-lists.ts'
+import type { Traffic } from '../delivery/delivery-lists.ts'
 import { ALERT_TYPES, links } from './message.ts'
 import type { Alert, AlertMove, AlertRule, Delivery, DeliveryAttempt, Destination } from '../models.ts'
 

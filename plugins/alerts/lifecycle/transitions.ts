@@ -6,7 +6,7 @@ import type { EventType } from '../api.ts'
 import { isDemo } from '../demo.ts'
 import { Alert, AlertMove, type Status } from '../models.ts'
 import { close } from './resolve.ts'
-import { sweepCompanies, type SweepContext } from '../sweep-companies.ts'
+import { sweepCompanies, type SweepContext } from '../delivery/sweep-companies.ts'
 import { notifyAgain, notifyEnded } from './notify.ts'
 
 /** Where each status leads; what leads nowhere is final. */

@@ -6,7 +6,7 @@ import { apiError, invalidField } from '../../../server/http/errors.ts'
 import type { EventType, Severity } from '../api.ts'
 import { noSuchDestination } from '../destinations.ts'
 import { AlertRule, Destination } from '../models.ts'
-import { reviewPostponed } from '../postponed.ts'
+import { reviewPostponed } from '../delivery/postponed.ts'
 
 /** The fields of a rule as a request gives them. */
 export interface RuleInput {

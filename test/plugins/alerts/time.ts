@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { sweep } from '../../../plugins/alerts/jobs.ts'
-import type { SweepContext } from '../../../plugins/alerts/sweep-companies.ts'
+import type { SweepContext } from '../../../plugins/alerts/delivery/sweep-companies.ts'
 import type { TestServer } from '../../helpers/server.ts'
 
 /** What a step of the sweep gets. The error of a company is thrown instead of logged. */

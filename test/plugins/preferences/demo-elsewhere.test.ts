@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { deliver } from '../../../plugins/alerts/delivery.ts'
+import { deliver } from '../../../plugins/alerts/delivery/delivery.ts'
 import { startServer, type Tenant } from '../../helpers/server.ts'
 
 const ONBOARDING = '/api/v1/auth/preferences/onboarding'

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, renameSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { deliver } from '../../../plugins/alerts/delivery.ts'
+import { deliver } from '../../../plugins/alerts/delivery/delivery.ts'
 import { discoverJob } from '../../../plugins/catalog/discovery/jobs.ts'
 import { startServer, type Tenant } from '../../helpers/server.ts'
 

@@ -13,7 +13,7 @@ import {
 } from '@opentelemetry/sdk-trace-node'
 import t from 'tap'
 import { makeLog } from '../../../server/telemetry/log.ts'
-import { deliver } from '../../../plugins/alerts/delivery.ts'
+import { deliver } from '../../../plugins/alerts/delivery/delivery.ts'
 import { sweep } from '../../../plugins/alerts/jobs.ts'
 import { pageFile } from '../../../plugins/public/pages.ts'
 import { watchedLog } from '../../helpers/log-watch.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { deliver } from '../../../../plugins/alerts/delivery.ts'
+import { deliver } from '../../../../plugins/alerts/delivery/delivery.ts'
 import { sweep } from '../../../../plugins/alerts/jobs.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { deliver, retry, type AttemptData } from '../../../../plugins/alerts/delivery.ts'
+import { deliver, retry, type AttemptData } from '../../../../plugins/alerts/delivery/delivery.ts'
 import type { Transaction } from '../../../../server/database/database.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'

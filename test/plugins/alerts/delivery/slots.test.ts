@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
-import { failure, type Outcome } from '../../../plugins/alerts/destination.ts'
-import { noteHealth } from '../../../plugins/alerts/health.ts'
-import { Destination, type Trigger } from '../../../plugins/alerts/models.ts'
-import { startReceiver } from '../../helpers/receiver.ts'
-import { startServer, type TestServer } from '../../helpers/server.ts'
-import { ALERTS, makeWorld } from './world.ts'
+import { failure, type Outcome } from '../../../../plugins/alerts/destination.ts'
+import { noteHealth } from '../../../../plugins/alerts/delivery/health.ts'
+import { Destination, type Trigger } from '../../../../plugins/alerts/models.ts'
+import { startReceiver } from '../../../helpers/receiver.ts'
+import { startServer, type TestServer } from '../../../helpers/server.ts'
+import { ALERTS, makeWorld } from '../world.ts'
 
 const causes = (count: number, label: string) =>
   Array.from({ length: count }, (_, n) => ({ cause: `${label}:${n}` }))

@@ -1,8 +1,8 @@
 /** Limits the requests in flight at one destination, over all processes and queues. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { Destination } from './models.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { Destination } from '../models.ts'
 
 /** Requests in flight at one destination. */
 export const MAX_IN_FLIGHT = 4

@@ -1,10 +1,10 @@
 import type { Server } from '@hapi/hapi'
-import { rows, type Transaction } from '../../server/database/database.ts'
-import { Alert, Delivery } from './models.ts'
+import { rows, type Transaction } from '../../../server/database/database.ts'
+import { Alert, Delivery } from '../models.ts'
 import { POSTPONED, stopPostponed } from './postponed.ts'
-import { recipients } from './rules/recipients.ts'
+import { recipients } from '../rules/recipients.ts'
 import { sweepCompanies, type SweepContext } from './sweep-companies.ts'
-import { begunMessage, send } from './lifecycle/notify.ts'
+import { begunMessage, send } from '../lifecycle/notify.ts'
 
 /** Most postponed deliveries that one sweep looks at. */
 const MAX_DUE = 1_000

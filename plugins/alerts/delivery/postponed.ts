@@ -1,9 +1,9 @@
 /** Messages that a cooldown holds back: rows of deliveries without a job, due when the cooldown ends. */
 import { v7 } from 'uuid'
-import { companyOf, insertAll, rows, type Transaction } from '../../server/database/database.ts'
+import { companyOf, insertAll, rows, type Transaction } from '../../../server/database/database.ts'
 import { ENDED, type Message } from './delivery.ts'
-import { markAlerts } from './mark.ts'
-import { Delivery } from './models.ts'
+import { markAlerts } from './delivery-failed.ts'
+import { Delivery } from '../models.ts'
 
 /** Whether a delivery is postponed, a condition in SQL. */
 export const POSTPONED = `status = 'pending' and event_type = 'alert.triggered' and job_id is null and fence = 0`

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
-import { deliver, retry, type AttemptData } from '../../../plugins/alerts/delivery.ts'
-import type { Job } from '../../../server/jobs/jobs.ts'
-import { startReceiver } from '../../helpers/receiver.ts'
-import { startServer, type TestServer } from '../../helpers/server.ts'
-import { makeWorld, type World } from './world.ts'
+import { deliver, retry, type AttemptData } from '../../../../plugins/alerts/delivery/delivery.ts'
+import type { Job } from '../../../../server/jobs/jobs.ts'
+import { startReceiver } from '../../../helpers/receiver.ts'
+import { startServer, type TestServer } from '../../../helpers/server.ts'
+import { makeWorld, type World } from '../world.ts'
 
 /** More destinations than one company has slots for retries in a process. */
 const SILENT_DESTINATIONS = 36

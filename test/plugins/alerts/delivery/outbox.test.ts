@@ -1,5 +1,5 @@
 import t from 'tap'
-import { endure } from '../../chaos/outbox.ts'
+import { endure } from '../../../chaos/outbox.ts'
 
 t.test('whatever statement a crash falls on, alerts, messages and jobs agree', async t => {
   const { broken, crashes, alerts, deliveries, jobs } = await endure(t, 1, ['after'])

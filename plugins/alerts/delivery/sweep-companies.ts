@@ -1,4 +1,4 @@
-import type { JobContext } from '../../server/jobs/jobs.ts'
+import type { JobContext } from '../../../server/jobs/jobs.ts'
 
 /** What a step of the sweep gets. */
 export type SweepContext = Pick<JobContext, 'server' | 'log'>

@@ -1,11 +1,11 @@
 import { raw } from 'objection'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { leastUuid } from '../../server/database/months.ts'
-import { pagination, type Page } from '../../server/http/page.ts'
-import type { MessageType } from './destination.ts'
-import { NEWEST_FIRST } from './lifecycle/lists.ts'
-import { Delivery, DeliveryAttempt, Destination } from './models.ts'
-import { presentDelivery } from './lifecycle/present.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { leastUuid } from '../../../server/database/months.ts'
+import { pagination, type Page } from '../../../server/http/page.ts'
+import type { MessageType } from '../destination.ts'
+import { NEWEST_FIRST } from '../lifecycle/lists.ts'
+import { Delivery, DeliveryAttempt, Destination } from '../models.ts'
+import { presentDelivery } from '../lifecycle/present.ts'
 
 const DAY_MS = 86_400_000
 

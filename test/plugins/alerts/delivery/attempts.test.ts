@@ -1,11 +1,16 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { deliver, retry } from '../../../plugins/alerts/delivery.ts'
-import { sweep } from '../../../plugins/alerts/jobs.ts'
-import { startReceiver, type Behaviour, type Receiver, type ReceiverOptions } from '../../helpers/receiver.ts'
-import { startServer, type TestServer } from '../../helpers/server.ts'
-import { ALERTS, makeWorld, type World } from './world.ts'
+import { deliver, retry } from '../../../../plugins/alerts/delivery/delivery.ts'
+import { sweep } from '../../../../plugins/alerts/jobs.ts'
+import {
+  startReceiver,
+  type Behaviour,
+  type Receiver,
+  type ReceiverOptions,
+} from '../../../helpers/receiver.ts'
+import { startServer, type TestServer } from '../../../helpers/server.ts'
+import { ALERTS, makeWorld, type World } from '../world.ts'
 
 /** Seconds before each attempt, from the end of the one before: the specification's table. */
 const DELAYS = [0, 60, 300, 900, 3600]

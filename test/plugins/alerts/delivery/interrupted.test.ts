@@ -1,8 +1,8 @@
 import t from 'tap'
-import { sweep } from '../../../plugins/alerts/jobs.ts'
-import { startReceiver } from '../../helpers/receiver.ts'
-import { startServer, type TestServer } from '../../helpers/server.ts'
-import { ALERTS, makeWorld } from './world.ts'
+import { sweep } from '../../../../plugins/alerts/jobs.ts'
+import { startReceiver } from '../../../helpers/receiver.ts'
+import { startServer, type TestServer } from '../../../helpers/server.ts'
+import { ALERTS, makeWorld } from '../world.ts'
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise(resolve => setTimeout(resolve, 50))

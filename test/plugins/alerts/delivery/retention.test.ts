@@ -1,8 +1,8 @@
 import t from 'tap'
-import { pruneJob } from '../../../plugins/alerts/prune.ts'
-import { startReceiver } from '../../helpers/receiver.ts'
-import { startServer } from '../../helpers/server.ts'
-import { ALERTS, makeWorld } from './world.ts'
+import { pruneJob } from '../../../../plugins/alerts/prune.ts'
+import { startReceiver } from '../../../helpers/receiver.ts'
+import { startServer } from '../../../helpers/server.ts'
+import { ALERTS, makeWorld } from '../world.ts'
 
 const receiver = await startReceiver(t)
 const app = await startServer(t)

@@ -1,4 +1,4 @@
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 
 /** Alerts whose rows are locked have failed delivery when, for one of their messages, every destination has failed. */
 export async function markAlerts(trx: Transaction, ids: readonly string[]): Promise<void> {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import pino from 'pino'
 import t from 'tap'
-import { claimAttempt } from '../../../plugins/alerts/claims.ts'
-import { deliver, lockAlert, settle } from '../../../plugins/alerts/delivery.ts'
-import { Delivery } from '../../../plugins/alerts/models.ts'
-import { startServer } from '../../helpers/server.ts'
-import { runSweep } from './time.ts'
-import { ALERTS, makeWorld, type World } from './world.ts'
+import { claimAttempt } from '../../../../plugins/alerts/delivery/claims.ts'
+import { deliver, lockAlert, settle } from '../../../../plugins/alerts/delivery/delivery.ts'
+import { Delivery } from '../../../../plugins/alerts/models.ts'
+import { startServer } from '../../../helpers/server.ts'
+import { runSweep } from '../time.ts'
+import { ALERTS, makeWorld, type World } from '../world.ts'
 
 // No attempt starts by itself.
 const app = await startServer(t, { settings: { WEBHOOK_DELAYS: '3600' } })

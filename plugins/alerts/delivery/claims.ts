@@ -1,8 +1,8 @@
 /** Claims of attempts by jobs: who makes an attempt, and whether its process was lost. */
 import { v5 } from 'uuid'
-import { rows, type Transaction } from '../../server/database/database.ts'
-import type { JobContext } from '../../server/jobs/jobs.ts'
-import { Delivery, Destination } from './models.ts'
+import { rows, type Transaction } from '../../../server/database/database.ts'
+import type { JobContext } from '../../../server/jobs/jobs.ts'
+import { Delivery, Destination } from '../models.ts'
 import { LAPSE_SECONDS, releaseSlot, takeSlot } from './slots.ts'
 
 /** One attempt: the `n`th of a delivery, from 1. */

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { deliver, retry, type AttemptData } from '../../../plugins/alerts/delivery.ts'
-import { sweep } from '../../../plugins/alerts/jobs.ts'
-import { startReceiver, type Received } from '../../helpers/receiver.ts'
-import { startServer, type TestServer } from '../../helpers/server.ts'
-import { ALERTS, makeWorld } from './world.ts'
+import { deliver, retry, type AttemptData } from '../../../../plugins/alerts/delivery/delivery.ts'
+import { sweep } from '../../../../plugins/alerts/jobs.ts'
+import { startReceiver, type Received } from '../../../helpers/receiver.ts'
+import { startServer, type TestServer } from '../../../helpers/server.ts'
+import { ALERTS, makeWorld } from '../world.ts'
 
 const started = (n: number, deliveryId?: string) => (data: AttemptData) =>
   data.n === n && (deliveryId === undefined || data.delivery_id === deliveryId)

@@ -1,10 +1,10 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
-import { audit } from '../../server/http/audit.ts'
-import { companyOf, type Transaction } from '../../server/database/database.ts'
+import { audit } from '../../../server/http/audit.ts'
+import { companyOf, type Transaction } from '../../../server/database/database.ts'
 import { ENDED } from './delivery.ts'
-import { markAlerts } from './mark.ts'
-import { Alert, Delivery, Destination } from './models.ts'
+import { markAlerts } from './delivery-failed.ts'
+import { Alert, Delivery, Destination } from '../models.ts'
 import { sweepCompanies, type SweepContext } from './sweep-companies.ts'
 
 /** Days of nothing but failures after which a destination is switched off. */
