@@ -2,10 +2,10 @@ import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { Event } from './api.ts'
-import type { Outcome } from './destination.ts'
+import type { Outcome } from './destinations/destination.ts'
 import { Alert, Destination, OPEN } from './models.ts'
-import { firstSigningSecret, sealConfig } from './secrets.ts'
-import { slack } from './slack.ts'
+import { firstSigningSecret, sealConfig } from './destinations/secrets.ts'
+import { slack } from './destinations/slack.ts'
 
 /** Alerts and a destination to look at, as `server.plugins.alerts.demo`. Nothing leaves the server because of them. */
 export interface DemoAlerts {

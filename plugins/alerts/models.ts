@@ -1,6 +1,6 @@
 import { CompanyRow } from '../../server/database/database.ts'
 import type { EventType, Severity } from './api.ts'
-import type { MessageType } from './destination.ts'
+import type { MessageType } from './destinations/destination.ts'
 
 export const STATUSES = ['triggered', 'acknowledged', 'snoozed', 'resolved', 'dismissed'] as const
 export type Status = (typeof STATUSES)[number]

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
-import { postGuarded } from '../../plugins/alerts/post.ts'
+import { postGuarded } from '../../plugins/alerts/destinations/post.ts'
 import { HARMS, startHostileReceiver } from './hostile-receiver.ts'
 
 /** Most attempts at once to one receiver. */

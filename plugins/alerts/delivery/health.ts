@@ -1,7 +1,7 @@
 /** Records what attempts say of their destinations: since when each failed, and since when none was answered. */
 import { raw } from 'objection'
 import type { Transaction } from '../../../server/database/database.ts'
-import type { Outcome } from '../destination.ts'
+import type { Outcome } from '../destinations/destination.ts'
 import { Destination, type Delivery } from '../models.ts'
 
 /** Records the outcome of an attempt at its destination. Writes only what changes. */

@@ -1,10 +1,10 @@
 import type { Server } from '@hapi/hapi'
 import { SIMULATED } from '../demo.ts'
-import { failure, type Message, type Outcome } from '../destination.ts'
+import { failure, type Message, type Outcome } from '../destinations/destination.ts'
 import type { Delivery, Destination } from '../models.ts'
-import { postGuarded } from '../post.ts'
-import { openConfig, signingSecrets } from '../secrets.ts'
-import { signatures } from '../signature.ts'
+import { postGuarded } from '../destinations/post.ts'
+import { openConfig, signingSecrets } from '../destinations/secrets.ts'
+import { signatures } from '../destinations/signature.ts'
 
 /** What is sent, as far as it is the same for every attempt. */
 export type Sendable = Pick<Delivery, 'id' | 'messageId' | 'eventType' | 'body' | 'served'>

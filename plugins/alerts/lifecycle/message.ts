@@ -1,5 +1,5 @@
 import type { EventType } from '../api.ts'
-import type { MessageType, Payload } from '../destination.ts'
+import type { MessageType, Payload } from '../destinations/destination.ts'
 import type { Alert } from '../models.ts'
 
 /** `alert.alert_type` of each type of event. */

@@ -2,12 +2,12 @@ import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../../server/database/database.ts'
 import { startDeliveries, type Message } from '../delivery/delivery.ts'
 import { isDemo } from '../demo.ts'
-import type { MessageType } from '../destination.ts'
+import type { MessageType } from '../destinations/destination.ts'
 import { payloadOf, type Reason } from './message.ts'
 import { Alert, Destination } from '../models.ts'
 import { postpone, stopPostponed } from '../delivery/postponed.ts'
 import { notifiedOf, recipients, type Notified, type Recipient } from '../rules/recipients.ts'
-import { composed } from '../types.ts'
+import { composed } from '../destinations/registry.ts'
 
 /** One message to one destination, before it is composed. */
 interface Addressed {

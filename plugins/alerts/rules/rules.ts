@@ -4,7 +4,7 @@ import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError, invalidField } from '../../../server/http/errors.ts'
 import type { EventType, Severity } from '../api.ts'
-import { noSuchDestination } from '../destinations.ts'
+import { noSuchDestination } from '../destinations/destinations.ts'
 import { AlertRule, Destination } from '../models.ts'
 import { reviewPostponed } from '../delivery/postponed.ts'
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
-import { failure, type Outcome } from '../../../../plugins/alerts/destination.ts'
+import { failure, type Outcome } from '../../../../plugins/alerts/destinations/destination.ts'
 import { noteHealth } from '../../../../plugins/alerts/delivery/health.ts'
 import { Destination, type Trigger } from '../../../../plugins/alerts/models.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { answered, payloads } from '../../../plugins/alerts/conformance.ts'
-import type { Outcome } from '../../../plugins/alerts/destination.ts'
-import { teams } from '../../../plugins/alerts/teams.ts'
-import { startReceiver } from '../../helpers/receiver.ts'
-import { startServer } from '../../helpers/server.ts'
-import { teamsPlace } from './places.ts'
-import { ALERTS, makeWorld } from './world.ts'
+import { answered, payloads } from '../../../../plugins/alerts/destinations/conformance.ts'
+import type { Outcome } from '../../../../plugins/alerts/destinations/destination.ts'
+import { teams } from '../../../../plugins/alerts/destinations/teams.ts'
+import { startReceiver } from '../../../helpers/receiver.ts'
+import { startServer } from '../../../helpers/server.ts'
+import { teamsPlace } from '../places.ts'
+import { ALERTS, makeWorld } from '../world.ts'
 
 interface Element {
   style?: string

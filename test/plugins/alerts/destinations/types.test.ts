@@ -1,15 +1,20 @@
 import t from 'tap'
 import Joi from 'joi'
-import { payloads, testDestination } from '../../../plugins/alerts/conformance.ts'
-import { describe, failure, shorten, type DestinationType } from '../../../plugins/alerts/destination.ts'
-import { pagerduty } from '../../../plugins/alerts/pagerduty.ts'
-import { slack } from '../../../plugins/alerts/slack.ts'
-import { teams } from '../../../plugins/alerts/teams.ts'
-import { destinationTypes } from '../../../plugins/alerts/types.ts'
-import { webhook } from '../../../plugins/alerts/webhook.ts'
-import { startServer } from '../../helpers/server.ts'
-import { ROUTING_KEY } from './places.ts'
-import { ALERTS } from './world.ts'
+import { payloads, testDestination } from '../../../../plugins/alerts/destinations/conformance.ts'
+import {
+  describe,
+  failure,
+  shorten,
+  type DestinationType,
+} from '../../../../plugins/alerts/destinations/destination.ts'
+import { pagerduty } from '../../../../plugins/alerts/destinations/pagerduty.ts'
+import { slack } from '../../../../plugins/alerts/destinations/slack.ts'
+import { teams } from '../../../../plugins/alerts/destinations/teams.ts'
+import { destinationTypes } from '../../../../plugins/alerts/destinations/registry.ts'
+import { webhook } from '../../../../plugins/alerts/destinations/webhook.ts'
+import { startServer } from '../../../helpers/server.ts'
+import { ROUTING_KEY } from '../places.ts'
+import { ALERTS } from '../world.ts'
 
 const url = 'https://hooks.example.com/x'
 

@@ -1,12 +1,12 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
-import { access, caller, inCompany } from '../../server/http/access.ts'
-import { auditRequest, auditorOf, fieldsOf } from '../../server/http/audit.ts'
-import type { Transaction } from '../../server/database/database.ts'
-import { apiError } from '../../server/http/errors.ts'
-import { param, queryOf } from '../../server/http/input.ts'
-import { pagination, type Page } from '../../server/http/page.ts'
-import { listDeliveries, trafficOf } from './delivery/delivery-lists.ts'
-import { lockAlert, redeliver } from './delivery/delivery.ts'
+import { access, caller, inCompany } from '../../../server/http/access.ts'
+import { auditRequest, auditorOf, fieldsOf } from '../../../server/http/audit.ts'
+import type { Transaction } from '../../../server/database/database.ts'
+import { apiError } from '../../../server/http/errors.ts'
+import { param, queryOf } from '../../../server/http/input.ts'
+import { pagination, type Page } from '../../../server/http/page.ts'
+import { listDeliveries, trafficOf } from '../delivery/delivery-lists.ts'
+import { lockAlert, redeliver } from '../delivery/delivery.ts'
 import {
   changeDestination,
   createDestination,
@@ -17,12 +17,12 @@ import {
   rotateSecret,
   testDestination,
 } from './destinations.ts'
-import { NEWEST_FIRST } from './lifecycle/lists.ts'
-import { Alert, Delivery, DeliveryAttempt, Destination } from './models.ts'
-import { noAlert } from './lifecycle/transitions.ts'
-import { presentAttempt, presentDelivery, presentDestination } from './lifecycle/present.ts'
-import { replies } from './lifecycle/replies.ts'
-import { schemas } from './schemas.ts'
+import { NEWEST_FIRST } from '../lifecycle/lists.ts'
+import { Alert, Delivery, DeliveryAttempt, Destination } from '../models.ts'
+import { noAlert } from '../lifecycle/transitions.ts'
+import { presentAttempt, presentDelivery, presentDestination } from '../lifecycle/present.ts'
+import { replies } from '../lifecycle/replies.ts'
+import { schemas } from '../schemas.ts'
 
 const tags = ['api', 'alerts']
 

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { payloads } from '../../../plugins/alerts/conformance.ts'
-import { slack } from '../../../plugins/alerts/slack.ts'
-import { startReceiver } from '../../helpers/receiver.ts'
-import { startServer } from '../../helpers/server.ts'
-import { slackPlace } from './places.ts'
-import { ALERTS, makeWorld } from './world.ts'
+import { payloads } from '../../../../plugins/alerts/destinations/conformance.ts'
+import { slack } from '../../../../plugins/alerts/destinations/slack.ts'
+import { startReceiver } from '../../../helpers/receiver.ts'
+import { startServer } from '../../../helpers/server.ts'
+import { slackPlace } from '../places.ts'
+import { ALERTS, makeWorld } from '../world.ts'
 
 interface Element {
   text?: string

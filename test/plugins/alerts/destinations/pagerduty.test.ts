@@ -1,9 +1,9 @@
 import t from 'tap'
-import { pagerduty } from '../../../plugins/alerts/pagerduty.ts'
-import { startReceiver } from '../../helpers/receiver.ts'
-import { startServer } from '../../helpers/server.ts'
-import { pagerDutyPlace, ROUTING_KEY } from './places.ts'
-import { ALERTS, makeWorld } from './world.ts'
+import { pagerduty } from '../../../../plugins/alerts/destinations/pagerduty.ts'
+import { startReceiver } from '../../../helpers/receiver.ts'
+import { startServer } from '../../../helpers/server.ts'
+import { pagerDutyPlace, ROUTING_KEY } from '../places.ts'
+import { ALERTS, makeWorld } from '../world.ts'
 
 async function start(t: Parameters<typeof startServer>[0]) {
   const app = await startServer(t, { settings: { BASE_URL: 'https://observe.example.com' } })
@@ -107,7 +107,7 @@ t.test('the routing key is asked for, with 32 characters where it is of PagerDut
 })
 
 t.test('details too long for an event are left out, and what was found still stands in it', async t => {
-  const { payloads } = await import('../../../plugins/alerts/conformance.ts')
+  const { payloads } = await import('../../../../plugins/alerts/destinations/conformance.ts')
   const [payload] = payloads()
   payload!.event.details = { invalid_count: 1, total_rows: 2, rows: 'x'.repeat(600_000) }
   const event = JSON.parse(pagerduty.compose!(payload!))

@@ -1,6 +1,6 @@
 import type { TLSSocket } from 'node:tls'
 import got from 'got'
-import { guardedAgent, type EgressPolicy } from '../../server/security/egress.ts'
+import { guardedAgent, type EgressPolicy } from '../../../server/security/egress.ts'
 import { causeOf } from './causes.ts'
 import { failure, type Outcome } from './destination.ts'
 

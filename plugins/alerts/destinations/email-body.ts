@@ -1,4 +1,4 @@
-import { html, Markup } from '../../server/markup.ts'
+import { html, Markup } from '../../../server/markup.ts'
 import { describe, shorten, type Description } from './describe.ts'
 import type { Payload } from './destination.ts'
 

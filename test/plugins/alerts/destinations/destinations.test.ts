@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { startReceiver } from '../../helpers/receiver.ts'
-import { startServer } from '../../helpers/server.ts'
-import { ALERTS, makeWorld } from './world.ts'
+import { startReceiver } from '../../../helpers/receiver.ts'
+import { startServer } from '../../../helpers/server.ts'
+import { ALERTS, makeWorld } from '../world.ts'
 
 const teardown = { teardown: (down: () => unknown) => t.teardown(down) }
 const [receiver, other] = [await startReceiver(teardown), await startReceiver(teardown)]

@@ -12,7 +12,7 @@
  */
 import assert from 'node:assert/strict'
 import { failure, type DestinationType, type MessageType, type Outcome, type Payload } from './destination.ts'
-import { destinationTypes } from './types.ts'
+import { destinationTypes } from './registry.ts'
 
 /** The part of a test that `testDestination` uses; tap's and node:test's fit. */
 export interface DestinationTest {

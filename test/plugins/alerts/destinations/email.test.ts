@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
-import { mailBody, withFooter } from '../../../plugins/alerts/email-body.ts'
-import { testPayload } from '../../../plugins/alerts/lifecycle/message.ts'
-import { startMailServer } from '../../helpers/mail-server.ts'
-import { startServer, type TestServer } from '../../helpers/server.ts'
-import { runSweep } from './time.ts'
-import { ALERTS, makeWorld, type Delivery, type World } from './world.ts'
+import { mailBody, withFooter } from '../../../../plugins/alerts/destinations/email-body.ts'
+import { testPayload } from '../../../../plugins/alerts/lifecycle/message.ts'
+import { startMailServer } from '../../../helpers/mail-server.ts'
+import { startServer, type TestServer } from '../../../helpers/server.ts'
+import { runSweep } from '../time.ts'
+import { ALERTS, makeWorld, type Delivery, type World } from '../world.ts'
 
 const mailServer = await startMailServer(t)
 const app = await startServer(t, {

@@ -1,7 +1,7 @@
 import type Joi from 'joi'
-import type { SealedColumn } from '../../server/security/rotate.ts'
-import type { Vault } from '../../server/security/vault.ts'
-import type { Destination } from './models.ts'
+import type { SealedColumn } from '../../../server/security/rotate.ts'
+import type { Vault } from '../../../server/security/vault.ts'
+import type { Destination } from '../models.ts'
 import { newSigningSecret } from './signature.ts'
 
 /** Stands for a secret wherever a config is shown; sent back, it means: keep what is stored. */

@@ -4,12 +4,12 @@ import net from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { postGuarded } from '../../../plugins/alerts/post.ts'
-import type { EgressPolicy } from '../../../server/security/egress.ts'
-import type { Resolve } from '../../../server/dns.ts'
-import { startReceiver } from '../../helpers/receiver.ts'
-import { startServer, type Reply } from '../../helpers/server.ts'
-import { ALERTS, makeWorld } from './world.ts'
+import { postGuarded } from '../../../../plugins/alerts/destinations/post.ts'
+import type { EgressPolicy } from '../../../../server/security/egress.ts'
+import type { Resolve } from '../../../../server/dns.ts'
+import { startReceiver } from '../../../helpers/receiver.ts'
+import { startServer, type Reply } from '../../../helpers/server.ts'
+import { ALERTS, makeWorld } from '../world.ts'
 
 const words = (text: string) => text.trim().split(/\s+/)
 

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
-import { invalidField } from '../../server/http/errors.ts'
-import { Registry } from '../../server/registry.ts'
+import { invalidField } from '../../../server/http/errors.ts'
+import { Registry } from '../../../server/registry.ts'
 import type { DestinationType, Payload } from './destination.ts'
 
 declare module '@hapi/hapi' {

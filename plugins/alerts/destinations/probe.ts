@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { isIP } from 'node:net'
-import { guardedSocket, type EgressPolicy } from '../../server/security/egress.ts'
+import { guardedSocket, type EgressPolicy } from '../../../server/security/egress.ts'
 import { causeOf } from './causes.ts'
 
 /** Milliseconds for the name, the connection and the certificate together: somebody waits for the reply. */

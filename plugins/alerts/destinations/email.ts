@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
-import type { Letter, Mail, Posted } from '../../server/mail.ts'
+import type { Letter, Mail, Posted } from '../../../server/mail.ts'
 import { failure, type DestinationType, type Message, type Outcome } from './destination.ts'
 import { mailBody, withFooter, type MailBody } from './email-body.ts'
-import { lowerCased, type Subscriptions } from './rules/subscriptions.ts'
+import { lowerCased, type Subscriptions } from '../rules/subscriptions.ts'
 
 interface EmailConfig {
   to: string[]

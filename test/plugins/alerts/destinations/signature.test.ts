@@ -2,14 +2,18 @@ import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
-import { deliver, retry, type AttemptData } from '../../../plugins/alerts/delivery/delivery.ts'
-import type { Destination } from '../../../plugins/alerts/models.ts'
-import { firstSigningSecret, rotateSigningSecret, signingSecrets } from '../../../plugins/alerts/secrets.ts'
-import { newSigningSecret, signatures } from '../../../plugins/alerts/signature.ts'
-import { makeVault } from '../../../server/security/vault.ts'
-import { startReceiver, type Received } from '../../helpers/receiver.ts'
-import { SECRET_KEY, startServer } from '../../helpers/server.ts'
-import { ALERTS, makeWorld } from './world.ts'
+import { deliver, retry, type AttemptData } from '../../../../plugins/alerts/delivery/delivery.ts'
+import type { Destination } from '../../../../plugins/alerts/models.ts'
+import {
+  firstSigningSecret,
+  rotateSigningSecret,
+  signingSecrets,
+} from '../../../../plugins/alerts/destinations/secrets.ts'
+import { newSigningSecret, signatures } from '../../../../plugins/alerts/destinations/signature.ts'
+import { makeVault } from '../../../../server/security/vault.ts'
+import { startReceiver, type Received } from '../../../helpers/receiver.ts'
+import { SECRET_KEY, startServer } from '../../../helpers/server.ts'
+import { ALERTS, makeWorld } from '../world.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

@@ -2,9 +2,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { postGuarded } from '../../../plugins/alerts/post.ts'
-import type { Outcome } from '../../../plugins/alerts/destination.ts'
-import { startReceiver, type Behaviour, type ReceiverOptions } from '../../helpers/receiver.ts'
+import { postGuarded } from '../../../../plugins/alerts/destinations/post.ts'
+import type { Outcome } from '../../../../plugins/alerts/destinations/destination.ts'
+import { startReceiver, type Behaviour, type ReceiverOptions } from '../../../helpers/receiver.ts'
 
 const loopback = { allow: ['127.0.0.0/8'] }
 
