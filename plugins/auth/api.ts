@@ -3,7 +3,7 @@ import type { Transaction } from '../../server/database/database.ts'
 import type { AuditOrigin } from '../../server/http/audit.ts'
 import type { Plan } from '../../server/settings/config.ts'
 import type { AuditVerdict } from './audit-log.ts'
-import type { IdentityProvider, MagicTicket } from './identities.ts'
+import type { IdentityProvider, MagicTicket } from './oauth/identities.ts'
 import type { MadeProspect } from './prospects.ts'
 
 /** What the command line and other features may ask of accounts, as `server.plugins.auth`. */

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import got from 'got'
 import jwt from 'jsonwebtoken'
 import Provider from 'oidc-provider'
-import { certify } from '../../helpers/certificates.ts'
-import { startReceiver, type Receiver } from '../../helpers/receiver.ts'
-import type { TestServer } from '../../helpers/server.ts'
+import { certify } from '../../../helpers/certificates.ts'
+import { startReceiver, type Receiver } from '../../../helpers/receiver.ts'
+import type { TestServer } from '../../../helpers/server.ts'
 
 interface Teardown {
   teardown(down: () => unknown): unknown

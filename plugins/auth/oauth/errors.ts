@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import * as openid from 'openid-client'
-import { apiError, hasErrorData } from '../../server/http/errors.ts'
+import { apiError, hasErrorData } from '../../../server/http/errors.ts'
 
 /** Faults of an answer that claims to belong to a sign-in, and does not. */
 const FOREIGN = new Set([

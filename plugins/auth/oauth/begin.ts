@@ -1,9 +1,9 @@
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi'
 import * as openid from 'openid-client'
-import { unprocessable } from '../../server/http/errors.ts'
-import { cookieOf, keepAttempt, type NewAttempt } from './oauth-attempts.ts'
-import { providerFailure } from './oauth-errors.ts'
-import type { Provider } from './oauth-providers.ts'
+import { unprocessable } from '../../../server/http/errors.ts'
+import { cookieOf, keepAttempt, type NewAttempt } from './attempts.ts'
+import { providerFailure } from './errors.ts'
+import type { Provider } from './providers.ts'
 
 /**
  * Begins an attempt at a provider.

@@ -1,9 +1,9 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Request, Server, ServerStateCookieOptions } from '@hapi/hapi'
-import { rows } from '../../server/database/database.ts'
-import type { Linker } from './oauth-links.ts'
-import type { Checks } from './oauth-providers.ts'
-import { sha256 } from './tokens.ts'
+import { rows } from '../../../server/database/database.ts'
+import type { Linker } from './links.ts'
+import type { Checks } from './providers.ts'
+import { sha256 } from '../tokens.ts'
 
 /** What an attempt at a provider is for: a sign-in, or with a `linker` the link of an account to their user. */
 export interface NewAttempt {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import { makeStage } from '../../helpers/world.ts'
-import { authorizeOf, BASE, Browser, callbackOf, newcomer, startIssuer, type Person } from './oauth-world.ts'
+import { makeStage } from '../../../helpers/world.ts'
+import { authorizeOf, BASE, Browser, callbackOf, newcomer, startIssuer, type Person } from './world.ts'
 
 const issuer = await startIssuer(t, ['local', 'other'])
 const { app, tenant } = await makeStage(t, { settings: { BASE_URL: BASE, ...issuer.settings } })

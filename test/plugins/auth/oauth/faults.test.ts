@@ -3,9 +3,9 @@ import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import t from 'tap'
-import { startReceiver } from '../../helpers/receiver.ts'
-import { startServer } from '../../helpers/server.ts'
-import { authorizeOf, BASE, Browser, callbackOf, newcomer, startForger } from './oauth-world.ts'
+import { startReceiver } from '../../../helpers/receiver.ts'
+import { startServer } from '../../../helpers/server.ts'
+import { authorizeOf, BASE, Browser, callbackOf, newcomer, startForger } from './world.ts'
 
 const CLIENT = 'tidemark-forger'
 const forger = await startForger(t, CLIENT)

@@ -1,10 +1,10 @@
 import type { Server } from '@hapi/hapi'
-import { audit, type AuditEvent, type AuditOrigin } from '../../server/http/audit.ts'
-import { rows, type Transaction } from '../../server/database/database.ts'
-import { apiError } from '../../server/http/errors.ts'
-import { createCompany, createUser, IS_EMAIL_PROVEN } from './accounts.ts'
-import type { User } from './models.ts'
-import { makeTicket } from './tickets.ts'
+import { audit, type AuditEvent, type AuditOrigin } from '../../../server/http/audit.ts'
+import { rows, type Transaction } from '../../../server/database/database.ts'
+import { apiError } from '../../../server/http/errors.ts'
+import { createCompany, createUser, IS_EMAIL_PROVEN } from '../accounts.ts'
+import type { User } from '../models.ts'
+import { makeTicket } from '../tickets.ts'
 
 /** Somebody who came with a good token of ours. */
 export interface Guest {

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
-import { isIssuerOf } from '../../../plugins/auth/oauth-providers.ts'
-import { startServer } from '../../helpers/server.ts'
-import { authorizeOf, BASE, Browser, callbackOf, newcomer, startIssuer, type Person } from './oauth-world.ts'
+import { isIssuerOf } from '../../../../plugins/auth/oauth/providers.ts'
+import { startServer } from '../../../helpers/server.ts'
+import { authorizeOf, BASE, Browser, callbackOf, newcomer, startIssuer, type Person } from './world.ts'
 
 const issuer = await startIssuer(t, ['local'])
 const second = await startIssuer(t, ['second'])

@@ -1,6 +1,6 @@
 import got, { type Method } from 'got'
 import type { CustomFetch } from 'openid-client'
-import { guardedAgent, type EgressPolicy } from '../../server/security/egress.ts'
+import { guardedAgent, type EgressPolicy } from '../../../server/security/egress.ts'
 
 /** Milliseconds that a provider has for each answer. */
 const TOTAL_MS = 5_000

@@ -1,13 +1,13 @@
 import type { Server } from '@hapi/hapi'
-import { audit, type AuditEvent, type AuditOrigin } from '../../server/http/audit.ts'
-import { rows, type Transaction } from '../../server/database/database.ts'
-import { apiError } from '../../server/http/errors.ts'
-import { createCompany, createUser, IS_EMAIL_PROVEN } from './accounts.ts'
-import { acceptInvitation, findInvitation } from './invitations.ts'
-import type { User } from './models.ts'
-import type { Identity, Provider } from './oauth-providers.ts'
-import { schemas } from './schemas.ts'
-import { makeTicket } from './tickets.ts'
+import { audit, type AuditEvent, type AuditOrigin } from '../../../server/http/audit.ts'
+import { rows, type Transaction } from '../../../server/database/database.ts'
+import { apiError } from '../../../server/http/errors.ts'
+import { createCompany, createUser, IS_EMAIL_PROVEN } from '../accounts.ts'
+import { acceptInvitation, findInvitation } from '../invitations.ts'
+import type { User } from '../models.ts'
+import type { Identity, Provider } from './providers.ts'
+import { schemas } from '../schemas.ts'
+import { makeTicket } from '../tickets.ts'
 
 /** Seconds in which a ticket of a sign-in is exchanged: the browser does it at once. */
 const TICKET_SECONDS = 2 * 60
