@@ -7,7 +7,7 @@ import { rows, type Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/http/errors.ts'
 import type { Company, User } from './models.ts'
 import { acceptInvitation, findInvitation } from './invitations.ts'
-import { hashPassword, inTurn, refuseWeak } from './passwords.ts'
+import { hashPassword, inTurn, refuseWeak } from './sign-in/passwords.ts'
 
 /** A user with the company they belong to. */
 export interface Account {

@@ -7,7 +7,7 @@ import { apiError } from '../../server/http/errors.ts'
 import { envelope } from '../../server/http/replies.ts'
 import { replies } from './records.ts'
 import { schemas } from './schemas.ts'
-import { sha256 } from './tokens.ts'
+import { sha256 } from './sign-in/tokens.ts'
 
 /** How the keys of demo sessions start. */
 export const DEMO_START = 'aa_demo_'

@@ -8,7 +8,7 @@ import { countActive, createKey, findKey, keyEvent, listKeys, revokeKey } from '
 import { presentKey } from './present.ts'
 import { replies } from './records.ts'
 import { schemas } from './schemas.ts'
-import { holdAsker } from './hold-users.ts'
+import { holdAsker } from './require-admin.ts'
 
 const tags = ['api', 'api-keys']
 const key = '/api/v1/api-keys/{key_id}'

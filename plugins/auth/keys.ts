@@ -8,7 +8,7 @@ import { apiError } from '../../server/http/errors.ts'
 import { PLAN_LIMITS } from '../../server/http/limits.ts'
 import { newestFirst, type Page } from '../../server/http/page.ts'
 import { ApiKey, Company } from './models.ts'
-import { sha256 } from './tokens.ts'
+import { sha256 } from './sign-in/tokens.ts'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const START = 'aa_live_'

@@ -8,7 +8,7 @@ import { findCompany } from './accounts.ts'
 import type { Guest, IdentityProvider, MagicTicket } from './oauth/identities.ts'
 import type { User } from './models.ts'
 import { schemas } from './schemas.ts'
-import { sha256 } from './tokens.ts'
+import { sha256 } from './sign-in/tokens.ts'
 
 /** A prospect as the command line tells it; the token is not kept. */
 export interface MadeProspect {

@@ -5,13 +5,13 @@ import type { Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/http/errors.ts'
 import { register } from './accounts.ts'
 import { Company, User } from './models.ts'
-import { callerUser, wrongPassword } from './own-password.ts'
-import { hashPassword, inTurn, isPassword, refuseWeak } from './passwords.ts'
+import { callerUser, wrongPassword } from './sign-in/own-password.ts'
+import { hashPassword, inTurn, isPassword, refuseWeak } from './sign-in/passwords.ts'
 import { presentUser } from './present.ts'
 import { replies } from './records.ts'
 import { schemas } from './schemas.ts'
-import { endAccess, endSession, refreshSession } from './sessions.ts'
-import { signIn } from './sign-in.ts'
+import { endAccess, endSession, refreshSession } from './sign-in/sessions.ts'
+import { signIn } from './sign-in/sign-in.ts'
 
 const tags = ['api', 'auth']
 

@@ -7,7 +7,7 @@ import { acceptInvitation, findInvitation } from '../invitations.ts'
 import type { User } from '../models.ts'
 import type { Identity, Provider } from './providers.ts'
 import { schemas } from '../schemas.ts'
-import { makeTicket } from '../tickets.ts'
+import { makeTicket } from '../sign-in/one-time-tokens.ts'
 
 /** Seconds in which a ticket of a sign-in is exchanged: the browser does it at once. */
 const TICKET_SECONDS = 2 * 60

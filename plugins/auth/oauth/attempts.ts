@@ -3,7 +3,7 @@ import type { Request, Server, ServerStateCookieOptions } from '@hapi/hapi'
 import { rows } from '../../../server/database/database.ts'
 import type { Linker } from './links.ts'
 import type { Checks } from './providers.ts'
-import { sha256 } from '../tokens.ts'
+import { sha256 } from '../sign-in/tokens.ts'
 
 /** What an attempt at a provider is for: a sign-in, or with a `linker` the link of an account to their user. */
 export interface NewAttempt {

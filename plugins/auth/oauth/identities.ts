@@ -4,7 +4,7 @@ import { rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { createCompany, createUser, IS_EMAIL_PROVEN } from '../accounts.ts'
 import type { User } from '../models.ts'
-import { makeTicket } from '../tickets.ts'
+import { makeTicket } from '../sign-in/one-time-tokens.ts'
 
 /** Somebody who came with a good token of ours. */
 export interface Guest {

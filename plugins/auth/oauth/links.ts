@@ -3,12 +3,12 @@ import { inCompany } from '../../../server/http/access.ts'
 import { audit, auditRequest, type AuditOrigin } from '../../../server/http/audit.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError, hasCode, unprocessable } from '../../../server/http/errors.ts'
-import { auditAfterwards } from '../afterwards.ts'
+import { auditAfterwards } from '../deferred-audit.ts'
 import { User } from '../models.ts'
 import { verified } from './accounts.ts'
 import { isIssuerOf, type Identity, type Provider } from './providers.ts'
-import { callerUser, confirmPassword, wrongPassword } from '../own-password.ts'
-import { endAccess } from '../sessions.ts'
+import { callerUser, confirmPassword, wrongPassword } from '../sign-in/own-password.ts'
+import { endAccess } from '../sign-in/sessions.ts'
 
 /** The signed-in user who began to link a provider, and the session that they did it in. */
 export interface Linker {

@@ -15,7 +15,7 @@ import { makeProviders, providerOf, type Identity, type Provider } from './provi
 import { presentUser } from '../present.ts'
 import { linked, signedIn, signedInExample } from '../records.ts'
 import { providerParams as params } from '../schemas.ts'
-import { redeemTicket } from '../tickets.ts'
+import { redeemTicket } from '../sign-in/one-time-tokens.ts'
 
 const tags = ['api', 'oauth']
 /** Signing in through a provider, there and back, and linking one. */

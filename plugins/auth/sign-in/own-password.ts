@@ -1,8 +1,8 @@
 import type { Request } from '@hapi/hapi'
-import { caller } from '../../server/http/access.ts'
-import type { Transaction } from '../../server/database/database.ts'
-import { apiError } from '../../server/http/errors.ts'
-import { User } from './models.ts'
+import { caller } from '../../../server/http/access.ts'
+import type { Transaction } from '../../../server/database/database.ts'
+import { apiError } from '../../../server/http/errors.ts'
+import { User } from '../models.ts'
 import { inTurn, isPassword } from './passwords.ts'
 
 /**

@@ -1,11 +1,11 @@
 import type { ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
-import { access } from '../../server/http/access.ts'
-import { placeOf } from '../../server/http/audit.ts'
-import { presentUser } from './present.ts'
-import { replies } from './records.ts'
-import { schemas } from './schemas.ts'
-import { redeemTicket } from './tickets.ts'
+import { access } from '../../../server/http/access.ts'
+import { placeOf } from '../../../server/http/audit.ts'
+import { presentUser } from '../present.ts'
+import { replies } from '../records.ts'
+import { schemas } from '../schemas.ts'
+import { redeemTicket } from './one-time-tokens.ts'
 
 const exchange = Joi.object({ ticket: Joi.string().min(1).max(200).required() })
   .required()

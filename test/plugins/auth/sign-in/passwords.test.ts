@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { hashPassword, isOutdated, isPassword, refuseWeak } from '../../../plugins/auth/passwords.ts'
+import {
+  hashPassword,
+  isOutdated,
+  isPassword,
+  refuseWeak,
+} from '../../../../plugins/auth/sign-in/passwords.ts'
 
 const listed = readFileSync('plugins/auth/common-passwords.txt', 'utf8').split('\n').filter(Boolean)
 const EMAIL = 'grace.hopper@example.com'

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { hash, parseOptions, verify } from '@node-rs/argon2'
-import { packageRoot } from '../../server/settings/config.ts'
-import { apiError } from '../../server/http/errors.ts'
+import { packageRoot } from '../../../server/settings/config.ts'
+import { apiError } from '../../../server/http/errors.ts'
 
 /** Argon2id, the parameters that OWASP names first for it: 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }

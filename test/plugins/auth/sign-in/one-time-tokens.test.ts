@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { makeStage } from '../../helpers/world.ts'
+import { makeStage } from '../../../helpers/world.ts'
 
 const { app, tenant } = await makeStage(t)
 const [owner] = await app.query('select id from users where email = $1', [tenant.email])
@@ -65,7 +65,7 @@ t.test('five a minute of an address are looked at', async t => {
 })
 
 t.test('tickets and sign-ins that ran out are swept', async t => {
-  const { sweep } = await import('../../../plugins/auth/jobs.ts')
+  const { sweep } = await import('../../../../plugins/auth/jobs.ts')
   await make(0)
   const kept = await make()
   await app.query(

@@ -1,11 +1,11 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Request, Server } from '@hapi/hapi'
 import { v7 as uuid } from 'uuid'
-import { SCOPE_OF_ROLE, type Caller, type Role } from '../../server/http/access.ts'
-import type { Plan } from '../../server/settings/config.ts'
-import { audit, placeOf } from '../../server/http/audit.ts'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { apiError } from '../../server/http/errors.ts'
+import { SCOPE_OF_ROLE, type Caller, type Role } from '../../../server/http/access.ts'
+import type { Plan } from '../../../server/settings/config.ts'
+import { audit, placeOf } from '../../../server/http/audit.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { apiError } from '../../../server/http/errors.ts'
 import {
   ACCESS_SECONDS,
   firstRefresh,

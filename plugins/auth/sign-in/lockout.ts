@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import { apiError } from '../../server/http/errors.ts'
+import { apiError } from '../../../server/http/errors.ts'
 
 // Failures are counted before the password is looked at, so that many guesses at once are not more guesses.
 const ATTEMPT = `

@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import jwt from 'jsonwebtoken'
 import { stringify as uuidText, parse as uuidBytes } from 'uuid'
-import type { Vault } from '../../server/security/vault.ts'
+import type { Vault } from '../../../server/security/vault.ts'
 
 /** Seconds an access token lives. */
 export const ACCESS_SECONDS = 15 * 60
