@@ -3,8 +3,8 @@ import { sql } from '../../connectors/sql.ts'
 import type { CheckContext, Question, TableRule } from '../check.ts'
 import { rowCount } from '../measures.ts'
 import { invalidRow, readRows, rowMeasures } from '../rows.ts'
-import { checkCustomSql, parseCustomSql, type CustomSql } from '../sql-safety.ts'
-import { asksVolatile, rowsOf, written } from '../sql-written.ts'
+import { checkCustomSql, parseCustomSql, type CustomSql } from '../sql/safety.ts'
+import { asksVolatile, rowsOf, written } from '../sql/written.ts'
 
 type CustomSqlConfig = {
   sql_expression: string

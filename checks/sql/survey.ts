@@ -1,5 +1,5 @@
-import type { Call } from '../connectors/dialect.ts'
-import { isDenied, isDeniedTable } from './sql-denied.ts'
+import type { Call } from '../../connectors/dialect.ts'
+import { isDenied, isDeniedTable } from './denied.ts'
 
 /** What a text of CUSTOM_SQL mentions. */
 export interface Survey {

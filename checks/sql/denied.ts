@@ -1,4 +1,4 @@
-import type { Call } from '../connectors/dialect.ts'
+import type { Call } from '../../connectors/dialect.ts'
 
 /**
  * Functions that a read-only session does not stop: they read files, use the network, wait, lock, change the

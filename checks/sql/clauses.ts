@@ -1,5 +1,5 @@
-import type { Clause, Lexicon } from '../connectors/lexicon.ts'
-import { isOperand, type Token } from './sql-lexer.ts'
+import type { Clause, Lexicon } from '../../connectors/lexicon.ts'
+import { isOperand, type Token } from './lexer.ts'
 
 /**
  * Puts what only one engine has into PostgreSQL's grammar, so that the parser sees the same calls, columns, tables and

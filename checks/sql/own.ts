@@ -1,8 +1,8 @@
-import type { Lexicon } from '../connectors/lexicon.ts'
-import { toPostgresql } from './sql-clauses.ts'
-import { isDenied } from './sql-denied.ts'
-import { isOperand, lex, type Token } from './sql-lexer.ts'
-import { MAX_NAME_BYTES, type Lexed, type Piece } from './sql-text.ts'
+import type { Lexicon } from '../../connectors/lexicon.ts'
+import { toPostgresql } from './clauses.ts'
+import { isDenied } from './denied.ts'
+import { isOperand, lex, type Token } from './lexer.ts'
+import { MAX_NAME_BYTES, type Lexed, type Piece } from './text.ts'
 
 /**
  * Reads a text in an engine's own SQL. What is sent and what is analysed are both written from the same words and signs:

@@ -1,5 +1,5 @@
 import { scanSync } from 'libpg-query'
-import type { Token } from './sql-lexer.ts'
+import type { Token } from './lexer.ts'
 
 /** Words after which a list begins. */
 const BEFORE_LIST = new Set(['select', 'by'])
