@@ -1,7 +1,14 @@
 /** When the next update of a table is due, learned from the times of its updates. */
 import { DAY, HOUR, slotsAt, WEEK } from './detector/calendar.ts'
 import { median } from './detector/robust.ts'
-import { learnPace, momentOnClock, secondsOnClock, SHORTEST_GAP, slotOf, type Pace } from './pace.ts'
+import {
+  learnPace,
+  momentOnClock,
+  secondsOnClock,
+  SHORTEST_GAP,
+  slotOf,
+  type Pace,
+} from './activity-clock.ts'
 
 export interface Cadence {
   /** When the next update usually comes, epoch seconds. */

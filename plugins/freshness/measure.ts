@@ -1,4 +1,4 @@
-import { discreet } from '../../checks/discretion.ts'
+import { discreet } from '../../checks/redact.ts'
 import { tablePath, type TableRef } from '../../connectors/catalog.ts'
 import type { Connection, Value } from '../../connectors/connector.ts'
 import type { Dialect } from '../../connectors/dialect.ts'

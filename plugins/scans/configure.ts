@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { lacking, type CheckType } from '../../checks/check.ts'
 import { contextOf } from '../../checks/plan.ts'
-import { ask } from '../../checks/questions.ts'
+import { ask } from '../../checks/engine-validation.ts'
 import type { ColumnInfo } from '../../connectors/catalog.ts'
 import type { Connection } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'

@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import type { Outcome } from '../../checks/check.ts'
-import { discreet } from '../../checks/discretion.ts'
+import { discreet } from '../../checks/redact.ts'
 import { historyOf, timestampColumn, type HistoryPoint } from '../../checks/history.ts'
 import { explain } from '../../checks/scan.ts'
 import { ConnectorError } from '../../connectors/errors.ts'

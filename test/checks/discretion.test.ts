@@ -1,5 +1,5 @@
 import t from 'tap'
-import { discreet } from '../../checks/discretion.ts'
+import { discreet } from '../../checks/redact.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../../connectors/errors.ts'
 import { mysqlError } from '../../connectors/mysql/errors.ts'
 import { check, run } from './scans.ts'
