@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { running } from '../../helpers/source.ts'
 import { discover, makeStage } from '../../helpers/world.ts'
-import { metricWorld } from '../metric-world.ts'
+import { metricWorld } from '../metrics/world.ts'
 
 /** One server for all tests of this file, which have a source each. */
 const stage = await makeStage(t)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { refreshJob } from '../../../plugins/freshness/jobs.ts'
-import { sentDuring } from '../metric-world.ts'
+import { sentDuring } from '../metrics/world.ts'
 import { explicit, startWorlds } from './worlds.ts'
 
 const { server, tenant, stranger, query, world } = await startWorlds(t)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { makeStage } from '../../../helpers/world.ts'
-import { metricWorld, sentDuring } from '../../metric-world.ts'
+import { metricWorld, sentDuring } from '../../metrics/world.ts'
 
 /** One server for all tests of this file, which have a source each. */
 const stage = await makeStage(t)

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { replay as verdictsOf, start } from '../../checks/detector.ts'
-import { replay, tally } from '../../plugins/metrics/replay.ts'
-import { makeStage } from '../helpers/world.ts'
-import { metricWorld, type MetricWorld } from './metric-world.ts'
+import { replay as verdictsOf, start } from '../../../checks/detector.ts'
+import { replay, tally } from '../../../plugins/metrics/replay.ts'
+import { makeStage } from '../../helpers/world.ts'
+import { metricWorld, type MetricWorld } from './world.ts'
 
 /** One server for all tests of this file, which have a source each. */
 const stage = await makeStage(t)

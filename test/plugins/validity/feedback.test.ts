@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
-import { makeStage } from '../helpers/world.ts'
-import { pastRules } from './validity-past.ts'
+import { makeStage } from '../../helpers/world.ts'
+import { pastRules } from './past.ts'
 
 /** One server for all tests of this file, which have a source each. */
 const stage = await makeStage(t)

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { isActive } from '../../checks/detector.ts'
-import { discover, makeStage } from '../helpers/world.ts'
-import { pastRules } from './validity-past.ts'
+import { isActive } from '../../../checks/detector.ts'
+import { discover, makeStage } from '../../helpers/world.ts'
+import { pastRules } from './past.ts'
 
 /** One server for all tests of this file, which have a source each. */
 const stage = await makeStage(t)

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { isActive } from '../../checks/detector.ts'
-import { discover, makeStage, makeWorldOn } from '../helpers/world.ts'
-import { untilWaiting } from './catalog/discovery/lock-waits.ts'
+import { isActive } from '../../../checks/detector.ts'
+import { discover, makeStage, makeWorldOn } from '../../helpers/world.ts'
+import { untilWaiting } from '../catalog/discovery/lock-waits.ts'
 
 interface Teardown {
   teardown(down: () => unknown): unknown

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startServer } from '../helpers/server.ts'
+import { startServer } from '../../helpers/server.ts'
 
 const dataDir = t.testdir({ demo: {} })
 const { server, ask, query } = await startServer(t, {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { discover, makeStage, makeWorldOn } from '../helpers/world.ts'
+import { discover, makeStage, makeWorldOn } from '../../helpers/world.ts'
 
 /** One server for all tests of this file, which have a source each. */
 const stage = await makeStage(t)

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { checkJob } from '../../plugins/scans/check-job.ts'
-import { discover, makeStage, makeWorldOn } from '../helpers/world.ts'
+import { checkJob } from '../../../plugins/scans/check-job.ts'
+import { discover, makeStage, makeWorldOn } from '../../helpers/world.ts'
 
 /** One server for all tests of this file, which have a source each. No sweep runs but those that a test asks for. */
 const stage = await makeStage(t)

@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
-import { withPlace } from '../../plugins/catalog/sources/session-slots.ts'
-import { checkJob } from '../../plugins/freshness/jobs.ts'
-import { scanJob } from '../../plugins/scans/jobs.ts'
-import { running } from '../helpers/source.ts'
-import { discover, makeStage, makeWorldOn } from '../helpers/world.ts'
+import { withPlace } from '../../../plugins/catalog/sources/session-slots.ts'
+import { checkJob } from '../../../plugins/freshness/jobs.ts'
+import { scanJob } from '../../../plugins/scans/jobs.ts'
+import { running } from '../../helpers/source.ts'
+import { discover, makeStage, makeWorldOn } from '../../helpers/world.ts'
 
 /** One server for all tests of this file, which have a source each. */
 const stage = await makeStage(t)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { startServer, type Tenant } from '../helpers/server.ts'
+import { startServer, type Tenant } from '../../helpers/server.ts'
 
 const { server, query, signUp } = await startServer(t)
 const [tenant, stranger] = [await signUp(), await signUp('Other')]

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { makeStage } from '../helpers/world.ts'
-import { untilWaiting } from './catalog/discovery/lock-waits.ts'
-import { metricWorld, type MetricWorld } from './metric-world.ts'
+import { makeStage } from '../../helpers/world.ts'
+import { untilWaiting } from '../catalog/discovery/lock-waits.ts'
+import { metricWorld, type MetricWorld } from './world.ts'
 
 /** One server for all tests of this file, which have a source each. */
 const stage = await makeStage(t)

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { replay } from '../../plugins/validity/replay.ts'
-import { pastRules, type Remembered } from './validity-past.ts'
-import { logPostgresql } from '../helpers/statement-log.ts'
-import { discover, makeStage } from '../helpers/world.ts'
+import { replay } from '../../../plugins/validity/replay.ts'
+import { pastRules, type Remembered } from './past.ts'
+import { logPostgresql } from '../../helpers/statement-log.ts'
+import { discover, makeStage } from '../../helpers/world.ts'
 
 /** One server for all tests of this file, which have a source each. */
 const stage = await makeStage(t)

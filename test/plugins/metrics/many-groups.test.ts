@@ -1,6 +1,6 @@
 import t from 'tap'
-import { makeStage } from '../helpers/world.ts'
-import { metricWorld, sentDuring } from './metric-world.ts'
+import { makeStage } from '../../helpers/world.ts'
+import { metricWorld, sentDuring } from './world.ts'
 
 t.test('a thousand groups are learned some at a time, and told in a few words', async t => {
   const world = await metricWorld(

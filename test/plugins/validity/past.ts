@@ -1,4 +1,4 @@
-import { discover, makeWorldOn, type Stage } from '../helpers/world.ts'
+import { discover, makeWorldOn, type Stage } from '../../helpers/world.ts'
 
 /** An earlier result as it is stored: 1,000 rows, of which `invalid` are. */
 export interface Remembered {

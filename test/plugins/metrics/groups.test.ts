@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { nameOf } from '../../plugins/metrics/alert.ts'
-import { discover, makeWorld } from '../helpers/world.ts'
-import { metricOf, momentOf, type MetricWorld } from './metric-world.ts'
+import { nameOf } from '../../../plugins/metrics/alert.ts'
+import { discover, makeWorld } from '../../helpers/world.ts'
+import { metricOf, momentOf, type MetricWorld } from './world.ts'
 
 /** The part of a test that asserts. */
 type Asserts = Pick<typeof t, 'ok' | 'notOk' | 'equal'>

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { discover, makeWorldOn, type Stage, type World } from '../helpers/world.ts'
+import { discover, makeWorldOn, type Stage, type World } from '../../helpers/world.ts'
 
 interface Teardown {
   teardown(down: () => unknown): unknown

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { mariadbAbsent, startShop } from '../helpers/mariadb.ts'
-import { startServer } from '../helpers/server.ts'
-import { discover } from '../helpers/world.ts'
+import { mariadbAbsent, startShop } from '../../helpers/mariadb.ts'
+import { startServer } from '../../helpers/server.ts'
+import { discover } from '../../helpers/world.ts'
 
 t.test('rules and freshness of a MariaDB take its own SQL', { skip: mariadbAbsent }, async t => {
   const shop = await startShop(t)

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
-import { scanJob } from '../../plugins/scans/jobs.ts'
-import { startProxy } from '../helpers/proxy.ts'
-import { discover, makeStage, makeWorldOn } from '../helpers/world.ts'
+import { scanJob } from '../../../plugins/scans/jobs.ts'
+import { startProxy } from '../../helpers/proxy.ts'
+import { discover, makeStage, makeWorldOn } from '../../helpers/world.ts'
 
 /** One server for all tests of this file, which have a source each. */
 const stage = await makeStage(t)

@@ -1,9 +1,9 @@
 import t from 'tap'
-import type { DetectorState } from '../../checks/detector.ts'
-import { ValidityRule } from '../../plugins/validity/models.ts'
-import { record } from '../../plugins/validity/record.ts'
-import { makeStage } from '../helpers/world.ts'
-import { pastRules } from './validity-past.ts'
+import type { DetectorState } from '../../../checks/detector.ts'
+import { ValidityRule } from '../../../plugins/validity/models.ts'
+import { record } from '../../../plugins/validity/record.ts'
+import { makeStage } from '../../helpers/world.ts'
+import { pastRules } from './past.ts'
 
 /** One server for all tests of this file, which have a source each. */
 const stage = await makeStage(t)

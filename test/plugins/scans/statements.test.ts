@@ -1,16 +1,16 @@
 import t from 'tap'
-import { scanJob } from '../../plugins/scans/jobs.ts'
-import { mariadbAbsent, startShop } from '../helpers/mariadb.ts'
-import { startServer, type Tenant, type TestServer } from '../helpers/server.ts'
-import { startSource } from '../helpers/source.ts'
+import { scanJob } from '../../../plugins/scans/jobs.ts'
+import { mariadbAbsent, startShop } from '../../helpers/mariadb.ts'
+import { startServer, type Tenant, type TestServer } from '../../helpers/server.ts'
+import { startSource } from '../../helpers/source.ts'
 import {
   logMariadb,
   logPostgresql,
   NOT_PREPARED,
   type Asked,
   type StatementLog,
-} from '../helpers/statement-log.ts'
-import { discover } from '../helpers/world.ts'
+} from '../../helpers/statement-log.ts'
+import { discover } from '../../helpers/world.ts'
 
 /** The part of a test that asserts. */
 type Asserts = Pick<typeof t, 'ok' | 'same'>

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { pageFile } from '../../plugins/public/pages.ts'
-import { discover, makeWorld, type World } from '../helpers/world.ts'
+import { pageFile } from '../../../plugins/public/pages.ts'
+import { discover, makeWorld, type World } from '../../helpers/world.ts'
 
 /** A group's value that is longer than titles show, cut in the middle of a character. */
 const LONG = `${'a long story '.repeat(3)}😀 and more`
