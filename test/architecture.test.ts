@@ -61,7 +61,7 @@ const engines = readSource('server/manifest.ts', readFileSync(join(root, 'server
 
 const isEngine = (target: string) => engines.some(engine => target.startsWith(engine))
 const isInterface = (target: string) =>
-  (target.startsWith('connectors/') && !isEngine(target)) || /^checks\/[^/]+\.ts$/.test(target)
+  (target.startsWith('connectors/') && !isEngine(target)) || /^checks\/(sql\/)?[^/]+\.ts$/.test(target)
 
 /** Imports of files of ours that a rule does not allow. */
 function wrongTargets({ imports }: Source, isAllowed: (target: string) => boolean): string[] {
@@ -100,12 +100,12 @@ const below: Record<string, string[]> = {
 }
 const usable = Object.keys(below)
 
-/** What may be asked of Boom outside server/errors.ts: telling its errors, and what strategies must throw. */
+/** What may be asked of Boom outside server/http/errors.ts: telling its errors, and what strategies must throw. */
 const boomUses: Record<string, RegExp> = {
-  'server/replies.ts': /^(isBoom|badRequest)$/,
-  'server/limits.ts': /^isBoom$/,
-  'server/drain.ts': /^isBoom$/,
-  'plugins/auth/strategies.ts': /^(isBoom|unauthorized)$/,
+  'server/http/replies.ts': /^(isBoom|badRequest)$/,
+  'server/http/limits.ts': /^isBoom$/,
+  'server/process/drain.ts': /^isBoom$/,
+  'plugins/auth/sign-in/strategies.ts': /^(isBoom|unauthorized)$/,
 }
 
 const rules: Rule[] = [
@@ -152,7 +152,7 @@ const rules: Rule[] = [
         : [],
     bad: [
       ['checks/x.ts', `import { postgresql } from '../connectors/postgresql/index.ts'`],
-      ['checks/rules/x.ts', `import { rows } from '../../server/database.ts'`],
+      ['checks/rules/x.ts', `import { rows } from '../../server/database/database.ts'`],
       ['checks/x.ts', `import pg from 'pg'`],
       ['checks/x.ts', `import { DatabaseSync } from 'node:sqlite'`],
     ],
@@ -190,7 +190,7 @@ const rules: Rule[] = [
     good: [
       [
         'plugins/scans/x.ts',
-        `import { scan } from '../../checks/scan.ts'\nimport { y } from './deep/y.ts'\nimport { sql } from '../../connectors/sql.ts'\nimport '../../server/page.ts'`,
+        `import { scan } from '../../checks/scan.ts'\nimport { y } from './deep/y.ts'\nimport { sql } from '../../connectors/sql.ts'\nimport '../../server/http/page.ts'`,
       ],
     ],
   },
@@ -260,19 +260,19 @@ const rules: Rule[] = [
     ],
   },
   {
-    promise: 'only server/jobs.ts and what it is split into know pg-boss',
+    promise: 'only server/jobs/ knows pg-boss',
     offences: source =>
-      /^server\/jobs(\.ts|\/\w+\.ts)$/.test(source.path) ? [] : wrongPackages(source, 'pg-boss'),
+      /^server\/jobs\/[\w-]+\.ts$/.test(source.path) ? [] : wrongPackages(source, 'pg-boss'),
     bad: [
       ['server/x.ts', `import type { Job } from 'pg-boss'`],
       ['plugins/x/job-queues.ts', `import type { Job } from 'pg-boss'`],
     ],
-    good: [['server/jobs.ts', `import { PgBoss } from 'pg-boss'`]],
+    good: [['server/jobs/jobs.ts', `import { PgBoss } from 'pg-boss'`]],
   },
   {
-    promise: 'only server/errors.ts makes HTTP errors; others may recognise them',
+    promise: 'only server/http/errors.ts makes HTTP errors; others may recognise them',
     offences: source => {
-      if (source.path === 'server/errors.ts') return []
+      if (source.path === 'server/http/errors.ts') return []
       const allowed = boomUses[source.path]
       if (!allowed) return wrongPackages(source, '@hapi/boom')
       const calls = [...source.text.matchAll(/\bnew Boom\b|\bBoom\.(\w+)\(/g)]
@@ -280,21 +280,21 @@ const rules: Rule[] = [
     },
     bad: [
       ['plugins/catalog/x.ts', `import { notFound } from '@hapi/boom'`],
-      ['server/replies.ts', `throw new Boom.Boom('x')`],
-      ['plugins/auth/strategies.ts', `throw Boom.forbidden('x')`],
+      ['server/http/replies.ts', `throw new Boom.Boom('x')`],
+      ['plugins/auth/sign-in/strategies.ts', `throw Boom.forbidden('x')`],
     ],
     good: [
-      ['server/errors.ts', `import Boom from '@hapi/boom'\nnew Boom.Boom('x')`],
+      ['server/http/errors.ts', `import Boom from '@hapi/boom'\nnew Boom.Boom('x')`],
       [
-        'plugins/auth/strategies.ts',
+        'plugins/auth/sign-in/strategies.ts',
         `import Boom from '@hapi/boom'\nthrow Boom.unauthorized(null, 'ApiKey')`,
       ],
     ],
   },
   {
-    promise: 'only server/config.ts reads the environment',
+    promise: 'only server/settings/config.ts reads the environment',
     offences: source =>
-      source.path === 'server/config.ts' || source.path.startsWith('plugin-template/test/')
+      source.path === 'server/settings/config.ts' || source.path.startsWith('plugin-template/test/')
         ? []
         : matches(
             source,
@@ -304,15 +304,15 @@ const rules: Rule[] = [
       ['server/x.ts', 'const { PORT } = process.env'],
       ['plugins/auth/x.ts', `import { env } from 'node:process'`],
     ],
-    good: [['server/config.ts', 'process.env.PORT']],
+    good: [['server/settings/config.ts', 'process.env.PORT']],
   },
   {
-    promise: 'only server/egress.ts judges addresses, and server/names.ts looks them up for it',
+    promise: 'only server/security/egress.ts judges addresses, and server/dns.ts looks them up for it',
     offences: source =>
       // The kit lets a team test against a database of its own, wherever it is; limits count callers by network.
-      source.path === 'server/egress.ts' ||
-      source.path === 'server/names.ts' ||
-      source.path === 'server/limits.ts' ||
+      source.path === 'server/security/egress.ts' ||
+      source.path === 'server/dns.ts' ||
+      source.path === 'server/http/limits.ts' ||
       source.path.startsWith('connectors/conformance/')
         ? []
         : [...wrongPackages(source, 'ipaddr.js', 'node:dns'), ...matches(source, /\bnew BlockList\b/g)],
@@ -321,7 +321,7 @@ const rules: Rule[] = [
       ['connectors/mysql/x.ts', `import ipaddr from 'ipaddr.js'`],
       ['server/x.ts', 'const list = new BlockList()'],
     ],
-    good: [['server/egress.ts', `import { lookup } from 'node:dns/promises'`]],
+    good: [['server/security/egress.ts', `import { lookup } from 'node:dns/promises'`]],
   },
   {
     promise: 'no source file has more than 350 lines',

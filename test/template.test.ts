@@ -92,18 +92,27 @@ await t.test('the package holds what a server needs, and no more', async t => {
   const { files, unpackedSize } = pack(staged)
   const paths = files.map(({ path }) => path)
   for (const path of [
-    ...['package.json', 'README.md', 'LICENSE', 'dist/server/main.js', 'plugins/auth/common-passwords.txt'],
+    ...[
+      'package.json',
+      'README.md',
+      'LICENSE',
+      'dist/server/main.js',
+      'plugins/auth/sign-in/common-passwords.txt',
+    ],
     ...['dist/connectors/index.js', 'dist/connectors/index.d.ts', 'dist/connectors/conformance.js'],
     ...['dist/checks/index.js', 'dist/checks/index.d.ts', 'dist/checks/conformance.js'],
-    ...['dist/plugins/alerts/destination.js', 'dist/plugins/alerts/destination.d.ts'],
-    'dist/plugins/alerts/conformance.js',
+    ...[
+      'dist/plugins/alerts/destinations/destination.js',
+      'dist/plugins/alerts/destinations/destination.d.ts',
+    ],
+    'dist/plugins/alerts/destinations/conformance.js',
     ...['dist/plugin-template/index.js', 'dist/plugin-template/reader/child.js'],
     ...readdirSync(join(source, 'plugins/public/docs')).map(name => `plugins/public/docs/${name}`),
   ]) {
     t.ok(paths.includes(path), path)
   }
   const others = paths.filter(path => !/^(dist|plugins\/public\/docs|plugin-template)\//.test(path))
-  t.same(others.sort(), ['LICENSE', 'README.md', 'package.json', 'plugins/auth/common-passwords.txt'])
+  t.same(others.sort(), ['LICENSE', 'README.md', 'package.json', 'plugins/auth/sign-in/common-passwords.txt'])
   t.same(
     paths.filter(
       path =>

@@ -6,7 +6,7 @@ import type { CompanyRow, Transaction } from '../../server/database/database.ts'
 /** A table of the catalog with its source, as the catalog gives them. */
 export type Loaded = NonNullable<Awaited<ReturnType<Server['plugins']['catalog']['load']>>>
 
-/** A row that stands for a check of one table, with the columns that `server/due.ts` asks for. */
+/** A row that stands for a check of one table, with the columns that `server/database/due.ts` asks for. */
 export interface Scheduled extends CompanyRow {
   sourceId: string
   tableId: string

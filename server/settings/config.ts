@@ -303,5 +303,5 @@ function camelCase(name: string): string {
 
 /** The folder of the package itself, for files that ship with it. */
 export const packageRoot = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? '..' : '../..', import.meta.url),
+  new URL(import.meta.url.endsWith('.ts') ? '../..' : '../../..', import.meta.url),
 )

@@ -28,7 +28,9 @@ const PRODUCT = 'tidemark'
  * ones are refused for their length already; they are kept so that the list is whole.
  */
 const common = new Set(
-  readFileSync(join(packageRoot, 'plugins/auth/common-passwords.txt'), 'utf8').split('\n').filter(Boolean),
+  readFileSync(join(packageRoot, 'plugins/auth/sign-in/common-passwords.txt'), 'utf8')
+    .split('\n')
+    .filter(Boolean),
 )
 
 let running = 0

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { PASSWORD } from './matrix-world.ts'
 
-/** Who may call a route, in the words of `access` in server/access.ts. */
+/** Who may call a route, in the words of `access` in server/http/access.ts. */
 export type Access =
   | 'open'
   | 'login'

@@ -7,7 +7,7 @@ import {
   refuseWeak,
 } from '../../../../plugins/auth/sign-in/passwords.ts'
 
-const listed = readFileSync('plugins/auth/common-passwords.txt', 'utf8').split('\n').filter(Boolean)
+const listed = readFileSync('plugins/auth/sign-in/common-passwords.txt', 'utf8').split('\n').filter(Boolean)
 const EMAIL = 'grace.hopper@example.com'
 
 /** Why a password is refused; null when it is good. */
