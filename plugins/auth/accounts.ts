@@ -6,7 +6,7 @@ import { audit, type AuditOrigin } from '../../server/http/audit.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/http/errors.ts'
 import type { Company, User } from './models.ts'
-import { acceptInvitation, findInvitation } from './invitations.ts'
+import { acceptInvitation, findInvitation } from './users/invitations.ts'
 import { hashPassword, inTurn, refuseWeak } from './sign-in/passwords.ts'
 
 /** A user with the company they belong to. */

@@ -2,9 +2,9 @@ import type { Scope } from '../../server/http/access.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { AuditOrigin } from '../../server/http/audit.ts'
 import type { Plan } from '../../server/settings/config.ts'
-import type { AuditVerdict } from './audit-log.ts'
-import type { IdentityProvider, MagicTicket } from './oauth/identities.ts'
-import type { MadeProspect } from './prospects.ts'
+import type { AuditVerdict } from './audit-log/audit-log.ts'
+import type { IdentityProvider, MagicTicket } from './prospects/identity-provider.ts'
+import type { MadeProspect } from './prospects/prospects.ts'
 
 /** What the command line and other features may ask of accounts, as `server.plugins.auth`. */
 export interface AuthApi {

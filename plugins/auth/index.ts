@@ -1,16 +1,16 @@
 import type { Plugin } from '@hapi/hapi'
-import { installAfterwards } from './deferred-audit.ts'
+import { installAfterwards } from './audit-log/deferred-audit.ts'
 import './api.ts'
-import { auditRoutes } from './audit-routes.ts'
+import { auditRoutes } from './audit-log/routes.ts'
 import { authApi } from './auth-api.ts'
-import { demoRoutes } from './demo.ts'
+import { demoRoutes } from './sign-in/demo-sessions.ts'
 import { sweep } from './jobs.ts'
-import { keyRoutes } from './key-routes.ts'
+import { keyRoutes } from './api-keys/routes.ts'
 import { oauthRoutes } from './oauth/routes.ts'
-import { routes } from './routes.ts'
+import { routes } from './sign-in/routes.ts'
 import { addStrategies } from './sign-in/strategies.ts'
 import { ticketRoutes } from './sign-in/one-time-token-routes.ts'
-import { userRoutes } from './user-routes.ts'
+import { userRoutes } from './users/routes.ts'
 
 /** Companies, users, sessions and API keys. */
 export const auth: Plugin<undefined> = {

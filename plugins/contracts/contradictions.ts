@@ -2,7 +2,7 @@
  * What a schema cannot see: names that are there twice, and references to what is not there. A contract may be
  * unfinished and still valid, so these are warnings. Nothing here trusts the shape: the contract may be invalid.
  */
-import type { Claim } from './judge.ts'
+import type { Claim } from './validation.ts'
 import { columnsOf, elementsOf, type Element } from './elements.ts'
 
 type Path = readonly string[]

@@ -1,8 +1,8 @@
 import type { Plugin } from '@hapi/hapi'
 import { readContentType, routes } from './routes.ts'
-import { makeValidator } from './validate.ts'
+import { makeValidator } from './validator.ts'
 
-export { validateText } from './validate.ts'
+export { validateText } from './validator.ts'
 
 /** Data contracts of the Open Data Contract Standard, validated for anybody. */
 export const contracts: Plugin<undefined> = {

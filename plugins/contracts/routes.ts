@@ -3,10 +3,10 @@ import { access } from '../../server/http/access.ts'
 import { apiError, unprocessable } from '../../server/http/errors.ts'
 import { addressOf } from '../../server/http/limits.ts'
 import { envelope } from '../../server/http/replies.ts'
-import type { Verdict } from './judge.ts'
+import type { Verdict } from './validation.ts'
 import { CONTENT_TYPES, contractBody, errorReply, verdictReply } from './schemas.ts'
-import type { Question } from './threads.ts'
-import type { Validator } from './validate.ts'
+import type { Question } from './thread-pool.ts'
+import type { Validator } from './validator.ts'
 
 const PATH = '/api/public/contracts/validate'
 

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import type { Server } from '@hapi/hapi'
 import type { Credentials } from './credentials.ts'
 import { HISTORY_DAYS, openShop } from './shop.ts'
-import { METRICS, REFERENCES, RULES, SCHEDULES } from './watch.ts'
+import { METRICS, REFERENCES, RULES, SCHEDULES } from './checks.ts'
 
 /** A record of the API; the tour reads few of its fields. */
 type Body = Record<string, never> & { data: Record<string, string> }

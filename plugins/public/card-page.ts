@@ -1,5 +1,5 @@
 import { html, type Markup } from '../../server/markup.ts'
-import { hashOf, pageOf, policyOf, SHELL_STYLE } from './shell.ts'
+import { hashOf, pageOf, policyOf, SHELL_STYLE } from './page-shell.ts'
 
 /** The style of a page that is one card in the middle of the window. */
 export const CARD_STYLE = `${SHELL_STYLE}

@@ -3,9 +3,9 @@ import type { Plugin } from '@hapi/hapi'
 import { betaRoutes } from './beta.ts'
 import { eventRoutes } from './events.ts'
 import { pruneEvents } from './jobs.ts'
-import { magicRoutes } from './magic.ts'
-import { showMissing } from './missing.ts'
-import { refuseTraversal } from './pages.ts'
+import { magicRoutes } from './magic-login.ts'
+import { showMissing } from './not-found.ts'
+import { refuseTraversal } from './doc-pages.ts'
 import { routes } from './routes.ts'
 
 /** What is for anyone: health, the description of the interface, documentation, and what guests may send. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { html } from '../../server/markup.ts'
-import { hashOf, pageOf, policyOf, SHELL_STYLE } from './shell.ts'
+import { hashOf, pageOf, policyOf, SHELL_STYLE } from './page-shell.ts'
 
 /** One of the pages that show `/openapi.json` to people. */
 export interface Reference {

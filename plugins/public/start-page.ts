@@ -1,6 +1,6 @@
 import { html } from '../../server/markup.ts'
-import { pages } from './pages.ts'
-import { hashOf, pageOf, policyOf, SHELL_STYLE } from './shell.ts'
+import { pages } from './doc-pages.ts'
+import { hashOf, pageOf, policyOf, SHELL_STYLE } from './page-shell.ts'
 
 const STYLE = `${SHELL_STYLE}
 body { padding: 16px; }

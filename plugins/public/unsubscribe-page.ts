@@ -1,6 +1,6 @@
 import { html } from '../../server/markup.ts'
 import { CARD_STYLE, cardPage } from './card-page.ts'
-import { hashOf, policyOf } from './shell.ts'
+import { hashOf, policyOf } from './page-shell.ts'
 
 const STYLE = `${CARD_STYLE}
 .email { overflow-wrap: anywhere; }

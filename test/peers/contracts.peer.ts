@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Ajv2019, type ValidateFunction } from 'ajv/dist/2019.js'
 import t from 'tap'
-import { judge } from '../../plugins/contracts/judge.ts'
+import { judge } from '../../plugins/contracts/validation.ts'
 import { BROKEN, DOUBTFUL } from '../plugins/contracts/cases.ts'
 import { full, minimal, mutations, type Contract } from '../plugins/contracts/corpus.ts'
 

@@ -3,10 +3,10 @@ import { access, caller } from '../../../server/http/access.ts'
 import { failure } from '../../../server/http/envelopes.ts'
 import { bodyOf, param } from '../../../server/http/input.ts'
 import { ATTEMPT_SECONDS } from './attempts.ts'
-import { beginAttempt, redirectTarget } from './begin.ts'
+import { beginAttempt, redirectTarget } from './authorization.ts'
 import { confirmLinker, listLinks, removePassword, unlink } from './links.ts'
 import { providerOf, type Provider } from './providers.ts'
-import { replies } from '../records.ts'
+import { replies } from '../replies.ts'
 import { providerParams, schemas } from '../schemas.ts'
 
 const tags = ['api', 'oauth']

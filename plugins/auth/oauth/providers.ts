@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import * as openid from 'openid-client'
 import type { OAuthSettings } from '../../../server/settings/oauth-settings.ts'
 import { apiError } from '../../../server/http/errors.ts'
-import { guardedFetch } from './http.ts'
+import { guardedFetch } from './guarded-fetch.ts'
 
 /** Who somebody is to a provider. */
 export interface Identity {

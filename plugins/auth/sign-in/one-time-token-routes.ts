@@ -3,7 +3,7 @@ import Joi from 'joi'
 import { access } from '../../../server/http/access.ts'
 import { placeOf } from '../../../server/http/audit.ts'
 import { presentUser } from '../present.ts'
-import { replies } from '../records.ts'
+import { replies } from '../replies.ts'
 import { schemas } from '../schemas.ts'
 import { redeemTicket } from './one-time-tokens.ts'
 

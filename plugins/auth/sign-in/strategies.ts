@@ -7,7 +7,7 @@ import type { Plan } from '../../../server/settings/config.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { findAndTake, isCountedAtOnce, type Taken } from '../../../server/http/limits.ts'
 import { isRefusedWrite } from '../../../server/database/pool.ts'
-import { callerOfDemo, DEMO_START } from '../demo.ts'
+import { callerOfDemo, DEMO_START } from './demo-sessions.ts'
 import { callerOfSession } from './sessions.ts'
 import { accessKey, isAccessHeader, sha256, verifyOptions, type AccessClaims } from './tokens.ts'
 

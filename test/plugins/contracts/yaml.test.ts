@@ -1,7 +1,7 @@
 import t from 'tap'
-import { readYaml, UnreadableError, type Unreadable } from '../../../plugins/contracts/read.ts'
-import { BusyError, makeThreads } from '../../../plugins/contracts/threads.ts'
-import { makeValidator, MAX_BYTES } from '../../../plugins/contracts/validate.ts'
+import { readYaml, UnreadableError, type Unreadable } from '../../../plugins/contracts/yaml.ts'
+import { BusyError, makeThreads } from '../../../plugins/contracts/thread-pool.ts'
+import { makeValidator, MAX_BYTES } from '../../../plugins/contracts/validator.ts'
 
 function failuresOf(text: string): readonly Unreadable[] {
   try {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { pageFile } from '../../../plugins/public/pages.ts'
+import { pageFile } from '../../../plugins/public/doc-pages.ts'
 import { discover, makeWorld, type World } from '../../helpers/world.ts'
 
 /** A group's value that is longer than titles show, cut in the middle of a character. */

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { pageFile } from '../../../plugins/public/pages.ts'
+import { pageFile } from '../../../plugins/public/doc-pages.ts'
 
 /** A block of code of a page. */
 export interface Block {

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import t from 'tap'
 import { newSigningSecret, signatures } from '../../../plugins/alerts/destinations/signature.ts'
-import { pageFile } from '../../../plugins/public/pages.ts'
+import { pageFile } from '../../../plugins/public/doc-pages.ts'
 import { startServer } from '../../helpers/server.ts'
 
 const { server, ask, query } = await startServer(t)

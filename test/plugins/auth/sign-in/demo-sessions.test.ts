@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startServer, type TestServer } from '../../helpers/server.ts'
+import { startServer, type TestServer } from '../../../helpers/server.ts'
 
 const app = await startServer(t, {
   settings: { DEMO_ENABLED: 'true', DEFAULT_PLAN: 'free_trial', DATA_DIR: t.testdir() },

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { within } from '../../server/with-timeout.ts'
-import type { Verdict } from './judge.ts'
-import type { Unreadable } from './read.ts'
+import type { Verdict } from './validation.ts'
+import type { Unreadable } from './yaml.ts'
 
 /** A contract: a text in YAML, or a value that came as JSON. */
 export type Question = { text: string } | { value: unknown }
@@ -115,7 +115,7 @@ class Thread {
 
   constructor({ deadline, memory }: Bounds) {
     this.#deadline = deadline
-    this.#worker = new Worker(new URL(`./thread.${extension}`, import.meta.url), {
+    this.#worker = new Worker(new URL(`./validation-thread.${extension}`, import.meta.url), {
       resourceLimits: { maxOldGenerationSizeMb: memory },
       // The command line's own arguments and the process's output are not for it.
       argv: [],

@@ -1,11 +1,11 @@
 import { validate as isUuid } from 'uuid'
-import type { Transaction } from '../../server/database/database.ts'
-import { apiError } from '../../server/http/errors.ts'
-import { newestFirst, pageOf, type Page } from '../../server/http/page.ts'
+import type { Transaction } from '../../../server/database/database.ts'
+import { apiError } from '../../../server/http/errors.ts'
+import { newestFirst, pageOf, type Page } from '../../../server/http/page.ts'
 import { holdUsers } from './require-admin.ts'
 import { revokeOpen } from './invitations.ts'
-import { User } from './models.ts'
-import { endAccess } from './sign-in/sessions.ts'
+import { User } from '../models.ts'
+import { endAccess } from '../sign-in/sessions.ts'
 
 /** What an admin may change of a user. */
 export type UserChanges = Partial<Pick<User, 'role' | 'isActive'>>

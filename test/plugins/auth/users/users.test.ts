@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
-import { startServer, type TestServer } from '../../helpers/server.ts'
+import { startServer, type TestServer } from '../../../helpers/server.ts'
 
 const USERS = '/api/v1/users'
 const PASSWORD = 'a long walk at dawn'

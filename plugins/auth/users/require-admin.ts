@@ -1,7 +1,7 @@
-import { covers, SCOPE_OF_ROLE, type Caller } from '../../server/http/access.ts'
-import type { Transaction } from '../../server/database/database.ts'
-import { apiError } from '../../server/http/errors.ts'
-import { ApiKey, Company, User } from './models.ts'
+import { covers, SCOPE_OF_ROLE, type Caller } from '../../../server/http/access.ts'
+import type { Transaction } from '../../../server/database/database.ts'
+import { apiError } from '../../../server/http/errors.ts'
+import { ApiKey, Company, User } from '../models.ts'
 
 /**
  * Has the company's users, and who is invited, changed by one admin at a time, who is still one: a request is let in

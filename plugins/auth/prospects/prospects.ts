@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { Server } from '@hapi/hapi'
 import { v7 as uuid } from 'uuid'
-import { audit, type AuditOrigin } from '../../server/http/audit.ts'
-import { rows, type Transaction } from '../../server/database/database.ts'
-import { apiError, invalidField } from '../../server/http/errors.ts'
-import { findCompany } from './accounts.ts'
-import type { Guest, IdentityProvider, MagicTicket } from './oauth/identities.ts'
-import type { User } from './models.ts'
-import { schemas } from './schemas.ts'
-import { sha256 } from './sign-in/tokens.ts'
+import { audit, type AuditOrigin } from '../../../server/http/audit.ts'
+import { rows, type Transaction } from '../../../server/database/database.ts'
+import { apiError, invalidField } from '../../../server/http/errors.ts'
+import { findCompany } from '../accounts.ts'
+import type { Guest, IdentityProvider, MagicTicket } from './identity-provider.ts'
+import type { User } from '../models.ts'
+import { schemas } from '../schemas.ts'
+import { sha256 } from '../sign-in/tokens.ts'
 
 /** A prospect as the command line tells it; the token is not kept. */
 export interface MadeProspect {

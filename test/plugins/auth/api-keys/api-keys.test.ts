@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { startServer } from '../../helpers/server.ts'
+import { startServer } from '../../../helpers/server.ts'
 
 const KEYS = '/api/v1/api-keys'
 const { ask, signUp, query } = await startServer(t)

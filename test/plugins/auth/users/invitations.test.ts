@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import t from 'tap'
-import { startServer, type TestServer } from '../../helpers/server.ts'
+import { startServer, type TestServer } from '../../../helpers/server.ts'
 
 const INVITATIONS = '/api/v1/invitations'
 const PASSWORD = 'a long walk at dawn'

@@ -3,7 +3,7 @@ import { audit, type AuditEvent, type AuditOrigin } from '../../../server/http/a
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { createCompany, createUser, IS_EMAIL_PROVEN } from '../accounts.ts'
-import { acceptInvitation, findInvitation } from '../invitations.ts'
+import { acceptInvitation, findInvitation } from '../users/invitations.ts'
 import type { User } from '../models.ts'
 import type { Identity, Provider } from './providers.ts'
 import { schemas } from '../schemas.ts'

@@ -1,6 +1,6 @@
 import { apiError, unprocessable } from '../../server/http/errors.ts'
-import type { Verdict } from './judge.ts'
-import { BusyError, makeThreads, type Question, type Threads } from './threads.ts'
+import type { Verdict } from './validation.ts'
+import { BusyError, makeThreads, type Question, type Threads } from './thread-pool.ts'
 
 /** Bytes of a contract's text. */
 export const MAX_BYTES = 256 * 1024

@@ -2,7 +2,7 @@ import type { Request, ResponseToolkit, Server } from '@hapi/hapi'
 import * as openid from 'openid-client'
 import { unprocessable } from '../../../server/http/errors.ts'
 import { cookieOf, keepAttempt, type NewAttempt } from './attempts.ts'
-import { providerFailure } from './errors.ts'
+import { providerFailure } from './provider-errors.ts'
 import type { Provider } from './providers.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Request, Server } from '@hapi/hapi'
-import type { AuditEvent } from '../../server/http/audit.ts'
-import { audit, placeOf } from '../../server/http/audit.ts'
+import type { AuditEvent } from '../../../server/http/audit.ts'
+import { audit, placeOf } from '../../../server/http/audit.ts'
 
 const waiting = new WeakMap<Request, { companyId: string; events: AuditEvent[] }>()
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { audit, type AuditEvent } from '../../../server/http/audit.ts'
-import { startServer, type Tenant } from '../../helpers/server.ts'
+import { audit, type AuditEvent } from '../../../../server/http/audit.ts'
+import { startServer, type Tenant } from '../../../helpers/server.ts'
 
 const LOG = '/api/v1/audit-log'
 const { ask, query, signUp, server } = await startServer(t)

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { v7 as uuid, validate as isUuid } from 'uuid'
-import type { Plan } from '../../server/settings/config.ts'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { apiError } from '../../server/http/errors.ts'
-import { newestFirst, pageOf, type Page } from '../../server/http/page.ts'
+import type { Plan } from '../../../server/settings/config.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { apiError } from '../../../server/http/errors.ts'
+import { newestFirst, pageOf, type Page } from '../../../server/http/page.ts'
 import { holdUsers } from './require-admin.ts'
-import { Invitation, User } from './models.ts'
-import { sha256 } from './sign-in/tokens.ts'
+import { Invitation, User } from '../models.ts'
+import { sha256 } from '../sign-in/tokens.ts'
 
 /** Neither used, nor revoked, nor run out. */
 const OPEN = 'accepted_at is null and revoked_at is null and expires_at > now()'

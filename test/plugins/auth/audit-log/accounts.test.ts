@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import http from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
-import { sweep } from '../../../plugins/auth/jobs.ts'
-import { startServer, type TestServer } from '../../helpers/server.ts'
+import { sweep } from '../../../../plugins/auth/jobs.ts'
+import { startServer, type TestServer } from '../../../helpers/server.ts'
 
 const PASSWORD = 'a long walk at dawn'
 const started = await startServer(t)

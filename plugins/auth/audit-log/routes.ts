@@ -1,10 +1,10 @@
 import type { ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
-import { access, caller, inCompany } from '../../server/http/access.ts'
-import { queryOf } from '../../server/http/input.ts'
-import { queryInteger } from '../../server/http/page.ts'
+import { access, caller, inCompany } from '../../../server/http/access.ts'
+import { queryOf } from '../../../server/http/input.ts'
+import { queryInteger } from '../../../server/http/page.ts'
 import { listAudit, verifyAudit, type AuditQuery } from './audit-log.ts'
-import { replies } from './records.ts'
+import { replies } from '../replies.ts'
 
 const tags = ['api', 'audit-log']
 const VERIFIED_AN_HOUR = 30

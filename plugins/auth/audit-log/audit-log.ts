@@ -1,4 +1,4 @@
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 
 /** What of a log is asked for. */
 export interface AuditQuery {

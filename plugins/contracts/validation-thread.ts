@@ -1,8 +1,8 @@
 /** The thread that reads and judges contracts: whatever a text does to it, the service goes on. */
 import { parentPort } from 'node:worker_threads'
-import { judge, prepare } from './judge.ts'
-import { readYaml, TOO_DEEP, UnreadableError, type Reading } from './read.ts'
-import type { Question, Answer } from './threads.ts'
+import { judge, prepare } from './validation.ts'
+import { readYaml, TOO_DEEP, UnreadableError, type Reading } from './yaml.ts'
+import type { Question, Answer } from './thread-pool.ts'
 
 parentPort?.on('message', (question: Question) => parentPort?.postMessage(answer(question)))
 prepare()

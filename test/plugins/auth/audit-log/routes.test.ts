@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { PARAMETERS, ROUTES, type Classified, type Id, type Kind } from './matrix-routes.ts'
-import { makeMatrix } from './matrix-world.ts'
+import { PARAMETERS, ROUTES, type Classified, type Id, type Kind } from '../matrix-routes.ts'
+import { makeMatrix } from '../matrix-world.ts'
 
 const { app, ours, restore } = await makeMatrix(t)
 

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { judge } from '../../../plugins/contracts/judge.ts'
-import { readYaml } from '../../../plugins/contracts/read.ts'
+import { judge } from '../../../plugins/contracts/validation.ts'
+import { readYaml } from '../../../plugins/contracts/yaml.ts'
 import { BROKEN, DOUBTFUL } from './cases.ts'
 import { full, minimal, VERSIONS } from './corpus.ts'
 

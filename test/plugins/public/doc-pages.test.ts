@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
-import { pageNames } from '../../../plugins/public/pages.ts'
+import { pageNames } from '../../../plugins/public/doc-pages.ts'
 import { startServer } from '../../helpers/server.ts'
 
 const { server, ask } = await startServer(t)
