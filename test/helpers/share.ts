@@ -1,0 +1,32 @@
+/**
+ * A run of the suite may take a share of each generated matrix: `TEST_SHARE` (0–1, defaults to 1). Which part it takes
+ * depends on `TEST_SEED` (defaults to 1) and on the name of the matrix, so that a failure can be repeated.
+ */
+import { createHash } from 'node:crypto'
+import t from 'tap'
+
+const SHARE = Number(process.env.TEST_SHARE || 1)
+const SEED = process.env.TEST_SEED || '1'
+if (!(SHARE >= 0 && SHARE <= 1))
+  throw new Error(`TEST_SHARE must be a number from 0 to 1, not ${process.env.TEST_SHARE}`)
+
+/** `TEST_SHARE` of a list in its order, at least one item; a comment in the output names the seed and the share. */
+export function share<Item>(list: readonly Item[], seed: string): Item[] {
+  const count = sharedCount(list.length)
+  if (count >= list.length) return [...list]
+  t.comment(`${count} of ${list.length} of "${seed}", TEST_SEED=${SEED} TEST_SHARE=${SHARE}`)
+  const rank = (index: number) => createHash('sha1').update(`${SEED} ${seed} ${index}`).digest('hex')
+  const ranked = list.map((_, index) => ({ index, rank: rank(index) }))
+  const chosen = new Set(
+    ranked
+      .sort((a, b) => (a.rank < b.rank ? -1 : 1))
+      .slice(0, count)
+      .map(({ index }) => index),
+  )
+  return list.filter((_, index) => chosen.has(index))
+}
+
+/** `TEST_SHARE` of a number of runs (fast-check's `numRuns`), rounded up, at least one unless there are none. */
+export function sharedCount(count: number): number {
+  return Math.min(count, Math.max(1, Math.ceil(count * SHARE)))
+}
