@@ -11,6 +11,8 @@ interface Import {
   specifier: string
   /** From the root, for files of ours. */
   target?: string
+  /** Written as `import type … from`, which is erased as a whole. */
+  isType: boolean
 }
 
 interface Source {
@@ -38,9 +40,9 @@ function readSource(path: string, text: string): Source {
     ...text.matchAll(/\bimport\(\s*['"]([^'"]+)['"]/g),
     ...text.matchAll(/\brequire\(\s*['"]([^'"]+)['"]/g),
   ]
-  const imports = found.map(([, specifier = '']): Import => {
+  const imports = found.map(([statement, specifier = '']): Import => {
     const target = specifier.startsWith('.') ? normalize(join(dirname(path), specifier)) : undefined
-    return { specifier, ...(target && { target }) }
+    return { specifier, ...(target && { target }), isType: /^\s*import\s+type\b/.test(statement) }
   })
   return { path, text, imports }
 }
@@ -64,9 +66,12 @@ const isInterface = (target: string) =>
   (target.startsWith('connectors/') && !isEngine(target)) || /^checks\/(sql\/)?[^/]+\.ts$/.test(target)
 
 /** Imports of files of ours that a rule does not allow. */
-function wrongTargets({ imports }: Source, isAllowed: (target: string) => boolean): string[] {
-  return imports.flatMap(({ target }) =>
-    target === undefined || isAllowed(target) ? [] : [`imports ${target}`],
+function wrongTargets(
+  { imports }: Source,
+  isAllowed: (target: string, isType: boolean) => boolean,
+): string[] {
+  return imports.flatMap(({ target, isType }) =>
+    target === undefined || isAllowed(target, isType) ? [] : [`imports ${target}`],
   )
 }
 
@@ -99,6 +104,17 @@ const below: Record<string, string[]> = {
   lineage: ['auth', 'alerts', 'catalog'],
 }
 const usable = Object.keys(below)
+
+/** The feature that a file belongs to, by its name in `server.plugins`. */
+function featureOf(path: string): string | undefined {
+  const [, folder] = /^plugins\/([^/]+)\//.exec(path) ?? []
+  return folder?.replace(/-[a-z]/g, ([, letter = '']) => letter.toUpperCase())
+}
+
+/** The features that a feature may use, itself included. */
+function usableBy(feature = ''): string[] {
+  return [feature, ...(below[feature] ?? usable)]
+}
 
 /** What may be asked of Boom outside server/http/errors.ts: telling its errors, and what strategies must throw. */
 const boomUses: Record<string, RegExp> = {
@@ -165,14 +181,16 @@ const rules: Rule[] = [
   },
   {
     promise:
-      'a feature imports server/, interfaces and its own files: no other feature, engine, check or driver',
+      'a feature imports server/, interfaces, its own files and types of the api.ts of features below it: no engine, check or driver',
     offences: source => {
       const [, own] = /^(plugins\/[^/]+\/)/.exec(source.path) ?? []
       if (!own) return []
-      const isAllowed = (target: string) =>
+      const others = usableBy(featureOf(source.path))
+      const isAllowed = (target: string, isType: boolean) =>
         target.startsWith(own) ||
         (target.startsWith('server/') && target !== 'server/manifest.ts') ||
-        isInterface(target)
+        isInterface(target) ||
+        (isType && /^plugins\/[^/]+\/api\.ts$/.test(target) && others.includes(featureOf(target) ?? ''))
       return [...wrongTargets(source, isAllowed), ...wrongPackages(source, 'pg', 'pg-boss')]
     },
     bad: [
@@ -185,6 +203,11 @@ const rules: Rule[] = [
       ['plugins/scans/x.ts', `import { manifest } from '../../server/manifest.ts'`],
       ['plugins/scans/x.ts', `import { sqlite } from '../../plugin-template/connector.ts'`],
       ['plugins/scans/x.ts', `import { Client } from 'pg'`],
+      ['plugins/scans/x.ts', `import { EVENT_TYPES } from '../alerts/api.ts'`],
+      ['plugins/scans/x.ts', `import { type EventType } from '../alerts/api.ts'`],
+      ['plugins/scans/x.ts', `export type { EventType } from '../alerts/api.ts'`],
+      ['plugins/scans/x.ts', `import type { Freshness } from '../freshness/api.ts'`],
+      ['plugins/scans/deep/x.ts', `import type { Source } from '../../catalog/deep/api.ts'`],
       ['plugins/scans/x.ts', `import { PgBoss } from 'pg-boss'`],
     ],
     good: [
@@ -192,13 +215,15 @@ const rules: Rule[] = [
         'plugins/scans/x.ts',
         `import { scan } from '../../checks/scan.ts'\nimport { y } from './deep/y.ts'\nimport { sql } from '../../connectors/sql.ts'\nimport '../../server/http/page.ts'`,
       ],
+      ['plugins/scans/x.ts', `import type {\n  Asset,\n} from '../catalog/api.ts'`],
+      ['plugins/validity/x.ts', `import type { ScheduleUser } from '../operating-schedules/api.ts'`],
+      ['plugins/public/x.ts', `import type { Asset } from '../catalog/api.ts'`],
     ],
   },
   {
     promise: 'features use each other along one order only',
     offences: source => {
-      const [, own = ''] = /^plugins\/([^/]+)\//.exec(source.path) ?? []
-      const allowed = [own, ...(below[own] ?? usable)]
+      const allowed = usableBy(featureOf(source.path))
       return [...source.text.matchAll(/\bplugins(?:\.(\w+)|\['(\w+)'\])/g)].flatMap(
         ([found, dotted, quoted]) => {
           const used = dotted ?? quoted ?? ''

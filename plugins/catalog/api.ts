@@ -2,16 +2,26 @@ import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi'
 import type { Connection, Connector } from '../../connectors/connector.ts'
 import type { TableInfo, TableRef } from '../../connectors/catalog.ts'
 import type { Found, Readings, Transaction } from '../../server/database/database.ts'
-import type { Tagged } from './assets/assets.ts'
+import type { Asset, Tagged } from './assets/assets.ts'
 import type { SessionOptions } from './sources/connections.ts'
 import type { DemoSources } from './demo.ts'
 import type { Run, Source, Table } from './models.ts'
 import type { AssetFacts } from './assets/asset-extensions.ts'
 
+export type { Asset } from './assets/assets.ts'
+export type { AssetFacts } from './assets/asset-extensions.ts'
+export type { Source, Table } from './models.ts'
+
+/** A table of the catalog and its source. */
+export interface TableContext {
+  source: Source
+  table: Table
+}
+
 /** What other features may ask of the catalog, as `server.plugins.catalog`. */
 export interface CatalogApi {
   /** A source, or a table with its source, by UUID or qualified name. @throws 404 `ASSET_NOT_FOUND` */
-  findAsset(trx: Transaction, assetId: string): Promise<{ source: Source; table?: Table }>
+  findAsset(trx: Transaction, assetId: string): Promise<Asset>
   /**
    * Reads what belongs to an asset, given by UUID or qualified name: by UUID with one wait for the database, or two
    * where nothing is found.
@@ -24,14 +34,14 @@ export interface CatalogApi {
     readings: (id: string) => Readings<T>,
   ): Promise<Found<T>>
   /** A table of an asset by `catalog.schema.table`, or less where that is clear. @throws 400 listing candidates */
-  findTable(trx: Transaction, asset: { source: Source; table?: Table }, tablePath: string): Promise<Table>
+  findTable(trx: Transaction, asset: Asset, tablePath: string): Promise<Table>
   /** What tells whether patterns, as sources take them, name a table. @throws 400 for a pattern that is none */
   matcherOf(body: {
     include_patterns?: readonly string[]
     exclude_patterns?: readonly string[]
   }): (table: TableRef) => boolean
   /** A table and its source by the table's id; undefined when gone. */
-  load(trx: Transaction, tableId: string): Promise<{ source: Source; table: Table } | undefined>
+  load(trx: Transaction, tableId: string): Promise<TableContext | undefined>
   connectorOf(source: Source): Connector
   /**
    * Opens a session, gives it to `work`, and closes it in any case. Waits while as many are open as the source's

@@ -3,14 +3,11 @@ import type { Point } from '../../checks/detector.ts'
 import { comparable, explanation } from '../../checks/explanation.ts'
 import { tablePath } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database/database.ts'
+import type { Event } from '../alerts/api.ts'
+import type { TableContext } from '../catalog/api.ts'
 import { severityOf, type Group, type Judged, type Said } from './capture.ts'
 import type { Metric } from './models.ts'
 import { inChunks, pastPoints } from './points.ts'
-
-type Feature = Parameters<Server['plugins']['scans']['contribute']>[0]
-type Loaded = Parameters<Feature['record']>[1]
-/** What a metric tells of. */
-export type Event = Parameters<Server['plugins']['alerts']['raiseAll']>[1][number]
 
 /** A metric with all that one capture made of it. */
 interface Capture {
@@ -35,7 +32,7 @@ interface Anomaly {
 export async function anomaliesOf(
   server: Server,
   trx: Transaction,
-  loaded: Loaded,
+  loaded: TableContext,
   captures: readonly Capture[],
 ): Promise<Anomaly[]> {
   const found: Anomaly[] = []
@@ -81,7 +78,7 @@ export function causeOf({ id }: Pick<Metric, 'id'>): string {
 }
 
 /** What all events of a metric carry alike. */
-export function subjectOf(server: Server, { source, table }: Loaded, metric: Metric) {
+export function subjectOf(server: Server, { source, table }: TableContext, metric: Metric) {
   const path = tablePath({ catalog: table.catalogName, schema: table.schemaName, name: table.name })
   const tags = server.plugins.catalog.tagsOf(source, table, [metric.columnName, ...metric.groupByColumns])
   const what = [metric.metricType, metric.columnName].filter(Boolean).join(' of ')
@@ -104,7 +101,7 @@ export function subjectOf(server: Server, { source, table }: Loaded, metric: Met
 
 function eventOf(
   server: Server,
-  loaded: Loaded,
+  loaded: TableContext,
   { metric, anomalies, worst }: Trouble,
   past: readonly Point[],
 ) {

@@ -1,6 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { v4 } from 'uuid'
 import { insertAll, type Transaction } from '../../server/database/database.ts'
+import type { Backfill, Configured } from '../scans/api.ts'
 import { groupsOf, judgeValue, startState } from './capture.ts'
 import { named } from './metrics.ts'
 import { Metric, MetricState, Snapshot, type NamedMetric } from './models.ts'
@@ -16,10 +17,6 @@ export interface NewMetric {
   backfill_days?: number
   [field: string]: unknown
 }
-
-type ScansApi = Server['plugins']['scans']
-type Configured = Awaited<ReturnType<ScansApi['configure']>>
-type Backfill = Awaited<ReturnType<ScansApi['backfill']>>
 
 /** Finds the body of a metric good for its table. No transaction is open while the engine is asked. */
 export function configureMetric(

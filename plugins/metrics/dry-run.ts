@@ -1,5 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import type { DetectorState } from '../../checks/detector.ts'
+import type { TriedOut } from '../scans/api.ts'
 import {
   failedCapture,
   groupsOf,
@@ -18,8 +19,6 @@ export interface DryRun extends NewMetric {
   asset_id: string
   lookback_days: number
 }
-
-type TriedOut = Awaited<ReturnType<Server['plugins']['scans']['tryOut']>>
 
 /** What the past says, and how it makes the values of now judged. */
 interface Past {

@@ -4,13 +4,12 @@
  */
 import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { causeOf, nameOf, subjectOf, type Event } from './alert.ts'
+import type { Event } from '../alerts/api.ts'
+import type { TableContext } from '../catalog/api.ts'
+import { causeOf, nameOf, subjectOf } from './alert.ts'
 import type { Group } from './capture.ts'
 import { isSettled, livesOf, rememberedSince, STABLE } from './lives.ts'
 import type { Metric } from './models.ts'
-
-type Feature = Parameters<Server['plugins']['scans']['contribute']>[0]
-type Loaded = Parameters<Feature['record']>[1]
 
 /** A group that a capture had, with what was known of it before. */
 export interface Sighting {
@@ -53,7 +52,7 @@ interface News {
 export async function groupNews(
   server: Server,
   trx: Transaction,
-  loaded: Loaded,
+  loaded: TableContext,
   { sighted, at }: { sighted: readonly Sighted[]; at: Date },
 ): Promise<News> {
   if (sighted.length === 0) return { over: [], events: [] }

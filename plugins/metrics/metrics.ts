@@ -4,12 +4,11 @@ import { rows, type Transaction } from '../../server/database/database.ts'
 import { sooner } from '../../server/database/due.ts'
 import { apiError } from '../../server/http/errors.ts'
 import { joinedPageOf, newestFirst, type Page, pageOf } from '../../server/http/page.ts'
+import type { Asset } from '../catalog/api.ts'
 import { causeOf } from './alert.ts'
 import { untell } from './groups.ts'
 import { Metric, NamedMetric, Snapshot } from './models.ts'
 import { relearn } from './states.ts'
-
-type Asset = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>
 
 /** What a metric wants measured of its table. */
 export function wanted(metric: Metric) {

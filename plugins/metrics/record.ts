@@ -1,16 +1,13 @@
 import type { Server } from '@hapi/hapi'
 import { companyOf, insertAll, rows, type Transaction } from '../../server/database/database.ts'
+import type { TableContext } from '../catalog/api.ts'
+import type { MeasuredRow } from '../scans/api.ts'
 import { anomaliesOf, recovered } from './alert.ts'
 import { failedCapture, groupsOf, judgeValue, overall, type Judged } from './capture.ts'
 import { groupNews, type Sighting } from './groups.ts'
 import { type Metric, Snapshot } from './models.ts'
 import { inChunks } from './points.ts'
 import { keep, knownOf } from './states.ts'
-
-type Feature = Parameters<Server['plugins']['scans']['contribute']>[0]
-type Loaded = Parameters<Feature['record']>[1]
-/** A metric, locked, with what the scan says of it. */
-type Taken = { row: Metric } & Pick<Parameters<Feature['record']>[2][number], 'outcome' | 'slot'>
 
 /** What was made of one metric. */
 export interface Capture {
@@ -30,8 +27,8 @@ export interface Capture {
 export async function record(
   server: Server,
   trx: Transaction,
-  loaded: Loaded,
-  taken: readonly Taken[],
+  loaded: TableContext,
+  taken: readonly MeasuredRow<Metric>[],
   at: Date,
 ): Promise<Snapshot[][]> {
   const captures = await judgeAll(trx, taken, at)
@@ -68,7 +65,7 @@ export async function record(
 async function alert(
   server: Server,
   trx: Transaction,
-  loaded: Loaded,
+  loaded: TableContext,
   { captures, at }: { captures: readonly Capture[]; at: Date },
 ): Promise<Map<Judged, string>> {
   const { alerts } = server.plugins
@@ -87,7 +84,11 @@ async function alert(
 }
 
 /** Judges every group by what is known of it, and stores what was learned, some groups at a time. */
-async function judgeAll(trx: Transaction, taken: readonly Taken[], at: Date): Promise<Capture[]> {
+async function judgeAll(
+  trx: Transaction,
+  taken: readonly MeasuredRow<Metric>[],
+  at: Date,
+): Promise<Capture[]> {
   const captures = taken.map(({ row: metric, outcome, slot }): Capture => {
     const hasRun = outcome.status === 'measured' || outcome.status === 'grouped'
     const judged = hasRun ? [] : [failedCapture(outcome)]

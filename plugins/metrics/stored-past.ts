@@ -2,13 +2,12 @@ import { setImmediate } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { GroupValue } from '../../checks/check.ts'
+import type { Configured } from '../scans/api.ts'
 import { judgeValue, startState, type Group, type Judged } from './capture.ts'
 import { Metric } from './models.ts'
 import { HISTORY, inChunks, pastPoints } from './points.ts'
 import { replay, type Replayed } from './replay.ts'
 import { knownOf } from './states.ts'
-
-type Configured = Awaited<ReturnType<Server['plugins']['scans']['configure']>>
 
 /** The snapshots of a metric that was made with the same definition. */
 export interface StoredPast {

@@ -4,9 +4,8 @@ import { rows, type Transaction } from '../../server/database/database.ts'
 import { sooner } from '../../server/database/due.ts'
 import { apiError, invalidField } from '../../server/http/errors.ts'
 import { joinedPageOf, newestFirst, type Page, pageOf } from '../../server/http/page.ts'
+import type { Asset } from '../catalog/api.ts'
 import { NamedCheck, ReferentialCheck, ReferentialResult } from './models.ts'
-
-type Asset = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>
 
 /** The limits as a body gives them: null takes one away. */
 export interface GivenLimits {

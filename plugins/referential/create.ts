@@ -5,12 +5,9 @@ import { ConnectorError } from '../../connectors/errors.ts'
 import { comparison, incomparable } from '../../checks/referential.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { hasCode, hasErrorData, invalidField } from '../../server/http/errors.ts'
+import type { Asset, CatalogApi, Table } from '../catalog/api.ts'
 import { assertLimits, named, type GivenLimits } from './checks.ts'
 import { ReferentialCheck, type NamedCheck } from './models.ts'
-
-type Catalog = Server['plugins']['catalog']
-type Asset = Awaited<ReturnType<Catalog['findAsset']>>
-type Table = Awaited<ReturnType<Catalog['findTable']>>
 
 /** The body of a new check, validated. */
 export type NewCheck = GivenLimits & {
@@ -110,7 +107,7 @@ function columnOf(table: Table, name: string, field: string): ColumnInfo {
 
 /** What only the engine can tell, as of a uuid and a text; without a session it is found out at the first check. */
 async function askEngine(
-  catalog: Catalog,
+  catalog: CatalogApi,
   { source, child, parent }: Pair,
   body: NewCheck,
 ): Promise<string | null> {

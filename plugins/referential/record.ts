@@ -2,25 +2,22 @@ import type { Server } from '@hapi/hapi'
 import { referential, type ReferentialConfig } from '../../checks/referential.ts'
 import type { CheckType } from '../../checks/check.ts'
 import { companyOf, insertAll, rows, type Transaction } from '../../server/database/database.ts'
+import type { TableContext } from '../catalog/api.ts'
+import type { MeasuredRow } from '../scans/api.ts'
 import { named } from './checks.ts'
 import { breaches, judge, limitsOf, type Judged } from './judge.ts'
 import { ReferentialResult, type NamedCheck, type ReferentialCheck } from './models.ts'
 import { childPath, parentPath, presentLimits } from './present.ts'
 
-type Feature = Parameters<Server['plugins']['scans']['contribute']>[0]
-type Loaded = Parameters<Feature['record']>[1]
-/** A check, locked, with what the scan says of it. */
-type Taken = { row: ReferentialCheck } & Pick<Parameters<Feature['record']>[2][number], 'outcome' | 'slot'>
-
 /** What checks want measured of their child's table, or why one cannot be, as far as the catalog knows. */
 export async function wanted(server: Server, checks: readonly ReferentialCheck[], trx: Transaction) {
-  const parents = new Map<string, Loaded | undefined>()
+  const parents = new Map<string, TableContext | undefined>()
   for (const id of new Set(checks.map(({ parentTableId }) => parentTableId)))
     parents.set(id, await server.plugins.catalog.load(trx, id))
   return checks.map(check => wantedOf(server, check, parents.get(check.parentTableId)))
 }
 
-function wantedOf(server: Server, check: ReferentialCheck, parent: Loaded | undefined) {
+function wantedOf(server: Server, check: ReferentialCheck, parent: TableContext | undefined) {
   const { catalog } = server.plugins
   if (!parent?.table.isActive) {
     const name = parent?.table.qualifiedName ?? 'of the parent'
@@ -50,8 +47,8 @@ function wantedOf(server: Server, check: ReferentialCheck, parent: Loaded | unde
 export async function record(
   server: Server,
   trx: Transaction,
-  loaded: Loaded,
-  taken: readonly Taken[],
+  loaded: TableContext,
+  taken: readonly MeasuredRow<ReferentialCheck>[],
   at: Date,
 ): Promise<ReferentialResult[]> {
   const judgements = taken.map(item => ({ ...item, judged: judge(item.row, item.outcome) }))
@@ -96,7 +93,7 @@ interface JudgedCheck {
 async function alert(
   server: Server,
   trx: Transaction,
-  loaded: Loaded,
+  loaded: TableContext,
   all: readonly JudgedCheck[],
 ): Promise<void> {
   const { alerts } = server.plugins
@@ -122,7 +119,7 @@ async function alert(
   )
 }
 
-function eventOf(server: Server, { source, table }: Loaded, { check, judged }: JudgedCheck) {
+function eventOf(server: Server, { source, table }: TableContext, { check, judged }: JudgedCheck) {
   return {
     type: 'referential_failure' as const,
     cause: check.id,

@@ -1,10 +1,7 @@
-import type { Server } from '@hapi/hapi'
 import type { ModelClass } from 'objection'
 import type { Check, CheckType, Outcome } from '../../checks/check.ts'
 import type { CompanyRow, Transaction } from '../../server/database/database.ts'
-
-/** A table of the catalog with its source, as the catalog gives them. */
-export type Loaded = NonNullable<Awaited<ReturnType<Server['plugins']['catalog']['load']>>>
+import type { TableContext } from '../catalog/api.ts'
 
 /** A row that stands for a check of one table, with the columns that `server/database/due.ts` asks for. */
 export interface Scheduled extends CompanyRow {
@@ -28,7 +25,7 @@ export interface Unmeasurable {
 }
 
 /** A row, locked, with what the scan says of it. */
-export interface Taken<Row extends Scheduled> {
+export interface MeasuredRow<Row extends Scheduled> {
   row: Row
   outcome: Outcome
   /** The due time it was taken for; null of one that was asked for by hand and was not due. */
@@ -43,7 +40,7 @@ export interface Feature<Row extends Scheduled = Scheduled, Result = unknown> {
   /** What rows of a table want measured of it, in their order. */
   checks(
     rows: readonly Row[],
-    table: Loaded,
+    table: TableContext,
     trx: Transaction,
   ): (Wanted | Unmeasurable)[] | Promise<(Wanted | Unmeasurable)[]>
   /**
@@ -51,7 +48,12 @@ export interface Feature<Row extends Scheduled = Scheduled, Result = unknown> {
    * scans of one row learn one after the other.
    * @returns what was made of each, in the same order
    */
-  record(trx: Transaction, table: Loaded, taken: readonly Taken<Row>[], at: Date): Promise<Result[]>
+  record(
+    trx: Transaction,
+    table: TableContext,
+    taken: readonly MeasuredRow<Row>[],
+    at: Date,
+  ): Promise<Result[]>
   /** The column that tells how the check of a row did last: pass, fail, error or, in any case, WARNING. */
   lastStatus: string
   /** What was made of a row, in words. */
@@ -126,7 +128,7 @@ export interface CheckRequest {
 }
 
 /** A request that was found good, with the defaults of its config filled in. */
-export type Configured = Loaded & {
+export type Configured = TableContext & {
   check: Omit<Check, 'id'>
   /** What people should know of it, sentences. */
   warnings: string[]

@@ -7,7 +7,8 @@ import type { Connection } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { apiError, hasCode, invalidField } from '../../server/http/errors.ts'
 import { failuresOf } from '../../server/http/validation-messages.ts'
-import type { CheckRequest, Configured, Loaded } from './api.ts'
+import type { TableContext } from '../catalog/api.ts'
+import type { CheckRequest, Configured } from './api.ts'
 import { refuseShown } from './measure.ts'
 
 /** Checks what a user asks for against the check type, the table's catalog entry and the engine. */
@@ -65,7 +66,7 @@ async function refused(
  */
 async function askEngine(
   server: Server,
-  { source, table }: Loaded,
+  { source, table }: TableContext,
   check: Configured['check'],
 ): Promise<string | null | undefined> {
   if (!check.type.asks || !source.isActive || source.queryAccessLevel === 'schema_only') return undefined
@@ -101,14 +102,14 @@ function typeOf(server: Server, { family, type, typeField }: CheckRequest): Chec
   throw invalidField(typeField, `must be one of ${known.map(check => check.name).join(', ')}`)
 }
 
-function columnOf(type: CheckType, loaded: Loaded, request: CheckRequest): ColumnInfo | undefined {
+function columnOf(type: CheckType, loaded: TableContext, request: CheckRequest): ColumnInfo | undefined {
   if (type.column === 'ignored') return undefined
   if (request.column !== undefined) return known(loaded, request.column, 'column_name')
   if (type.column === 'optional') return undefined
   throw invalidField('column_name', `is required for ${type.name}`, { [request.typeField]: type.name })
 }
 
-function known({ table }: Loaded, name: string, field: string): ColumnInfo {
+function known({ table }: TableContext, name: string, field: string): ColumnInfo {
   const column = table.columns.find(candidate => candidate.name === name)
   if (column) return column
   const names = table.columns.map(candidate => candidate.name).slice(0, 50)
@@ -162,7 +163,7 @@ function fieldOf({ configField, typeField }: CheckRequest, name: string | undefi
 function assertSuited(
   server: Server,
   type: CheckType,
-  { source }: Loaded,
+  { source }: TableContext,
   column: ColumnInfo | undefined,
   { typeField }: CheckRequest,
 ): void {

@@ -2,7 +2,8 @@ import type { Server } from '@hapi/hapi'
 import type { Check, Outcome } from '../../checks/check.ts'
 import { scan } from '../../checks/scan.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
-import type { Loaded, ScanChoice, Unmeasurable } from './api.ts'
+import type { TableContext } from '../catalog/api.ts'
+import type { ScanChoice, Unmeasurable } from './api.ts'
 
 /** What a scan found, before anything is judged. */
 export interface Measurement {
@@ -30,7 +31,7 @@ interface MeasureOptions extends Pick<ScanChoice, 'sampleLimit' | 'signal'> {
  */
 export async function measure(
   server: Server,
-  loaded: Loaded,
+  loaded: TableContext,
   checks: readonly Check[],
   { sampleLimit = 0, signal, purpose = 'scan', isScheduled, canWait, isAsked }: MeasureOptions,
 ): Promise<Measurement> {
@@ -105,7 +106,7 @@ export function refuseShown(
 }
 
 /** Why a table is not to be asked, known without asking its source. */
-export function refuse({ source, table }: Loaded): Unmeasurable | null {
+export function refuse({ source, table }: TableContext): Unmeasurable | null {
   if (!table.isActive) {
     const message =
       table.absence === 'excluded'

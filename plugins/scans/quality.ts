@@ -1,8 +1,6 @@
-import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Reading } from '../../server/database/database.ts'
+import type { AssetFacts } from '../catalog/api.ts'
 import type { Feature, Tally } from './api.ts'
-
-type AssetFacts = Parameters<Server['plugins']['catalog']['describeAssets']>[0]
 
 /** What the records of assets say of quality: the checks of all features together, the worst telling. */
 export function qualityFacts(features: readonly Feature[]): AssetFacts {

@@ -3,7 +3,8 @@ import type { Check, Outcome } from '../../checks/check.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { isSameSlot, nextOnGrid, takenSlot, type TakenSlot } from '../../server/database/due.ts'
 import { apiError, hasCode } from '../../server/http/errors.ts'
-import type { Feature, Loaded, ScanChoice, Scheduled, Unmeasurable, Wanted } from './api.ts'
+import type { TableContext } from '../catalog/api.ts'
+import type { Feature, ScanChoice, Scheduled, Unmeasurable, Wanted } from './api.ts'
 import { measure, type Measurement } from './measure.ts'
 
 /** Rows of a feature that one scan takes. */
@@ -81,7 +82,7 @@ export async function runScan(
  */
 async function hold(
   trx: Transaction,
-  { source, table }: Loaded,
+  { source, table }: TableContext,
   { hasNews, isReplay }: { hasNews: boolean; isReplay: boolean },
 ): Promise<'watched' | 'unwatched' | 'gone'> {
   const { companyId } = source
@@ -106,7 +107,7 @@ async function load(
   trx: Transaction,
   tableId: string,
   selections: readonly Selection[],
-): Promise<{ table: Loaded; asked: Asked[] }> {
+): Promise<{ table: TableContext; asked: Asked[] }> {
   const table = await server.plugins.catalog.load(trx, tableId)
   if (!table) throw apiError('ASSET_NOT_FOUND', 'The table is gone', { asset_id: tableId })
   const asked: Asked[] = []
@@ -147,7 +148,7 @@ function byFeature(asked: readonly Asked[]): Map<Feature, Asked[]> {
 }
 
 interface Recording {
-  table: Loaded
+  table: TableContext
   asked: readonly Asked[]
   which: 'claimed' | 'asked'
   at: Date | undefined

@@ -3,11 +3,10 @@ import type { Point } from '../../checks/detector.ts'
 import { comparable, explanation } from '../../checks/explanation.ts'
 import { tablePath } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database/database.ts'
+import type { TableContext } from '../catalog/api.ts'
 import { pastPoints, type Timed } from './baseline.ts'
 import { SERIES, type Judgement } from './judge.ts'
 
-type Feature = Parameters<Server['plugins']['scans']['contribute']>[0]
-type Loaded = Parameters<Feature['record']>[1]
 /** A rule that was judged. */
 type JudgedRule = Timed & Omit<Judgement, 'state'>
 
@@ -22,7 +21,7 @@ const CHUNK = 50
 export async function alert(
   server: Server,
   trx: Transaction,
-  loaded: Loaded,
+  loaded: TableContext,
   all: readonly JudgedRule[],
 ): Promise<Map<string, string>> {
   const { alerts } = server.plugins
@@ -42,7 +41,12 @@ export async function alert(
   return new Map(failing.map(({ rule }, place) => [rule.id, raised[place]!.alertId]))
 }
 
-async function eventsOf(server: Server, trx: Transaction, loaded: Loaded, failing: readonly JudgedRule[]) {
+async function eventsOf(
+  server: Server,
+  trx: Transaction,
+  loaded: TableContext,
+  failing: readonly JudgedRule[],
+) {
   const events = []
   for (let from = 0; from < failing.length; from += CHUNK) {
     const some = failing.slice(from, from + CHUNK)
@@ -60,7 +64,7 @@ export function causeOf({ uuid }: { uuid: string }): string {
   return `v_${uuid}`
 }
 
-function eventOf(server: Server, { source, table }: Loaded, item: JudgedRule, past: readonly Point[]) {
+function eventOf(server: Server, { source, table }: TableContext, item: JudgedRule, past: readonly Point[]) {
   const { rule, judged } = item
   const tags = server.plugins.catalog.tagsOf(source, table, [rule.columnName])
   const path = tablePath({ catalog: table.catalogName, schema: table.schemaName, name: table.name })

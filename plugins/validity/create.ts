@@ -3,6 +3,7 @@ import { v4 } from 'uuid'
 import type { Schedule } from '../../checks/detector.ts'
 import { insertAll, type Transaction } from '../../server/database/database.ts'
 import { invalidField } from '../../server/http/errors.ts'
+import type { Backfill, Configured } from '../scans/api.ts'
 import { activeAt, judgeRule, startState } from './judge.ts'
 import { ValidityResult, ValidityRule, ValidityState, type NamedRule } from './models.ts'
 import { asked, named, scheduleOf } from './rules.ts'
@@ -26,10 +27,6 @@ export interface NewRule {
   check_interval: ValidityRule['checkInterval']
   backfill_days?: number
 }
-
-type ScansApi = Server['plugins']['scans']
-type Configured = Awaited<ReturnType<ScansApi['configure']>>
-type Backfill = Awaited<ReturnType<ScansApi['backfill']>>
 
 /** Finds the body of a rule good for its table. No transaction is open while the engine is asked. */
 export function configureRule(

@@ -1,4 +1,5 @@
 import type { Server } from '@hapi/hapi'
+import type { TriedOut } from '../scans/api.ts'
 import { configureRule, type NewRule } from './create.ts'
 import { activeAt, judgeRule } from './judge.ts'
 import { presentCounts, presentWarnings } from './present.ts'
@@ -10,8 +11,6 @@ export interface DryRun extends NewRule {
   asset_id: string
   lookback_days: number
 }
-
-type TriedOut = Awaited<ReturnType<Server['plugins']['scans']['tryOut']>>
 
 /**
  * Measures what a rule of this body would, judges it as that rule would, and stores nothing. Its past are the results

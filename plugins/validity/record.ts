@@ -1,15 +1,12 @@
 import type { Server } from '@hapi/hapi'
 import type { DetectorState } from '../../checks/detector.ts'
 import { insertAll, type Transaction } from '../../server/database/database.ts'
+import type { TableContext } from '../catalog/api.ts'
+import type { MeasuredRow } from '../scans/api.ts'
 import { alert } from './alert.ts'
 import { baselines, keep, noteStatuses, type Timed } from './baseline.ts'
 import { activeAt, judgeRule, type Judgement } from './judge.ts'
 import { ValidityResult, type ValidityRule } from './models.ts'
-
-type Feature = Parameters<Server['plugins']['scans']['contribute']>[0]
-type Loaded = Parameters<Feature['record']>[1]
-/** A rule, locked, with what the scan says of it. */
-type Taken = { row: ValidityRule } & Pick<Parameters<Feature['record']>[2][number], 'outcome' | 'slot'>
 
 /** Rules whose states are held at once: one is tens of KB, and thousands of rules may hang on one table. */
 const CHUNK = 50
@@ -18,8 +15,8 @@ const CHUNK = 50
 export async function record(
   server: Server,
   trx: Transaction,
-  loaded: Loaded,
-  taken: readonly Taken[],
+  loaded: TableContext,
+  taken: readonly MeasuredRow<ValidityRule>[],
   at: Date,
 ): Promise<ValidityResult[]> {
   const timed = await withHours(
@@ -65,7 +62,7 @@ interface Recorded extends Timed, Omit<Judgement, 'state'> {
 async function judgeSome(
   trx: Transaction,
   timed: readonly Timed[],
-  taken: readonly Taken[],
+  taken: readonly MeasuredRow<ValidityRule>[],
   at: Date,
 ): Promise<Recorded[]> {
   const known = await baselines(trx, timed)

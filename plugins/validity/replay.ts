@@ -1,12 +1,10 @@
-import type { Server } from '@hapi/hapi'
 import type { Outcome } from '../../checks/check.ts'
 import type { DetectorState, Schedule } from '../../checks/detector.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import type { Configured } from '../scans/api.ts'
 import { HISTORY } from './baseline.ts'
 import type { NewRule } from './create.ts'
 import { activeAt, judgeRule, startState } from './judge.ts'
-
-type Configured = Awaited<ReturnType<Server['plugins']['scans']['configure']>>
 
 /** What was found of a rule at a moment of the past. */
 export interface PastOutcome {

@@ -5,11 +5,10 @@ import { rows, type Readings, type Transaction } from '../../server/database/dat
 import { sooner } from '../../server/database/due.ts'
 import { apiError, invalidField } from '../../server/http/errors.ts'
 import type { Page } from '../../server/http/page.ts'
+import type { Asset } from '../catalog/api.ts'
 import { relearn } from './baseline.ts'
 import type { NewRule } from './create.ts'
 import { NamedRule, ValidityRule } from './models.ts'
-
-type Asset = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>
 
 /** What a rule wants measured of its table. */
 export function wanted(rule: ValidityRule) {
