@@ -28,18 +28,18 @@
  *       skip: { 'RANGE: exponents': 'ACME has no numbers below 1e-6', percentile: 'as of ACME 9 only' },
  *     })
  */
-import { memoryStand } from './conformance-stand.ts'
+import { memoryStand } from './conformance/memory-database.ts'
 import type { CheckType } from './check.ts'
 import { lacking, type CheckCase } from './conformance/case.ts'
 import { assertShape, runCase } from './conformance/run-case.ts'
-import type { Stand } from './conformance/stand.ts'
+import type { Stand } from './conformance/test-database.ts'
 
 export { testBuiltIns } from './conformance/built-ins.ts'
 export type { BuiltInOptions, SkippedCases, SuiteTest } from './conformance/built-ins.ts'
 export type { CheckCase, Expected, FurtherColumn } from './conformance/case.ts'
-export { engineStand } from './conformance/engine-stand.ts'
-export type { EngineStandOptions } from './conformance/engine-stand.ts'
-export { describeTable, TRAITS } from './conformance/stand.ts'
+export { engineStand } from './conformance/engine-database.ts'
+export type { EngineStandOptions } from './conformance/engine-database.ts'
+export { describeTable, TRAITS } from './conformance/test-database.ts'
 export type {
   Nature,
   Stand,
@@ -48,7 +48,7 @@ export type {
   Trait,
   TraitColumn,
   Traits,
-} from './conformance/stand.ts'
+} from './conformance/test-database.ts'
 
 /** The part of a test that `testCheck` uses; tap's and node:test's fit. */
 export interface CheckTest {

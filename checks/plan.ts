@@ -4,8 +4,8 @@ import { raw, Sql } from '../connectors/sql.ts'
 import { isAggregate, isRowRule, lacking } from './check.ts'
 import type { Check, CheckContext, CheckType, Counts, Measure, Measured } from './check.ts'
 import { NotFinite } from './measures.ts'
-import type { Rank } from './ranks.ts'
-import { readRows, rowMeasures } from './rows.ts'
+import type { Rank } from './ranked-percentiles.ts'
+import { readRows, rowMeasures } from './row-rules.ts'
 
 /** What a plan needs of an engine: how to write its SQL and what it can do. Any connector fits. */
 export type Engine = Pick<Connector, 'name' | 'dialect' | 'capabilities'> & Partial<Pick<Connector, 'label'>>

@@ -5,7 +5,7 @@ import { ConnectorError } from '../connectors/errors.ts'
 import { join, raw, sql, type Sql } from '../connectors/sql.ts'
 import { isRowRule, type Sample, type TableRule } from './check.ts'
 import type { Planned } from './plan.ts'
-import { invalidRow } from './rows.ts'
+import { invalidRow } from './row-rules.ts'
 
 /** The most rows kept as evidence for one rule, whatever is asked. */
 export const MAX_SAMPLES = 100

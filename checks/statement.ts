@@ -4,7 +4,7 @@ import { join, raw, Sql, sql } from '../connectors/sql.ts'
 import type { Measure } from './check.ts'
 import { rowCount } from './measures.ts'
 import type { Engine, Planned } from './plan.ts'
-import { rankedSelect, type Rank } from './ranks.ts'
+import { rankedSelect, type Rank } from './ranked-percentiles.ts'
 
 /** Checks that one SELECT measures. */
 export interface Part {

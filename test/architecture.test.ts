@@ -163,7 +163,9 @@ const rules: Rule[] = [
             ...wrongTargets(source, target => target.startsWith('checks/') || isInterface(target)),
             ...wrongPackages(source, 'pg', 'mysql2', 'knex'),
             // The kit runs a check type on a database that every Node has.
-            ...(source.path === 'checks/conformance-stand.ts' ? [] : wrongPackages(source, 'node:sqlite')),
+            ...(source.path === 'checks/conformance/memory-database.ts'
+              ? []
+              : wrongPackages(source, 'node:sqlite')),
           ]
         : [],
     bad: [

@@ -2,9 +2,9 @@ import type { CheckType } from '../check.ts'
 import { metrics } from '../metrics/index.ts'
 import { rules } from '../rules/index.ts'
 import { lacking as lackingColumn, type CheckCase } from './case.ts'
-import { edgeCases } from './cases.ts'
+import { edgeCases } from './built-in-cases.ts'
 import { assertShape, runCase } from './run-case.ts'
-import type { Stand } from './stand.ts'
+import type { Stand } from './test-database.ts'
 
 /** The part of a test that `testBuiltIns` uses; tap's and node:test's fit. */
 export interface SuiteTest {

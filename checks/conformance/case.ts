@@ -1,5 +1,5 @@
 import type { ColumnKind } from '../../connectors/catalog.ts'
-import type { Nature, Stand, StandColumn, StandTable, Trait } from './stand.ts'
+import type { Nature, Stand, StandColumn, StandTable, Trait } from './test-database.ts'
 
 /** What a case must come to. */
 export type Expected =

@@ -13,7 +13,7 @@ import {
   type Expected,
   type FurtherColumn,
 } from './case.ts'
-import type { Stand } from './stand.ts'
+import type { Stand } from './test-database.ts'
 
 /** Holds a check type's own fields to what `CheckType` promises. */
 export function assertShape(type: CheckType): void {

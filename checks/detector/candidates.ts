@@ -4,7 +4,7 @@ import { DAY, WEEK, type Cycle, type Slots } from './calendar.ts'
 import type { Bank } from './designs.ts'
 import { isGrowing, isHopeless, typicalSize } from './facts.ts'
 import { errorsOf, type Design, type Predictor } from './predictor.ts'
-import type { Question } from './question.ts'
+import type { Question } from './observation.ts'
 import { sightingsOf } from './season.ts'
 
 /** A predictor that may speak. */

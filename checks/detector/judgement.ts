@@ -8,7 +8,7 @@ import type { BankState } from './bank.ts'
 import { candidatesFor, knowsSlot } from './candidates.ts'
 import type { Bank } from './designs.ts'
 import { bandOf, expecting, opinionOf, type Opinion } from './opinion.ts'
-import { questionOf, type Question } from './question.ts'
+import { questionOf, type Question } from './observation.ts'
 
 /** Predictors this close to the best, in nats, are as good as the best. */
 const AS_GOOD = 1

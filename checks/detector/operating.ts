@@ -4,9 +4,9 @@
  */
 import type { Band } from './band.ts'
 import { CYCLE_SLOTS, slotsAt, type Cycle, type Interval } from './calendar.ts'
-import { short } from './digits.ts'
-import { feedRates, judgeAgainstFloor, judgeByRates, startRates, tallyOf } from './rates.ts'
-import type { RatesState } from './rates.ts'
+import { short } from './rounding.ts'
+import { feedRates, judgeAgainstFloor, judgeByRates, startRates, tallyOf } from './rate-bank.ts'
+import type { RatesState } from './rate-bank.ts'
 import { isActive, type Schedule } from './schedule.ts'
 
 /** `off`: one baseline. `schedule`: active when the schedule says so. `auto`: active when its own history says so. */

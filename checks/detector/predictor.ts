@@ -3,7 +3,7 @@
  * of a slot, and the scale of its own errors. The state after a point depends on the points up to it only.
  */
 import type { Cycle, Slots } from './calendar.ts'
-import { short, shorten } from './digits.ts'
+import { short, shorten } from './rounding.ts'
 import { logStudent } from './distributions.ts'
 import { median } from './robust.ts'
 import type { Scale } from './scales.ts'

@@ -4,7 +4,7 @@
  * 0.2 % of a million is.
  */
 import { CYCLE_SLOTS, slotsAt, type Cycle, type Slots } from './calendar.ts'
-import { short } from './digits.ts'
+import { short } from './rounding.ts'
 import { logStudent } from './distributions.ts'
 import { hitsAt, scoreOf, type Outlook } from './outlook.ts'
 

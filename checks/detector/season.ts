@@ -1,6 +1,6 @@
 /** What is special about a slot of a cycle (a weekday, an hour), learned robustly from deviations from the level. */
 import { CYCLE_SLOTS, type Cycle } from './calendar.ts'
-import { short } from './digits.ts'
+import { short } from './rounding.ts'
 import { trimmedMean } from './robust.ts'
 
 /** The effects of one cycle, a plain value: everything is indexed by slot. */

@@ -1,7 +1,7 @@
 import { numberLiteral, nonNullCount, rowCount } from '../measures.ts'
 import type { Growth } from '../check.ts'
 import type { Planned } from '../plan.ts'
-import { isNumeric } from '../values.ts'
+import { isNumeric } from '../column-values.ts'
 import { join, raw, Sql, sql } from '../../connectors/sql.ts'
 
 /** Periods of equal length, one after the other, in whole seconds since 1970. */

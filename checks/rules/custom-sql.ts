@@ -2,9 +2,9 @@ import Joi from 'joi'
 import { sql } from '../../connectors/sql.ts'
 import type { CheckContext, Question, TableRule } from '../check.ts'
 import { rowCount } from '../measures.ts'
-import { invalidRow, readRows, rowMeasures } from '../rows.ts'
-import { checkCustomSql, parseCustomSql, type CustomSql } from '../sql/safety.ts'
-import { asksVolatile, rowsOf, written } from '../sql/written.ts'
+import { invalidRow, readRows, rowMeasures } from '../row-rules.ts'
+import { checkCustomSql, parseCustomSql, type CustomSql } from '../sql/custom-sql.ts'
+import { asksVolatile, rowsOf, written } from '../sql/render.ts'
 
 type CustomSqlConfig = {
   sql_expression: string

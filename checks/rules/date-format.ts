@@ -2,7 +2,7 @@ import Joi from 'joi'
 import { sql } from '../../connectors/sql.ts'
 import type { RowRule } from '../check.ts'
 import { readDateFormat } from '../date-format.ts'
-import { textOf } from '../values.ts'
+import { textOf } from '../column-values.ts'
 
 function readable(format: string, helpers: Joi.CustomHelpers): string | Joi.ErrorReport {
   const read = readDateFormat(format)

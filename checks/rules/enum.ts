@@ -3,7 +3,7 @@ import type { ColumnInfo } from '../../connectors/catalog.ts'
 import { join, sql } from '../../connectors/sql.ts'
 import type { RowRule } from '../check.ts'
 import { DECIMAL, numberFor, numberLiteral } from '../measures.ts'
-import { isNumeric, textOf } from '../values.ts'
+import { isNumeric, textOf } from '../column-values.ts'
 
 type Allowed = string | number | boolean
 

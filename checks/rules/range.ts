@@ -2,7 +2,7 @@ import Joi from 'joi'
 import type { CheckContext, RowRule } from '../check.ts'
 import { compareDecimals } from '../decimals.ts'
 import { DECIMAL, numberFor } from '../measures.ts'
-import { isNumeric } from '../values.ts'
+import { isNumeric } from '../column-values.ts'
 import { parseMoment, type Moment } from '../moments.ts'
 import { join, sql, type Sql } from '../../connectors/sql.ts'
 

@@ -1,7 +1,7 @@
 import Joi from 'joi'
 import { sql } from '../../connectors/sql.ts'
 import type { RowRule } from '../check.ts'
-import { textOf } from '../values.ts'
+import { textOf } from '../column-values.ts'
 
 /**
  * REGEX: the value matches `pattern` somewhere (searched, not anchored; write ^ and $ for the whole value), by the

@@ -1,5 +1,5 @@
 import type { Lexicon, QuoteForm } from '../../connectors/lexicon.ts'
-import { ambiguous, findAmbiguous } from './ambiguous.ts'
+import { ambiguous, findAmbiguous } from './ambiguous-quotes.ts'
 
 /** A word or sign of a text of CUSTOM_SQL. */
 export interface Token {

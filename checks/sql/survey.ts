@@ -1,5 +1,5 @@
 import type { Call } from '../../connectors/dialect.ts'
-import { isDenied, isDeniedTable } from './denied.ts'
+import { isDenied, isDeniedTable } from './denied-functions.ts'
 
 /** What a text of CUSTOM_SQL mentions. */
 export interface Survey {

@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
-import { checkCustomSql, type CustomSql } from '../../checks/sql/safety.ts'
-import { asksVolatile, written } from '../../checks/sql/written.ts'
+import { checkCustomSql, type CustomSql } from '../../checks/sql/custom-sql.ts'
+import { asksVolatile, written } from '../../checks/sql/render.ts'
 import type { TableRef } from '../../connectors/catalog.ts'
 import type { Connection } from '../../connectors/connector.ts'
 import type { Dialect } from '../../connectors/dialect.ts'

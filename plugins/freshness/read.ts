@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
-import type { CustomSql } from '../../checks/sql/safety.ts'
-import { written } from '../../checks/sql/written.ts'
+import type { CustomSql } from '../../checks/sql/custom-sql.ts'
+import { written } from '../../checks/sql/render.ts'
 import type { Connection } from '../../connectors/connector.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
 import { ConnectorError } from '../../connectors/errors.ts'

@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { ConnectorError } from '../../connectors/errors.ts'
-import type { CustomSql } from '../../checks/sql/safety.ts'
+import type { CustomSql } from '../../checks/sql/custom-sql.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import type { CheckRequest } from './api.ts'
 import { detectColumn, hiddenColumns, type KnownColumn } from './columns.ts'

@@ -8,14 +8,14 @@ import {
   testCheck,
   type CheckCase,
 } from '../../checks/conformance.ts'
-import { edgeCases, edgeMatrix } from '../../checks/conformance/cases.ts'
+import { edgeCases, edgeMatrix } from '../../checks/conformance/built-in-cases.ts'
 import { EDGES, whyNot } from '../../checks/conformance/edges.ts'
-import { memoryStand } from '../../checks/conformance-stand.ts'
+import { memoryStand } from '../../checks/conformance/memory-database.ts'
 import { metrics } from '../../checks/metrics/index.ts'
 import { rules } from '../../checks/rules/index.ts'
 import type { TableRef } from '../../connectors/catalog.ts'
 import { raw, sql } from '../../connectors/sql.ts'
-import { reasonsOf } from './stands.ts'
+import { reasonsOf } from './test-databases.ts'
 
 t.test('every built-in check conforms in the engine of the kit', async t => {
   const skipped = await testBuiltIns(t, { on: memoryStand() })

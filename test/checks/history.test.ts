@@ -10,8 +10,8 @@ import { mysql } from '../../connectors/mysql/index.ts'
 import { raw, sql } from '../../connectors/sql.ts'
 import { mariadbAbsent, mysqlSettings, startShop } from '../helpers/mariadb.ts'
 import { connectOptions } from '../helpers/source.ts'
-import { check } from './scans.ts'
-import { postgresqlStand, sqliteStand, type EngineStand } from './stands.ts'
+import { check } from './scan-helpers.ts'
+import { postgresqlStand, sqliteStand, type EngineStand } from './test-databases.ts'
 
 /** MariaDB, through its connector and as an account that may only read. */
 async function mariadbStand(t: Test): Promise<EngineStand> {

@@ -3,8 +3,8 @@ import type { Check, CheckType } from '../../checks/check.ts'
 import { referential } from '../../checks/referential.ts'
 import type { ColumnKind } from '../../connectors/catalog.ts'
 import { mariadbAbsent } from '../helpers/mariadb.ts'
-import { check, run } from './scans.ts'
-import { mariadbStand, postgresqlStand, sqliteStand } from './stands.ts'
+import { check, run } from './scan-helpers.ts'
+import { mariadbStand, postgresqlStand, sqliteStand } from './test-databases.ts'
 
 /** What a column keeps of a number that it is given. */
 type Precision = 'exact' | 'double' | 'single'

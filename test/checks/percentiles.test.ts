@@ -1,7 +1,7 @@
 import t from 'tap'
 import { mariadbAbsent } from '../helpers/mariadb.ts'
-import { check, run } from './scans.ts'
-import { mariadbStand, postgresqlStand, sqliteStand } from './stands.ts'
+import { check, run } from './scan-helpers.ts'
+import { mariadbStand, postgresqlStand, sqliteStand } from './test-databases.ts'
 
 const stands = [
   ['PostgreSQL', postgresqlStand, false],

@@ -15,8 +15,8 @@ import { mariadbAbsent, mysqlSettings, startShop } from '../helpers/mariadb.ts'
 import { redshiftSettings, startRedshift } from '../helpers/redshift.ts'
 import { snowflakeStand } from '../helpers/snowflake.ts'
 import { connectOptions, failure } from '../helpers/source.ts'
-import { check as ruleOf, run } from './scans.ts'
-import { postgresqlStand, sqliteStand, type EngineStand } from './stands.ts'
+import { check as ruleOf, run } from './scan-helpers.ts'
+import { postgresqlStand, sqliteStand, type EngineStand } from './test-databases.ts'
 
 type Test = Parameters<typeof postgresqlStand>[0]
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { mariadbAbsent } from '../helpers/mariadb.ts'
-import { check, run } from './scans.ts'
-import { mariadbStand, postgresqlStand, sqliteStand, type EngineStand } from './stands.ts'
+import { check, run } from './scan-helpers.ts'
+import { mariadbStand, postgresqlStand, sqliteStand, type EngineStand } from './test-databases.ts'
 
 const VALUES = ['ab', 'AB', 'Ab', 'é', 'É', 'xab', 'b1', 'ß']
 const PATTERNS = ['^ab$', 'AB', '^[a-z]+$', '[[:upper:]]', 'é', '^É$', '(?i)^ab$', '[^a]b', 'B1', '^.$']

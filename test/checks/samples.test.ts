@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { Check } from '../../checks/check.ts'
 import { mariadbAbsent } from '../helpers/mariadb.ts'
-import { check, ORDERS, run } from './scans.ts'
-import { mariadbStand, postgresqlStand, sqliteStand } from './stands.ts'
+import { check, ORDERS, run } from './scan-helpers.ts'
+import { mariadbStand, postgresqlStand, sqliteStand } from './test-databases.ts'
 
 const stands = [
   ['PostgreSQL', postgresqlStand, false],

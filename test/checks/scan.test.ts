@@ -5,8 +5,8 @@ import { explain, scan } from '../../checks/scan.ts'
 import type { Row } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { sql } from '../../connectors/sql.ts'
-import { check, ORDERS, run } from './scans.ts'
-import { postgresqlStand, sqliteStand, type EngineStand } from './stands.ts'
+import { check, ORDERS, run } from './scan-helpers.ts'
+import { postgresqlStand, sqliteStand, type EngineStand } from './test-databases.ts'
 
 /** What an outcome says, without how long it took. */
 function numbers(outcome: Outcome | undefined): Record<string, unknown> {

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
-import type { EngineStandOptions } from '../../checks/conformance/engine-stand.ts'
+import type { EngineStandOptions } from '../../checks/conformance/engine-database.ts'
 import type { ConnectOptions, Connection, Connector, Egress } from '../../connectors/connector.ts'
 import { hostOf, type SnowflakeConfig } from '../../connectors/snowflake/config.ts'
 import { makeSnowflake } from '../../connectors/snowflake/index.ts'

@@ -2,7 +2,7 @@ import t from 'tap'
 import { testBuiltIns } from '../../../checks/conformance.ts'
 import { startBigquery } from '../../helpers/bigquery.ts'
 import { bigqueryStand, onBigquery } from '../../helpers/bigquery/stand.ts'
-import { reasonsOf } from '../stands.ts'
+import { reasonsOf } from '../test-databases.ts'
 
 t.test('every check gives the numbers of every engine', async t => {
   const { connector, settings, options, execute, project } = await startBigquery(t)

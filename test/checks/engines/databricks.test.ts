@@ -2,7 +2,7 @@ import t from 'tap'
 import { testBuiltIns } from '../../../checks/conformance.ts'
 import { startDatabricks } from '../../helpers/databricks.ts'
 import { databricksStand, onDatabricks } from '../../helpers/databricks/stand.ts'
-import { reasonsOf, singleCases } from '../stands.ts'
+import { reasonsOf, singleCases } from '../test-databases.ts'
 
 t.test('all checks give their numbers on Databricks', async t => {
   const { connector, config, options, execute } = await startDatabricks(t)

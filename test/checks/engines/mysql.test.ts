@@ -2,8 +2,8 @@ import t from 'tap'
 import { testBuiltIns, type CheckCase } from '../../../checks/conformance.ts'
 import { scan } from '../../../checks/scan.ts'
 import { mariadbAbsent } from '../../helpers/mariadb.ts'
-import { check } from '../scans.ts'
-import { mariadbStand, reasonsOf } from '../stands.ts'
+import { check } from '../scan-helpers.ts'
+import { mariadbStand, reasonsOf } from '../test-databases.ts'
 
 /** What only MySQL's columns can hold, and what its collations do. */
 const onMysql: Record<string, CheckCase[]> = {

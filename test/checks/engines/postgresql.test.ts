@@ -1,6 +1,6 @@
 import t from 'tap'
 import { testBuiltIns, type CheckCase } from '../../../checks/conformance.ts'
-import { postgresqlStand } from '../stands.ts'
+import { postgresqlStand } from '../test-databases.ts'
 
 /** What only PostgreSQL's columns can hold. */
 const onPostgresql: Record<string, CheckCase[]> = {

@@ -3,7 +3,7 @@ import { engineStand, testBuiltIns } from '../../../checks/conformance.ts'
 import { redshift } from '../../../connectors/redshift/index.ts'
 import { redshiftSettings, startRedshift } from '../../helpers/redshift.ts'
 import { connectOptions } from '../../helpers/source.ts'
-import { reasonsOf, singleCases } from '../stands.ts'
+import { reasonsOf, singleCases } from '../test-databases.ts'
 
 t.test('every check gives the numbers of every engine, against an emulation', async t => {
   const cluster = await startRedshift(t)

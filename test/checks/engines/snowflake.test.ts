@@ -2,7 +2,7 @@ import t from 'tap'
 import { engineStand, testBuiltIns } from '../../../checks/conformance.ts'
 import type { CheckCase } from '../../../checks/conformance.ts'
 import { snowflakeStand } from '../../helpers/snowflake.ts'
-import { reasonsOf } from '../stands.ts'
+import { reasonsOf } from '../test-databases.ts'
 
 /** What only Snowflake's columns can hold. */
 const onSnowflake: Record<string, CheckCase[]> = {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { testBuiltIns, type CheckCase } from '../../../checks/conformance.ts'
-import { reasonsOf, sqliteStand } from '../stands.ts'
+import { reasonsOf, sqliteStand } from '../test-databases.ts'
 
 /** What only SQLite's columns can hold: any value, whatever the declared type. */
 const onSqlite: Record<string, CheckCase[]> = {

@@ -2,8 +2,8 @@ import t from 'tap'
 import { discreet } from '../../checks/redact.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../../connectors/errors.ts'
 import { mysqlError } from '../../connectors/mysql/errors.ts'
-import { check, run } from './scans.ts'
-import { postgresqlStand } from './stands.ts'
+import { check, run } from './scan-helpers.ts'
+import { postgresqlStand } from './test-databases.ts'
 
 const SECRET = /ann@x\.org/
 

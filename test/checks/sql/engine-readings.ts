@@ -1,4 +1,4 @@
-import type { Piece } from '../../checks/sql/text.ts'
+import type { Piece } from '../../../checks/sql/portable-sql.ts'
 
 /** How an engine takes a text apart, by its manual: what stands in quotes, and what is left out as a comment. */
 interface Lexis {

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { DateTime } from 'luxon'
 import t from 'tap'
-import { advance, isActive, judge, replay, start, verdict } from '../../checks/detector.ts'
-import type { DetectorOptions, DetectorState, Operating, Point, Schedule } from '../../checks/detector.ts'
-import { feedOperating, judgeOperating, startOperating } from '../../checks/detector/operating.ts'
+import { advance, isActive, judge, replay, start, verdict } from '../../../checks/detector.ts'
+import type { DetectorOptions, DetectorState, Operating, Point, Schedule } from '../../../checks/detector.ts'
+import { feedOperating, judgeOperating, startOperating } from '../../../checks/detector/operating.ts'
 
 const HOUR = 3600
 const DAY = 24 * HOUR

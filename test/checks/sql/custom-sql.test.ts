@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import type { CheckContext } from '../../checks/check.ts'
-import { customSql } from '../../checks/rules/custom-sql.ts'
-import { checkCustomSql, parseCustomSql, type CustomSql } from '../../checks/sql/safety.ts'
-import type { Piece } from '../../checks/sql/text.ts'
-import { bigqueryDialect } from '../../connectors/bigquery/dialect.ts'
-import { databricksDialect } from '../../connectors/databricks/dialect.ts'
-import { defineDialect, type Dialect } from '../../connectors/dialect.ts'
-import { mysqlDialect } from '../../connectors/mysql/dialect.ts'
-import { postgresqlDialect } from '../../connectors/postgresql/dialect.ts'
-import { redshiftDialect } from '../../connectors/redshift/dialect.ts'
-import { snowflakeDialect } from '../../connectors/snowflake/dialect.ts'
-import { raw } from '../../connectors/sql.ts'
-import { resolveHostModules } from '../../server/extensions.ts'
-import { readAs } from './sql-readings.ts'
+import type { CheckContext } from '../../../checks/check.ts'
+import { customSql } from '../../../checks/rules/custom-sql.ts'
+import { checkCustomSql, parseCustomSql, type CustomSql } from '../../../checks/sql/custom-sql.ts'
+import type { Piece } from '../../../checks/sql/portable-sql.ts'
+import { bigqueryDialect } from '../../../connectors/bigquery/dialect.ts'
+import { databricksDialect } from '../../../connectors/databricks/dialect.ts'
+import { defineDialect, type Dialect } from '../../../connectors/dialect.ts'
+import { mysqlDialect } from '../../../connectors/mysql/dialect.ts'
+import { postgresqlDialect } from '../../../connectors/postgresql/dialect.ts'
+import { redshiftDialect } from '../../../connectors/redshift/dialect.ts'
+import { snowflakeDialect } from '../../../connectors/snowflake/dialect.ts'
+import { raw } from '../../../connectors/sql.ts'
+import { resolveHostModules } from '../../../server/extensions.ts'
+import { readAs } from './engine-readings.ts'
 
 resolveHostModules()
-const { sqlite } = await import('../../plugin-template/connector.ts')
+const { sqlite } = await import('../../../plugin-template/connector.ts')
 
 t.test('expressions and SELECTs are told apart, and read', async t => {
   const read = async (text: string) => {

@@ -1,11 +1,11 @@
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
-import type { Row, Value } from '../connectors/connector.ts'
-import type { ColumnKind } from '../connectors/catalog.ts'
-import { defineDialect } from '../connectors/dialect.ts'
-import { ConnectorError } from '../connectors/errors.ts'
-import { sql } from '../connectors/sql.ts'
-import { describeTable, type Stand, type StandTable } from './conformance/stand.ts'
-import type { Engine } from './plan.ts'
+import type { Row, Value } from '../../connectors/connector.ts'
+import type { ColumnKind } from '../../connectors/catalog.ts'
+import { defineDialect } from '../../connectors/dialect.ts'
+import { ConnectorError } from '../../connectors/errors.ts'
+import { sql } from '../../connectors/sql.ts'
+import { describeTable, type Stand, type StandTable } from './test-database.ts'
+import type { Engine } from '../plan.ts'
 
 const TYPES: Partial<Record<ColumnKind, string>> = {
   integer: 'integer',

@@ -4,7 +4,7 @@ import { rules } from '../../checks/rules/index.ts'
 import { scan, type ScanOptions, type Scanned } from '../../checks/scan.ts'
 import type { TableInfo } from '../../connectors/catalog.ts'
 import type { Connection } from '../../connectors/connector.ts'
-import type { EngineStand } from './stands.ts'
+import type { EngineStand } from './test-databases.ts'
 
 const types = new Map([...rules, ...metrics].map(type => [type.name, type]))
 

@@ -1,7 +1,7 @@
 import type { Dialect } from '../../connectors/dialect.ts'
 import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
 import type { Question } from '../check.ts'
-import type { CustomSql } from './safety.ts'
+import type { CustomSql } from './custom-sql.ts'
 
 /**
  * A user's text on lines of its own, with names and texts quoted as the engine does: to some, "amount" is a text. It

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { loadModule, parseSync } from 'libpg-query'
 import type { Dialect } from '../../connectors/dialect.ts'
-import { readOwnSql } from './own.ts'
+import { readOwnSql } from './engine-sql.ts'
 import { survey, type Survey } from './survey.ts'
-import { scanCustomSql, type Lexed, type Piece } from './text.ts'
+import { scanCustomSql, type Lexed, type Piece } from './portable-sql.ts'
 
 /** A text of CUSTOM_SQL that was understood. */
 export interface CustomSql extends Survey {

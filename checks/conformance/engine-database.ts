@@ -1,7 +1,7 @@
 import type { ColumnKind, TableInfo, TableRef } from '../../connectors/catalog.ts'
 import type { Connection, Connector } from '../../connectors/connector.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
-import type { Stand, StandColumn } from './stand.ts'
+import type { Stand, StandColumn } from './test-database.ts'
 
 /** What `engineStand` takes. */
 export interface EngineStandOptions {

@@ -1,8 +1,8 @@
 import type { Lexicon } from '../../connectors/lexicon.ts'
-import { toPostgresql } from './clauses.ts'
-import { isDenied } from './denied.ts'
+import { toPostgresql } from './to-postgresql.ts'
+import { isDenied } from './denied-functions.ts'
 import { isOperand, lex, type Token } from './lexer.ts'
-import { MAX_NAME_BYTES, type Lexed, type Piece } from './text.ts'
+import { MAX_NAME_BYTES, type Lexed, type Piece } from './portable-sql.ts'
 
 /**
  * Reads a text in an engine's own SQL. What is sent and what is analysed are both written from the same words and signs:
