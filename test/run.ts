@@ -1,63 +1,157 @@
 /**
- * Runs the tests against one PostgreSQL cluster, which all files share: `node test/run.ts [files or tap options]`.
- * Ends with tap's exit code; the cluster goes when this process does.
+ * Runs tests against one PostgreSQL cluster that all files share, several processes at a time:
+ * `node test/run.ts [quick|rest|all] [files] [--jobs=4] [--timeout=420]`. Without files it runs a ring of the suite
+ * (`test/runner/rings.ts`), and with `quick` and `all` also types, lint and formatting. Prints what failed as it fails,
+ * the CPU seconds of each process, longest first, and a line of totals; ends with 1 when anything failed.
  */
-import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, globSync, readFileSync } from 'node:fs'
-import { constants } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism, constants } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { testCluster } from './helpers/cluster.ts'
-import { groupFiles } from './helpers/groups.ts'
+import { parseArgs } from 'node:util'
+import { startTestCluster } from './helpers/cluster.ts'
+import { checkBudget } from './runner/budget.ts'
+import { groupFiles, type TestProcess } from './runner/groups.ts'
+import { cpuSecondsOf, runProcess, signalRunning, type ProcessReport } from './runner/processes.ts'
+import { formatTotals, readFailures, readSkips, readTotals, sumTotals, type Totals } from './runner/report.ts'
+import { filesOfRing, isRing, shareOfRing, type Ring } from './runner/rings.ts'
+import { staticChecks } from './runner/static-checks.ts'
+
+/** A process that was run, and what its tests found. */
+interface FinishedProcess {
+  name: string
+  cpuSeconds: number
+  totals: Totals
+}
 
 const root = join(import.meta.dirname, '..')
-const given = process.argv.slice(2)
-const files = given.some(argument => !argument.startsWith('-'))
-  ? []
-  : groupFiles(root, globSync('test/**/*.test.ts', { cwd: root }))
-
-const cluster = await testCluster()
-const installed = join(root, 'node_modules', '.bin')
-// tap starts the tests with the `node` it finds first; the pinned one is beside it.
-const path = `${installed}${delimiter}${process.env.PATH}`
-// Each file is a process that loads the whole service, and some start more: what one has compiled serves the others.
-const environment = {
-  ...process.env,
-  PATH: path,
-  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(root, '.tap/compile-cache'),
-}
-buildTap()
-const tap = spawn(join(installed, process.platform === 'win32' ? 'tap.cmd' : 'tap'), [...given, ...files], {
-  cwd: root,
-  stdio: 'inherit',
-  shell: process.platform === 'win32',
-  env: { ...environment, TEST_CLUSTER: JSON.stringify(cluster) },
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { jobs: { type: 'string' }, timeout: { type: 'string' } },
 })
-
-/** A newly installed tap has its TypeScript loader built in and uses it once, whatever .taprc says. */
-function buildTap(): void {
-  const built = join(root, 'node_modules/@tapjs/test/test-built/dist/esm/index.js')
-  if (existsSync(built) && !readFileSync(built, 'utf8').includes('@tapjs/typescript')) return
-  spawnSync(join(installed, 'tap'), ['build'], {
-    cwd: root,
-    stdio: 'ignore',
-    shell: process.platform === 'win32',
-    env: environment,
-  })
-}
+const ring: Ring = positionals.find(isRing) ?? 'all'
+const namedFiles = positionals.filter(word => !isRing(word))
+const timeoutSeconds = Number(values.timeout ?? 420)
+// Two to a core: a test waits for the database for nearly half its time.
+const jobCount = Number(values.jobs ?? 2 * availableParallelism())
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    // Ctrl-C has reached tap by itself. It waits for the files that run, which may take minutes.
-    if (signal !== 'SIGINT') tap.kill(signal)
+    signalRunning('SIGTERM')
     setTimeout(() => {
-      tap.kill('SIGKILL')
+      signalRunning('SIGKILL')
       process.exit(128 + constants.signals[signal])
-    }, 3_000).unref()
+    }, 1_000)
   })
 }
 
-tap.on('error', error => {
-  console.error(`tap cannot be started (${error.message}): run npm ci first.`)
-  process.exit(1)
-})
-tap.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal ?? 'SIGTERM']))
+const cluster = await startTestCluster()
+const environment = {
+  ...process.env,
+  PATH: `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH}`,
+  // Each process loads the whole service, and some start more: what one has compiled serves the others.
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(root, '.tap/compile-cache'),
+  TEST_CLUSTER: JSON.stringify(cluster),
+  TAP_TIMEOUT: String(timeoutSeconds),
+  ...(namedFiles.length === 0 && { TEST_SHARE: process.env.TEST_SHARE ?? String(shareOfRing(ring)) }),
+}
+
+const finished: FinishedProcess[] = []
+const skips = new Set<string>()
+const recordFile = join(root, '.tap/cpu-seconds.json')
+const recorded = readRecord()
+
+await runQueue([
+  ...(namedFiles.length === 0 && ring !== 'rest' ? staticChecks().map(check => () => runCheck(check)) : []),
+  ...testProcesses().map(test => () => runTests(test)),
+])
+finished.push({ name: 'PostgreSQL', cpuSeconds: cpuSecondsOf(cluster.pid()), totals: sumTotals([]) })
+process.exit(printSummary() ? 0 : 1)
+
+/** Returns the processes to run, the longest of the run before first, so that none is left over at the end. */
+function testProcesses(): TestProcess[] {
+  if (namedFiles.length > 0) return namedFiles.map(file => ({ name: file, file, members: [file] }))
+  return groupFiles(root, filesOfRing(root, ring)).sort(
+    (a, b) => (recorded[b.name] ?? Infinity) - (recorded[a.name] ?? Infinity) || 0,
+  )
+}
+
+async function runQueue(tasks: readonly (() => Promise<void>)[]): Promise<void> {
+  const waiting = tasks.values()
+  const work = async () => {
+    for (const task of waiting) await task()
+  }
+  await Promise.all(Array.from({ length: jobCount }, work))
+}
+
+async function runTests({ name, file }: TestProcess): Promise<void> {
+  const isNamed = namedFiles.length > 0
+  const isLive = namedFiles.length === 1
+  const report = await runProcess([process.execPath, join(root, file)], {
+    cwd: root,
+    env: environment,
+    timeoutSeconds: timeoutSeconds + 30,
+    ...(isLive && { onOutput: text => process.stdout.write(text) }),
+  })
+  const totals = readTotals(report.output)
+  const isPassed = report.code === 0 && totals !== null && totals.total > 0 && totals.fail === 0
+  // A process that ends early, or without a test, counts as one failure.
+  const counted = totals ?? sumTotals([])
+  if (!isPassed && counted.fail === 0) Object.assign(counted, { total: counted.total + 1, fail: 1 })
+  if (isNamed && !isLive) process.stdout.write(`# ${name}\n${report.output}`)
+  for (const skip of readSkips(report.output)) skips.add(skip)
+  finish({ name, cpuSeconds: report.cpuSeconds, totals: counted }, isPassed)
+  if (!isPassed && !isNamed) printFailures(report)
+}
+
+async function runCheck({ name, command }: { name: string; command: readonly string[] }): Promise<void> {
+  const report = await runProcess(command, { cwd: root, env: environment, timeoutSeconds })
+  const isPassed = report.code === 0
+  const totals = { ...sumTotals([]), total: 1, pass: Number(isPassed), fail: Number(!isPassed) }
+  finish({ name, cpuSeconds: report.cpuSeconds, totals }, isPassed)
+  if (!isPassed) console.log(report.output)
+}
+
+function finish(ended: FinishedProcess, isPassed: boolean): void {
+  finished.push(ended)
+  recorded[ended.name] = ended.cpuSeconds
+  if (namedFiles.length === 0 || !isPassed)
+    console.log(`${isPassed ? 'ok' : 'not ok'} - ${ended.name} # ${ended.cpuSeconds.toFixed(1)} s of CPU`)
+}
+
+function printFailures({ output, code, isTimedOut }: ProcessReport): void {
+  const failures = readFailures(output)
+  for (const failure of failures) console.log(failure)
+  if (isTimedOut) console.log(`It took more than ${timeoutSeconds} s and was ended.`)
+  // Nothing failed by an assertion: what the process wrote last says why it ended.
+  if (failures.length === 0) console.log(`It ended with code ${code}:\n${output.slice(-5_000)}`)
+}
+
+/** Prints skips, CPU seconds and totals; returns whether everything passed. */
+function printSummary(): boolean {
+  for (const skip of [...skips].sort()) console.log(`skipped: ${skip}`)
+  finished.sort((a, b) => b.cpuSeconds - a.cpuSeconds)
+  console.log('CPU seconds of each process:')
+  for (const { name, cpuSeconds } of finished) console.log(`${cpuSeconds.toFixed(1).padStart(7)}  ${name}`)
+  const used = finished.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0)
+  const totals = sumTotals(finished.map(({ totals }) => totals))
+  const excess = namedFiles.length === 0 ? checkBudget(root, ring, used) : null
+  if (excess) {
+    console.log(`not ok - ${excess}`)
+    Object.assign(totals, { total: totals.total + 1, fail: totals.fail + 1 })
+  }
+  if (namedFiles.length === 0) {
+    mkdirSync(join(root, '.tap'), { recursive: true })
+    writeFileSync(recordFile, JSON.stringify(recorded, null, 2))
+  }
+  console.log(`${used.toFixed(1)} s of CPU in all`)
+  console.log(formatTotals(totals))
+  return totals.fail === 0
+}
+
+function readRecord(): Record<string, number> {
+  try {
+    return JSON.parse(readFileSync(recordFile, 'utf8')) as Record<string, number>
+  } catch {
+    return {}
+  }
+}

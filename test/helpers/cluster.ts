@@ -22,6 +22,8 @@ export interface TestCluster {
 
 /** A cluster of one process, which may take it down. */
 export interface OwnCluster extends TestCluster {
+  /** The process id of its postmaster; another one after `restart`. */
+  pid(): number
   /** Ends it at once, as a crash does: what was committed and written stays. */
   crash(): Promise<void>
   /** Starts it again on the same port; it recovers from its log. */
@@ -40,6 +42,8 @@ const settings = {
   jit: 'off',
   max_connections: '300',
   shared_buffers: '128MB',
+  // Tests sign in thousands of times; the iterations protect passwords that a thief has the hashes of.
+  scram_iterations: '1',
   timezone: 'UTC',
   log_timezone: 'UTC',
 }
@@ -82,6 +86,7 @@ export async function startTestCluster(changes: Record<string, string> = {}): Pr
     removeAtEnd(root, folder)
     return {
       ...{ host: '127.0.0.1', port, user: 'postgres', password },
+      pid: () => pid,
       async crash() {
         process.kill(pid, 'SIGQUIT')
         while (isPostmasterAlive(pid, folder)) await wait(10)
