@@ -75,6 +75,8 @@ interface CheckBase<Config> {
   kinds?: readonly ColumnKind[]
   /** Capabilities the engine must claim; the check is refused at creation on an engine without. */
   needs?: readonly Capability[]
+  /** It counts NULL in its own way: `treat_null_as_valid` changes none of its results. */
+  ignoresNullPolicy?: true
   /** Never in a statement with others: its SQL is the user's own. */
   alone?: true
   /**

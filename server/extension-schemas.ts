@@ -99,6 +99,7 @@ export const checkShape = Joi.object({
   needs: Joi.array().items(capability),
   asks: Joi.function(),
   warns: Joi.function(),
+  ignoresNullPolicy: Joi.valid(true),
   showsValue: Joi.valid('always', 'alone'),
   grows: Joi.object().pattern(
     Joi.string(),

@@ -10,6 +10,7 @@ export const notNull: TableRule = {
   description: 'The column has no NULL.',
   config: Joi.object({}),
   column: 'required',
+  ignoresNullPolicy: true,
   grows: { present: 'count' },
   measures: ({ column }) => ({ present: nonNullCount(column) }),
   read: (measured, total) => ({ total, invalid: total - (measured.present ?? 0) }),

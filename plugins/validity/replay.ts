@@ -96,7 +96,7 @@ export async function storedPast(
        where rule.company_id = :companyId and rule.table_id = :tableId and rule.rule_type = :type
          and rule.column_name is not distinct from :column
          and coalesce(rule.rule_config, '{}') = cast(:config as jsonb)
-         and (rule.rule_type = 'NOT_NULL' or rule.treat_null_as_valid = :nullIsValid)
+         and (:ignoresNullPolicy or rule.treat_null_as_valid = :nullIsValid)
          and rule.check_interval = :interval
        group by rule.id order by count(*) desc, rule.id desc limit 1
      ), past as (
@@ -116,6 +116,7 @@ export async function storedPast(
       column: check.column ?? null,
       config: JSON.stringify(check.config),
       nullIsValid,
+      ignoresNullPolicy: check.type.ignoresNullPolicy ?? false,
       interval,
       days,
     },

@@ -81,6 +81,7 @@ export async function patchRule(
   // Once it is locked, a scan of it has been recorded, or will be by what is changed here.
   const before = await ValidityRule.query(trx).findById(rule.id).forUpdate()
   if (!before) throw noRule(`v_${rule.uuid}`)
+  const isMeasuredAnew = changesMeasure(server, before, patch)
   const given = {
     isActive: patch.is_active,
     name: patch.name,
@@ -98,22 +99,27 @@ export async function patchRule(
     .patch({
       ...given,
       ...(patch.check_interval && { nextRunAt: sooner(patch.check_interval) }),
-      ...(measuresAnew(before, patch) && anew(before)),
+      ...(isMeasuredAnew && anew(before)),
       ...(patch.is_active === false && { runningSlot: null }),
       updatedAt: new Date(),
     })
-  if (measuresAnew(before, patch) || rereads(patch)) await relearn(trx, [rule])
+  if (isMeasuredAnew || rereads(patch)) await relearn(trx, [rule])
   if (patch.is_active === false)
     await server.plugins.alerts.unwatch(trx, { type: 'validity_failure', causes: [`v_${rule.uuid}`] })
   return named(trx).findById(rule.id).throwIfNotFound()
 }
 
 /**
- * Whether a patch makes a rule measure another thing, whose rate says nothing of the one before: where NULL becomes
- * valid, or ceases to be. NOT_NULL has no such policy.
+ * Whether a patch makes a rule measure something else: NULL becomes valid, or invalid. Earlier results then say nothing
+ * about later ones.
  */
-function measuresAnew(rule: ValidityRule, { treat_null_as_valid: nullIsValid }: RulePatch): boolean {
-  return nullIsValid !== undefined && nullIsValid !== rule.treatNullAsValid && rule.ruleType !== 'NOT_NULL'
+function changesMeasure(
+  server: Server,
+  { ruleType, treatNullAsValid }: ValidityRule,
+  { treat_null_as_valid: nullIsValid = treatNullAsValid }: RulePatch,
+): boolean {
+  if (nullIsValid === treatNullAsValid) return false
+  return !(server.checks.has(ruleType) && server.checks.get(ruleType).ignoresNullPolicy)
 }
 
 /** The baseline starts without the results so far; what is being measured is not recorded but due again. */
