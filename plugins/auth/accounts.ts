@@ -7,22 +7,26 @@ import { rows, type Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/http/errors.ts'
 import type { Company, User } from './models.ts'
 import { acceptInvitation, findInvitation } from './users/invitations.ts'
-import { hashPassword, inTurn, refuseWeak } from './sign-in/passwords.ts'
+import { hashPassword, withHashingSlot, assertStrongPassword } from './sign-in/passwords.ts'
 
 /** A user with the company they belong to. */
-export interface Account {
+export interface UserAccount {
   user: User
   company: Pick<Company, 'companyId' | 'name' | 'plan'>
 }
 
 /** Makes a company, over all companies as only the system may. */
-export async function createCompany(trx: Transaction, name: string, plan: Plan): Promise<Account['company']> {
-  const [company] = await rows<Account['company']>(
+export async function createCompany(
+  trx: Transaction,
+  name: string,
+  plan: Plan,
+): Promise<UserAccount['company']> {
+  const [company] = await rows<UserAccount['company']>(
     trx,
     'insert into companies (company_id, name, plan) values (:id, :name, :plan) returning company_id, name, plan',
     { id: uuid(), name, plan },
   )
-  return company as Account['company']
+  return company as UserAccount['company']
 }
 
 /**
@@ -87,17 +91,17 @@ export interface Registration {
  * @param place where the request came from, for the audit log
  * @throws 400 `WEAK_PASSWORD` and `INVALID_INVITATION`, 409 `USER_EXISTS`, also for users of other companies
  */
-export async function register(
+export async function registerUser(
   server: Server,
   input: Registration,
   place: Pick<AuditOrigin, 'requestId' | 'address'>,
-): Promise<Account> {
+): Promise<UserAccount> {
   const { email, password, fullName, invitationToken: token } = input
   const invitation =
     token === undefined ? undefined : await server.db.system(trx => findInvitation(trx, { token, email }))
   const name = invitation?.companyName ?? input.companyName ?? fullName ?? (email.split('@')[0] as string)
-  refuseWeak(password, email, { companyName: name })
-  const passwordHash = await inTurn(() => hashPassword(password))
+  assertStrongPassword(password, email, { companyName: name })
+  const passwordHash = await withHashingSlot(() => hashPassword(password))
   return server.db.system(async trx => {
     if (invitation) await acceptInvitation(trx, invitation)
     const company = invitation
@@ -121,9 +125,9 @@ export async function register(
  * the id of another: so the id goes first.
  * @throws a sentence for the command line when it is not clear which
  */
-export async function findCompany(server: Server, company?: string): Promise<Account['company']> {
+export async function findCompany(server: Server, company?: string): Promise<UserAccount['company']> {
   const id = isUuid(company) ? (company as string).toLowerCase() : null
-  const found = await server.db.statement<Account['company']>(
+  const found = await server.db.statement<UserAccount['company']>(
     `select company_id, name, plan from companies
      where cast(:company as text) is null or name = :company or company_id = :id
      order by company_id is not distinct from :id desc, created_at, company_id limit 11`,

@@ -2,9 +2,9 @@ import type { Scope } from '../../server/http/access.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { AuditOrigin } from '../../server/http/audit.ts'
 import type { Plan } from '../../server/settings/config.ts'
-import type { AuditVerdict } from './audit-log/audit-log.ts'
-import type { IdentityProvider, MagicTicket } from './prospects/identity-provider.ts'
-import type { MadeProspect } from './prospects/prospects.ts'
+import type { AuditVerification } from './audit-log/audit-log.ts'
+import type { IdentityProvider, SignInTicket } from './prospects/identity-provider.ts'
+import type { NewProspect } from './prospects/prospects.ts'
 
 /** What the command line and other features may ask of accounts, as `server.plugins.auth`. */
 export interface AuthApi {
@@ -14,7 +14,7 @@ export interface AuthApi {
   findCompany(company?: string): Promise<{ id: string; name: string; plan: Plan }>
   countCompanies(): Promise<number>
   /** The time zone of a user, by its IANA name. */
-  timezoneOf(trx: Transaction, userId: string): Promise<string>
+  getTimezone(trx: Transaction, userId: string): Promise<string>
   setTimezone(trx: Transaction, userId: string, timezone: string): Promise<void>
   createUser(input: {
     companyId: string
@@ -33,20 +33,20 @@ export interface AuthApi {
   listKeys(companyId: string): Promise<object[]>
   revokeKey(companyId: string, id: string): Promise<object>
   /** Whether the audit log of a company is whole. */
-  verifyAudit(companyId: string): Promise<AuditVerdict>
+  verifyAudit(companyId: string): Promise<AuditVerification>
   /** What `POST /auth/tickets` exchanges for a session, once; `method` tells the audit log how the user was told. */
-  makeTicket(input: { companyId: string; userId: string; method: string; seconds: number }): Promise<string>
+  issueTicket(input: { companyId: string; userId: string; method: string; seconds: number }): Promise<string>
   /**
    * Lets somebody sign in by a token of 7 days that is shown this once: as the user of their email, who is made when
    * they come. Without a company, whoever has no user yet gets one of their own.
    * @throws 400 `VALIDATION_ERROR`, 404 for the company, 409 `CONFLICT` where the email is a user of another company
    */
-  createProspect(input: { email: string; company?: string }): Promise<MadeProspect>
+  createProspect(input: { email: string; company?: string }): Promise<NewProspect>
   /**
    * What a prospect's token gives: a ticket of 5 minutes for `POST /auth/tickets`.
    * @throws 401 `INVALID_TOKEN`, 403 `FORBIDDEN` for a disabled user, 409 `USER_EXISTS` where the email was taken since
    */
-  admitProspect(token: string, place: Pick<AuditOrigin, 'requestId' | 'address'>): Promise<MagicTicket>
+  admitProspect(token: string, place: Pick<AuditOrigin, 'requestId' | 'address'>): Promise<SignInTicket>
   /** Has another system say who a prospect is, in place of our own table of users; once, before the start. */
   useIdentityProvider(provider: IdentityProvider): void
   /** Names the company that `POST /demo/session` lets anybody read. */

@@ -2,14 +2,14 @@ import type { Server } from '@hapi/hapi'
 import type { AuthApi } from './api.ts'
 import { createCompany, createUser, findCompany } from './accounts.ts'
 import { setDemoCompany } from './sign-in/demo-sessions.ts'
-import { makeTicket } from './sign-in/one-time-tokens.ts'
+import { issueTicket } from './sign-in/one-time-tokens.ts'
 import { verifyAudit } from './audit-log/audit-log.ts'
 import { audit, type AuditEvent, type AuditOrigin } from '../../server/http/audit.ts'
 import { invalidField } from '../../server/http/errors.ts'
-import { chooseIdentities } from './prospects/identity-provider.ts'
-import { createKey, keyEvent, listKeys, revokeKey } from './api-keys/api-keys.ts'
+import { createIdentityProviderSlot } from './prospects/identity-provider.ts'
+import { createKey, keyAuditEvent, listKeys, revokeKey } from './api-keys/api-keys.ts'
 import { Company, User } from './models.ts'
-import { hashPassword, inTurn, refuseWeak } from './sign-in/passwords.ts'
+import { hashPassword, withHashingSlot, assertStrongPassword } from './sign-in/passwords.ts'
 import { presentCompany, presentKey } from './present.ts'
 import { admitProspect, createProspect } from './prospects/prospects.ts'
 import { schemas } from './schemas.ts'
@@ -20,7 +20,7 @@ const byOperator = (companyId: string): AuditOrigin => ({ companyId, actor: 'cli
 /** Accounts for the command line and other features. */
 export function authApi(server: Server): AuthApi {
   const { db, config } = server
-  const identities = chooseIdentities(server)
+  const identities = createIdentityProviderSlot(server)
   return {
     createCompany: ({ name, plan }) =>
       db.system(async trx => {
@@ -50,14 +50,14 @@ export function authApi(server: Server): AuthApi {
       )
       return row?.count ?? 0
     },
-    timezoneOf: async (trx, id) => (await User.query(trx).findById(id).throwIfNotFound()).timezone,
+    getTimezone: async (trx, id) => (await User.query(trx).findById(id).throwIfNotFound()).timezone,
     setTimezone: async (trx, id, timezone) => void (await User.query(trx).findById(id).patch({ timezone })),
     async createUser({ companyId, email: given, password, fullName, role }) {
       const { value: email, error } = schemas.email.validate(given) as { value: string; error?: Error }
       if (error) throw invalidField('email', `${JSON.stringify(given)} is no email address`)
       const { name: companyName } = await findCompany(server, companyId)
-      refuseWeak(password, email, { companyName })
-      const passwordHash = await inTurn(() => hashPassword(password))
+      assertStrongPassword(password, email, { companyName })
+      const passwordHash = await withHashingSlot(() => hashPassword(password))
       const user = await db.system(async trx => {
         const made = await createUser(trx, { companyId, email, passwordHash, fullName, role })
         const target = { type: 'user', id: made.id }
@@ -70,7 +70,7 @@ export function authApi(server: Server): AuthApi {
     createKey: ({ companyId, name, scope, expiresAt }) =>
       db.company(companyId, async trx => {
         const { key, row, plan } = await createKey(trx, { name, scope, expiresAt })
-        await audit(trx, byOperator(companyId), keyEvent('created', row))
+        await audit(trx, byOperator(companyId), keyAuditEvent('created', row))
         return { key, record: presentKey(row, plan) }
       }),
     listKeys: companyId =>
@@ -85,8 +85,8 @@ export function authApi(server: Server): AuthApi {
         return presentKey(await revokeKey(trx, id, tell), plan)
       }),
     verifyAudit: companyId => verifyAudit(work => db.company(companyId, work)),
-    makeTicket: ({ seconds, companyId, ...who }) =>
-      db.company(companyId, trx => makeTicket(trx, { companyId, ...who }, seconds)),
+    issueTicket: ({ seconds, companyId, ...who }) =>
+      db.company(companyId, trx => issueTicket(trx, { companyId, ...who }, seconds)),
     createProspect: input => createProspect(server, input),
     admitProspect: (token, place) => admitProspect(server, identities.current(), token, place),
     useIdentityProvider: provider => identities.use(provider),

@@ -1,5 +1,5 @@
 import type { Plugin } from '@hapi/hapi'
-import { installAfterwards } from './audit-log/deferred-audit.ts'
+import { installDeferredAudit } from './audit-log/deferred-audit.ts'
 import './api.ts'
 import { auditRoutes } from './audit-log/routes.ts'
 import { authApi } from './auth-api.ts'
@@ -17,7 +17,7 @@ export const auth: Plugin<undefined> = {
   name: 'auth',
   async register(server) {
     await addStrategies(server)
-    installAfterwards(server)
+    installDeferredAudit(server)
     server.route(routes)
     server.route(userRoutes)
     server.route(keyRoutes)

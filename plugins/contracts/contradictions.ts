@@ -2,20 +2,20 @@
  * What a schema cannot see: names that are there twice, and references to what is not there. A contract may be
  * unfinished and still valid, so these are warnings. Nothing here trusts the shape: the contract may be invalid.
  */
-import type { Claim } from './validation.ts'
-import { columnsOf, elementsOf, type Element } from './elements.ts'
+import type { Violation } from './validation.ts'
+import { listColumns, listElements, type ContractElement } from './elements.ts'
 
 type Path = readonly string[]
 type Fields = Record<string, unknown>
 
 /** Everything in a contract of this version that contradicts the rest of it. */
-export function contradictions(contract: object, version: string): Claim[] {
+export function findContradictions(contract: object, version: string): Violation[] {
   const root = contract as Fields
-  return version === 'v2.2.2' ? ofDatasets(root) : ofObjects(root, version === 'v3.1.0')
+  return version === 'v2.2.2' ? checkDatasets(root) : checkObjects(root, version === 'v3.1.0')
 }
 
 /** The items of a list that are objects, with where they are. */
-export function items(owner: Fields, field: string, at: Path): { item: Fields; path: Path }[] {
+export function objectItems(owner: Fields, field: string, at: Path): { item: Fields; path: Path }[] {
   const list = owner[field]
   if (!Array.isArray(list)) return []
   return list.flatMap((item: unknown, index) =>
@@ -26,9 +26,9 @@ export function items(owner: Fields, field: string, at: Path): { item: Fields; p
 }
 
 /** Items of one list whose field says the same as an earlier one's. */
-function twins(owner: Fields, list: string, field: string, at: Path): Claim[] {
+function findDuplicates(owner: Fields, list: string, field: string, at: Path): Violation[] {
   const seen = new Set<unknown>()
-  return items(owner, list, at).flatMap(({ item, path }) => {
+  return objectItems(owner, list, at).flatMap(({ item, path }) => {
     const name = item[field]
     if (typeof name !== 'string') return []
     if (!seen.has(name)) {
@@ -45,66 +45,76 @@ function twins(owner: Fields, list: string, field: string, at: Path): Claim[] {
   })
 }
 
-function ofDatasets(root: Fields): Claim[] {
-  const columns = columnsOf(root)
-  const several = items(root, 'dataset', []).length > 1
-  const element = (owner: Fields, field: string, at: Path) => missing(owner, field, at, columns, several)
+function checkDatasets(root: Fields): Violation[] {
+  const columns = listColumns(root)
+  const several = objectItems(root, 'dataset', []).length > 1
+  const element = (owner: Fields, field: string, at: Path) =>
+    checkReferences(owner, field, at, columns, several)
   return [
-    ...twins(root, 'dataset', 'table', []),
-    ...items(root, 'dataset', []).flatMap(({ item: table, path }) => {
+    ...findDuplicates(root, 'dataset', 'table', []),
+    ...objectItems(root, 'dataset', []).flatMap(({ item: table, path }) => {
       const own = columns.filter(({ object }) => object === table.table)
       return [
-        ...twins(table, 'columns', 'column', path),
-        ...positions(table, 'columns', 'isPrimaryKey', 'primaryKeyPosition', path),
-        ...positions(table, 'columns', 'partitionStatus', 'partitionKeyPosition', path),
-        ...items(table, 'quality', path).flatMap(({ item, path: at }) => [
-          ...missing(item, 'column', at, own, false),
-          ...missing(item, 'columns', at, own, false),
+        ...findDuplicates(table, 'columns', 'column', path),
+        ...checkKeyPositions(table, 'columns', 'isPrimaryKey', 'primaryKeyPosition', path),
+        ...checkKeyPositions(table, 'columns', 'partitionStatus', 'partitionKeyPosition', path),
+        ...objectItems(table, 'quality', path).flatMap(({ item, path: at }) => [
+          ...checkReferences(item, 'column', at, own, false),
+          ...checkReferences(item, 'columns', at, own, false),
         ]),
       ]
     }),
     ...element(root, 'slaDefaultColumn', []),
-    ...items(root, 'slaProperties', []).flatMap(({ item, path }) => element(item, 'column', path)),
+    ...objectItems(root, 'slaProperties', []).flatMap(({ item, path }) => element(item, 'column', path)),
   ]
 }
 
-function ofObjects(root: Fields, isStrict: boolean): Claim[] {
-  const elements = elementsOf(root)
-  const several = items(root, 'schema', []).length > 1
+function checkObjects(root: Fields, isStrict: boolean): Violation[] {
+  const elements = listElements(root)
+  const several = objectItems(root, 'schema', []).length > 1
   return [
-    ...twins(root, 'schema', 'name', []),
-    ...twins(root, 'servers', 'server', []),
-    ...['customProperties'].flatMap(list => twins(root, list, 'property', [])),
-    ...items(root, 'schema', []).flatMap(({ item, path }) => ofProperties(item, path, elements, true)),
-    ...missing(root, 'slaDefaultElement', [], elements, several),
-    ...items(root, 'slaProperties', []).flatMap(({ item, path }) =>
-      missing(item, 'element', path, elements, several),
+    ...findDuplicates(root, 'schema', 'name', []),
+    ...findDuplicates(root, 'servers', 'server', []),
+    ...['customProperties'].flatMap(list => findDuplicates(root, list, 'property', [])),
+    ...objectItems(root, 'schema', []).flatMap(({ item, path }) =>
+      checkProperties(item, path, elements, true),
     ),
-    ...(isStrict ? [...ids(root), ...outdated(root)] : []),
+    ...checkReferences(root, 'slaDefaultElement', [], elements, several),
+    ...objectItems(root, 'slaProperties', []).flatMap(({ item, path }) =>
+      checkReferences(item, 'element', path, elements, several),
+    ),
+    ...(isStrict ? [...findDuplicateIds(root), ...findDeprecated(root)] : []),
   ]
 }
 
-function ofProperties(owner: Fields, at: Path, elements: readonly Element[], isObject: boolean): Claim[] {
-  const inside = items(owner, 'properties', at)
+function checkProperties(
+  owner: Fields,
+  at: Path,
+  elements: readonly ContractElement[],
+  isObject: boolean,
+): Violation[] {
+  const inside = objectItems(owner, 'properties', at)
   const { items: item } = owner
   return [
-    ...twins(owner, 'properties', 'name', at),
-    ...positions(owner, 'properties', 'primaryKey', 'primaryKeyPosition', at),
-    ...positions(owner, 'properties', 'partitioned', 'partitionKeyPosition', at),
-    ...bounds(owner, at),
-    ...relations(owner, at, elements),
-    ...items(owner, 'quality', at).flatMap(({ item: rule, path }) => level(rule, path, isObject)),
-    ...inside.flatMap(({ item: property, path }) => ofProperties(property, path, elements, false)),
+    ...findDuplicates(owner, 'properties', 'name', at),
+    ...checkKeyPositions(owner, 'properties', 'primaryKey', 'primaryKeyPosition', at),
+    ...checkKeyPositions(owner, 'properties', 'partitioned', 'partitionKeyPosition', at),
+    ...checkBounds(owner, at),
+    ...checkRelationships(owner, at, elements),
+    ...objectItems(owner, 'quality', at).flatMap(({ item: rule, path }) =>
+      checkMetricLevel(rule, path, isObject),
+    ),
+    ...inside.flatMap(({ item: property, path }) => checkProperties(property, path, elements, false)),
     ...(typeof item === 'object' && item !== null && !Array.isArray(item)
-      ? ofProperties(item as Fields, [...at, 'items'], elements, false)
+      ? checkProperties(item as Fields, [...at, 'items'], elements, false)
       : []),
   ]
 }
 
 /** A position among keys belongs to a key, and to one only. */
-function positions(owner: Fields, list: string, mark: string, field: string, at: Path): Claim[] {
+function checkKeyPositions(owner: Fields, list: string, mark: string, field: string, at: Path): Violation[] {
   const taken = new Set<number>()
-  return items(owner, list, at).flatMap(({ item, path }) => {
+  return objectItems(owner, list, at).flatMap(({ item, path }) => {
     const position = item[field]
     // -1 says that it is none.
     if (typeof position !== 'number' || position < 0) return []
@@ -116,7 +126,7 @@ function positions(owner: Fields, list: string, mark: string, field: string, at:
   })
 }
 
-const BOUNDS = [
+const BOUND_PAIRS = [
   ['minimum', 'maximum'],
   ['minLength', 'maxLength'],
   ['minItems', 'maxItems'],
@@ -124,11 +134,11 @@ const BOUNDS = [
 ] as const
 
 /** Options that no value can meet, and patterns that are none. */
-function bounds({ logicalTypeOptions: given }: Fields, at: Path): Claim[] {
+function checkBounds({ logicalTypeOptions: given }: Fields, at: Path): Violation[] {
   if (typeof given !== 'object' || given === null) return []
   const options = given as Fields
   const path = [...at, 'logicalTypeOptions']
-  const crossed = BOUNDS.flatMap(([least, most]) => {
+  const crossed = BOUND_PAIRS.flatMap(([least, most]) => {
     const [low, high] = [options[least], options[most]]
     const isCrossed = typeof low === 'number' && typeof high === 'number' && low > high
     return isCrossed
@@ -152,7 +162,7 @@ function isPattern(pattern: unknown): boolean {
   }
 }
 
-function badPattern(path: Path): Claim {
+function badPattern(path: Path): Violation {
   return {
     path,
     keyword: 'pattern',
@@ -161,10 +171,10 @@ function badPattern(path: Path): Claim {
 }
 
 /** Metrics of the library by what they measure. */
-const OF_PROPERTIES = ['nullValues', 'missingValues', 'invalidValues']
+const PROPERTY_METRICS = ['nullValues', 'missingValues', 'invalidValues']
 
-function level({ metric }: Fields, at: Path, isObject: boolean): Claim[] {
-  const isMisplaced = isObject ? OF_PROPERTIES.includes(String(metric)) : metric === 'rowCount'
+function checkMetricLevel({ metric }: Fields, at: Path, isObject: boolean): Violation[] {
+  const isMisplaced = isObject ? PROPERTY_METRICS.includes(String(metric)) : metric === 'rowCount'
   if (!isMisplaced) return []
   const message = isObject
     ? `expected ${String(metric)} at a property: it measures one`
@@ -173,13 +183,13 @@ function level({ metric }: Fields, at: Path, isObject: boolean): Claim[] {
 }
 
 /** Ends of relationships, in this contract, that are not there; and keys of different length. */
-function relations(owner: Fields, at: Path, elements: readonly Element[]): Claim[] {
-  return items(owner, 'relationships', at).flatMap(({ item, path }) => {
+function checkRelationships(owner: Fields, at: Path, elements: readonly ContractElement[]): Violation[] {
+  return objectItems(owner, 'relationships', at).flatMap(({ item, path }) => {
     const { from, to } = item
     const uneven = Array.isArray(from) && Array.isArray(to) && from.length !== to.length
     return [
-      ...ends(from, [...path, 'from'], elements),
-      ...ends(to, [...path, 'to'], elements),
+      ...checkEnds(from, [...path, 'from'], elements),
+      ...checkEnds(to, [...path, 'to'], elements),
       ...(uneven
         ? [
             {
@@ -193,7 +203,7 @@ function relations(owner: Fields, at: Path, elements: readonly Element[]): Claim
   })
 }
 
-function ends(given: unknown, path: Path, elements: readonly Element[]): Claim[] {
+function checkEnds(given: unknown, path: Path, elements: readonly ContractElement[]): Violation[] {
   const named = Array.isArray(given)
     ? given.map((end: unknown, index): [unknown, Path] => [end, [...path, String(index)]])
     : [[given, path] as [unknown, Path]]
@@ -209,13 +219,13 @@ function ends(given: unknown, path: Path, elements: readonly Element[]): Claim[]
 }
 
 /** Elements that an agreement names, separated by commas, and that are not there. */
-function missing(
+function checkReferences(
   owner: Fields,
   field: string,
   at: Path,
-  elements: readonly Element[],
+  elements: readonly ContractElement[],
   several: boolean,
-): Claim[] {
+): Violation[] {
   const said = owner[field]
   if (typeof said !== 'string') return []
   const named = said.split(',').map(name => name.trim())
@@ -229,15 +239,15 @@ function missing(
 }
 
 /** Ids that are there twice in one list: references could not tell which one they mean. */
-function ids(root: Fields): Claim[] {
-  const found: Claim[] = []
+function findDuplicateIds(root: Fields): Violation[] {
+  const found: Violation[] = []
   const look = (value: unknown, path: Path): void => {
     if (typeof value !== 'object' || value === null) return
     if (Array.isArray(value)) return value.forEach((item, index) => look(item, [...path, String(index)]))
     for (const [field, item] of Object.entries(value)) {
       // These are anything at all.
       if (['value', 'arguments', 'implementation', 'examples'].includes(field)) continue
-      found.push(...twins(value as Fields, field, 'id', path))
+      found.push(...findDuplicates(value as Fields, field, 'id', path))
       look(item, [...path, field])
     }
   }
@@ -246,19 +256,21 @@ function ids(root: Fields): Claim[] {
 }
 
 /** Deprecated fields, with what to write instead. */
-const OUTDATED: Record<string, string> = {
+const DEPRECATED_FIELDS: Record<string, string> = {
   dataProduct: 'describe the data product in a contract of the Open Data Product Standard',
   slaDefaultElement: 'name the element in each entry of slaProperties',
 }
 
-function outdated(root: Fields): Claim[] {
-  const claim = (field: string, instead: string): Claim => ({
+function findDeprecated(root: Fields): Violation[] {
+  const claim = (field: string, instead: string): Violation => ({
     path: [field],
     keyword: 'deprecated',
     message: `deprecated since v3.1.0: ${instead}`,
   })
   return [
-    ...Object.entries(OUTDATED).flatMap(([field, instead]) => (field in root ? [claim(field, instead)] : [])),
+    ...Object.entries(DEPRECATED_FIELDS).flatMap(([field, instead]) =>
+      field in root ? [claim(field, instead)] : [],
+    ),
     ...(Array.isArray(root.team) ? [claim('team', 'write an object with the people in members')] : []),
   ]
 }

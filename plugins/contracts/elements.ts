@@ -1,7 +1,7 @@
-type Fields = Record<string, unknown>
+type ContractNode = Record<string, unknown>
 
 /** What other parts of a contract can point at: an object, or a property of one. */
-export interface Element {
+export interface ContractElement {
   /** The object that it is or belongs to. */
   object: unknown
   /** As relationships name it. */
@@ -15,16 +15,16 @@ export interface Element {
 }
 
 /** The tables and columns of a contract of version 2. */
-export function columnsOf(contract: Fields): Element[] {
+export function listColumns(contract: ContractNode): ContractElement[] {
   return objects(contract.dataset).flatMap(table => {
     const { table: name } = table
     const own = [name, table.physicalName].filter(isText)
     return [
-      named(name, own, own),
+      buildElement(name, own, own),
       ...objects(table.columns).flatMap(({ column }) =>
         isText(column)
           ? [
-              named(
+              buildElement(
                 name,
                 own.map(prefix => `${prefix}.${column}`),
                 [column],
@@ -37,25 +37,28 @@ export function columnsOf(contract: Fields): Element[] {
 }
 
 /** The objects and properties of a contract of version 3, nested ones with dots. */
-export function elementsOf(contract: Fields): Element[] {
+export function listElements(contract: ContractNode): ContractElement[] {
   return objects(contract.schema).flatMap(object => {
     const prefix = namesOf(object)
     const reference = isText(object.id) ? `schema/${object.id}` : undefined
     return [
-      { ...named(object.name, prefix, prefix), reference },
-      ...within(object, { object: object.name, prefix, short: [], reference }),
+      { ...buildElement(object.name, prefix, prefix), reference },
+      ...listNested(object, { object: object.name, prefix, short: [], reference }),
     ]
   })
 }
 
-interface Place {
+interface ElementScope {
   object: unknown
   prefix: string[]
   short: string[]
   reference?: string
 }
 
-function within(owner: Fields, { object, prefix, short, reference }: Place): Element[] {
+function listNested(
+  owner: ContractNode,
+  { object, prefix, short, reference }: ElementScope,
+): ContractElement[] {
   const inside = objects(owner.properties).flatMap(property => {
     const own = namesOf(property)
     const long = prefix.flatMap(before => own.map(name => `${before}.${name}`))
@@ -63,26 +66,28 @@ function within(owner: Fields, { object, prefix, short, reference }: Place): Ele
     const id =
       reference !== undefined && isText(property.id) ? `${reference}/properties/${property.id}` : undefined
     return [
-      { ...named(object, long, brief), reference: id },
-      ...within(property, { object, prefix: long, short: brief, reference: id }),
+      { ...buildElement(object, long, brief), reference: id },
+      ...listNested(property, { object, prefix: long, short: brief, reference: id }),
     ]
   })
   // The properties of an item are named as if they were the list's.
   const [item] = objects([owner.items])
-  return item ? [...inside, ...within(item, { object, prefix, short, reference })] : inside
+  return item ? [...inside, ...listNested(item, { object, prefix, short, reference })] : inside
 }
 
-function named(object: unknown, names: string[], shortNames: string[]): Element {
+function buildElement(object: unknown, names: string[], shortNames: string[]): ContractElement {
   return { object, name: names[0] ?? '', names, shortNames }
 }
 
-function namesOf({ name, physicalName }: Fields): string[] {
+function namesOf({ name, physicalName }: ContractNode): string[] {
   return [...new Set([name, physicalName].filter(isText))]
 }
 
-function objects(list: unknown): Fields[] {
+function objects(list: unknown): ContractNode[] {
   return Array.isArray(list)
-    ? list.filter((item): item is Fields => typeof item === 'object' && item !== null && !Array.isArray(item))
+    ? list.filter(
+        (item): item is ContractNode => typeof item === 'object' && item !== null && !Array.isArray(item),
+      )
     : []
 }
 

@@ -1,6 +1,6 @@
 import type { Plugin } from '@hapi/hapi'
-import { readContentType, routes } from './routes.ts'
-import { makeValidator } from './validator.ts'
+import { normalizeContentType, routes } from './routes.ts'
+import { createValidator } from './validator.ts'
 
 export { validateText } from './validator.ts'
 
@@ -8,8 +8,8 @@ export { validateText } from './validator.ts'
 export const contracts: Plugin<undefined> = {
   name: 'contracts',
   register(server) {
-    const validator = makeValidator()
-    server.ext('onRequest', readContentType)
+    const validator = createValidator()
+    server.ext('onRequest', normalizeContentType)
     server.ext('onPostStop', () => validator.stop())
     server.route(routes(validator))
   },

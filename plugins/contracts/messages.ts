@@ -5,7 +5,7 @@ import { OPERATORS } from './schema/quality.ts'
 import { SFTP } from './schema/servers.ts'
 
 /** Where an error is, as steps; of a field that should not be there, the field. */
-export function pathOf({ instancePath, keyword, params }: ErrorObject): string[] {
+export function failurePath({ instancePath, keyword, params }: ErrorObject): string[] {
   const path = instancePath
     .split('/')
     .slice(1)
@@ -16,7 +16,7 @@ export function pathOf({ instancePath, keyword, params }: ErrorObject): string[]
 }
 
 /** What was expected, in a sentence. */
-export function message({
+export function describeFailure({
   keyword,
   params,
   data,
@@ -25,7 +25,7 @@ export function message({
   const told = params as Record<string, unknown>
   switch (keyword) {
     case 'type':
-      return `expected ${typesOf(told.type)}${insteadOf(data, told.type)}`
+      return `expected ${describeTypes(told.type)}${describeActual(data, told.type)}`
     case 'enum':
       return `expected one of ${(told.allowedValues as string[]).join(', ')}`
     case 'required':
@@ -37,40 +37,40 @@ export function message({
     case 'oneOf':
       return `expected exactly one of ${OPERATORS.join(', ')}`
     case 'format':
-      return `expected a ${FORMATS[String(told.format)] ?? String(told.format)}`
+      return `expected a ${FORMAT_NAMES[String(told.format)] ?? String(told.format)}`
     case 'pattern':
-      return `expected ${PATTERNS[String(told.pattern)] ?? `a text like ${String(told.pattern)}`}`
+      return `expected ${PATTERN_NAMES[String(told.pattern)] ?? `a text like ${String(told.pattern)}`}`
     case 'uniqueItems':
       return 'expected items that differ from each other'
     case 'maxProperties':
       return 'expected no options, or a logicalType that they are of'
     default:
-      return COUNTS[keyword]?.(Number(told.limit)) ?? said
+      return COUNT_MESSAGES[keyword]?.(Number(told.limit)) ?? said
   }
 }
 
-const COUNTS: Record<string, (limit: number) => string> = {
+const COUNT_MESSAGES: Record<string, (limit: number) => string> = {
   minItems: limit => `expected at least ${limit} item${limit === 1 ? '' : 's'}`,
   maxItems: limit => `expected at most ${limit} items`,
   minimum: limit => `expected ${limit} or more`,
   exclusiveMinimum: limit => `expected more than ${limit}`,
 }
 
-const FORMATS: Record<string, string> = {
+const FORMAT_NAMES: Record<string, string> = {
   date: 'date such as 2024-02-29',
   'date-time': 'time such as 2024-02-29T12:30:00Z',
   uri: 'URI such as https://example.com/data',
 }
 
 /** What regular expressions ask for, in words. */
-const PATTERNS: Record<string, string> = {
+const PATTERN_NAMES: Record<string, string> = {
   [ID]: 'letters, digits, hyphens and underscores only',
   [REFERENCE]: 'a property, such as orders.customer_id or schema/orders/properties/customer_id',
   [SFTP]: 'an address that begins with sftp://',
 }
 
 /** What stands there, where that says how to put it right. */
-function insteadOf(data: unknown, types: unknown): string {
+function describeActual(data: unknown, types: unknown): string {
   if (data === null) return ', and nothing is here'
   const isText = [types].flat().includes('string')
   return isText && ['number', 'boolean'].includes(typeof data)
@@ -78,7 +78,7 @@ function insteadOf(data: unknown, types: unknown): string {
     : ''
 }
 
-const TYPES: Record<string, string> = {
+const TYPE_NAMES: Record<string, string> = {
   string: 'a text',
   number: 'a number',
   integer: 'a whole number',
@@ -88,7 +88,7 @@ const TYPES: Record<string, string> = {
   null: 'nothing',
 }
 
-function typesOf(types: unknown): string {
-  const names = [types].flat().map(type => TYPES[String(type)] ?? String(type))
+function describeTypes(types: unknown): string {
+  const names = [types].flat().map(type => TYPE_NAMES[String(type)] ?? String(type))
   return names.join(', or ')
 }

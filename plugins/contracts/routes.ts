@@ -3,22 +3,22 @@ import { access } from '../../server/http/access.ts'
 import { apiError, unprocessable } from '../../server/http/errors.ts'
 import { addressOf } from '../../server/http/limits.ts'
 import { envelope } from '../../server/http/replies.ts'
-import type { Verdict } from './validation.ts'
+import type { ContractVerdict } from './validation.ts'
 import { CONTENT_TYPES, contractBody, errorReply, verdictReply } from './schemas.ts'
-import type { Question } from './thread-pool.ts'
-import type { Validator } from './validator.ts'
+import type { ContractInput } from './thread-pool.ts'
+import type { ContractValidator } from './validator.ts'
 
 const PATH = '/api/public/contracts/validate'
 
 /** The route of the feature. */
-export function routes({ validate }: Validator): ServerRoute[] {
+export function routes({ validate }: ContractValidator): ServerRoute[] {
   return [
     {
       method: 'POST',
       path: PATH,
       handler: async request => {
         const address = addressOf(request, request.server.config.trustProxy)
-        return reply(await validate(question(request), address))
+        return presentVerdict(await validate(readInput(request), address))
       },
       options: {
         ...access.contracts,
@@ -42,7 +42,7 @@ export function routes({ validate }: Validator): ServerRoute[] {
 }
 
 /** hapi parses texts and JSON; YAML of the other types is a text. */
-export const readContentType: Lifecycle.Method = (request, h) => {
+export const normalizeContentType: Lifecycle.Method = (request, h) => {
   if (request.method !== 'post' || request.path !== PATH) return h.continue
   const { headers } = request
   const [type = ''] = String(headers['content-type'] ?? '').split(';')
@@ -53,7 +53,7 @@ export const readContentType: Lifecycle.Method = (request, h) => {
   return h.continue
 }
 
-function question({ payload, mime }: Request): Question {
+function readInput({ payload, mime }: Request): ContractInput {
   if (payload === '' || payload === undefined) {
     const msg = 'the body is empty: send the contract in it'
     throw unprocessable([{ loc: ['body'], msg, type: 'string.empty' }])
@@ -68,7 +68,7 @@ function question({ payload, mime }: Request): Question {
   throw unprocessable([{ loc: ['body', 'contract'], msg, type: 'string.base' }])
 }
 
-function reply({ found, ...verdict }: Verdict) {
+function presentVerdict({ found, ...verdict }: ContractVerdict) {
   const message = verdict.valid
     ? 'The contract is valid'
     : 'The contract is not valid: errors say where and why'

@@ -1,33 +1,33 @@
 import { Worker } from 'node:worker_threads'
 import { within } from '../../server/with-timeout.ts'
-import type { Verdict } from './validation.ts'
-import type { Unreadable } from './yaml.ts'
+import type { ContractVerdict } from './validation.ts'
+import type { ParseFailure } from './yaml.ts'
 
 /** A contract: a text in YAML, or a value that came as JSON. */
-export type Question = { text: string } | { value: unknown }
+export type ContractInput = { text: string } | { value: unknown }
 
 /** What became of it. */
-export type Answer = { verdict: Verdict } | { unreadable: Unreadable[] }
+export type ContractResult = { verdict: ContractVerdict } | { unreadable: ParseFailure[] }
 
 /** Judges contracts in threads of their own. */
-export interface Threads {
+export interface ThreadPool {
   /**
    * Takes a turn of its own; after the deadline the contract counts as unreadable.
    * @param address of the client; contracts without one are only limited together
    * @throws BusyError when too many wait already, of all clients or of this address
    */
-  ask(question: Question, address?: string): Promise<Answer>
+  ask(question: ContractInput, address?: string): Promise<ContractResult>
   /** Ends the threads; what was asked is not answered any more. */
   stop(): Promise<void>
 }
 
 /** Too many contracts wait. */
-export class BusyError extends Error {
+export class PoolBusyError extends Error {
   override readonly name = 'BusyError'
 }
 
 /** How much contracts may take together. */
-export interface Bounds {
+export interface PoolLimits {
   /** Threads at the same time. */
   threads: number
   /** Contracts that wait for one. */
@@ -40,42 +40,48 @@ export interface Bounds {
   memory: number
 }
 
-const BOUNDS: Bounds = { threads: 2, waiting: 8, waitingPerAddress: 2, deadline: 2_000, memory: 64 }
+const DEFAULT_LIMITS: PoolLimits = {
+  threads: 2,
+  waiting: 8,
+  waitingPerAddress: 2,
+  deadline: 2_000,
+  memory: 64,
+}
 
-interface Turn {
-  question: Question
+interface QueuedContract {
+  question: ContractInput
   address: string | undefined
-  resolve(answer: Answer): void
+  resolve(answer: ContractResult): void
   reject(error: Error): void
 }
 
 /** Threads are started when they are needed and kept: starting one takes longer than judging most contracts. */
-export function makeThreads(given: Partial<Bounds> = {}): Threads {
-  const bounds = { ...BOUNDS, ...given }
-  const idle: Thread[] = []
-  const running = new Set<Thread>()
-  const queue: Turn[] = []
+export function createThreadPool(given: Partial<PoolLimits> = {}): ThreadPool {
+  const bounds = { ...DEFAULT_LIMITS, ...given }
+  const idle: ValidationThread[] = []
+  const running = new Set<ValidationThread>()
+  const queue: QueuedContract[] = []
   let isStopped = false
 
   const next = (): void => {
     while (queue.length > 0 && !isStopped) {
       const thread = awake() ?? (running.size < bounds.threads ? open() : undefined)
       if (!thread) return
-      void serve(thread, queue.shift() as Turn)
+      void serve(thread, queue.shift() as QueuedContract)
     }
   }
-  const awake = (): Thread | undefined => {
+  const awake = (): ValidationThread | undefined => {
     const thread = idle.pop()
     if (!thread || thread.isAlive) return thread
     running.delete(thread)
     return awake()
   }
-  const open = (): Thread => {
-    const thread = new Thread(bounds)
+  const open = (): ValidationThread => {
+    const thread = new ValidationThread(bounds)
     running.add(thread)
     return thread
   }
-  const serve = async (thread: Thread, turn: Turn): Promise<void> => {
+  const serve = async (thread: ValidationThread, turn: QueuedContract): Promise<void> => {
     try {
       turn.resolve(await thread.take(turn.question))
     } catch (error) {
@@ -90,15 +96,17 @@ export function makeThreads(given: Partial<Bounds> = {}): Threads {
     ask(question, address) {
       const ofAddress = queue.filter(turn => address !== undefined && turn.address === address).length
       if (isStopped || queue.length >= bounds.waiting || ofAddress >= bounds.waitingPerAddress)
-        return Promise.reject(new BusyError('Too many contracts wait to be validated: try again in a second'))
-      const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+        return Promise.reject(
+          new PoolBusyError('Too many contracts wait to be validated: try again in a second'),
+        )
+      const { promise, resolve, reject } = Promise.withResolvers<ContractResult>()
       queue.push({ question, address, resolve, reject })
       next()
       return promise
     },
     async stop() {
       isStopped = true
-      for (const { reject } of queue.splice(0)) reject(new BusyError('The service stops'))
+      for (const { reject } of queue.splice(0)) reject(new PoolBusyError('The service stops'))
       await Promise.all([...running].map(thread => thread.end()))
     },
   }
@@ -107,13 +115,13 @@ export function makeThreads(given: Partial<Bounds> = {}): Threads {
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
 
 /** One thread, which takes one contract at a time and ends with the first that it cannot manage. */
-class Thread {
+class ValidationThread {
   isAlive = true
   readonly #worker: Worker
   readonly #deadline: number
   readonly #ready: Promise<unknown>
 
-  constructor({ deadline, memory }: Bounds) {
+  constructor({ deadline, memory }: PoolLimits) {
     this.#deadline = deadline
     this.#worker = new Worker(new URL(`./validation-thread.${extension}`, import.meta.url), {
       resourceLimits: { maxOldGenerationSizeMb: memory },
@@ -130,12 +138,12 @@ class Thread {
     this.#ready.catch(() => undefined)
   }
 
-  async take(question: Question): Promise<Answer> {
+  async take(question: ContractInput): Promise<ContractResult> {
     this.#worker.ref()
     try {
       // Its start is not the contract's.
       await this.#ready
-      const heard = this.#hear() as Promise<Answer>
+      const heard = this.#hear() as Promise<ContractResult>
       this.#worker.postMessage(question)
       const answer = await within(heard, this.#deadline, () => null)
       return answer ?? (await this.#giveUp('it takes longer than it may'))
@@ -154,7 +162,7 @@ class Thread {
     await this.#worker.terminate()
   }
 
-  async #giveUp(why: string): Promise<Answer> {
+  async #giveUp(why: string): Promise<ContractResult> {
     await this.end()
     return {
       unreadable: [
@@ -173,7 +181,7 @@ class Thread {
     }
     const onMessage = (message: unknown) => settle(() => resolve(message))
     const onError = (error: Error) => settle(() => reject(error))
-    const onExit = () => settle(() => reject(new BusyError('The thread ended')))
+    const onExit = () => settle(() => reject(new PoolBusyError('The thread ended')))
     worker.on('message', onMessage).on('error', onError).on('exit', onExit)
     return promise
   }

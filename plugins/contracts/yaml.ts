@@ -11,16 +11,16 @@ import {
 } from 'yaml'
 
 /** A contract as it was read. */
-export interface Reading {
+export interface ParsedContract {
   value: unknown
   /** The line of what stands at a path, from 1; null for values that came without text. */
   lineOf(path: readonly string[]): number | null
   /** What was read in another way than whoever wrote it may think. */
-  doubts: Unreadable[]
+  doubts: ParseFailure[]
 }
 
 /** Why a text is no contract at all. */
-export interface Unreadable {
+export interface ParseFailure {
   /** Stable, for programs: `yaml.syntax`, `yaml.duplicate_key`, `yaml.documents`, `yaml.key`, `yaml.alias`, `yaml.depth`. */
   type: string
   message: string
@@ -28,11 +28,11 @@ export interface Unreadable {
 }
 
 /** Thrown with all that is wrong, as far as it could be told. */
-export class UnreadableError extends Error {
+export class ContractParseError extends Error {
   override readonly name = 'UnreadableError'
-  readonly failures: readonly Unreadable[]
+  readonly failures: readonly ParseFailure[]
 
-  constructor(failures: readonly Unreadable[]) {
+  constructor(failures: readonly ParseFailure[]) {
     // One bracket that is missing can be found missing again and again.
     const distinct = [...new Map(failures.map(failure => [failure.message, failure])).values()]
     super(distinct.map(({ message }) => message).join('; '))
@@ -56,7 +56,7 @@ const MAX_FAILURES = 100
  * Reads YAML 1.2 by its core schema: dates are texts, `<<` is a key as any other. JSON is YAML.
  * @throws UnreadableError for what is no single document of it
  */
-export function readYaml(text: string): Reading {
+export function parseContract(text: string): ParsedContract {
   const lines = new LineCounter()
   const document = parseDocument(text, {
     version: '1.2',
@@ -80,66 +80,70 @@ export function readYaml(text: string): Reading {
     code: string
     message: string
     pos: [number, number]
-  }): Unreadable => {
+  }): ParseFailure => {
     const { line } = lines.linePos(pos[0])
     const isSeveral = code === 'MULTIPLE_DOCS'
     return {
       type: isSeveral ? 'yaml.documents' : 'yaml.syntax',
       message: isSeveral
         ? 'a second document starts here: send one contract at a time'
-        : shorten(message.split('\n', 1)[0] ?? message),
+        : truncateMessage(message.split('\n', 1)[0] ?? message),
       line,
     }
   }
   // The library catches the overflow of the stack, and passes the engine's own words on.
   const overflow = document.errors.find(({ code }) => code === 'RESOURCE_EXHAUSTION')
-  if (overflow) throw new UnreadableError([placed({ ...told(overflow), ...TOO_DEEP })])
+  if (overflow) throw new ContractParseError([withLine({ ...told(overflow), ...TOO_DEEP })])
   if (document.errors.length > 0)
-    throw new UnreadableError(document.errors.slice(0, MAX_FAILURES).map(error => placed(told(error))))
-  const merges = inspect(document, lines)
+    throw new ContractParseError(document.errors.slice(0, MAX_FAILURES).map(error => withLine(told(error))))
+  const merges = inspectNodes(document, lines)
   return {
-    value: valueOf(document),
-    lineOf: path => lineAt(document, lines, path),
+    value: toValue(document),
+    lineOf: path => findLine(document, lines, path),
     doubts: [...document.warnings.map(told), ...merges],
   }
 }
 
 /** Characters of one message: the library's quote the text that they are about, however long it is. */
-const MAX_MESSAGE = 160
+const MAX_MESSAGE_CHARACTERS = 160
 
-function shorten(message: string): string {
-  return message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE).toWellFormed()}…`
+function truncateMessage(message: string): string {
+  return message.length <= MAX_MESSAGE_CHARACTERS
+    ? message
+    : `${message.slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed()}…`
 }
 
 /** A failure whose message names the line, for replies that have no other place for it. */
-function placed({ message, line, ...failure }: Unreadable): Unreadable {
+function withLine({ message, line, ...failure }: ParseFailure): ParseFailure {
   return { ...failure, message: line === null ? message : `line ${line}: ${message}`, line }
 }
 
-function valueOf(document: Document): unknown {
+function toValue(document: Document): unknown {
   try {
     return document.toJS({ maxAliasCount: MAX_ALIASES })
   } catch (error) {
-    throw new UnreadableError([{ type: 'yaml.alias', message: aliasTrouble(error as Error), line: null }])
+    throw new ContractParseError([
+      { type: 'yaml.alias', message: describeAliasError(error as Error), line: null },
+    ])
   }
 }
 
-function aliasTrouble({ message }: Error): string {
+function describeAliasError({ message }: Error): string {
   return /excessive alias/i.test(message)
     ? `aliases stand for more than ${MAX_ALIASES} parts: write them out`
     : 'an alias cannot be followed: write out what it stands for'
 }
 
 /** Looks at each node once for what the library does not refuse, or would take too long to; gives what to doubt. */
-function inspect(document: Document, lines: LineCounter): Unreadable[] {
-  const failures: Unreadable[] = []
-  const merges: Unreadable[] = []
+function inspectNodes(document: Document, lines: LineCounter): ParseFailure[] {
+  const failures: ParseFailure[] = []
+  const merges: ParseFailure[] = []
   // A name may be given anew: it then stands for what was last called so.
   const anchors = new Map<string, unknown>()
   let aliases = 0
-  const at = (node: unknown) => lines.linePos(startOf(node) ?? 0).line
+  const at = (node: unknown) => lines.linePos(startOffset(node) ?? 0).line
   const fail = (type: string, node: unknown, message: string) => {
-    if (failures.length < MAX_FAILURES) failures.push(placed({ type, message, line: at(node) }))
+    if (failures.length < MAX_FAILURES) failures.push(withLine({ type, message, line: at(node) }))
   }
   const look = (node: unknown, depth: number, around: ReadonlySet<unknown>): void => {
     if (isAlias(node)) {
@@ -162,49 +166,49 @@ function inspect(document: Document, lines: LineCounter): Unreadable[] {
         look(item, depth + 1, inside)
         continue
       }
-      const key = keyOf(item.key)
+      const key = plainKey(item.key)
       if (key === null)
         fail('yaml.key', item.key, 'keys are plain texts; a value that begins with a bracket needs quotes')
       else if (seen.has(key))
         fail('yaml.duplicate_key', item.key, `the key ${JSON.stringify(key)} stands here a second time`)
       else seen.set(key, item)
       if (key === '<<' && merges.length < MAX_FAILURES)
-        merges.push({ type: 'yaml.merge', message: MERGE, line: at(item.key) })
+        merges.push({ type: 'yaml.merge', message: MERGE_WARNING, line: at(item.key) })
       if (key === null) look(item.key, depth + 1, inside)
       look(item.value, depth + 1, inside)
     }
   }
   look(document.contents, 1, new Set())
-  if (failures.length > 0) throw new UnreadableError(failures)
+  if (failures.length > 0) throw new ContractParseError(failures)
   return merges
 }
 
-const MERGE = '<< is a field as any other in YAML 1.2: write out the fields that it was to bring here'
+const MERGE_WARNING = '<< is a field as any other in YAML 1.2: write out the fields that it was to bring here'
 
 /** A key as JSON has it; null for lists, objects and aliases. */
-function keyOf(node: unknown): string | null {
+function plainKey(node: unknown): string | null {
   if (!isScalar(node)) return null
   return node.value === null ? '' : String(node.value)
 }
 
-function startOf(node: unknown): number | undefined {
+function startOffset(node: unknown): number | undefined {
   return (node as { range?: [number, number, number] | null } | null)?.range?.[0]
 }
 
 /** The line of the key, or of the item, at a path; of the nearest thing around it where there is none. */
-function lineAt(document: Document, lines: LineCounter, path: readonly string[]): number {
+function findLine(document: Document, lines: LineCounter, path: readonly string[]): number {
   let node: unknown = document.contents
-  let start = startOf(node) ?? 0
+  let start = startOffset(node) ?? 0
   for (const step of path) {
     if (node instanceof Alias) node = node.resolve(document)
     if (isMap(node)) {
-      const pair = node.items.find(({ key }) => keyOf(key) === step)
+      const pair = node.items.find(({ key }) => plainKey(key) === step)
       if (!pair) break
-      start = startOf(pair.key) ?? start
+      start = startOffset(pair.key) ?? start
       node = pair.value
     } else if (isSeq(node)) {
       node = node.items[Number(step)]
-      start = startOf(node) ?? start
+      start = startOffset(node) ?? start
     } else break
   }
   return lines.linePos(start).line

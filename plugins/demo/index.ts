@@ -1,14 +1,14 @@
 import type { Plugin, Server } from '@hapi/hapi'
-import { keepCredentials, keptCredentials, type Credentials } from './credentials.ts'
+import { saveCredentials, readCredentials, type DemoCredentials } from './credentials.ts'
 import { routes } from './routes.ts'
-import { sharedShop } from './shared-shop.ts'
+import { ensureSharedShop } from './shared-shop.ts'
 import { summarize } from './summary.ts'
-import { makeSource, signUp } from './tour.ts'
+import { createDemoSource, createDemoCompany } from './tour.ts'
 
 /** What the start asks of the demo, as `server.plugins.demo`. */
 export interface DemoApi {
   /** On an empty database makes the demo; prints how to sign in and what was found, also at later starts. */
-  run(print: (line: string) => void): Promise<void>
+  runDemo(print: (line: string) => void): Promise<void>
 }
 
 declare module '@hapi/hapi' {
@@ -34,7 +34,7 @@ export const demo: Plugin<undefined> = {
   register(server) {
     server.route(routes)
     server.ext('onPostStart', () => prepareShop(server))
-    server.expose({ run: print => run(server, print) } satisfies DemoApi)
+    server.expose({ runDemo: print => run(server, print) } satisfies DemoApi)
   },
 }
 
@@ -42,7 +42,7 @@ export const demo: Plugin<undefined> = {
 async function prepareShop(server: Server): Promise<void> {
   const { demoEnabled, databaseUrl, role, dataDir } = server.config
   if (!demoEnabled || databaseUrl === undefined || role === 'web') return
-  await sharedShop(dataDir).catch((error: unknown) => {
+  await ensureSharedShop(dataDir).catch((error: unknown) => {
     server.pino.warn(
       { err: error },
       'the database of the demo asset could not be made: see that DATA_DIR can be written',
@@ -51,7 +51,7 @@ async function prepareShop(server: Server): Promise<void> {
 }
 
 async function run(server: Server, print: (line: string) => void): Promise<void> {
-  const credentials = await prepare(server, print)
+  const credentials = await ensureDemo(server, print)
   if (!credentials) return
   await server.plugins.auth.setDemoCompany(credentials.companyId)
   print(`sign-in: ${credentials.email} ${credentials.password}`)
@@ -64,14 +64,14 @@ async function run(server: Server, print: (line: string) => void): Promise<void>
 }
 
 /** The demo of an earlier start, or a new one on an empty database. One that was cut short is made again. */
-async function prepare(server: Server, print: (line: string) => void): Promise<Credentials | null> {
-  const kept = await keptCredentials(server.config.dataDir)
+async function ensureDemo(server: Server, print: (line: string) => void): Promise<DemoCredentials | null> {
+  const kept = await readCredentials(server.config.dataDir)
   if (kept?.sourceId) return kept
   if (!kept && (await server.plugins.auth.countCompanies()) > 0) return null
   print('Making the demo, which takes about 10 seconds:')
-  const credentials = kept ?? (await signUp(server))
-  await keepCredentials(server.config.dataDir, credentials)
-  const complete = { ...credentials, sourceId: await makeSource(server, credentials, print) }
-  await keepCredentials(server.config.dataDir, complete)
+  const credentials = kept ?? (await createDemoCompany(server))
+  await saveCredentials(server.config.dataDir, credentials)
+  const complete = { ...credentials, sourceId: await createDemoSource(server, credentials, print) }
+  await saveCredentials(server.config.dataDir, complete)
   return complete
 }

@@ -1,5 +1,5 @@
 /** Which of the shop's tables are made from which, upstream first. */
-export const LINEAGE = [
+export const SHOP_LINEAGE = [
   ['currencies', 'countries'],
   ['countries', 'customers'],
   ['customers', 'addresses'],

@@ -2,17 +2,17 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../server/database/database.ts'
 import { apiError, hasCode } from '../../server/http/errors.ts'
-import { LINEAGE } from './lineage.ts'
-import { sharedShop } from './shared-shop.ts'
+import { SHOP_LINEAGE } from './lineage.ts'
+import { ensureSharedShop } from './shared-shop.ts'
 
 /** Why there is nothing to show, as the envelope tells it. */
-export interface Refusal {
+export interface DemoRefusal {
   error: 'DEMO_DISABLED' | 'ASSET_NOT_FOUND' | 'NOT_DISCOVERED'
   message: string
 }
 
 /** Notes what was made, in the transaction that makes it. */
-export type Tell = (
+export type DemoAudit = (
   trx: Transaction,
   action: string,
   target: { type: string; id: string },
@@ -20,17 +20,21 @@ export type Tell = (
 ) => Promise<unknown>
 
 const NAME = 'demo_shop'
-const CHAT = 'Demo chat'
+const DESTINATION_NAME = 'Demo chat'
 
 /** Gives a company its demo source, whose discovery starts when it is made. */
-export async function demoAsset(server: Server, companyId: string, tell: Tell): Promise<object | Refusal> {
+export async function createDemoAsset(
+  server: Server,
+  companyId: string,
+  tell: DemoAudit,
+): Promise<object | DemoRefusal> {
   if (!server.config.demoEnabled) {
     return {
       error: 'DEMO_DISABLED',
       message: 'There is no demo here: the operator can have one with DEMO_ENABLED=true',
     }
   }
-  const path = await sharedShop(server.config.dataDir).catch((error: unknown) => {
+  const path = await ensureSharedShop(server.config.dataDir).catch((error: unknown) => {
     server.pino.warn({ err: error }, 'the database of the demo asset could not be made')
     const message =
       'The database of the demo could not be made: the service has to be let write to DATA_DIR/demo'
@@ -54,14 +58,18 @@ export async function demoAsset(server: Server, companyId: string, tell: Tell): 
 }
 
 /** Milliseconds that the lineage of a source that is being discovered is waited for. */
-const PATIENCE = 10_000
+const DISCOVERY_WAIT_MS = 10_000
 
 /** Loads the lineage of a company's demo source; of one that was just made, when its discovery has ended. */
-export async function demoLineage(server: Server, companyId: string, tell: Tell): Promise<object | Refusal> {
+export async function loadDemoLineage(
+  server: Server,
+  companyId: string,
+  tell: DemoAudit,
+): Promise<object | DemoRefusal> {
   const { catalog, lineage } = server.plugins
-  const deadline = Date.now() + PATIENCE
+  const deadline = Date.now() + DISCOVERY_WAIT_MS
   let source = await server.db.company(companyId, catalog.demo.find)
-  while (source && isOnItsWay(source) && Date.now() < deadline) {
+  while (source && isBeingDiscovered(source) && Date.now() < deadline) {
     await wait(100)
     source = await server.db.company(companyId, catalog.demo.find)
   }
@@ -75,31 +83,31 @@ export async function demoLineage(server: Server, companyId: string, tell: Tell)
     return { error: 'NOT_DISCOVERED', message }
   }
   return server.db.company(companyId, async trx => {
-    const { nodes, edges } = await lineage.connect(trx, id, LINEAGE, { isDemo: true })
+    const { nodes, edges } = await lineage.connect(trx, id, SHOP_LINEAGE, { isDemo: true })
     const made = { nodes_created: nodes, edges_created: edges }
     if (edges > 0) await tell(trx, 'lineage.loaded', { type: 'source', id }, made)
     return made
   })
 }
 
-type Source = NonNullable<Awaited<ReturnType<Server['plugins']['catalog']['demo']['find']>>>
+type DemoSource = NonNullable<Awaited<ReturnType<Server['plugins']['catalog']['demo']['find']>>>
 
-function isOnItsWay({ lastDiscoveryAt, discoveryState }: Source): boolean {
+function isBeingDiscovered({ lastDiscoveryAt, discoveryState }: DemoSource): boolean {
   return lastDiscoveryAt === null && ['queued', 'running'].includes(discoveryState)
 }
 
 /** Opens the demo alert of a company, or gives the one that is open. */
-export function demoAlert(server: Server, companyId: string, tell: Tell): Promise<object> {
+export function openDemoAlert(server: Server, companyId: string, tell: DemoAudit): Promise<object> {
   return server.db.company(companyId, async trx => {
-    const { sourceId, ...asset } = await staleTable(server, trx)
+    const { sourceId, ...asset } = await findStaleTable(server, trx)
     const { alert, isNew } = await server.plugins.alerts.demo.raise(trx, {
       severity: 'critical',
       sourceId,
       asset,
-      ruleName: `Freshness of ${TABLE}`,
-      title: `${TABLE} is stale: its newest data is 3 days old, and at most 24h are allowed`,
+      ruleName: `Freshness of ${STALE_TABLE}`,
+      title: `${STALE_TABLE} is stale: its newest data is 3 days old, and at most 24h are allowed`,
       details: {
-        table_path: TABLE,
+        table_path: STALE_TABLE,
         timestamp_column: 'updated_at',
         last_updated: new Date(Date.now() - 3 * 86_400_000).toISOString(),
         sla_threshold: '24h',
@@ -113,29 +121,34 @@ export function demoAlert(server: Server, companyId: string, tell: Tell): Promis
 }
 
 /** The table of the shop that is not kept up to date. */
-const TABLE = 'main.main.inventory'
+const STALE_TABLE = 'main.main.inventory'
 
 /** That table, as far as the company has it: an alert can be looked at before the demo asset was made. */
-async function staleTable(server: Server, trx: Transaction) {
+async function findStaleTable(server: Server, trx: Transaction) {
   const { catalog } = server.plugins
   const source = await catalog.demo.find(trx)
-  const table = source && (await catalog.findTable(trx, { source }, TABLE).catch(unlessUnknown))
+  const table = source && (await catalog.findTable(trx, { source }, STALE_TABLE).catch(ignoreUnknownTable))
   if (source && table) {
     const { id, qualifiedName, kind, tags } = table
     return { sourceId: source.id, id, qualifiedName, assetType: kind, tags }
   }
-  const qualifiedName = `${source?.name ?? NAME}.${TABLE}`
-  return { sourceId: source?.id ?? null, id: source?.id ?? NOBODY, qualifiedName, assetType: 'table' }
+  const qualifiedName = `${source?.name ?? NAME}.${STALE_TABLE}`
+  return {
+    sourceId: source?.id ?? null,
+    id: source?.id ?? UNKNOWN_ASSET_ID,
+    qualifiedName,
+    assetType: 'table',
+  }
 }
 
-const NOBODY = '00000000-0000-0000-0000-000000000000'
+const UNKNOWN_ASSET_ID = '00000000-0000-0000-0000-000000000000'
 
-function unlessUnknown(error: unknown): undefined {
+function ignoreUnknownTable(error: unknown): undefined {
   if (!hasCode(error, 'VALIDATION_ERROR')) throw error
 }
 
 /** Deletes the demo alerts of a company. */
-export function removeDemoAlerts(server: Server, companyId: string, tell: Tell): Promise<object> {
+export function removeDemoAlerts(server: Server, companyId: string, tell: DemoAudit): Promise<object> {
   return server.db.company(companyId, async trx => {
     const deleted = await server.plugins.alerts.demo.remove(trx)
     if (deleted > 0)
@@ -145,9 +158,9 @@ export function removeDemoAlerts(server: Server, companyId: string, tell: Tell):
 }
 
 /** Makes the demo destination of a company, or gives the one that is there. */
-export function demoDestination(server: Server, companyId: string, tell: Tell): Promise<object> {
+export function createDemoDestination(server: Server, companyId: string, tell: DemoAudit): Promise<object> {
   return server.db.company(companyId, async trx => {
-    const { destination, isNew } = await server.plugins.alerts.demo.destination(trx, CHAT)
+    const { destination, isNew } = await server.plugins.alerts.demo.destination(trx, DESTINATION_NAME)
     const { id, name, destinationType } = destination
     const kind = { destination_type: destinationType }
     if (isNew)

@@ -4,13 +4,13 @@ import { access, caller } from '../../server/http/access.ts'
 import { auditRequest } from '../../server/http/audit.ts'
 import { envelope } from '../../server/http/replies.ts'
 import {
-  demoAlert,
-  demoAsset,
-  demoDestination,
-  demoLineage,
+  openDemoAlert,
+  createDemoAsset,
+  createDemoDestination,
+  loadDemoLineage,
   removeDemoAlerts,
-  type Refusal,
-  type Tell,
+  type DemoRefusal,
+  type DemoAudit,
 } from './onboarding.ts'
 import { replies } from './replies.ts'
 
@@ -33,7 +33,7 @@ export const routes: ServerRoute[] = [
         'A source over a real database, a small shop; its discovery starts at once. Where the demo is switched off, `success` is false and `error` DEMO_DISABLED.',
       response: replies.asset,
     },
-    handler: request => answer(request, demoAsset),
+    handler: request => runForCompany(request, createDemoAsset),
   },
   {
     method: 'POST',
@@ -45,7 +45,7 @@ export const routes: ServerRoute[] = [
         'Counts what is new. Without a demo asset, `success` is false and `error` ASSET_NOT_FOUND; while its tables are not known, NOT_DISCOVERED.',
       response: replies.lineage,
     },
-    handler: request => answer(request, demoLineage),
+    handler: request => runForCompany(request, loadDemoLineage),
   },
   {
     method: 'POST',
@@ -56,13 +56,13 @@ export const routes: ServerRoute[] = [
       notes: 'Its `context_data.is_demo` is true. Nobody is told of it, neither when it is over.',
       response: replies.alert,
     },
-    handler: request => answer(request, demoAlert),
+    handler: request => runForCompany(request, openDemoAlert),
   },
   {
     method: 'DELETE',
     path: `${path}/demo-alert`,
     options: { ...options, description: 'Delete the demo alerts of the company', response: replies.removed },
-    handler: request => answer(request, removeDemoAlerts),
+    handler: request => runForCompany(request, removeDemoAlerts),
   },
   {
     method: 'POST',
@@ -74,16 +74,16 @@ export const routes: ServerRoute[] = [
         'Alerts are delivered to it as to any other, and each attempt is recorded as delivered; nothing is really sent. It is listed, tested, changed and deleted like any other, save that its config stays as it is.',
       response: replies.destination,
     },
-    handler: request => answer(request, demoDestination),
+    handler: request => runForCompany(request, createDemoDestination),
   },
 ]
 
 /** Does something for the caller's company and answers with what came of it; a refusal is 200 too. */
-async function answer(
+async function runForCompany(
   request: Request,
-  work: (server: Request['server'], companyId: string, tell: Tell) => Promise<object | Refusal>,
+  work: (server: Request['server'], companyId: string, tell: DemoAudit) => Promise<object | DemoRefusal>,
 ) {
-  const tell: Tell = (trx, action, target, details) =>
+  const tell: DemoAudit = (trx, action, target, details) =>
     auditRequest(request, trx, { action, target, details: { ...details } })
   const made = await work(request.server, caller(request).companyId, tell)
   return 'error' in made ? { success: false, data: null, ...made, meta: {} } : envelope(made)

@@ -5,32 +5,32 @@ import { DatabaseSync } from 'node:sqlite'
 import { HISTORY_DAYS, openShop } from './shop.ts'
 
 /** Hours after which the shop's last day is too long ago to be looked at as today. */
-const FRESH_HOURS = 24
+const MAX_AGE_HOURS = 24
 
-const making = new Map<string, Promise<string>>()
+const buildsInProgress = new Map<string, Promise<string>>()
 
 /**
  * The shop's database that all companies may look at: sources only read, and nobody writes to it once it is made. It is
  * made when it is asked for the first time, and again when it is a day old.
  * @returns its path
  */
-export function sharedShop(dataDir: string): Promise<string> {
+export function ensureSharedShop(dataDir: string): Promise<string> {
   const path = join(resolve(dataDir), 'demo', 'shared-shop.sqlite')
-  const known = making.get(path)
+  const known = buildsInProgress.get(path)
   if (known) return known
-  const made = ensure(path).finally(() => making.delete(path))
-  making.set(path, made)
+  const made = refreshShop(path).finally(() => buildsInProgress.delete(path))
+  buildsInProgress.set(path, made)
   return made
 }
 
-async function ensure(path: string): Promise<string> {
+async function refreshShop(path: string): Promise<string> {
   const there = await stat(path).catch(() => null)
-  if (there && Date.now() - there.mtimeMs < FRESH_HOURS * 3_600_000) return path
+  if (there && Date.now() - there.mtimeMs < MAX_AGE_HOURS * 3_600_000) return path
   await mkdir(join(path, '..'), { recursive: true })
   // Another process may do the same: each makes its own, and whoever opens the path finds one that is whole.
   const draft = `${path}.${randomUUID()}`
   try {
-    await make(draft)
+    await buildShop(draft)
     await chmod(draft, 0o444)
     await rename(draft, path)
   } finally {
@@ -39,7 +39,7 @@ async function ensure(path: string): Promise<string> {
   return path
 }
 
-async function make(path: string): Promise<void> {
+async function buildShop(path: string): Promise<void> {
   const shop = openShop(path, new Date())
   try {
     for (let daysAgo = HISTORY_DAYS; daysAgo >= 0; daysAgo--) {

@@ -41,7 +41,7 @@ const SCHEMA = `
 `
 
 /** What a careless release did to the schema: every kind of change that drift tells apart. */
-const RELEASE = `
+const RELEASE_CHANGES = `
   alter table customers add column loyalty_tier text;
   alter table products rename column weight_g to weight_grams;
   alter table addresses drop column postcode;
@@ -57,7 +57,7 @@ const METHODS = ['card', 'invoice', 'wallet']
 const COUNTRIES = ['DE', 'FR', 'NL', 'PL', 'US']
 
 /** Numbers from 0 to 1 that look random and are the same each time: mulberry32, public domain, T. Ettinger. */
-function seeded(seed: number): () => number {
+function seededRandom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0
@@ -84,28 +84,32 @@ export function openShop(path: string, now: Date): Shop {
   // The demo's file can be made again at any time, so that no write waits for the disk.
   database.exec('pragma journal_mode = wal; pragma synchronous = off')
   database.exec(SCHEMA)
-  const random = seeded(20_240_601)
-  stock(database, random, at(now, HISTORY_DAYS + 1, 0.3))
+  const random = seededRandom(20_240_601)
+  insertMasterData(database, random, formatMoment(now, HISTORY_DAYS + 1, 0.3))
   return {
-    live: daysAgo => transaction(database, () => day(database, random, now, daysAgo)),
-    release: () => transaction(database, () => database.exec(RELEASE)),
+    live: daysAgo => inTransaction(database, () => insertDay(database, random, now, daysAgo)),
+    release: () => inTransaction(database, () => database.exec(RELEASE_CHANGES)),
     close: () => database.close(),
   }
 }
 
-function transaction(database: DatabaseSync, work: () => void): void {
+function inTransaction(database: DatabaseSync, work: () => void): void {
   database.exec('begin')
   work()
   database.exec('commit')
 }
 
 /** A moment of a day, as the shop writes times: UTC without a zone. `share` is that of the day gone by. */
-function at(now: Date, daysAgo: number, share: number): string {
+function formatMoment(now: Date, daysAgo: number, share: number): string {
   const moment = new Date(now.getTime() - daysAgo * DAY_MS - (1 - share) * DAY_MS)
   return moment.toISOString().slice(0, 19).replace('T', ' ')
 }
 
-function insert(database: DatabaseSync, table: string, rows: readonly Record<string, SQLInputValue>[]): void {
+function insertRows(
+  database: DatabaseSync,
+  table: string,
+  rows: readonly Record<string, SQLInputValue>[],
+): void {
   const [first] = rows
   if (!first) return
   const names = Object.keys(first)
@@ -115,43 +119,43 @@ function insert(database: DatabaseSync, table: string, rows: readonly Record<str
   for (const row of rows) statement.run(...names.map(name => row[name] ?? null))
 }
 
-function numbered<T>(count: number, make: (n: number) => T): T[] {
-  return Array.from({ length: count }, (_, index) => make(index + 1))
+function numbered<T>(countRows: number, make: (n: number) => T): T[] {
+  return Array.from({ length: countRows }, (_, index) => make(index + 1))
 }
 
 /** What is there before the first day. */
-function stock(database: DatabaseSync, random: () => number, created: string): void {
-  insert(
+function insertMasterData(database: DatabaseSync, random: () => number, created: string): void {
+  insertRows(
     database,
     'currencies',
     ['EUR', 'USD', 'PLN'].map(code => ({ code, name: code })),
   )
-  insert(
+  insertRows(
     database,
     'countries',
     COUNTRIES.map(code => ({ code, name: code, currency: code === 'US' ? 'USD' : 'EUR' })),
   )
-  insert(
+  insertRows(
     database,
     'customers',
-    numbered(300, n => customer(n, random, created, 0.02)),
+    numbered(300, n => buildCustomer(n, random, created, 0.02)),
   )
-  insert(
+  insertRows(
     database,
     'addresses',
     numbered(300, n => ({ id: n, customer_id: n, street: `Street ${n}`, postcode: String(10_000 + n) })),
   )
-  insert(
+  insertRows(
     database,
     'categories',
     numbered(6, n => ({ id: n, name: `Category ${n}`, parent_id: n > 3 ? n - 3 : null })),
   )
-  insert(
+  insertRows(
     database,
     'suppliers',
     numbered(5, n => ({ id: n, name: `Supplier ${n}`, country: COUNTRIES[n - 1] ?? 'DE' })),
   )
-  insert(
+  insertRows(
     database,
     'products',
     numbered(60, n => ({
@@ -164,12 +168,12 @@ function stock(database: DatabaseSync, random: () => number, created: string): v
       supplier_id: 1 + (n % 5),
     })),
   )
-  insert(
+  insertRows(
     database,
     'warehouses',
     numbered(2, n => ({ id: n, name: `Warehouse ${n}`, country: 'DE' })),
   )
-  insert(
+  insertRows(
     database,
     'inventory',
     numbered(60, n => ({
@@ -179,24 +183,24 @@ function stock(database: DatabaseSync, random: () => number, created: string): v
       updated_at: created,
     })),
   )
-  insert(
+  insertRows(
     database,
     'coupons',
     numbered(4, n => ({ code: `SAVE${n * 5}`, percent: n * 5, valid_until: '2030-12-31' })),
   )
-  insert(
+  insertRows(
     database,
     'carriers',
     numbered(3, n => ({ id: n, name: `Carrier ${n}` })),
   )
-  insert(
+  insertRows(
     database,
     'newsletters',
     numbered(3, n => ({ id: n, subject: `Letter ${n}`, sent_on: created.slice(0, 10) })),
   )
 }
 
-function customer(
+function buildCustomer(
   n: number,
   random: () => number,
   created: string,
@@ -217,18 +221,18 @@ function count(database: DatabaseSync, table: string): number {
 }
 
 /** One day's business. Weekends are quiet, and on the last day a good deal goes wrong. */
-function day(database: DatabaseSync, random: () => number, now: Date, daysAgo: number): void {
+function insertDay(database: DatabaseSync, random: () => number, now: Date, daysAgo: number): void {
   const isToday = daysAgo === 0
   const weekday = new Date(now.getTime() - daysAgo * DAY_MS).getUTCDay()
   const busy = weekday === 0 || weekday === 6 ? 0.5 : 1
-  const moment = () => at(now, daysAgo, random())
+  const moment = () => formatMoment(now, daysAgo, random())
   const known = count(database, 'customers')
   // Today an import brings customers without email addresses.
   const arrivals = isToday ? 90 : Math.round((6 + random() * 4) * busy)
-  insert(
+  insertRows(
     database,
     'customers',
-    numbered(arrivals, n => customer(known + n, random, moment(), isToday ? 0.9 : 0.02)),
+    numbered(arrivals, n => buildCustomer(known + n, random, moment(), isToday ? 0.9 : 0.02)),
   )
 
   const firstOrder = count(database, 'orders') + 1
@@ -242,7 +246,7 @@ function day(database: DatabaseSync, random: () => number, now: Date, daysAgo: n
     total: Math.round((20 + random() * 100) * (isToday ? 100 : 1) * 100) / 100,
     created_at: moment(),
   }))
-  insert(database, 'orders', orders)
+  insertRows(database, 'orders', orders)
   const items = orders.map(order => ({
     id: order.id,
     order_id: order.id,
@@ -250,8 +254,8 @@ function day(database: DatabaseSync, random: () => number, now: Date, daysAgo: n
     quantity: 1 + Math.floor(random() * 4),
     unit_price: 20,
   }))
-  insert(database, 'order_items', items)
-  insert(
+  insertRows(database, 'order_items', items)
+  insertRows(
     database,
     'payments',
     orders.map((order, index) => ({
@@ -264,17 +268,17 @@ function day(database: DatabaseSync, random: () => number, now: Date, daysAgo: n
       created_at: order.created_at,
     })),
   )
-  insert(
+  insertRows(
     database,
     'shipments',
-    orders.map(order => shipment(order, isToday)),
+    orders.map(order => buildShipment(order, isToday)),
   )
   const refund = count(database, 'refunds') + 1
-  insert(database, 'refunds', [
+  insertRows(database, 'refunds', [
     { id: refund, payment_id: firstOrder, reason: 'damaged', created_at: moment() },
   ])
   const review = count(database, 'reviews')
-  insert(
+  insertRows(
     database,
     'reviews',
     numbered(Math.round(8 * busy), n => ({
@@ -288,7 +292,7 @@ function day(database: DatabaseSync, random: () => number, now: Date, daysAgo: n
   // Today the tracker loses nearly all page views.
   const views = isToday ? 15 : Math.round((180 + random() * 40) * busy)
   const view = count(database, 'page_views')
-  insert(
+  insertRows(
     database,
     'page_views',
     numbered(views, n => ({
@@ -298,15 +302,15 @@ function day(database: DatabaseSync, random: () => number, now: Date, daysAgo: n
       created_at: moment(),
     })),
   )
-  insert(database, 'support_tickets', [
+  insertRows(database, 'support_tickets', [
     { id: firstOrder, customer_id: 1, subject: 'Where is it?', state: 'open', created_at: moment() },
   ])
   if (isToday) database.exec(`update products set price = -1 where id in (7, 8)`)
   // The stock count stopped three days ago.
-  if (daysAgo >= 3) database.prepare('update inventory set updated_at = ?').run(at(now, daysAgo, 1))
+  if (daysAgo >= 3) database.prepare('update inventory set updated_at = ?').run(formatMoment(now, daysAgo, 1))
 }
 
-function shipment(
+function buildShipment(
   order: { id: number; created_at: string },
   isToday: boolean,
 ): Record<string, SQLInputValue> {

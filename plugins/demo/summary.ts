@@ -1,8 +1,8 @@
 import type { Server } from '@hapi/hapi'
-import type { Credentials } from './credentials.ts'
-import { asker } from './tour.ts'
+import type { DemoCredentials } from './credentials.ts'
+import { createRequester } from './tour.ts'
 
-interface Alert {
+interface AlertSummary {
   severity: string
   status: string
   title: string
@@ -13,11 +13,11 @@ interface Tags {
 }
 
 /** Alerts that the summary names; the rest is a request away. */
-const SHOWN = 12
+const MAX_ALERTS = 12
 
 /** What was found in the demo source, as a table for a terminal, with three requests to go on with. */
-export async function summarize(server: Server, { key, sourceId }: Credentials): Promise<string[]> {
-  const ask = asker(server)
+export async function summarize(server: Server, { key, sourceId }: DemoCredentials): Promise<string[]> {
+  const ask = createRequester(server)
   const get = <T>(path: string) => ask<T>('GET', path, undefined, key)
   const asset = await get<Record<string, string | number>>(`/assets/${sourceId}`)
   const changes = await get<{ data: { total: number } }>(`/assets/${sourceId}/schema-changes`)
@@ -26,7 +26,9 @@ export async function summarize(server: Server, { key, sourceId }: Credentials):
   const metrics = await get<{ data: Record<string, number> }>(`/sdk/metrics/${sourceId}/summary`)
   const references = await get<{ data: Record<string, number> }>(`/sdk/referential/${sourceId}/summary`)
   const tags = await get<Tags>(`/sdk/tags?asset_id=${sourceId}&origin=automatic&limit=1`)
-  const alerts = await get<{ data: { data: Alert[]; pagination: { total: number } } }>('/sdk/alerts?limit=50')
+  const alerts = await get<{ data: { data: AlertSummary[]; pagination: { total: number } } }>(
+    '/sdk/alerts?limit=50',
+  )
   const open = alerts.data.data.filter(
     ({ status, severity }) => status === 'triggered' && severity !== 'info',
   )
@@ -36,21 +38,21 @@ export async function summarize(server: Server, { key, sourceId }: Credentials):
   const curl = (path: string) => `  curl -s -H "$AUTH" "$API${path}"`
   return [
     `Found in ${asset.name}:`,
-    ...table([
+    ...formatTable([
       ['catalog', `${asset.table_count} tables, ${asset.column_count} columns`],
       ['tags', `${tags.data.pagination.total} columns of personal data, found by their names and types`],
       ['drift', `${changes.data.total} schema changes, the worst of ${asset.schema_change_status} impact`],
-      ['freshness', counts(freshness.data.summary)],
-      ['rules', counts(rules.data)],
-      ['metrics', `${counts(tally)} after ${captures} captures`],
-      ['references', counts(referentialTally(references.data))],
+      ['freshness', formatCounts(freshness.data.summary)],
+      ['rules', formatCounts(rules.data)],
+      ['metrics', `${formatCounts(tally)} after ${captures} captures`],
+      ['references', formatCounts(referentialTally(references.data))],
       ['alerts', `${open.length} open`],
     ]),
     ...open
       .toSorted((a, b) => Number(b.severity === 'critical') - Number(a.severity === 'critical'))
-      .slice(0, SHOWN)
+      .slice(0, MAX_ALERTS)
       .map(({ severity, title }) => `  ${severity.padEnd(8)}  ${title}`),
-    ...(open.length > SHOWN ? [`  … and ${open.length - SHOWN} more`] : []),
+    ...(open.length > MAX_ALERTS ? [`  … and ${open.length - MAX_ALERTS} more`] : []),
     '',
     'Go on with:',
     `  API=${api} AUTH="Authorization: Bearer ${key}"`,
@@ -60,7 +62,7 @@ export async function summarize(server: Server, { key, sourceId }: Credentials):
   ]
 }
 
-function counts(summary: Record<string, number>): string {
+function formatCounts(summary: Record<string, number>): string {
   return Object.entries(summary)
     .map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`)
     .join(', ')
@@ -74,6 +76,6 @@ function referentialTally({
   return { passing, failing, error }
 }
 
-function table(lines: readonly (readonly [string, string])[]): string[] {
+function formatTable(lines: readonly (readonly [string, string])[]): string[] {
   return lines.map(([name, text]) => `  ${name.padEnd(11)}${text}`)
 }

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import type { Server } from '@hapi/hapi'
-import type { Credentials } from './credentials.ts'
+import type { DemoCredentials } from './credentials.ts'
 import { HISTORY_DAYS, openShop } from './shop.ts'
 import { METRICS, REFERENCES, RULES, SCHEDULES } from './checks.ts'
 
 /** A record of the API; the tour reads few of its fields. */
-type Body = Record<string, never> & { data: Record<string, string> }
+type DemoReply = Record<string, never> & { data: Record<string, string> }
 
 /** Makes the demo company, its owner and a key, without requests: those would count against the limits of people. */
-export async function signUp(server: Server): Promise<Credentials> {
+export async function createDemoCompany(server: Server): Promise<DemoCredentials> {
   const email = 'owner@demo.example'
   const password = randomBytes(12).toString('base64url')
   const { auth } = server.plugins
@@ -20,28 +20,28 @@ export async function signUp(server: Server): Promise<Credentials> {
 }
 
 /** Days of the history between two lines about it. */
-const REPORT_DAYS = 7
+const REPORT_EVERY_DAYS = 7
 
 /**
  * Makes the demo source and lets it live through its history, by the requests that a user would make.
  * @param report takes a line for each step, for a person who waits
  * @returns the source's id
  */
-export async function makeSource(
+export async function createDemoSource(
   server: Server,
-  { key, companyId }: Credentials,
+  { key, companyId }: DemoCredentials,
   report: (line: string) => void,
 ): Promise<string> {
   const now = new Date()
-  const ask = asker(server)
-  const asks = <T = Body>(method: string, path: string, body?: object) => ask<T>(method, path, body, key)
+  const ask = createRequester(server)
+  const asks = <T = DemoReply>(method: string, path: string, body?: object) => ask<T>(method, path, body, key)
   await removeLeftover(asks)
   const path = join(resolve(server.config.dataDir), 'demo', 'shop.sqlite')
   report('  a shop in SQLite')
   const shop = openShop(path, now)
   try {
     const source = await asks('POST', '/sdk/assets', {
-      name: NAME,
+      name: SOURCE_NAME,
       source_type: 'sqlite',
       connection_config: { path },
       description: 'A small shop with four weeks of history, and a bad last day',
@@ -52,23 +52,23 @@ export async function makeSource(
     // The sweep would mix checks of this moment among those of the days that are lived again.
     await asks('PATCH', `/sdk/assets/${sourceId}`, { is_active: false })
     await asks('POST', `/sdk/assets/${sourceId}/test-connection`)
-    await discover(server, asks, { companyId, sourceId })
+    await runDiscovery(server, asks, { companyId, sourceId })
     report(`  its catalog, ${METRICS.length + RULES.length + REFERENCES.length} checks`)
     for (const metric of METRICS) await asks('POST', `/sdk/metrics/${sourceId}`, metric)
     for (const rule of RULES) await asks('POST', `/sdk/validity/${sourceId}`, rule)
     for (const check of REFERENCES) await asks('POST', `/sdk/referential/${sourceId}`, check)
 
-    const tables = await watchedTables(server, companyId, sourceId)
+    const tables = await listCheckedTables(server, companyId, sourceId)
     for (let daysAgo = HISTORY_DAYS; daysAgo >= 0; daysAgo--) {
       shop.live(daysAgo)
       const at = new Date(now.getTime() - daysAgo * 86_400_000)
       for (const tableId of tables) await server.plugins.scans.runTable(companyId, tableId, 'active', { at })
       const done = HISTORY_DAYS - daysAgo
-      if (done > 0 && done % REPORT_DAYS === 0) report(`  ${done} of ${HISTORY_DAYS} days of checks`)
+      if (done > 0 && done % REPORT_EVERY_DAYS === 0) report(`  ${done} of ${HISTORY_DAYS} days of checks`)
     }
     shop.release()
     report('  a release that changes its tables')
-    await discover(server, asks, { companyId, sourceId })
+    await runDiscovery(server, asks, { companyId, sourceId })
     await asks('PATCH', `/sdk/assets/${sourceId}`, { is_active: true })
     for (const schedule of SCHEDULES) {
       await asks('POST', '/sdk/freshness/schedules', { asset_id: sourceId, ...schedule })
@@ -79,16 +79,19 @@ export async function makeSource(
   }
 }
 
-const NAME = 'demo_shop'
+const SOURCE_NAME = 'demo_shop'
 
 /** Removes what a start that was cut short has left. */
 async function removeLeftover(asks: <T>(method: string, path: string) => Promise<T>): Promise<void> {
-  const { data } = await asks<{ data: { id: string }[] }>('GET', `/assets?asset_type=source&source=${NAME}`)
+  const { data } = await asks<{ data: { id: string }[] }>(
+    'GET',
+    `/assets?asset_type=source&source=${SOURCE_NAME}`,
+  )
   for (const { id } of data) await asks('DELETE', `/sdk/assets/${id}`)
 }
 
 /** Sends requests to the server's own routes. @throws Error with the reply when one is refused */
-export function asker(server: Server) {
+export function createRequester(server: Server) {
   return async <T>(method: string, path: string, payload?: object, credential?: string): Promise<T> => {
     const reply = await server.inject({
       method,
@@ -101,26 +104,26 @@ export function asker(server: Server) {
   }
 }
 
-const POLL_MS = 50
-const DISCOVERY_MS = 30_000
+const POLL_INTERVAL_MS = 50
+const DISCOVERY_TIMEOUT_MS = 30_000
 
-async function discover(
+async function runDiscovery(
   server: Server,
-  asks: (method: string, path: string) => Promise<Body>,
+  asks: (method: string, path: string) => Promise<DemoReply>,
   { companyId, sourceId }: { companyId: string; sourceId: string },
 ): Promise<void> {
   const run = await server.db.company(companyId, trx => server.plugins.catalog.demo.discover(trx, sourceId))
-  const deadline = Date.now() + DISCOVERY_MS
+  const deadline = Date.now() + DISCOVERY_TIMEOUT_MS
   for (;;) {
     const { data: job } = await asks('GET', `/sdk/jobs/${run.id}`)
     if (job.status === 'completed') return
     if (job.status === 'failed' || Date.now() > deadline)
       throw new Error(`The demo's discovery is ${job.status}: ${JSON.stringify(job)}`)
-    await new Promise(done => setTimeout(done, POLL_MS))
+    await new Promise(done => setTimeout(done, POLL_INTERVAL_MS))
   }
 }
 
-async function watchedTables(server: Server, companyId: string, sourceId: string): Promise<string[]> {
+async function listCheckedTables(server: Server, companyId: string, sourceId: string): Promise<string[]> {
   const names = new Set([
     ...[...METRICS, ...RULES].map(watched => watched.table_path),
     ...REFERENCES.map(watched => String(watched.child_table_path)),

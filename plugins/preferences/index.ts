@@ -1,5 +1,5 @@
 import type { Plugin } from '@hapi/hapi'
-import { prune } from './jobs.ts'
+import { pruneOnboardingEvents } from './jobs.ts'
 import { onboardingRoutes } from './onboarding-routes.ts'
 import { forgetDefaultAsset } from './preferences.ts'
 import { preferenceRoutes } from './routes.ts'
@@ -9,7 +9,7 @@ export const preferences: Plugin<undefined> = {
   name: 'preferences',
   dependencies: ['auth', 'alerts', 'catalog'],
   register(server) {
-    server.jobs.add(prune)
+    server.jobs.add(pruneOnboardingEvents)
     server.plugins.catalog.describeAssets({ forget: forgetDefaultAsset })
     server.route([...preferenceRoutes, ...onboardingRoutes])
   },

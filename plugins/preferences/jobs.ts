@@ -2,10 +2,10 @@ import Joi from 'joi'
 import type { Job } from '../../server/jobs/jobs.ts'
 
 /** Days that events of the tour are kept. */
-const DAYS = 90
+const RETENTION_DAYS = 90
 
 /** Deletes events of the tour that nobody asks for any more. */
-export const prune: Job = {
+export const pruneOnboardingEvents: Job = {
   name: 'preferences.prune',
   data: Joi.object({}),
   every: '41 3 * * *',
@@ -13,7 +13,7 @@ export const prune: Job = {
     const [row] = await server.db.statement<{ count: number }>(
       `with gone as (delete from onboarding_events where at < now() - make_interval(days => :days) returning 1)
        select cast(count(*) as int) as count from gone`,
-      { days: DAYS },
+      { days: RETENTION_DAYS },
     )
     return { deleted: row?.count ?? 0 }
   },

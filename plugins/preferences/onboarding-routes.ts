@@ -4,7 +4,14 @@ import type { Transaction } from '../../server/database/database.ts'
 import { bodyOf } from '../../server/http/input.ts'
 import { envelope } from '../../server/http/replies.ts'
 import type { ChapterName } from './models.ts'
-import { markChapter, progressOf, recordEvent, resetProgress, saveStep, type NewEvent } from './onboarding.ts'
+import {
+  markChapter,
+  readProgress,
+  recordEvent,
+  resetProgress,
+  saveStep,
+  type NewOnboardingEvent,
+} from './onboarding.ts'
 import { replies } from './replies.ts'
 import { schemas } from './schemas.ts'
 
@@ -26,7 +33,7 @@ export const onboardingRoutes: ServerRoute[] = [
       validate: { query: schemas.none },
       response: replies.progress,
     },
-    handler: request => answer(request, async () => undefined),
+    handler: request => replyWithProgress(request, async () => undefined),
   },
   {
     method: 'PATCH',
@@ -38,7 +45,8 @@ export const onboardingRoutes: ServerRoute[] = [
       validate: { payload: schemas.chapter, query: schemas.none },
       response: replies.progress,
     },
-    handler: request => answer(request, (trx, userId) => markChapter(trx, userId, bodyOf(request))),
+    handler: request =>
+      replyWithProgress(request, (trx, userId) => markChapter(trx, userId, bodyOf(request))),
   },
   {
     method: 'PATCH',
@@ -50,7 +58,7 @@ export const onboardingRoutes: ServerRoute[] = [
       validate: { payload: schemas.step, query: schemas.none },
       response: replies.progress,
     },
-    handler: request => answer(request, (trx, userId) => saveStep(trx, userId, bodyOf(request))),
+    handler: request => replyWithProgress(request, (trx, userId) => saveStep(trx, userId, bodyOf(request))),
   },
   {
     method: 'POST',
@@ -64,7 +72,7 @@ export const onboardingRoutes: ServerRoute[] = [
       response: replies.progress,
     },
     handler: request =>
-      answer(request, (trx, userId) =>
+      replyWithProgress(request, (trx, userId) =>
         resetProgress(trx, userId, bodyOf<{ chapter?: ChapterName } | null>(request)?.chapter),
       ),
   },
@@ -82,16 +90,16 @@ export const onboardingRoutes: ServerRoute[] = [
     handler: request =>
       inCompany(request, async trx => {
         const userId = caller(request).userId as string
-        return envelope({ is_replay: await recordEvent(trx, userId, bodyOf<NewEvent>(request)) })
+        return envelope({ is_replay: await recordEvent(trx, userId, bodyOf<NewOnboardingEvent>(request)) })
       }),
   },
 ]
 
 /** Does something with the caller's progress and answers with how far they are then. */
-function answer(request: Request, work: (trx: Transaction, userId: string) => Promise<void>) {
+function replyWithProgress(request: Request, work: (trx: Transaction, userId: string) => Promise<void>) {
   const userId = caller(request).userId as string
   return inCompany(request, async trx => {
     await work(trx, userId)
-    return envelope(await progressOf(trx, userId))
+    return envelope(await readProgress(trx, userId))
   })
 }

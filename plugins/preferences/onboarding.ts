@@ -11,7 +11,7 @@ export interface ChapterProgress {
 }
 
 /** How far a user is in the tour. */
-export interface Progress {
+export interface OnboardingProgress {
   chapters: Record<ChapterName, ChapterProgress>
   /** Completed chapters of a hundred. */
   overall_percent: number
@@ -19,14 +19,14 @@ export interface Progress {
 }
 
 /** How far a user is. */
-export async function progressOf(trx: Transaction, userId: string): Promise<Progress> {
+export async function readProgress(trx: Transaction, userId: string): Promise<OnboardingProgress> {
   const kept = new Map((await Chapter.query(trx).where({ userId })).map(row => [row.chapter, row]))
   const chapters = Object.fromEntries(
     CHAPTERS.map(name => {
       const { completedAt = null, currentStep = 0 } = kept.get(name) ?? {}
       return [name, { completed: completedAt !== null, completed_at: completedAt, current_step: currentStep }]
     }),
-  ) as Progress['chapters']
+  ) as OnboardingProgress['chapters']
   const done = CHAPTERS.filter(name => chapters[name].completed).length
   return {
     chapters,
@@ -73,7 +73,7 @@ export async function resetProgress(trx: Transaction, userId: string, chapter?: 
 }
 
 /** The body of an event, validated. */
-export interface NewEvent {
+export interface NewOnboardingEvent {
   event_name: string
   chapter: ChapterName
   step?: number
@@ -81,7 +81,11 @@ export interface NewEvent {
 }
 
 /** Keeps what a user did. @returns whether they did it in a chapter that they had completed already */
-export async function recordEvent(trx: Transaction, userId: string, event: NewEvent): Promise<boolean> {
+export async function recordEvent(
+  trx: Transaction,
+  userId: string,
+  event: NewOnboardingEvent,
+): Promise<boolean> {
   const { chapter, event_name: eventName, step = null, properties = {} } = event
   const completed = await Chapter.query(trx).findById([userId, chapter]).whereNotNull('completedAt')
   const isReplay = completed !== undefined

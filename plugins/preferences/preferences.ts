@@ -2,10 +2,10 @@ import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { UserPreferences } from './models.ts'
-import { progressOf, type Progress } from './onboarding.ts'
+import { readProgress, type OnboardingProgress } from './onboarding.ts'
 
 /** The preferences record. */
-export interface Preferences {
+export interface PreferencesRecord {
   theme: UserPreferences['theme']
   /** The user's own time zone, which their profile shows too. */
   timezone: string
@@ -13,12 +13,12 @@ export interface Preferences {
   digest: UserPreferences['digest']
   default_asset_id: string | null
   table_page_size: number
-  onboarding: Progress
+  onboarding: OnboardingProgress
   custom: Record<string, unknown>
 }
 
 /** What a user may change of them. */
-export type PreferencesPatch = Partial<Omit<Preferences, 'onboarding'>>
+export type PreferencesPatch = Partial<Omit<PreferencesRecord, 'onboarding'>>
 
 /** What holds for who has changed nothing, as in the columns' defaults. */
 const DEFAULTS = {
@@ -37,22 +37,22 @@ export async function readPreferences(
   server: Server,
   trx: Transaction,
   userId: string,
-): Promise<Preferences> {
+): Promise<PreferencesRecord> {
   const kept = await UserPreferences.query(trx).findById(userId)
   const { theme, emailNotifications, digest, defaultAssetId, tablePageSize, custom } = kept ?? DEFAULTS
   return {
     theme,
-    timezone: await server.plugins.auth.timezoneOf(trx, userId),
+    timezone: await server.plugins.auth.getTimezone(trx, userId),
     email_notifications: emailNotifications,
     digest,
-    default_asset_id: await stillThere(server, trx, defaultAssetId),
+    default_asset_id: await existingAssetId(server, trx, defaultAssetId),
     table_page_size: tablePageSize,
-    onboarding: await progressOf(trx, userId),
+    onboarding: await readProgress(trx, userId),
     custom,
   }
 }
 
-async function stillThere(server: Server, trx: Transaction, id: string | null): Promise<string | null> {
+async function existingAssetId(server: Server, trx: Transaction, id: string | null): Promise<string | null> {
   if (id === null) return null
   const [known] = await server.plugins.alerts.knownAssets(trx, [id])
   return known ?? null
@@ -70,7 +70,7 @@ export async function changePreferences(
   patch: PreferencesPatch,
 ): Promise<void> {
   const { timezone, ...own } = patch
-  const changes = await columnsOf(server, trx, own)
+  const changes = await toColumns(server, trx, own)
   if (timezone !== undefined) await server.plugins.auth.setTimezone(trx, userId, timezone)
   const names = Object.keys(changes) as (keyof typeof changes)[]
   if (names.length === 0) return
@@ -80,7 +80,7 @@ export async function changePreferences(
     .merge([...names, 'updatedAt'])
 }
 
-async function columnsOf(
+async function toColumns(
   server: Server,
   trx: Transaction,
   patch: Omit<PreferencesPatch, 'timezone'>,
@@ -115,16 +115,16 @@ export async function forgetDefaultAsset(trx: Transaction, assetIds: readonly st
   )
 }
 
-const CUSTOM = 'custom.'
+const CUSTOM_PREFIX = 'custom.'
 
 /**
  * One value of the record by its name, or one of `custom` by its key, which may be written `custom.<key>` where the
  * record has a field of that name; null for what is neither.
  */
-export function valueNamed(record: Preferences, key: string): unknown {
-  if (Object.hasOwn(record, key)) return record[key as keyof Preferences]
+export function pickPreference(record: PreferencesRecord, key: string): unknown {
+  if (Object.hasOwn(record, key)) return record[key as keyof PreferencesRecord]
   const { custom } = record
   if (Object.hasOwn(custom, key)) return custom[key]
-  const own = key.startsWith(CUSTOM) ? key.slice(CUSTOM.length) : ''
+  const own = key.startsWith(CUSTOM_PREFIX) ? key.slice(CUSTOM_PREFIX.length) : ''
   return Object.hasOwn(custom, own) ? custom[own] : null
 }

@@ -8,7 +8,7 @@ import {
   changePreferences,
   readPreferences,
   resetPreferences,
-  valueNamed,
+  pickPreference,
   type PreferencesPatch,
 } from './preferences.ts'
 import { replies } from './replies.ts'
@@ -30,7 +30,7 @@ export const preferenceRoutes: ServerRoute[] = [
       validate: { query: schemas.none },
       response: replies.preferences,
     },
-    handler: request => answer(request, async () => undefined),
+    handler: request => replyWithPreferences(request, async () => undefined),
   },
   {
     method: 'PATCH',
@@ -44,12 +44,12 @@ export const preferenceRoutes: ServerRoute[] = [
       response: replies.preferences,
     },
     handler: request =>
-      answer(request, async (trx, userId) => {
+      replyWithPreferences(request, async (trx, userId) => {
         const patch = bodyOf<PreferencesPatch>(request)
         const fields = Object.keys(patch)
         if (fields.length === 0) return
         await changePreferences(request.server, trx, userId, patch)
-        await tell(request, trx, 'preferences.updated', { fields })
+        await auditPreferences(request, trx, 'preferences.updated', { fields })
       }),
   },
   {
@@ -64,9 +64,9 @@ export const preferenceRoutes: ServerRoute[] = [
       response: replies.preferences,
     },
     handler: request =>
-      answer(request, async (trx, userId) => {
+      replyWithPreferences(request, async (trx, userId) => {
         await resetPreferences(request.server, trx, userId)
-        await tell(request, trx, 'preferences.reset', {})
+        await auditPreferences(request, trx, 'preferences.reset', {})
       }),
   },
   {
@@ -84,13 +84,13 @@ export const preferenceRoutes: ServerRoute[] = [
     handler: request =>
       inCompany(request, async trx => {
         const record = await readPreferences(request.server, trx, caller(request).userId as string)
-        return envelope(valueNamed(record, param(request, 'preference_key')))
+        return envelope(pickPreference(record, param(request, 'preference_key')))
       }),
   },
 ]
 
 /** Does something with the caller's preferences and answers with the whole of them. */
-function answer(request: Request, work: (trx: Transaction, userId: string) => Promise<void>) {
+function replyWithPreferences(request: Request, work: (trx: Transaction, userId: string) => Promise<void>) {
   const userId = caller(request).userId as string
   return inCompany(request, async trx => {
     await work(trx, userId)
@@ -98,7 +98,12 @@ function answer(request: Request, work: (trx: Transaction, userId: string) => Pr
   })
 }
 
-async function tell(request: Request, trx: Transaction, action: string, details: object): Promise<void> {
+async function auditPreferences(
+  request: Request,
+  trx: Transaction,
+  action: string,
+  details: object,
+): Promise<void> {
   const target = { type: 'user', id: caller(request).userId as string }
   await auditRequest(request, trx, { action, target, details: { ...details } })
 }

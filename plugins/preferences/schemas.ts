@@ -3,18 +3,18 @@ import { TIMEZONE } from '../../server/settings/timezones.ts'
 import { CHAPTERS, DIGESTS, THEMES } from './models.ts'
 
 /** Bytes of `custom` as JSON. */
-const MOST_CUSTOM = 16 * 1024
+const MAX_CUSTOM_BYTES = 16 * 1024
 /** Keys of `custom`. */
-const MOST_KEYS = 64
+const MAX_CUSTOM_KEYS = 64
 /** Characters of such a key. */
-const LONGEST_KEY = 100
+const MAX_KEY_CHARACTERS = 100
 /** Bytes of an event's properties as JSON. */
-const MOST_PROPERTIES = 8 * 1024
+const MAX_PROPERTIES_BYTES = 8 * 1024
 /** As large as its column takes. */
-const MOST_STEPS = 2_147_483_647
+const MAX_STEP = 2_147_483_647
 
 /** An object of anything, of a size that a row may have. */
-function anything(most: number, longestKey = most): Joi.ObjectSchema {
+function boundedObject(most: number, longestKey = most): Joi.ObjectSchema {
   return Joi.object()
     .pattern(Joi.string().min(1).max(longestKey), Joi.any())
     .custom((value: object, helpers) =>
@@ -23,14 +23,14 @@ function anything(most: number, longestKey = most): Joi.ObjectSchema {
     .messages({ 'object.size': `{{#label}} must be at most ${most} bytes as JSON` })
 }
 
-const custom = anything(MOST_CUSTOM, LONGEST_KEY)
-  .max(MOST_KEYS)
+const custom = boundedObject(MAX_CUSTOM_BYTES, MAX_KEY_CHARACTERS)
+  .max(MAX_CUSTOM_KEYS)
   .description(
-    `Whatever a client wants to keep for the user: at most ${MOST_KEYS} keys, 16 KiB. Replaced as a whole.`,
+    `Whatever a client wants to keep for the user: at most ${MAX_CUSTOM_KEYS} keys, 16 KiB. Replaced as a whole.`,
   )
 
 const chapter = Joi.string().valid(...CHAPTERS)
-const step = Joi.number().strict().integer().min(0).max(MOST_STEPS)
+const step = Joi.number().strict().integer().min(0).max(MAX_STEP)
 const word = Joi.string()
   .trim()
   .min(1)
@@ -77,7 +77,9 @@ export const schemas = {
     event_name: word.required().description('What happened.'),
     chapter: chapter.required(),
     step,
-    properties: anything(MOST_PROPERTIES).description('Whatever else is to be known: at most 8 KiB.'),
+    properties: boundedObject(MAX_PROPERTIES_BYTES).description(
+      'Whatever else is to be known: at most 8 KiB.',
+    ),
   })
     .required()
     .label('TrackOnboardingEventRequest')

@@ -56,7 +56,7 @@ const signedUp = record(
   { registered: true, position: 42, message: 'You are on the list: we will write to you.' },
 ).label('BetaSignupResponse')
 
-interface SignUp {
+interface BetaSignup {
   email: string
   name?: string | null
   company?: string | null
@@ -75,7 +75,7 @@ export const betaRoutes: ServerRoute[] = [
       response: reply(status),
     },
     async handler({ server }, h) {
-      const registered = await server.db.system(countSignUps)
+      const registered = await server.db.system(countSignups)
       const { betaCapacity: capacity = null } = server.config
       const open = isOpen(server, registered)
       const message = open
@@ -97,7 +97,7 @@ export const betaRoutes: ServerRoute[] = [
       response: reply(signedUp),
     },
     async handler(request, h) {
-      const position = await register(request.server, bodyOf<SignUp>(request))
+      const position = await registerSignup(request.server, bodyOf<BetaSignup>(request))
       const message =
         position === null
           ? 'The beta is full or closed at the moment: try again later.'
@@ -110,12 +110,12 @@ export const betaRoutes: ServerRoute[] = [
 ]
 
 /** The position of an email on the list, from 1; null when it is not on the list and the beta is full or closed. */
-async function register(server: Server, { email, ...said }: SignUp): Promise<number | null> {
+async function registerSignup(server: Server, { email, ...said }: BetaSignup): Promise<number | null> {
   return server.db.system(async trx => {
     // One at a time, so that each is counted before the next is.
     await rows(trx, `select pg_advisory_xact_lock(hashtextextended('beta sign-up', 0))`)
-    const known = await positionOf(trx, email)
-    if (known !== null || !isOpen(server, await countSignUps(trx))) return known
+    const known = await findPosition(trx, email)
+    if (known !== null || !isOpen(server, await countSignups(trx))) return known
     await rows(
       trx,
       `insert into beta_signups (email, name, company, use_case) values (:email, :name, :company, :useCase)`,
@@ -126,11 +126,11 @@ async function register(server: Server, { email, ...said }: SignUp): Promise<num
         useCase: said.use_case || null,
       },
     )
-    return positionOf(trx, email)
+    return findPosition(trx, email)
   })
 }
 
-async function positionOf(trx: Transaction, email: string): Promise<number | null> {
+async function findPosition(trx: Transaction, email: string): Promise<number | null> {
   // Counted, since a number that was drawn and not used leaves a gap.
   const [place] = await rows<{ position: number }>(
     trx,
@@ -141,7 +141,7 @@ async function positionOf(trx: Transaction, email: string): Promise<number | nul
   return place?.position || null
 }
 
-async function countSignUps(trx: Transaction): Promise<number> {
+async function countSignups(trx: Transaction): Promise<number> {
   const [row] = await rows<{ count: number }>(trx, 'select cast(count(*) as int) as count from beta_signups')
   return row?.count ?? 0
 }

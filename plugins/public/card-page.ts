@@ -1,5 +1,5 @@
 import { html, type Markup } from '../../server/markup.ts'
-import { hashOf, pageOf, policyOf, SHELL_STYLE } from './page-shell.ts'
+import { sourceHash, renderPage, buildPolicy, SHELL_STYLE } from './page-shell.ts'
 
 /** The style of a page that is one card in the middle of the window. */
 export const CARD_STYLE = `${SHELL_STYLE}
@@ -13,13 +13,13 @@ p { margin: 0; color: var(--quiet); }
  * A page of one card, which search engines leave out.
  * @param more a script of the page, or the address that the browser goes on to at once
  */
-export function cardPage(
+export function renderCard(
   title: string,
   content: Markup,
   style: string,
   more: { script?: string; next?: string } = {},
 ): string {
-  return pageOf({
+  return renderPage({
     title,
     style,
     content: html`<main>${content}</main>`,
@@ -36,11 +36,11 @@ a { display: inline-block; margin-top: 12px; padding: 4px 0; color: var(--link);
 `
 
 /** What pages of a sentence, and perhaps a button, may do: show their style, and send the form to this host. */
-export const messagePolicy = policyOf({ 'style-src': [hashOf(STYLE)], 'form-action': ["'self'"] })
+export const messagePolicy = buildPolicy({ 'style-src': [sourceHash(STYLE)], 'form-action': ["'self'"] })
 
 /** A page without scripts: a heading, a sentence, and what else there is. */
-export function messagePage(title: string, sentence: string, more: Markup = html``): string {
-  return cardPage(
+export function renderMessage(title: string, sentence: string, more: Markup = html``): string {
+  return renderCard(
     title,
     html`<h1>${title}</h1>
       <p>${sentence}</p>
@@ -50,7 +50,7 @@ export function messagePage(title: string, sentence: string, more: Markup = html
 }
 
 /** The page of an address that does not exist. */
-export const missingPage = messagePage(
+export const notFoundPage = renderMessage(
   'Page not found',
   'There is no page at this address. Check the address, or go to the start page.',
   html`<p><a href="/">Start page</a></p>`,
@@ -60,8 +60,8 @@ export const missingPage = messagePage(
  * A page that goes on to an address, by itself and by a link. In place of a redirect as the answer to a form: browsers
  * hold a redirect to `form-action` too, and would refuse one to another origin.
  */
-export function forwardPage(title: string, next: string): string {
-  return cardPage(
+export function renderForward(title: string, next: string): string {
+  return renderCard(
     title,
     html`<h1>${title}</h1>
       <p>This page goes on by itself in a moment.</p>

@@ -6,7 +6,7 @@ import { apiError } from '../../server/http/errors.ts'
 
 const FOLDER = join(packageRoot, 'plugins/public/docs')
 const PREFIX = '/api/public/docs/'
-const FIRST = ['getting-started', 'index']
+const FIRST_PAGES = ['getting-started', 'index']
 
 /** Paths below the docs folder without `.md`, sorted. Nothing else is ever read. */
 export const pageNames: readonly string[] = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
@@ -21,7 +21,7 @@ export const pages: readonly { name: string; title: string }[] = pageNames
     const [title = name] = readFileSync(join(FOLDER, `${name}.md`), 'utf8').split('\n', 1)
     return { name, title: title.replace(/^# +/, '').replaceAll('`', '') }
   })
-  .sort((a, b) => FIRST.indexOf(b.name) - FIRST.indexOf(a.name) || a.title.localeCompare(b.title))
+  .sort((a, b) => FIRST_PAGES.indexOf(b.name) - FIRST_PAGES.indexOf(a.name) || a.title.localeCompare(b.title))
 
 /**
  * The file of a page.
@@ -43,7 +43,7 @@ export function pageFile(path: string): string {
  */
 export const refuseTraversal: Lifecycle.Method = (request, h) => {
   const sent = (request.raw.req.url ?? '').replace(/^https?:\/\/[^/]*/i, '').replace(/[?#].*$/s, '')
-  if (sent.startsWith(PREFIX) && leavesFolder(decoded(sent.slice(PREFIX.length)))) throw forbidden()
+  if (sent.startsWith(PREFIX) && leavesFolder(decodeOnce(sent.slice(PREFIX.length)))) throw forbidden()
   return h.continue
 }
 
@@ -59,7 +59,7 @@ function leavesFolder(path: string): boolean {
  * Undoes one encoding. The percent signs of a second one, or of what cannot be decoded, stay, and stand in no
  * ordinary name.
  */
-function decoded(text: string): string {
+function decodeOnce(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

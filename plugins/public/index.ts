@@ -4,7 +4,7 @@ import { betaRoutes } from './beta.ts'
 import { eventRoutes } from './events.ts'
 import { pruneEvents } from './jobs.ts'
 import { magicRoutes } from './magic-login.ts'
-import { showMissing } from './not-found.ts'
+import { showNotFoundPage } from './not-found.ts'
 import { refuseTraversal } from './doc-pages.ts'
 import { routes } from './routes.ts'
 
@@ -15,7 +15,7 @@ export const publicPages: Plugin<undefined> = {
     // It serves files; another feature may have asked for it before.
     await server.register(inert, { once: true })
     server.ext('onRequest', refuseTraversal)
-    server.ext('onPreResponse', showMissing)
+    server.ext('onPreResponse', showNotFoundPage)
     server.route(routes(server))
     server.route([...magicRoutes, ...eventRoutes, ...betaRoutes])
     server.jobs.add(pruneEvents)

@@ -2,7 +2,7 @@ import Joi from 'joi'
 import type { Job } from '../../server/jobs/jobs.ts'
 import { deleteFirst, prune } from '../../server/database/prune.ts'
 
-const PAST = deleteFirst('anonymous_events', 'at', `at < now() - interval '90 days'`)
+const DELETE_OLD_EVENTS = deleteFirst('anonymous_events', 'at', `at < now() - interval '90 days'`)
 
 /** Deletes events of nobody in particular after 90 days. */
 export const pruneEvents: Job = {
@@ -10,6 +10,6 @@ export const pruneEvents: Job = {
   data: Joi.object({}),
   every: '41 3 * * *',
   work: async (_data, { server, signal }) => ({
-    deleted: await prune(server.db.system, PAST, {}, { signal }),
+    deleted: await prune(server.db.system, DELETE_OLD_EVENTS, {}, { signal }),
   }),
 }

@@ -7,7 +7,7 @@ import { failure, record } from '../../server/http/envelopes.ts'
 import { apiError, hasErrorData } from '../../server/http/errors.ts'
 import { acceptsHtml, bodyOf } from '../../server/http/input.ts'
 import { html } from '../../server/markup.ts'
-import { forwardPage, messagePage, messagePolicy } from './card-page.ts'
+import { renderForward, renderMessage, messagePolicy } from './card-page.ts'
 import { html as page } from './schemas.ts'
 
 const path = '/api/public/magic-login'
@@ -62,13 +62,16 @@ function isForm({ mime }: Request): boolean {
   return mime === 'application/x-www-form-urlencoded'
 }
 
-const FAILED = 'This link does not work'
+const FAILED_TITLE = 'This link does not work'
 
 /** The page that a link opens: signing in takes a click, which programs that look at links do not make. */
 function signInPage(token: unknown): string {
   if (typeof token !== 'string' || token === '' || token.length > MAX_TOKEN)
-    return messagePage(FAILED, 'The link is not complete. Open it again; if you copied it, copy all of it.')
-  return messagePage(
+    return renderMessage(
+      FAILED_TITLE,
+      'The link is not complete. Open it again; if you copied it, copy all of it.',
+    )
+  return renderMessage(
     'Sign in to Tidemark',
     'This link signs you in. It is for you alone.',
     html`<form method="post" action="?">
@@ -130,7 +133,7 @@ export const magicRoutes: ServerRoute[] = [
     async handler(request, h) {
       const { token } = bodyOf<{ token: string }>(request)
       const admitted = request.server.plugins.auth.admitProspect(token, placeOf(request))
-      if (isForm(request) && acceptsHtml(request)) return enter(h, admitted)
+      if (isForm(request) && acceptsHtml(request)) return signInWithForm(h, admitted)
       const made = await admitted
       return h
         .response({ ticket: made.ticket, expires_in: made.expiresIn, redirect_url: made.redirectUrl })
@@ -140,11 +143,11 @@ export const magicRoutes: ServerRoute[] = [
 ]
 
 /** What a person sees who has pressed the button: the page where they go on, or why they cannot. */
-async function enter(h: ResponseToolkit, admitted: Promise<{ redirectUrl: string }>) {
+async function signInWithForm(h: ResponseToolkit, admitted: Promise<{ redirectUrl: string }>) {
   try {
-    return showPage(h, forwardPage('You are signed in', (await admitted).redirectUrl), 200)
+    return showPage(h, renderForward('You are signed in', (await admitted).redirectUrl), 200)
   } catch (error) {
     if (!hasErrorData(error) || error.isServer) throw error
-    return showPage(h, messagePage(FAILED, `${error.message}.`), error.output.statusCode)
+    return showPage(h, renderMessage(FAILED_TITLE, `${error.message}.`), error.output.statusCode)
   }
 }

@@ -1,19 +1,19 @@
 import type { Lifecycle } from '@hapi/hapi'
 import { acceptsHtml } from '../../server/http/input.ts'
-import { messagePolicy, missingPage } from './card-page.ts'
+import { messagePolicy, notFoundPage } from './card-page.ts'
 
 /**
  * Gives a browser a page in place of the error body of an unknown address. Programs, and addresses of the API, keep
  * the error body. It comes after the host has made that body.
  */
-export const showMissing: Lifecycle.Method = (request, h) => {
+export const showNotFoundPage: Lifecycle.Method = (request, h) => {
   const { response, method, route, path } = request
   const isMissing = 'statusCode' in response && response.statusCode === 404
   // Without access it is hapi's own route for what is not there.
   const isUnknown = isMissing && route.settings.plugins?.access === undefined && !path.startsWith('/api/')
   if (!isUnknown || !['get', 'head'].includes(method) || !acceptsHtml(request)) return h.continue
   return h
-    .response(missingPage)
+    .response(notFoundPage)
     .code(404)
     .type('text/html')
     .header('X-Request-Id', request.info.id)

@@ -14,7 +14,7 @@ body { margin: 0; background: var(--page); color: var(--text); font: 16px/1.5 sy
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0b57d0"/><path d="M5 13q5.5-5 11 0t11 0M5 21q5.5-5 11 0t11 0" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round"/></svg>`
 
 /** What a page is made of. */
-export interface Page {
+export interface HtmlPage {
   title: string
   /** What stands in the body. */
   content: Markup
@@ -31,7 +31,7 @@ export interface Page {
 }
 
 /** A whole page of HTML. */
-export function pageOf({ title, content, style, script, ...page }: Page): string {
+export function renderPage({ title, content, style, script, ...page }: HtmlPage): string {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -55,7 +55,7 @@ export function pageOf({ title, content, style, script, ...page }: Page): string
  * The Content-Security-Policy of a page: nothing but what is named, and data addresses for its icon.
  * @param sources what may be loaded beside that, by directive, such as `{ 'connect-src': ["'self'"] }`
  */
-export function policyOf(sources: Record<string, readonly string[]>): string {
+export function buildPolicy(sources: Record<string, readonly string[]>): string {
   const all: Record<string, readonly string[]> = {
     'default-src': ["'none'"],
     'img-src': ['data:'],
@@ -70,6 +70,6 @@ export function policyOf(sources: Record<string, readonly string[]>): string {
 }
 
 /** How a policy names a style or script that stands in the page. */
-export function hashOf(text: string): string {
+export function sourceHash(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 }

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { html } from '../../server/markup.ts'
-import { hashOf, pageOf, policyOf, SHELL_STYLE } from './page-shell.ts'
+import { sourceHash, renderPage, buildPolicy, SHELL_STYLE } from './page-shell.ts'
 
 /** One of the pages that show `/openapi.json` to people. */
-export interface Reference {
+export interface ReferencePage {
   path: '/docs' | '/redoc'
   description: string
   page: string
@@ -34,22 +34,22 @@ header [aria-current] { color: inherit; text-decoration: none; }
 `
 
 /** Redoc styles by sheets that it puts into the page empty and fills by script. This is the hash of nothing at all. */
-const EMPTY_STYLE = hashOf('')
+const EMPTY_STYLE = sourceHash('')
 
 /** The reference where requests are tried out, drawn by Swagger UI. */
-export const swagger: Reference = {
+export const swagger: ReferencePage = {
   path: '/docs',
   description: 'The interactive reference',
-  folder: folderOf('swagger-ui-dist/package.json'),
+  folder: packageFolder('swagger-ui-dist/package.json'),
   files: ['swagger-ui.css', 'swagger-ui-bundle.js'],
-  page: referencePage('/docs', {
+  page: renderReference('/docs', {
     styleSheets: ['/docs/assets/swagger-ui.css'],
     scripts: ['/docs/assets/swagger-ui-bundle.js', '/docs/start.js'],
   }),
   // It styles elements by script, which the policy does not touch; icons of its style sheet are data addresses.
-  policy: policyOf({
+  policy: buildPolicy({
     'script-src': ["'self'"],
-    'style-src': ["'self'", hashOf(STYLE)],
+    'style-src': ["'self'", sourceHash(STYLE)],
     'connect-src': ["'self'"],
   }),
   // It would ask another host to validate. Its colours go by a class. The policy lets it ask this host alone, which
@@ -75,17 +75,17 @@ SwaggerUIBundle({
 }
 
 /** The reference on one page to be read, drawn by Redoc. */
-export const redoc: Reference = {
+export const redoc: ReferencePage = {
   path: '/redoc',
   description: 'The reference on one page',
   folder: redocFolder(),
   files: ['redoc.standalone.js'],
-  page: referencePage('/redoc', { scripts: ['/redoc/assets/redoc.standalone.js', '/redoc/start.js'] }),
+  page: renderReference('/redoc', { scripts: ['/redoc/assets/redoc.standalone.js', '/redoc/start.js'] }),
   // Searching is done by a worker that it makes of its own text. Two things it asks for are not allowed, and it does
   // without: a logo from a host of its makers, and the style of scrollbars that `nativeScrollbars` leaves unused.
-  policy: policyOf({
+  policy: buildPolicy({
     'script-src': ["'self'"],
-    'style-src': [hashOf(STYLE), EMPTY_STYLE],
+    'style-src': [sourceHash(STYLE), EMPTY_STYLE],
     'connect-src': ["'self'"],
     'worker-src': ['blob:'],
   }),
@@ -117,13 +117,13 @@ Redoc.init(
 `,
 }
 
-function referencePage(
-  path: Reference['path'],
+function renderReference(
+  path: ReferencePage['path'],
   files: { styleSheets?: readonly string[]; scripts: readonly string[] },
 ): string {
   const link = (to: string, name: string) =>
     to === path ? html`<a href="${to}" aria-current="page">${name}</a>` : html`<a href="${to}">${name}</a>`
-  return pageOf({
+  return renderPage({
     title: path === '/docs' ? 'Tidemark: interactive reference' : 'Tidemark: reference',
     style: STYLE,
     ...files,
@@ -143,10 +143,10 @@ function referencePage(
 /** The build puts a copy beside this file; sources are run where the package is installed. */
 function redocFolder(): string | null {
   const copy = fileURLToPath(new URL('redoc', import.meta.url))
-  return existsSync(copy) ? copy : folderOf('redoc/bundles/redoc.standalone.js')
+  return existsSync(copy) ? copy : packageFolder('redoc/bundles/redoc.standalone.js')
 }
 
-function folderOf(file: string): string | null {
+function packageFolder(file: string): string | null {
   try {
     const path = fileURLToPath(import.meta.resolve(file))
     return existsSync(path) ? dirname(path) : null

@@ -5,7 +5,7 @@ import { apiError } from '../../server/http/errors.ts'
 import { answerHealth } from '../../server/http/health.ts'
 import { openApi } from '../../server/openapi/openapi.ts'
 import { pageFile } from './doc-pages.ts'
-import { redoc, swagger, type Reference } from './reference.ts'
+import { redoc, swagger, type ReferencePage } from './reference.ts'
 import { assetParams, fileReply, healthReply, html, markdown, pageParams, script } from './schemas.ts'
 import { startPage, startPolicy } from './start-page.ts'
 import { unsubscribeRoutes } from './unsubscribe.ts'
@@ -58,7 +58,7 @@ function descriptionRoute(server: Server): ServerRoute {
   }
 }
 
-function referenceRoutes({ path, description, files, ...reference }: Reference): ServerRoute[] {
+function referenceRoutes({ path, description, files, ...reference }: ReferencePage): ServerRoute[] {
   return [
     {
       method: 'GET',

@@ -1,6 +1,6 @@
 import { html } from '../../server/markup.ts'
 import { pages } from './doc-pages.ts'
-import { hashOf, pageOf, policyOf, SHELL_STYLE } from './page-shell.ts'
+import { sourceHash, renderPage, buildPolicy, SHELL_STYLE } from './page-shell.ts'
 
 const STYLE = `${SHELL_STYLE}
 body { padding: 16px; }
@@ -18,9 +18,9 @@ li p { font-size: 15px; }
 `
 
 /** What a browser may load for the start page: its own style. */
-export const startPolicy = policyOf({ 'style-src': [hashOf(STYLE)] })
+export const startPolicy = buildPolicy({ 'style-src': [sourceHash(STYLE)] })
 
-const PLACES = [
+const REFERENCE_LINKS = [
   ['/docs', 'Interactive reference', 'Every request, to be tried out here.'],
   ['/redoc', 'Reference to read', 'The same on one page, with examples.'],
   ['/openapi.json', 'OpenAPI description', 'The same for programs, in version 3.1.'],
@@ -28,7 +28,7 @@ const PLACES = [
 ] as const
 
 /** The page at `/`, for who opens the address in a browser. */
-export const startPage = pageOf({
+export const startPage = renderPage({
   title: 'Tidemark',
   style: STYLE,
   content: html`<main>
@@ -40,7 +40,7 @@ export const startPage = pageOf({
     <nav aria-labelledby="reference">
       <h2 id="reference">Reference</h2>
       <ul class="cards">
-        ${PLACES.map(([path, name, about]) => entry(path, name, about))}
+        ${REFERENCE_LINKS.map(([path, name, about]) => entry(path, name, about))}
       </ul>
     </nav>
     <nav aria-labelledby="documentation">

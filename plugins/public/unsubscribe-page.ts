@@ -1,6 +1,6 @@
 import { html } from '../../server/markup.ts'
-import { CARD_STYLE, cardPage } from './card-page.ts'
-import { hashOf, policyOf } from './page-shell.ts'
+import { CARD_STYLE, renderCard } from './card-page.ts'
+import { sourceHash, buildPolicy } from './page-shell.ts'
 
 const STYLE = `${CARD_STYLE}
 .email { overflow-wrap: anywhere; }
@@ -43,9 +43,9 @@ form.addEventListener('submit', async event => {
 `
 
 /** What the pages may load and do: their own style and script by their hashes, and ask this host. */
-export const contentSecurityPolicy = policyOf({
-  'style-src': [hashOf(STYLE)],
-  'script-src': [hashOf(SCRIPT)],
+export const preferencesPolicy = buildPolicy({
+  'style-src': [sourceHash(STYLE)],
+  'script-src': [sourceHash(SCRIPT)],
   'connect-src': ["'self'"],
   'form-action': ["'self'"],
 })
@@ -54,11 +54,11 @@ const ON = 'You get alerts by email.'
 const OFF = 'You get no more email from us.'
 
 /** The page where an address is taken off and put on again; it tells how it stands now. */
-export function preferencesPage(email: string, token: string, isSubscribed: boolean): string {
+export function renderPreferences(email: string, token: string, isSubscribed: boolean): string {
   const action = isSubscribed ? 'unsubscribe' : 'subscribe'
   // Relative, so that it works at whatever address a proxy shows.
   const target = `?${new URLSearchParams({ email, token, action }).toString()}`
-  return cardPage(
+  return renderCard(
     'Email from Tidemark',
     html`<h1>Email from Tidemark</h1>
       <p class="email">${email}</p>
@@ -74,7 +74,7 @@ export function preferencesPage(email: string, token: string, isSubscribed: bool
 }
 
 /** The page for a link that was changed or is not complete. */
-export const refusalPage = cardPage(
+export const refusalPage = renderCard(
   'This link does not work',
   html`<h1>This link does not work</h1>
     <p>

@@ -2,12 +2,12 @@ import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi'
 import { access } from '../../server/http/access.ts'
 import { acceptsHtml, queryOf } from '../../server/http/input.ts'
 import { changed, html, unsubscribeQuery, unsubscribeChange } from './schemas.ts'
-import { contentSecurityPolicy, preferencesPage, refusalPage } from './unsubscribe-page.ts'
+import { preferencesPolicy, renderPreferences, refusalPage } from './unsubscribe-page.ts'
 
 const tags = ['api', 'public']
 const path = '/api/public/unsubscribe'
 
-interface Asked {
+interface UnsubscribeQuery {
   email: string
   token: string
   action: 'subscribe' | 'unsubscribe'
@@ -26,10 +26,10 @@ export const unsubscribeRoutes: ServerRoute[] = [
       response: { status: { 200: html, 403: html } },
     },
     async handler(request, h) {
-      const { email, token } = queryOf<Asked>(request)
+      const { email, token } = queryOf<UnsubscribeQuery>(request)
       const { subscriptions } = request.server.plugins.alerts
       if (!subscriptions.isToken(email, token)) return showPage(h, refusalPage).code(403)
-      return showPage(h, preferencesPage(email, token, await subscriptions.isSubscribed(email)))
+      return showPage(h, renderPreferences(email, token, await subscriptions.isSubscribed(email)))
     },
   },
   {
@@ -54,13 +54,13 @@ export const unsubscribeRoutes: ServerRoute[] = [
 ]
 
 async function change(request: Request, h: ResponseToolkit) {
-  const { email, token, action } = queryOf<Asked>(request)
+  const { email, token, action } = queryOf<UnsubscribeQuery>(request)
   const { subscriptions } = request.server.plugins.alerts
   if (!subscriptions.isToken(email, token)) return showPage(h, refusalPage).code(403)
   await subscriptions[action](email)
   const isSubscribed = action === 'subscribe'
   if (isOneClick(request.payload)) return h.response('').code(200)
-  if (acceptsHtml(request)) return showPage(h, preferencesPage(email, token, isSubscribed))
+  if (acceptsHtml(request)) return showPage(h, renderPreferences(email, token, isSubscribed))
   return h.response({ email, subscribed: isSubscribed })
 }
 
@@ -72,6 +72,6 @@ function showPage(h: ResponseToolkit, text: string) {
   return h
     .response(text)
     .type('text/html')
-    .header('Content-Security-Policy', contentSecurityPolicy)
+    .header('Content-Security-Policy', preferencesPolicy)
     .header('Cache-Control', 'no-store')
 }

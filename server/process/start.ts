@@ -177,7 +177,7 @@ async function listen(server: Server): Promise<void> {
 async function showDemo(server: Server, print: (line: string) => void): Promise<void> {
   if (!server.config.demoEnabled) return
   try {
-    await server.plugins.demo.run(print)
+    await server.plugins.demo.runDemo(print)
   } catch (error) {
     server.pino.error({ err: error }, 'the demo could not be made')
   }

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Ajv2019, type ValidateFunction } from 'ajv/dist/2019.js'
 import t from 'tap'
-import { judge } from '../../plugins/contracts/validation.ts'
+import { validateContract } from '../../plugins/contracts/validation.ts'
 import { BROKEN, DOUBTFUL } from '../plugins/contracts/cases.ts'
 import { full, minimal, mutations, type Contract } from '../plugins/contracts/corpus.ts'
 
@@ -47,7 +47,7 @@ const official = found as Record<Version, ValidateFunction>
 
 function compare(version: Version, contract: Contract): string | null {
   const expected = Boolean(official[version](contract) || official['v3.1.0'](contract))
-  const { valid, errors } = judge({ value: contract, lineOf: () => null, doubts: [] })
+  const { valid, errors } = validateContract({ value: contract, lineOf: () => null, doubts: [] })
   return valid === expected
     ? null
     : `the standard says ${expected}, and ours ${valid}: ${JSON.stringify(errors)}`

@@ -11,9 +11,9 @@ import { ApiKey, Company } from '../models.ts'
 import { sha256 } from '../sign-in/tokens.ts'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
-const START = 'aa_live_'
-const LENGTH = 40
-const SHOWN = 4
+const LIVE_KEY_PREFIX = 'aa_live_'
+const SECRET_LENGTH = 40
+const SHOWN_CHARACTERS = 4
 
 /** Makes a key. Its text is not kept; this is the only time it is seen. */
 export async function createKey(
@@ -23,7 +23,7 @@ export async function createKey(
   // The company's row is locked, so that two at once do not both take the last place; others may refer to it meanwhile.
   const { plan } = await Company.query(trx).first().forNoKeyUpdate().throwIfNotFound()
   const { maxKeys } = PLAN_LIMITS[plan]
-  if (maxKeys !== null && (await countActive(trx)) >= maxKeys) {
+  if (maxKeys !== null && (await countActiveKeys(trx)) >= maxKeys) {
     throw apiError(
       'KEY_LIMIT',
       `The plan ${plan} allows ${maxKeys} API key(s): revoke one, or change the plan`,
@@ -32,16 +32,16 @@ export async function createKey(
       },
     )
   }
-  const secret = Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
-  const key = START + secret
+  const secret = Array.from({ length: SECRET_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
+  const key = LIVE_KEY_PREFIX + secret
   const row = await ApiKey.query(trx)
     .insert({
       id: uuid(),
       name: input.name,
       scope: input.scope,
       keyHash: sha256(key),
-      keyPrefix: START + secret.slice(0, SHOWN),
-      keySuffix: secret.slice(-SHOWN),
+      keyPrefix: LIVE_KEY_PREFIX + secret.slice(0, SHOWN_CHARACTERS),
+      keySuffix: secret.slice(-SHOWN_CHARACTERS),
       expiresAt: input.expiresAt ?? null,
     })
     .returning('*')
@@ -49,7 +49,7 @@ export async function createKey(
 }
 
 /** Keys that are neither revoked nor expired. */
-export function countActive(trx: Transaction): Promise<number> {
+export function countActiveKeys(trx: Transaction): Promise<number> {
   return ApiKey.query(trx)
     .whereNull('revokedAt')
     .whereRaw('(expires_at is null or expires_at > now())')
@@ -85,12 +85,12 @@ export async function revokeKey(
     .whereNull('revokedAt')
     .patch({ revokedAt: new Date() })
   const row = await findKey(trx, id)
-  if (revoked > 0) await tell(keyEvent('revoked', row))
+  if (revoked > 0) await tell(keyAuditEvent('revoked', row))
   return row
 }
 
 /** What the audit log tells of a key. */
-export function keyEvent(happened: 'created' | 'revoked', key: ApiKey): AuditEvent {
+export function keyAuditEvent(happened: 'created' | 'revoked', key: ApiKey): AuditEvent {
   const { id, name, scope, keyPrefix, keySuffix, expiresAt } = key
   return {
     action: `api_key.${happened}`,

@@ -4,11 +4,11 @@ import { auditRequest } from '../../../server/http/audit.ts'
 import { invalidField } from '../../../server/http/errors.ts'
 import { PLAN_LIMITS } from '../../../server/http/limits.ts'
 import { pagination, type Page } from '../../../server/http/page.ts'
-import { countActive, createKey, findKey, keyEvent, listKeys, revokeKey } from './api-keys.ts'
+import { countActiveKeys, createKey, findKey, keyAuditEvent, listKeys, revokeKey } from './api-keys.ts'
 import { presentKey } from '../present.ts'
 import { replies } from '../replies.ts'
 import { schemas } from '../schemas.ts'
-import { holdAsker } from '../users/require-admin.ts'
+import { lockCompanyForCaller } from '../users/require-admin.ts'
 
 const tags = ['api', 'api-keys']
 const key = '/api/v1/api-keys/{key_id}'
@@ -31,9 +31,9 @@ export const keyRoutes: ServerRoute[] = [
       if (body.expires_at && body.expires_at <= new Date())
         throw invalidField('expires_at', 'must be in the future')
       const made = await inCompany(request, async trx => {
-        await holdAsker(trx, caller(request))
+        await lockCompanyForCaller(trx, caller(request))
         const key = await createKey(trx, { name: body.name, scope: body.scope, expiresAt: body.expires_at })
-        await auditRequest(request, trx, keyEvent('created', key.row))
+        await auditRequest(request, trx, keyAuditEvent('created', key.row))
         return key
       })
       const record = { ...presentKey(made.row, made.plan), key: made.key }
@@ -70,7 +70,7 @@ export const keyRoutes: ServerRoute[] = [
     async handler(request) {
       const { companyId, plan } = caller(request)
       const { perMinute, burst, maxKeys } = PLAN_LIMITS[plan]
-      const count = await request.server.db.company(companyId, trx => countActive(trx))
+      const count = await request.server.db.company(companyId, trx => countActiveKeys(trx))
       return {
         data: {
           current_count: count,

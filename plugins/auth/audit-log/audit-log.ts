@@ -28,7 +28,7 @@ interface Row {
 }
 
 // Times go with the numbers, so that a span of time is a span of numbers, whose ends an index tells.
-const PAGE = `
+const PAGE_QUERY = `
   select l.*, coalesce(
       (select coalesce(u.full_name, u.email) from users u where u.company_id = :companyId
         and u.id = case when l.actor like 'user:%' then cast(substr(l.actor, 6) as uuid) end),
@@ -68,7 +68,7 @@ export async function listAudit(
   const conditions = asked.map(([name]) => ` and ${CONDITIONS[name]}`).join('')
   const found = await rows<Row>(
     trx,
-    `${PAGE}${conditions} order by l.sequence desc limit :most) l order by l.sequence desc`,
+    `${PAGE_QUERY}${conditions} order by l.sequence desc limit :most) l order by l.sequence desc`,
     {
       ...Object.fromEntries(asked),
       companyId: companyOf(trx),
@@ -97,7 +97,7 @@ function presentEntry(row: Row) {
 }
 
 /** Whether a company's log is whole. */
-export interface AuditVerdict {
+export interface AuditVerification {
   is_whole: boolean
   /** Entries that were looked at, up to the first that is wrong. */
   entries: number
@@ -116,7 +116,7 @@ const PROBLEMS = {
   cut: 'the log ends before or elsewhere than its last entry',
 }
 
-interface Link {
+interface ChainLink {
   sequence: string
   hash: Buffer
   previousHash: Buffer
@@ -124,8 +124,8 @@ interface Link {
 }
 
 /** Entries that one statement looks at: far less than its time allows. */
-const PART = 5_000
-const EMPTY = Buffer.alloc(0)
+const ENTRIES_PER_BATCH = 5_000
+const NO_HASH = Buffer.alloc(0)
 
 /**
  * Walks the chain of a company's log from its first entry. The entries that come meanwhile are not looked at.
@@ -133,10 +133,10 @@ const EMPTY = Buffer.alloc(0)
  */
 export async function verifyAudit(
   inCompany: <T>(work: (trx: Transaction) => Promise<T>) => Promise<T>,
-): Promise<AuditVerdict> {
-  const head = await inCompany(headOf)
-  let last = { sequence: 0, hash: EMPTY as Buffer }
-  const verdict = (problem?: keyof typeof PROBLEMS): AuditVerdict => ({
+): Promise<AuditVerification> {
+  const head = await inCompany(readHead)
+  let last = { sequence: 0, hash: NO_HASH as Buffer }
+  const verdict = (problem?: keyof typeof PROBLEMS): AuditVerification => ({
     is_whole: !problem,
     entries: last.sequence,
     broken_at: problem ? last.sequence + 1 : null,
@@ -145,7 +145,7 @@ export async function verifyAudit(
     head_hash: head.hash.toString('hex'),
   })
   while (last.sequence < head.sequence) {
-    const links = await inCompany(trx => linksAfter(trx, last.sequence, head.sequence))
+    const links = await inCompany(trx => readLinks(trx, last.sequence, head.sequence))
     if (links.length === 0) return verdict('missing')
     for (const link of links) {
       if (Number(link.sequence) !== last.sequence + 1) return verdict('missing')
@@ -154,32 +154,32 @@ export async function verifyAudit(
       last = { sequence: Number(link.sequence), hash: link.hash }
     }
   }
-  if (last.hash.equals(head.hash) && !(await inCompany(trx => hasStrays(trx, head.sequence))))
+  if (last.hash.equals(head.hash) && !(await inCompany(trx => hasEntriesBeyondHead(trx, head.sequence))))
     return verdict()
   return verdict('cut')
 }
 
-async function headOf(trx: Transaction): Promise<{ sequence: number; hash: Buffer }> {
+async function readHead(trx: Transaction): Promise<{ sequence: number; hash: Buffer }> {
   const [head] = await rows<{ sequence: string; hash: Buffer }>(
     trx,
     'select sequence, hash from audit_heads where company_id = :companyId',
     { companyId: companyOf(trx) },
   )
-  return { sequence: Number(head?.sequence ?? 0), hash: head?.hash ?? EMPTY }
+  return { sequence: Number(head?.sequence ?? 0), hash: head?.hash ?? NO_HASH }
 }
 
-function linksAfter(trx: Transaction, after: number, upTo: number): Promise<Link[]> {
-  return rows<Link>(
+function readLinks(trx: Transaction, after: number, upTo: number): Promise<ChainLink[]> {
+  return rows<ChainLink>(
     trx,
     `select l.sequence, l.hash, l.previous_hash, audit_hash(l) = l.hash as is_own from audit_log l
      where l.company_id = :companyId and l.sequence > :after and l.sequence <= :upTo
-     order by l.sequence limit ${PART}`,
+     order by l.sequence limit ${ENTRIES_PER_BATCH}`,
     { companyId: companyOf(trx), after, upTo },
   )
 }
 
 /** Entries beyond the end of the log; of those that have come meanwhile the end tells too. */
-async function hasStrays(trx: Transaction, head: number): Promise<boolean> {
+async function hasEntriesBeyondHead(trx: Transaction, head: number): Promise<boolean> {
   const [found] = await rows<{ strays: boolean }>(
     trx,
     `select exists (select from audit_log l where l.company_id = :companyId and l.sequence > coalesce(

@@ -2,21 +2,21 @@ import type { Request, Server } from '@hapi/hapi'
 import type { AuditEvent } from '../../../server/http/audit.ts'
 import { audit, placeOf } from '../../../server/http/audit.ts'
 
-const waiting = new WeakMap<Request, { companyId: string; events: AuditEvent[] }>()
+const deferredEvents = new WeakMap<Request, { companyId: string; events: AuditEvent[] }>()
 
 /**
  * Tells the audit log of a refused sign-in once the answer is out: told before, it would make the answer slower where
  * there is such a user, and so tell that there is. The actor is `system`, since it is not known who tried.
  */
-export function auditAfterwards(request: Request, companyId: string, events: AuditEvent[]): void {
-  waiting.set(request, { companyId, events })
+export function auditAfterResponse(request: Request, companyId: string, events: AuditEvent[]): void {
+  deferredEvents.set(request, { companyId, events })
 }
 
 /** Has the server write what `auditAfterwards` was given; a server that stops writes all of it first. */
-export function installAfterwards(server: Server): void {
+export function installDeferredAudit(server: Server): void {
   const running = new Set<Promise<void>>()
   server.events.on('response', request => {
-    const told = waiting.get(request)
+    const told = deferredEvents.get(request)
     if (!told) return
     const origin = { companyId: told.companyId, actor: 'system', ...placeOf(request) }
     const run = server.db

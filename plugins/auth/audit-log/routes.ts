@@ -7,7 +7,7 @@ import { listAudit, verifyAudit, type AuditQuery } from './audit-log.ts'
 import { replies } from '../replies.ts'
 
 const tags = ['api', 'audit-log']
-const VERIFIED_AN_HOUR = 30
+const VERIFICATIONS_PER_HOUR = 30
 const word = Joi.string().max(200)
 const time = Joi.date().iso()
 
@@ -57,7 +57,7 @@ export const auditRoutes: ServerRoute[] = [
     async handler(request) {
       const { companyId } = caller(request)
       // It reads the whole log, which may be long.
-      await request.server.limits.take(`audit-verify:${companyId}`, VERIFIED_AN_HOUR, 3_600, request)
+      await request.server.limits.take(`audit-verify:${companyId}`, VERIFICATIONS_PER_HOUR, 3_600, request)
       return { data: await verifyAudit(work => inCompany(request, work)) }
     },
   },

@@ -1,8 +1,8 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Request, Server, ServerStateCookieOptions } from '@hapi/hapi'
 import { rows } from '../../../server/database/database.ts'
-import type { Linker } from './links.ts'
-import type { Checks } from './providers.ts'
+import type { LinkingSession } from './links.ts'
+import type { CallbackChecks } from './providers.ts'
 import { sha256 } from '../sign-in/tokens.ts'
 
 /** What an attempt at a provider is for: a sign-in, or with a `linker` the link of an account to their user. */
@@ -11,11 +11,11 @@ export interface NewAttempt {
   redirectUri: string | null
   /** The invitation that whoever is new comes by. */
   invitation?: string
-  linker?: Linker
+  linker?: LinkingSession
 }
 
 /** An attempt that has come back from its provider, to be finished. */
-export interface Attempt extends Checks, NewAttempt {}
+export interface SignInAttempt extends CallbackChecks, NewAttempt {}
 
 /** Seconds in which a user signs in at the provider. */
 export const ATTEMPT_SECONDS = 10 * 60
@@ -24,12 +24,12 @@ export const ATTEMPT_SECONDS = 10 * 60
  * Keeps a new attempt: its state and the browser's mark as hashes, the rest sealed.
  * @returns the checks, and the mark that the browser keeps in a cookie
  */
-export async function keepAttempt(
+export async function createAttempt(
   server: Server,
   provider: string,
   { redirectUri, ...purpose }: NewAttempt,
-): Promise<Checks & { browser: string }> {
-  const [state, browser, nonce, verifier] = [random(), random(), random(), random()]
+): Promise<CallbackChecks & { browser: string }> {
+  const [state, browser, nonce, verifier] = [randomToken(), randomToken(), randomToken(), randomToken()]
   const hash = sha256(state)
   await server.db.statement(
     `insert into oauth_attempts (state_hash, browser_hash, provider, sealed, redirect_uri, expires_at)
@@ -39,8 +39,8 @@ export async function keepAttempt(
       browser: sha256(browser),
       provider,
       sealed: server.vault.seal(
-        JSON.stringify({ nonce, verifier, ...purpose } satisfies Sealed),
-        placeOf(hash),
+        JSON.stringify({ nonce, verifier, ...purpose } satisfies SealedAttempt),
+        sealContext(hash),
       ),
       redirectUri,
       seconds: ATTEMPT_SECONDS,
@@ -53,12 +53,12 @@ export async function keepAttempt(
  * Takes the sign-in of a state, once: of two that come at the same time one finds it. Another browser and another
  * provider neither find it nor spoil it.
  */
-export async function takeAttempt(
+export async function consumeAttempt(
   server: Server,
   provider: string,
   state: string,
   browser: string | undefined,
-): Promise<Attempt | undefined> {
+): Promise<SignInAttempt | undefined> {
   if (browser === undefined) return undefined
   const hash = sha256(state)
   const taken = await server.db.system(async trx => {
@@ -78,23 +78,26 @@ export async function takeAttempt(
     return row.isLate ? undefined : row
   })
   if (!taken) return undefined
-  const opened = openSealed(server, taken.sealed, hash)
+  const opened = unsealAttempt(server, taken.sealed, hash)
   return opened && { state, ...opened, redirectUri: taken.redirectUri }
 }
 
-type Sealed = Omit<Attempt, 'state' | 'redirectUri'>
+type SealedAttempt = Omit<SignInAttempt, 'state' | 'redirectUri'>
 
 /** Undefined when the key that sealed it was taken away meanwhile: the user begins anew. */
-function openSealed(server: Server, sealed: string, hash: Buffer): Sealed | undefined {
+function unsealAttempt(server: Server, sealed: string, hash: Buffer): SealedAttempt | undefined {
   try {
-    return JSON.parse(server.vault.open(sealed, placeOf(hash))) as Sealed
+    return JSON.parse(server.vault.open(sealed, sealContext(hash))) as SealedAttempt
   } catch {
     return undefined
   }
 }
 
 /** The cookie of one sign-in: each has its own, so that two tabs do not disturb each other. */
-export function cookieOf(server: Server, state: string): { name: string; options: ServerStateCookieOptions } {
+export function attemptCookie(
+  server: Server,
+  state: string,
+): { name: string; options: ServerStateCookieOptions } {
   const isSecure = server.config.baseUrl.startsWith('https:')
   const id = sha256(state).toString('base64url').slice(0, 16)
   return {
@@ -114,16 +117,16 @@ export function cookieOf(server: Server, state: string): { name: string; options
 }
 
 /** The mark that the browser was given with a state. */
-export function browserOf(request: Request, state: string): string | undefined {
-  const value = (request.state as Record<string, unknown>)[cookieOf(request.server, state).name]
+export function readBrowserToken(request: Request, state: string): string | undefined {
+  const value = (request.state as Record<string, unknown>)[attemptCookie(request.server, state).name]
   return typeof value === 'string' ? value : undefined
 }
 
-function placeOf(hash: Buffer): string {
+function sealContext(hash: Buffer): string {
   return `oauth:${hash.toString('hex')}`
 }
 
 /** 256 bits, in letters that a verifier of PKCE may have (RFC 7636, section 4.1). */
-function random(): string {
+function randomToken(): string {
   return randomBytes(32).toString('base64url')
 }

@@ -1,9 +1,9 @@
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi'
 import * as openid from 'openid-client'
 import { unprocessable } from '../../../server/http/errors.ts'
-import { cookieOf, keepAttempt, type NewAttempt } from './attempts.ts'
+import { attemptCookie, createAttempt, type NewAttempt } from './attempts.ts'
 import { providerFailure } from './provider-errors.ts'
-import type { Provider } from './providers.ts'
+import type { OAuthProvider } from './providers.ts'
 
 /**
  * Begins an attempt at a provider.
@@ -12,7 +12,7 @@ import type { Provider } from './providers.ts'
  */
 export async function beginAttempt(
   { server }: Request,
-  provider: Provider,
+  provider: OAuthProvider,
   attempt: NewAttempt,
 ): Promise<{
   address: string
@@ -21,17 +21,17 @@ export async function beginAttempt(
   const client = await provider.client().catch((error: unknown) => {
     throw providerFailure(server, provider.name, error)
   })
-  const { state, nonce, verifier, browser } = await keepAttempt(server, provider.name, attempt)
+  const { state, nonce, verifier, browser } = await createAttempt(server, provider.name, attempt)
   const address = openid.buildAuthorizationUrl(client, {
     response_type: 'code',
-    redirect_uri: callbackOf(server, provider),
+    redirect_uri: callbackUrl(server, provider),
     scope: provider.scopes,
     state,
     code_challenge: await openid.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
     ...(provider.isOpenId && { nonce }),
   })
-  const { name, options } = cookieOf(server, state)
+  const { name, options } = attemptCookie(server, state)
   return {
     address: address.href,
     mark: reply => reply.state(name, browser, options).header('Cache-Control', 'no-store'),
@@ -39,7 +39,7 @@ export async function beginAttempt(
 }
 
 /** The address that the provider sends browsers back to. */
-export function callbackOf({ config }: Server, { name }: Provider): string {
+export function callbackUrl({ config }: Server, { name }: OAuthProvider): string {
   return `${config.baseUrl}/api/v1/oauth/${name}/callback`
 }
 
@@ -48,7 +48,7 @@ export function callbackOf({ config }: Server, { name }: Provider): string {
  * @param source where the request has it
  * @throws 422 for an address of another origin
  */
-export function redirectTarget(
+export function parseRedirectUri(
   { config }: Server,
   given: string | undefined,
   source: 'query' | 'body' = 'query',

@@ -3,9 +3,9 @@ import type { CustomFetch } from 'openid-client'
 import { guardedAgent, type EgressPolicy } from '../../../server/security/egress.ts'
 
 /** Milliseconds that a provider has for each answer. */
-const TOTAL_MS = 5_000
+const TIMEOUT_MS = 5_000
 /** What a provider has to say is a few KiB. */
-const MOST_BYTES = 512 * 1024
+const MAX_BYTES = 512 * 1024
 
 /**
  * The one way to a provider: over TLS, to what the policy allows, without redirects and retries, at most 5 seconds
@@ -26,10 +26,10 @@ export function guardedFetch({ ports: _ports, ...anyPort }: EgressPolicy): Custo
       throwHttpErrors: false,
       decompress: false,
       responseType: 'buffer',
-      timeout: { request: TOTAL_MS },
+      timeout: { request: TIMEOUT_MS },
     })
     void asked.on('downloadProgress', ({ transferred }) => {
-      if (transferred > MOST_BYTES) asked.cancel()
+      if (transferred > MAX_BYTES) asked.cancel()
     })
     const response = await asked.catch((error: { code?: string }) => {
       throw failure(asked.isCanceled ? 'the answer is too long' : 'no answer', error.code ?? 'ERR_UNKNOWN')

@@ -3,9 +3,9 @@ import { access, caller } from '../../../server/http/access.ts'
 import { failure } from '../../../server/http/envelopes.ts'
 import { bodyOf, param } from '../../../server/http/input.ts'
 import { ATTEMPT_SECONDS } from './attempts.ts'
-import { beginAttempt, redirectTarget } from './authorization.ts'
-import { confirmLinker, listLinks, removePassword, unlink } from './links.ts'
-import { providerOf, type Provider } from './providers.ts'
+import { beginAttempt, parseRedirectUri } from './authorization.ts'
+import { requireLinkPassword, listLinks, removePassword, unlinkProvider } from './links.ts'
+import { findProvider, type OAuthProvider } from './providers.ts'
 import { replies } from '../replies.ts'
 import { providerParams, schemas } from '../schemas.ts'
 
@@ -13,7 +13,7 @@ const tags = ['api', 'oauth']
 const path = '/api/v1/oauth/{provider_type}/link'
 
 /** Linking providers to the signed-in user, and doing without a password. */
-export function linkRoutes(providers: ReadonlyMap<string, Provider>): ServerRoute[] {
+export function linkRoutes(providers: ReadonlyMap<string, OAuthProvider>): ServerRoute[] {
   return [
     {
       method: 'GET',
@@ -47,11 +47,11 @@ export function linkRoutes(providers: ReadonlyMap<string, Provider>): ServerRout
         app: { errors: ['INVALID_PASSWORD', 'NOT_FOUND', 'USER_NOT_FOUND'] },
       },
       async handler(request, h) {
-        const provider = providerOf(providers, param(request, 'provider_type'))
+        const provider = findProvider(providers, param(request, 'provider_type'))
         const { redirect_uri: given, old_password: password } =
           bodyOf<{ redirect_uri?: string; old_password?: string } | null>(request) ?? {}
-        const redirectUri = redirectTarget(request.server, given, 'body')
-        await confirmLinker(request, provider, password)
+        const redirectUri = parseRedirectUri(request.server, given, 'body')
+        await requireLinkPassword(request, provider, password)
         const { address, mark } = await beginAttempt(request, provider, {
           redirectUri,
           linker: linkerOf(request),
@@ -72,7 +72,7 @@ export function linkRoutes(providers: ReadonlyMap<string, Provider>): ServerRout
         app: { errors: ['CONFLICT', 'NOT_FOUND', 'USER_NOT_FOUND'] },
       },
       async handler(request, h) {
-        await unlink(request, providers, param(request, 'provider_type'))
+        await unlinkProvider(request, providers, param(request, 'provider_type'))
         return h.response().code(204)
       },
     },

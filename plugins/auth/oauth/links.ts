@@ -3,22 +3,22 @@ import { inCompany } from '../../../server/http/access.ts'
 import { audit, auditRequest, type AuditOrigin } from '../../../server/http/audit.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError, hasCode, unprocessable } from '../../../server/http/errors.ts'
-import { auditAfterwards } from '../audit-log/deferred-audit.ts'
+import { auditAfterResponse } from '../audit-log/deferred-audit.ts'
 import { User } from '../models.ts'
-import { verified } from './provider-sign-in.ts'
-import { isIssuerOf, type Identity, type Provider } from './providers.ts'
-import { callerUser, confirmPassword, wrongPassword } from '../sign-in/current-user.ts'
-import { endAccess } from '../sign-in/sessions.ts'
+import { requireVerifiedEmail } from './provider-sign-in.ts'
+import { isIssuerOf, type ProviderIdentity, type OAuthProvider } from './providers.ts'
+import { findCurrentUser, confirmPassword, wrongPassword } from '../sign-in/current-user.ts'
+import { endAllSessions } from '../sign-in/sessions.ts'
 
 /** The signed-in user who began to link a provider, and the session that they did it in. */
-export interface Linker {
+export interface LinkingSession {
   companyId: string
   userId: string
   sessionId: string
 }
 
 /** A linked provider as the API shows it. */
-export interface LinkRecord {
+export interface LinkedProvider {
   /** The name in the settings; null for an issuer that is no longer there. */
   provider: string | null
   linked_at: Date
@@ -33,9 +33,9 @@ interface IdentityRow {
   lastUsedAt: Date | null
 }
 
-type Providers = ReadonlyMap<string, Provider>
+type Providers = ReadonlyMap<string, OAuthProvider>
 
-const LINKER = `
+const LINKER_QUERY = `
   select u.* from users u
   join sessions s on s.company_id = u.company_id and s.user_id = u.id
   where u.company_id = :companyId and u.id = :userId and u.is_active
@@ -43,7 +43,7 @@ const LINKER = `
   for no key update of u`
 
 // Undefined for the identity of another user.
-const KEEP = `
+const INSERT_IDENTITY = `
   insert into identities as i (issuer, subject, company_id, user_id, provider, email)
   values (:issuer, :subject, :companyId, :userId, :provider, :email)
   on conflict (issuer, subject) do update set provider = coalesce(i.provider, excluded.provider)
@@ -56,12 +56,12 @@ const KEEP = `
  * @param given the `old_password` of the request
  * @throws 401 `INVALID_PASSWORD`, 422 without a password that is needed
  */
-export async function confirmLinker(
+export async function requireLinkPassword(
   request: Request,
-  { name }: Pick<Provider, 'name'>,
+  { name }: Pick<OAuthProvider, 'name'>,
   given: string | undefined,
 ): Promise<void> {
-  const { id, companyId, passwordHash } = await inCompany(request, trx => callerUser(request, trx))
+  const { id, companyId, passwordHash } = await inCompany(request, trx => findCurrentUser(request, trx))
   if (passwordHash === null) return
   if (given === undefined)
     throw unprocessable([
@@ -74,7 +74,7 @@ export async function confirmLinker(
   await confirmPassword(given, passwordHash).catch((error: unknown) => {
     if (hasCode(error, 'INVALID_PASSWORD')) {
       const details = { method: `oauth:${name}`, reason: 'wrong_password' }
-      auditAfterwards(request, companyId, [
+      auditAfterResponse(request, companyId, [
         { action: 'user.link_failed', target: { type: 'user', id }, details },
       ])
     }
@@ -87,19 +87,19 @@ export async function confirmLinker(
  * @throws 401 `INVALID_TOKEN` when they have signed out since, 403 for an email that is not verified, 409 `CONFLICT`
  *   for an account of another user, or another account of a provider that is linked
  */
-export function link(
+export function linkIdentity(
   server: Server,
-  provider: Pick<Provider, 'name'>,
-  identity: Identity,
-  linker: Linker,
+  provider: Pick<OAuthProvider, 'name'>,
+  identity: ProviderIdentity,
+  linker: LinkingSession,
   place: Pick<AuditOrigin, 'requestId' | 'address'>,
-): Promise<LinkRecord> {
+): Promise<LinkedProvider> {
   const { name } = provider
   // A sign-in asks for it too: a link that cannot be signed in with would be a trap.
-  const { issuer, subject, email } = verified(provider, identity)
+  const { issuer, subject, email } = requireVerifiedEmail(provider, identity)
   const { companyId, userId } = linker
   return server.db.system(async trx => {
-    const [user] = await rows<User>(trx, LINKER, { ...linker })
+    const [user] = await rows<User>(trx, LINKER_QUERY, { ...linker })
     if (!user)
       throw apiError(
         'INVALID_TOKEN',
@@ -118,7 +118,7 @@ export function link(
       })
     const [kept] = await rows<
       Pick<IdentityRow, 'provider' | 'createdAt' | 'lastUsedAt'> & { isNew: boolean }
-    >(trx, KEEP, { issuer, subject, companyId, userId, provider: name, email })
+    >(trx, INSERT_IDENTITY, { issuer, subject, companyId, userId, provider: name, email })
     if (!kept)
       throw apiError(
         'CONFLICT',
@@ -145,10 +145,10 @@ export function link(
 export function listLinks(
   request: Request,
   providers: Providers,
-): Promise<{ has_password: boolean; links: LinkRecord[]; providers: string[] }> {
+): Promise<{ has_password: boolean; links: LinkedProvider[]; providers: string[] }> {
   return inCompany(request, async trx => {
-    const { id, passwordHash } = await callerUser(request, trx)
-    const links = (await identitiesOf(trx, id, providers)).map(({ provider, createdAt, lastUsedAt }) => ({
+    const { id, passwordHash } = await findCurrentUser(request, trx)
+    const links = (await listIdentities(trx, id, providers)).map(({ provider, createdAt, lastUsedAt }) => ({
       provider,
       linked_at: createdAt,
       last_used_at: lastUsedAt,
@@ -161,10 +161,10 @@ export function listLinks(
  * Unlinks a provider from the caller's user.
  * @throws 404 `NOT_FOUND` when it is not linked, 409 `CONFLICT` when it is the last way to sign in
  */
-export async function unlink(request: Request, providers: Providers, name: string): Promise<void> {
+export async function unlinkProvider(request: Request, providers: Providers, name: string): Promise<void> {
   await inCompany(request, async trx => {
-    const { id: userId, passwordHash } = await callerUser(request, trx, { isHeld: true })
-    const identities = await identitiesOf(trx, userId, providers)
+    const { id: userId, passwordHash } = await findCurrentUser(request, trx, { isHeld: true })
+    const identities = await listIdentities(trx, userId, providers)
     const gone = identities.filter(({ provider }) => provider === name)
     if (gone.length === 0)
       throw apiError(
@@ -207,22 +207,22 @@ export async function unlink(request: Request, providers: Providers, name: strin
  * @throws 401 `INVALID_PASSWORD`, 409 `CONFLICT` without a password, or without a linked provider to sign in with
  */
 export async function removePassword(request: Request, providers: Providers, given: string): Promise<void> {
-  const { passwordHash } = await inCompany(request, trx => callerUser(request, trx))
+  const { passwordHash } = await inCompany(request, trx => findCurrentUser(request, trx))
   if (passwordHash === null)
     throw apiError('CONFLICT', 'You have no password here: there is nothing to remove')
   await confirmPassword(given, passwordHash)
   await inCompany(request, async trx => {
-    const user = await callerUser(request, trx, { isHeld: true })
+    const user = await findCurrentUser(request, trx, { isHeld: true })
     // Changed since it was compared.
     if (user.passwordHash !== passwordHash) throw wrongPassword()
-    const identities = await identitiesOf(trx, user.id, providers)
+    const identities = await listIdentities(trx, user.id, providers)
     if (!identities.some(identity => isUsable(providers, identity)))
       throw apiError(
         'CONFLICT',
         'The password is your only way to sign in: link a provider with POST /api/v1/oauth/{provider}/link first',
       )
     await User.query(trx).findById(user.id).patch({ passwordHash: null })
-    await endAccess(trx, user.id)
+    await endAllSessions(trx, user.id)
     await auditRequest(request, trx, {
       action: 'user.password_removed',
       target: { type: 'user', id: user.id },
@@ -231,7 +231,11 @@ export async function removePassword(request: Request, providers: Providers, giv
 }
 
 /** The identities of a user, with the name of the provider also where a version before did not write it. */
-async function identitiesOf(trx: Transaction, userId: string, providers: Providers): Promise<IdentityRow[]> {
+async function listIdentities(
+  trx: Transaction,
+  userId: string,
+  providers: Providers,
+): Promise<IdentityRow[]> {
   const found = await rows<IdentityRow>(
     trx,
     `select issuer, subject, provider, created_at, last_used_at from identities

@@ -3,14 +3,14 @@ import * as openid from 'openid-client'
 import { apiError, hasErrorData } from '../../../server/http/errors.ts'
 
 /** Faults of an answer that claims to belong to a sign-in, and does not. */
-const FOREIGN = new Set([
+const FOREIGN_ANSWER_CODES = new Set([
   'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
   'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
   'OAUTH_KEY_SELECTION_FAILED',
 ])
 
 /** Words of the protocol are shown; whatever else a provider writes there is not. */
-const WORD = /^[a-z_]{1,40}$/
+const PROTOCOL_WORD = /^[a-z_]{1,40}$/
 
 /**
  * What becomes of a failure between us and a provider: 401 for an answer that is not of this sign-in, 403 when the
@@ -22,12 +22,13 @@ export function providerFailure(server: Server, provider: string, error: unknown
   const reason = cause instanceof Error ? cause.message : undefined
   const refusal = error instanceof openid.ResponseBodyError ? error.error : undefined
   server.pino.warn(
-    { provider, code: code || undefined, reason, cause: cause?.code, refusal: shown(refusal) },
+    { provider, code: code || undefined, reason, cause: cause?.code, refusal: protocolWord(refusal) },
     'a sign-in through a provider failed',
   )
-  if (error instanceof openid.AuthorizationResponseError) return refusedThere(provider, error.error)
-  if (refusal === 'invalid_grant' || FOREIGN.has(code) || isForeign(code, reason)) return foreign(provider)
-  if (refusal !== undefined) return misconfigured(provider, refusal)
+  if (error instanceof openid.AuthorizationResponseError) return authorizationRefused(provider, error.error)
+  if (refusal === 'invalid_grant' || FOREIGN_ANSWER_CODES.has(code) || isForeignAnswer(code, reason))
+    return foreignAnswer(provider)
+  if (refusal !== undefined) return providerMisconfigured(provider, refusal)
   return apiError(
     'UNAVAILABLE',
     `The provider ${provider} does not answer as it should just now: try again in a minute, or sign in another way`,
@@ -36,7 +37,7 @@ export function providerFailure(server: Server, provider: string, error: unknown
 }
 
 /** 401: the answer does not belong to a sign-in or a link that this browser began. */
-export function foreign(provider: string) {
+export function foreignAnswer(provider: string) {
   return apiError(
     'INVALID_TOKEN',
     'This attempt was not begun in this browser, was finished before, or took longer than 10 minutes: ' +
@@ -47,7 +48,7 @@ export function foreign(provider: string) {
 }
 
 /** The library has one code for a wrong answer in the browser and for one of the provider itself. */
-function isForeign(code: string, reason = ''): boolean {
+function isForeignAnswer(code: string, reason = ''): boolean {
   return (
     (code === 'OAUTH_INVALID_RESPONSE' &&
       /response parameter|callbackParameters|"parameters"/.test(reason)) ||
@@ -55,7 +56,7 @@ function isForeign(code: string, reason = ''): boolean {
   )
 }
 
-function refusedThere(provider: string, word: string) {
+function authorizationRefused(provider: string, word: string) {
   if (word === 'access_denied') {
     return apiError(
       'FORBIDDEN',
@@ -69,19 +70,19 @@ function refusedThere(provider: string, word: string) {
       reason: word,
     })
   }
-  return misconfigured(provider, word)
+  return providerMisconfigured(provider, word)
 }
 
-function misconfigured(provider: string, word: string) {
+function providerMisconfigured(provider: string, word: string) {
   const settings = `OAUTH_${provider.toUpperCase()}_…`
   return apiError(
     'UNAVAILABLE',
-    `The provider ${provider} refuses this service (${shown(word) ?? 'without a reason'}): ` +
+    `The provider ${provider} refuses this service (${protocolWord(word) ?? 'without a reason'}): ` +
       `the operator can check the settings ${settings} and the redirect address there`,
-    { provider, reason: shown(word) ?? null },
+    { provider, reason: protocolWord(word) ?? null },
   )
 }
 
-function shown(word: string | undefined): string | undefined {
-  return word !== undefined && WORD.test(word) ? word : undefined
+function protocolWord(word: string | undefined): string | undefined {
+  return word !== undefined && PROTOCOL_WORD.test(word) ? word : undefined
 }

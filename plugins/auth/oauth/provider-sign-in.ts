@@ -5,9 +5,9 @@ import { apiError } from '../../../server/http/errors.ts'
 import { createCompany, createUser, IS_EMAIL_PROVEN } from '../accounts.ts'
 import { acceptInvitation, findInvitation } from '../users/invitations.ts'
 import type { User } from '../models.ts'
-import type { Identity, Provider } from './providers.ts'
+import type { ProviderIdentity, OAuthProvider } from './providers.ts'
 import { schemas } from '../schemas.ts'
-import { makeTicket } from '../sign-in/one-time-tokens.ts'
+import { issueTicket } from '../sign-in/one-time-tokens.ts'
 
 /** Seconds in which a ticket of a sign-in is exchanged: the browser does it at once. */
 const TICKET_SECONDS = 2 * 60
@@ -15,7 +15,7 @@ const TICKET_SECONDS = 2 * 60
 type Place = Pick<AuditOrigin, 'requestId' | 'address'>
 
 /** An identity whose email the provider has seen to be theirs. */
-interface Verified extends Identity {
+interface VerifiedIdentity extends ProviderIdentity {
   email: string
   name: string | undefined
 }
@@ -38,14 +38,14 @@ interface Found {
  * @throws 403 for an email that is not verified and a disabled user, 409 `USER_EXISTS` where it may not be linked, 400
  *   `INVALID_INVITATION`
  */
-export async function admit(
+export async function admitIdentity(
   server: Server,
-  provider: Pick<Provider, 'name' | 'isOpenId'>,
-  identity: Identity,
+  provider: Pick<OAuthProvider, 'name' | 'isOpenId'>,
+  identity: ProviderIdentity,
   place: Place,
   invitation?: string,
 ): Promise<string> {
-  const who = verified(provider, identity)
+  const who = requireVerifiedEmail(provider, identity)
   const method = `oauth:${provider.name}`
   const ticket = await server.db.system(async trx => {
     // One at a time for an email, so that two sign-ins at once make one user.
@@ -53,9 +53,11 @@ export async function admit(
       email: who.email,
     })
     const { user, events } =
-      (await known(trx, who)) ??
-      (await linked(trx, provider, who)) ??
-      (await (invitation === undefined ? registered(trx, server, who) : invited(trx, who, invitation)))
+      (await findLinkedUser(trx, who)) ??
+      (await linkUserByEmail(trx, provider, who)) ??
+      (await (invitation === undefined
+        ? registerWithCompany(trx, server, who)
+        : joinByInvitation(trx, who, invitation)))
     const { companyId, id } = user
     const tell = (event: AuditEvent) =>
       audit(
@@ -67,8 +69,8 @@ export async function admit(
       await tell({ action: 'user.sign_in_failed', details: { reason: 'disabled' } })
       return undefined
     }
-    await remember(trx, provider, who, user)
-    const made = await makeTicket(trx, { companyId, userId: id, method }, TICKET_SECONDS)
+    await saveIdentity(trx, provider, who, user)
+    const made = await issueTicket(trx, { companyId, userId: id, method }, TICKET_SECONDS)
     for (const event of events) await tell(event)
     return made
   })
@@ -81,7 +83,10 @@ export async function admit(
 }
 
 /** An identity whose email is verified, in the form of ours. @throws 403 */
-export function verified({ name: provider }: Pick<Provider, 'name'>, identity: Identity): Verified {
+export function requireVerifiedEmail(
+  { name: provider }: Pick<OAuthProvider, 'name'>,
+  identity: ProviderIdentity,
+): VerifiedIdentity {
   const { value: email, error } = schemas.email.validate(identity.email ?? '') as {
     value: string
     error?: Error
@@ -105,7 +110,10 @@ export function verified({ name: provider }: Pick<Provider, 'name'>, identity: I
 }
 
 /** The user that an identity is linked to, locked: unlinking waits until this sign-in has ended, and the reverse. */
-async function known(trx: Transaction, { issuer, subject }: Verified): Promise<Found | undefined> {
+async function findLinkedUser(
+  trx: Transaction,
+  { issuer, subject }: VerifiedIdentity,
+): Promise<Found | undefined> {
   const [user] = await rows<User>(
     trx,
     `select u.* from identities i join users u on u.id = i.user_id and u.company_id = i.company_id
@@ -123,10 +131,10 @@ async function known(trx: Transaction, { issuer, subject }: Verified): Promise<F
   return identity && { user, events: [] }
 }
 
-async function linked(
+async function linkUserByEmail(
   trx: Transaction,
-  provider: Pick<Provider, 'name' | 'isOpenId'>,
-  { issuer, email }: Verified,
+  provider: Pick<OAuthProvider, 'name' | 'isOpenId'>,
+  { issuer, email }: VerifiedIdentity,
 ): Promise<Found | undefined> {
   const [found] = await rows<User & { isTaken: boolean; isEmailProven: boolean }>(
     trx,
@@ -152,7 +160,11 @@ async function linked(
 }
 
 /** Joins the company of an invitation to the verified email. */
-async function invited(trx: Transaction, { email, name }: Verified, token: string): Promise<Found> {
+async function joinByInvitation(
+  trx: Transaction,
+  { email, name }: VerifiedIdentity,
+  token: string,
+): Promise<Found> {
   const invitation = await findInvitation(trx, { token, email })
   await acceptInvitation(trx, invitation)
   const { id, companyId, role } = invitation
@@ -163,7 +175,11 @@ async function invited(trx: Transaction, { email, name }: Verified, token: strin
   }
 }
 
-async function registered(trx: Transaction, server: Server, { email, name }: Verified): Promise<Found> {
+async function registerWithCompany(
+  trx: Transaction,
+  server: Server,
+  { email, name }: VerifiedIdentity,
+): Promise<Found> {
   const companyName = name ?? (email.split('@')[0] as string)
   const { companyId } = await createCompany(trx, companyName, server.config.defaultPlan)
   const user = await createUser(trx, { companyId, email, passwordHash: null, fullName: name, role: 'owner' })
@@ -171,10 +187,10 @@ async function registered(trx: Transaction, server: Server, { email, name }: Ver
 }
 
 /** Writes that an identity signed its user in. @throws 409 `CONFLICT` when another user linked it meanwhile */
-async function remember(
+async function saveIdentity(
   trx: Transaction,
-  { name: provider }: Pick<Provider, 'name'>,
-  { issuer, subject, email }: Verified,
+  { name: provider }: Pick<OAuthProvider, 'name'>,
+  { issuer, subject, email }: VerifiedIdentity,
   user: User,
 ): Promise<void> {
   const [kept] = await rows(

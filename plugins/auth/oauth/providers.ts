@@ -5,7 +5,7 @@ import { apiError } from '../../../server/http/errors.ts'
 import { guardedFetch } from './guarded-fetch.ts'
 
 /** Who somebody is to a provider. */
-export interface Identity {
+export interface ProviderIdentity {
   issuer: string
   /** The provider's own, which never changes. */
   subject: string
@@ -16,7 +16,7 @@ export interface Identity {
 }
 
 /** Somebody else's sign-in that users may come through. */
-export interface Provider {
+export interface OAuthProvider {
   name: string
   /** An OpenID Connect issuer; GitHub is none. */
   isOpenId: boolean
@@ -26,29 +26,29 @@ export interface Provider {
   /** The client of the library, after discovery. */
   client(): Promise<openid.Configuration>
   /** Exchanges the code of the callback's address, and asks who it is. */
-  identify(client: openid.Configuration, callback: URL, checks: Checks): Promise<Identity>
+  identify(client: openid.Configuration, callback: URL, checks: CallbackChecks): Promise<ProviderIdentity>
 }
 
 /** What the answer has to fit. */
-export interface Checks {
+export interface CallbackChecks {
   state: string
   nonce: string
   verifier: string
 }
 
 /** Milliseconds for which what a provider says of itself is believed. */
-const DISCOVERED_MS = 10 * 60_000
+const DISCOVERY_CACHE_MS = 10 * 60_000
 
 /** The providers of the settings. */
-export function makeProviders(server: Server): ReadonlyMap<string, Provider> {
+export function createProviders(server: Server): ReadonlyMap<string, OAuthProvider> {
   const providers = [...server.config.oauth].map(([name, settings]) =>
-    name === 'github' ? github(server, name, settings) : openId(server, name, settings),
+    name === 'github' ? githubProvider(server, name, settings) : openIdProvider(server, name, settings),
   )
   return new Map(providers.map(provider => [provider.name, provider]))
 }
 
 /** @throws 404 for a provider that is not in the settings */
-export function providerOf(providers: ReadonlyMap<string, Provider>, name: string): Provider {
+export function findProvider(providers: ReadonlyMap<string, OAuthProvider>, name: string): OAuthProvider {
   const provider = providers.get(name)
   if (provider) return provider
   const known = [...providers.keys()]
@@ -62,24 +62,30 @@ export function providerOf(providers: ReadonlyMap<string, Provider>, name: strin
 }
 
 /** Entra's issuers for many tenants; the identities of their users name the issuer of the tenant. */
-const ENTRA = 'https://login.microsoftonline.com'
+const ENTRA_ORIGIN = 'https://login.microsoftonline.com'
 const MANY_TENANTS = /^\/(common|organizations|consumers|\{tenantid\})(\/|$)/i
 
 /** Whether a provider of the settings is the issuer of an identity. */
-export function isIssuerOf(provider: Pick<Provider, 'issuer'>, issuer: string): boolean {
+export function isIssuerOf(provider: Pick<OAuthProvider, 'issuer'>, issuer: string): boolean {
   const [set, given] = [new URL(provider.issuer), new URL(issuer)]
   if (set.href === given.href) return true
-  const isTenantOf = set.origin === ENTRA && given.origin === ENTRA
+  const isTenantOf = set.origin === ENTRA_ORIGIN && given.origin === ENTRA_ORIGIN
   return isTenantOf && MANY_TENANTS.test(decodeURI(set.pathname))
 }
 
-function openId(server: Server, name: string, settings: OAuthSettings): Provider {
+function openIdProvider(server: Server, name: string, settings: OAuthSettings): OAuthProvider {
   const discover = async () => {
     const issuer = new URL(settings.issuer)
-    const client = await openid.discovery(issuer, settings.clientId, undefined, authentication(settings), {
-      [openid.customFetch]: guardedFetch(server.egress),
-      execute: [openid.enableNonRepudiationChecks],
-    })
+    const client = await openid.discovery(
+      issuer,
+      settings.clientId,
+      undefined,
+      clientAuthentication(settings),
+      {
+        [openid.customFetch]: guardedFetch(server.egress),
+        execute: [openid.enableNonRepudiationChecks],
+      },
+    )
     // Where browsers are sent to; what we ask ourselves, guardedFetch sees to.
     const { authorization_endpoint: endpoint = '' } = client.serverMetadata()
     if (!/^https:/i.test(endpoint) || !URL.canParse(endpoint))
@@ -91,7 +97,7 @@ function openId(server: Server, name: string, settings: OAuthSettings): Provider
     isOpenId: true,
     issuer: settings.issuer,
     scopes: settings.scopes ?? 'openid email profile',
-    client: remembered(discover),
+    client: cacheDiscovery(discover),
     async identify(client, callback, { state, nonce, verifier }) {
       const tokens = await openid.authorizationCodeGrant(client, callback, {
         expectedState: state,
@@ -104,13 +110,15 @@ function openId(server: Server, name: string, settings: OAuthSettings): Provider
         claims.email === undefined && client.serverMetadata().userinfo_endpoint !== undefined
           ? await openid.fetchUserInfo(client, tokens.access_token, claims.sub)
           : {}
-      return { issuer: claims.iss, subject: claims.sub, ...person({ ...more, ...claims }) }
+      return { issuer: claims.iss, subject: claims.sub, ...profileFromClaims({ ...more, ...claims }) }
     },
   }
 }
 
 /** Some issuers write their booleans as text. */
-function person(claims: Record<string, unknown>): Pick<Identity, 'email' | 'isVerified' | 'name'> {
+function profileFromClaims(
+  claims: Record<string, unknown>,
+): Pick<ProviderIdentity, 'email' | 'isVerified' | 'name'> {
   const { email, email_verified: verified, name } = claims
   return {
     isVerified: verified === true || verified === 'true',
@@ -120,7 +128,7 @@ function person(claims: Record<string, unknown>): Pick<Identity, 'email' | 'isVe
 }
 
 /** As the issuer takes it, in the body if it may be chosen; without a secret the client is a public one. */
-function authentication({ clientSecret }: OAuthSettings): openid.ClientAuth {
+function clientAuthentication({ clientSecret }: OAuthSettings): openid.ClientAuth {
   if (clientSecret === undefined) return openid.None()
   const inBody = openid.ClientSecretPost(clientSecret)
   const inHeader = openid.ClientSecretBasic(clientSecret)
@@ -132,11 +140,11 @@ function authentication({ clientSecret }: OAuthSettings): openid.ClientAuth {
 }
 
 /** One answer for all who ask within some minutes; a failure is asked for again. */
-function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
+function cacheDiscovery<T>(ask: () => Promise<T>): () => Promise<T> {
   let known: { answer: Promise<T>; until: number } | undefined
   return () => {
     if (known && known.until > performance.now()) return known.answer
-    const asked = { answer: ask(), until: performance.now() + DISCOVERED_MS }
+    const asked = { answer: ask(), until: performance.now() + DISCOVERY_CACHE_MS }
     known = asked
     asked.answer.catch(() => {
       if (known === asked) known = undefined
@@ -145,13 +153,13 @@ function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
   }
 }
 
-const GITHUB = 'https://github.com'
+const GITHUB_ORIGIN = 'https://github.com'
 
 /** OAuth 2 alone: who it is, and which of their addresses are theirs, is asked of GitHub's own interface. */
-function github(server: Server, name: string, settings: OAuthSettings): Provider {
+function githubProvider(server: Server, name: string, settings: OAuthSettings): OAuthProvider {
   const site = settings.issuer.replace(/\/+$/, '')
   const login = `${site}/login/oauth`
-  const api = site === GITHUB ? 'https://api.github.com' : `${site}/api/v3`
+  const api = site === GITHUB_ORIGIN ? 'https://api.github.com' : `${site}/api/v3`
   const metadata = {
     issuer: login,
     authorization_endpoint: `${login}/authorize`,
@@ -185,7 +193,7 @@ function github(server: Server, name: string, settings: OAuthSettings): Provider
   }
 }
 
-function githubIdentity(issuer: string, user: unknown, emails: unknown): Identity {
+function githubIdentity(issuer: string, user: unknown, emails: unknown): ProviderIdentity {
   const { id, name, login } = user as { id?: number; name?: string | null; login?: string }
   if (!Number.isInteger(id) || !Array.isArray(emails)) throw new Error('GitHub answers something else')
   const [primary] = emails.filter((entry: { primary?: unknown }) => entry.primary === true) as Record<
@@ -195,6 +203,6 @@ function githubIdentity(issuer: string, user: unknown, emails: unknown): Identit
   return {
     issuer,
     subject: String(id),
-    ...person({ email: primary?.email, email_verified: primary?.verified, name: name ?? login }),
+    ...profileFromClaims({ email: primary?.email, email_verified: primary?.verified, name: name ?? login }),
   }
 }

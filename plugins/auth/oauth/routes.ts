@@ -5,13 +5,13 @@ import { placeOf } from '../../../server/http/audit.ts'
 import { failure } from '../../../server/http/envelopes.ts'
 import { hasErrorData } from '../../../server/http/errors.ts'
 import { acceptsHtml } from '../../../server/http/input.ts'
-import { admit } from './provider-sign-in.ts'
-import { browserOf, cookieOf, takeAttempt, type Attempt } from './attempts.ts'
-import { beginAttempt, callbackOf, redirectTarget } from './authorization.ts'
-import { foreign, providerFailure } from './provider-errors.ts'
+import { admitIdentity } from './provider-sign-in.ts'
+import { readBrowserToken, attemptCookie, consumeAttempt, type SignInAttempt } from './attempts.ts'
+import { beginAttempt, callbackUrl, parseRedirectUri } from './authorization.ts'
+import { foreignAnswer, providerFailure } from './provider-errors.ts'
 import { linkRoutes } from './link-routes.ts'
-import { link } from './links.ts'
-import { makeProviders, providerOf, type Identity, type Provider } from './providers.ts'
+import { linkIdentity } from './links.ts'
+import { createProviders, findProvider, type ProviderIdentity, type OAuthProvider } from './providers.ts'
 import { presentUser } from '../present.ts'
 import { linked, signedIn, signedInExample } from '../replies.ts'
 import { providerParams as params } from '../schemas.ts'
@@ -20,8 +20,8 @@ import { redeemTicket } from '../sign-in/one-time-tokens.ts'
 const tags = ['api', 'oauth']
 /** Signing in through a provider, there and back, and linking one. */
 export function oauthRoutes(server: Server): ServerRoute[] {
-  const providers = makeProviders(server)
-  const find = (request: Request) => providerOf(providers, request.params.provider_type as string)
+  const providers = createProviders(server)
+  const find = (request: Request) => findProvider(providers, request.params.provider_type as string)
   return [
     {
       method: 'GET',
@@ -87,48 +87,57 @@ export function oauthRoutes(server: Server): ServerRoute[] {
           sample: 0,
         },
       },
-      handler: (request, h) => finish(request, h, find(request)),
+      handler: (request, h) => finishAttempt(request, h, find(request)),
     },
     ...linkRoutes(providers),
   ]
 }
 
-async function authorize(request: Request, h: ResponseToolkit, provider: Provider) {
+async function authorize(request: Request, h: ResponseToolkit, provider: OAuthProvider) {
   const { redirect_uri: given, invitation_token: invitation } = request.query as Record<string, string>
-  const redirectUri = redirectTarget(request.server, given)
+  const redirectUri = parseRedirectUri(request.server, given)
   const { address, mark } = await beginAttempt(request, provider, { redirectUri, invitation })
   return mark(h.redirect(address))
 }
 
-async function finish(request: Request, h: ResponseToolkit, provider: Provider) {
+async function finishAttempt(request: Request, h: ResponseToolkit, provider: OAuthProvider) {
   const { server } = request
   const state = request.query.state as string
-  const attempt = await takeAttempt(server, provider.name, state, browserOf(request, state))
-  if (!attempt) throw foreign(provider.name)
-  const reply = await enter(request, h, provider, attempt).catch((error: unknown) =>
-    tellBrowser(request, h, attempt, error),
+  const attempt = await consumeAttempt(server, provider.name, state, readBrowserToken(request, state))
+  if (!attempt) throw foreignAnswer(provider.name)
+  const reply = await completeAttempt(request, h, provider, attempt).catch((error: unknown) =>
+    redirectWithError(request, h, attempt, error),
   )
-  const cookie = cookieOf(server, state)
+  const cookie = attemptCookie(server, state)
   return reply.unstate(cookie.name, cookie.options).header('Cache-Control', 'no-store')
 }
 
-async function enter(request: Request, h: ResponseToolkit, provider: Provider, attempt: Attempt) {
+async function completeAttempt(
+  request: Request,
+  h: ResponseToolkit,
+  provider: OAuthProvider,
+  attempt: SignInAttempt,
+) {
   const { server } = request
   const identity = await identify(request, provider, attempt)
   if (attempt.linker) {
-    const linked = await link(server, provider, identity, attempt.linker, placeOf(request))
+    const linked = await linkIdentity(server, provider, identity, attempt.linker, placeOf(request))
     if (attempt.redirectUri === null) return h.response(linked)
     return h.redirect(withQuery(attempt.redirectUri, { linked: provider.name }))
   }
-  const ticket = await admit(server, provider, identity, placeOf(request), attempt.invitation)
+  const ticket = await admitIdentity(server, provider, identity, placeOf(request), attempt.invitation)
   if (attempt.redirectUri !== null) return h.redirect(withQuery(attempt.redirectUri, { ticket }))
   const { user, company, ...tokens } = await redeemTicket(server, ticket, placeOf(request))
   return h.response({ ...tokens, user: presentUser(user, company) })
 }
 
 /** The address that we were called at is taken from the settings: the Host of a request is anybody's word. */
-async function identify({ server, url }: Request, provider: Provider, attempt: Attempt): Promise<Identity> {
-  const callback = new URL(callbackOf(server, provider))
+async function identify(
+  { server, url }: Request,
+  provider: OAuthProvider,
+  attempt: SignInAttempt,
+): Promise<ProviderIdentity> {
+  const callback = new URL(callbackUrl(server, provider))
   callback.search = url.search
   try {
     return await provider.identify(await provider.client(), callback, attempt)
@@ -138,7 +147,12 @@ async function identify({ server, url }: Request, provider: Provider, attempt: A
 }
 
 /** Somebody who looks at a page is told where they came from; all others by the reply. */
-function tellBrowser(request: Request, h: ResponseToolkit, { redirectUri }: Attempt, error: unknown) {
+function redirectWithError(
+  request: Request,
+  h: ResponseToolkit,
+  { redirectUri }: SignInAttempt,
+  error: unknown,
+) {
   if (redirectUri === null || !acceptsHtml(request) || !hasErrorData(error) || !error.data) throw error
   const told = { error: error.data.code.toLowerCase(), error_description: error.message }
   return h.redirect(withQuery(redirectUri, told))

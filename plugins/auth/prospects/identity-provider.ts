@@ -4,10 +4,10 @@ import { rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { createCompany, createUser, IS_EMAIL_PROVEN } from '../accounts.ts'
 import type { User } from '../models.ts'
-import { makeTicket } from '../sign-in/one-time-tokens.ts'
+import { issueTicket } from '../sign-in/one-time-tokens.ts'
 
 /** Somebody who came with a good token of ours. */
-export interface Guest {
+export interface Prospect {
   /** The prospect's. */
   id: string
   /** Lower-cased. */
@@ -19,7 +19,7 @@ export interface Guest {
 }
 
 /** What somebody signs in with. */
-export interface MagicTicket {
+export interface SignInTicket {
   ticket: string
   /** Seconds until it ends. */
   expiresIn: number
@@ -38,14 +38,14 @@ export interface IdentityProvider {
    */
   admit(
     trx: Transaction,
-    guest: Guest,
+    guest: Prospect,
     place: Pick<AuditOrigin, 'requestId' | 'address'>,
-  ): Promise<(MagicTicket & { userId?: string }) | undefined>
+  ): Promise<(SignInTicket & { userId?: string }) | undefined>
 }
 
 /** Our own users, unless another provider is put in their place. */
-export function chooseIdentities(server: Server) {
-  const own = ownIdentities(server)
+export function createIdentityProviderSlot(server: Server) {
+  const own = localIdentityProvider(server)
   let chosen: IdentityProvider | undefined
   return {
     current: () => chosen ?? own,
@@ -59,26 +59,26 @@ export function chooseIdentities(server: Server) {
 
 /** Seconds in which a ticket of a magic link is exchanged. */
 const TICKET_SECONDS = 5 * 60
-const METHOD = 'magic_link'
+const SIGN_IN_METHOD = 'magic_link'
 
 /** Guests as users of ours, and tickets for `POST /auth/tickets`. */
-function ownIdentities(server: Server): IdentityProvider {
+function localIdentityProvider(server: Server): IdentityProvider {
   return {
     name: 'users',
     async admit(trx, guest, place) {
-      const { user, event } = (await known(trx, guest)) ?? (await made(trx, server, guest))
+      const { user, event } = (await findUser(trx, guest)) ?? (await createProspectUser(trx, server, guest))
       const { companyId, id: userId } = user
       const tell = ({ details, ...what }: AuditEvent) =>
         audit(
           trx,
           { companyId, actor: `user:${userId}`, ...place },
-          { ...what, target: { type: 'user', id: userId }, details: { ...details, method: METHOD } },
+          { ...what, target: { type: 'user', id: userId }, details: { ...details, method: SIGN_IN_METHOD } },
         )
       if (!user.isActive) {
         await tell({ action: 'user.sign_in_failed', details: { reason: 'disabled' } })
         return undefined
       }
-      const ticket = await makeTicket(trx, { companyId, userId, method: METHOD }, TICKET_SECONDS)
+      const ticket = await issueTicket(trx, { companyId, userId, method: SIGN_IN_METHOD }, TICKET_SECONDS)
       if (event) await tell(event)
       const redirectUrl = `${server.config.baseUrl}/?${new URLSearchParams({ ticket })}`
       return { ticket, expiresIn: TICKET_SECONDS, redirectUrl, userId }
@@ -97,7 +97,10 @@ interface Found {
  * them: registering proves no email, so that another person may have taken the address; in the company that they were
  * asked to, its admins have seen to that.
  */
-async function known(trx: Transaction, { email, userId, companyId }: Guest): Promise<Found | undefined> {
+async function findUser(
+  trx: Transaction,
+  { email, userId, companyId }: Prospect,
+): Promise<Found | undefined> {
   const [user] = await rows<User & { isEmailProven: boolean }>(
     trx,
     `select u.*, ${IS_EMAIL_PROVEN} as is_email_proven from users u
@@ -116,7 +119,7 @@ async function known(trx: Transaction, { email, userId, companyId }: Guest): Pro
 }
 
 /** A user of the company that they were asked to, its owner where nobody else is there yet; else with a company of their own. */
-async function made(trx: Transaction, server: Server, guest: Guest): Promise<Found> {
+async function createProspectUser(trx: Transaction, server: Server, guest: Prospect): Promise<Found> {
   const { email, id } = guest
   const companyId =
     guest.companyId ??

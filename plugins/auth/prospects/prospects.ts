@@ -5,13 +5,13 @@ import { audit, type AuditOrigin } from '../../../server/http/audit.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError, invalidField } from '../../../server/http/errors.ts'
 import { findCompany } from '../accounts.ts'
-import type { Guest, IdentityProvider, MagicTicket } from './identity-provider.ts'
+import type { Prospect, IdentityProvider, SignInTicket } from './identity-provider.ts'
 import type { User } from '../models.ts'
 import { schemas } from '../schemas.ts'
 import { sha256 } from '../sign-in/tokens.ts'
 
 /** A prospect as the command line tells it; the token is not kept. */
-export interface MadeProspect {
+export interface NewProspect {
   id: string
   email: string
   token: string
@@ -30,7 +30,7 @@ export interface MadeProspect {
 export async function createProspect(
   server: Server,
   input: { email: string; company?: string },
-): Promise<MadeProspect> {
+): Promise<NewProspect> {
   const { value: email, error } = schemas.email.validate(input.email) as { value: string; error?: Error }
   if (error) throw invalidField('email', `${JSON.stringify(input.email)} is no email address`)
   const company = input.company === undefined ? null : await findCompany(server, input.company)
@@ -70,7 +70,7 @@ export async function admitProspect(
   provider: IdentityProvider,
   token: string,
   place: Pick<AuditOrigin, 'requestId' | 'address'>,
-): Promise<MagicTicket> {
+): Promise<SignInTicket> {
   const admitted = await server.db.system(async trx => {
     const hash = sha256(token)
     const [asked] = await rows<{ email: string }>(
@@ -80,7 +80,7 @@ export async function admitProspect(
     )
     if (!asked) return 'unknown'
     await oneAtATime(trx, asked.email)
-    const [guest] = await rows<Guest>(
+    const [guest] = await rows<Prospect>(
       trx,
       `update prospects set last_used_at = now() where token_hash = :hash and expires_at > now()
        returning id, email, user_id, company_id`,

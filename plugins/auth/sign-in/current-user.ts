@@ -3,7 +3,7 @@ import { caller } from '../../../server/http/access.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { User } from '../models.ts'
-import { inTurn, isPassword } from './passwords.ts'
+import { withHashingSlot, isPassword } from './passwords.ts'
 
 /**
  * The row of the signed-in user.
@@ -11,7 +11,11 @@ import { inTurn, isPassword } from './passwords.ts'
  *   the same time must leave one way to sign in
  * @throws 404 `USER_NOT_FOUND` when the user was removed
  */
-export async function callerUser(request: Request, trx: Transaction, { isHeld = false } = {}): Promise<User> {
+export async function findCurrentUser(
+  request: Request,
+  trx: Transaction,
+  { isHeld = false } = {},
+): Promise<User> {
   const query = User.query(trx).findById(caller(request).userId as string)
   const user = await (isHeld ? query.forNoKeyUpdate() : query)
   if (user) return user
@@ -20,7 +24,7 @@ export async function callerUser(request: Request, trx: Transaction, { isHeld = 
 
 /** @throws 401 `INVALID_PASSWORD` when `given` is not the password of `passwordHash`, 429 when too many are checked */
 export async function confirmPassword(given: string, passwordHash: string): Promise<void> {
-  if (!(await inTurn(() => isPassword(given, passwordHash)))) throw wrongPassword()
+  if (!(await withHashingSlot(() => isPassword(given, passwordHash)))) throw wrongPassword()
 }
 
 /** 401: the password that a user gave to change their own account is not theirs. */

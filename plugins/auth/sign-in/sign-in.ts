@@ -3,14 +3,14 @@ import { audit, placeOf, type AuditEvent } from '../../../server/http/audit.ts'
 import type { Plan } from '../../../server/settings/config.ts'
 import { rows } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
-import type { Account } from '../accounts.ts'
-import { auditAfterwards } from '../audit-log/deferred-audit.ts'
-import { countAttempt, forgive } from './lockout.ts'
+import type { UserAccount } from '../accounts.ts'
+import { auditAfterResponse } from '../audit-log/deferred-audit.ts'
+import { countAttempt, clearFailures } from './lockout.ts'
 import type { User } from '../models.ts'
-import { hashPassword, inTurn, isOutdated, isPassword } from './passwords.ts'
-import { openSession, type Tokens } from './sessions.ts'
+import { hashPassword, withHashingSlot, needsRehash, isPassword } from './passwords.ts'
+import { openSession, type SessionTokens } from './sessions.ts'
 
-type Found = User & { companyName: string; plan: Plan }
+type SignInRow = User & { companyName: string; plan: Plan }
 
 const FIND_USER = `
   select u.*, c.name as company_name, c.plan
@@ -21,32 +21,36 @@ const FIND_USER = `
  * Signs a user in. An unknown email, a disabled user and a wrong password are answered alike, after the same work.
  * @throws 401 `INVALID_CREDENTIALS`, 403 `ACCOUNT_LOCKED`, 429 when too many sign in at once
  */
-export function signIn(
+export function signInWithPassword(
   request: Request,
   { email, password }: { email: string; password: string },
-): Promise<Tokens & Account> {
+): Promise<SessionTokens & UserAccount> {
   const { server } = request
-  return inTurn(async () => {
+  return withHashingSlot(async () => {
     const { isLast } = await countAttempt(server, email)
-    const [found] = await server.db.statement<Found>(FIND_USER, { email })
+    const [found] = await server.db.statement<SignInRow>(FIND_USER, { email })
     const isRight = await isPassword(password, found?.passwordHash)
-    const opened = found?.passwordHash && isRight && found.isActive && (await open(request, found, password))
+    const opened =
+      found?.passwordHash &&
+      isRight &&
+      found.isActive &&
+      (await openPasswordSession(request, found, password))
     if (opened) return opened
-    if (found) auditAfterwards(request, found.companyId, refusal(found, isRight, isLast))
+    if (found) auditAfterResponse(request, found.companyId, refusalEvents(found, isRight, isLast))
     throw apiError('INVALID_CREDENTIALS', 'The email or the password is wrong: check both and try again')
   })
 }
 
 /** Undefined when the password was changed, or the user disabled or removed, in the meantime. */
-async function open(
+async function openPasswordSession(
   request: Request,
-  found: Found,
+  found: SignInRow,
   password: string,
-): Promise<(Tokens & Account) | undefined> {
+): Promise<(SessionTokens & UserAccount) | undefined> {
   const { server } = request
   const former = found.passwordHash as string
-  const passwordHash = isOutdated(former) ? await hashPassword(password) : former
-  await forgive(server, found.email)
+  const passwordHash = needsRehash(former) ? await hashPassword(password) : former
+  await clearFailures(server, found.email)
   return server.db.system(async trx => {
     const [user] = await rows<User>(
       trx,
@@ -67,7 +71,7 @@ async function open(
 }
 
 /** What the log is told of a refused attempt of a user; the last one that is counted locks the email. */
-function refusal(user: User, isRight: boolean, isLast: boolean): AuditEvent[] {
+function refusalEvents(user: User, isRight: boolean, isLast: boolean): AuditEvent[] {
   const target = { type: 'user', id: user.id }
   const reason = isRight ? 'disabled' : user.passwordHash ? 'wrong_password' : 'no_password'
   const failed = { action: 'user.sign_in_failed', target, details: { reason } }

@@ -7,23 +7,24 @@ import type { Plan } from '../../../server/settings/config.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { findAndTake, isCountedAtOnce, type Taken } from '../../../server/http/limits.ts'
 import { isRefusedWrite } from '../../../server/database/pool.ts'
-import { callerOfDemo, DEMO_START } from './demo-sessions.ts'
-import { callerOfSession } from './sessions.ts'
-import { accessKey, isAccessHeader, sha256, verifyOptions, type AccessClaims } from './tokens.ts'
+import { findDemoCaller, DEMO_KEY_PREFIX } from './demo-sessions.ts'
+import { findSessionCaller } from './sessions.ts'
+import { accessTokenKey, isAccessTokenHeader, sha256, verifyOptions, type AccessClaims } from './tokens.ts'
 
 // The package's types say `export =`, yet as a module its plugin is the default export.
 const jwtPlugin = (hapiAuthJwt2 as unknown as { default: Plugin<undefined> }).default
 
 /** How every API key starts. */
-export const KEY_START = 'aa_'
+export const API_KEY_PREFIX = 'aa_'
 
 /** Registers the strategies `api-key` and `jwt`; either puts a `Caller` into the credentials. */
 export async function addStrategies(server: Server): Promise<void> {
   await server.register(jwtPlugin)
   server.auth.strategy('jwt', 'jwt', {
     key: (async ({ header }: { header: unknown }) => {
-      const key = isAccessHeader(header) && accessKey(server.vault, (header as { kid?: unknown }).kid)
-      if (!key) throw unauthorized(SENTENCES.token)
+      const key =
+        isAccessTokenHeader(header) && accessTokenKey(server.vault, (header as { kid?: unknown }).kid)
+      if (!key) throw unauthorized(MESSAGES.token)
       return { key }
     }) as never,
     complete: true,
@@ -35,22 +36,25 @@ export async function addStrategies(server: Server): Promise<void> {
     validate: (async (claims: Partial<AccessClaims> & { exp?: number }) => {
       const { sub, sid, exp } = claims
       if (typeof exp !== 'number' || !isUuid(sub) || !isUuid(sid)) return { isValid: false }
-      const credentials = await callerOfSession(server, sid as string, sub as string)
+      const credentials = await findSessionCaller(server, sid as string, sub as string)
       return credentials ? { isValid: true, credentials } : { isValid: false, errorMessage: 'ended' }
     }) as never,
     errorFunc: (context: { errorType: string; message?: string; scheme?: string }) =>
-      context.errorType === 'unauthorized' && !MISSING.has(context.message ?? '')
-        ? { ...context, errorType: 'boomify', error: unauthorized(sentence(context.message)) }
-        : { ...context, ...(MISSING.has(context.message ?? '') && { message: null, scheme: 'Bearer' }) },
+      context.errorType === 'unauthorized' && !NO_TOKEN_ERRORS.has(context.message ?? '')
+        ? { ...context, errorType: 'boomify', error: unauthorized(messageOf(context.message)) }
+        : {
+            ...context,
+            ...(NO_TOKEN_ERRORS.has(context.message ?? '') && { message: null, scheme: 'Bearer' }),
+          },
   } as never)
-  server.auth.scheme('api-key', () => ({ authenticate }))
+  server.auth.scheme('api-key', () => ({ authenticate: authenticateKey }))
   server.auth.strategy('api-key', 'api-key')
 }
 
 /** What hapi-auth-jwt2 says when there is no token at all, or not of the form of one. */
-const MISSING = new Set(['token is null', 'Invalid token format'])
+const NO_TOKEN_ERRORS = new Set(['token is null', 'Invalid token format'])
 
-const SENTENCES = {
+const MESSAGES = {
   token: 'The access token is not valid: sign in with POST /api/v1/auth/login',
   expired: 'The access token has expired: PUT /api/v1/auth/tokens/current gives a new one',
   ended: 'The session has ended: sign in again with POST /api/v1/auth/login',
@@ -60,9 +64,9 @@ const SENTENCES = {
   demoKey: 'The demo session has ended: POST /api/v1/demo/session gives a new key',
 }
 
-function sentence(message: string | undefined): string {
-  if (message === 'Expired token') return SENTENCES.expired
-  return message === 'ended' ? SENTENCES.ended : SENTENCES.token
+function messageOf(message: string | undefined): string {
+  if (message === 'Expired token') return MESSAGES.expired
+  return message === 'ended' ? MESSAGES.ended : MESSAGES.token
 }
 
 function unauthorized(message: string): Boom.Boom {
@@ -82,7 +86,7 @@ interface KeyRow extends Omit<Taken, 'isAllowed'> {
   isExpired: boolean
 }
 
-const KNOWN_KEY = `
+const KEY_QUERY = `
   select k.id, k.company_id, c.plan, k.scope, k.revoked_at is not null as is_revoked,
      k.expires_at is not null and k.expires_at <= now() as is_expired,
      k.revoked_at is null and (k.expires_at is null or k.expires_at > now()) as is_good
@@ -90,32 +94,32 @@ const KNOWN_KEY = `
    where k.key_hash = :hash`
 
 // The time of last use is written once a minute at most.
-const FIND_KEY = findAndTake(
-  KNOWN_KEY,
+const COUNTED_KEY_QUERY = findAndTake(
+  KEY_QUERY,
   `update api_keys set last_used_at = now()
    where key_hash = :hash and revoked_at is null and (expires_at is null or expires_at > now())
      and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
 )
 
-async function authenticate(request: Request, h: ResponseToolkit) {
+async function authenticateKey(request: Request, h: ResponseToolkit) {
   const key = /^Bearer +(\S+)$/i.exec(String(request.headers.authorization ?? ''))?.[1]
   // A missing credential lets the next strategy look.
-  if (!key?.startsWith(KEY_START)) throw Boom.unauthorized(null, 'ApiKey')
-  if (key.startsWith(DEMO_START)) {
-    const visitor = await callerOfDemo(request.server, key)
-    if (!visitor) throw unauthorized(SENTENCES.demoKey)
+  if (!key?.startsWith(API_KEY_PREFIX)) throw Boom.unauthorized(null, 'ApiKey')
+  if (key.startsWith(DEMO_KEY_PREFIX)) {
+    const visitor = await findDemoCaller(request.server, key)
+    if (!visitor) throw unauthorized(MESSAGES.demoKey)
     return h.authenticated({ credentials: visitor as never })
   }
   const bound = { hash: sha256(key), is_counted: isCountedAtOnce(request) }
   const { db } = request.server
-  const [row] = await db.statement<KeyRow>(FIND_KEY, bound, 'key').catch((error: unknown) => {
+  const [row] = await db.statement<KeyRow>(COUNTED_KEY_QUERY, bound, 'key').catch((error: unknown) => {
     if (!isRefusedWrite(error)) throw error
     // Of a database that takes no writes keys can still be told from others.
-    return db.statement<KeyRow>(KNOWN_KEY, bound, 'known key')
+    return db.statement<KeyRow>(KEY_QUERY, bound, 'known key')
   })
-  if (!row) throw unauthorized(SENTENCES.key)
-  if (row.isRevoked) throw unauthorized(SENTENCES.revokedKey)
-  if (row.isExpired) throw unauthorized(SENTENCES.expiredKey)
+  if (!row) throw unauthorized(MESSAGES.key)
+  if (row.isRevoked) throw unauthorized(MESSAGES.revokedKey)
+  if (row.isExpired) throw unauthorized(MESSAGES.expiredKey)
   if (typeof row.isAllowed === 'boolean') request.plugins.taken = { ...row, isAllowed: row.isAllowed }
   const credentials: Caller = {
     kind: 'key',

@@ -4,11 +4,11 @@ import { stringify as uuidText, parse as uuidBytes } from 'uuid'
 import type { Vault } from '../../../server/security/vault.ts'
 
 /** Seconds an access token lives. */
-export const ACCESS_SECONDS = 15 * 60
+export const ACCESS_TOKEN_SECONDS = 15 * 60
 const ISSUER = 'tidemark'
 const AUDIENCE = 'tidemark-api'
 /** RFC 9068, so that no other kind of token passes for one. */
-const TYPE = 'at+jwt'
+const TOKEN_TYPE = 'at+jwt'
 
 /** What an access token says. */
 export interface AccessClaims {
@@ -26,31 +26,31 @@ export const verifyOptions = {
   clockTolerance: 5,
 }
 
-const ACCESS = 'access tokens'
+const ACCESS_KEY_NAME = 'access tokens'
 
 /** The key that access tokens are signed with, or the one that a token names; undefined when that one is gone. */
-export function accessKey(vault: Vault): Buffer
-export function accessKey(vault: Vault, keyId: unknown): Buffer | undefined
-export function accessKey(vault: Vault, keyId?: unknown): Buffer | undefined {
-  if (keyId === undefined) return vault.derive(ACCESS)
-  return vault.deriveAll(ACCESS).find(known => known.keyId === keyId)?.key
+export function accessTokenKey(vault: Vault): Buffer
+export function accessTokenKey(vault: Vault, keyId: unknown): Buffer | undefined
+export function accessTokenKey(vault: Vault, keyId?: unknown): Buffer | undefined {
+  if (keyId === undefined) return vault.derive(ACCESS_KEY_NAME)
+  return vault.deriveAll(ACCESS_KEY_NAME).find(known => known.keyId === keyId)?.key
 }
 
 /** An access token of 15 minutes. */
-export function signAccess(vault: Vault, { sub, sid }: AccessClaims): string {
-  return jwt.sign({ sid }, accessKey(vault), {
+export function signAccessToken(vault: Vault, { sub, sid }: AccessClaims): string {
+  return jwt.sign({ sid }, accessTokenKey(vault), {
     algorithm: 'HS256',
     subject: sub,
     issuer: ISSUER,
     audience: AUDIENCE,
-    expiresIn: ACCESS_SECONDS,
-    header: { alg: 'HS256', typ: TYPE, kid: vault.keyId },
+    expiresIn: ACCESS_TOKEN_SECONDS,
+    header: { alg: 'HS256', typ: TOKEN_TYPE, kid: vault.keyId },
   })
 }
 
 /** Whether a token's header names our kind of token. */
-export function isAccessHeader(header: unknown): boolean {
-  return (header as { typ?: unknown } | undefined)?.typ === TYPE
+export function isAccessTokenHeader(header: unknown): boolean {
+  return (header as { typ?: unknown } | undefined)?.typ === TOKEN_TYPE
 }
 
 /**
@@ -67,31 +67,34 @@ export interface RefreshToken {
 const ID_BYTES = 16
 const SECRET_BYTES = 32
 const MARK_BYTES = 16
-const MARK = 'refresh mark'
+const MARK_KEY_NAME = 'refresh mark'
 
 /** The first refresh token of a session. */
-export function firstRefresh(vault: Vault, sessionId: string): RefreshToken {
-  return assemble(vault.derive(MARK), sessionId, randomBytes(SECRET_BYTES))
+export function createRefreshToken(vault: Vault, sessionId: string): RefreshToken {
+  return buildRefreshToken(vault.derive(MARK_KEY_NAME), sessionId, randomBytes(SECRET_BYTES))
 }
 
 /**
  * The one token that may follow another. It is computed, so that two requests with the same token get the same
  * successor although only hashes are stored; who has the old token alone cannot compute it.
  */
-export function nextRefresh(vault: Vault, token: RefreshToken): RefreshToken {
-  return nextRefreshes(vault, token)[0]!
+export function nextRefreshToken(vault: Vault, token: RefreshToken): RefreshToken {
+  return possibleSuccessors(vault, token)[0]!
 }
 
 /** What may have followed a token: its successor under each key, the newest first. */
-export function nextRefreshes(vault: Vault, token: RefreshToken): RefreshToken[] {
-  const marks = vault.deriveAll(MARK)
+export function possibleSuccessors(vault: Vault, token: RefreshToken): RefreshToken[] {
+  const marks = vault.deriveAll(MARK_KEY_NAME)
   return vault.deriveAll('refresh successor').map(({ key }, index) => {
-    return assemble(marks[index]!.key, token.sessionId, mac(key, Buffer.from(token.text)))
+    return buildRefreshToken(marks[index]!.key, token.sessionId, hmacSha256(key, Buffer.from(token.text)))
   })
 }
 
 /** Reads a refresh token; `isOurs` is whether its mark is right. Undefined when it has not the form of one. */
-export function readRefresh(vault: Vault, text: string): (RefreshToken & { isOurs: boolean }) | undefined {
+export function parseRefreshToken(
+  vault: Vault,
+  text: string,
+): (RefreshToken & { isOurs: boolean }) | undefined {
   const bytes = Buffer.from(text, 'base64url')
   if (bytes.length !== ID_BYTES + SECRET_BYTES + MARK_BYTES || bytes.toString('base64url') !== text)
     return undefined
@@ -102,7 +105,7 @@ export function readRefresh(vault: Vault, text: string): (RefreshToken & { isOur
     sessionId,
     text,
     hash: sha256(text),
-    isOurs: vault.deriveAll(MARK).some(({ key }) => timingSafeEqual(mark, markOf(key, body))),
+    isOurs: vault.deriveAll(MARK_KEY_NAME).some(({ key }) => timingSafeEqual(mark, computeMark(key, body))),
   }
 }
 
@@ -111,16 +114,16 @@ export function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-function assemble(markKey: Buffer, sessionId: string, secret: Buffer): RefreshToken {
+function buildRefreshToken(markKey: Buffer, sessionId: string, secret: Buffer): RefreshToken {
   const body = Buffer.concat([uuidBytes(sessionId), secret])
-  const text = Buffer.concat([body, markOf(markKey, body)]).toString('base64url')
+  const text = Buffer.concat([body, computeMark(markKey, body)]).toString('base64url')
   return { sessionId, text, hash: sha256(text) }
 }
 
-function markOf(key: Buffer, body: Buffer): Buffer {
-  return mac(key, body).subarray(0, MARK_BYTES)
+function computeMark(key: Buffer, body: Buffer): Buffer {
+  return hmacSha256(key, body).subarray(0, MARK_BYTES)
 }
 
-function mac(key: Buffer, text: Buffer): Buffer {
+function hmacSha256(key: Buffer, text: Buffer): Buffer {
   return createHmac('sha256', key).update(text).digest()
 }

@@ -4,12 +4,12 @@ import type { Plan } from '../../../server/settings/config.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { newestFirst, pageOf, type Page } from '../../../server/http/page.ts'
-import { holdUsers } from './require-admin.ts'
+import { lockCompanyAsAdmin } from './require-admin.ts'
 import { Invitation, User } from '../models.ts'
 import { sha256 } from '../sign-in/tokens.ts'
 
 /** Neither used, nor revoked, nor run out. */
-const OPEN = 'accepted_at is null and revoked_at is null and expires_at > now()'
+const IS_OPEN = 'accepted_at is null and revoked_at is null and expires_at > now()'
 
 /**
  * Invites an email to the company of the transaction for 7 days, in place of an invitation that is open. Whether the
@@ -18,13 +18,13 @@ const OPEN = 'accepted_at is null and revoked_at is null and expires_at > now()'
  * @returns the token, which is not kept; this is the only time it is seen
  * @throws 403 for who is no admin any more, 409 `USER_EXISTS` for a user of the same company
  */
-export async function invite(
+export async function createInvitation(
   trx: Transaction,
   self: string,
   { email, role }: Pick<Invitation, 'email' | 'role'>,
 ): Promise<{ token: string; invitation: Invitation }> {
   // One at a time, so that of two at once the second replaces the first.
-  await holdUsers(trx, self)
+  await lockCompanyAsAdmin(trx, self)
   if (await User.query(trx).findOne({ email })) {
     throw apiError(
       'USER_EXISTS',
@@ -34,7 +34,7 @@ export async function invite(
       },
     )
   }
-  await revokeOpen(trx, { email })
+  await revokeOpenInvitations(trx, { email })
   const token = randomBytes(32).toString('base64url')
   const [invitation] = await rows<Invitation>(
     trx,
@@ -77,12 +77,12 @@ export async function revokeInvitation(
       'This invitation was accepted: remove the user with DELETE /api/v1/users/{user_id}',
     )
   }
-  const revoked = await revokeOpen(trx, { id })
+  const revoked = await revokeOpenInvitations(trx, { id })
   return { invitation, isChanged: revoked > 0 }
 }
 
 /** Revokes what is open of some email, of some inviter, or the one of an id; gives how many. */
-export function revokeOpen(
+export function revokeOpenInvitations(
   trx: Transaction,
   which: Partial<Pick<Invitation, 'id' | 'email' | 'invitedBy'>>,
 ): Promise<number> {
@@ -116,7 +116,7 @@ export async function findInvitation(
     trx,
     `select i.id, i.company_id, i.role, c.name as company_name, c.plan
      from invitations i join companies c on c.company_id = i.company_id
-     where i.token_hash = :hash and i.email = :email and ${OPEN}`,
+     where i.token_hash = :hash and i.email = :email and ${IS_OPEN}`,
     { hash: sha256(token), email },
   )
   if (!found) throw invalidInvitation()
@@ -130,7 +130,7 @@ export async function findInvitation(
 export async function acceptInvitation(trx: Transaction, { id, companyId }: OpenInvitation): Promise<void> {
   const [accepted] = await rows(
     trx,
-    `update invitations set accepted_at = now() where id = :id and company_id = :companyId and ${OPEN} returning id`,
+    `update invitations set accepted_at = now() where id = :id and company_id = :companyId and ${IS_OPEN} returning id`,
     { id, companyId },
   )
   if (!accepted) throw invalidInvitation()

@@ -9,7 +9,7 @@ import { ApiKey, Company, User } from '../models.ts'
  * @param self the id of who asks
  * @throws 403 for who is no admin any more
  */
-export async function holdUsers(trx: Transaction, self: string): Promise<void> {
+export async function lockCompanyAsAdmin(trx: Transaction, self: string): Promise<void> {
   await Company.query(trx).first().forNoKeyUpdate().throwIfNotFound()
   const user = await User.query(trx).findById(self)
   if (user?.isActive && covers(SCOPE_OF_ROLE[user.role], 'admin')) return
@@ -19,8 +19,8 @@ export async function holdUsers(trx: Transaction, self: string): Promise<void> {
 }
 
 /** The same for whoever asks with a key, which may have been revoked meanwhile. */
-export async function holdAsker(trx: Transaction, { userId, keyId }: Caller): Promise<void> {
-  if (userId !== undefined) return holdUsers(trx, userId)
+export async function lockCompanyForCaller(trx: Transaction, { userId, keyId }: Caller): Promise<void> {
+  if (userId !== undefined) return lockCompanyAsAdmin(trx, userId)
   await Company.query(trx).first().forNoKeyUpdate().throwIfNotFound()
   const key = keyId === undefined ? undefined : await ApiKey.query(trx).findById(keyId)
   if (key && key.revokedAt === null) return

@@ -3,7 +3,7 @@ import { access, caller, inCompany } from '../../../server/http/access.ts'
 import { auditRequest } from '../../../server/http/audit.ts'
 import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
 import { pagination, type Page } from '../../../server/http/page.ts'
-import { invite, listInvitations, revokeInvitation } from './invitations.ts'
+import { createInvitation, listInvitations, revokeInvitation } from './invitations.ts'
 import { Company, type Invitation, type User } from '../models.ts'
 import { presentInvitation, presentUser } from '../present.ts'
 import { replies } from '../replies.ts'
@@ -123,7 +123,7 @@ export const userRoutes: ServerRoute[] = [
     async handler(request, h) {
       const body = bodyOf<Pick<Invitation, 'email' | 'role'>>(request)
       const { invitation, token } = await inCompany(request, async trx => {
-        const made = await invite(trx, selfOf(request), body)
+        const made = await createInvitation(trx, selfOf(request), body)
         const target = { type: 'invitation', id: made.invitation.id }
         await auditRequest(request, trx, { action: 'user.invited', target, details: body })
         return made

@@ -2,10 +2,10 @@ import { validate as isUuid } from 'uuid'
 import type { Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { newestFirst, pageOf, type Page } from '../../../server/http/page.ts'
-import { holdUsers } from './require-admin.ts'
-import { revokeOpen } from './invitations.ts'
+import { lockCompanyAsAdmin } from './require-admin.ts'
+import { revokeOpenInvitations } from './invitations.ts'
 import { User } from '../models.ts'
-import { endAccess } from '../sign-in/sessions.ts'
+import { endAllSessions } from '../sign-in/sessions.ts'
 
 /** What an admin may change of a user. */
 export type UserChanges = Partial<Pick<User, 'role' | 'isActive'>>
@@ -28,11 +28,11 @@ export async function changeUser(
   id: string,
   changes: UserChanges,
 ): Promise<{ before: User; after: User; revoked: number }> {
-  const before = await findOther(trx, self, id)
+  const before = await lockOtherUser(trx, self, id)
   const { role = before.role, isActive = before.isActive } = changes
   const after = await User.query(trx).patchAndFetchById(before.id, { role, isActive })
-  if (!isActive) await endAccess(trx, before.id)
-  const revoked = isActive && role === 'admin' ? 0 : await disownInvitations(trx, before.id)
+  if (!isActive) await endAllSessions(trx, before.id)
+  const revoked = isActive && role === 'admin' ? 0 : await revokeInvitationsBy(trx, before.id)
   return { before, after, revoked }
 }
 
@@ -48,14 +48,14 @@ export async function removeUser(
   self: string,
   id: string,
 ): Promise<{ user: User; revoked: number }> {
-  const user = await findOther(trx, self, id)
+  const user = await lockOtherUser(trx, self, id)
   await User.query(trx).deleteById(user.id)
-  return { user, revoked: await disownInvitations(trx, user.id) }
+  return { user, revoked: await revokeInvitationsBy(trx, user.id) }
 }
 
 /** Locked, so that what is judged is what is changed. */
-async function findOther(trx: Transaction, self: string, id: string): Promise<User> {
-  await holdUsers(trx, self)
+async function lockOtherUser(trx: Transaction, self: string, id: string): Promise<User> {
+  await lockCompanyAsAdmin(trx, self)
   const user = isUuid(id) ? await User.query(trx).findById(id).forUpdate() : undefined
   if (!user) {
     throw apiError('USER_NOT_FOUND', 'There is no such user: GET /api/v1/users lists them', { user_id: id })
@@ -70,6 +70,6 @@ async function findOther(trx: Transaction, self: string, id: string): Promise<Us
 }
 
 /** Who is no admin any more must not come back by an invitation of their own making. */
-function disownInvitations(trx: Transaction, userId: string): Promise<number> {
-  return revokeOpen(trx, { invitedBy: `user:${userId}` })
+function revokeInvitationsBy(trx: Transaction, userId: string): Promise<number> {
+  return revokeOpenInvitations(trx, { invitedBy: `user:${userId}` })
 }

@@ -1,4 +1,4 @@
-import type { Fields, Schema } from './parts.ts'
+import type { SchemaFields, Schema } from './parts.ts'
 
 /** The minor versions of ODCS 3 that are known, oldest first. */
 export const MINORS = ['v3.0.0', 'v3.0.1', 'v3.0.2', 'v3.1.0'] as const
@@ -11,7 +11,7 @@ export interface Edition {
   /** Whether this minor is at least another. */
   since(minor: Minor): boolean
   /** An object that refuses other fields from 3.1 on; before, they did no harm. */
-  part(fields: Fields, required?: readonly string[]): Schema
+  part(fields: SchemaFields, required?: readonly string[]): Schema
   /** An id that references can name, which 3.1 brought. */
-  id: Fields
+  id: SchemaFields
 }

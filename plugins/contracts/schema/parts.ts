@@ -2,7 +2,7 @@
 export type Schema = Record<string, unknown>
 
 /** Values by name; `false` is a name that may not be there. */
-export type Fields = Record<string, Schema | boolean>
+export type SchemaFields = Record<string, Schema | boolean>
 
 export const text: Schema = { type: 'string' }
 export const uri: Schema = { type: 'string', format: 'uri' }
@@ -34,12 +34,12 @@ export function part(name: string): Schema {
 }
 
 /** An object that has no other fields. */
-export function closed(fields: Fields, required: readonly string[] = []): Schema {
+export function closed(fields: SchemaFields, required: readonly string[] = []): Schema {
   return { type: 'object', properties: fields, required, additionalProperties: false }
 }
 
 /** An object whose other fields are not refused, but told of: failures of what is marked `open` are warnings. */
-export function open(fields: Fields, required: readonly string[] = []): Schema {
+export function open(fields: SchemaFields, required: readonly string[] = []): Schema {
   return { ...closed(fields, required), open: true }
 }
 
@@ -49,12 +49,12 @@ export function when(test: Schema, then: Schema, otherwise?: Schema): Schema {
 }
 
 /** True for an object whose field has one of these values. */
-export function has(field: string, ...values: string[]): Schema {
+export function hasValue(field: string, ...values: string[]): Schema {
   return { properties: { [field]: { enum: values } }, required: [field] }
 }
 
 /** Rules about some fields of an object, whatever else it has. */
-export function fields(properties: Fields, required: readonly string[] = []): Schema {
+export function fields(properties: SchemaFields, required: readonly string[] = []): Schema {
   return { properties, ...(required.length > 0 && { required }) }
 }
 

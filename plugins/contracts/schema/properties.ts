@@ -4,7 +4,7 @@ import {
   each,
   fields,
   flag,
-  has,
+  hasValue,
   list,
   number,
   object,
@@ -15,12 +15,12 @@ import {
   when,
   whole,
 } from './parts.ts'
-import type { Fields, Schema } from './parts.ts'
+import type { SchemaFields, Schema } from './parts.ts'
 
 /** What can be said of a property of one logical type. */
-function options({ isStrict }: Edition): Record<string, Fields> {
+function options({ isStrict }: Edition): Record<string, SchemaFields> {
   // Until 3.1 a bound was a value, and a mark that it does not belong to the range itself.
-  const range = (value: Schema): Fields => ({
+  const range = (value: Schema): SchemaFields => ({
     minimum: value,
     maximum: value,
     ...each(['exclusiveMinimum', 'exclusiveMaximum'], isStrict ? value : flag),
@@ -43,7 +43,7 @@ function options({ isStrict }: Edition): Record<string, Fields> {
 }
 
 /** What objects and properties both say of themselves. */
-function element(edition: Edition): Fields {
+function element(edition: Edition): SchemaFields {
   return {
     ...edition.id,
     ...each(['name', 'physicalType', 'description', 'businessName'], text),
@@ -89,10 +89,10 @@ export function property(edition: Edition, isItem: boolean): Schema {
   const typed = Object.entries(byType)
     // Nothing is said of what a boolean is like.
     .filter(([type]) => type !== 'boolean')
-    .map(([type, said]) => when(has('logicalType', type), fields({ logicalTypeOptions: closed(said) })))
+    .map(([type, said]) => when(hasValue('logicalType', type), fields({ logicalTypeOptions: closed(said) })))
   const untyped = { not: { required: ['logicalType'] } }
   const mayHave = (field: string, type: string) =>
-    when({ anyOf: [untyped, has('logicalType', type)] }, {}, fields({ [field]: false }))
+    when({ anyOf: [untyped, hasValue('logicalType', type)] }, {}, fields({ [field]: false }))
   return {
     ...closed(known, isItem ? [] : ['name']),
     allOf: [
@@ -118,7 +118,11 @@ const reference: Schema = {
   minItems: 1,
 }
 const end: Schema = { ...reference, items: { ...reference, type: 'string' } }
-const relation: Fields = { type: oneOf('foreignKey'), to: end, customProperties: part('customProperties') }
+const relation: SchemaFields = {
+  type: oneOf('foreignKey'),
+  to: end,
+  customProperties: part('customProperties'),
+}
 
 function fromProperty(): Schema {
   return closed(relation, ['to'])

@@ -1,11 +1,11 @@
 import type { Edition } from './editions.ts'
-import { anything, each, fields, has, list, number, object, oneOf, part, text, when } from './parts.ts'
-import type { Fields, Schema } from './parts.ts'
+import { anything, each, fields, hasValue, list, number, object, oneOf, part, text, when } from './parts.ts'
+import type { SchemaFields, Schema } from './parts.ts'
 
 const pair: Schema = { type: 'array', items: number, minItems: 2, maxItems: 2, uniqueItems: true }
 
 /** What a measured value is compared with. */
-const operators: Fields = {
+const operators: SchemaFields = {
   mustBe: anything,
   mustNotBe: anything,
   mustBeGreaterThan: number,
@@ -32,7 +32,7 @@ const DIMENSIONS = [
 
 /** What data has to be like, in words, by a metric of the library, by SQL, or in the words of another tool. */
 export function quality(edition: Edition): Schema {
-  const common: Fields = {
+  const common: SchemaFields = {
     ...edition.id,
     ...each(
       ['businessImpact', 'description', 'method', 'name', 'schedule', 'scheduler', 'severity', 'unit'],
@@ -47,10 +47,10 @@ export function quality(edition: Edition): Schema {
   return edition.isStrict ? strict(edition, common) : lenient(edition, common)
 }
 
-function strict(edition: Edition, common: Fields): Schema {
+function strict(edition: Edition, common: SchemaFields): Schema {
   const metric = oneOf('nullValues', 'missingValues', 'invalidValues', 'duplicateValues', 'rowCount')
   // A metric makes a rule of the library even where the type says otherwise or nothing.
-  const isLibrary = { anyOf: [has('type', 'library'), fields({ metric: text }, ['metric'])] }
+  const isLibrary = { anyOf: [hasValue('type', 'library'), fields({ metric: text }, ['metric'])] }
   const known = {
     ...common,
     metric,
@@ -65,27 +65,30 @@ function strict(edition: Edition, common: Fields): Schema {
     ...edition.part(known),
     allOf: [
       when(isLibrary, { required: ['metric'] }, fields(each(['metric', 'rule', 'arguments'], false))),
-      when(has('type', 'sql'), { required: ['query'] }, fields({ query: false })),
+      when(hasValue('type', 'sql'), { required: ['query'] }, fields({ query: false })),
       when(
-        has('type', 'custom'),
+        hasValue('type', 'custom'),
         { required: ['engine', 'implementation'] },
         fields(each(['engine', 'implementation'], false)),
       ),
-      when({ anyOf: [isLibrary, has('type', 'sql')] }, oneOperator, fields(each(OPERATORS, false))),
+      when({ anyOf: [isLibrary, hasValue('type', 'sql')] }, oneOperator, fields(each(OPERATORS, false))),
     ],
   }
 }
 
 /** Before 3.1 the library had rules, any number of operators could stand together, and other fields did no harm. */
-function lenient(edition: Edition, common: Fields): Schema {
+function lenient(edition: Edition, common: SchemaFields): Schema {
   const ofKinds = each([...OPERATORS, 'rule', 'query', 'engine', 'implementation'], anything)
   return {
     ...edition.part({ ...common, ...ofKinds }),
     allOf: [
       // What has no type is a rule of the library.
       when(fields({ type: { const: 'library' } }), fields({ rule: text, ...operators }, ['rule'])),
-      when(has('type', 'sql'), fields({ query: text }, ['query'])),
-      when(has('type', 'custom'), fields({ engine: text, implementation }, ['engine', 'implementation'])),
+      when(hasValue('type', 'sql'), fields({ query: text }, ['query'])),
+      when(
+        hasValue('type', 'custom'),
+        fields({ engine: text, implementation }, ['engine', 'implementation']),
+      ),
     ],
   }
 }

@@ -1,14 +1,14 @@
 import type { Edition } from './editions.ts'
-import { anything, each, has, list, oneOf, part, text, uri, when, whole } from './parts.ts'
-import type { Fields, Schema } from './parts.ts'
+import { anything, each, hasValue, list, oneOf, part, text, uri, when, whole } from './parts.ts'
+import type { SchemaFields, Schema } from './parts.ts'
 
 /** How the location of an SFTP server begins. */
 export const SFTP = '^sftp://'
 
 /** What a kind of server says of itself, the fields that it must have first. */
 interface Kind {
-  must: Fields
-  may?: Fields
+  must: SchemaFields
+  may?: SchemaFields
 }
 
 const host = { host: text }
@@ -68,7 +68,7 @@ function kinds(edition: Edition): Record<string, Kind> {
   return edition.isStrict ? { ...known, hive: onHost, impala: onHost, zen: onHost } : known
 }
 
-function custom({ isStrict }: Edition): Fields {
+function custom({ isStrict }: Edition): SchemaFields {
   const texts = [
     'account',
     'catalog',
@@ -92,7 +92,7 @@ function custom({ isStrict }: Edition): Fields {
 /** Where the data is: each kind of server is reached in its own way. */
 export function server(edition: Edition): Schema {
   const known = kinds(edition)
-  const common: Fields = {
+  const common: SchemaFields = {
     ...edition.id,
     server: text,
     type: oneOf(...Object.keys(known)),
@@ -103,7 +103,7 @@ export function server(edition: Edition): Schema {
   }
   const commonOnly = each(Object.keys(common), anything)
   const cases = Object.entries(known).map(([type, { must, may }]) =>
-    when(has('type', type), edition.part({ ...commonOnly, ...may, ...must }, Object.keys(must))),
+    when(hasValue('type', type), edition.part({ ...commonOnly, ...may, ...must }, Object.keys(must))),
   )
   // Which other fields it may have depends on its type.
   return { type: 'object', properties: common, required: ['server', 'type'], allOf: cases }

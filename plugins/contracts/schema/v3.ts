@@ -11,7 +11,7 @@ import {
   ID,
   open,
   text,
-  type Fields,
+  type SchemaFields,
   type Schema,
 } from './parts.ts'
 import { property, schemaObject } from './properties.ts'
@@ -44,13 +44,13 @@ function editionOf(minor: Minor): Edition {
 }
 
 function contract(edition: Edition): Schema {
-  const links: Fields = edition.since('v3.0.1')
+  const links: SchemaFields = edition.since('v3.0.1')
     ? { authoritativeDefinitions: part('authoritativeDefinitions') }
     : {}
-  const own: Fields = edition.since('v3.0.1') ? { customProperties: part('customProperties') } : {}
+  const own: SchemaFields = edition.since('v3.0.1') ? { customProperties: part('customProperties') } : {}
   const said = each(['usage', 'purpose', 'limitations'], text)
   const description = { ...said, ...links, ...own }
-  const known: Fields = {
+  const known: SchemaFields = {
     ...each(
       ['version', 'id', 'name', 'tenant', 'status', 'dataProduct', 'domain', 'slaDefaultElement'],
       text,
@@ -76,13 +76,13 @@ function contract(edition: Edition): Schema {
 
 function sections(edition: Edition): Record<string, Schema> {
   const { isStrict, id } = edition
-  const described: Fields = isStrict ? { description: text } : {}
+  const described: SchemaFields = isStrict ? { description: text } : {}
   const customProperty = edition.part(
     { ...id, property: text, value: anything, ...described },
     isStrict ? ['property', 'value'] : [],
   )
   const link = edition.part({ ...id, url: text, type: text, ...described }, ['url', 'type'])
-  const planned: Fields = isStrict ? { description: text, schedule: text, scheduler: text } : {}
+  const planned: SchemaFields = isStrict ? { description: text, schedule: text, scheduler: text } : {}
   const agreement = {
     property: text,
     value: plain,
@@ -108,14 +108,14 @@ function sections(edition: Edition): Record<string, Schema> {
 
 function role(edition: Edition): Schema {
   const said = ['role', 'description', 'access', 'firstLevelApprovers', 'secondLevelApprovers']
-  const own: Fields = edition.since('v3.0.1') ? { customProperties: part('customProperties') } : {}
+  const own: SchemaFields = edition.since('v3.0.1') ? { customProperties: part('customProperties') } : {}
   return edition.part({ ...edition.id, ...each(said, text), ...own }, ['role'])
 }
 
 /** A list of people; from 3.1 on better an object that holds one. */
 function team(edition: Edition): Schema {
   const day = { type: 'string', format: 'date' }
-  const common: Fields = {
+  const common: SchemaFields = {
     ...edition.id,
     ...(edition.isStrict && {
       tags: list(text),
@@ -123,7 +123,7 @@ function team(edition: Edition): Schema {
       authoritativeDefinitions: part('authoritativeDefinitions'),
     }),
   }
-  const called: Fields = edition.since('v3.0.2') ? { name: text, description: text } : {}
+  const called: SchemaFields = edition.since('v3.0.2') ? { name: text, description: text } : {}
   const person = { ...each(['username', 'role', 'replacedByUsername'], text), dateIn: day, dateOut: day }
   const member = edition.part({ ...common, ...called, ...person }, edition.isStrict ? ['username'] : [])
   if (!edition.isStrict) return list(member)

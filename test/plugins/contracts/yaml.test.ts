@@ -1,28 +1,28 @@
 import t from 'tap'
-import { readYaml, UnreadableError, type Unreadable } from '../../../plugins/contracts/yaml.ts'
-import { BusyError, makeThreads } from '../../../plugins/contracts/thread-pool.ts'
-import { makeValidator, MAX_BYTES } from '../../../plugins/contracts/validator.ts'
+import { parseContract, ContractParseError, type ParseFailure } from '../../../plugins/contracts/yaml.ts'
+import { PoolBusyError, createThreadPool } from '../../../plugins/contracts/thread-pool.ts'
+import { createValidator, MAX_BYTES } from '../../../plugins/contracts/validator.ts'
 
-function failuresOf(text: string): readonly Unreadable[] {
+function failuresOf(text: string): readonly ParseFailure[] {
   try {
-    readYaml(text)
+    parseContract(text)
     return []
   } catch (error) {
-    if (error instanceof UnreadableError) return error.failures
+    if (error instanceof ContractParseError) return error.failures
     throw error
   }
 }
 
 t.test('YAML is read by the core schema of 1.2, whatever the text says of itself', t => {
   const text = '%YAML 1.1\n---\nday: 2024-02-29\nyes: no\noctal: 0o17\n<<: { a: 1 }\n'
-  t.strictSame(readYaml(text).value, { day: '2024-02-29', yes: 'no', octal: 15, '<<': { a: 1 } })
-  t.strictSame(readYaml('{"a": [1, null, "b"]}').value, { a: [1, null, 'b'] }, 'JSON is YAML')
-  t.strictSame(readYaml('a: &x [1]\nb: *x\n').value, { a: [1], b: [1] }, 'aliases are followed')
+  t.strictSame(parseContract(text).value, { day: '2024-02-29', yes: 'no', octal: 15, '<<': { a: 1 } })
+  t.strictSame(parseContract('{"a": [1, null, "b"]}').value, { a: [1, null, 'b'] }, 'JSON is YAML')
+  t.strictSame(parseContract('a: &x [1]\nb: *x\n').value, { a: [1], b: [1] }, 'aliases are followed')
   t.end()
 })
 
 t.test('a name of JavaScript is a key as any other', t => {
-  const { value } = readYaml('__proto__: { admin: true }\nconstructor: 1\n')
+  const { value } = parseContract('__proto__: { admin: true }\nconstructor: 1\n')
   t.strictSame(Object.keys(value as object), ['__proto__', 'constructor'])
   t.equal(({} as { admin?: boolean }).admin, undefined)
   t.end()
@@ -100,7 +100,7 @@ const HOSTILE: Record<string, string> = {
 }
 
 t.test('what is made to harm gets an answer, and the next contract is served', async t => {
-  const validator = makeValidator()
+  const validator = createValidator()
   t.teardown(() => validator.stop())
   for (const [what, text] of Object.entries(HOSTILE)) {
     const given = await validator.validate({ text }).then(
@@ -125,7 +125,7 @@ const NESTED: Record<string, (levels: number) => string> = {
 }
 
 t.test('nesting beyond 32 levels is refused by one sentence, however deep it goes', async t => {
-  const validator = makeValidator(makeThreads({ deadline: 60_000, memory: 512 }))
+  const validator = createValidator(createThreadPool({ deadline: 60_000, memory: 512 }))
   t.teardown(() => validator.stop())
   for (const [what, nest] of Object.entries(NESTED)) {
     for (const levels of [40, 500, 5_000, 20_000, 40_000]) {
@@ -144,19 +144,19 @@ t.test('nesting beyond 32 levels is refused by one sentence, however deep it goe
 })
 
 t.test('of one address only so many wait, and another still finds room', async t => {
-  const threads = makeThreads({ threads: 1, waiting: 3, waitingPerAddress: 1 })
+  const threads = createThreadPool({ threads: 1, waiting: 3, waitingPerAddress: 1 })
   t.teardown(() => threads.stop())
   const text = 'apiVersion: v3.1.0'
   const asked = [threads.ask({ text }, 'one'), threads.ask({ text }, 'one')]
-  await t.rejects(threads.ask({ text }, 'one'), BusyError)
+  await t.rejects(threads.ask({ text }, 'one'), PoolBusyError)
   asked.push(threads.ask({ text }, 'two'), threads.ask({ text }))
-  await t.rejects(threads.ask({ text }, 'three'), BusyError, 'no more than wait in all')
+  await t.rejects(threads.ask({ text }, 'three'), PoolBusyError, 'no more than wait in all')
   t.equal((await Promise.all(asked)).length, 4)
   t.match(await threads.ask({ text }, 'one'), { verdict: { valid: false } }, 'the address is served later')
 })
 
 t.test('a contract that takes longer than the deadline is given up, and its thread with it', async t => {
-  const threads = makeThreads({ threads: 1, deadline: 1 })
+  const threads = createThreadPool({ threads: 1, deadline: 1 })
   t.teardown(() => threads.stop())
   const text = filled(n => `k${n}: 1`)
   t.match(await threads.ask({ text }), { unreadable: [{ type: 'yaml.too_much', message: /takes longer/ }] })
@@ -168,7 +168,7 @@ t.test('a contract that takes longer than the deadline is given up, and its thre
 })
 
 t.test('a contract that takes more memory than there is is given up', async t => {
-  const threads = makeThreads({ threads: 1, deadline: 30_000, memory: 24 })
+  const threads = createThreadPool({ threads: 1, deadline: 30_000, memory: 24 })
   t.teardown(() => threads.stop())
   t.match(await threads.ask({ text: filled(() => '- [1]') }), {
     unreadable: [{ type: 'yaml.too_much', message: /too much memory/ }],
@@ -176,24 +176,24 @@ t.test('a contract that takes more memory than there is is given up', async t =>
 })
 
 t.test('so many are judged at once, so many wait, and no more', async t => {
-  const threads = makeThreads({ threads: 1, waiting: 2 })
+  const threads = createThreadPool({ threads: 1, waiting: 2 })
   const text = 'apiVersion: v3.1.0'
   const asked = [1, 2, 3].map(() => threads.ask({ text }))
-  await t.rejects(threads.ask({ text }), BusyError)
+  await t.rejects(threads.ask({ text }), PoolBusyError)
   t.equal((await Promise.all(asked)).length, 3, 'those before are served')
   t.match(await threads.ask({ text }), { verdict: { valid: false } }, 'and so are later ones')
   await threads.stop()
-  await t.rejects(threads.ask({ text }), BusyError, 'after the stop nothing is taken')
+  await t.rejects(threads.ask({ text }), PoolBusyError, 'after the stop nothing is taken')
 })
 
 t.test('an anchor may be given anew inside of what had it before', t => {
-  const { value } = readYaml('a: &x\n  b: &x [1]\n  c: *x\n')
+  const { value } = parseContract('a: &x\n  b: &x [1]\n  c: *x\n')
   t.strictSame(value, { a: { b: [1], c: [1] } })
   t.end()
 })
 
 t.test('who writes a merge is told that it is none, and in which line', t => {
-  const { value, doubts } = readYaml('a: &x {b: 1}\nc:\n  <<: *x\n')
+  const { value, doubts } = parseContract('a: &x {b: 1}\nc:\n  <<: *x\n')
   t.strictSame(value, { a: { b: 1 }, c: { '<<': { b: 1 } } })
   t.match(doubts, [{ type: 'yaml.merge', line: 3, message: /write out/ }])
   t.notMatch(doubts[0]?.message, /line/, 'the line stands beside it')

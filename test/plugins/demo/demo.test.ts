@@ -8,7 +8,7 @@ const { server, ask, query } = await startServer(t, {
 
 async function run(): Promise<string[]> {
   const lines: string[] = []
-  await server.plugins.demo.run(line => lines.push(line))
+  await server.plugins.demo.runDemo(line => lines.push(line))
   return lines
 }
 

@@ -42,7 +42,7 @@ const { server, ask } = await startServer(t, {
 
 /** The demo as `npm start` makes it. */
 const printed: string[] = []
-await server.plugins.demo.run(line => printed.push(line))
+await server.plugins.demo.runDemo(line => printed.push(line))
 const key = printed.find(line => line.startsWith('key: '))?.slice('key: '.length) ?? ''
 const [, email = '', password = ''] = /^sign-in: (\S+) (\S+)$/m.exec(printed.join('\n')) ?? []
 

@@ -162,7 +162,7 @@ t.test('who has no password is told so when changing it', async t => {
 t.test('another password ends tickets that were not used yet', async t => {
   const { id, companyId, login } = await world()
   const { access_token: token } = (await login()).body
-  const ticket = await server.plugins.auth.makeTicket({
+  const ticket = await server.plugins.auth.issueTicket({
     companyId,
     userId: id,
     method: 'oauth:x',
@@ -186,8 +186,8 @@ t.test('invitations and tickets that ended are swept away, open ones stay', asyn
     accepted: 'accepted',
   }))
     await query(`update invitations set ${column}_at = ${long} where email = '${name}@example.com'`)
-  await server.plugins.auth.makeTicket({ companyId, userId: id, method: 'oauth:x', seconds: 60 })
-  await server.plugins.auth.makeTicket({ companyId, userId: id, method: 'oauth:y', seconds: -1 })
+  await server.plugins.auth.issueTicket({ companyId, userId: id, method: 'oauth:x', seconds: 60 })
+  await server.plugins.auth.issueTicket({ companyId, userId: id, method: 'oauth:y', seconds: -1 })
   await query(
     `insert into oauth_attempts (state_hash, browser_hash, provider, sealed, expires_at)
      values ('\\x01', '\\x02', 'x', 'x', now() - interval '1 second')`,

@@ -6,7 +6,7 @@ const { app, tenant } = await makeStage(t)
 const [owner] = await app.query('select id from users where email = $1', [tenant.email])
 const userId = String(owner?.id)
 const make = (seconds = 60) =>
-  app.server.plugins.auth.makeTicket({ companyId: tenant.companyId, userId, method: 'test', seconds })
+  app.server.plugins.auth.issueTicket({ companyId: tenant.companyId, userId, method: 'test', seconds })
 const exchange = async (ticket: unknown) => {
   await app.query('delete from rate_windows')
   return app.ask('POST', '/api/v1/auth/tickets', { ticket })

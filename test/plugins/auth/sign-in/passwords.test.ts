@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import {
   hashPassword,
-  isOutdated,
+  needsRehash,
   isPassword,
-  refuseWeak,
+  assertStrongPassword,
 } from '../../../../plugins/auth/sign-in/passwords.ts'
 
 const listed = readFileSync('plugins/auth/sign-in/common-passwords.txt', 'utf8').split('\n').filter(Boolean)
@@ -16,7 +16,7 @@ function reasonOf(
   { email = EMAIL, companyName = 'Difference Engines' } = {},
 ): string | null {
   try {
-    refuseWeak(password, email, { companyName })
+    assertStrongPassword(password, email, { companyName })
     return null
   } catch (error) {
     const { code, details } = (error as { data: { code: string; details: { reason: string } } }).data
@@ -83,7 +83,7 @@ t.test(
 t.test('hashes are Argon2id of today, and without one nothing fits', async t => {
   const hash = await hashPassword('a long walk at dawn')
   t.match(hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
-  t.notOk(isOutdated(hash))
-  t.ok(isOutdated(hash.replace('t=2', 't=1')))
+  t.notOk(needsRehash(hash))
+  t.ok(needsRehash(hash.replace('t=2', 't=1')))
   for (const none of [null, undefined]) t.notOk(await isPassword('a long walk at dawn', none))
 })
