@@ -52,7 +52,10 @@ const environment = {
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(root, '.tap/compile-cache'),
   TEST_CLUSTER: JSON.stringify(cluster),
   TAP_TIMEOUT: String(timeoutSeconds),
-  ...(namedFiles.length === 0 && { TEST_SHARE: process.env.TEST_SHARE ?? String(shareOfRing(ring)) }),
+  ...(namedFiles.length === 0 && {
+    TEST_RING: ring,
+    TEST_SHARE: process.env.TEST_SHARE ?? String(shareOfRing(ring)),
+  }),
 }
 
 const finished: FinishedProcess[] = []
@@ -89,7 +92,8 @@ async function runTests({ name, file }: TestProcess): Promise<void> {
   const report = await runProcess([process.execPath, join(root, file)], {
     cwd: root,
     env: environment,
-    timeoutSeconds: timeoutSeconds + 30,
+    // tap's own timeout says what is open; this one ends a process whose event loop is blocked.
+    timeoutSeconds: 4 * timeoutSeconds,
     ...(isLive && { onOutput: text => process.stdout.write(text) }),
   })
   const totals = readTotals(report.output)

@@ -42,9 +42,11 @@ const INSTALLER = find('mariadb-install-db')
 
 /** Why there is no MariaDB to test with, and what to do; false when there is one. */
 export const mariadbAbsent: string | false =
-  SERVER && INSTALLER
-    ? false
-    : 'MariaDB is not installed: apt-get install --no-install-recommends mariadb-server, or another package with mariadbd'
+  process.env.TEST_RING === 'quick'
+    ? 'npm run test:all runs it'
+    : SERVER && INSTALLER
+      ? false
+      : 'MariaDB is not installed: apt-get install --no-install-recommends mariadb-server, or another package with mariadbd'
 
 function find(program: string): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter)
