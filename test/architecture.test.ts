@@ -2,24 +2,10 @@
  * Holds who may import what, by reading the sources. Every rule is also shown a made-up file that breaks it and
  * one that comes close but does not.
  */
-import { globSync, readFileSync, readdirSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
-
-interface Import {
-  /** As written: `pg`, `node:fs`, `../sql.ts`. */
-  specifier: string
-  /** From the root, for files of ours. */
-  target?: string
-  /** Written as `import type … from`, which is erased as a whole. */
-  isType: boolean
-}
-
-interface Source {
-  path: string
-  text: string
-  imports: Import[]
-}
+import { parseSource, readSources, root, type Source } from './helpers/sources.ts'
 
 /** A rule names the offenders of one file, each as what it does wrong. */
 interface Rule {
@@ -31,32 +17,10 @@ interface Rule {
   good: [string, string][]
 }
 
-const root = join(import.meta.dirname, '..')
-
-function readSource(path: string, text: string): Source {
-  const found = [
-    ...text.matchAll(/^\s*(?:import|export)\b[^'"`;]*?\bfrom\s+['"]([^'"]+)['"]/gm),
-    ...text.matchAll(/^\s*import\s+['"]([^'"]+)['"]/gm),
-    ...text.matchAll(/\bimport\(\s*['"]([^'"]+)['"]/g),
-    ...text.matchAll(/\brequire\(\s*['"]([^'"]+)['"]/g),
-  ]
-  const imports = found.map(([statement, specifier = '']): Import => {
-    const target = specifier.startsWith('.') ? normalize(join(dirname(path), specifier)) : undefined
-    return { specifier, ...(target && { target }), isType: /^\s*import\s+type\b/.test(statement) }
-  })
-  return { path, text, imports }
-}
-
-const sources = globSync('{server,connectors,checks,plugins,migrations,plugin-template}/**/*.ts', {
-  cwd: root,
-  exclude: ['**/node_modules/**', '**/dist/**'],
-})
-  .map(path => path.replaceAll('\\', '/'))
-  .sort()
-  .map(path => readSource(path, readFileSync(join(root, path), 'utf8')))
+const sources = readSources()
 
 /** Engines are what the manifest takes from connectors/. */
-const engines = readSource('server/manifest.ts', readFileSync(join(root, 'server/manifest.ts'), 'utf8'))
+const engines = parseSource('server/manifest.ts', readFileSync(join(root, 'server/manifest.ts'), 'utf8'))
   .imports.map(({ target = '' }) => target)
   .filter(target => target.startsWith('connectors/') && target !== 'connectors/connector.ts')
   .map(target => target.replace(/\/index\.ts$/, '/'))
@@ -370,13 +334,116 @@ for (const rule of rules) {
   t.test(rule.promise, async t => {
     t.strictSame(offenders(rule, sources), [])
     for (const [path, text] of rule.bad) {
-      t.not(offenders(rule, [readSource(path, text)]).length, 0, `is broken by ${path}: ${text.slice(0, 80)}`)
+      t.not(
+        offenders(rule, [parseSource(path, text)]).length,
+        0,
+        `is broken by ${path}: ${text.slice(0, 80)}`,
+      )
     }
     for (const [path, text] of rule.good) {
-      t.strictSame(offenders(rule, [readSource(path, text)]), [], `is kept by ${path}: ${text.slice(0, 80)}`)
+      t.strictSame(offenders(rule, [parseSource(path, text)]), [], `is kept by ${path}: ${text.slice(0, 80)}`)
     }
   })
 }
+
+/** Returns the sets of files that import each other in a circle, types included, each sorted. */
+function findCircles(files: readonly Source[]): string[][] {
+  const imports = new Map(
+    files.map(({ path, imports }) => [path, new Set(imports.flatMap(({ target }) => target ?? []))]),
+  )
+  const reaches = (from: string, to: string): boolean => {
+    const seen = new Set<string>()
+    const open = [from]
+    for (let path = open.pop(); path !== undefined; path = open.pop()) {
+      for (const target of imports.get(path) ?? []) {
+        if (target === to) return true
+        if (!seen.has(target)) open.push(target)
+        seen.add(target)
+      }
+    }
+    return false
+  }
+  const inCircles = files.map(({ path }) => path).filter(path => reaches(path, path))
+  const circles = Map.groupBy(inCircles, path =>
+    inCircles.find(other => reaches(path, other) && reaches(other, path)),
+  )
+  return [...circles.values()]
+}
+
+/** Folders of which today's circles are to go; no other may appear, and this list only shrinks. */
+const CIRCLES_TO_MEND = [
+  'checks/sql/',
+  'connectors/conformance',
+  'plugins/alerts/',
+  'plugins/catalog/',
+  'plugins/contracts/',
+  'plugins/freshness/',
+  'plugins/validity/',
+  'server/security/',
+]
+
+t.test('no files import each other in a circle, types included', async t => {
+  const isToMend = (circle: readonly string[]) =>
+    CIRCLES_TO_MEND.some(folder => circle.every(path => path.startsWith(folder)))
+  t.strictSame(
+    findCircles(sources).filter(circle => !isToMend(circle)),
+    [],
+  )
+  const files = [
+    parseSource('a.ts', `import type { B } from './b.ts'`),
+    parseSource('b.ts', `type C = import('./x/c.ts').C`),
+    parseSource('x/c.ts', `export { a } from '../a.ts'\nimport './d.ts'`),
+    parseSource('x/d.ts', ''),
+    parseSource('e.ts', `import { e } from './e.ts'`),
+  ]
+  t.strictSame(findCircles(files), [['a.ts', 'b.ts', 'x/c.ts'], ['e.ts']], 'it can fail')
+})
+
+/** Returns type names that more than three files declare, with the files. */
+function repeatedTypes(files: readonly Source[]): string[] {
+  const declared = files.flatMap(({ path, text }) =>
+    [...text.matchAll(/^(?:export )?(?:declare )?(?:interface|type|class) (\w+)/gm)].map(([, name]) => ({
+      name: name!,
+      path,
+    })),
+  )
+  return [...Map.groupBy(declared, ({ name }) => name)]
+    .filter(([, found]) => found.length > 3)
+    .map(([name, found]) => `${name}: ${found.map(({ path }) => path).join(' ')}`)
+}
+
+/** Each engine, check and destination has its `Config`; `Row` is what a query gives. */
+const SHARED_TYPE_NAMES = ['Config', 'Row']
+/** Names that are to go; no other may appear, and this list only shrinks. */
+const TYPE_NAMES_TO_MEND = [
+  ...[
+    'Statement',
+    'Read',
+    'Tally',
+    'Reading',
+    'Found',
+    'Source',
+    'Verdict',
+    'Failure',
+    'Asked',
+    'Past',
+    'Plan',
+  ],
+  ...['Refusal', 'Reader', 'Part', 'Target', 'Reply', 'Field', 'Limits', 'Told', 'Answer', 'Held', 'Status'],
+  ...['Judged', 'Asset', 'Finding'],
+]
+
+t.test('no more than three files declare a type of the same name', async t => {
+  const isKnown = (line: string) =>
+    [...SHARED_TYPE_NAMES, ...TYPE_NAMES_TO_MEND].includes(line.slice(0, line.indexOf(':')))
+  t.strictSame(
+    repeatedTypes(sources).filter(line => !isKnown(line)),
+    [],
+  )
+  const files = ['a', 'b', 'c', 'd'].map(name => parseSource(name, 'export interface Same {}\ntype Own = 1'))
+  t.strictSame(repeatedTypes(files), ['Same: a b c d', 'Own: a b c d'], 'it can fail')
+  t.strictSame(repeatedTypes(files.slice(1)), [])
+})
 
 const topLevel = [
   ...['server', 'connectors', 'checks', 'plugins', 'migrations', 'plugin-template', 'test'],
