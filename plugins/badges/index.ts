@@ -4,14 +4,14 @@ import { ensureBadge } from './badges.ts'
 import { pictureRoutes } from './picture-routes.ts'
 import { routes } from './routes.ts'
 
-/** Pictures for pages of others that tell whether the checks of an asset pass. */
+/** Status pictures for other web pages: whether the checks of an asset pass. */
 export const badges: Plugin<undefined> = {
   name: 'badges',
   dependencies: ['auth', 'catalog'],
   register(server) {
     server.route([...routes, ...pictureRoutes])
     server.expose({
-      ensure: (companyId, wanted) => ensureBadge(server, companyId, wanted),
+      ensureBadge: (companyId, input) => ensureBadge(server, companyId, input),
     } satisfies BadgesApi)
   },
 }

@@ -1,19 +1,19 @@
 import { CompanyRow } from '../../server/database/database.ts'
 
-/** A picture that tells anybody who knows its address how the checks of an asset do. */
+/** A public picture that shows whether the checks of an asset pass. */
 export class Badge extends CompanyRow {
   static override tableName = 'badges'
 
   declare id: string
-  /** In the address of the picture: a random UUID; 128 random bits in base64url on badges of former versions. */
+  /** Part of the picture's URL: a random UUID, or 128 random bits in base64url if a former version created the badge. */
   declare publicId: string
   /** A source or a table. */
   declare assetId: string
-  /** The source, or the one of the table: the badge is removed with it. Null: written by a former version. */
+  /** The source, or that of the table: the badge is removed with it. Null if a former version wrote the row. */
   declare sourceId: string | null
-  /** What stands on the left; null for the words that all badges have. */
+  /** The text on the left; null means `DEFAULT_LABEL`. */
   declare label: string | null
-  /** Only tables that carry one of these count; empty means all. */
+  /** Only tables with one of these tags count; empty means all. */
   declare tagFilters: string[]
   declare schemaDriftEnabled: boolean
   declare freshnessEnabled: boolean

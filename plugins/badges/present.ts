@@ -1,8 +1,8 @@
 import type { Badge } from './models.ts'
 import { DEFAULT_LABEL } from './picture.ts'
-import type { Status } from './status.ts'
+import type { BadgeStatus } from './status.ts'
 
-/** A badge as the API tells it. */
+/** A badge in replies. */
 export interface BadgeRecord {
   id: string
   public_id: string
@@ -11,16 +11,15 @@ export interface BadgeRecord {
   tag_filters: string[]
   schema_drift_enabled: boolean
   freshness_enabled: boolean
-  status: Status
+  status: BadgeStatus
   badge_url: string
   markdown: string
   created_at: Date
   updated_at: Date
 }
 
-/** A badge with what it says now, and how to show it on a page. */
-export function presentBadge(badge: Badge, status: Status | undefined, baseUrl: string): BadgeRecord {
-  const address = `${baseUrl}/badges/${badge.publicId}.svg`
+export function presentBadge(badge: Badge, status: BadgeStatus | undefined, baseUrl: string): BadgeRecord {
+  const url = `${baseUrl}/badges/${badge.publicId}.svg`
   const text = (badge.label ?? DEFAULT_LABEL).replaceAll(/[\\[\]]/g, String.raw`\$&`)
   return {
     id: badge.id,
@@ -31,8 +30,8 @@ export function presentBadge(badge: Badge, status: Status | undefined, baseUrl: 
     schema_drift_enabled: badge.schemaDriftEnabled,
     freshness_enabled: badge.freshnessEnabled,
     status: status ?? 'unknown',
-    badge_url: address,
-    markdown: `![${text}](${address})`,
+    badge_url: url,
+    markdown: `![${text}](${url})`,
     created_at: badge.createdAt,
     updated_at: badge.updatedAt,
   }

@@ -10,12 +10,12 @@ import { changeBadge, createBadge, findBadge, listBadges, removeBadge } from './
 import type { Badge } from './models.ts'
 import { presentBadge, type BadgeRecord } from './present.ts'
 import { badgeChange, badgeList, badgeParams, newBadge, replies } from './schemas.ts'
-import { statusesOf } from './status.ts'
+import { readStatuses } from './status.ts'
 
 const base = '/api/v1/sdk/badges'
 const tags = ['api', 'badges']
 
-/** The routes by which a company has badges. */
+/** The routes that manage badges. */
 export const routes: ServerRoute[] = [
   {
     method: 'GET',
@@ -31,7 +31,7 @@ export const routes: ServerRoute[] = [
       inCompany(request, async trx => {
         const page = queryOf<Page & { asset_id?: string }>(request)
         const { results, total } = await listBadges(request.server, trx, page)
-        const badges = await shown(request, trx, results)
+        const badges = await presentBadges(request, trx, results)
         return { data: { badges, pagination: pagination(total, page) } }
       }),
   },
@@ -40,8 +40,9 @@ export const routes: ServerRoute[] = [
     path: base,
     options: {
       ...access.write,
-      description: 'Make a badge of a source or a table',
-      notes: 'Its picture is for anybody who knows the address, and tells how the active checks did last.',
+      description: 'Create a badge for a source or a table',
+      notes:
+        'Its picture is public to everyone who knows the URL, and shows whether the last results of the active checks passed.',
       tags,
       validate: { payload: newBadge },
       response: reply(replies.badge, 201),
@@ -49,8 +50,8 @@ export const routes: ServerRoute[] = [
     handler: async (request, h) => {
       const data = await inCompany(request, async trx => {
         const badge = await createBadge(request.server, trx, bodyOf<BadgeInput>(request))
-        const [record] = await shown(request, trx, [badge])
-        await tell(request, trx, 'created', badge, { asset_id: badge.assetId })
+        const [record] = await presentBadges(request, trx, [badge])
+        await audit(request, trx, 'created', badge, { asset_id: badge.assetId })
         return record
       })
       return h.response({ data }).code(201)
@@ -61,14 +62,14 @@ export const routes: ServerRoute[] = [
     path: `${base}/{id}`,
     options: {
       ...access.read,
-      description: 'A badge, and what it says now',
+      description: 'Get a badge and its status',
       tags,
       validate: { params: badgeParams },
       response: reply(replies.badge),
     },
     handler: request =>
       inCompany(request, async trx => {
-        const [data] = await shown(request, trx, [await findBadge(trx, param(request, 'id'))])
+        const [data] = await presentBadges(request, trx, [await findBadge(trx, param(request, 'id'))])
         return { data }
       }),
   },
@@ -78,7 +79,7 @@ export const routes: ServerRoute[] = [
     options: {
       ...access.write,
       description: 'Change a badge',
-      notes: 'What is left out stays as it is, and so does the address of the picture.',
+      notes: 'Fields that are left out keep their values, and the URL of the picture stays.',
       tags,
       validate: { params: badgeParams, payload: badgeChange },
       response: reply(replies.badge),
@@ -87,8 +88,8 @@ export const routes: ServerRoute[] = [
       inCompany(request, async trx => {
         const change = bodyOf<Partial<BadgeInput>>(request)
         const badge = await changeBadge(request.server, trx, param(request, 'id'), change)
-        const [data] = await shown(request, trx, [badge])
-        await tell(request, trx, 'updated', badge, { fields: fieldsOf(change) })
+        const [data] = await presentBadges(request, trx, [badge])
+        await audit(request, trx, 'updated', badge, { fields: fieldsOf(change) })
         return { data }
       }),
   },
@@ -97,7 +98,7 @@ export const routes: ServerRoute[] = [
     path: `${base}/{id}`,
     options: {
       ...access.write,
-      description: 'Remove a badge; pages that show it get a grey one',
+      description: 'Remove a badge; pages that show it get a grey picture',
       tags,
       validate: { params: badgeParams },
       response: reply(replies.removed),
@@ -105,16 +106,20 @@ export const routes: ServerRoute[] = [
     handler: request =>
       inCompany(request, async trx => {
         const badge = await removeBadge(trx, param(request, 'id'))
-        await tell(request, trx, 'removed', badge, { asset_id: badge.assetId })
+        await audit(request, trx, 'removed', badge, { asset_id: badge.assetId })
         return { data: { success: true, message: 'The badge was removed' } }
       }),
   },
 ]
 
-const tell = auditorOf('badge', ({ id }: Badge) => id)
+const audit = auditorOf('badge', ({ id }: Badge) => id)
 
-async function shown(request: Request, trx: Transaction, badges: readonly Badge[]): Promise<BadgeRecord[]> {
+async function presentBadges(
+  request: Request,
+  trx: Transaction,
+  badges: readonly Badge[],
+): Promise<BadgeRecord[]> {
   const ids = badges.map(({ id }) => id)
-  const statuses = await statusesOf(trx, ids)
+  const statuses = await readStatuses(request.server, trx, ids)
   return badges.map(badge => presentBadge(badge, statuses.get(badge.id), request.server.config.baseUrl))
 }

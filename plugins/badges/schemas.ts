@@ -7,7 +7,7 @@ const MAX_FILTERS = 50
 
 const assetId = Joi.string().max(1_000).description('A source or a table, by its id or qualified name.')
 
-/** It stands in a picture on pages of others. */
+/** Shown on other people's pages, so it must not be able to disturb their text. */
 const label = Joi.string()
   .trim()
   .normalize('NFC')
@@ -19,27 +19,27 @@ const label = Joi.string()
       '{{#label}} must not hold control characters, such as line breaks or changes of direction',
   })
   .allow(null)
-  .description('What stands on the left of the badge; `data quality` unless given.')
+  .description('The text on the left of the badge; defaults to `data quality`.')
 
 const tagFilters = Joi.array()
   .items(Joi.string().trim().normalize('NFC').min(1).max(100))
   .max(MAX_FILTERS)
   .unique()
   .description(
-    'Only tables count that carry one of these tags, themselves, in a column or with their source; empty means all.',
+    'Only tables count that carry one of these tags, on themselves, a column or their source; empty means all.',
   )
 
-const drift = Joi.boolean()
+const schemaDriftEnabled = Joi.boolean()
   .strict()
-  .description('Whether a schema change that nobody has acknowledged makes the badge fail.')
-const freshness = Joi.boolean().strict().description('Whether a stale table makes the badge fail.')
+  .description('Whether an unacknowledged schema change makes the badge fail.')
+const freshnessEnabled = Joi.boolean().strict().description('Whether a stale table makes the badge fail.')
 
 export const newBadge = Joi.object({
   asset_id: assetId.required(),
   label,
   tag_filters: tagFilters,
-  schema_drift_enabled: drift,
-  freshness_enabled: freshness,
+  schema_drift_enabled: schemaDriftEnabled,
+  freshness_enabled: freshnessEnabled,
 })
   .required()
   .example({ asset_id: 'shop.main.main.orders', label: 'orders', freshness_enabled: true })
@@ -49,8 +49,8 @@ export const badgeChange = Joi.object({
   asset_id: assetId,
   label,
   tag_filters: tagFilters,
-  schema_drift_enabled: drift,
-  freshness_enabled: freshness,
+  schema_drift_enabled: schemaDriftEnabled,
+  freshness_enabled: freshnessEnabled,
 })
   .required()
   .example({ label: 'orders, fresh and valid', schema_drift_enabled: true })
@@ -62,7 +62,7 @@ export const badgeParams = Joi.object({
 
 export const badgeList = Joi.object({ ...pageQuery(), asset_id: assetId })
 
-/** A UUID; or 16 bytes in base64url, as former versions made them: pages that show such a badge keep working. */
+/** A UUID; or 16 bytes in base64url from former versions, since pages that show such a badge must keep working. */
 const PUBLIC_ID = /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Za-z0-9_-]{22})$/
 
 export const pictureParams = Joi.object({
@@ -77,15 +77,15 @@ export const pictureParams = Joi.object({
 const badge = record(
   {
     id: held.id,
-    public_id: Joi.string().description('In the address of the picture: a random UUID.'),
+    public_id: Joi.string().description('Part of the URL of the picture: a random UUID.'),
     asset_id: held.id,
     label: Joi.string().allow(null),
     tag_filters: held.texts,
     schema_drift_enabled: held.flag,
     freshness_enabled: held.flag,
-    status: Joi.valid(...STATUSES).description('What the picture says now.'),
-    badge_url: Joi.string().description('The address of the picture, for anybody.'),
-    markdown: Joi.string().description('What shows it on a page.'),
+    status: Joi.valid(...STATUSES).description('What the picture shows now.'),
+    badge_url: Joi.string().description('The public URL of the picture.'),
+    markdown: Joi.string().description('Markdown that shows the picture.'),
     created_at: held.time,
     updated_at: held.time,
   },
@@ -105,7 +105,6 @@ const badge = record(
   },
 ).label('Badge')
 
-/** What the routes answer. */
 export const replies = {
   badge: inData(badge),
   badges: inNestedPage(badge, 'badges'),

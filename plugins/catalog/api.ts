@@ -6,10 +6,10 @@ import type { Asset, Tagged } from './assets/assets.ts'
 import type { SessionOptions } from './sources/connections.ts'
 import type { DemoSources } from './demo.ts'
 import type { Run, Source, Table } from './models.ts'
-import type { AssetFacts } from './assets/asset-extensions.ts'
+import type { AssetExtension, OutcomeQuery } from './assets/asset-extensions.ts'
 
 export type { Asset } from './assets/assets.ts'
-export type { AssetFacts } from './assets/asset-extensions.ts'
+export type { AssetExtension } from './assets/asset-extensions.ts'
 export type { Source, Table } from './models.ts'
 
 /** A table of the catalog and its source. */
@@ -91,8 +91,10 @@ export interface CatalogApi {
   finishRun(trx: Transaction, runId: string, end: { result: object } | { error: Error }): Promise<void>
   /** The source that a company tries the product with. */
   demo: DemoSources
-  /** Adds what a feature knows to the records of assets, and forgets it with them. */
-  describeAssets(facts: AssetFacts): void
+  /** Adds what a feature knows to the records of assets, and deletes it with them. */
+  extendAssets(extension: AssetExtension): void
+  /** The last outcomes of the checks of all features. */
+  outcomeQueries(): OutcomeQuery[]
 }
 
 declare module '@hapi/hapi' {

@@ -17,7 +17,7 @@ import { sealPlace } from './sources/config.ts'
 import { statementTimeoutMs, withConnection } from './sources/connections.ts'
 import { demoSources } from './demo.ts'
 import { discoverJob, dispatchDiscoveries } from './discovery/jobs.ts'
-import type { AssetFacts } from './assets/asset-extensions.ts'
+import type { AssetExtension } from './assets/asset-extensions.ts'
 import { matcherOf } from './discovery/patterns.ts'
 import { pruneJob } from './discovery/prune.ts'
 import { routes } from './assets/routes.ts'
@@ -33,13 +33,19 @@ export const catalog: Plugin<undefined> = {
   name: 'catalog',
   dependencies: ['auth', 'alerts'],
   register(server) {
-    const facts: AssetFacts[] = []
+    const extensions: AssetExtension[] = []
     server.jobs.add(discoverJob, dispatchDiscoveries, pruneJob)
     server.plugins.alerts.onExpected('schema_change', learnExpected)
     server.plugins.alerts.assetsFrom({ known: knownAssets, idOf: assetIdOf })
     server.telemetry.addReader(pausedSources(server))
     server.sealed.push({ table: 'sources', column: 'secrets', place: sealPlace })
-    server.route([...routes(facts), ...sourceRoutes(facts), ...schemaRoutes, ...tagRoutes, ...usageRoutes])
+    server.route([
+      ...routes(extensions),
+      ...sourceRoutes(extensions),
+      ...schemaRoutes,
+      ...tagRoutes,
+      ...usageRoutes,
+    ])
     server.expose({
       findAsset,
       readOf: (companyId, assetId, readings) => readOf(server.db, companyId, assetId, readings),
@@ -59,7 +65,8 @@ export const catalog: Plugin<undefined> = {
       startRun,
       answerStarted,
       finishRun,
-      describeAssets: known => void facts.push(known),
+      extendAssets: extension => void extensions.push(extension),
+      outcomeQueries: () => extensions.flatMap(extension => extension.outcomes?.() ?? []),
     } satisfies CatalogApi)
   },
 }

@@ -1,7 +1,7 @@
 import type { Plugin } from '@hapi/hapi'
 import type { FreshnessApi } from './api.ts'
 import { checkSource } from './check.ts'
-import { assetFacts } from './facts.ts'
+import { freshnessExtension } from './asset-extension.ts'
 import { checkJob, dispatchChecks, refreshJob } from './jobs.ts'
 import { routes } from './routes.ts'
 import { scheduleRoutes } from './schedule-routes.ts'
@@ -13,7 +13,7 @@ export const freshness: Plugin<undefined> = {
   register(server) {
     server.jobs.add(checkJob, dispatchChecks, refreshJob)
     server.route([...routes, ...scheduleRoutes])
-    server.plugins.catalog.describeAssets(assetFacts)
+    server.plugins.catalog.extendAssets(freshnessExtension)
     server.expose({ checkSource: request => checkSource(server, request) } satisfies FreshnessApi)
   },
 }

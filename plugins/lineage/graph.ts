@@ -1,4 +1,4 @@
-import type { Server } from '@hapi/hapi'
+import type { Asset } from '../catalog/api.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { edgesFrom, edgesOf, tablesNamed, type Edge } from './edges.ts'
 
@@ -14,8 +14,6 @@ export interface Walk {
   depth: number
   direction: Direction | 'both'
 }
-
-type Asset = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>
 
 /** The graph around a table, or that of a source as a whole, which knows no direction and no depth. */
 export async function graphOf(trx: Transaction, asset: Asset, { depth, direction }: Walk): Promise<object> {

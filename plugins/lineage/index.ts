@@ -1,7 +1,7 @@
 import type { Plugin } from '@hapi/hapi'
 import type { LineageApi } from './api.ts'
 import { connect } from './edges.ts'
-import { assetFacts } from './facts.ts'
+import { lineageExtension } from './asset-extension.ts'
 import { routes } from './routes.ts'
 
 /** Which tables are made from which. */
@@ -9,7 +9,7 @@ export const lineage: Plugin<undefined> = {
   name: 'lineage',
   dependencies: ['auth', 'catalog'],
   register(server) {
-    server.plugins.catalog.describeAssets(assetFacts)
+    server.plugins.catalog.extendAssets(lineageExtension)
     server.route(routes)
     server.expose({ connect } satisfies LineageApi)
   },

@@ -10,7 +10,7 @@ export const preferences: Plugin<undefined> = {
   dependencies: ['auth', 'alerts', 'catalog'],
   register(server) {
     server.jobs.add(pruneOnboardingEvents)
-    server.plugins.catalog.describeAssets({ forget: forgetDefaultAsset })
+    server.plugins.catalog.extendAssets({ forgetAssets: forgetDefaultAsset })
     server.route([...preferenceRoutes, ...onboardingRoutes])
   },
 }

@@ -5,7 +5,7 @@ import { checkJob, checkRoute } from './check-job.ts'
 import { configure } from './configure.ts'
 import { dispatch, dispatchJob, scanJob } from './jobs.ts'
 import { backfill, tryOut } from './past.ts'
-import { qualityFacts } from './quality.ts'
+import { qualityExtension } from './quality.ts'
 import { runRow, runTable } from './select.ts'
 
 /** One pass over a table for every check that is due on it, whoever owns the check. */
@@ -14,7 +14,7 @@ export const scans: Plugin<undefined> = {
   dependencies: ['catalog'],
   register(server) {
     const features: Feature[] = []
-    server.plugins.catalog.describeAssets(qualityFacts(features))
+    server.plugins.catalog.extendAssets(qualityExtension(features))
     server.jobs.add(scanJob, dispatchJob, checkJob)
     server.route(checkRoute)
     server.expose({

@@ -1,11 +1,11 @@
 import { companyOf, rows, type Reading } from '../../server/database/database.ts'
-import type { AssetFacts } from '../catalog/api.ts'
+import type { AssetExtension } from '../catalog/api.ts'
 import type { Feature, Tally } from './api.ts'
 
-/** What the records of assets say of quality: the checks of all features together, the worst telling. */
-export function qualityFacts(features: readonly Feature[]): AssetFacts {
+/** What scans add to assets: the quality that the checks of all features show together; the worst counts. */
+export function qualityExtension(features: readonly Feature[]): AssetExtension {
   return {
-    async sources(trx, sources) {
+    async sourceFields(trx, sources) {
       const { text, bindings } = tallying(
         features,
         'source_id',
@@ -15,9 +15,15 @@ export function qualityFacts(features: readonly Feature[]): AssetFacts {
       const tallies = talliesOf(await rows<Counted>(trx, text, bindings))
       return new Map(sources.map(({ id }) => [id, ofSource(tallies.get(id) ?? none())]))
     },
-    tables: (companyId, tableIds) => ({
+    outcomes: () =>
+      features.map(({ model, lastStatus }) => ({
+        kind: 'check',
+        text: `select company_id, source_id, table_id, lower(${lastStatus}) as outcome from ${model.tableName}
+          where is_active and ${lastStatus} is not null`,
+      })),
+    tableFields: (companyId, tableIds) => ({
       reading: tallying(features, 'table_id', companyId, tableIds),
-      tell: (found: readonly Counted[]) =>
+      fieldsByTable: (found: readonly Counted[]) =>
         new Map(
           [...talliesOf(found)].map(([id, tally]) => [
             id,

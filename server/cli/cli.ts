@@ -255,7 +255,7 @@ function badge(command: Command, terminal: Terminal): void {
     .action((asset: string, { label, tag, drift, freshness, ...options }: BadgeOptions) =>
       withServer(terminal, async server => {
         const { id: companyId } = await server.plugins.auth.findCompany(options.company)
-        const { badge, isNew } = await server.plugins.badges.ensure(companyId, {
+        const { badge, isNew } = await server.plugins.badges.ensureBadge(companyId, {
           asset_id: asset,
           label,
           tag_filters: tag,

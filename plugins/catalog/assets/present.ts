@@ -3,7 +3,8 @@ import { formatName, tablePath } from '../../../connectors/catalog.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { tagsOf } from './assets.ts'
 import { shownConfig } from '../sources/config.ts'
-import type { AssetFacts, ShownTable } from './asset-extensions.ts'
+import type { AssetExtension } from './asset-extensions.ts'
+import type { ShownTable } from './table-record.ts'
 import type { Run, SchemaChange, Source, Table } from '../models.ts'
 import { openChangesOf, type OpenChanges } from '../drift/open-changes.ts'
 
@@ -12,9 +13,9 @@ export async function presentSource(
   server: Server,
   trx: Transaction,
   source: Source,
-  facts: readonly AssetFacts[],
+  extensions: readonly AssetExtension[],
 ): Promise<object> {
-  const [record] = await presentSources(server, trx, [source], facts)
+  const [record] = await presentSources(server, trx, [source], extensions)
   return record ?? {}
 }
 
@@ -23,14 +24,14 @@ export async function presentSources(
   server: Server,
   trx: Transaction,
   sources: readonly Source[],
-  facts: readonly AssetFacts[],
+  extensions: readonly AssetExtension[],
 ): Promise<object[]> {
   if (sources.length === 0) return []
   const ids = sources.map(({ id }) => id)
   // All at once: they wait for the database together.
   const [open, ...known] = await Promise.all([
     openChangesOf(trx, ids),
-    ...facts.flatMap(({ sources: of }) => of?.(trx, sources) ?? []),
+    ...extensions.flatMap(extension => extension.sourceFields?.(trx, sources) ?? []),
   ])
   return sources.map(source => ({
     ...recordOf(server, source),
@@ -177,7 +178,7 @@ function counted(count: number, what: string): string {
 export function presentTable(
   source: Pick<Source, 'name'>,
   table: ShownTable,
-  facts: object,
+  extensionFields: object,
   withColumns: boolean,
 ): object {
   return {
@@ -198,7 +199,7 @@ export function presentTable(
     primary_key: table.constraints.find(({ type }) => type === 'primary_key')?.columns ?? [],
     freshness: { status: 'unknown', last_updated: null, sla_threshold: null, checked_at: null },
     quality: { status: 'none', passing: 0, failing: 0, error: 0 },
-    ...facts,
+    ...extensionFields,
     ...(withColumns && {
       columns: table.columns.map(column => ({
         name: column.name,

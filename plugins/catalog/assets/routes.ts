@@ -6,24 +6,26 @@ import { pagination, type Page } from '../../../server/http/page.ts'
 import { envelope } from '../../../server/http/replies.ts'
 import { findAsset, UUID } from './assets.ts'
 import { listAssets, listChanges, type ListQuery } from './lists.ts'
-import { factsOf, readTable, type AssetFacts } from './asset-extensions.ts'
+import type { AssetExtension } from './asset-extensions.ts'
+import { readExtensionFields, readTableRecord } from './table-record.ts'
 import { presentChange, presentSource, presentSources, presentTable, qualifiedName } from './present.ts'
 import { replies } from './replies.ts'
 import * as schemas from '../schemas.ts'
 
 /** The routes that read sources, tables and their changes. */
-export function routes(facts: readonly AssetFacts[]): ServerRoute[] {
+export function routes(extensions: readonly AssetExtension[]): ServerRoute[] {
   async function record(request: Request): Promise<object> {
     const { include_columns: withColumns } = queryOf<{ include_columns: boolean }>(request)
     const { companyId } = caller(request)
     const assetId = param(request, 'asset_id')
-    const known = UUID.test(assetId) && (await readTable(request.server.db, companyId, assetId, facts))
-    if (known) return presentTable(known.source, known.table, known.facts, withColumns)
+    const known =
+      UUID.test(assetId) && (await readTableRecord(request.server.db, companyId, assetId, extensions))
+    if (known) return presentTable(known.source, known.table, known.extensionFields, withColumns)
     return inCompany(request, async trx => {
       const { source, table } = await findAsset(trx, assetId)
-      if (!table) return presentSource(request.server, trx, source, facts)
-      const told = await factsOf(trx, facts, [table.id])
-      return presentTable(source, table, told.get(table.id) ?? {}, withColumns)
+      if (!table) return presentSource(request.server, trx, source, extensions)
+      const fields = await readExtensionFields(trx, extensions, [table.id])
+      return presentTable(source, table, fields.get(table.id) ?? {}, withColumns)
     })
   }
 
@@ -31,13 +33,13 @@ export function routes(facts: readonly AssetFacts[]): ServerRoute[] {
     const query = queryOf<ListQuery>(request)
     return inCompany(request, async trx => {
       const { sources, tables, total } = await listAssets(trx, caller(request).companyId, query)
-      const known = await factsOf(
+      const known = await readExtensionFields(
         trx,
-        facts,
+        extensions,
         tables.map(({ table }) => table.id),
       )
       const data = [
-        ...(await presentSources(request.server, trx, sources, facts)),
+        ...(await presentSources(request.server, trx, sources, extensions)),
         ...tables.map(({ source, table }) => presentTable(source, table, known.get(table.id) ?? {}, false)),
       ]
       return { data, pagination: pagination(total, query) }

@@ -1,6 +1,6 @@
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import type { Impact } from './diff.ts'
-import type { TableFacts } from '../assets/asset-extensions.ts'
+import type { TableFields } from '../assets/asset-extensions.ts'
 
 /** How many schema changes nobody has acknowledged, and the worst impact among them. */
 export interface OpenChanges {
@@ -33,7 +33,7 @@ export async function openChangesOf(
 }
 
 /** What reads the open changes of some tables, and tells the worst impact of each. */
-export function openChangesOfTables(companyId: string, tableIds: readonly string[]): TableFacts<OpenRow> {
+export function openChangesOfTables(companyId: string, tableIds: readonly string[]): TableFields<OpenRow> {
   return {
     reading: {
       name: 'open changes',
@@ -44,7 +44,8 @@ export function openChangesOfTables(companyId: string, tableIds: readonly string
         where t.company_id = :company_id and t.id = any(cast(:ids as uuid[])) group by 1`,
       bindings: { company_id: companyId, ids: [...tableIds] },
     },
-    tell: found => new Map([...byId(found)].map(([id, { worst }]) => [id, { schema_change_status: worst }])),
+    fieldsByTable: found =>
+      new Map([...byId(found)].map(([id, { worst }]) => [id, { schema_change_status: worst }])),
   }
 }
 

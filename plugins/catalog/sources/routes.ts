@@ -7,7 +7,8 @@ import { bodyOf, param } from '../../../server/http/input.ts'
 import { waitHeaders } from '../../../server/http/run-accepted.ts'
 import { findAsset } from '../assets/assets.ts'
 import { Run, Source, Table } from '../models.ts'
-import { factsOf, type AssetFacts } from '../assets/asset-extensions.ts'
+import type { AssetExtension } from '../assets/asset-extensions.ts'
+import { readExtensionFields } from '../assets/table-record.ts'
 import { presentRun, presentSource, presentTable } from '../assets/present.ts'
 import { replies } from '../assets/replies.ts'
 import { answerStarted } from '../discovery/runs.ts'
@@ -41,9 +42,9 @@ export async function sourceOf(trx: Transaction, request: Request): Promise<Sour
 }
 
 /** The routes that manage sources, and those of the jobs on them. */
-export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
+export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute[] {
   const present = (request: Request, trx: Transaction, source: Source) =>
-    presentSource(request.server, trx, source, facts)
+    presentSource(request.server, trx, source, extensions)
 
   const tags = ['api', 'assets']
   return [
@@ -88,7 +89,7 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
           const patch = bodyOf<SourcePatch>(request)
           const { source, table } = await findAsset(trx, param(request, 'asset_id'))
           const data = table
-            ? await describeTable(trx, source, table, patch, facts)
+            ? await describeTable(trx, source, table, patch, extensions)
             : await present(request, trx, await patchSource(request.server, trx, source.id, patch))
           const type = table ? 'table' : 'source'
           await auditRequest(request, trx, {
@@ -112,7 +113,7 @@ export function sourceRoutes(facts: readonly AssetFacts[]): ServerRoute[] {
       handler: request =>
         inCompany(request, async trx => {
           const source = await sourceOf(trx, request)
-          await removeSource(request.server, trx, source, facts)
+          await removeSource(request.server, trx, source, extensions)
           const { id, name } = source
           await auditRequest(request, trx, {
             action: 'source.removed',
@@ -233,7 +234,7 @@ async function describeTable(
   source: Source,
   table: Table,
   patch: SourcePatch,
-  facts: readonly AssetFacts[],
+  extensions: readonly AssetExtension[],
 ): Promise<object> {
   const others = Object.keys(patch).filter(field => field !== 'description')
   if (others.length > 0) {
@@ -250,6 +251,6 @@ async function describeTable(
     description: patch.description ?? null,
     updatedAt: new Date(),
   })
-  const known = await factsOf(trx, facts, [table.id])
+  const known = await readExtensionFields(trx, extensions, [table.id])
   return presentTable(source, changed, known.get(table.id) ?? {}, true)
 }

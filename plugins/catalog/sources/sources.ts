@@ -8,7 +8,7 @@ import { apiError, invalidField } from '../../../server/http/errors.ts'
 import { CLOSED, isPause } from './breaker.ts'
 import { changedConfig, newConfig, type Config } from './config.ts'
 import { failureOf, testConnection } from './connections.ts'
-import type { AssetFacts } from '../assets/asset-extensions.ts'
+import type { AssetExtension } from '../assets/asset-extensions.ts'
 import { Run, Source, type FreshnessDefaults } from '../models.ts'
 import { discoverJob } from '../discovery/jobs.ts'
 import { inParts } from '../discovery/store.ts'
@@ -129,7 +129,7 @@ export async function removeSource(
   server: Server,
   trx: Transaction,
   { id }: Source,
-  facts: readonly AssetFacts[],
+  extensions: readonly AssetExtension[],
 ): Promise<void> {
   // First its row, which scans hold, then those of its rules and schedules, and last the alerts of them.
   const { companyId } = await lockSource(trx, id, { alone: true })
@@ -143,7 +143,7 @@ export async function removeSource(
   // After the alerts, whose last messages go by the rules that name the source.
   const assetIds = [id, ...tables.map(table => table.id)]
   await server.plugins.alerts.forgetAssets(trx, assetIds)
-  for (const { forget } of facts) await forget?.(trx, assetIds)
+  for (const extension of extensions) await extension.forgetAssets?.(trx, assetIds)
 }
 
 type EventType = Parameters<Server['plugins']['alerts']['resolveAll']>[1]

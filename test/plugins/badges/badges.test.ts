@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { Test } from 'tap'
-import { statusesOf } from '../../../plugins/badges/status.ts'
+import { readStatuses } from '../../../plugins/badges/status.ts'
 import { SECRET_KEY } from '../../helpers/server.ts'
 import { command } from '../../helpers/command.ts'
 import { discover, makeStage, makeWorldOn } from '../../helpers/world.ts'
@@ -50,16 +50,16 @@ async function shop(t: Test) {
   return { ...world, source: world.source, orders, customers, make, rule }
 }
 
-const look = (publicId: string, headers: Record<string, string> = {}, method = 'GET') =>
+const getPicture = (publicId: string, headers: Record<string, string> = {}, method = 'GET') =>
   server.inject({ method, url: `/badges/${publicId}.svg`, headers })
 
-/** What the picture says. */
-async function says(publicId: string): Promise<string | undefined> {
-  const { payload } = await look(publicId)
+/** The status that the picture shows. */
+async function shownStatus(publicId: string): Promise<string | undefined> {
+  const { payload } = await getPicture(publicId)
   return /<title>[^<]*: (\w+)<\/title>/.exec(payload)?.[1]
 }
 
-t.test('a badge is made, listed, changed and removed by who may', async t => {
+t.test('a badge is created, listed, changed and removed', async t => {
   const { asset, orders, make } = await shop(t)
   const [{ qualified_name: name } = {}] = await query('select qualified_name from tables where id = $1', [
     orders,
@@ -102,7 +102,7 @@ t.test('a badge is made, listed, changed and removed by who may', async t => {
       status: 404,
       body: { error: { code: 'BADGE_NOT_FOUND' } },
     })
-  t.equal((await look(made.public_id)).statusCode, 404)
+  t.equal((await getPicture(made.public_id)).statusCode, 404)
   const log = await query(`select action from audit_log where target_id = $1 order by sequence`, [made.id])
   t.strictSame(
     log.map(({ action }) => action),
@@ -110,7 +110,7 @@ t.test('a badge is made, listed, changed and removed by who may', async t => {
   )
 })
 
-t.test('what cannot be a badge is refused with what is wrong', async t => {
+t.test('an invalid badge is refused with the reason', async t => {
   const { asset, make } = await shop(t)
   const { id } = await make({ asset_id: asset.id })
   for (const body of [
@@ -139,65 +139,68 @@ t.test('what cannot be a badge is refused with what is wrong', async t => {
   })
 })
 
-t.test('it passes and fails with the last results of active checks, of its table or its source', async t => {
-  const { asset, orders, customers, make, rule } = await shop(t)
-  const badges = {
-    source: await make({ asset_id: asset.id }),
-    orders: await make({ asset_id: orders }),
-    customers: await make({ asset_id: customers }),
-  }
-  const all = async () => [
-    await says(badges.source.public_id),
-    await says(badges.orders.public_id),
-    await says(badges.customers.public_id),
-  ]
-  t.strictSame(await all(), ['unknown', 'unknown', 'unknown'])
-  const good = await rule('orders', 'total')
-  t.strictSame(await all(), ['unknown', 'unknown', 'unknown'], 'nothing has run')
-  await good.check()
-  t.strictSame(await all(), ['passing', 'passing', 'unknown'])
-  const bad = await rule('customers', 'email')
-  await bad.check()
-  t.strictSame(await all(), ['failing', 'passing', 'failing'])
-  const { body } = await tenant.ask('GET', `${BADGES}?limit=3`)
-  t.strictSame(
-    body.data.badges.map(({ status }: { status: string }) => status),
-    ['failing', 'passing', 'failing'],
-    'the list tells the same',
-  )
-  await tenant.ask('PATCH', bad.path, { is_active: false })
-  t.strictSame(await all(), ['passing', 'passing', 'unknown'])
-  const broken = await rule('orders', '', 'total / (total - 10) > 0')
-  await broken.check()
-  t.strictSame(await all(), ['failing', 'failing', 'unknown'], 'a check that errs')
-  await tenant.ask('DELETE', broken.path)
-  const metric = await tenant.ask('POST', `/api/v1/sdk/metrics/${asset.id}`, {
-    metric_type: 'row_count',
-    table_path: 'customers',
-  })
-  await tenant.ask('POST', `/api/v1/sdk/metrics/${asset.id}/${metric.body.data.id}/capture`)
-  t.strictSame(await all(), ['passing', 'passing', 'passing'], 'metrics count')
-  const check = await tenant.ask('POST', `/api/v1/sdk/referential/${asset.id}`, {
-    child_table_path: 'orders',
-    child_column_name: 'total',
-    parent_table_path: 'customers',
-    parent_column_name: 'id',
-  })
-  await tenant.ask('POST', `/api/v1/sdk/referential/${asset.id}/${check.body.data.id}/execute`)
-  t.strictSame(await all(), ['failing', 'failing', 'passing'], 'so do referential checks, with their child')
-})
+t.test(
+  'a badge passes or fails with the last results of the active checks of its table or source',
+  async t => {
+    const { asset, orders, customers, make, rule } = await shop(t)
+    const badges = {
+      source: await make({ asset_id: asset.id }),
+      orders: await make({ asset_id: orders }),
+      customers: await make({ asset_id: customers }),
+    }
+    const all = async () => [
+      await shownStatus(badges.source.public_id),
+      await shownStatus(badges.orders.public_id),
+      await shownStatus(badges.customers.public_id),
+    ]
+    t.strictSame(await all(), ['unknown', 'unknown', 'unknown'])
+    const good = await rule('orders', 'total')
+    t.strictSame(await all(), ['unknown', 'unknown', 'unknown'], 'nothing has run')
+    await good.check()
+    t.strictSame(await all(), ['passing', 'passing', 'unknown'])
+    const bad = await rule('customers', 'email')
+    await bad.check()
+    t.strictSame(await all(), ['failing', 'passing', 'failing'])
+    const { body } = await tenant.ask('GET', `${BADGES}?limit=3`)
+    t.strictSame(
+      body.data.badges.map(({ status }: { status: string }) => status),
+      ['failing', 'passing', 'failing'],
+      'the list shows the same',
+    )
+    await tenant.ask('PATCH', bad.path, { is_active: false })
+    t.strictSame(await all(), ['passing', 'passing', 'unknown'])
+    const broken = await rule('orders', '', 'total / (total - 10) > 0')
+    await broken.check()
+    t.strictSame(await all(), ['failing', 'failing', 'unknown'], 'a check that errs')
+    await tenant.ask('DELETE', broken.path)
+    const metric = await tenant.ask('POST', `/api/v1/sdk/metrics/${asset.id}`, {
+      metric_type: 'row_count',
+      table_path: 'customers',
+    })
+    await tenant.ask('POST', `/api/v1/sdk/metrics/${asset.id}/${metric.body.data.id}/capture`)
+    t.strictSame(await all(), ['passing', 'passing', 'passing'], 'metrics count')
+    const check = await tenant.ask('POST', `/api/v1/sdk/referential/${asset.id}`, {
+      child_table_path: 'orders',
+      child_column_name: 'total',
+      parent_table_path: 'customers',
+      parent_column_name: 'id',
+    })
+    await tenant.ask('POST', `/api/v1/sdk/referential/${asset.id}/${check.body.data.id}/execute`)
+    t.strictSame(await all(), ['failing', 'failing', 'passing'], 'so do referential checks, with their child')
+  },
+)
 
-t.test('drift and freshness count where the badge looks at them', async t => {
+t.test('drift and freshness count where the badge includes them', async t => {
   const { asset, orders, source, make, tenant: own } = await shop(t)
   const plain = await make({ asset_id: orders })
   const drift = await make({ asset_id: orders, schema_drift_enabled: true })
   const ofSource = await make({ asset_id: asset.id, schema_drift_enabled: true })
   const fresh = await make({ asset_id: orders, freshness_enabled: true })
   const all = async () => [
-    await says(plain.public_id),
-    await says(drift.public_id),
-    await says(ofSource.public_id),
-    await says(fresh.public_id),
+    await shownStatus(plain.public_id),
+    await shownStatus(drift.public_id),
+    await shownStatus(ofSource.public_id),
+    await shownStatus(fresh.public_id),
   ]
   t.strictSame(await all(), ['unknown', 'passing', 'passing', 'unknown'])
   const schedule = await own.ask('POST', '/api/v1/sdk/freshness/schedules', {
@@ -215,11 +218,7 @@ t.test('drift and freshness count where the badge looks at them', async t => {
   await refresh()
   t.strictSame(await all(), ['unknown', 'passing', 'passing', 'failing'])
   await own.ask('PATCH', `/api/v1/sdk/freshness/schedules/${schedule.body.data.id}`, { is_active: false })
-  t.strictSame(
-    await all(),
-    ['unknown', 'passing', 'passing', 'unknown'],
-    'a schedule that is paused says nothing',
-  )
+  t.strictSame(await all(), ['unknown', 'passing', 'passing', 'unknown'], 'a paused schedule has no outcome')
 
   await source.query('alter table orders drop column total')
   await discover({ app, tenant: own, asset })
@@ -231,88 +230,94 @@ t.test('drift and freshness count where the badge looks at them', async t => {
   t.strictSame(await all(), ['unknown', 'failing', 'failing', 'unknown'], 'a discovery that failed')
 })
 
-t.test('tags limit which tables count', async t => {
+t.test('tag filters limit which tables count', async t => {
   const { asset, orders, customers, make, rule } = await shop(t)
   await (await rule('orders', 'total')).check()
   await (await rule('customers', 'email')).check()
   const badge = await make({ asset_id: asset.id, tag_filters: ['money', 'gold'] })
   const tag = (body: object) => tenant.ask('POST', '/api/v1/sdk/tags', { name: 'money', ...body })
-  t.equal(await says(badge.public_id), 'unknown', 'no table has one of them')
+  t.equal(await shownStatus(badge.public_id), 'unknown', 'no table has one of them')
   await tag({ asset_id: orders })
-  t.equal(await says(badge.public_id), 'passing', 'orders alone')
+  t.equal(await shownStatus(badge.public_id), 'passing', 'orders alone')
   const column = await tag({ asset_id: customers, object_path: 'email', object_type: 'column', name: 'gold' })
   t.equal(column.status, 201)
-  t.equal(await says(badge.public_id), 'failing', 'a column of customers too')
+  t.equal(await shownStatus(badge.public_id), 'failing', 'a column of customers too')
   await tenant.ask('DELETE', `/api/v1/sdk/tags/${column.body.data.id}`)
-  t.equal(await says(badge.public_id), 'passing')
+  t.equal(await shownStatus(badge.public_id), 'passing')
   await tag({ asset_id: asset.id, name: 'gold' })
-  t.equal(await says(badge.public_id), 'failing', 'all of a tagged source')
+  t.equal(await shownStatus(badge.public_id), 'failing', 'all of a tagged source')
 })
 
 t.test('a removed source takes the badges of its tables with it', async t => {
   const { asset, orders, make, rule } = await shop(t)
   await (await rule('orders', 'total')).check()
   const badge = await make({ asset_id: orders, schema_drift_enabled: true, freshness_enabled: true })
-  t.equal(await says(badge.public_id), 'passing')
+  t.equal(await shownStatus(badge.public_id), 'passing')
   await tenant.ask('DELETE', `/api/v1/sdk/assets/${asset.id}`)
-  t.equal((await look(badge.public_id)).statusCode, 404)
+  t.equal((await getPicture(badge.public_id)).statusCode, 404)
   t.equal((await tenant.ask('GET', `${BADGES}/${badge.id}`)).status, 404)
 })
 
-t.test('the picture may be kept a minute, is asked for anew by its tag, and can do nothing', async t => {
-  const { asset, make } = await shop(t)
-  const { public_id: publicId } = await make({ asset_id: asset.id, label: 'shop' })
-  const { statusCode, headers, payload } = await look(publicId)
-  t.equal(statusCode, 200)
-  t.match(headers, {
-    'content-type': /^image\/svg\+xml/,
-    'cache-control': 'max-age=60',
-    'content-security-policy': `default-src 'none'; style-src 'unsafe-inline'; sandbox`,
-    'x-content-type-options': 'nosniff',
-    etag: /^"[\w-]{22}"$/,
-  })
-  t.match(payload, /^<svg .*<title>shop: unknown<\/title>/)
-  const same = await look(publicId, { 'if-none-match': String(headers.etag) })
-  t.match([same.statusCode, same.payload, same.headers['cache-control']], [304, '', 'max-age=60'])
-  await tenant.ask('PUT', `${BADGES}/${(await tenant.ask('GET', BADGES)).body.data.badges[0].id}`, {
-    label: 'else',
-  })
-  t.equal((await look(publicId, { 'if-none-match': String(headers.etag) })).statusCode, 200)
-  const head = await look(publicId, {}, 'HEAD')
-  t.match([head.statusCode, head.payload], [200, ''])
-})
+t.test(
+  'the picture may be cached for a minute, is revalidated by its ETag, and cannot run anything',
+  async t => {
+    const { asset, make } = await shop(t)
+    const { public_id: publicId } = await make({ asset_id: asset.id, label: 'shop' })
+    const { statusCode, headers, payload } = await getPicture(publicId)
+    t.equal(statusCode, 200)
+    t.match(headers, {
+      'content-type': /^image\/svg\+xml/,
+      'cache-control': 'max-age=60',
+      'content-security-policy': `default-src 'none'; style-src 'unsafe-inline'; sandbox`,
+      'x-content-type-options': 'nosniff',
+      etag: /^"[\w-]{22}"$/,
+    })
+    t.match(payload, /^<svg .*<title>shop: unknown<\/title>/)
+    const same = await getPicture(publicId, { 'if-none-match': String(headers.etag) })
+    t.match([same.statusCode, same.payload, same.headers['cache-control']], [304, '', 'max-age=60'])
+    await tenant.ask('PUT', `${BADGES}/${(await tenant.ask('GET', BADGES)).body.data.badges[0].id}`, {
+      label: 'else',
+    })
+    t.equal((await getPicture(publicId, { 'if-none-match': String(headers.etag) })).statusCode, 200)
+    const head = await getPicture(publicId, {}, 'HEAD')
+    t.match([head.statusCode, head.payload], [200, ''])
+  },
+)
 
-t.test('of no badge there is a grey picture, and of what can be none a refusal', async t => {
+t.test('an unknown id gets a grey picture, an impossible one is refused', async t => {
   for (const publicId of [randomUUID(), 'LyC_p-jl4ARBaf8WId1Rnw']) {
-    const { statusCode, headers, payload } = await look(publicId)
+    const { statusCode, headers, payload } = await getPicture(publicId)
     t.equal(statusCode, 404)
     t.match(headers['content-type'], /^image\/svg\+xml/)
     t.match(payload, /<title>data quality: unknown<\/title>/)
     t.match(payload, '#939393')
   }
   for (const publicId of ['not-a-uuid', 'a%20b', 'a.b', 'x'.repeat(36), '%C3%A4', '%2e%2e', `'`]) {
-    const { statusCode, payload } = await look(publicId)
+    const { statusCode, payload } = await getPicture(publicId)
     t.equal(statusCode, 422, publicId)
     t.match(JSON.parse(payload), { detail: [{ loc: ['path', 'public_id'], msg: String, type: String }] })
   }
 })
 
-t.test('a badge of a former version keeps its address', async t => {
+t.test('a badge of a former version keeps its URL', async t => {
   const { asset, make } = await shop(t)
   const { id } = await make({ asset_id: asset.id, label: 'old' })
   await query(`update badges set public_id = 'LyC_p-jl4ARBaf8WId1Rnw', source_id = null where id = $1`, [id])
-  t.match(await look('LyC_p-jl4ARBaf8WId1Rnw'), { statusCode: 200, payload: /<title>old: unknown<\/title>/ })
+  t.match(await getPicture('LyC_p-jl4ARBaf8WId1Rnw'), {
+    statusCode: 200,
+    payload: /<title>old: unknown<\/title>/,
+  })
   t.match((await tenant.ask('PUT', `${BADGES}/${id}`, { label: 'still' })).body.data, {
     public_id: 'LyC_p-jl4ARBaf8WId1Rnw',
   })
   await tenant.ask('DELETE', `${BADGES}/${id}`)
 })
 
-t.test('a page that has the picture of a badge hears that the badge was removed', async t => {
+t.test('a page that cached the picture learns that the badge was removed', async t => {
   const { asset, make } = await shop(t)
   const { id, public_id: publicId } = await make({ asset_id: asset.id })
-  const { headers } = await look(publicId)
-  const again = () => look(publicId, { 'if-none-match': String(headers.etag) })
+  const { headers } = await getPicture(publicId)
+  const again = () => getPicture(publicId, { 'if-none-match': String(headers.etag) })
   t.equal((await again()).statusCode, 304)
   await tenant.ask('DELETE', `${BADGES}/${id}`)
   const { statusCode, payload } = await again()
@@ -320,7 +325,7 @@ t.test('a page that has the picture of a badge hears that the badge was removed'
   t.match(payload, /^<svg /)
 })
 
-t.test('one statement tells how any number of badges do, however many tables there are', async t => {
+t.test('one statement reads the status of any number of badges, however many tables there are', async t => {
   const { asset, orders, make } = await shop(t)
   const badges = [
     await make({ asset_id: asset.id, tag_filters: ['money'] }),
@@ -336,14 +341,14 @@ t.test('one statement tells how any number of badges do, however many tables the
     const statements = await server.db.company(tenant.companyId, async trx => {
       let count = 0
       trx.on('query', () => count++)
-      t.equal((await statusesOf(trx, ids)).size, ids.length)
+      t.equal((await readStatuses(server, trx, ids)).size, ids.length)
       return count
     })
     t.equal(statements, 1)
   }
 })
 
-t.test('nobody sees, changes or draws by the badges of another company', async t => {
+t.test('badges of another company cannot be seen, changed or removed', async t => {
   const { asset, make } = await shop(t)
   const { id } = await make({ asset_id: asset.id })
   const stranger = await app.signUp('Other')
@@ -364,7 +369,7 @@ t.test('nobody sees, changes or draws by the badges of another company', async t
   t.equal((await ask('DELETE', `${BADGES}/${id}`, undefined, key)).status, 403)
 })
 
-t.test('the command line shows a badge, and makes one where there is none', async t => {
+t.test('the command line shows a badge, and creates one if there is none', async t => {
   const { orders } = await shop(t)
   const settings = { DATABASE_URL: server.config.databaseUrl!, SECRET_KEY, DEMO_ENABLED: 'false' }
   const run = (...words: string[]) => command(['badge', ...words, '--company', tenant.companyId], settings)

@@ -1,5 +1,5 @@
-import type { Server } from '@hapi/hapi'
 import { companyOf, rows } from '../../server/database/database.ts'
+import type { AssetExtension } from '../catalog/api.ts'
 
 interface Counted {
   sourceId: string
@@ -8,8 +8,8 @@ interface Counted {
 }
 
 /** What lineage knows of sources, for their records. */
-export const assetFacts: Parameters<Server['plugins']['catalog']['describeAssets']>[0] = {
-  async sources(trx, sources) {
+export const lineageExtension: AssetExtension = {
+  async sourceFields(trx, sources) {
     const counted = await rows<Counted>(
       trx,
       `select source_id, cast(count(distinct (upstream_id, downstream_id)) as int) as edges,

@@ -1,13 +1,13 @@
-import type { Server } from '@hapi/hapi'
+import type { AssetExtension } from '../catalog/api.ts'
 import { shownThreshold } from './judge.ts'
 import { noneCounted, type Counts } from './lists.ts'
 import { Schedule } from './models.ts'
 import { statusOf } from './present.ts'
 import { IS_LAPSED, READINESS_SQL, type JudgedTable, type Readiness } from './readiness.ts'
 
-/** What the records of assets say of freshness. */
-export const assetFacts: Parameters<Server['plugins']['catalog']['describeAssets']>[0] = {
-  async sources(trx, sources) {
+/** What freshness adds to assets. */
+export const freshnessExtension: AssetExtension = {
+  async sourceFields(trx, sources) {
     const counted = await Schedule.query(trx)
       .whereIn(
         'freshness_schedules.sourceId',
@@ -25,7 +25,17 @@ export const assetFacts: Parameters<Server['plugins']['catalog']['describeAssets
     }
     return new Map([...counts].map(([id, known]) => [id, ofSource(known)]))
   },
-  tables: (companyId, tableIds) => ({
+  outcomes: () => [
+    {
+      kind: 'freshness',
+      // What was found before a pause says nothing about now.
+      text: `select company_id, source_id, table_id,
+          case when last_error is not null then 'error' when status = 'stale' then 'fail' else 'pass' end as outcome
+        from freshness_schedules f where is_active and (last_error is not null or status <> 'unknown')
+          and exists (select from sources s where s.company_id = f.company_id and s.id = f.source_id and s.is_active)`,
+    },
+  ],
+  tableFields: (companyId, tableIds) => ({
     reading: {
       name: 'freshness of tables',
       text: `select table_id, status, monitoring_mode, sla_threshold, learned_sla_seconds, last_updated, last_check_at,
@@ -33,7 +43,7 @@ export const assetFacts: Parameters<Server['plugins']['catalog']['describeAssets
         from freshness_schedules where company_id = :company_id and table_id = any(cast(:ids as uuid[]))`,
       bindings: { company_id: companyId, ids: [...tableIds] },
     },
-    tell: (found: readonly JudgedTable[]) =>
+    fieldsByTable: (found: readonly JudgedTable[]) =>
       new Map(
         found.map(table => [
           table.tableId,

@@ -1,0 +1,95 @@
+import type { Pojo } from 'objection'
+import {
+  companyOf,
+  rows,
+  type Database,
+  type Reading,
+  type Transaction,
+} from '../../../server/database/database.ts'
+import { Table } from '../models.ts'
+import { openChangesOfTables } from '../drift/open-changes.ts'
+import type { AssetExtension } from './asset-extensions.ts'
+
+/** Columns of a table that its record shows. Named one by one: `*` in a prepared statement fails after a migration. */
+const SHOWN_COLUMNS = [
+  'id',
+  'qualifiedName',
+  'kind',
+  'catalogName',
+  'schemaName',
+  'name',
+  'description',
+  'comment',
+  'isActive',
+  'absence',
+  'readError',
+  'columnCount',
+  'estimatedRows',
+  'constraints',
+  'columns',
+  'columnTags',
+  'tags',
+  'createdAt',
+  'updatedAt',
+] as const satisfies (keyof Table)[]
+
+/** A table with the columns that its record shows. */
+export type ShownTable = Pick<Table, (typeof SHOWN_COLUMNS)[number]>
+
+const SHOWN_TABLE = `
+  select ${SHOWN_COLUMNS.map(name => `t.${name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)}`).join(', ')},
+    s.name as source_name
+  from tables t join sources s on s.company_id = t.company_id and s.id = t.source_id
+  where t.company_id = :company_id and t.id = :id`
+
+/** The fields of some tables that are not in their rows: open changes, and what the extensions add. */
+export async function readExtensionFields(
+  trx: Transaction,
+  extensions: readonly AssetExtension[],
+  tableIds: readonly string[],
+): Promise<Map<string, object>> {
+  if (tableIds.length === 0) return new Map()
+  const { readings, merge } = extensionReadings(companyOf(trx), extensions, tableIds)
+  return merge(await Promise.all(readings.map(({ text, bindings }) => rows(trx, text, bindings))))
+}
+
+/** A table by UUID with all fields of its record, read in one round trip; undefined when there is no such table. */
+export async function readTableRecord(
+  db: Database,
+  companyId: string,
+  assetId: string,
+  extensions: readonly AssetExtension[],
+): Promise<{ source: { name: string }; table: ShownTable; extensionFields: object } | undefined> {
+  const id = assetId.toLowerCase()
+  const { readings, merge } = extensionReadings(companyId, extensions, [id])
+  const shown: Reading<Pojo> = { name: 'table', text: SHOWN_TABLE, bindings: { company_id: companyId, id } }
+  const [[row], ...found] = await db.read<[Pojo, ...object[]]>(companyId, [shown, ...readings])
+  if (!row) return undefined
+  const { sourceName, ...columns } = row
+  const table = Table.fromDatabaseJson(columns)
+  return { source: { name: String(sourceName) }, table, extensionFields: merge(found).get(id) ?? {} }
+}
+
+/** The statements that read these fields, and what makes one object a table of their rows. */
+function extensionReadings(
+  companyId: string,
+  extensions: readonly AssetExtension[],
+  tableIds: readonly string[],
+) {
+  const all = [
+    openChangesOfTables(companyId, tableIds),
+    ...extensions.flatMap(extension => extension.tableFields?.(companyId, tableIds) ?? []),
+  ]
+  return {
+    readings: all.map(({ reading }) => reading),
+    merge(found: readonly object[][]): Map<string, object> {
+      const maps = all.map((fields, index) => fields.fieldsByTable(found[index] ?? []))
+      return new Map(
+        tableIds.map(id => [
+          id,
+          Object.assign({ schema_change_status: 'none' }, ...maps.map(map => map.get(id))) as object,
+        ]),
+      )
+    },
+  }
+}
