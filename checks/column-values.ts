@@ -12,7 +12,7 @@ export function isNumeric(column: ColumnInfo | undefined): boolean {
  * doubles they would have digits that no row shows.
  */
 export function numberOf({ column, info, dialect }: Pick<CheckContext, 'column' | 'info' | 'dialect'>): Sql {
-  return info && dialect.isSingle(info) ? column : dialect.asNumber(column)
+  return info && dialect.isFloat32(info) ? column : dialect.asNumber(column)
 }
 
 /** The column as text; a text column as it is, so that its own collation and padding apply. */

@@ -33,7 +33,7 @@ export function occurrences({
   dialect,
 }: Pick<CheckContext, 'column' | 'info' | 'from' | 'dialect'>): Occurrences {
   // Not a name that a column may have, which some engines would take GROUP BY to mean.
-  const sizes = dialect.byValue(sql`count(*) as tidemark_n`, column, from, info)
+  const sizes = dialect.groupByValue(sql`count(*) as tidemark_n`, column, from, info)
   const select = sql`select count(*) as distinct_values, coalesce(sum(case when d.tidemark_n > 1 then d.tidemark_n else 0 end), 0) as repeated from (${sizes}) d`
   return {
     distinct: { select, column: 'distinct_values', aggregate: distinctCount(column) },
@@ -50,10 +50,10 @@ export const DECIMAL = /^-?\d+(\.\d+)?$/
  * @param dialect how the engine writes numbers; as they are unless told
  * @throws TypeError when it is no finite number, so that no other text can get in
  */
-export function numberLiteral(value: number | string, dialect?: Pick<Dialect, 'number'>): Sql {
+export function numberLiteral(value: number | string, dialect?: Pick<Dialect, 'numberLiteral'>): Sql {
   const isNumber = typeof value === 'number' ? Number.isFinite(value) : DECIMAL.test(value)
   if (!isNumber) throw new TypeError(`${String(value)} is not a finite number.`)
-  return dialect ? dialect.number(String(value)) : raw(String(value))
+  return dialect ? dialect.numberLiteral(String(value)) : raw(String(value))
 }
 
 /**
@@ -65,10 +65,10 @@ export function numberFor(
   value: number | string,
   dialect: Dialect,
 ): { literal: Sql; isHeld: boolean } {
-  if (!info || !dialect.isSingle(info)) return { literal: numberLiteral(value, dialect), isHeld: true }
+  if (!info || !dialect.isFloat32(info)) return { literal: numberLiteral(value, dialect), isHeld: true }
   const single = Math.fround(Number(value))
   const isHeld = Number.isFinite(single) && (single !== 0 || Number(value) === 0)
-  const literal = isHeld ? dialect.asSingle(numberLiteral(single, dialect)) : numberLiteral(value, dialect)
+  const literal = isHeld ? dialect.asFloat32(numberLiteral(single, dialect)) : numberLiteral(value, dialect)
   return { literal, isHeld }
 }
 

@@ -38,9 +38,9 @@ function families({ column, from, config, dialect, info }: Context): Sql {
  */
 function keysOf({ dialect, info, config }: Pick<Context, 'dialect' | 'info' | 'config'>) {
   const parent = config.parent.columns.find(({ name }) => name === config.parentColumn)
-  const [ofChild, ofParent] = [info, parent].map(column => column !== undefined && dialect.isSingle(column))
+  const [ofChild, ofParent] = [info, parent].map(column => column !== undefined && dialect.isFloat32(column))
   const asIs = (value: Sql) => value
-  const asSingle = (value: Sql) => dialect.asSingle(value)
+  const asSingle = (value: Sql) => dialect.asFloat32(value)
   return {
     child: ofParent && !ofChild ? asSingle : asIs,
     parent: ofChild && !ofParent ? asSingle : asIs,

@@ -1,5 +1,5 @@
 import type { Connection, Row } from '../connectors/connector.ts'
-import { BLAMES_CHECK, ConnectorError } from '../connectors/errors.ts'
+import { CHECK_ERROR_KINDS, ConnectorError } from '../connectors/errors.ts'
 import type { TableInfo } from '../connectors/catalog.ts'
 import { sql, type Sql } from '../connectors/sql.ts'
 import type { Check, Outcome } from './check.ts'
@@ -200,7 +200,7 @@ async function tryPart(part: Part, table: TableInfo, session: Session): Promise<
 function blameable(thrown: unknown): ConnectorError {
   if (!(thrown instanceof ConnectorError)) throw thrown
   const isUnknown = thrown.kind === 'other' && thrown.code !== 'ABORTED'
-  if (isUnknown || BLAMES_CHECK.has(thrown.kind)) return thrown
+  if (isUnknown || CHECK_ERROR_KINDS.has(thrown.kind)) return thrown
   throw thrown
 }
 

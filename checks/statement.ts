@@ -57,7 +57,7 @@ const MAX_BESIDE = 60
  * The SELECT that a measure of a whole table may be read from beside the aggregates; of a percentile by ranks the
  * value, which others of it share one with.
  */
-function besideOf(measure: Measure | Rank, { sortsDistinct }: Dialect): Sql | undefined {
+function besideOf(measure: Measure | Rank, { countDistinctSorts: sortsDistinct }: Dialect): Sql | undefined {
   if (measure instanceof Sql) return undefined
   if (isRank(measure)) return measure.value
   return sortsDistinct || !measure.aggregate ? measure.select : undefined

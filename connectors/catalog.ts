@@ -90,16 +90,16 @@ export interface TableInfo extends TableRef {
   /** Row count from the engine's statistics, where it has them. */
   estimatedRows?: number
   /** Why its columns could not be read, of an object that is there all the same: a view over a dropped table. */
-  unread?: ConnectorError
+  columnsError?: ConnectorError
   /** Why its constraints could not be read, where its columns could: those that it had are then not known to be gone. */
-  unreadConstraints?: ConnectorError
+  constraintsError?: ConnectorError
 }
 
-const NEEDS_QUOTES = /[."\s]|^$/
+const NEEDS_QUOTES_PATTERN = /[."\s]|^$/
 
 /** One part of a qualified name, double-quoted when it holds a dot, a double quote or white space. */
 function formatPart(part: string): string {
-  return NEEDS_QUOTES.test(part) ? `"${part.replaceAll('"', '""')}"` : part
+  return NEEDS_QUOTES_PATTERN.test(part) ? `"${part.replaceAll('"', '""')}"` : part
 }
 
 /** Joins the parts of a qualified name; `parseName(formatName(parts))` gives the parts back. */
@@ -135,13 +135,13 @@ export function parseName(text: string): string[] | null {
 export function sortTables<T extends TableInfo>(tables: T[]): T[] {
   for (const table of tables) {
     table.columns.sort((a, b) => a.ordinal - b.ordinal)
-    table.constraints.sort((a, b) => compare([a.type, a.name], [b.type, b.name]))
+    table.constraints.sort((a, b) => compareParts([a.type, a.name], [b.type, b.name]))
   }
   const key = ({ catalog, schema, name }: TableRef) => [catalog, schema, name]
-  return tables.sort((a, b) => compare(key(a), key(b)))
+  return tables.sort((a, b) => compareParts(key(a), key(b)))
 }
 
-function compare(a: readonly string[], b: readonly string[]): number {
+function compareParts(a: readonly string[], b: readonly string[]): number {
   const index = a.findIndex((part, position) => part !== b[position])
   if (index === -1) return 0
   return (a[index] ?? '') < (b[index] ?? '') ? -1 : 1

@@ -67,14 +67,14 @@ export interface Egress {
 }
 
 /** The part of a pino logger that connectors use. */
-export interface Log {
+export interface ConnectorLog {
   debug(fields: object, message?: string): void
   warn(fields: object, message?: string): void
 }
 
 export interface ConnectOptions {
   egress: Egress
-  log: Log
+  log: ConnectorLog
   signal?: AbortSignal
   /** Milliseconds to reach the server and sign in; 10,000 unless told. */
   connectTimeoutMs?: number
@@ -82,7 +82,7 @@ export interface ConnectOptions {
    * Told of each statement when it has ended, those of the catalog and of a connection test too; `makeSession` does so.
    * Of an engine that never tells, its callers count what they ask for.
    */
-  onStatement?: (taken: StatementTaken) => void
+  onStatement?: (taken: StatementUsage) => void
   /**
    * Milliseconds that most statements of the session will be given. An engine whose sessions keep a limit starts
    * with this one, and spares the statement that would set it.
@@ -91,7 +91,7 @@ export interface ConnectOptions {
 }
 
 /** What a statement took of the source. */
-export interface StatementTaken {
+export interface StatementUsage {
   /** Statements that were sent for it: itself, and those that set limits for it. */
   statements: number
   /** Rows received, also those that were read and not kept. */
@@ -154,19 +154,19 @@ export interface Connection {
    * hides what the role may not read and the engine can tell that from what was dropped. Rejects with ConnectorError
    * when nothing can be told.
    */
-  hidden?(tables: TableRef[]): Promise<Map<string, ConnectorError>>
+  findHiddenTables?(tables: TableRef[]): Promise<Map<string, ConnectorError>>
   /**
    * The parts of tables that may still be there although `introspect` no longer shows them, by `tablePath`; tables
    * without such parts are left out. Present where rights on columns decide which columns or keys the catalog shows.
    * Sends no statement for an empty list, and for any other a number with an upper bound. Rejects with ConnectorError
    * when the engine gives no answer.
    */
-  hiddenParts?(tables: ReducedTable[]): Promise<Map<string, HiddenParts>>
+  findHiddenParts?(tables: ReducedTable[]): Promise<Map<string, HiddenParts>>
   /**
    * Those of some tables that are partitions of another table now, by `tablePath`. Present where `introspect` shows no
    * partitions, and a table that it showed can become one.
    */
-  partitions?(tables: TableRef[]): Promise<Map<string, Partition>>
+  findPartitions?(tables: TableRef[]): Promise<Map<string, Partition>>
   /** Runs one statement. Rejects with ConnectorError; the connection stays usable or is closed, never hung. */
   query(statement: Sql, options: QueryOptions): Promise<Row[]>
   /**
@@ -201,7 +201,7 @@ export interface Connector<Config = Record<string, unknown>> {
   dialect: Dialect
   capabilities: Capabilities
   /** Every session speaks TLS, whatever the config says; absent where the config or the server decides. */
-  encrypted?: true
+  isAlwaysEncrypted?: true
   /** Opens a session. Rejects with ConnectorError. */
   connect(config: Config, options: ConnectOptions): Promise<Connection>
   /** Tries the connection stage by stage; never rejects for a failure of the database. */

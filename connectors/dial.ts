@@ -1,6 +1,6 @@
 import net from 'node:net'
 import type { ConnectOptions } from './connector.ts'
-import { aborted, silent } from './errors.ts'
+import { abortedError, noResponseError } from './errors.ts'
 
 const CONNECT_TIMEOUT_MS = 10_000
 
@@ -9,14 +9,14 @@ const CONNECT_TIMEOUT_MS = 10_000
  * @param open must settle when its signal aborts; the signal belongs to this opening alone
  * @throws what `open` throws, or a ConnectorError of kind `timeout`, or of code `ABORTED`
  */
-export async function opening<Result>(
+export async function withConnectTimeout<Result>(
   engine: string,
   { signal, connectTimeoutMs = CONNECT_TIMEOUT_MS }: ConnectOptions,
   open: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const dialling = new AbortController()
-  const giveUp = () => dialling.abort(aborted(engine, signal?.reason))
-  const late = setTimeout(() => dialling.abort(silent(engine, 'answer')), connectTimeoutMs)
+  const giveUp = () => dialling.abort(abortedError(engine, signal?.reason))
+  const late = setTimeout(() => dialling.abort(noResponseError(engine, 'answer')), connectTimeoutMs)
   signal?.addEventListener('abort', giveUp, { once: true })
   if (signal?.aborted) giveUp()
   try {
@@ -30,7 +30,7 @@ export async function opening<Result>(
 }
 
 /** A promise that is given up when a signal aborts. */
-export async function unlessAborted<Result>(doing: Promise<Result>, signal: AbortSignal): Promise<Result> {
+export async function rejectOnAbort<Result>(doing: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>()
   const giveUp = () => reject(signal.reason as Error)
   signal.addEventListener('abort', giveUp, { once: true })
@@ -46,7 +46,7 @@ export async function unlessAborted<Result>(doing: Promise<Result>, signal: Abor
  * Opens a TCP connection to an address that was vetted. Rejects with the socket's error, or with the signal's
  * reason when it aborts, which also cuts a connection that is open: the signal must belong to the dialling alone.
  */
-export async function reach(
+export async function connectSocket(
   { address, port }: { address: string; port: number },
   signal: AbortSignal,
 ): Promise<net.Socket> {
@@ -57,12 +57,12 @@ export async function reach(
   const giveUp = () => socket.destroy()
   signal.addEventListener('abort', giveUp, { once: true })
   socket.once('close', () => signal.removeEventListener('abort', giveUp))
-  await happens(socket, 'connect', signal)
+  await waitForEvent(socket, 'connect', signal)
   return socket
 }
 
 /** Waits for an event of a socket; rejects when it errs or closes first. */
-export function happens(socket: net.Socket, event: string, signal: AbortSignal): Promise<unknown> {
+export function waitForEvent(socket: net.Socket, event: string, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const settle = (act: () => void) => {
       socket.off(event, happened).off('error', failed).off('close', cut)

@@ -3,7 +3,7 @@ import type { Lexicon } from './lexicon.ts'
 import { raw, sql, type Sql } from './sql.ts'
 
 /** A way in which a user's own SQL may make the engine call a function. */
-export interface Call {
+export interface SqlReference {
   /**
    * How it stands there: called by name; `column`, after the name of a table, where it may be a function of the row;
    * `field`, after any other value, of which it may be a function; or the name of an operator, a type, or a table, which
@@ -50,12 +50,12 @@ export interface Dialect {
    * taken to be rare: it is how UNIQUE is counted.
    * @param column the value's entry in the catalog
    */
-  byValue(outputs: Sql, value: Sql, table: Sql, column?: ColumnInfo): Sql
+  groupByValue(outputs: Sql, value: Sql, table: Sql, column?: ColumnInfo): Sql
   /**
    * Whether `count(distinct …)` sorts all values, so that counting the rows of `byValue` is sooner, though it reads the
    * column once more.
    */
-  sortsDistinct: boolean
+  countDistinctSorts: boolean
   /** A value as a floating or exact number that aggregates take. */
   asNumber(value: Sql): Sql
   /**
@@ -69,27 +69,27 @@ export interface Dialect {
    * Whole seconds since 1970-01-01 00:00 UTC of a date or timestamp, rounded down, as an integer that mod() takes; a
    * value without a zone is taken in UTC, whatever zone the session is in. NULL of NULL, and of what is no moment.
    */
-  seconds(value: Sql): Sql
+  epochSeconds(value: Sql): Sql
   /**
    * Whether a `Date` that is read of a column is the moment that was stored. Of all others it is what a clock on the wall
    * showed, in a zone that only people know, read as if it were UTC's.
    */
-  isMoment(column: Pick<ColumnInfo, 'type' | 'base'>): boolean
+  isInstant(column: Pick<ColumnInfo, 'type' | 'base'>): boolean
   /** Whether a column keeps numbers as floats of 32 bits, whose 0.1 is not the 0.1 of a decimal or a double. */
-  isSingle(column: Pick<ColumnInfo, 'type' | 'base'>): boolean
+  isFloat32(column: Pick<ColumnInfo, 'type' | 'base'>): boolean
   /** A number as a column of 32-bit floats keeps it; asked only where `isSingle` holds for a column. */
-  asSingle(value: Sql): Sql
+  asFloat32(value: Sql): Sql
   /** A text written out; only for texts that stood in quotes in a user's own SQL, where a value cannot be bound. */
-  literal(text: string): Sql
+  textLiteral(text: string): Sql
   /**
    * How a user's own SQL is read. Absent: the SQL that all engines have alike, in which double quotes hold names, single
    * ones texts, and a backslash is a character like others.
    */
   lexicon?: Lexicon | 'postgresql'
   /** Whether no two columns of a sub-query in FROM may have one name. */
-  namesDiffer?: true
+  needsUniqueColumnNames?: true
   /** A finite number, given as JavaScript prints it or as a decimal text of any length, written out exactly. */
-  number(text: string): Sql
+  numberLiteral(text: string): Sql
   /** The first `count` rows of a select. */
   limit(select: Sql, count: number): Sql
   /**
@@ -97,7 +97,7 @@ export interface Dialect {
    * rows of `name`, qualified, and `used`, which is empty where the function is called by its name, else what calls
    * it. Absent where the engine cannot tell.
    */
-  volatileFunctions?(calls: readonly Call[]): Sql
+  volatileFunctions?(calls: readonly SqlReference[]): Sql
   /** The statement's text and values in the driver's form. */
   render(statement: Sql): { text: string; values: unknown[] }
   limits: {
@@ -119,21 +119,21 @@ const ansi: Dialect = {
   matches: () => unsupported('regular expressions'),
   parsesAsDate: () => unsupported('date formats'),
   percentile: () => unsupported('percentiles'),
-  byValue: (outputs, value, table) =>
+  groupByValue: (outputs, value, table) =>
     sql`select ${outputs} from ${table} where ${value} is not null group by ${value}`,
-  sortsDistinct: false,
+  countDistinctSorts: false,
   asNumber: value => value,
   mean(value) {
     return sql`avg(${this.asNumber(value)})`
   },
   asText: value => sql`cast(${value} as varchar)`,
   // Not ANSI's, but of several engines; of an unknown one, conformance tells.
-  seconds: value => sql`cast(floor(extract(epoch from ${value})) as bigint)`,
-  isMoment: ({ type, base = type }) => /^timestamp(tz|\b.* with (local )?time zone)/.test(base),
-  isSingle: () => false,
-  asSingle: value => sql`cast(${value} as real)`,
-  literal: text => raw(`'${text.replaceAll("'", "''")}'`),
-  number: text => raw(text),
+  epochSeconds: value => sql`cast(floor(extract(epoch from ${value})) as bigint)`,
+  isInstant: ({ type, base = type }) => /^timestamp(tz|\b.* with (local )?time zone)/.test(base),
+  isFloat32: () => false,
+  asFloat32: value => sql`cast(${value} as real)`,
+  textLiteral: text => raw(`'${text.replaceAll("'", "''")}'`),
+  numberLiteral: text => raw(text),
   limit: (select, count) => sql`${select} limit ${raw(String(count))}`,
   render(statement) {
     return statement.render(this.placeholder)

@@ -17,7 +17,7 @@ export type ConnectorErrorKind =
  * Kinds that one check can be to blame for. All others are the connection's, save `other`: of that, a scan finds out by
  * asking whether the connection still answers.
  */
-export const BLAMES_CHECK: ReadonlySet<ConnectorErrorKind> = new Set([
+export const CHECK_ERROR_KINDS: ReadonlySet<ConnectorErrorKind> = new Set([
   'invalid-query',
   'missing-object',
   'permission',
@@ -65,88 +65,91 @@ export interface ErrorRule {
   /** Matches the driver's message; for drivers without codes. */
   message?: RegExp
   /** What went wrong and what to do, one sentence; without it the driver's own message is used. */
-  say?: string
+  hint?: string
 }
 
 /** Failures of the network and of TLS, the same whatever engine is at the other end. */
-const TRANSPORT: readonly ErrorRule[] = [
-  { kind: 'network', code: 'ENOTFOUND', say: 'The host name does not resolve: check the host.' },
+const TRANSPORT_RULES: readonly ErrorRule[] = [
+  { kind: 'network', code: 'ENOTFOUND', hint: 'The host name does not resolve: check the host.' },
   {
     kind: 'network',
     code: 'EAI_AGAIN',
-    say: 'The host name could not be resolved just now: check the host and DNS.',
+    hint: 'The host name could not be resolved just now: check the host and DNS.',
   },
   {
     kind: 'network',
     code: 'ECONNREFUSED',
-    say: 'The host refused the connection: check host and port, and that the database is running.',
+    hint: 'The host refused the connection: check host and port, and that the database is running.',
   },
   {
     kind: 'network',
     code: /^(ECONNRESET|ECANCELED|EPIPE|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|ERR_SOCKET_CLOSED.*)$/,
-    say: 'The connection was cut or the host cannot be reached: check host, port and firewall.',
+    hint: 'The connection was cut or the host cannot be reached: check host, port and firewall.',
   },
   {
     kind: 'timeout',
     code: 'ETIMEDOUT',
-    say: 'The host did not answer in time: check host, port and firewall.',
+    hint: 'The host did not answer in time: check host, port and firewall.',
   },
   {
     kind: 'tls',
     code: /^(ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_|EPROTO)/,
-    say: 'The TLS handshake failed: check the certificate of the server, and the TLS settings of the source.',
+    hint: 'The TLS handshake failed: check the certificate of the server, and the TLS settings of the source.',
   },
 ]
 
-const SECRET = /((?:password|passwd|pwd|token|secret|key)\s*[=:]\s*)("[^"]*"|'[^']*'|\S+)/gi
-const URL_CREDENTIALS = /:\/\/[^@\s/]+@/g
+const SECRET_PATTERN = /((?:password|passwd|pwd|token|secret|key)\s*[=:]\s*)("[^"]*"|'[^']*'|\S+)/gi
+const URL_CREDENTIALS_PATTERN = /:\/\/[^@\s/]+@/g
 
 /** Takes credentials out of a driver's message, and keeps it to one line of 500 characters. */
-export function redact(message: string): string {
+export function redactMessage(message: string): string {
   return message
-    .replace(URL_CREDENTIALS, '://…@')
-    .replace(SECRET, '$1…')
+    .replace(URL_CREDENTIALS_PATTERN, '://…@')
+    .replace(SECRET_PATTERN, '$1…')
     .replaceAll(/\s+/g, ' ')
     .trim()
     .slice(0, 500)
 }
 
-function matches(rule: ErrorRule, code: string, message: string): boolean {
+function matchesRule(rule: ErrorRule, code: string, message: string): boolean {
   if (rule.code === undefined && rule.message === undefined) return false
   if (typeof rule.code === 'string' && rule.code !== code) return false
   if (rule.code instanceof RegExp && !rule.code.test(code)) return false
   return rule.message === undefined || rule.message.test(message)
 }
 
-const UNKNOWN = 'Something failed for a reason that is not known here: try again; the log has the cause.'
+const UNKNOWN_CAUSE_MESSAGE =
+  'Something failed for a reason that is not known here: try again; the log has the cause.'
 
 /**
  * Turns whatever a driver threw into a `ConnectorError` by the first rule that matches: the engine's own rules, then
  * those of network and TLS, else kind `other`. What no rule matches has the engine's message where it has a code of the
  * engine; otherwise the words are the driver's or Node's own, and stay in `cause`.
  */
-export function classify(engine: string, rules: readonly ErrorRule[], thrown: unknown): ConnectorError {
+export function classifyError(engine: string, rules: readonly ErrorRule[], thrown: unknown): ConnectorError {
   if (thrown instanceof ConnectorError) return thrown
   const { code: rawCode, message: rawMessage } = (thrown ?? {}) as { code?: unknown; message?: unknown }
   const code = rawCode === undefined || rawCode === null ? '' : String(rawCode)
-  const message = redact(typeof rawMessage === 'string' && rawMessage !== '' ? rawMessage : String(thrown))
-  const rule = [...rules, ...TRANSPORT].find(candidate => matches(candidate, code, message))
+  const message = redactMessage(
+    typeof rawMessage === 'string' && rawMessage !== '' ? rawMessage : String(thrown),
+  )
+  const rule = [...rules, ...TRANSPORT_RULES].find(candidate => matchesRule(candidate, code, message))
   return new ConnectorError({
     kind: rule?.kind ?? 'other',
     engine,
     code,
-    message: rule?.say ?? (rule || isEngines(code) ? message : UNKNOWN),
+    message: rule?.hint ?? (rule || isEngineCode(code) ? message : UNKNOWN_CAUSE_MESSAGE),
     cause: thrown,
   })
 }
 
 /** Whether a code is an engine's own, not one of Node.js or of the operating system. */
-function isEngines(code: string): boolean {
+function isEngineCode(code: string): boolean {
   return code !== '' && !code.startsWith('ERR_') && !Object.hasOwn(constants.errno, code)
 }
 
 /** The statement was given up because its caller's signal aborted. */
-export function aborted(engine: string, cause?: unknown): ConnectorError {
+export function abortedError(engine: string, cause?: unknown): ConnectorError {
   return new ConnectorError({
     kind: 'other',
     code: 'ABORTED',
@@ -157,7 +160,7 @@ export function aborted(engine: string, cause?: unknown): ConnectorError {
 }
 
 /** The server was silent for too long, so that the connection was cut from this side. */
-export function silent(engine: string, what: string): ConnectorError {
+export function noResponseError(engine: string, what: string): ConnectorError {
   return new ConnectorError({
     kind: 'timeout',
     code: 'ETIMEDOUT',
@@ -167,7 +170,7 @@ export function silent(engine: string, what: string): ConnectorError {
 }
 
 /** The session has been closed, or was cut earlier. */
-export function closed(engine: string, cause?: unknown): ConnectorError {
+export function closedError(engine: string, cause?: unknown): ConnectorError {
   return new ConnectorError({
     kind: 'network',
     code: 'CLOSED',

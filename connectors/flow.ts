@@ -1,26 +1,26 @@
 import type { Duplex } from 'node:stream'
 
 /** What a connection receives, as its driver reads it. */
-export interface Flow {
+export interface ByteCounter {
   /** Bytes received until now. */
   received(): number
   /** The answer of another statement begins. */
-  begin(answer: { isKept: boolean }): void
+  beginResult(answer: { isKept: boolean }): void
   /** A row of it has been read. */
-  row(): void
+  countRow(): void
 }
 
 /** Bytes of one row: of what is kept, twice as many as all of its characters together may be. */
-const MOST_OF_ROW = 64 * 1024 * 1024
+const MAX_ROW_BYTES = 64 * 1024 * 1024
 /** Bytes of one answer that is kept: its characters take four of them at most. */
-const MOST_OF_ANSWER = 2 * MOST_OF_ROW
+const MAX_RESULT_BYTES = 2 * MAX_ROW_BYTES
 
 /**
  * Watches what a connection receives. A driver puts a value together in memory before anybody sees it, so that one of
  * a gigabyte can only be refused while it is on its way.
  * @param flood is called when more came than is ever kept: the connection is to be cut
  */
-export function watchFlow(stream: Duplex, flood: () => void): Flow {
+export function watchReceivedBytes(stream: Duplex, flood: () => void): ByteCounter {
   let received = 0
   let endOfRow = Infinity
   let endOfAnswer = Infinity
@@ -30,12 +30,12 @@ export function watchFlow(stream: Duplex, flood: () => void): Flow {
   })
   return {
     received: () => received,
-    begin({ isKept }) {
-      endOfRow = received + MOST_OF_ROW
-      endOfAnswer = isKept ? received + MOST_OF_ANSWER : Infinity
+    beginResult({ isKept }) {
+      endOfRow = received + MAX_ROW_BYTES
+      endOfAnswer = isKept ? received + MAX_RESULT_BYTES : Infinity
     },
-    row() {
-      endOfRow = received + MOST_OF_ROW
+    countRow() {
+      endOfRow = received + MAX_ROW_BYTES
     },
   }
 }

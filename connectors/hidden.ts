@@ -6,7 +6,7 @@ import { ConnectorError, type ConnectorErrorKind } from './errors.ts'
 export const MAX_PROBES = 500
 
 /** Kinds that can be about the object that was asked after; all others are the connection's and are thrown. */
-const OF_OBJECTS: ReadonlySet<ConnectorErrorKind> = new Set([
+const OBJECT_ERROR_KINDS: ReadonlySet<ConnectorErrorKind> = new Set([
   'permission',
   'missing-object',
   'invalid-query',
@@ -18,19 +18,19 @@ const OF_OBJECTS: ReadonlySet<ConnectorErrorKind> = new Set([
  * Asks for one object and gives what the engine says against it, or null when it can be read.
  * @throws ConnectorError when the connection itself failed
  */
-export async function refusal(asking: Promise<unknown>): Promise<ConnectorError | null> {
+export async function findRefusal(asking: Promise<unknown>): Promise<ConnectorError | null> {
   try {
     await asking
     return null
   } catch (error) {
-    if (error instanceof ConnectorError && OF_OBJECTS.has(error.kind) && error.code !== 'ABORTED')
+    if (error instanceof ConnectorError && OBJECT_ERROR_KINDS.has(error.kind) && error.code !== 'ABORTED')
       return error
     throw error
   }
 }
 
 /** That a table or column was not asked after, because there were too many to ask after. */
-export function unchecked(engine: string, what: 'table' | 'column' = 'table'): ConnectorError {
+export function uncheckedError(engine: string, what: 'table' | 'column' = 'table'): ConnectorError {
   return new ConnectorError({
     kind: 'other',
     code: 'UNCHECKED',
@@ -40,7 +40,7 @@ export function unchecked(engine: string, what: 'table' | 'column' = 'table'): C
 }
 
 /** That a table or column can be read, though the catalog does not show it. */
-export function unlisted(engine: string, what: 'table' | 'column' = 'table'): ConnectorError {
+export function unlistedError(engine: string, what: 'table' | 'column' = 'table'): ConnectorError {
   const message = `The ${what} can be read, but the catalog does not show it: run a discovery again.`
   return new ConnectorError({ kind: 'other', code: 'UNLISTED', engine, message })
 }
@@ -56,7 +56,7 @@ export async function probeTables(
 ): Promise<Map<string, ConnectorError>> {
   const found = new Map<string, ConnectorError>()
   for (const [index, table] of tables.entries()) {
-    const reason = index < MAX_PROBES ? await probe(table) : unchecked(engine)
+    const reason = index < MAX_PROBES ? await probe(table) : uncheckedError(engine)
     if (reason) found.set(tablePath(table), reason)
   }
   return found
@@ -77,7 +77,7 @@ export async function probeColumns(
   for (const table of tables) {
     const hidden: { column: string; reason: ConnectorError }[] = []
     for (const column of table.missingColumns) {
-      const reason = probes++ < MAX_PROBES ? await probe(table, column) : unchecked(engine, 'column')
+      const reason = probes++ < MAX_PROBES ? await probe(table, column) : uncheckedError(engine, 'column')
       if (reason) hidden.push({ column, reason })
     }
     const [first] = hidden

@@ -2,7 +2,7 @@
 export * from './catalog.ts'
 export * from './connector.ts'
 export * from './dates.ts'
-export { happens, opening, reach, unlessAborted } from './dial.ts'
+export { waitForEvent, withConnectTimeout, connectSocket, rejectOnAbort } from './dial.ts'
 export * from './dialect.ts'
 export * from './driver.ts'
 export * from './errors.ts'

@@ -4,7 +4,7 @@ export interface QuoteForm {
   open: string
   close: string
   /** Whether two of `close` in a row are one and do not end it. */
-  doubled?: true
+  allowsDoubledClose?: true
   /**
    * What a backslash and the character after it stand for, by that character. Any other backslash is refused: an engine
    * drops it or reads a code. Without it a backslash is a character like others.
@@ -24,10 +24,11 @@ export interface QuoteForm {
  * - `rollup`: `group by a with rollup`
  * - `indexes`: `use index (a)`, `indexed by a`
  */
-export type Clause = 'interval' | 'limit' | 'is' | 'separator' | 'match' | 'casts' | 'rollup' | 'indexes'
+export type EngineClause =
+  'interval' | 'limit' | 'is' | 'separator' | 'match' | 'casts' | 'rollup' | 'indexes'
 
 /**
- * The words and signs of an engine's SQL, as its manual has them: how CUSTOM_SQL reads what a user wrote for it. What is
+ * The words and symbols of an engine's SQL, as its manual has them: how CUSTOM_SQL reads what a user wrote for it. What is
  * not listed is refused.
  */
 export interface Lexicon {
@@ -41,27 +42,27 @@ export interface Lexicon {
    */
   lineComments: readonly string[]
   /** Whether two dashes begin a comment only before a blank or at the end. */
-  dashesNeedBlank?: true
+  dashesNeedSpace?: true
   /** What the engine replaces before it reads a statement, in texts too. */
-  replaces?: string
+  substitution?: string
   /** Comments that the engine runs. */
-  runs?: RegExp
+  executableComment?: RegExp
   /** Operators and punctuation, longest first. */
-  signs: readonly string[]
+  symbols: readonly string[]
   /** Operators that are words or that PostgreSQL writes otherwise, and a PostgreSQL operator of the same operands. */
   operators: Readonly<Record<string, string>>
   /** Words after SELECT that change how it runs and not what it gives. */
   modifiers?: readonly string[]
-  clauses: readonly Clause[]
+  clauses: readonly EngineClause[]
   /**
    * What to write in place of a sign, which is refused, or of a word in lower case, which is named where the whole cannot
    * be parsed: the end of "write …".
    */
-  instead: Readonly<Record<string, string>>
+  replacements: Readonly<Record<string, string>>
 }
 
 /** What a backslash begins in most engines that have escapes, codes of characters apart. */
-export const ESCAPES: Readonly<Record<string, string>> = {
+export const BACKSLASH_ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\',
   "'": "'",
   '"': '"',
@@ -71,13 +72,13 @@ export const ESCAPES: Readonly<Record<string, string>> = {
 }
 
 /** Punctuation and operators of every engine, longest first. */
-export const SIGNS: readonly string[] = [
+export const SYMBOLS: readonly string[] = [
   ...['<=', '>=', '<>', '!='],
   ...['=', '<', '>', '+', '-', '*', '/', '%', '(', ')', ',', '.', ';'],
 ]
 
 /** What no engine here has or may run, and what to write in its place. */
-export const INSTEAD: Readonly<Record<string, string>> = {
+export const REPLACEMENTS: Readonly<Record<string, string>> = {
   '@': 'the value; variables and parameters are not allowed',
   '?': 'the value; variables and parameters are not allowed',
   ':': 'the value; variables and parameters are not allowed',
@@ -91,4 +92,4 @@ export const INSTEAD: Readonly<Record<string, string>> = {
 }
 
 /** The cast of PostgreSQL, in the place of which all engines have another. */
-export const CAST: Readonly<Record<string, string>> = { '::': 'cast(a as a type)' }
+export const CAST_REPLACEMENT: Readonly<Record<string, string>> = { '::': 'cast(a as a type)' }

@@ -1,8 +1,8 @@
-import type { QueryOptions, Row, StatementTaken } from './connector.ts'
-import { aborted, closed, ConnectorError } from './errors.ts'
+import type { QueryOptions, Row, StatementUsage } from './connector.ts'
+import { abortedError, closedError, ConnectorError } from './errors.ts'
 
 /** What an engine does for a session; order, giving up and closing are the same for all and stand below. */
-export interface SessionWork<Statement> {
+export interface SessionBackend<Statement> {
   engine: string
   classify(thrown: unknown): ConnectorError
   /**
@@ -12,55 +12,60 @@ export interface SessionWork<Statement> {
    * @param taken what is told to `onStatement`, filled in as if the statement went alone and all of its rows are
    *   returned; to be corrected where that is not so, and its bytes to be added where they are known
    */
-  run(statement: Statement, limits: Limits, signal: AbortSignal, taken: Taken): Promise<Row[]>
+  runWithWarehouse(
+    statement: Statement,
+    limits: StatementLimits,
+    signal: AbortSignal,
+    taken: RunningUsage,
+  ): Promise<Row[]>
   /** Hangs up. Called once, when nothing runs any more. */
   end(): Promise<void>
   /** That of the `ConnectOptions`: told of each statement when it has ended. */
-  onStatement?: (taken: StatementTaken) => void
+  onStatement?: (taken: StatementUsage) => void
 }
 
 /** What one statement has taken until now; without `rows`, as many as are returned. */
-export type Taken = Pick<StatementTaken, 'statements' | 'bytes'> & { rows?: number }
+export type RunningUsage = Pick<StatementUsage, 'statements' | 'bytes'> & { rows?: number }
 
 /** Characters of one result that are kept; the numbers of many checks and samples of rows are far below it. */
-const MOST_KEPT = 32 * 1024 * 1024
+const MAX_RESULT_CHARACTERS = 32 * 1024 * 1024
 
 /**
  * Counts the values of a row to those of the rows before it.
  * @returns characters so far
  * @throws ConnectorError of kind `invalid-query` when a result is too large to be kept
  */
-export function assertFits(engine: string, before: number, values: readonly unknown[]): number {
+export function assertResultFits(engine: string, before: number, values: readonly unknown[]): number {
   const size = values.reduce<number>((sum, value) => sum + sizeOf(value), before)
-  if (size <= MOST_KEPT) return size
-  throw tooLarge(engine)
+  if (size <= MAX_RESULT_CHARACTERS) return size
+  throw resultTooLargeError(engine)
 }
 
 /** A result, or one value of it, is too large to be kept. */
-export function tooLarge(engine: string): ConnectorError {
-  const message = `The statement gives more than ${MOST_KEPT / 1024 / 1024} MB: select fewer or shorter values.`
-  return new ConnectorError({ kind: 'invalid-query', code: TOO_LARGE, engine, message })
+export function resultTooLargeError(engine: string): ConnectorError {
+  const message = `The statement gives more than ${MAX_RESULT_CHARACTERS / 1024 / 1024} MB: select fewer or shorter values.`
+  return new ConnectorError({ kind: 'invalid-query', code: RESULT_TOO_LARGE, engine, message })
 }
 
 /** The code of the error that tells of such a result; the session may have been cut for it. */
-export const TOO_LARGE = 'TOO_LARGE'
+export const RESULT_TOO_LARGE = 'TOO_LARGE'
 
 function sizeOf(value: unknown): number {
   return typeof value === 'string' || value instanceof Uint8Array ? value.length : 8
 }
 
-export type Limits = Pick<QueryOptions, 'timeoutMs' | 'maxRows'>
+export type StatementLimits = Pick<QueryOptions, 'timeoutMs' | 'maxRows'>
 
 /** The longest timeout, 23 days; timers of Node take little more. */
-const LONGEST_MS = 2_000_000_000
+const MAX_TIMEOUT_MS = 2_000_000_000
 
 /** A timeout as servers and timers take it: whole milliseconds, from 1 to 23 days. */
 export function clampTimeout(timeoutMs: number): number {
-  return Math.min(Math.max(Math.ceil(timeoutMs), 1), LONGEST_MS)
+  return Math.min(Math.max(Math.ceil(timeoutMs), 1), MAX_TIMEOUT_MS)
 }
 
 /** An open session: statements are run one by one, in the order in which they were asked for. */
-export interface Session<Statement> {
+export interface EngineSession<Statement> {
   /** Rejects with ConnectorError: that of the engine, or code `ABORTED` or `CLOSED`. */
   run(statement: Statement, options: QueryOptions): Promise<Row[]>
   /** Ends what runs, refuses what waits and hangs up; a second call waits for the first. */
@@ -68,7 +73,7 @@ export interface Session<Statement> {
 }
 
 /** Makes a session of what an engine does. */
-export function makeSession<Statement>(work: SessionWork<Statement>): Session<Statement> {
+export function makeSession<Statement>(work: SessionBackend<Statement>): EngineSession<Statement> {
   const { engine } = work
   const ending = new AbortController()
   let last: Promise<unknown> = Promise.resolve()
@@ -76,13 +81,13 @@ export function makeSession<Statement>(work: SessionWork<Statement>): Session<St
 
   async function execute(statement: Statement, { signal, ...limits }: QueryOptions): Promise<Row[]> {
     const refuse = () => {
-      if (signal?.aborted) throw aborted(engine, signal.reason)
-      if (closing) throw closed(engine)
+      if (signal?.aborted) throw abortedError(engine, signal.reason)
+      if (closing) throw closedError(engine)
     }
     refuse()
     const given = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal
     const startedAt = performance.now()
-    const taken: Taken = { statements: 1, bytes: 0 }
+    const taken: RunningUsage = { statements: 1, bytes: 0 }
     const tell = (rows: number, error?: ConnectorError) =>
       work.onStatement?.({
         rows,
@@ -91,11 +96,11 @@ export function makeSession<Statement>(work: SessionWork<Statement>): Session<St
         ...(error && { error }),
       })
     const failure = (error: unknown) => {
-      if (signal?.aborted) return aborted(engine, error)
-      return closing ? closed(engine, error) : work.classify(error)
+      if (signal?.aborted) return abortedError(engine, error)
+      return closing ? closedError(engine, error) : work.classify(error)
     }
     try {
-      const rows = await work.run(statement, limits, given, taken)
+      const rows = await work.runWithWarehouse(statement, limits, given, taken)
       refuse()
       tell(rows.length)
       return rows
@@ -114,7 +119,7 @@ export function makeSession<Statement>(work: SessionWork<Statement>): Session<St
 
   return {
     async run(statement, options) {
-      if (closing) throw closed(engine)
+      if (closing) throw closedError(engine)
       const rows = last.then(() => execute(statement, options))
       last = rows.catch(() => {})
       return rows

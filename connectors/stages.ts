@@ -2,9 +2,9 @@ import type { Stage } from './connector.ts'
 import type { ConnectorError } from './errors.ts'
 
 /** Says that a stage is done; `skipped` where the engine has nothing of the kind to try. */
-export type Step = (name: Stage['name'], message: string, status?: 'passed' | 'skipped') => void
+export type StageReporter = (name: Stage['name'], message: string, status?: 'passed' | 'skipped') => void
 
-const STAGES: readonly Stage['name'][] = ['reach', 'tls', 'sign_in', 'read_catalog']
+const STAGE_NAMES: readonly Stage['name'][] = ['reach', 'tls', 'sign_in', 'read_catalog']
 
 /**
  * Runs a connection test and times its stages. What is thrown fails the first stage that was not done, and the
@@ -12,9 +12,9 @@ const STAGES: readonly Stage['name'][] = ['reach', 'tls', 'sign_in', 'read_catal
  * @param classify the engine's reading of what its driver throws
  * @param run tries the connection and calls `step` after each stage, in their order
  */
-export async function testStages(
+export async function runConnectionTest(
   classify: (thrown: unknown) => ConnectorError,
-  run: (step: Step) => Promise<void>,
+  run: (step: StageReporter) => Promise<void>,
 ): Promise<Stage[]> {
   const done = new Map<Stage['name'], Stage>()
   let since = performance.now()
@@ -27,10 +27,10 @@ export async function testStages(
     })
   } catch (thrown) {
     const error = classify(thrown)
-    const name = STAGES.find(stage => !done.has(stage)) ?? 'read_catalog'
+    const name = STAGE_NAMES.find(stage => !done.has(stage)) ?? 'read_catalog'
     done.set(name, { name, status: 'failed', latencyMs: elapsed(), message: error.message, error })
   }
-  return STAGES.map(
+  return STAGE_NAMES.map(
     name => done.get(name) ?? { name, status: 'skipped', latencyMs: 0, message: 'An earlier stage failed.' },
   )
 }

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import Joi from 'joi'
-import { sql, testStages, type Connector, type ConnectOptions } from 'tidemark/connector'
+import { sql, runConnectionTest, type Connector, type ConnectOptions } from 'tidemark/connector'
 import { dialect } from './dialect.ts'
 import { ENGINE, toConnectorError } from './errors.ts'
 import { openSession } from './session.ts'
@@ -40,7 +40,7 @@ export const sqlite: Connector<SqliteConfig> = {
   connect: (config, options) => openSession(() => locate(config, options), options),
   test: (config, options) =>
     // What is thrown fails the first stage that was not told.
-    testStages(toConnectorError, async step => {
+    runConnectionTest(toConnectorError, async step => {
       await locate(config, options)
       step('reach', 'The file is there.')
       step('tls', 'A file needs no TLS.', 'skipped')

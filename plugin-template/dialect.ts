@@ -23,10 +23,10 @@ export const dialect: Dialect = defineDialect({
   },
   asText: value => sql`cast(${value} as text)`,
   // Without its fraction, which would be rounded to milliseconds and may end in the next second; a number is a Unix time.
-  seconds: value =>
+  epochSeconds: value =>
     sql`unixepoch(substr(${value}, 1, 19) || ltrim(substr(${value}, 20), '.0123456789'), 'auto')`,
   // Whatever a column is declared as, its texts say their zone themselves, or none does.
-  isMoment: () => false,
+  isInstant: () => false,
   // SQLite's own are 2,000 and 32,766.
   limits: { columns: 1000, values: 30_000 },
 })

@@ -1,46 +1,46 @@
-import { classify, type ConnectorError, type ErrorRule } from 'tidemark/connector'
+import { classifyError, type ConnectorError, type ErrorRule } from 'tidemark/connector'
 
 /** The engine's name, as sources and errors carry it. */
 export const ENGINE = 'sqlite'
 
 /** What SQLite, the file system and the reader process complain of, and what to do about it. */
 const RULES: readonly ErrorRule[] = [
-  { kind: 'missing-object', code: /^(ENOENT|ENOTDIR)$/, say: 'There is no such file: check path.' },
+  { kind: 'missing-object', code: /^(ENOENT|ENOTDIR)$/, hint: 'There is no such file: check path.' },
   { kind: 'missing-object', code: 'NOT_A_FILE' },
   {
     kind: 'permission',
     code: /^(EACCES|EPERM)$/,
-    say: 'The file may not be read: give this service the right to read it and to enter its folders.',
+    hint: 'The file may not be read: give this service the right to read it and to enter its folders.',
   },
   {
     kind: 'permission',
     code: 'SQLITE_CANTOPEN',
-    say: 'SQLite cannot open the file: give this service the right to read it and, for a database in WAL mode, to write its -shm file beside it.',
+    hint: 'SQLite cannot open the file: give this service the right to read it and, for a database in WAL mode, to write its -shm file beside it.',
   },
   {
     kind: 'other',
     code: 'SQLITE_NOTADB',
-    say: 'The file is not a database: path must name an SQLite file, and one that is not encrypted.',
+    hint: 'The file is not a database: path must name an SQLite file, and one that is not encrypted.',
   },
   {
     kind: 'other',
     code: 'SQLITE_CORRUPT',
-    say: 'The database file is damaged: restore it, or look at it with PRAGMA integrity_check.',
+    hint: 'The database file is damaged: restore it, or look at it with PRAGMA integrity_check.',
   },
   {
     kind: 'other',
     code: /^SQLITE_(BUSY|LOCKED)$/,
-    say: 'A writer held the database locked for too long: try again later, or put the database in WAL mode.',
+    hint: 'A writer held the database locked for too long: try again later, or put the database in WAL mode.',
   },
   {
     kind: 'permission',
     code: /^SQLITE_(READONLY|AUTH|PERM)$/,
-    say: 'The database is open for reading only; nothing was written.',
+    hint: 'The database is open for reading only; nothing was written.',
   },
   {
     kind: 'invalid-query',
     code: 'SQLITE_NOMEM',
-    say: 'The statement needs more memory than a session may take: make it smaller.',
+    hint: 'The statement needs more memory than a session may take: make it smaller.',
   },
   {
     kind: 'missing-object',
@@ -59,5 +59,5 @@ const RULES: readonly ErrorRule[] = [
 
 /** Whatever was thrown, as an error of the connector. */
 export function toConnectorError(thrown: unknown): ConnectorError {
-  return classify(ENGINE, RULES, thrown)
+  return classifyError(ENGINE, RULES, thrown)
 }

@@ -87,7 +87,7 @@ export async function introspect(run: Run, wanted?: readonly TableRef[]): Promis
   const tables = [...groupBy(columns, row => row.table_name)].map(([name, rows]): TableInfo => {
     const table = describeTable(name, rows, indexesOf.get(name) ?? [], foreignKeysOf.get(name) ?? [])
     const error = unread.get(name)
-    return error ? { ...table, unread: error } : table
+    return error ? { ...table, columnsError: error } : table
   })
   return sortTables(tables)
 }

@@ -1,17 +1,17 @@
-import { CAST, INSTEAD, SIGNS, type Lexicon } from 'tidemark/connector'
+import { CAST_REPLACEMENT, REPLACEMENTS, SYMBOLS, type Lexicon } from 'tidemark/connector'
 
 /** SQLite's SQL (https://www.sqlite.org/lang_expr.html, https://www.sqlite.org/lang_keywords.html). */
 export const lexicon: Lexicon = {
   label: 'SQLite',
-  texts: [{ open: "'", close: "'", doubled: true }],
+  texts: [{ open: "'", close: "'", allowsDoubledClose: true }],
   names: [
-    { open: '"', close: '"', doubled: true },
-    { open: '`', close: '`', doubled: true },
+    { open: '"', close: '"', allowsDoubledClose: true },
+    { open: '`', close: '`', allowsDoubledClose: true },
     { open: '[', close: ']' },
   ],
   lineComments: ['--'],
-  signs: ['::', '->>', '->', '||', '==', '<<', '>>', ...SIGNS, '&', '|', '~'],
+  symbols: ['::', '->>', '->', '||', '==', '<<', '>>', ...SYMBOLS, '&', '|', '~'],
   operators: { glob: '~~', regexp: '~', match: '~', '==': '=' },
   clauses: ['limit', 'is', 'indexes'],
-  instead: { ...INSTEAD, ...CAST },
+  replacements: { ...REPLACEMENTS, ...CAST_REPLACEMENT },
 }

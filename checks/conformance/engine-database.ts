@@ -101,5 +101,5 @@ function usualLiteral(value: unknown, { kind }: StandColumn, dialect: Dialect): 
   if (value instanceof Uint8Array) return `x'${Buffer.from(value).toString('hex')}'`
   if (typeof value !== 'string') throw new TypeError(`A ${typeof value} needs a literal of its own.`)
   if (NUMERIC.includes(kind) && NUMERAL.test(value)) return value
-  return dialect.literal(value).strings.join('')
+  return dialect.textLiteral(value).strings.join('')
 }

@@ -55,7 +55,7 @@ export function historySelect(
   const { dialect } = context
   const aggregates: Sql[] = [rowCount, nonNullCount(time)]
   const legs: ((outputs: (own: readonly Sql[]) => Sql) => Sql)[] = []
-  const seconds = dialect.seconds(time)
+  const seconds = dialect.epochSeconds(time)
   const timed = timesOf(seconds, periods)
   const measures = Object.entries(growths).map(([name, growth]): Grown => {
     const own = growth === 'distinct' || growth === 'repeated' ? growth : undefined
@@ -128,7 +128,7 @@ function valuesSelect(
     sql`select ${periodOf(sql`d.${at}`)} as ${dialect.quote(PERIOD)}, ${outputs([added])} from (${inner}) d group by 1`
   if (growth === 'distinct') {
     const rows = sql`(select ${column}, ${moment} as ${at} from ${from} where ${isReached}) v`
-    return select(rowCount, dialect.byValue(sql`min(${at}) as ${at}`, column, rows, info))
+    return select(rowCount, dialect.groupByValue(sql`min(${at}) as ${at}`, column, rows, info))
   }
   const ranked = sql`select ${moment} as ${at}, row_number() over (partition by ${column} order by ${moment}) as ${rank} from ${from} where ${column} is not null and ${isReached}`
   const added = sql`sum(case when d.${rank} = 2 then 2 when d.${rank} > 2 then 1 else 0 end)`

@@ -27,7 +27,7 @@ function resolves(custom: CustomSql, { from, dialect }: CheckContext): Question 
   if (custom.form === 'expression')
     return { select: sql`select 1 as tidemark_probe from ${from} where 1 = 0 and (${text})` }
   // Here its columns may share a name.
-  if (dialect.namesDiffer && custom.bare)
+  if (dialect.needsUniqueColumnNames && custom.bare)
     return {
       select: sql`select 1 as tidemark_probe from (select 1 as tidemark_probe) tidemark_probe where 1 = 0 and exists (${text})`,
     }
@@ -72,7 +72,7 @@ export const customSql: TableRule<CustomSqlConfig> = {
     const text = written(custom, dialect)
     if (custom.form === 'expression') return { where: invalidRow(context, text), columns: custom.columns }
     // As it is where it can be limited as it is: its columns may then share a name.
-    const isOwn = dialect.namesDiffer && custom.bare && !custom.isLimited
+    const isOwn = dialect.needsUniqueColumnNames && custom.bare && !custom.isLimited
     return { select: isOwn ? text : sql`select * from (${text}) q`, rows: rowsOf(custom, dialect) }
   },
 }

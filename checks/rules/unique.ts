@@ -27,7 +27,7 @@ export const unique: TableRule = {
   },
   samples(context) {
     const { column, info, from, dialect, nullIsValid } = context
-    const isRepeated = sql`${column} in (${dialect.byValue(column, column, from, info)} having count(*) > 1)`
+    const isRepeated = sql`${column} in (${dialect.groupByValue(column, column, from, info)} having count(*) > 1)`
     return { where: nullIsValid ? isRepeated : sql`(${column} is null or ${isRepeated})` }
   },
 }

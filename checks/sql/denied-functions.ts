@@ -1,4 +1,4 @@
-import type { Call } from '../../connectors/dialect.ts'
+import type { SqlReference } from '../../connectors/dialect.ts'
 
 /**
  * Functions that a read-only session does not stop: they read files, use the network, wait, lock, change the
@@ -58,7 +58,7 @@ const ALLOWED = new Set([
 ])
 
 /** Whether something may not be called in CUSTOM_SQL. */
-export function isDenied({ kind, schema, name }: Call): boolean {
+export function isDenied({ kind, schema, name }: SqlReference): boolean {
   const lower = name.toLowerCase()
   const matches = (patterns: readonly RegExp[]) =>
     !ALLOWED.has(lower) && patterns.some(pattern => pattern.test(lower))

@@ -14,9 +14,9 @@ export function readOwnSql(
   lexicon: Lexicon,
   columns: ReadonlySet<string>,
 ): Lexed | { error: string } {
-  if (lexicon.replaces !== undefined && text.includes(lexicon.replaces))
+  if (lexicon.substitution !== undefined && text.includes(lexicon.substitution))
     return {
-      error: `${lexicon.replaces} is not allowed in sql_expression: ${lexicon.label} replaces it in texts too; write the value, or concat('$', '{').`,
+      error: `${lexicon.substitution} is not allowed in sql_expression: ${lexicon.label} replaces it in texts too; write the value, or concat('$', '{').`,
     }
   const tokens = lex(text, lexicon, columns)
   if ('error' in tokens) return tokens
@@ -77,7 +77,7 @@ function shorten(tokens: readonly Token[], text: string): { shortened: Token[]; 
   return { shortened, names }
 }
 
-function hintOf(tokens: readonly Token[], { instead, label }: Lexicon): string | undefined {
+function hintOf(tokens: readonly Token[], { replacements: instead, label }: Lexicon): string | undefined {
   for (const { kind, text } of tokens) {
     const form =
       kind === 'word' && Object.hasOwn(instead, text.toLowerCase()) ? instead[text.toLowerCase()] : undefined

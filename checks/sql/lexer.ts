@@ -109,7 +109,7 @@ export function lex(text: string, lexicon: Lexicon, columns: ReadonlySet<string>
       add('word', word, word.length)
       continue
     }
-    const sign = lexicon.signs.find(candidate => text.startsWith(candidate, at))
+    const sign = lexicon.symbols.find(candidate => text.startsWith(candidate, at))
     const refused = insteadOf(sign ?? text[at] ?? '', lexicon)
     if (refused) return refused
     if (sign === undefined) {
@@ -127,7 +127,7 @@ export function lex(text: string, lexicon: Lexicon, columns: ReadonlySet<string>
 const TWO_TEXTS: Failure = { error: 'sql_expression has two texts in a row; write them as one.' }
 
 /** The refusal of a word or sign that has a portable form. */
-function insteadOf(written: string, { instead, label }: Lexicon): Failure | undefined {
+function insteadOf(written: string, { replacements: instead, label }: Lexicon): Failure | undefined {
   const form = Object.hasOwn(instead, written) ? instead[written] : undefined
   return form === undefined
     ? undefined
@@ -152,10 +152,10 @@ const NO_OPERANDS = new Set(
 function commentLength(text: string, at: number, lexicon: Lexicon): number | Failure {
   const rest = text.slice(at)
   const line = lexicon.lineComments.find(begin => rest.startsWith(begin))
-  if (line !== undefined && !(line === '--' && lexicon.dashesNeedBlank && !/^--(\s|$)/.test(rest)))
+  if (line !== undefined && !(line === '--' && lexicon.dashesNeedSpace && !/^--(\s|$)/.test(rest)))
     return /^[^\n]*/.exec(rest)?.[0].length ?? 0
   if (!rest.startsWith('/*')) return 0
-  if (lexicon.runs?.test(rest)) return insteadOf('/*!', lexicon) ?? 0
+  if (lexicon.executableComment?.test(rest)) return insteadOf('/*!', lexicon) ?? 0
   const end = text.indexOf('*/', at + 2)
   if (end < 0) return { error: 'sql_expression cannot be read: is a quote or a comment left open?' }
   return text.slice(at + 2, end).includes('/*')
@@ -167,7 +167,7 @@ function commentLength(text: string, at: number, lexicon: Lexicon): number | Fai
 function readQuoted(
   text: string,
   start: number,
-  { open, close, doubled, escapes }: QuoteForm,
+  { open, close, allowsDoubledClose: doubled, escapes }: QuoteForm,
   { label }: Lexicon,
 ): { content: string; length: number } | Failure {
   let content = ''

@@ -10,7 +10,7 @@ import type { CustomSql } from './custom-sql.ts'
 export function written({ pieces }: Pick<CustomSql, 'pieces'>, dialect: Dialect): Sql {
   const parts = pieces.map(({ kind, text }) => {
     if (kind === 'sql') return raw(text)
-    return kind === 'name' ? dialect.quote(text) : dialect.literal(text)
+    return kind === 'name' ? dialect.quote(text) : dialect.textLiteral(text)
   })
   return sql`\n${join(parts, '')}\n`
 }
@@ -20,7 +20,7 @@ export function written({ pieces }: Pick<CustomSql, 'pieces'>, dialect: Dialect)
  * there, as a join with `*` has them, without the user's columns if it can be.
  */
 export function rowsOf(custom: CustomSql, dialect: Dialect): Sql {
-  return written(dialect.namesDiffer && custom.bare ? { pieces: custom.bare } : custom, dialect)
+  return written(dialect.needsUniqueColumnNames && custom.bare ? { pieces: custom.bare } : custom, dialect)
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Call } from '../../connectors/dialect.ts'
+import type { SqlReference } from '../../connectors/dialect.ts'
 import { isDenied, isDeniedTable } from './denied-functions.ts'
 
 /** What a text of CUSTOM_SQL mentions. */
@@ -8,7 +8,7 @@ export interface Survey {
   /** The parts of each name that may be a column's, as it is written; the last is empty for a star. */
   references: string[][]
   /** All that may make the engine call a function, each once. */
-  calls: Call[]
+  calls: SqlReference[]
 }
 
 type Node = Record<string, unknown>
@@ -41,8 +41,8 @@ const IMPLIED: Record<string, readonly string[]> = {
 export function survey(root: Node, form: 'expression' | 'select'): Survey | { error: string } {
   const columns = new Set<string>()
   const references: string[][] = []
-  const calls = new Map<string, Call>()
-  const add = (kind: Call['kind'], parts: readonly string[]) => {
+  const calls = new Map<string, SqlReference>()
+  const add = (kind: SqlReference['kind'], parts: readonly string[]) => {
     const name = parts.at(-1) ?? ''
     if (name !== '')
       calls.set(JSON.stringify([kind, ...parts.slice(-2)]), { kind, schema: parts.at(-2), name })

@@ -1,4 +1,4 @@
-import type { Clause, Lexicon } from '../../connectors/lexicon.ts'
+import type { EngineClause, Lexicon } from '../../connectors/lexicon.ts'
 import { isOperand, type Token } from './lexer.ts'
 
 /**
@@ -15,7 +15,7 @@ export function toPostgresql(tokens: readonly Token[], lexicon: Lexicon): Token[
   return quoted(subscripted(withOperators(rewritten, lexicon.operators)))
 }
 
-const CLAUSES: Readonly<Record<Clause, (tokens: readonly Token[]) => Token[]>> = {
+const CLAUSES: Readonly<Record<EngineClause, (tokens: readonly Token[]) => Token[]>> = {
   interval: intervals,
   limit: limits,
   is: comparisons,

@@ -3,7 +3,7 @@ import { join, raw, sql, type Sql } from '../sql.ts'
 import { bigqueryDialect } from './dialect.ts'
 
 /** What a statement of the catalog reads: a project's datasets of one location, or one dataset alone. */
-export interface Reach {
+export interface BigqueryScope {
   project: string
   location: string
   /** Only this one, for which rights on it are enough. */
@@ -13,10 +13,10 @@ export interface Reach {
 }
 
 /** Above this many names a scope is read by its datasets, and the rest left out afterwards. */
-const MOST_NAMES = 200
+const MAX_NAMES = 200
 
 /** Types of `__TABLES__` whose rows BigQuery itself keeps: 1 is a table, 2 a view, 3 an external one. */
-const OWN_TABLES = 1
+const NATIVE_TABLE_TYPE = 1
 
 /**
  * Tables, columns and sizes in one statement, so that a table dropped meanwhile is either told or not, never without
@@ -26,7 +26,7 @@ const OWN_TABLES = 1
  *
  * With the region's qualifier, which needs rights on the project, or with that of the dataset.
  */
-export function catalogQuery(reach: Reach): Sql {
+export function catalogQuery(reach: BigqueryScope): Sql {
   const of = (view: string) => sql`${qualifier(reach)}.INFORMATION_SCHEMA.${raw(view)}`
   return sql`
     select 'table' as part, t.table_schema as dataset, t.table_name as name,
@@ -35,17 +35,17 @@ export function catalogQuery(reach: Reach): Sql {
     from ${of('TABLES')} t
     left join ${of('TABLE_OPTIONS')} o
       on o.table_schema = t.table_schema and o.table_name = t.table_name and o.option_name = 'description'
-    where ${within(reach, 't')}
+    where ${scopeCondition(reach, 't')}
     union all
     select 'column', c.table_schema, c.table_name,
       c.column_name, c.ordinal_position, c.data_type, c.is_nullable, c.column_default, p.description
     from ${of('COLUMNS')} c
     left join ${of('COLUMN_FIELD_PATHS')} p
       on p.table_schema = c.table_schema and p.table_name = c.table_name and p.field_path = c.column_name
-    where ${within(reach, 'c')} and c.is_hidden = 'NO'
+    where ${scopeCondition(reach, 'c')} and c.is_hidden = 'NO'
     union all
     select 'size', s.dataset, s.name, null, s.total, null, null, null, null
-    from (${sizes(reach)}) s`
+    from (${sizesSource(reach)}) s`
 }
 
 /**
@@ -53,8 +53,8 @@ export function catalogQuery(reach: Reach): Sql {
  * has what is computed of other tables, what is empty, and what the views leave out: clones, snapshots, and tables of
  * other projects that are linked here.
  */
-export function sizesQuery(reach: Reach): Sql {
-  return sql`select s.dataset, s.name, s.total, s.modified from (${sizes(reach)}) s`
+export function sizesQuery(reach: BigqueryScope): Sql {
+  return sql`select s.dataset, s.name, s.total, s.modified from (${sizesSource(reach)}) s`
 }
 
 /**
@@ -64,20 +64,20 @@ export function sizesQuery(reach: Reach): Sql {
  * https://cloud.google.com/bigquery/docs/information-schema-table-storage
  * https://cloud.google.com/bigquery/docs/streaming-data-into-bigquery#dataavailability
  */
-function sizes(reach: Reach): Sql {
+function sizesSource(reach: BigqueryScope): Sql {
   const { dataset } = reach
   if (dataset === undefined) {
     return sql`select t.table_schema as dataset, t.table_name as name, t.total_rows as total,
         case when t.table_type <> 'MATERIALIZED VIEW' then t.storage_last_modified_time end as modified
       from ${qualifier(reach)}.INFORMATION_SCHEMA.TABLE_STORAGE t
-      where not t.deleted and ${within(reach, 't')}`
+      where not t.deleted and ${scopeCondition(reach, 't')}`
   }
-  const names = namesOf(reach)
-  const wanted = names ? sql` and t.table_id in (${list(names)})` : raw('')
+  const names = namesInScope(reach)
+  const wanted = names ? sql` and t.table_id in (${valueList(names)})` : raw('')
   return sql`select t.dataset_id as dataset, t.table_id as name, t.row_count as total,
       timestamp_millis(t.last_modified_time) as modified
     from ${qualifier(reach)}.${bigqueryDialect.quote('__TABLES__')} t
-    where t.type = ${raw(String(OWN_TABLES))}${wanted}`
+    where t.type = ${raw(String(NATIVE_TABLE_TYPE))}${wanted}`
 }
 
 /**
@@ -102,31 +102,32 @@ export function keysQuery(project: string, datasets: readonly string[]): Sql {
 }
 
 /** How many tables and views the catalog tells: `tables`. */
-export function countQuery(reach: Reach): Sql {
+export function countQuery(reach: BigqueryScope): Sql {
   return sql`select count(*) as tables from ${qualifier(reach)}.INFORMATION_SCHEMA.TABLES`
 }
 
-function qualifier({ project, dataset, location }: Reach): Sql {
+function qualifier({ project, dataset, location }: BigqueryScope): Sql {
   const of = dataset ?? `region-${location.toLowerCase()}`
   return sql`${bigqueryDialect.quote(project)}.${bigqueryDialect.quote(of)}`
 }
 
-function namesOf({ tables }: Reach): string[] | null {
+function namesInScope({ tables }: BigqueryScope): string[] | null {
   const names = tables && [...new Set(tables.map(({ name }) => name))]
-  return names && names.length <= MOST_NAMES ? names : null
+  return names && names.length <= MAX_NAMES ? names : null
 }
 
 /** A bound on rows only: what is told exactly is left to the reader. */
-function within(reach: Reach, alias: string): Sql {
+function scopeCondition(reach: BigqueryScope, alias: string): Sql {
   const at = raw(alias)
   const conditions = [sql`true`]
-  const names = namesOf(reach)
+  const names = namesInScope(reach)
   const schemas = reach.tables && [...new Set(reach.tables.map(({ schema }) => schema))]
-  if (names) conditions.push(sql`${at}.table_name in (${list(names)})`)
-  if (schemas && schemas.length <= MOST_NAMES) conditions.push(sql`${at}.table_schema in (${list(schemas)})`)
+  if (names) conditions.push(sql`${at}.table_name in (${valueList(names)})`)
+  if (schemas && schemas.length <= MAX_NAMES)
+    conditions.push(sql`${at}.table_schema in (${valueList(schemas)})`)
   return join(conditions, ' and ')
 }
 
-function list(texts: readonly string[]): Sql {
+function valueList(texts: readonly string[]): Sql {
   return join(texts.map(text => sql`${text}`))
 }

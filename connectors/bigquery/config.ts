@@ -20,8 +20,8 @@ export interface ServiceAccount {
 }
 
 /** Keys larger than this would hold up the process with every signature. */
-const LARGEST_KEY_BITS = 4096
-const SMALLEST_KEY_BITS = 2048
+const MAX_KEY_BITS = 4096
+const MIN_KEY_BITS = 2048
 
 /**
  * `connection_config`. Of `credentials_json` only what signs requests is kept: no address in it is ever asked, so
@@ -77,7 +77,7 @@ export const bigqueryConfig = Joi.object<BigqueryConfig>({
 })
 
 function readCredentials(given: unknown, { error }: Joi.CustomHelpers): unknown {
-  const file = typeof given === 'string' ? parsed(given) : given
+  const file = typeof given === 'string' ? parseJson(given) : given
   if (typeof file !== 'object' || file === null) return error('credentials.json')
   const { type, client_email, private_key, private_key_id, universe_domain } = file as Record<string, unknown>
   if (type !== 'service_account') return error('credentials.type')
@@ -88,13 +88,13 @@ function readCredentials(given: unknown, { error }: Joi.CustomHelpers): unknown 
   const key = typeof private_key === 'string' ? openKey(private_key) : null
   if (key === null) return error('credentials.key')
   const bits = key.asymmetricKeyDetails?.modulusLength ?? 0
-  if (key.asymmetricKeyType !== 'rsa' || bits < SMALLEST_KEY_BITS || bits > LARGEST_KEY_BITS)
+  if (key.asymmetricKeyType !== 'rsa' || bits < MIN_KEY_BITS || bits > MAX_KEY_BITS)
     return error('credentials.bits')
   const id = typeof private_key_id === 'string' ? { private_key_id } : {}
   return JSON.stringify({ type, client_email, private_key, ...id })
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
@@ -112,6 +112,6 @@ function openKey(pem: string): KeyObject | null {
 }
 
 /** The account of a validated configuration. */
-export function accountOf({ credentials_json: text }: BigqueryConfig): ServiceAccount {
+export function readServiceAccount({ credentials_json: text }: BigqueryConfig): ServiceAccount {
   return JSON.parse(text) as ServiceAccount
 }

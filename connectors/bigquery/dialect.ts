@@ -2,7 +2,7 @@ import { datePattern } from '../dates.ts'
 import { defineDialect, percentileFraction } from '../dialect.ts'
 import { bigqueryLexicon } from './lexicon.ts'
 import { raw, sql, type Sql } from '../sql.ts'
-import { toParameter, type Parameter } from './values.ts'
+import { toParameter, type BigqueryParameter } from './values.ts'
 
 /**
  * GoogleSQL's differences to ANSI SQL (https://cloud.google.com/bigquery/docs/reference/standard-sql).
@@ -20,16 +20,16 @@ export const bigqueryDialect = defineDialect({
   matches: (value, pattern) => sql`regexp_contains(${value}, ${pattern})`,
   parsesAsDate: (value, format) => sql`regexp_contains(${value}, ${datePattern(format)})`,
   // A backslash begins an escape, two quotes in a row end one text and begin the next, and lines do not break.
-  literal: text =>
+  textLiteral: text =>
     raw(`'${text.replaceAll(/[\\']/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}'`),
   percentile,
   // Not a cast, which JSON, arrays and structures do not have; of NULL, FORMAT makes a text.
   asText: value => sql`if(${value} is null, null, format('%t', ${value}))`,
   // What has no zone is in that of the query, which is UTC.
-  seconds: value => sql`unix_seconds(cast(${value} as timestamp))`,
+  epochSeconds: value => sql`unix_seconds(cast(${value} as timestamp))`,
   // A DATETIME has no zone.
-  isMoment: ({ type }) => /^timestamp\b/.test(type),
-  number,
+  isInstant: ({ type }) => /^timestamp\b/.test(type),
+  numberLiteral: numberLiteral,
   render,
   // BigQuery takes 10,000 of both, and 1 MB of text.
   limits: { columns: 1000, values: 10_000 },
@@ -56,20 +56,20 @@ function percentile(value: Sql, fraction: number, table: Sql): Sql {
 const INT64 = { least: -(2n ** 63n), greatest: 2n ** 63n - 1n }
 
 /** Of the digits that BIGNUMERIC takes, before and after the point. */
-const DIGITS = /^-?(\d{1,38})(?:\.(\d{1,38}))?$/
+const BIGNUMERIC_TEXT = /^-?(\d{1,38})(?:\.(\d{1,38}))?$/
 
 /** An exact number where there is one: 64 bits without a point, BIGNUMERIC up to 38 digits on each side of it. */
-function number(text: string): Sql {
+function numberLiteral(text: string): Sql {
   if (/^-?\d+$/.test(text)) {
     const value = BigInt(text)
     if (value >= INT64.least && value <= INT64.greatest) return raw(text)
   }
-  if (DIGITS.test(text)) return raw(`bignumeric '${text}'`)
+  if (BIGNUMERIC_TEXT.test(text)) return raw(`bignumeric '${text}'`)
   return raw(`cast('${text}' as float64)`)
 }
 
 /** Values by position; NULL is written out, because a parameter would give it a type. */
-function render(statement: Sql): { text: string; values: Parameter[] } {
+function render(statement: Sql): { text: string; values: BigqueryParameter[] } {
   const parameters = statement.values.map(toParameter)
   const { text } = statement.render(position => (parameters[position - 1] ? '?' : 'null'))
   return { text, values: parameters.filter(parameter => parameter !== null) }

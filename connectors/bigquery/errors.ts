@@ -1,9 +1,9 @@
 import { ConnectorError, type ConnectorErrorKind, type ErrorRule } from '../errors.ts'
-import { restError, RestFailure } from '../rest/errors.ts'
+import { classifyRestError, RestFailure } from '../rest/errors.ts'
 
 export const ENGINE = 'bigquery'
 
-const LATER = 'try again later, or check fewer tables at once'
+const RETRY_ADVICE = 'try again later, or check fewer tables at once'
 
 /**
  * BigQuery's errors by reason (https://cloud.google.com/bigquery/docs/error-messages). Rules without `say` keep the
@@ -13,45 +13,45 @@ const RULES: readonly ErrorRule[] = [
   {
     kind: 'credentials',
     code: /^(authError|UNAUTHENTICATED|HTTP_401)$/,
-    say: 'Google does not take the key of the service account: check that it was not deleted or disabled (IAM, Service accounts, Keys), and that the clock of this server is right.',
+    hint: 'Google does not take the key of the service account: check that it was not deleted or disabled (IAM, Service accounts, Keys), and that the clock of this server is right.',
   },
   {
     kind: 'permission',
     code: /^(accessNotConfigured|SERVICE_DISABLED)$/,
-    say: 'The BigQuery API is not enabled in the project: enable it (APIs and services), and allow it some minutes.',
+    hint: 'The BigQuery API is not enabled in the project: enable it (APIs and services), and allow it some minutes.',
   },
   {
     kind: 'permission',
     message: /bigquery\.jobs\.create/,
-    say: 'The service account may not run queries in the project: grant it BigQuery Job User on the project.',
+    hint: 'The service account may not run queries in the project: grant it BigQuery Job User on the project.',
   },
   {
     kind: 'permission',
     code: 'accessDenied',
     message: /region-[\w-]+(`?[.:])INFORMATION_SCHEMA/i,
-    say: "The service account may not read the project's catalog: grant it BigQuery Metadata Viewer on the project, or set dataset to read only one on which it has BigQuery Data Viewer.",
+    hint: "The service account may not read the project's catalog: grant it BigQuery Metadata Viewer on the project, or set dataset to read only one on which it has BigQuery Data Viewer.",
   },
   {
     kind: 'permission',
     code: 'billingNotEnabled',
-    say: 'Billing is not enabled for the project: enable it, or use another project_id.',
+    hint: 'Billing is not enabled for the project: enable it, or use another project_id.',
   },
   {
     kind: 'network',
     code: /^(rateLimitExceeded|jobRateLimitExceeded)$/,
-    say: `BigQuery takes no more requests of the project just now: ${LATER}.`,
+    hint: `BigQuery takes no more requests of the project just now: ${RETRY_ADVICE}.`,
   },
   { kind: 'network', code: 'quotaExceeded' },
   {
     kind: 'network',
     code: /^(backendError|internalError|jobBackendError|jobInternalError|tableUnavailable)$/,
-    say: 'BigQuery could not do it just now: try again later.',
+    hint: 'BigQuery could not do it just now: try again later.',
   },
   {
     kind: 'missing-object',
     code: 'notFound',
     message: /Not found: Project|project .* (not found|does not exist)/i,
-    say: 'There is no such project: check project_id, which is not its name.',
+    hint: 'There is no such project: check project_id, which is not its name.',
   },
   { kind: 'missing-object', code: 'notFound', message: /Not found: Dataset/i },
   { kind: 'missing-object', code: 'notFound' },
@@ -60,34 +60,34 @@ const RULES: readonly ErrorRule[] = [
     kind: 'timeout',
     code: /^(stopped|timeout|timedOut|jobTimeout|invalidQuery)$/,
     message: /time[d ]*out|timeout/i,
-    say: 'The statement ran over its time and was ended: allow more time, or check fewer rows or columns at once.',
+    hint: 'The statement ran over its time and was ended: allow more time, or check fewer rows or columns at once.',
   },
   {
     kind: 'other',
     code: 'stopped',
-    say: 'The statement was cancelled in BigQuery: try again, or ask who cancelled it.',
+    hint: 'The statement was cancelled in BigQuery: try again, or ask who cancelled it.',
   },
   {
     kind: 'invalid-query',
     code: 'bytesBilledLimitExceeded',
-    say: 'The statement would be billed for more bytes than maximum_bytes_billed allows: raise it, or check a smaller table.',
+    hint: 'The statement would be billed for more bytes than maximum_bytes_billed allows: raise it, or check a smaller table.',
   },
   {
     kind: 'invalid-query',
     code: 'responseTooLarge',
-    say: 'The result is larger than BigQuery returns: select fewer rows or columns.',
+    hint: 'The result is larger than BigQuery returns: select fewer rows or columns.',
   },
   { kind: 'invalid-query', code: /^(invalidQuery|invalid|resourcesExceeded|badRequest|INVALID_ARGUMENT)$/ },
   { kind: 'permission', code: /^(accessDenied|forbidden|insufficientPermissions|PERMISSION_DENIED)$/ },
   {
     kind: 'other',
     code: 'INCOMPLETE',
-    say: 'BigQuery gave less of the result than it announced: try again.',
+    hint: 'BigQuery gave less of the result than it announced: try again.',
   },
   {
     kind: 'other',
     code: 'NO_BIGQUERY',
-    say: 'The answer is not one of BigQuery: check whether a proxy stands before it.',
+    hint: 'The answer is not one of BigQuery: check whether a proxy stands before it.',
   },
 ]
 
@@ -98,14 +98,14 @@ const ADVICE: Partial<Record<ConnectorErrorKind, string>> = {
   'missing-object': 'run a discovery if it was renamed or dropped',
 }
 
-const QUOTA = 'wait for the next day or raise the quota (IAM, Quotas)'
+const QUOTA_ADVICE = 'wait for the next day or raise the quota (IAM, Quotas)'
 
 /** Classifies what a request or a job threw. */
-export function bigqueryError(thrown: unknown): ConnectorError {
-  const error = restError(ENGINE, RULES, thrown)
-  const advice = error.code === 'quotaExceeded' ? QUOTA : ADVICE[error.kind]
+export function classifyBigqueryError(thrown: unknown): ConnectorError {
+  const error = classifyRestError(ENGINE, RULES, thrown)
+  const advice = error.code === 'quotaExceeded' ? QUOTA_ADVICE : ADVICE[error.kind]
   if (error === thrown || !advice || !(thrown instanceof RestFailure)) return error
-  if (RULES.some(({ say }) => say === error.message)) return error
+  if (RULES.some(({ hint: say }) => say === error.message)) return error
   const { kind, code, engine } = error
   return new ConnectorError({ kind, code, engine, message: `${error.message}: ${advice}`, cause: thrown })
 }
@@ -115,7 +115,7 @@ interface ErrorBody {
 }
 
 /** The reason and the message in the body of a failure. */
-export function describeFailure(body: unknown): { code?: string; message?: string } {
+export function readFailureBody(body: unknown): { code?: string; message?: string } {
   const { error } = (typeof body === 'object' && body !== null ? body : {}) as ErrorBody
   const [first] = error?.errors ?? []
   return { code: first?.reason ?? error?.status, message: error?.message ?? first?.message }

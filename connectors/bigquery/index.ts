@@ -1,14 +1,14 @@
 import type { ConnectOptions, Connection, Connector, QueryOptions } from '../connector.ts'
 import type { Sql } from '../sql.ts'
-import { testStages } from '../stages.ts'
+import { runConnectionTest } from '../stages.ts'
 import { countQuery } from './catalog-query.ts'
 import { bigqueryConfig, type BigqueryConfig } from './config.ts'
 import { bigqueryDialect } from './dialect.ts'
-import { bigqueryError, ENGINE } from './errors.ts'
-import { findHidden } from './hidden.ts'
-import { introspect, readSizes, type CatalogReader } from './introspect.ts'
-import { openSession, type ProjectSession } from './session.ts'
-import { prepare } from './statements.ts'
+import { classifyBigqueryError, ENGINE } from './errors.ts'
+import { findHiddenTables } from './hidden.ts'
+import { introspect, readSizes, type BigqueryCatalogReader } from './introspect.ts'
+import { openSession, type BigquerySession } from './session.ts'
+import { prepareStatement } from './statements.ts'
 
 export type { BigqueryConfig }
 
@@ -25,7 +25,7 @@ export function makeBigquery({ port = 443 }: { port?: number } = {}): Connector<
   return {
     name: ENGINE,
     label: 'BigQuery',
-    encrypted: true,
+    isAlwaysEncrypted: true,
     config: bigqueryConfig,
     dialect: bigqueryDialect,
     // No readOnly: that writes are refused under the scope of our tokens is not documented, and what we refuse
@@ -45,10 +45,10 @@ export function makeBigquery({ port = 443 }: { port?: number } = {}): Connector<
       return connection(await openSession(port, config, options), config)
     },
     test: (config, options) =>
-      testStages(bigqueryError, async step => {
+      runConnectionTest(classifyBigqueryError, async step => {
         const session = await openSession(port, config, options, step)
         try {
-          step('read_catalog', await readCatalog(session, config, options))
+          step('read_catalog', await describeCatalog(session, config, options))
         } finally {
           await session.close()
         }
@@ -60,38 +60,38 @@ export function makeBigquery({ port = 443 }: { port?: number } = {}): Connector<
 export const bigquery: Connector<BigqueryConfig> = makeBigquery()
 
 /** Shows that the account may run queries and read the catalog, in the first location that has a dataset. */
-async function readCatalog(
-  session: ProjectSession,
+async function describeCatalog(
+  session: BigquerySession,
   { project_id: project, dataset }: BigqueryConfig,
   { signal }: ConnectOptions,
 ): Promise<string> {
-  const datasets = await session.datasets()
+  const datasets = await session.listDatasets()
   const [first] = datasets
   if (!first) {
     return 'The account sees no dataset here: check project_id and location, and grant it BigQuery Data Viewer.'
   }
   const { location } = first
-  const count = prepare(countQuery({ project, dataset, location }), location)
+  const count = prepareStatement(countQuery({ project, dataset, location }), location)
   const [row] = await session.run(count, { timeoutMs: TEST_TIMEOUT_MS, signal })
   const within =
     dataset === undefined ? `the location ${location} of ${datasets.length} datasets in all` : dataset
   return `The catalog has ${Number(row?.tables)} tables and views in ${within}.`
 }
 
-function connection(session: ProjectSession, config: BigqueryConfig): Connection {
-  const readerUntil = (signal?: AbortSignal): CatalogReader => ({
+function connection(session: BigquerySession, config: BigqueryConfig): Connection {
+  const readerUntil = (signal?: AbortSignal): BigqueryCatalogReader => ({
     project: config.project_id,
     dataset: config.dataset,
-    datasets: () => session.datasets(signal),
+    datasets: () => session.listDatasets(signal),
     read: async (statement, location) =>
-      session.run(prepare(statement, location), { timeoutMs: CATALOG_TIMEOUT_MS, signal }),
+      session.run(prepareStatement(statement, location), { timeoutMs: CATALOG_TIMEOUT_MS, signal }),
   })
   const reader = readerUntil()
   return {
     introspect: ({ tables, signal } = {}) => introspect(readerUntil(signal), tables),
-    hidden: tables => findHidden(session, reader, tables),
+    findHiddenTables: tables => findHiddenTables(session, reader, tables),
     query: async (statement: Sql, options: QueryOptions) =>
-      session.run(prepare(statement, session.location), options),
+      session.run(prepareStatement(statement, session.location), options),
     lastModified: tables =>
       readSizes(reader, tables, ({ modified }) => (modified instanceof Date ? modified : null)),
     estimates: tables => readSizes(reader, tables, ({ total }) => (total === null ? null : Number(total))),

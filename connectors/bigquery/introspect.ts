@@ -9,24 +9,24 @@ import {
 import type { Row } from '../connector.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../errors.ts'
 import type { Sql } from '../sql.ts'
-import { catalogQuery, keysQuery, sizesQuery, type Reach } from './catalog-query.ts'
-import type { Dataset } from './session.ts'
-import { readLiteral } from './literal.ts'
+import { catalogQuery, keysQuery, sizesQuery, type BigqueryScope } from './catalog-query.ts'
+import type { BigqueryDataset } from './session.ts'
+import { parseStringLiteral } from './literal.ts'
 import { canonicalType, columnKind } from './types.ts'
 
 /** What reads the catalog of a project. */
-export interface CatalogReader {
+export interface BigqueryCatalogReader {
   project: string
   /** Only this dataset, by its own views. */
   dataset?: string
   /** The datasets that are meant. */
-  datasets(): Promise<Dataset[]>
+  datasets(): Promise<BigqueryDataset[]>
   /** Runs one statement of the catalog in a location. */
   read(statement: Sql, location: string): Promise<Row[]>
 }
 
 /** A row of `catalogQuery` or `keysQuery`. */
-interface Entry {
+interface BigqueryCatalogRow {
   part: 'table' | 'column' | 'size' | 'key' | 'target'
   dataset: string
   name: string
@@ -40,7 +40,7 @@ interface Entry {
 }
 
 /** Datasets of one statement of keys: it names two views of each, and may name 1,000. */
-const DATASETS = 100
+const DATASETS_PER_STATEMENT = 100
 
 const TABLE_KINDS: Readonly<Record<string, TableKind>> = {
   VIEW: 'view',
@@ -49,21 +49,24 @@ const TABLE_KINDS: Readonly<Record<string, TableKind>> = {
 }
 
 /** Kinds of failure that stay: a dataset of another project that is linked here may have no such views. */
-const LASTING: readonly ConnectorErrorKind[] = ['permission', 'missing-object', 'invalid-query']
+const PERMANENT_ERROR_KINDS: readonly ConnectorErrorKind[] = ['permission', 'missing-object', 'invalid-query']
 
 /**
  * Reads the catalog with one free request for the datasets, and for each of their locations with one statement and
  * one more for each hundred datasets, which tells keys.
  */
-export async function introspect(reader: CatalogReader, tables?: readonly TableRef[]): Promise<TableInfo[]> {
+export async function introspect(
+  reader: BigqueryCatalogReader,
+  tables?: readonly TableRef[],
+): Promise<TableInfo[]> {
   const found = new Map<string, TableInfo>()
-  for (const { location, datasets, wanted } of await locate(reader, tables)) {
-    const reach = reachOf(reader, location, wanted)
-    const entries = (await reader.read(catalogQuery(reach), location)) as unknown as Entry[]
+  for (const { location, datasets, wanted } of await groupByLocation(reader, tables)) {
+    const reach = scopeOf(reader, location, wanted)
+    const entries = (await reader.read(catalogQuery(reach), location)) as unknown as BigqueryCatalogRow[]
     const { keys, unread } = await readKeys(reader, location, datasets)
-    for (const table of describe(reader.project, entries, keys)) {
+    for (const table of assembleTables(reader.project, entries, keys)) {
       const error = unread.get(table.schema)
-      found.set(tablePath(table), error ? { ...table, unreadConstraints: error } : table)
+      found.set(tablePath(table), error ? { ...table, constraintsError: error } : table)
     }
   }
   const paths = tables && new Set(tables.map(tablePath))
@@ -72,14 +75,14 @@ export async function introspect(reader: CatalogReader, tables?: readonly TableR
 
 /** Row counts, or times of the last change of rows, by `tablePath`: one statement for each location. */
 export async function readSizes<Size>(
-  reader: CatalogReader,
+  reader: BigqueryCatalogReader,
   tables: readonly TableRef[],
   pick: (row: Row) => Size | null,
 ): Promise<Map<string, Size>> {
   const sizes = new Map<string, Size>()
   const paths = new Set(tables.map(tablePath))
-  for (const { location, wanted } of await locate(reader, tables)) {
-    for (const row of await reader.read(sizesQuery(reachOf(reader, location, wanted)), location)) {
+  for (const { location, wanted } of await groupByLocation(reader, tables)) {
+    for (const row of await reader.read(sizesQuery(scopeOf(reader, location, wanted)), location)) {
       const path = tablePath({ catalog: reader.project, schema: String(row.dataset), name: String(row.name) })
       const size = pick(row)
       if (size !== null && paths.has(path)) sizes.set(path, size)
@@ -88,18 +91,25 @@ export async function readSizes<Size>(
   return sizes
 }
 
-function reachOf({ project, dataset }: CatalogReader, location: string, tables?: TableRef[]): Reach {
+function scopeOf(
+  { project, dataset }: BigqueryCatalogReader,
+  location: string,
+  tables?: TableRef[],
+): BigqueryScope {
   return { project, dataset, location, tables }
 }
 
-interface Place {
+interface DatasetLocation {
   location: string
   datasets: string[]
   wanted?: TableRef[]
 }
 
 /** The locations that have something of what is wanted, with their datasets. */
-async function locate(reader: CatalogReader, tables?: readonly TableRef[]): Promise<Place[]> {
+async function groupByLocation(
+  reader: BigqueryCatalogReader,
+  tables?: readonly TableRef[],
+): Promise<DatasetLocation[]> {
   const own = tables?.filter(({ catalog }) => catalog === reader.project)
   if (own?.length === 0) return []
   const schemas = own && new Set(own.map(({ schema }) => schema))
@@ -113,31 +123,36 @@ async function locate(reader: CatalogReader, tables?: readonly TableRef[]): Prom
 
 /** Where one dataset's keys cannot be read for a reason that stays, the others' are read without it. */
 async function readKeys(
-  reader: CatalogReader,
+  reader: BigqueryCatalogReader,
   location: string,
   datasets: string[],
-): Promise<{ keys: Entry[]; unread: Map<string, ConnectorError> }> {
-  const keys: Entry[] = []
+): Promise<{ keys: BigqueryCatalogRow[]; unread: Map<string, ConnectorError> }> {
+  const keys: BigqueryCatalogRow[] = []
   const unread = new Map<string, ConnectorError>()
   const read = async (some: string[]): Promise<void> => {
     try {
       for (const row of await reader.read(keysQuery(reader.project, some), location))
-        keys.push(row as unknown as Entry)
+        keys.push(row as unknown as BigqueryCatalogRow)
     } catch (error) {
-      if (!(error instanceof ConnectorError && LASTING.includes(error.kind))) throw error
+      if (!(error instanceof ConnectorError && PERMANENT_ERROR_KINDS.includes(error.kind))) throw error
       const middle = Math.ceil(some.length / 2)
       const [first] = some
       if (some.length === 1 && first !== undefined) unread.set(first, error)
       else for (const half of [some.slice(0, middle), some.slice(middle)]) await read(half)
     }
   }
-  for (let from = 0; from < datasets.length; from += DATASETS)
-    await read(datasets.slice(from, from + DATASETS))
+  for (let from = 0; from < datasets.length; from += DATASETS_PER_STATEMENT)
+    await read(datasets.slice(from, from + DATASETS_PER_STATEMENT))
   return { keys, unread }
 }
 
-function describe(project: string, entries: Entry[], keys: Entry[]): TableInfo[] {
-  const pathOf = ({ dataset, name }: Entry) => tablePath({ catalog: project, schema: dataset, name })
+function assembleTables(
+  project: string,
+  entries: BigqueryCatalogRow[],
+  keys: BigqueryCatalogRow[],
+): TableInfo[] {
+  const pathOf = ({ dataset, name }: BigqueryCatalogRow) =>
+    tablePath({ catalog: project, schema: dataset, name })
   const parts = Map.groupBy(entries, ({ part }) => part)
   const tables = new Map(
     (parts.get('table') ?? []).map(entry => [pathOf(entry), describeTable(project, entry)] as const),
@@ -154,24 +169,31 @@ function describe(project: string, entries: Entry[], keys: Entry[]): TableInfo[]
   for (const [path, own] of byTable) {
     const table = tables.get(path)
     if (table)
-      table.constraints = describeKeys(project, own, entry => targetOf(entry, targets, byTable, pathOf))
+      table.constraints = describeKeys(project, own, entry => findKeyTarget(entry, targets, byTable, pathOf))
   }
   return [...tables.values()]
 }
 
-function describeTable(project: string, { dataset, name, type, note }: Entry): TableInfo {
+function describeTable(project: string, { dataset, name, type, note }: BigqueryCatalogRow): TableInfo {
   return {
     catalog: project,
     schema: dataset,
     name,
     kind: TABLE_KINDS[type ?? ''] ?? 'table',
-    comment: note === null ? null : readLiteral(note),
+    comment: note === null ? null : parseStringLiteral(note),
     columns: [],
     constraints: [],
   }
 }
 
-function describeColumn({ item, place, type, nullable, preset, note }: Entry): TableInfo['columns'][number] {
+function describeColumn({
+  item,
+  place,
+  type,
+  nullable,
+  preset,
+  note,
+}: BigqueryCatalogRow): TableInfo['columns'][number] {
   const rawType = type ?? 'unknown'
   return {
     name: item ?? '',
@@ -186,15 +208,15 @@ function describeColumn({ item, place, type, nullable, preset, note }: Entry): T
   }
 }
 
-interface Target {
+interface KeyTarget {
   table: TableRef
   columns: string[]
 }
 
 function describeKeys(
   project: string,
-  own: Entry[],
-  find: (entry: Entry) => Target | null,
+  own: BigqueryCatalogRow[],
+  find: (entry: BigqueryCatalogRow) => KeyTarget | null,
 ): ConstraintInfo[] {
   const constraints = [...Map.groupBy(own, ({ item }) => item)].map(([item, unsorted]): ConstraintInfo => {
     const key = unsorted.toSorted((a, b) => Number(a.place) - Number(b.place))
@@ -212,12 +234,12 @@ function describeKeys(
 }
 
 /** The table that a foreign key refers to, with the columns of its primary key in their order. */
-function targetOf(
-  foreign: Entry,
-  targets: ReadonlyMap<string, Entry>,
-  keys: ReadonlyMap<string, Entry[]>,
-  pathOf: (entry: Entry) => string,
-): Target | null {
+function findKeyTarget(
+  foreign: BigqueryCatalogRow,
+  targets: ReadonlyMap<string, BigqueryCatalogRow>,
+  keys: ReadonlyMap<string, BigqueryCatalogRow[]>,
+  pathOf: (entry: BigqueryCatalogRow) => string,
+): KeyTarget | null {
   const target = targets.get(keyId(foreign))
   if (!target) return null
   const columns = (keys.get(pathOf(target)) ?? [])
@@ -228,6 +250,6 @@ function targetOf(
 }
 
 /** The views name keys within a dataset, and foreign keys refer to tables of their own dataset only. */
-function keyId({ dataset, item }: Entry): string {
+function keyId({ dataset, item }: BigqueryCatalogRow): string {
   return JSON.stringify([dataset, item])
 }

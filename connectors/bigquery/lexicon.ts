@@ -1,6 +1,6 @@
-import { CAST, ESCAPES, INSTEAD, SIGNS, type Lexicon } from '../lexicon.ts'
+import { CAST_REPLACEMENT, BACKSLASH_ESCAPES, REPLACEMENTS, SYMBOLS, type Lexicon } from '../lexicon.ts'
 
-const escapes = { ...ESCAPES, '`': '`', '?': '?' }
+const escapes = { ...BACKSLASH_ESCAPES, '`': '`', '?': '?' }
 
 /** GoogleSQL (https://cloud.google.com/bigquery/docs/reference/standard-sql/lexical). */
 export const bigqueryLexicon: Lexicon = {
@@ -18,12 +18,12 @@ export const bigqueryLexicon: Lexicon = {
   ],
   names: [{ open: '`', close: '`', escapes }],
   lineComments: ['--', '#'],
-  signs: ['::', '||', '<<', '>>', '=>', '|>', '->', ...SIGNS, '&', '|', '^', '~', '[', ']'],
+  symbols: ['::', '||', '<<', '>>', '=>', '|>', '->', ...SYMBOLS, '&', '|', '^', '~', '[', ']'],
   operators: {},
   clauses: ['interval'],
-  instead: {
-    ...INSTEAD,
-    ...CAST,
+  replacements: {
+    ...REPLACEMENTS,
+    ...CAST_REPLACEMENT,
     '|>': 'a sub-query',
     unnest: 'exists (select 1 from unnest(a) x where …) or a join',
     except: 'the names of the columns',

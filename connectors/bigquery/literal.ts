@@ -1,4 +1,4 @@
-const ESCAPES: Readonly<Record<string, string>> = {
+const ESCAPED_CHARACTERS: Readonly<Record<string, string>> = {
   a: '\u0007',
   b: '\b',
   f: '\f',
@@ -13,7 +13,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
  * (https://cloud.google.com/bigquery/docs/reference/standard-sql/lexical#escape_sequences). What is no literal stays
  * as it is.
  */
-export function readLiteral(literal: string): string {
+export function parseStringLiteral(literal: string): string {
   const quoted = /^("""|'''|"|')([^]*)\1$/.exec(literal)
   if (!quoted) return literal
   return (quoted[2] ?? '').replaceAll(
@@ -22,7 +22,7 @@ export function readLiteral(literal: string): string {
       const hex = short ?? long ?? byte
       if (hex !== undefined) return String.fromCodePoint(parseInt(hex, 16))
       if (octal !== undefined) return String.fromCodePoint(parseInt(octal, 8))
-      return ESCAPES[other] ?? other
+      return ESCAPED_CHARACTERS[other] ?? other
     },
   )
 }

@@ -3,9 +3,9 @@
  * (https://cloud.google.com/bigquery/docs/reference/standard-sql/lexical). A backslash keeps the next character, in
  * raw texts too; only tripled quotes hold line breaks.
  */
-const QUOTED = /("""|''')(?:\\[^]|(?!\1)[^\\])*\1|(["'`])(?:\\[^\r\n]|(?!\2)[^\\\r\n])*\2/g
+const QUOTED_TEXT = /("""|''')(?:\\[^]|(?!\1)[^\\])*\1|(["'`])(?:\\[^\r\n]|(?!\2)[^\\\r\n])*\2/g
 
-const OPENING = /^[\s(]*(select|with)\b/i
+const SELECT_START = /^[\s(]*(select|with)\b/i
 const COMMENT = /--|#|\/\*/
 
 /**
@@ -16,10 +16,10 @@ const COMMENT = /--|#|\/\*/
  * GoogleSQL's grammar, and queries do not write. So a semicolon may stand in quotes only, and a text that has one
  * may not have comments, whose ends would have to be found as exactly as BigQuery finds them.
  */
-export function refuseOther(text: string): string | null {
-  if (!OPENING.test(text)) return 'it must be a SELECT'
+export function findSelectViolation(text: string): string | null {
+  if (!SELECT_START.test(text)) return 'it must be a SELECT'
   if (!text.includes(';')) return null
-  const bare = text.replaceAll(QUOTED, ' ')
+  const bare = text.replaceAll(QUOTED_TEXT, ' ')
   if (/["'`]/.test(bare)) return 'a quote is left open'
   if (COMMENT.test(bare)) return 'a text with a semicolon must not have comments'
   return bare.includes(';') ? 'it must be one statement, without a semicolon' : null

@@ -1,35 +1,35 @@
 import type { ConnectOptions } from '../connector.ts'
-import { opening } from '../dial.ts'
-import { aborted } from '../errors.ts'
+import { withConnectTimeout } from '../dial.ts'
+import { abortedError } from '../errors.ts'
 import { RestFailure } from '../rest/errors.ts'
-import { openHttp, type Http } from '../rest/http.ts'
-import { runStatement, weighed } from '../rest/statements.ts'
-import { makeSession, type Session } from '../session.ts'
-import type { Step } from '../stages.ts'
-import { accountOf, type BigqueryConfig } from './config.ts'
-import { bigqueryError, describeFailure, ENGINE } from './errors.ts'
-import { projectPath, statementApi, type Statement } from './statements.ts'
-import { makeSigner } from './token.ts'
+import { openRestClient, type RestClient } from '../rest/http.ts'
+import { runStatement, countBytes } from '../rest/statements.ts'
+import { makeSession, type EngineSession } from '../session.ts'
+import type { StageReporter } from '../stages.ts'
+import { readServiceAccount, type BigqueryConfig } from './config.ts'
+import { classifyBigqueryError, readFailureBody, ENGINE } from './errors.ts'
+import { projectPath, makeBigqueryApi, type BigqueryStatement } from './statements.ts'
+import { makeBigquerySigner } from './token.ts'
 
 const HOST = 'bigquery.googleapis.com'
-const PAGE = 1000
+const DATASETS_PER_PAGE = 1000
 
 /** A dataset and where it lies: a statement runs in one location and reads only what is there. */
-export interface Dataset {
+export interface BigqueryDataset {
   name: string
   location: string
 }
 
 /** A session with a project. There is none in BigQuery: each statement stands alone. */
-export interface ProjectSession extends Session<Statement> {
+export interface BigquerySession extends EngineSession<BigqueryStatement> {
   /** The datasets that the configuration means and the account may see; asked again each time, for free. */
-  datasets(signal?: AbortSignal): Promise<Dataset[]>
+  listDatasets(signal?: AbortSignal): Promise<BigqueryDataset[]>
   /**
    * Asks for a dataset or for a table in it, for free.
    * @returns whether the configuration means the dataset; true of a table
    * @throws ConnectorError with code `notFound` where there is none
    */
-  look(dataset: string, table?: string): Promise<boolean>
+  lookUp(dataset: string, table?: string): Promise<boolean>
   /** Where statements run that do not say it; undefined leaves it to BigQuery. */
   location?: string
 }
@@ -48,29 +48,29 @@ export async function openSession(
   port: number,
   config: BigqueryConfig,
   options: ConnectOptions,
-  step?: Step,
-): Promise<ProjectSession> {
+  step?: StageReporter,
+): Promise<BigquerySession> {
   try {
-    const account = accountOf(config)
-    const sign = makeSigner(account)
-    const http = await openHttp(
+    const account = readServiceAccount(config)
+    const sign = makeBigquerySigner(account)
+    const http = await openRestClient(
       { engine: ENGINE, host: HOST, port },
       options,
       {
         // Replies are compressed for clients that say gzip here as well.
         headers: () => ({ authorization: sign('read'), 'user-agent': 'tidemark/1.0 (gzip)' }),
-        describe: describeFailure,
+        describe: readFailureBody,
       },
       step,
     )
     try {
-      const known = await opening(ENGINE, options, signal => readDatasets(http, config, 1, signal))
+      const known = await withConnectTimeout(ENGINE, options, signal => readDatasets(http, config, 1, signal))
       step?.('sign_in', `Signed in as ${account.client_email} to the project ${config.project_id}.`)
-      const api = statementApi(http, config, sign)
-      const session = makeSession<Statement>({
+      const api = makeBigqueryApi(http, config, sign)
+      const session = makeSession<BigqueryStatement>({
         engine: ENGINE,
-        classify: bigqueryError,
-        run: weighed(http, (statement, limits, signal) =>
+        classify: classifyBigqueryError,
+        runWithWarehouse: countBytes(http, (statement, limits, signal) =>
           runStatement(ENGINE, api, statement, limits, signal),
         ),
         end: async () => http.close(),
@@ -79,24 +79,24 @@ export async function openSession(
       return {
         ...session,
         location: config.location ?? (config.dataset === undefined ? undefined : known[0]?.location),
-        async look(dataset, table) {
+        async lookUp(dataset, table) {
           const path = `${projectPath(config)}/datasets/${encodeURIComponent(dataset)}`
           try {
-            if (table === undefined) return isWithin(config, await locationOf(http, path))
+            if (table === undefined) return isInLocation(config, await readLocation(http, path))
             const query = { view: 'BASIC', selectedFields: 'tableReference' }
             const at = `${path}/tables/${encodeURIComponent(table)}`
             await http.send({ method: 'GET', path: at, query, isRepeatable: true })
             return true
           } catch (error) {
-            throw bigqueryError(error)
+            throw classifyBigqueryError(error)
           }
         },
-        async datasets(signal) {
+        async listDatasets(signal) {
           try {
-            const all = await readDatasets(http, config, PAGE, signal)
-            return all.filter(({ location }) => isWithin(config, location))
+            const all = await readDatasets(http, config, DATASETS_PER_PAGE, signal)
+            return all.filter(({ location }) => isInLocation(config, location))
           } catch (error) {
-            throw signal?.aborted ? aborted(ENGINE, error) : bigqueryError(error)
+            throw signal?.aborted ? abortedError(ENGINE, error) : classifyBigqueryError(error)
           }
         },
       }
@@ -105,32 +105,32 @@ export async function openSession(
       throw error
     }
   } catch (error) {
-    throw bigqueryError(error)
+    throw classifyBigqueryError(error)
   }
 }
 
-function isWithin({ location: wanted }: BigqueryConfig, location: string): boolean {
+function isInLocation({ location: wanted }: BigqueryConfig, location: string): boolean {
   return wanted === undefined || wanted.toLowerCase() === location.toLowerCase()
 }
 
-async function locationOf(http: Http, path: string): Promise<string> {
+async function readLocation(http: RestClient, path: string): Promise<string> {
   return readDataset((await http.send({ method: 'GET', path, isRepeatable: true })).body).location
 }
 
 /** The dataset of the configuration, or the first page or all of those that the account may see. */
 async function readDatasets(
-  http: Http,
+  http: RestClient,
   config: BigqueryConfig,
   maxResults: number,
   signal?: AbortSignal,
-): Promise<Dataset[]> {
+): Promise<BigqueryDataset[]> {
   const path = `${projectPath(config)}/datasets`
   const get = async (at: string, query: Record<string, string | number> = {}) =>
     (await http.send({ method: 'GET', path: at, query, isRepeatable: true, signal })).body
   if (config.dataset !== undefined) {
     return [readDataset(await get(`${path}/${encodeURIComponent(config.dataset)}`))]
   }
-  const found: Dataset[] = []
+  const found: BigqueryDataset[] = []
   let pageToken: string | undefined
   do {
     const body = await get(path, { maxResults, ...(pageToken !== undefined && { pageToken }) })
@@ -147,7 +147,7 @@ function readList(body: unknown): { datasets?: unknown[]; nextPageToken?: string
   return list
 }
 
-function readDataset(body: unknown): Dataset {
+function readDataset(body: unknown): BigqueryDataset {
   const { datasetReference, location } = (body ?? {}) as DatasetResource
   const name = datasetReference?.datasetId
   if (name === undefined || location === undefined) throw new RestFailure(200, { code: 'NO_BIGQUERY' })

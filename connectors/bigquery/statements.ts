@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConnectorError } from '../errors.ts'
 import { RestFailure } from '../rest/errors.ts'
-import type { Http } from '../rest/http.ts'
-import type { Page, Progress, StatementApi } from '../rest/statements.ts'
-import type { Limits } from '../session.ts'
+import type { RestClient } from '../rest/http.ts'
+import type { RowPage, StatementProgress, StatementApi } from '../rest/statements.ts'
+import type { StatementLimits } from '../session.ts'
 import type { Sql } from '../sql.ts'
 import type { BigqueryConfig } from './config.ts'
 import { bigqueryDialect } from './dialect.ts'
 import { ENGINE } from './errors.ts'
-import { refuseOther } from './select.ts'
-import type { Signer } from './token.ts'
-import { readRows, type Field, type Parameter, type WireRow } from './values.ts'
+import { findSelectViolation } from './select.ts'
+import type { BigquerySigner } from './token.ts'
+import { readRows, type BigqueryField, type BigqueryParameter, type BigqueryRow } from './values.ts'
 
 /** A query with its parameters by position. */
-export interface Statement {
+export interface BigqueryStatement {
   text: string
-  values: readonly Parameter[]
+  values: readonly BigqueryParameter[]
   /** Where it runs; BigQuery finds out by the tables it names unless told. */
   location?: string
 }
@@ -25,10 +25,13 @@ export interface Statement {
  * A statement as BigQuery takes it.
  * @throws ConnectorError of kind `invalid-query` for a value that cannot be bound, and for all but one query
  */
-export function prepare(statement: Sql, location?: string): Statement {
+export function prepareStatement(statement: Sql, location?: string): BigqueryStatement {
   try {
-    const { text, values } = bigqueryDialect.render(statement) as { text: string; values: Parameter[] }
-    const refusal = refuseOther(text)
+    const { text, values } = bigqueryDialect.render(statement) as {
+      text: string
+      values: BigqueryParameter[]
+    }
+    const refusal = findSelectViolation(text)
     if (refusal !== null) throw new TypeError(refusal)
     return { text, values, location }
   } catch (cause) {
@@ -38,11 +41,11 @@ export function prepare(statement: Sql, location?: string): Statement {
 }
 
 /** https://cloud.google.com/bigquery/docs/reference/rest/v2/jobs/query#response-body */
-interface Reply {
+interface BigqueryReply {
   jobComplete?: boolean
   jobReference?: { jobId?: string; location?: string }
-  schema?: { fields?: Field[] }
-  rows?: WireRow[]
+  schema?: { fields?: BigqueryField[] }
+  rows?: BigqueryRow[]
   totalRows?: string
   pageToken?: string
   errors?: { reason?: string; message?: string }[]
@@ -57,14 +60,14 @@ const FIRST_WAIT_MS = 1_000
 const NEXT_WAIT_MS = 10_000
 
 /** Reasons for which BigQuery asks to be asked again, and pauses before it is, in ms. */
-const PASSING =
+const TRANSIENT_REASON =
   /^(rateLimitExceeded|jobRateLimitExceeded|backendError|internalError|jobBackendError|jobInternalError)$/
 const RETRY_PAUSES_MS: readonly number[] = [500, 2000]
 
 /** What is known of a statement's result while it is read. */
-interface Result {
+interface BigqueryResult {
   maxResults: number | undefined
-  fields: Field[]
+  fields: BigqueryField[]
   /** Rows so far. */
   seen: number
 }
@@ -81,34 +84,38 @@ export function projectPath({ project_id: project }: BigqueryConfig): string {
  *
  * Results come from BigQuery's cache where no table has changed since, which costs nothing and gives the same.
  */
-export function statementApi(http: Http, config: BigqueryConfig, sign: Signer): StatementApi<Statement> {
+export function makeBigqueryApi(
+  http: RestClient,
+  config: BigqueryConfig,
+  sign: BigquerySigner,
+): StatementApi<BigqueryStatement> {
   const project = projectPath(config)
   /** By the job's id: a late reply of a statement that was given up must not be read as the next one's. */
-  const results = new Map<string, Result>()
+  const results = new Map<string, BigqueryResult>()
 
-  function progress(body: unknown, maxResults: number | undefined): Progress {
-    const { jobReference, jobComplete, schema, errors: [failure] = [] } = (body ?? {}) as Reply
+  function readProgress(body: unknown, maxResults: number | undefined): StatementProgress {
+    const { jobReference, jobComplete, schema, errors: [failure] = [] } = (body ?? {}) as BigqueryReply
     if (jobReference?.jobId === undefined) throw new RestFailure(200, { code: 'NO_BIGQUERY' })
     const id = `${jobReference.location ?? ''}/${jobReference.jobId}`
-    const result: Result = { maxResults, fields: schema?.fields ?? [], seen: 0 }
+    const result: BigqueryResult = { maxResults, fields: schema?.fields ?? [], seen: 0 }
     results.set(id, result)
     if (jobComplete !== true) return { id }
     // Every query has columns: without them it failed, and no rows would be taken for none found.
     if (result.fields.length === 0) {
       throw new RestFailure(200, { code: failure?.reason ?? 'NO_BIGQUERY', message: failure?.message })
     }
-    return { id, first: page(result, body as Reply) }
+    return { id, first: readPage(result, body as BigqueryReply) }
   }
 
-  function page(result: Result, { rows = [], totalRows, pageToken }: Reply): Page {
+  function readPage(result: BigqueryResult, { rows = [], totalRows, pageToken }: BigqueryReply): RowPage {
     result.seen += rows.length
     // Without this, rows that were lost on the way would be rows that there are not.
     if (!pageToken && result.seen !== Number(totalRows)) throw new RestFailure(200, { code: 'INCOMPLETE' })
     return { rows: readRows(result.fields, rows), ...(pageToken && { next: pageToken }) }
   }
 
-  async function ask(id: string, query: Record<string, string | number>, signal: AbortSignal) {
-    const { jobId, location } = jobOf(id)
+  async function getResults(id: string, query: Record<string, string | number>, signal: AbortSignal) {
+    const { jobId, location } = parseJobId(id)
     const { maxResults } = resultOf(id)
     const { body } = await http.send({
       method: 'GET',
@@ -125,13 +132,13 @@ export function statementApi(http: Http, config: BigqueryConfig, sign: Signer): 
     return body
   }
 
-  function resultOf(id: string): Result {
+  function resultOf(id: string): BigqueryResult {
     const result = results.get(id)
     if (!result) throw new TypeError(`The job ${id} is not one of this session.`)
     return result
   }
 
-  async function hand(body: object): Promise<unknown> {
+  async function submit(body: object): Promise<unknown> {
     for (const pause of [...RETRY_PAUSES_MS, null]) {
       try {
         // An id of its own for each try: what failed is not to be answered again.
@@ -140,7 +147,7 @@ export function statementApi(http: Http, config: BigqueryConfig, sign: Signer): 
           await http.send({ method: 'POST', path: `${project}/queries`, body: given, isRepeatable: true })
         ).body
       } catch (error) {
-        const isPassing = error instanceof RestFailure && PASSING.test(error.code)
+        const isPassing = error instanceof RestFailure && TRANSIENT_REASON.test(error.code)
         if (pause === null || !isPassing) throw error
         await sleep(pause)
       }
@@ -149,10 +156,10 @@ export function statementApi(http: Http, config: BigqueryConfig, sign: Signer): 
   }
 
   return {
-    async start({ text, values, location }, { timeoutMs, maxRows }: Limits) {
+    async start({ text, values, location }, { timeoutMs, maxRows }: StatementLimits) {
       const maxResults = maxRows === undefined ? undefined : Math.max(1, maxRows)
       const { dataset, maximum_bytes_billed: mostBytes } = config
-      const reply = await hand({
+      const reply = await submit({
         query: text,
         useLegacySql: false,
         ...(values.length > 0 && { parameterMode: 'POSITIONAL', queryParameters: values }),
@@ -169,16 +176,16 @@ export function statementApi(http: Http, config: BigqueryConfig, sign: Signer): 
         connectionProperties: [{ key: 'time_zone', value: 'UTC' }],
         labels: { tool: 'tidemark' },
       })
-      return progress(reply, maxResults)
+      return readProgress(reply, maxResults)
     },
     async poll(id, signal) {
-      return progress(await ask(id, { timeoutMs: NEXT_WAIT_MS }, signal), resultOf(id).maxResults)
+      return readProgress(await getResults(id, { timeoutMs: NEXT_WAIT_MS }, signal), resultOf(id).maxResults)
     },
     async page(id, next, signal) {
-      return page(resultOf(id), (await ask(id, { pageToken: next }, signal)) as Reply)
+      return readPage(resultOf(id), (await getResults(id, { pageToken: next }, signal)) as BigqueryReply)
     },
     async cancel(id) {
-      const { jobId, location } = jobOf(id)
+      const { jobId, location } = parseJobId(id)
       await http.send({
         method: 'POST',
         path: `${project}/jobs/${encodeURIComponent(jobId)}/cancel`,
@@ -191,7 +198,7 @@ export function statementApi(http: Http, config: BigqueryConfig, sign: Signer): 
 }
 
 /** A job is known by its id and its location. */
-function jobOf(id: string): { jobId: string; location: { location?: string } } {
+function parseJobId(id: string): { jobId: string; location: { location?: string } } {
   const slash = id.indexOf('/')
   const location = id.slice(0, slash)
   return { jobId: id.slice(slash + 1), location: location === '' ? {} : { location } }

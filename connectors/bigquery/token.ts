@@ -3,9 +3,9 @@ import jwt from 'jsonwebtoken'
 import type { ServiceAccount } from './config.ts'
 
 /** Seconds that a token is good for; Google takes at most an hour. */
-const LIFETIME_S = 59 * 60
+const LIFETIME_SECONDS = 59 * 60
 /** Seconds before its end at which a token is replaced. */
-const RENEW_S = 5 * 60
+const RENEWAL_SECONDS = 5 * 60
 
 /** What a token may be used for. https://developers.google.com/identity/protocols/oauth2/scopes#bigquery */
 const SCOPES = {
@@ -16,7 +16,7 @@ const SCOPES = {
 } as const
 
 /** The `authorization` header for a purpose. */
-export type Signer = (purpose: keyof typeof SCOPES) => string
+export type BigquerySigner = (purpose: keyof typeof SCOPES) => string
 
 /**
  * Signs requests with tokens made here with the account's key, which BigQuery takes as they are
@@ -24,7 +24,7 @@ export type Signer = (purpose: keyof typeof SCOPES) => string
  * authorization server, and so not of a `token_uri`.
  * @param now milliseconds since 1970
  */
-export function makeSigner(account: ServiceAccount, now = Date.now): Signer {
+export function makeBigquerySigner(account: ServiceAccount, now = Date.now): BigquerySigner {
   const key = createPrivateKey(account.private_key)
   const tokens = new Map<string, { header: string; renewAt: number }>()
   return purpose => {
@@ -32,12 +32,12 @@ export function makeSigner(account: ServiceAccount, now = Date.now): Signer {
     if (known && now() < known.renewAt) return known.header
     const iat = Math.floor(now() / 1000)
     const { client_email: email } = account
-    const claims = { iss: email, sub: email, scope: SCOPES[purpose], iat, exp: iat + LIFETIME_S }
+    const claims = { iss: email, sub: email, scope: SCOPES[purpose], iat, exp: iat + LIFETIME_SECONDS }
     const token = jwt.sign(claims, key, {
       algorithm: 'RS256',
       ...(account.private_key_id !== undefined && { keyid: account.private_key_id }),
     })
-    const signed = { header: `Bearer ${token}`, renewAt: now() + (LIFETIME_S - RENEW_S) * 1000 }
+    const signed = { header: `Bearer ${token}`, renewAt: now() + (LIFETIME_SECONDS - RENEWAL_SECONDS) * 1000 }
     tokens.set(purpose, signed)
     return signed.header
   }

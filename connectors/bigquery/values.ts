@@ -1,7 +1,7 @@
 import type { Row, Value } from '../connector.ts'
 
 /** A query parameter by its position. https://cloud.google.com/bigquery/docs/reference/rest/v2/QueryParameter */
-export interface Parameter {
+export interface BigqueryParameter {
   parameterType: { type: string }
   parameterValue: { value: string }
 }
@@ -17,7 +17,7 @@ const MAX_BIGNUMERIC = 10n ** 38n
  * without its zone: as a TIMESTAMP it could not be compared with a DATETIME.
  * @throws TypeError for what cannot be bound
  */
-export function toParameter(value: unknown): Parameter | null {
+export function toParameter(value: unknown): BigqueryParameter | null {
   switch (typeof value) {
     case 'undefined':
       return null
@@ -36,7 +36,7 @@ export function toParameter(value: unknown): Parameter | null {
   }
 }
 
-function objectParameter(value: object | null): Parameter | null {
+function objectParameter(value: object | null): BigqueryParameter | null {
   if (value === null) return null
   if (value instanceof Date)
     return parameter('STRING', value.toISOString().replace('T', ' ').replace('Z', ''))
@@ -54,49 +54,49 @@ function integerType(value: bigint): string {
   return size < MAX_NUMERIC ? 'NUMERIC' : 'BIGNUMERIC'
 }
 
-function parameter(type: string, value: string): Parameter {
+function parameter(type: string, value: string): BigqueryParameter {
   return { parameterType: { type }, parameterValue: { value } }
 }
 
 /** A column of a result, or a field of one. https://cloud.google.com/bigquery/docs/reference/rest/v2/tables */
-export interface Field {
+export interface BigqueryField {
   name: string
   type: string
   mode?: string
-  fields?: Field[]
+  fields?: BigqueryField[]
 }
 
 /** A row as replies have it. */
-export interface WireRow {
+export interface BigqueryRow {
   f: { v: unknown }[]
 }
 
 /** How texts of replies become values, by type; every other type stays text. */
-const PARSERS: Readonly<Record<string, (text: string) => Value>> = {
-  INTEGER: integer,
-  INT64: integer,
-  FLOAT: float,
-  FLOAT64: float,
+const READERS: Readonly<Record<string, (text: string) => Value>> = {
+  INTEGER: readInteger,
+  INT64: readInteger,
+  FLOAT: readFloat,
+  FLOAT64: readFloat,
   BOOLEAN: text => text === 'true',
   BOOL: text => text === 'true',
   BYTES: text => Uint8Array.from(Buffer.from(text, 'base64')),
   // Microseconds since 1970, as asked for by formatOptions.
   TIMESTAMP: text => new Date(Math.floor(Number(text) / 1000)),
   DATETIME: text => new Date(`${text.replace(/(\.\d{3})\d+$/, '$1')}Z`),
-  JSON: json,
+  JSON: readJson,
 }
 
-function integer(text: string): Value {
+function readInteger(text: string): Value {
   const number = Number(text)
   return Number.isSafeInteger(number) ? number : text
 }
 
-function float(text: string): Value {
+function readFloat(text: string): Value {
   if (/^[+-]?inf(inity)?$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity
   return Number(text)
 }
 
-function json(text: string): Value {
+function readJson(text: string): Value {
   try {
     return JSON.parse(text) as Value
   } catch {
@@ -105,11 +105,11 @@ function json(text: string): Value {
 }
 
 /** The rows of a page by the schema of its result. */
-export function readRows(fields: readonly Field[], rows: readonly WireRow[]): Row[] {
+export function readRows(fields: readonly BigqueryField[], rows: readonly BigqueryRow[]): Row[] {
   return rows.map(row => readRecord(fields, row))
 }
 
-function readRecord(fields: readonly Field[], { f: cells }: WireRow): Row {
+function readRecord(fields: readonly BigqueryField[], { f: cells }: BigqueryRow): Row {
   const row: Row = {}
   for (const [index, field] of fields.entries()) {
     const value = readCell(field, cells[index]?.v)
@@ -122,14 +122,14 @@ function readRecord(fields: readonly Field[], { f: cells }: WireRow): Row {
 
 const OWN = { enumerable: true, configurable: true, writable: true }
 
-function readCell(field: Field, cell: unknown): Value {
+function readCell(field: BigqueryField, cell: unknown): Value {
   if (cell === null || cell === undefined) return null
   if (field.mode === 'REPEATED') {
     const element = { ...field, mode: 'NULLABLE' }
     return (cell as { v: unknown }[]).map(({ v }) => readCell(element, v))
   }
   if (field.type === 'RECORD' || field.type === 'STRUCT')
-    return readRecord(field.fields ?? [], cell as WireRow)
-  const parse = Object.hasOwn(PARSERS, field.type) ? PARSERS[field.type] : undefined
+    return readRecord(field.fields ?? [], cell as BigqueryRow)
+  const parse = Object.hasOwn(READERS, field.type) ? READERS[field.type] : undefined
   return parse ? parse(String(cell)) : String(cell)
 }

@@ -96,7 +96,7 @@ export const dialectGroups: readonly Group[] = [
       await kit.holds(t, 'a text that is written out comes back', () =>
         kit.session(async connection => {
           const columns = HOSTILE_TEXTS.map(
-            (text, index) => sql`${dialect.literal(text)} as ${raw(`v${index}`)}`,
+            (text, index) => sql`${dialect.textLiteral(text)} as ${raw(`v${index}`)}`,
           )
           const [row] = await connection.query(sql`select ${join(columns)}`, QUICK)
           assert.deepEqual(Object.values(row ?? {}), HOSTILE_TEXTS)

@@ -40,7 +40,7 @@ export const momentsGroup: Group = {
       for (const table of ['conformance_values', 'conformance_types']) {
         for (const column of await columnsOf(kit, table)) {
           if (column.name === 'timestamptz_value') continue
-          assert.equal(kit.connector.dialect.isMoment(column), false, column.type)
+          assert.equal(kit.connector.dialect.isInstant(column), false, column.type)
         }
       }
     })
@@ -65,7 +65,7 @@ function newestOf(kit: Kit, type: keyof typeof NEWEST): Sql {
 
 /** The moment of a value that arrived, by the rule of the dialect. */
 function momentOf(kit: Kit, column: ColumnInfo, value: Value | undefined): Value | undefined {
-  if (!(value instanceof Date) || kit.connector.dialect.isMoment(column)) return value
+  if (!(value instanceof Date) || kit.connector.dialect.isInstant(column)) return value
   return new Date(value.getTime() - AHEAD)
 }
 

@@ -22,7 +22,7 @@ export const partialGroups: readonly Group[] = [
         'an introspection that is given up rejects, and the session goes on or is closed',
         () => giveUp(kit, whole),
       )
-      const promises = await kit.session(async ({ hidden }) => hidden !== undefined)
+      const promises = await kit.session(async ({ findHiddenTables: hidden }) => hidden !== undefined)
       const absent = promises ? undefined : 'the engine tells of no hidden tables'
       await kit.holds(t, 'a table that was dropped is not hidden', () => dropTable(kit), absent)
       const { hides } = kit.fixture
@@ -49,7 +49,9 @@ export const partialGroups: readonly Group[] = [
         async () => loseColumns(kit, await hidesColumns!()),
         hidesColumns ? undefined : 'the fixture has no rights on columns',
       )
-      const asksForColumns = await kit.session(async ({ hiddenParts }) => hiddenParts !== undefined)
+      const asksForColumns = await kit.session(
+        async ({ findHiddenParts: hiddenParts }) => hiddenParts !== undefined,
+      )
       await kit.holds(
         t,
         'a column that was dropped is not hidden',
@@ -133,7 +135,7 @@ async function loseColumns(kit: Kit, { table, config }: PartlyHidden): Promise<v
     if (missingColumns.length + missingKeys.length === 0) return
     const { catalog, schema, name } = table
     const answer = await settled(
-      connection.hiddenParts?.([{ catalog, schema, name, missingColumns }]) ?? Promise.resolve(undefined),
+      connection.findHiddenParts?.([{ catalog, schema, name, missingColumns }]) ?? Promise.resolve(undefined),
     )
     const parts = answer?.get(tablePath(table))
     assert.deepEqual(parts?.columns, missingColumns, 'the missing columns are hidden')
@@ -156,7 +158,9 @@ async function dropColumn(kit: Kit): Promise<void> {
   await fixture.execute(`create table ${table} (${columns.join(', ')})`)
   await fixture.execute(`alter table ${table} drop column ${kit.text(kit.quote('dropped'))}`)
   await kit.session(async connection => {
-    const ask = async (table: ReducedTable[]) => [...((await settled(connection.hiddenParts!(table))) ?? [])]
+    const ask = async (table: ReducedTable[]) => [
+      ...((await settled(connection.findHiddenParts!(table))) ?? []),
+    ]
     assert.deepEqual(await ask([{ ...ref, missingColumns: ['dropped', `it's "no" \`column\``] }]), [])
     const elsewhere = { ...ref, catalog: 'no_such_catalog', missingColumns: ['kept'] }
     assert.deepEqual(await ask([elsewhere]), [], 'nor what the configuration does not mean')
@@ -165,5 +169,5 @@ async function dropColumn(kit: Kit): Promise<void> {
 }
 
 async function hiddenOf(connection: Connection, tables: TableRef[]): Promise<Map<string, ConnectorError>> {
-  return (await settled(connection.hidden?.(tables) ?? Promise.resolve(undefined))) ?? new Map()
+  return (await settled(connection.findHiddenTables?.(tables) ?? Promise.resolve(undefined))) ?? new Map()
 }

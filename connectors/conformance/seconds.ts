@@ -52,7 +52,7 @@ export const secondsGroup: Group = {
       if (!type) return
       const rows = await kit.session(connection =>
         connection.query(
-          sql`select ${kit.connector.dialect.seconds(kit.quote(`${type}_value`))} as ${kit.quote('seconds')} from ${kit.table('conformance_types')} where ${kit.quote('id')} = ${2}`,
+          sql`select ${kit.connector.dialect.epochSeconds(kit.quote(`${type}_value`))} as ${kit.quote('seconds')} from ${kit.table('conformance_types')} where ${kit.quote('id')} = ${2}`,
           QUICK,
         ),
       )
@@ -71,7 +71,7 @@ const EXPECTED = {
 /** Every moment of a type with its seconds, and those at which its periods begin. */
 function read(kit: Kit, type: (typeof TYPES)[number]): Promise<Row[]> {
   const column = kit.quote(`${type}_value`)
-  const seconds = kit.connector.dialect.seconds(column)
+  const seconds = kit.connector.dialect.epochSeconds(column)
   const periods = PERIODS.map(
     (period, index) => sql`${seconds} - mod(${seconds}, ${raw(String(period))}) as ${kit.quote(`p${index}`)}`,
   )

@@ -3,7 +3,7 @@ import { join, raw, sql, type Sql } from '../sql.ts'
 import { databricksDialect } from './dialect.ts'
 
 /** What is to be read of the catalog. */
-export interface Reach {
+export interface DatabricksScope {
   /** Only this catalog; without it all that the token may see. */
   catalog?: string
   /** Absent means all tables. */
@@ -11,23 +11,23 @@ export interface Reach {
 }
 
 /** One of several parts of the tables, told apart by a hash of their names. */
-export interface Share {
+export interface CatalogShare {
   index: number
   of: number
 }
 
 /** Above this many names a scope is read by its schemas, and the rest left out afterwards. */
-const MOST_NAMES = 100
+const MAX_NAMES = 100
 
 /** Catalogs that Databricks itself puts into every workspace, unless one is asked for by name. */
-const OWN_CATALOGS = ['system', 'samples', '__databricks_internal']
+const SYSTEM_CATALOGS = ['system', 'samples', '__databricks_internal']
 
 /**
  * How many relations the catalog tells: `tables`.
  * https://docs.databricks.com/sql/language-manual/sql-ref-information-schema.html
  */
-export function countQuery(reach: Reach): Sql {
-  return sql`select count(*) as tables from ${relation(reach, 'tables')} t where ${within(reach, 't')}`
+export function countQuery(reach: DatabricksScope): Sql {
+  return sql`select count(*) as tables from ${informationSchemaView(reach, 'tables')} t where ${scopeCondition(reach, 't')}`
 }
 
 /**
@@ -35,9 +35,9 @@ export function countQuery(reach: Reach): Sql {
  * without its columns. Rows are `part` (table, column, key), the table's `catalog_name`, `schema_name` and
  * `table_name`, and what the part has.
  */
-export function catalogQuery(reach: Reach, share: Share): Sql {
-  const of = (name: string) => relation(reach, name)
-  const where = (alias: string) => sql`${within(reach, alias)}${part(alias, share)}`
+export function catalogQuery(reach: DatabricksScope, share: CatalogShare): Sql {
+  const of = (name: string) => informationSchemaView(reach, name)
+  const where = (alias: string) => sql`${scopeCondition(reach, alias)}${shareCondition(alias, share)}`
   return sql`
     select 'table' as part,
       t.table_catalog as catalog_name, t.table_schema as schema_name, t.table_name,
@@ -74,36 +74,36 @@ export function catalogQuery(reach: Reach, share: Share): Sql {
 }
 
 /** The information schema of `system` tells of all catalogs, each other one of its own. */
-function relation({ catalog = 'system' }: Reach, name: string): Sql {
+function informationSchemaView({ catalog = 'system' }: DatabricksScope, name: string): Sql {
   return sql`${databricksDialect.quote(catalog)}.information_schema.${raw(name)}`
 }
 
-function within({ catalog, tables }: Reach, alias: string): Sql {
+function scopeCondition({ catalog, tables }: DatabricksScope, alias: string): Sql {
   const at = raw(alias)
   const conditions = [
     sql`${at}.table_schema <> 'information_schema'`,
     // The information schema of `system` is that of all catalogs also where `system` itself is asked for.
     catalog === undefined
-      ? sql`${at}.table_catalog not in (${list(OWN_CATALOGS)})`
+      ? sql`${at}.table_catalog not in (${valueList(SYSTEM_CATALOGS)})`
       : sql`${at}.table_catalog = ${catalog}`,
   ]
   if (tables) {
     const schemas = unique(tables.map(({ schema }) => schema))
     const names = unique(tables.map(({ name }) => name))
     // A bound on rows only; what is told exactly is left to the reader.
-    if (schemas.length <= MOST_NAMES) conditions.push(sql`${at}.table_schema in (${list(schemas)})`)
-    if (names.length <= MOST_NAMES) conditions.push(sql`${at}.table_name in (${list(names)})`)
+    if (schemas.length <= MAX_NAMES) conditions.push(sql`${at}.table_schema in (${valueList(schemas)})`)
+    if (names.length <= MAX_NAMES) conditions.push(sql`${at}.table_name in (${valueList(names)})`)
   }
   return join(conditions, ' and ')
 }
 
-function part(alias: string, { index, of }: Share): Sql {
+function shareCondition(alias: string, { index, of }: CatalogShare): Sql {
   const at = raw(alias)
   if (of === 1) return raw('')
   return sql` and pmod(hash(${at}.table_schema, ${at}.table_name), ${raw(String(of))}) = ${raw(String(index))}`
 }
 
-function list(texts: readonly string[]): Sql {
+function valueList(texts: readonly string[]): Sql {
   return join(texts.map(text => sql`${text}`))
 }
 

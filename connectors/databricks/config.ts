@@ -63,6 +63,6 @@ export const databricksConfig = Joi.object<DatabricksConfig>({
 })
 
 /** The id of the warehouse that a configuration names. */
-export function warehouseOf({ http_path: path }: DatabricksConfig): string {
+export function warehouseId({ http_path: path }: DatabricksConfig): string {
   return WAREHOUSE_PATH.exec(path)?.[1] ?? ''
 }

@@ -2,21 +2,21 @@ import { datePattern } from '../dates.ts'
 import { defineDialect, percentileFraction } from '../dialect.ts'
 import { databricksLexicon } from './lexicon.ts'
 import { raw, sql, type Sql } from '../sql.ts'
-import { toWire, type Wire } from './values.ts'
+import { toDatabricksValue, type DatabricksValue } from './values.ts'
 
 /** A named parameter of the Statement Execution API; one without a value is NULL. */
-export interface Parameter {
+export interface DatabricksParameter {
   name: string
   value?: string
   type?: string
 }
 
 /** A statement of more parameters is refused: Databricks takes 256. */
-const MOST_PARAMETERS = 256
+const MAX_PARAMETERS = 256
 /** How many values share one parameter where there are more. */
-const PACK = 100
+const VALUES_PER_PARAMETER = 100
 
-const NULL: Wire = { value: null, type: null }
+const NULL_VALUE: DatabricksValue = { value: null, type: null }
 
 /**
  * Databricks SQL's differences to ANSI SQL (https://docs.databricks.com/sql/language-manual).
@@ -35,14 +35,14 @@ export const databricksDialect = defineDialect({
   matches: (value, pattern) => sql`regexp_like(${value}, ${pattern})`,
   parsesAsDate: (value, format) => sql`regexp_like(${value}, ${strictEnd(datePattern(format))})`,
   // A backslash begins an escape, and two quotes in a row end one text and begin the next.
-  literal: text => raw(`'${text.replaceAll(/[\\']/g, '\\$&')}'`),
+  textLiteral: text => raw(`'${text.replaceAll(/[\\']/g, '\\$&')}'`),
   percentile: (value, fraction) => sql`percentile(cast(${value} as double), ${percentileFraction(fraction)})`,
   asText: value => sql`cast(${value} as string)`,
-  seconds,
+  epochSeconds: epochSeconds,
   // As TIMESTAMP_LTZ it is written too; a TIMESTAMP_NTZ has no zone.
-  isMoment: ({ type }) => /^timestamp\b/.test(type),
-  isSingle: ({ type }) => type === 'float',
-  asSingle: value => sql`cast(${value} as float)`,
+  isInstant: ({ type }) => /^timestamp\b/.test(type),
+  isFloat32: ({ type }) => type === 'float',
+  asFloat32: value => sql`cast(${value} as float)`,
   render,
   limits: { columns: 500, values: 2000 },
 })
@@ -55,7 +55,7 @@ function quote(identifier: string): Sql {
  * A value without a zone becomes the moment at which clocks of the warehouse's zone show it; what they are ahead of
  * UTC is given back.
  */
-function seconds(value: Sql): Sql {
+function epochSeconds(value: Sql): Sql {
   const moment = sql`cast(${value} as timestamp)`
   return sql`unix_seconds(case when typeof(${value}) = 'timestamp' then ${moment} else from_utc_timestamp(${moment}, current_timezone()) end)`
 }
@@ -66,12 +66,15 @@ function strictEnd(pattern: string): string {
 }
 
 /** The text with named parameters, of which several values share one where they are too many. */
-function render(statement: Sql): { text: string; values: Parameter[] } {
-  const wires = statement.values.map(toWire)
-  return wires.length > MOST_PARAMETERS ? packed(statement, wires) : direct(statement, wires)
+function render(statement: Sql): { text: string; values: DatabricksParameter[] } {
+  const wires = statement.values.map(toDatabricksValue)
+  return wires.length > MAX_PARAMETERS ? renderPacked(statement, wires) : renderDirect(statement, wires)
 }
 
-function direct(statement: Sql, wires: readonly Wire[]): { text: string; values: Parameter[] } {
+function renderDirect(
+  statement: Sql,
+  wires: readonly DatabricksValue[],
+): { text: string; values: DatabricksParameter[] } {
   const { text } = statement.render(position => {
     const name = `:p${position}`
     return wires[position - 1]?.type === 'BINARY' ? `unhex(${name})` : name
@@ -88,22 +91,25 @@ function direct(statement: Sql, wires: readonly Wire[]): { text: string; values:
  * Numbers are written out, as they can hold nothing else; of the others a hundred share a parameter, which is a
  * JSON array of texts. Databricks takes it apart once, before it looks at rows.
  */
-function packed(statement: Sql, wires: readonly Wire[]): { text: string; values: Parameter[] } {
+function renderPacked(
+  statement: Sql,
+  wires: readonly DatabricksValue[],
+): { text: string; values: DatabricksParameter[] } {
   const shared: (string | null)[] = []
   const { text } = statement.render(position => {
-    const { value, type } = wires[position - 1] ?? NULL
+    const { value, type } = wires[position - 1] ?? NULL_VALUE
     if (value === null) return 'null'
     // In parentheses, because a minus before a minus begins a comment.
     if (type === 'BIGINT') return `(${value})`
     const place = shared.push(value)
-    const [pack, index] = [Math.ceil(place / PACK), ((place - 1) % PACK) + 1]
+    const [pack, index] = [Math.ceil(place / VALUES_PER_PARAMETER), ((place - 1) % VALUES_PER_PARAMETER) + 1]
     const element = `element_at(from_json(:p${pack}, 'array<string>'), ${index})`
     if (type === 'BINARY') return `unhex(${element})`
     return type === null || type === 'STRING' ? element : `cast(${element} as ${type})`
   })
-  const values = Array.from({ length: Math.ceil(shared.length / PACK) }, (_, index) => ({
+  const values = Array.from({ length: Math.ceil(shared.length / VALUES_PER_PARAMETER) }, (_, index) => ({
     name: `p${index + 1}`,
-    value: JSON.stringify(shared.slice(index * PACK, (index + 1) * PACK)),
+    value: JSON.stringify(shared.slice(index * VALUES_PER_PARAMETER, (index + 1) * VALUES_PER_PARAMETER)),
     type: 'STRING',
   }))
   return { text, values }

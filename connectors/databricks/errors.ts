@@ -1,65 +1,65 @@
 import { ConnectorError, type ConnectorErrorKind, type ErrorRule } from '../errors.ts'
-import { restError, RestFailure } from '../rest/errors.ts'
+import { classifyRestError, RestFailure } from '../rest/errors.ts'
 
 /** The code of a result that does not fit into replies. */
-export const TOO_LARGE = 'RESULT_TOO_LARGE'
+export const REPLY_TOO_LARGE = 'RESULT_TOO_LARGE'
 
 /**
  * What a request is refused with, by the codes of the API (https://docs.databricks.com/api/workspace/introduction),
  * and a statement that never began. Some are told by their messages alone, and the message of a statement's own
  * error can quote names and values that read like them: no rule here is for those.
  */
-const REFUSALS: readonly ErrorRule[] = [
+const REQUEST_RULES: readonly ErrorRule[] = [
   {
     kind: 'network',
     message: /IP access list|blocked by Databricks IP ACL/i,
-    say: "The workspace lets only listed addresses in: add this server's address to its IP access list.",
+    hint: "The workspace lets only listed addresses in: add this server's address to its IP access list.",
   },
   {
     kind: 'credentials',
     code: /^(UNAUTHENTICATED|HTTP_401|401|INVALID_TOKEN)$/,
-    say: 'Databricks does not take the token: check access_token, and whether it has run out or was revoked.',
+    hint: 'Databricks does not take the token: check access_token, and whether it has run out or was revoked.',
   },
   {
     kind: 'credentials',
     message: /invalid access token|token (is|has) (expired|invalid|been revoked)|credential was not sent/i,
-    say: 'Databricks does not take the token: check access_token, and whether it has run out or was revoked.',
+    hint: 'Databricks does not take the token: check access_token, and whether it has run out or was revoked.',
   },
   {
     kind: 'permission',
     message: /(not have|no|lacks?) (the )?\S* ?(permissions?|access|authoriz\w+).{0,60}(warehouse|endpoint)/i,
-    say: 'The token may not use the SQL warehouse: grant its owner CAN USE on the warehouse.',
+    hint: 'The token may not use the SQL warehouse: grant its owner CAN USE on the warehouse.',
   },
   {
     kind: 'missing-object',
     code: /^(RESOURCE_DOES_NOT_EXIST|NOT_FOUND|ENDPOINT_NOT_FOUND|INVALID_PARAMETER_VALUE|BAD_REQUEST|HTTP_404)$/,
     message: /(warehouse|endpoint).*(not found|not exist|not a valid|deleted|invalid)|No API found/is,
-    say: 'There is no such SQL warehouse in the workspace: check host and http_path.',
+    hint: 'There is no such SQL warehouse in the workspace: check host and http_path.',
   },
   {
     kind: 'missing-object',
     code: 'HTTP_404',
-    say: 'The host knows no such SQL warehouse: check host and http_path.',
+    hint: 'The host knows no such SQL warehouse: check host and http_path.',
   },
   {
     kind: 'other',
     code: 'NO_WORKSPACE',
-    say: 'The host does not answer as a Databricks workspace does: check host.',
+    hint: 'The host does not answer as a Databricks workspace does: check host.',
   },
   {
     kind: 'network',
     code: /^(REQUEST_LIMIT_EXCEEDED|RESOURCE_EXHAUSTED|429|HTTP_429)$/,
-    say: 'Databricks takes no more requests just now: try again later, or check fewer tables at once.',
+    hint: 'Databricks takes no more requests just now: try again later, or check fewer tables at once.',
   },
   {
     kind: 'network',
     code: /^(WORKSPACE_)?TEMPORARILY_UNAVAILABLE$|^SERVICE_UNDER_MAINTENANCE$/,
-    say: 'Databricks is not available just now: try again later.',
+    hint: 'Databricks is not available just now: try again later.',
   },
   {
     kind: 'network',
     message: /(warehouse|endpoint).*(stopp|not running|failed to start|cannot be started|is starting)/i,
-    say: 'The SQL warehouse does not run: start it in Databricks, or let it start by itself, and try again.',
+    hint: 'The SQL warehouse does not run: start it in Databricks, or let it start by itself, and try again.',
   },
 ]
 
@@ -68,36 +68,36 @@ const REFUSALS: readonly ErrorRule[] = [
  * (https://docs.databricks.com/error-messages/error-classes.html), and what is left of the API's codes. Rules without `say` keep the message, which
  * names the table, the column or the place in the text.
  */
-const FAILURES: readonly ErrorRule[] = [
+const STATEMENT_RULES: readonly ErrorRule[] = [
   {
     kind: 'invalid-query',
-    code: TOO_LARGE,
-    say: 'The result is larger than Databricks puts into replies (25 MiB): select fewer rows or columns.',
+    code: REPLY_TOO_LARGE,
+    hint: 'The result is larger than Databricks puts into replies (25 MiB): select fewer rows or columns.',
   },
   {
     kind: 'other',
     code: 'INCOMPLETE',
-    say: 'Databricks gave less of the result than it announced: try again.',
+    hint: 'Databricks gave less of the result than it announced: try again.',
   },
   {
     kind: 'other',
     code: 'CANCELED',
-    say: 'The statement was cancelled in Databricks: try again, or ask who cancelled it.',
+    hint: 'The statement was cancelled in Databricks: try again, or ask who cancelled it.',
   },
   {
     kind: 'other',
     code: 'CLOSED',
-    say: 'Databricks keeps the result of the statement no longer: try again.',
+    hint: 'Databricks keeps the result of the statement no longer: try again.',
   },
   {
     kind: 'timeout',
     code: /^DEADLINE_EXCEEDED$|TIMEOUT|TIMED_OUT/,
-    say: 'The statement ran over its time and was ended: allow more time, or check fewer rows or columns at once.',
+    hint: 'The statement ran over its time and was ended: allow more time, or check fewer rows or columns at once.',
   },
   {
     kind: 'timeout',
     message: /statement.*(timed out|timeout)|STATEMENT_TIMEOUT/i,
-    say: 'The statement ran over its time and was ended: allow more time, raise STATEMENT_TIMEOUT of the warehouse, or check fewer rows or columns at once.',
+    hint: 'The statement ran over its time and was ended: allow more time, raise STATEMENT_TIMEOUT of the warehouse, or check fewer rows or columns at once.',
   },
   // Before what is missing: Unity Catalog says both of what may not be seen.
   {
@@ -119,7 +119,7 @@ const FAILURES: readonly ErrorRule[] = [
   { kind: 'invalid-query', code: /^(BAD_REQUEST|HTTP_400|MALFORMED_REQUEST)$/ },
 ]
 
-const RULES: readonly ErrorRule[] = [...REFUSALS, ...FAILURES]
+const RULES: readonly ErrorRule[] = [...REQUEST_RULES, ...STATEMENT_RULES]
 
 /** What to do, added to Databricks' own message. */
 const ADVICE: Partial<Record<ConnectorErrorKind, string>> = {
@@ -128,9 +128,10 @@ const ADVICE: Partial<Record<ConnectorErrorKind, string>> = {
 }
 
 /** Classifies what a request or a statement threw. */
-export function databricksError(engine: string, thrown: unknown): ConnectorError {
-  const isFailure = thrown instanceof RestFailure && thrown.status === 200 && CONDITION.test(thrown.message)
-  const error = restError(engine, isFailure ? FAILURES : RULES, thrown)
+export function classifyDatabricksError(engine: string, thrown: unknown): ConnectorError {
+  const isFailure =
+    thrown instanceof RestFailure && thrown.status === 200 && ERROR_CONDITION.test(thrown.message)
+  const error = classifyRestError(engine, isFailure ? STATEMENT_RULES : RULES, thrown)
   const advice = ADVICE[error.kind]
   if (error === thrown || !advice || isOurs(error.message)) return error
   const { kind, code } = error
@@ -139,14 +140,14 @@ export function databricksError(engine: string, thrown: unknown): ConnectorError
 }
 
 function isOurs(message: string): boolean {
-  return RULES.some(({ say }) => say === message)
+  return RULES.some(({ hint: say }) => say === message)
 }
 
 /** A condition in brackets: `[UNRESOLVED_COLUMN.WITH_SUGGESTION]`. */
-const CONDITION = /^(?:\S*Exception: )?\[([A-Z0-9_.]+)\]/
+const ERROR_CONDITION = /^(?:\S*Exception: )?\[([A-Z0-9_.]+)\]/
 
 /** Where in the text it failed; what follows is the text, or the plan. */
-const PLACE = /(\(?\bline \d+,? pos \d+\)?)[\s\S]*$/
+const ERROR_PLACE = /(\(?\bline \d+,? pos \d+\)?)[\s\S]*$/
 
 const TOO_LARGE_MESSAGE = /inline.*(limit|exceed)|exceed.*inline|result.*(larger|size).*limit/is
 
@@ -158,10 +159,10 @@ export interface StatementStatus {
 }
 
 /** The failure of a statement, with the most exact code that its status has. */
-export function statementFailure({ error = {}, sql_state: state }: StatementStatus): RestFailure {
+export function toStatementFailure({ error = {}, sql_state: state }: StatementStatus): RestFailure {
   const { error_code: code, message = 'The statement failed.' } = error
-  const condition = TOO_LARGE_MESSAGE.test(message) ? TOO_LARGE : CONDITION.exec(message)?.[1]
-  const head = message.replace(PLACE, '$1')
+  const condition = TOO_LARGE_MESSAGE.test(message) ? REPLY_TOO_LARGE : ERROR_CONDITION.exec(message)?.[1]
+  const head = message.replace(ERROR_PLACE, '$1')
   const told = state === undefined || head.includes('SQLSTATE') ? head : `${head} SQLSTATE: ${state}`
   return new RestFailure(200, { code: condition ?? code ?? state, message: told })
 }
@@ -170,7 +171,7 @@ export function statementFailure({ error = {}, sql_state: state }: StatementStat
  * Reads the code and the message of a refused request, without the token, which some messages quote.
  * @param token the one that was sent
  */
-export function describeFailure(token: string) {
+export function makeFailureReader(token: string) {
   return (body: unknown): { code?: string; message?: string } => {
     if (typeof body !== 'object' || body === null) return {}
     const { error_code: code, message } = body as { error_code?: unknown; message?: unknown }

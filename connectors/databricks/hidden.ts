@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { tablePath, type TableRef } from '../catalog.ts'
 import type { Row } from '../connector.ts'
 import { type ConnectorError } from '../errors.ts'
-import { probeTables, refusal, unlisted } from '../hidden.ts'
+import { probeTables, findRefusal, unlistedError } from '../hidden.ts'
 import { sql, type Sql } from '../sql.ts'
 import { databricksDialect } from './dialect.ts'
 import { ENGINE } from './session.ts'
@@ -11,9 +11,10 @@ import { ENGINE } from './session.ts'
  * The error conditions of what there is not (https://docs.databricks.com/error-messages/error-classes.html); the last
  * is Spark's of a catalog that it does not know.
  */
-const GONE = /^(TABLE_OR_VIEW|SCHEMA|CATALOG)_NOT_FOUND|^NO_SUCH_CATALOG|^REQUIRES_SINGLE_PART_NAMESPACE/
+const NOT_FOUND_CODE =
+  /^(TABLE_OR_VIEW|SCHEMA|CATALOG)_NOT_FOUND|^NO_SUCH_CATALOG|^REQUIRES_SINGLE_PART_NAMESPACE/
 
-const isGone = (error: ConnectorError | null) => error !== null && GONE.test(error.code)
+const isGone = (error: ConnectorError | null) => error !== null && NOT_FOUND_CODE.test(error.code)
 
 /**
  * Of tables that the catalog no longer shows, those that may still be there. The information schema tells only what
@@ -22,13 +23,13 @@ const isGone = (error: ConnectorError | null) => error !== null && GONE.test(err
  * one for each table.
  * @param catalog the only one that is read, or undefined for all
  */
-export async function findHidden(
+export async function findHiddenTables(
   run: (statement: Sql) => Promise<Row[]>,
   catalog: string | undefined,
   tables: readonly TableRef[],
 ): Promise<Map<string, ConnectorError>> {
   const ask = (table: TableRef) =>
-    refusal(run(sql`select 1 as one from ${databricksDialect.table(table)} limit 0`))
+    findRefusal(run(sql`select 1 as one from ${databricksDialect.table(table)} limit 0`))
   const own = tables.filter(table => catalog === undefined || table.catalog === catalog)
   const found = new Map<string, ConnectorError>()
   const open: TableRef[] = []
@@ -42,7 +43,7 @@ export async function findHidden(
   }
   const probed = await probeTables(ENGINE, open, async table => {
     const error = await ask(table)
-    return isGone(error) ? null : (error ?? unlisted(ENGINE))
+    return isGone(error) ? null : (error ?? unlistedError(ENGINE))
   })
   return new Map([...found, ...probed])
 }

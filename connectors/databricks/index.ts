@@ -1,15 +1,15 @@
 import type { Connection, Connector, QueryOptions } from '../connector.ts'
-import type { Session } from '../session.ts'
+import type { EngineSession } from '../session.ts'
 import type { Sql } from '../sql.ts'
-import { testStages } from '../stages.ts'
+import { runConnectionTest } from '../stages.ts'
 import { countQuery } from './catalog-query.ts'
 import { databricksConfig, type DatabricksConfig } from './config.ts'
 import { databricksDialect } from './dialect.ts'
-import { databricksError } from './errors.ts'
-import { findHidden } from './hidden.ts'
+import { classifyDatabricksError } from './errors.ts'
+import { findHiddenTables } from './hidden.ts'
 import { introspect } from './introspect.ts'
 import { ENGINE, openSession } from './session.ts'
-import { prepare, type Statement } from './statements.ts'
+import { prepareStatement, type DatabricksStatement } from './statements.ts'
 
 export type { DatabricksConfig }
 
@@ -27,7 +27,7 @@ export function makeDatabricks({ port = 443 }: { port?: number } = {}): Connecto
   return {
     name: ENGINE,
     label: 'Databricks',
-    encrypted: true,
+    isAlwaysEncrypted: true,
     config: databricksConfig,
     dialect: databricksDialect,
     // No lastModified: last_altered is documented to be that of the definition, not of the rows. No estimates: the
@@ -45,12 +45,12 @@ export function makeDatabricks({ port = 443 }: { port?: number } = {}): Connecto
       return connection(await openSession(port, config, options), config)
     },
     test: (config, options) =>
-      testStages(
-        thrown => databricksError(ENGINE, thrown),
+      runConnectionTest(
+        thrown => classifyDatabricksError(ENGINE, thrown),
         async step => {
           const session = await openSession(port, config, options, step)
           try {
-            const counted = prepare(ENGINE, countQuery({ catalog: config.default_catalog }))
+            const counted = prepareStatement(ENGINE, countQuery({ catalog: config.default_catalog }))
             const [row] = await session.run(counted, { timeoutMs: TEST_TIMEOUT_MS, signal: options.signal })
             step('read_catalog', `The catalog has ${Number(row?.tables)} tables and views.`)
           } finally {
@@ -64,14 +64,17 @@ export function makeDatabricks({ port = 443 }: { port?: number } = {}): Connecto
 /** Databricks. */
 export const databricks: Connector<DatabricksConfig> = makeDatabricks()
 
-function connection(session: Session<Statement>, { default_catalog: catalog }: DatabricksConfig): Connection {
+function connection(
+  session: EngineSession<DatabricksStatement>,
+  { default_catalog: catalog }: DatabricksConfig,
+): Connection {
   const run = async (statement: Sql, options: QueryOptions) =>
-    session.run(prepare(ENGINE, statement), options)
+    session.run(prepareStatement(ENGINE, statement), options)
   return {
     introspect: ({ tables, signal } = {}) =>
       introspect(statement => run(statement, { timeoutMs: CATALOG_TIMEOUT_MS, signal }), { catalog, tables }),
-    hidden: tables =>
-      findHidden(statement => run(statement, { timeoutMs: PROBE_TIMEOUT_MS }), catalog, tables),
+    findHiddenTables: tables =>
+      findHiddenTables(statement => run(statement, { timeoutMs: PROBE_TIMEOUT_MS }), catalog, tables),
     query: run,
     close: () => session.close(),
   }

@@ -1,7 +1,7 @@
-import { ESCAPES, INSTEAD, SIGNS, type Lexicon } from '../lexicon.ts'
+import { BACKSLASH_ESCAPES, REPLACEMENTS, SYMBOLS, type Lexicon } from '../lexicon.ts'
 
 /** Spark keeps the backslash of these two, for the patterns of LIKE. */
-const escapes = { ...ESCAPES, '%': '\\%', _: '\\_' }
+const escapes = { ...BACKSLASH_ESCAPES, '%': '\\%', _: '\\_' }
 
 /** Databricks SQL (https://docs.databricks.com/aws/en/sql/language-manual/data-types/string-type, …/sql-ref-identifiers). */
 export const databricksLexicon: Lexicon = {
@@ -11,15 +11,33 @@ export const databricksLexicon: Lexicon = {
     // There 'it''s' is two texts in a row, which are joined; as elsewhere it is one with a quote.
     { open: quote, close: quote, doubled: true as const, escapes },
   ]),
-  names: [{ open: '`', close: '`', doubled: true }],
+  names: [{ open: '`', close: '`', allowsDoubledClose: true }],
   // https://spark.apache.org/docs/latest/configuration.html, spark.sql.variable.substitute
-  replaces: '${',
+  substitution: '${',
   lineComments: ['--'],
-  signs: ['<=>', '<<', '>>', '::', '||', '==', '->', '=>', '|>', ...SIGNS, '&', '|', '^', '~', '!', '[', ']'],
+  symbols: [
+    '<=>',
+    '<<',
+    '>>',
+    '::',
+    '||',
+    '==',
+    '->',
+    '=>',
+    '|>',
+    ...SYMBOLS,
+    '&',
+    '|',
+    '^',
+    '~',
+    '!',
+    '[',
+    ']',
+  ],
   operators: { regexp: '~', rlike: '~', div: '/', '==': '=' },
   clauses: ['interval'],
-  instead: {
-    ...INSTEAD,
+  replacements: {
+    ...REPLACEMENTS,
     ':': "get_json_object(a, '$.b') for a:b",
     '|>': 'a sub-query',
     semi: 'exists (select 1 from b where …)',

@@ -1,19 +1,19 @@
 import type { ConnectOptions, Row } from '../connector.ts'
-import { opening } from '../dial.ts'
+import { withConnectTimeout } from '../dial.ts'
 import { ConnectorError } from '../errors.ts'
 import { RestFailure } from '../rest/errors.ts'
-import { openHttp, type Http } from '../rest/http.ts'
-import { runStatement, weighed } from '../rest/statements.ts'
-import { makeSession, type Limits, type Session } from '../session.ts'
-import type { Step } from '../stages.ts'
-import { warehouseOf, type DatabricksConfig } from './config.ts'
-import { databricksError, describeFailure } from './errors.ts'
-import { statementApi, type DatabricksStatements, type Statement } from './statements.ts'
+import { openRestClient, type RestClient } from '../rest/http.ts'
+import { runStatement, countBytes } from '../rest/statements.ts'
+import { makeSession, type StatementLimits, type EngineSession } from '../session.ts'
+import type { StageReporter } from '../stages.ts'
+import { warehouseId, type DatabricksConfig } from './config.ts'
+import { classifyDatabricksError, makeFailureReader } from './errors.ts'
+import { makeDatabricksApi, type DatabricksApi, type DatabricksStatement } from './statements.ts'
 
 export const ENGINE = 'databricks'
 
 /** States of a warehouse in which statements wait. */
-const STARTS: Readonly<Record<string, string>> = {
+const WAITING_STATES: Readonly<Record<string, string>> = {
   STOPPED: 'is stopped and starts with the first statement',
   STOPPING: 'is stopping and starts again with the first statement',
   STARTING: 'is starting',
@@ -28,42 +28,46 @@ export async function openSession(
   port: number,
   config: DatabricksConfig,
   options: ConnectOptions,
-  step?: Step,
-): Promise<Session<Statement>> {
+  step?: StageReporter,
+): Promise<EngineSession<DatabricksStatement>> {
   try {
-    const http = await openHttp(
+    const http = await openRestClient(
       { engine: ENGINE, host: config.host, port },
       options,
       {
         headers: () => ({ authorization: `Bearer ${config.access_token}`, 'user-agent': 'tidemark/1.0' }),
-        describe: describeFailure(config.access_token),
+        describe: makeFailureReader(config.access_token),
       },
       step,
     )
     try {
-      const told = await readWarehouse(http, config, options)
+      const told = await describeWarehouse(http, config, options)
       step?.('sign_in', told)
     } catch (error) {
       http.close()
       throw error
     }
-    const api = statementApi(ENGINE, http, config)
-    return makeSession<Statement>({
+    const api = makeDatabricksApi(ENGINE, http, config)
+    return makeSession<DatabricksStatement>({
       engine: ENGINE,
-      classify: thrown => databricksError(ENGINE, thrown),
-      run: weighed(http, (statement, limits, signal) => run(api, statement, limits, signal)),
+      classify: thrown => classifyDatabricksError(ENGINE, thrown),
+      runWithWarehouse: countBytes(http, (statement, limits, signal) => run(api, statement, limits, signal)),
       end: async () => http.close(),
       onStatement: options.onStatement,
     })
   } catch (error) {
-    throw databricksError(ENGINE, error)
+    throw classifyDatabricksError(ENGINE, error)
   }
 }
 
 /** What is worth telling about the warehouse. */
-async function readWarehouse(http: Http, config: DatabricksConfig, options: ConnectOptions): Promise<string> {
-  const path = `/api/2.0/sql/warehouses/${encodeURIComponent(warehouseOf(config))}`
-  const { body } = await opening(ENGINE, options, signal =>
+async function describeWarehouse(
+  http: RestClient,
+  config: DatabricksConfig,
+  options: ConnectOptions,
+): Promise<string> {
+  const path = `/api/2.0/sql/warehouses/${encodeURIComponent(warehouseId(config))}`
+  const { body } = await withConnectTimeout(ENGINE, options, signal =>
     http.send({ method: 'GET', path, isRepeatable: true, signal }),
   )
   const { state } = (body ?? {}) as { state?: unknown }
@@ -71,24 +75,24 @@ async function readWarehouse(http: Http, config: DatabricksConfig, options: Conn
   if (state.startsWith('DELET')) {
     throw new RestFailure(404, { code: 'NOT_FOUND', message: 'The SQL warehouse was deleted.' })
   }
-  return `The token is good, and the SQL warehouse ${STARTS[state] ?? 'runs'}.`
+  return `The token is good, and the SQL warehouse ${WAITING_STATES[state] ?? 'runs'}.`
 }
 
 async function run(
-  api: DatabricksStatements,
-  statement: Statement,
-  limits: Limits,
+  api: DatabricksApi,
+  statement: DatabricksStatement,
+  limits: StatementLimits,
   signal: AbortSignal,
 ): Promise<Row[]> {
   try {
     return await runStatement(ENGINE, api, statement, limits, signal)
   } catch (error) {
     const isLate = error instanceof ConnectorError && error.kind === 'timeout'
-    throw isLate && api.isWaiting() ? neverBegan(error) : error
+    throw isLate && api.isWaiting() ? warehouseTimeoutError(error) : error
   }
 }
 
-function neverBegan({ code, cause }: ConnectorError): ConnectorError {
+function warehouseTimeoutError({ code, cause }: ConnectorError): ConnectorError {
   return new ConnectorError({
     kind: 'timeout',
     engine: ENGINE,

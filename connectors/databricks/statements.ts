@@ -1,70 +1,70 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConnectorError } from '../errors.ts'
 import { RestFailure } from '../rest/errors.ts'
-import type { Http } from '../rest/http.ts'
-import type { Page, Progress, StatementApi } from '../rest/statements.ts'
-import type { Limits } from '../session.ts'
-import { warehouseOf, type DatabricksConfig } from './config.ts'
+import type { RestClient } from '../rest/http.ts'
+import type { RowPage, StatementProgress, StatementApi } from '../rest/statements.ts'
+import type { StatementLimits } from '../session.ts'
+import { warehouseId, type DatabricksConfig } from './config.ts'
 import type { Sql } from '../sql.ts'
-import { databricksDialect, type Parameter } from './dialect.ts'
-import { statementFailure, type StatementStatus } from './errors.ts'
-import { readRows, type WireColumn, type WireRow } from './values.ts'
+import { databricksDialect, type DatabricksParameter } from './dialect.ts'
+import { toStatementFailure, type StatementStatus } from './errors.ts'
+import { readRows, type DatabricksColumn, type DatabricksRow } from './values.ts'
 
 /** A statement with its named parameters. */
-export interface Statement {
+export interface DatabricksStatement {
   text: string
-  values: readonly Parameter[]
+  values: readonly DatabricksParameter[]
 }
 
 /**
  * A statement as the service takes it.
  * @throws ConnectorError of kind `invalid-query` for a value that cannot be bound
  */
-export function prepare(engine: string, statement: Sql): Statement {
+export function prepareStatement(engine: string, statement: Sql): DatabricksStatement {
   try {
-    return databricksDialect.render(statement) as { text: string; values: Parameter[] }
+    return databricksDialect.render(statement) as { text: string; values: DatabricksParameter[] }
   } catch (cause) {
     const message = `The statement cannot be sent: ${(cause as Error).message}`
     throw new ConnectorError({ kind: 'invalid-query', engine, message, cause })
   }
 }
 
-interface Chunk {
-  data_array?: WireRow[]
+interface DatabricksChunk {
+  data_array?: DatabricksRow[]
   next_chunk_index?: number
 }
 
-interface Reply {
+interface DatabricksReply {
   statement_id: string
   status: StatementStatus
-  manifest?: { schema?: { columns?: WireColumn[] }; total_row_count?: number; truncated?: boolean }
-  result?: Chunk
+  manifest?: { schema?: { columns?: DatabricksColumn[] }; total_row_count?: number; truncated?: boolean }
+  result?: DatabricksChunk
 }
 
-interface Reading {
-  columns: WireColumn[]
+interface ResultProgress {
+  columns: DatabricksColumn[]
   /** Rows that were announced and have not come yet. */
   left: number
 }
 
-const PATH = '/api/2.0/sql/statements'
+const STATEMENTS_PATH = '/api/2.0/sql/statements'
 
 /**
  * How long a reply waits for the end of a statement: the least that the API takes beside not waiting at all,
  * which would cost every statement a second request. A caller who gives up waits as long for the id.
  */
-const WAIT_S = 5
+const WAIT_SECONDS = 5
 
 /** Pauses before a busy service is handed a statement again, in ms; 429 and 503 say that it was not taken. */
 const RETRY_PAUSES_MS: readonly number[] = [250, 1000, 3000]
-const NOT_TAKEN: readonly number[] = [429, 503]
+const NOT_ACCEPTED_STATUSES: readonly number[] = [429, 503]
 
 /** Pauses before looking whether a cancelled statement has ended, in ms: a cancel may be lost. */
 const CANCEL_PAUSES_MS: readonly number[] = [100, 500, 1500]
-const RUNS: readonly string[] = ['PENDING', 'RUNNING']
+const RUNNING_STATES: readonly string[] = ['PENDING', 'RUNNING']
 
 /** Statements of one session, which runs them one by one. */
-export interface DatabricksStatements extends StatementApi<Statement> {
+export interface DatabricksApi extends StatementApi<DatabricksStatement> {
   /** Whether the last statement has not begun: the warehouse has still to start, or others are before it. */
   isWaiting(): boolean
 }
@@ -78,37 +78,37 @@ export interface DatabricksStatements extends StatementApi<Statement> {
  * STATEMENT_TIMEOUT (two days unless an administrator has set less), or until Databricks gives up a statement
  * that nobody asks after, which it may after 15 minutes.
  */
-export function statementApi(engine: string, http: Http, config: DatabricksConfig): DatabricksStatements {
+export function makeDatabricksApi(engine: string, http: RestClient, config: DatabricksConfig): DatabricksApi {
   /** The result that is being read, by its statement. */
-  const results = new Map<string, Reading>()
+  const results = new Map<string, ResultProgress>()
   let isWaiting = false
 
-  function progress(body: unknown, { maxRows = Infinity }: Partial<Limits>): Progress {
-    const { statement_id: id, status, manifest = {}, result = {} } = body as Reply
+  function readProgress(body: unknown, { maxRows = Infinity }: Partial<StatementLimits>): StatementProgress {
+    const { statement_id: id, status, manifest = {}, result = {} } = body as DatabricksReply
     isWaiting = status.state === 'PENDING'
-    if (RUNS.includes(status.state)) return { id }
-    if (status.state === 'FAILED') throw statementFailure(status)
+    if (RUNNING_STATES.includes(status.state)) return { id }
+    if (status.state === 'FAILED') throw toStatementFailure(status)
     if (status.state !== 'SUCCEEDED') throw new RestFailure(200, { code: status.state })
     const { schema: { columns = [] } = {}, total_row_count: expected = 0 } = manifest
     // Cut at the limit that was asked for it is whole; cut at any other it would be half a measure.
     if (manifest.truncated && expected < maxRows) throw new RestFailure(200, { code: 'INCOMPLETE' })
     results.set(id, { columns, left: Math.min(expected, maxRows) })
-    return { id, first: page(id, result) }
+    return { id, first: readPage(id, result) }
   }
 
-  function page(id: string, { data_array: rows = [], next_chunk_index: next }: Chunk): Page {
+  function readPage(id: string, { data_array: rows = [], next_chunk_index: next }: DatabricksChunk): RowPage {
     const { columns, left } = results.get(id) ?? { columns: [], left: Infinity }
     results.set(id, { columns, left: left - rows.length })
     if (next === undefined && left > rows.length) throw new RestFailure(200, { code: 'INCOMPLETE' })
     return { rows: readRows(columns, rows), ...(next !== undefined && { next: String(next) }) }
   }
 
-  async function hand(body: object): Promise<unknown> {
+  async function submit(body: object): Promise<unknown> {
     for (const pause of [...RETRY_PAUSES_MS, null]) {
       try {
-        return (await http.send({ method: 'POST', path: PATH, body, isRepeatable: false })).body
+        return (await http.send({ method: 'POST', path: STATEMENTS_PATH, body, isRepeatable: false })).body
       } catch (error) {
-        const isTaken = !(error instanceof RestFailure && NOT_TAKEN.includes(error.status))
+        const isTaken = !(error instanceof RestFailure && NOT_ACCEPTED_STATUSES.includes(error.status))
         if (pause === null || isTaken) throw error
         await sleep(pause)
       }
@@ -119,42 +119,42 @@ export function statementApi(engine: string, http: Http, config: DatabricksConfi
   const get = (path: string, signal?: AbortSignal) =>
     http.send({ method: 'GET', path, isRepeatable: true, signal })
 
-  let limits: Partial<Limits> = {}
+  let limits: Partial<StatementLimits> = {}
   return {
     isWaiting: () => isWaiting,
     async start({ text, values }, given) {
       limits = given
       results.clear()
       isWaiting = false
-      const isBrief = given.timeoutMs <= WAIT_S * 1000
-      const reply = await hand({
-        warehouse_id: warehouseOf(config),
+      const isBrief = given.timeoutMs <= WAIT_SECONDS * 1000
+      const reply = await submit({
+        warehouse_id: warehouseId(config),
         statement: text,
         ...(config.default_catalog !== undefined && { catalog: config.default_catalog }),
         ...(values.length > 0 && { parameters: values }),
         ...(given.maxRows !== undefined && { row_limit: Math.max(1, given.maxRows) }),
         disposition: 'INLINE',
         format: 'JSON_ARRAY',
-        wait_timeout: `${WAIT_S}s`,
+        wait_timeout: `${WAIT_SECONDS}s`,
         on_wait_timeout: isBrief ? 'CANCEL' : 'CONTINUE',
       })
-      if (isBrief && (reply as Reply).status.state === 'CANCELED') throw overTime(engine)
-      return progress(reply, limits)
+      if (isBrief && (reply as DatabricksReply).status.state === 'CANCELED') throw overTime(engine)
+      return readProgress(reply, limits)
     },
     async poll(id, signal) {
-      return progress((await get(`${PATH}/${encodeURIComponent(id)}`, signal)).body, limits)
+      return readProgress((await get(`${STATEMENTS_PATH}/${encodeURIComponent(id)}`, signal)).body, limits)
     },
     async page(id, next, signal) {
-      const path = `${PATH}/${encodeURIComponent(id)}/result/chunks/${encodeURIComponent(next)}`
-      return page(id, (await get(path, signal)).body as Chunk)
+      const path = `${STATEMENTS_PATH}/${encodeURIComponent(id)}/result/chunks/${encodeURIComponent(next)}`
+      return readPage(id, (await get(path, signal)).body as DatabricksChunk)
     },
     async cancel(id) {
-      const path = `${PATH}/${encodeURIComponent(id)}`
+      const path = `${STATEMENTS_PATH}/${encodeURIComponent(id)}`
       for (const pause of CANCEL_PAUSES_MS) {
         await http.send({ method: 'POST', path: `${path}/cancel`, body: {}, isRepeatable: true })
         await sleep(pause)
-        const { status } = (await get(path)).body as Reply
-        if (!RUNS.includes(status.state)) return
+        const { status } = (await get(path)).body as DatabricksReply
+        if (!RUNNING_STATES.includes(status.state)) return
       }
     },
   }

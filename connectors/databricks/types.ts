@@ -48,7 +48,7 @@ export function canonicalType(rawType: string): string {
 }
 
 /** What a column of a type can be used for. */
-export function kindOf(type: string): ColumnKind {
+export function columnKind(type: string): ColumnKind {
   const [word = ''] = /^\w+/.exec(canonicalType(type)) ?? []
   return (Object.hasOwn(KINDS, word) ? KINDS[word] : undefined) ?? 'other'
 }

@@ -1,11 +1,11 @@
 import type { Row, Value } from '../connector.ts'
-import { kindOf } from './types.ts'
+import { columnKind } from './types.ts'
 
 /**
  * A value in the wire's form: its text, null for NULL, and its SQL type. A type of null leaves the type to
  * Databricks, which takes STRING, and casts that where another type is compared with it.
  */
-export interface Wire {
+export interface DatabricksValue {
   value: string | null
   type: string | null
 }
@@ -15,7 +15,7 @@ export interface Wire {
  * that cannot hold it: a fraction is DOUBLE, also beside integers.
  * @throws TypeError for what cannot be bound
  */
-export function toWire(value: unknown): Wire {
+export function toDatabricksValue(value: unknown): DatabricksValue {
   switch (typeof value) {
     case 'string':
       return { value, type: 'STRING' }
@@ -28,13 +28,13 @@ export function toWire(value: unknown): Wire {
     case 'undefined':
       return { value: null, type: null }
     case 'object':
-      return objectToWire(value)
+      return objectValue(value)
     default:
       throw new TypeError(`A ${typeof value} cannot be bound to a statement`)
   }
 }
 
-function objectToWire(value: object | null): Wire {
+function objectValue(value: object | null): DatabricksValue {
   if (value === null) return { value: null, type: null }
   if (value instanceof Date) return { value: value.toISOString(), type: 'TIMESTAMP' }
   if (value instanceof Uint8Array) return { value: Buffer.from(value).toString('hex'), type: 'BINARY' }
@@ -48,7 +48,7 @@ function bigintType(value: bigint): string {
 }
 
 /** A column of a result as its manifest describes it. */
-export interface WireColumn {
+export interface DatabricksColumn {
   name: string
   /** As SQL writes it: `DECIMAL(20,2)`, `TIMESTAMP_NTZ`. */
   type_text?: string
@@ -56,11 +56,11 @@ export interface WireColumn {
 }
 
 /** Rows of the format JSON_ARRAY: every value is its text, or null. */
-export type WireRow = readonly (string | null)[]
+export type DatabricksRow = readonly (string | null)[]
 
 /** Makes rows of what came over the wire. */
-export function readRows(columns: readonly WireColumn[], rows: readonly WireRow[]): Row[] {
-  const readers = columns.map(column => ({ name: column.name, read: readerOf(column) }))
+export function readRows(columns: readonly DatabricksColumn[], rows: readonly DatabricksRow[]): Row[] {
+  const readers = columns.map(column => ({ name: column.name, read: findReader(column) }))
   return rows.map(row =>
     // fromEntries makes a column called __proto__ a column.
     Object.fromEntries(
@@ -72,8 +72,8 @@ export function readRows(columns: readonly WireColumn[], rows: readonly WireRow[
   )
 }
 
-function readerOf({ type_text: text, type_name: name }: WireColumn): (text: string) => Value {
-  const kind = kindOf(text ?? name ?? '')
+function findReader({ type_text: text, type_name: name }: DatabricksColumn): (text: string) => Value {
+  const kind = columnKind(text ?? name ?? '')
   if (kind === 'integer') return readInteger
   if (kind === 'float') return Number
   if (kind === 'boolean') return readBoolean

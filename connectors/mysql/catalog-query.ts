@@ -2,13 +2,13 @@ import type { TableRef } from '../catalog.ts'
 import { join, raw, sql, type Sql } from '../sql.ts'
 
 /** More names than these are not asked for one by one: the whole database is read, and the others left out. */
-const MOST_NAMES = 1000
+const MAX_NAMES = 1000
 
 /**
  * Rows of the session's own database. MariaDB opens the tables of the catalog one by one, and only for a constant
  * schema, and best for a constant name, it opens no more than it must.
  */
-function ofScope(
+function scopeCondition(
   scope: readonly TableRef[] | undefined,
   schema: 'table_schema' | 'constraint_schema' = 'table_schema',
 ): Sql {
@@ -16,7 +16,7 @@ function ofScope(
   const names = [...new Set(scope?.map(table => table.name) ?? [])]
   // Of names that differ only by case, MariaDB would take the first for the only one.
   const different = new Set(names.map(name => name.toLowerCase())).size
-  if (names.length === 0 || names.length > MOST_NAMES || different < names.length) return own
+  if (names.length === 0 || names.length > MAX_NAMES || different < names.length) return own
   const [only] = names
   return names.length === 1
     ? sql`${own} and table_name = ${only}`
@@ -27,7 +27,7 @@ function ofScope(
 const RELATIONS = raw(`table_type in ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW')`)
 
 /** A row of `catalogQuery`; what a to f are depends on the part. */
-export interface CatalogRow {
+export interface MysqlCatalogRow {
   part: 'table' | 'column' | 'index' | 'foreign' | 'rule'
   tbl: string
   name: string
@@ -45,7 +45,7 @@ export interface CatalogRow {
  * are sent as text, which the driver would make of big ones itself, and slower.
  */
 export function catalogQuery(scope: readonly TableRef[] | undefined): Sql {
-  const tables = ofScope(scope)
+  const tables = scopeCondition(scope)
   return sql`
     select 'table' as part, table_name as tbl, table_schema as name, '0' as place,
       table_type as a, table_comment as b, cast(table_rows as char) as c, engine as d, null as e, null as f
@@ -65,7 +65,7 @@ export function catalogQuery(scope: readonly TableRef[] | undefined): Sql {
     union all
     select 'rule', table_name, constraint_name, '0',
       delete_rule, update_rule, null, null, null, null
-    from information_schema.referential_constraints where ${ofScope(scope, 'constraint_schema')}`
+    from information_schema.referential_constraints where ${scopeCondition(scope, 'constraint_schema')}`
 }
 
 /** Row estimates of some tables: `name`, `tbl`, `n`. */
@@ -73,5 +73,5 @@ export function estimatesQuery(tables: readonly TableRef[]): Sql {
   return sql`
     select table_schema as name, table_name as tbl, table_rows as n
     from information_schema.tables
-    where ${ofScope(tables)} and table_type <> 'VIEW' and table_rows is not null`
+    where ${scopeCondition(tables)} and table_type <> 'VIEW' and table_rows is not null`
 }

@@ -1,7 +1,7 @@
 import type net from 'node:net'
 import tls from 'node:tls'
 import type { Connection as Client, SslOptions } from 'mysql2'
-import { happens, reach } from '../dial.ts'
+import { waitForEvent, connectSocket } from '../dial.ts'
 import type { DriverPackage } from '../driver.ts'
 import { importDriver } from '../driver.ts'
 import type { SslMode } from '../server-config.ts'
@@ -10,45 +10,45 @@ import type { MysqlConfig } from './config.ts'
 /** mysql2 3: both servers, prepared statements, the sign-in methods of MySQL 8. */
 export const mysql2: DriverPackage = { package: 'mysql2', version: '3.24.5' }
 
-export type Driver = typeof import('mysql2')
+export type MysqlDriver = typeof import('mysql2')
 
 /** A server as it is dialled: `address` was vetted, `host` is what its certificate must be for. */
-export type Target = MysqlConfig & { address: string }
+export type MysqlTarget = MysqlConfig & { address: string }
 
 /** Says that a stage of dialling is done, with what is worth telling about it. */
 export type Step = (name: 'reach' | 'tls' | 'sign_in', told: string, status?: 'skipped') => void
 
 /** A signed-in connection. */
-export interface Line {
+export interface MysqlLink {
   client: Client
   socket: net.Socket
-  driver: Driver
+  driver: MysqlDriver
   /** As the server gives it: `8.0.36`, `10.11.6-MariaDB`. */
   version: string
   isMariadb: boolean
   encrypted: boolean
 }
 
-export async function importMysql2(engine: string): Promise<Driver> {
-  const module = await importDriver<{ default: Driver }>(engine, mysql2)
+export async function importMysql2(engine: string): Promise<MysqlDriver> {
+  const module = await importDriver<{ default: MysqlDriver }>(engine, mysql2)
   return module.default
 }
 
 /** Dials, asks for TLS as `ssl` says and signs in; no statement is sent. */
 export async function dial(
-  driver: Driver,
-  target: Target,
+  driver: MysqlDriver,
+  target: MysqlTarget,
   signal: AbortSignal,
   step: Step = () => {},
-): Promise<Line> {
-  const socket = await reach(target, signal)
+): Promise<MysqlLink> {
+  const socket = await connectSocket(target, signal)
   try {
-    const greeting = await greet(socket, signal)
+    const greeting = await readGreeting(socket, signal)
     // A server that refuses by greeting with an error is told of by mysql2, as a failure to reach it.
     if (!greeting.isError) step('reach', `${target.host}:${target.port} answers.`)
     const encrypted = target.ssl !== 'disable' && (greeting.offersTls || target.ssl !== 'prefer')
     const client = makeClient(driver, target, socket, encrypted)
-    if (encrypted) verify(client, target, () => step('tls', 'The connection is encrypted.'))
+    if (encrypted) verifyIdentity(client, target, () => step('tls', 'The connection is encrypted.'))
     else if (!greeting.isError) step('tls', 'The connection is not encrypted.', 'skipped')
     socket.resume()
     await new Promise<void>((resolve, reject) =>
@@ -66,7 +66,12 @@ export async function dial(
 }
 
 /** Options that mysql2 is given; nothing of a `connection_config` reaches it in any other way. */
-function makeClient(driver: Driver, target: Target, socket: net.Socket, encrypted: boolean): Client {
+function makeClient(
+  driver: MysqlDriver,
+  target: MysqlTarget,
+  socket: net.Socket,
+  encrypted: boolean,
+): Client {
   const client = driver.createConnection({
     stream: socket,
     host: target.host,
@@ -99,7 +104,7 @@ function makeClient(driver: Driver, target: Target, socket: net.Socket, encrypte
  * What `ssl` means, as in MySQL's own clients: up to `require` the certificate is not looked at, unless an authority
  * is given, which turns `require` into `verify-ca`. Without `ssl_ca`, Node's list of authorities is used.
  */
-function sslOptions({ ssl, ssl_ca }: Target): SslOptions {
+function sslOptions({ ssl, ssl_ca }: MysqlTarget): SslOptions {
   const verifies = ssl.startsWith('verify') || (ssl === 'require' && ssl_ca !== undefined)
   return {
     rejectUnauthorized: verifies,
@@ -109,7 +114,7 @@ function sslOptions({ ssl, ssl_ca }: Target): SslOptions {
   }
 }
 
-interface Secured {
+interface SecuredClient {
   stream: tls.TLSSocket
   startTLS(done: (error?: Error) => void): void
 }
@@ -118,18 +123,18 @@ interface Secured {
  * Looks whose certificate it is before mysql2 sends a password: mysql2 itself would compare the certificate of a
  * server that is dialled by its address with the name `localhost`.
  */
-function verify(client: Client, { host, ssl }: Target, secured: () => void): void {
-  const secure = client as unknown as Secured
+function verifyIdentity(client: Client, { host, ssl }: MysqlTarget, secured: () => void): void {
+  const secure = client as unknown as SecuredClient
   const start = secure.startTLS.bind(client)
   secure.startTLS = done =>
     start(error => {
-      const failure = error ?? (ssl === 'verify-full' ? stranger(host, secure.stream) : undefined)
+      const failure = error ?? (ssl === 'verify-full' ? identityError(host, secure.stream) : undefined)
       if (!failure) secured()
       done(failure)
     })
 }
 
-function stranger(host: string, socket: tls.TLSSocket): Error | undefined {
+function identityError(host: string, socket: tls.TLSSocket): Error | undefined {
   return tls.checkServerIdentity(host, socket.getPeerCertificate())
 }
 
@@ -140,22 +145,22 @@ interface Greeting {
 }
 
 /** A greeting has about a hundred bytes; what claims to be longer is another protocol's. */
-const LONGEST_GREETING = 4096
-const CLIENT_SSL = 0x0800
+const MAX_GREETING_BYTES = 4096
+const CLIENT_SSL_FLAG = 0x0800
 
 /**
  * Reads the server's first packet, which says what it can do, and puts it back for mysql2
  * (https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase_packets_protocol_handshake_v10.html).
  */
-async function greet(socket: net.Socket, signal: AbortSignal): Promise<Greeting> {
+async function readGreeting(socket: net.Socket, signal: AbortSignal): Promise<Greeting> {
   let seen: Buffer = Buffer.alloc(0)
   let length = 0
   do {
-    seen = Buffer.concat([seen, (await happens(socket, 'data', signal)) as Buffer])
+    seen = Buffer.concat([seen, (await waitForEvent(socket, 'data', signal)) as Buffer])
     // What comes while nobody listens would be lost.
     socket.pause()
     length = seen.length < 4 ? Infinity : 4 + seen.readUIntLE(0, 3)
-    if (length !== Infinity && length > LONGEST_GREETING) throw new Error('Not a MySQL server')
+    if (length !== Infinity && length > MAX_GREETING_BYTES) throw new Error('Not a MySQL server')
     if (seen.length < length) socket.resume()
   } while (seen.length < length)
   socket.unshift(seen)
@@ -167,7 +172,7 @@ async function greet(socket: net.Socket, signal: AbortSignal): Promise<Greeting>
   return {
     isError: false,
     version: seen.toString('latin1', 5, end),
-    offersTls: (capabilities & CLIENT_SSL) !== 0,
+    offersTls: (capabilities & CLIENT_SSL_FLAG) !== 0,
   }
 }
 
@@ -175,7 +180,11 @@ async function greet(socket: net.Socket, signal: AbortSignal): Promise<Greeting>
  * Ends what a session runs, over a connection of its own. Resolves when the server has taken note; rejects when it
  * cannot be reached in time.
  */
-export async function requestCancel(target: Target, line: Line, signal: AbortSignal): Promise<void> {
+export async function requestCancel(
+  target: MysqlTarget,
+  line: MysqlLink,
+  signal: AbortSignal,
+): Promise<void> {
   const ssl: SslMode = line.encrypted ? target.ssl : 'disable'
   const { client, socket } = await dial(line.driver, { ...target, ssl }, signal)
   try {

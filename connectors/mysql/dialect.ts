@@ -13,29 +13,29 @@ import { raw, sql, type Sql } from '../sql.ts'
  */
 export const mysqlDialect = defineDialect({
   lexicon: mysqlLexicon,
-  namesDiffer: true,
+  needsUniqueColumnNames: true,
   // The sessions take double quotes for names as well; backticks are understood whatever the sql_mode.
   quote: identifier => raw(`\`${identifier.replaceAll('`', '``')}\``),
   matches,
   // $ also matches before a last newline, in ICU as in PCRE; \z does not.
   parsesAsDate: (value, format) =>
-    sql`(${exactly(value)} regexp ${datePattern(format).replace(/\$$/, '\\z')})`,
+    sql`(${caseSensitiveText(value)} regexp ${datePattern(format).replace(/\$$/, '\\z')})`,
   // A backslash begins an escape.
-  literal: text => raw(`'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`),
+  textLiteral: text => raw(`'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`),
   percentile,
-  byValue(outputs, value, table, column) {
-    const hint = column && isSorted(column) ? raw('sql_big_result ') : raw('')
+  groupByValue(outputs, value, table, column) {
+    const hint = column && sortsGroups(column) ? raw('sql_big_result ') : raw('')
     return sql`select ${hint}${outputs} from ${table} where ${value} is not null group by ${value}`
   },
   // As a double: the mean of integers would be cut after four digits, and a text is no number of its own.
   asNumber: value => sql`(${value} + 0e0)`,
   // From a moment before all others, because what is left of a second is cut off towards it. A TIMESTAMP arrives in the
   // session's zone, which is UTC.
-  seconds: value => sql`(timestampdiff(second, '0001-01-01 00:00:00', ${value}) - 62135596800)`,
+  epochSeconds: value => sql`(timestampdiff(second, '0001-01-01 00:00:00', ${value}) - 62135596800)`,
   // A TIMESTAMP is kept in UTC and told in the session's zone; a DATETIME is kept as it was written.
-  isMoment: ({ type }) => /^timestamp\b/.test(type),
-  isSingle: ({ type }) => /^float\b/.test(type),
-  asSingle: value => sql`cast(${value} as float)`,
+  isInstant: ({ type }) => /^timestamp\b/.test(type),
+  isFloat32: ({ type }) => /^float\b/.test(type),
+  asFloat32: value => sql`cast(${value} as float)`,
   asText: value => sql`(cast(${value} as char character set utf8mb4) collate utf8mb4_bin)`,
   // Both take 4,096 columns, but no more than 64 KiB in a row that they write down; values number 65,535.
   limits: { columns: 1000, values: 32_000 },
@@ -46,7 +46,7 @@ export const mysqlDialect = defineDialect({
  * outgrows memory. Not of long texts and bytes: both servers sort by the first 1,024 bytes (max_sort_length), and a
  * collation makes up to 8 of a character.
  */
-function isSorted({ kind, type }: ColumnInfo): boolean {
+function sortsGroups({ kind, type }: ColumnInfo): boolean {
   if (kind !== 'text' && kind !== 'binary') return kind !== 'json' && kind !== 'other'
   const length = /^(?:var)?(?:char|binary)\((\d+)\)/.exec(type)?.[1]
   return length !== undefined && Number(length) <= 128
@@ -59,11 +59,11 @@ function isSorted({ kind, type }: ColumnInfo): boolean {
 function matches(value: Sql, pattern: string): Sql {
   if (/^[\x00-\x7f]*$/.test(pattern)) return sql`(${value} regexp ${pattern})`
   const folded = sql`convert(${value} using utf8mb4) collate utf8mb4_general_ci`
-  return sql`case when right(collation(${value}), 3) = '_ci' then ${folded} regexp ${pattern} else ${exactly(value)} regexp ${pattern} end`
+  return sql`case when right(collation(${value}), 3) = '_ci' then ${folded} regexp ${pattern} else ${caseSensitiveText(value)} regexp ${pattern} end`
 }
 
 /** A text by its characters, so that case matters whatever the column's collation; bytes are refused as a text. */
-function exactly(value: Sql): Sql {
+function caseSensitiveText(value: Sql): Sql {
   return sql`(convert(${value} using utf8mb4) collate utf8mb4_bin)`
 }
 

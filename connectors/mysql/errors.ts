@@ -1,6 +1,6 @@
-import { classify, ConnectorError, type ConnectorErrorKind, type ErrorRule } from '../errors.ts'
+import { classifyError, ConnectorError, type ConnectorErrorKind, type ErrorRule } from '../errors.ts'
 
-const NO_MYSQL = "What answers there does not speak MySQL's protocol: check host and port."
+const NOT_MYSQL = "What answers there does not speak MySQL's protocol: check host and port."
 
 /**
  * Errors of both servers, by number and SQLSTATE as `1045/28000`
@@ -8,159 +8,159 @@ const NO_MYSQL = "What answers there does not speak MySQL's protocol: check host
  * https://mariadb.com/kb/en/mariadb-error-code-reference/), and those of mysql2 by its own codes. Rules without
  * `say` keep the server's message, which names the table, the column or the place in the text.
  */
-const mysqlErrors: readonly ErrorRule[] = [
+const MYSQL_RULES: readonly ErrorRule[] = [
   {
     kind: 'credentials',
     code: /^(1045|1698)\//,
-    say: 'The user or the password is wrong, or the account may not sign in from here or without TLS: check username, password and ssl.',
+    hint: 'The user or the password is wrong, or the account may not sign in from here or without TLS: check username, password and ssl.',
   },
   {
     kind: 'credentials',
     code: /^(1130)\//,
-    say: 'The server takes no sign-in from this address: ask for an account that may come from it.',
+    hint: 'The server takes no sign-in from this address: ask for an account that may come from it.',
   },
   {
     kind: 'credentials',
     code: /^(1820|1862|3118|4151)\//,
-    say: 'The account is locked or its password has expired: ask the owner of the server.',
+    hint: 'The account is locked or its password has expired: ask the owner of the server.',
   },
   {
     kind: 'credentials',
     code: /^(AUTH_SWITCH_PLUGIN_ERROR|MYSQL_CLEAR_PASSWORD_NOT_ENABLED|1251\/.*|1524\/.*|2059\/.*)$/,
-    say: 'The account signs in by a method that is not supported here: use one of mysql_native_password or caching_sha2_password.',
+    hint: 'The account signs in by a method that is not supported here: use one of mysql_native_password or caching_sha2_password.',
   },
   {
     kind: 'tls',
     code: /^(3159|4105)\//,
-    say: 'The server takes only encrypted connections: set ssl to require, or leave it out.',
+    hint: 'The server takes only encrypted connections: set ssl to require, or leave it out.',
   },
   {
     kind: 'permission',
     code: /^1044\//,
-    say: 'There is no such database, or the account may not use it: check database, and grant the account SELECT on it.',
+    hint: 'There is no such database, or the account may not use it: check database, and grant the account SELECT on it.',
   },
   {
     kind: 'missing-object',
     code: /^1049\//,
-    say: 'There is no such database on the server: check database.',
+    hint: 'There is no such database on the server: check database.',
   },
   { kind: 'permission', code: /^(1142|1143|1345|1370)\// },
   {
     kind: 'permission',
     code: /^1227\//,
-    say: 'The statement needs a right beyond reading: use a plain SELECT.',
+    hint: 'The statement needs a right beyond reading: use a plain SELECT.',
   },
   { kind: 'missing-object', code: /^(1051|1054|1109|1146|1305)\// },
   // It quotes what it could not read, which may come from a row.
   {
     kind: 'invalid-query',
     message: /^XPATH syntax error/,
-    say: 'The XPath of an XML function is no valid one.',
+    hint: 'The XPath of an XML function is no valid one.',
   },
   // A view that no longer fits what it is made of, or whose owner may no longer read it.
   { kind: 'invalid-query', code: /^(1356|1449)\// },
   {
     kind: 'invalid-query',
     code: /^1792\//,
-    say: 'The statement writes, and sessions here only read: use a SELECT.',
+    hint: 'The statement writes, and sessions here only read: use a SELECT.',
   },
   {
     kind: 'timeout',
     code: /^(1969|3024)\//,
-    say: 'The statement ran over its time and was ended: allow more time, or check fewer rows or columns at once.',
+    hint: 'The statement ran over its time and was ended: allow more time, or check fewer rows or columns at once.',
   },
   {
     kind: 'timeout',
     code: /^1205\//,
-    say: 'Another session holds a lock on the table: try again when its change is done.',
+    hint: 'Another session holds a lock on the table: try again when its change is done.',
   },
-  { kind: 'timeout', code: /^1213\//, say: 'The statement met a deadlock and was ended: try again.' },
+  { kind: 'timeout', code: /^1213\//, hint: 'The statement met a deadlock and was ended: try again.' },
   {
     kind: 'other',
     code: /^1317\//,
-    say: 'The statement was ended in the database: try again, or ask who ended it.',
+    hint: 'The statement was ended in the database: try again, or ask who ended it.',
   },
   {
     kind: 'network',
     code: /^(1040|1203)\//,
-    say: 'The server or the account has no connection free: try again later, or raise the limit.',
+    hint: 'The server or the account has no connection free: try again later, or raise the limit.',
   },
   {
     kind: 'network',
     code: /^1226\//,
-    say: 'The account has used up what it may use in an hour or at once: try again later, or raise its limits.',
+    hint: 'The account has used up what it may use in an hour or at once: try again later, or raise its limits.',
   },
   {
     kind: 'network',
     code: /^1129\//,
-    say: 'The server has blocked this address after too many failed connections: run FLUSH HOSTS there.',
+    hint: 'The server has blocked this address after too many failed connections: run FLUSH HOSTS there.',
   },
   {
     kind: 'invalid-query',
     code: /^1153\//,
-    say: 'The statement is longer than the server takes: check fewer values at once, or raise max_allowed_packet.',
+    hint: 'The statement is longer than the server takes: check fewer values at once, or raise max_allowed_packet.',
   },
   {
     kind: 'network',
     code: /^(1053|1077|1079|1080|1152|1158|1159|1160|1161|1184|1927|2006|2013|4031)\//,
-    say: 'The server is shutting down or ended the session: try again when it is up.',
+    hint: 'The server is shutting down or ended the session: try again when it is up.',
   },
   {
     kind: 'tls',
     code: 'HANDSHAKE_NO_SSL_SUPPORT',
-    say: 'The server does not offer TLS: turn it on there, or set ssl to prefer or disable.',
+    hint: 'The server does not offer TLS: turn it on there, or set ssl to prefer or disable.',
   },
   {
     kind: 'tls',
     code: /^(HANDSHAKE_SSL_ERROR|ERR_TLS_CERT_ALTNAME_INVALID)$/,
     message: /does not match|altnames/i,
-    say: "The server's certificate is for another host: check host, or set ssl to verify-ca.",
+    hint: "The server's certificate is for another host: check host, or set ssl to verify-ca.",
   },
   {
     kind: 'tls',
     code: 'HANDSHAKE_SSL_ERROR',
     message: /expired|not yet valid/i,
-    say: "The server's certificate has expired or is not yet valid: renew it.",
+    hint: "The server's certificate has expired or is not yet valid: renew it.",
   },
   {
     kind: 'tls',
     code: 'HANDSHAKE_SSL_ERROR',
     message: /self.signed|unable to|issuer|untrusted/i,
-    say: "The server's certificate is not signed by an authority that is known here: check ssl_ca.",
+    hint: "The server's certificate is not signed by an authority that is known here: check ssl_ca.",
   },
   {
     kind: 'tls',
     code: 'HANDSHAKE_SSL_ERROR',
-    say: 'The TLS handshake failed: check the certificate of the server, ssl_ca and ssl.',
+    hint: 'The TLS handshake failed: check the certificate of the server, ssl_ca and ssl.',
   },
   {
     kind: 'network',
     code: 'HANDSHAKE_UNKNOWN_ERROR',
-    say: 'What answers there does not sign in as MySQL does: check host and port.',
+    hint: 'What answers there does not sign in as MySQL does: check host and port.',
   },
   {
     kind: 'network',
     message: /^Not a MySQL server/,
-    say: NO_MYSQL,
+    hint: NOT_MYSQL,
   },
   // Thrown while a packet is read that is shorter than it says.
-  { kind: 'network', code: /^ERR_(OUT_OF_RANGE|BUFFER_OUT_OF_BOUNDS)$/, say: NO_MYSQL },
+  { kind: 'network', code: /^ERR_(OUT_OF_RANGE|BUFFER_OUT_OF_BOUNDS)$/, hint: NOT_MYSQL },
   {
     kind: 'credentials',
     // Not the server's, whose messages repeat the text of the statement.
     code: /^\D*$/,
     message: /unknown plugin|authentication plugin/i,
-    say: 'The account signs in by a method that is not supported here: use one of mysql_native_password or caching_sha2_password.',
+    hint: 'The account signs in by a method that is not supported here: use one of mysql_native_password or caching_sha2_password.',
   },
   {
     kind: 'network',
     code: /^PROTOCOL_/,
-    say: 'The connection to the server was cut: check the network and whether the server restarted.',
+    hint: 'The connection to the server was cut: check the network and whether the server restarted.',
   },
   {
     kind: 'network',
     message: /^(Connection (lost|terminated)|Can't (add new command|write))/,
-    say: 'The connection to the server was cut: check the network and whether the server restarted.',
+    hint: 'The connection to the server was cut: check the network and whether the server restarted.',
   },
   // Regular expressions (1139 of MariaDB, the rest of MySQL), collations that do not meet, values of the wrong kind
   // (4078 and 4079 of MariaDB, for an operator or a function).
@@ -171,7 +171,7 @@ const mysqlErrors: readonly ErrorRule[] = [
   {
     kind: 'invalid-query',
     code: /^1060\//,
-    say: 'Two columns of a sub-query have the same name: give each a name of its own with AS.',
+    hint: 'Two columns of a sub-query have the same name: give each a name of its own with AS.',
   },
   // Bad SQL, bad values, more than one row where one must be, transactions, limits.
   { kind: 'invalid-query', code: /^\d+\/(0A|21|22|25|42|44|54)/ },
@@ -188,8 +188,8 @@ const ADVICE: Partial<Record<ConnectorErrorKind, string>> = {
  * Classifies what a statement of an open session threw: that a sign-in is refused is then said of the owner of a view
  * (by MariaDB, of one who does not exist), and not of us.
  */
-export function statementError(engine: string, thrown: unknown): ConnectorError {
-  const error = mysqlError(engine, thrown)
+export function classifyStatementError(engine: string, thrown: unknown): ConnectorError {
+  const error = classifyMysqlError(engine, thrown)
   if (error.code !== '1045') return error
   return new ConnectorError({
     kind: 'invalid-query',
@@ -202,7 +202,7 @@ export function statementError(engine: string, thrown: unknown): ConnectorError 
 }
 
 /** Classifies what mysql2 or a socket threw. */
-export function mysqlError(engine: string, thrown: unknown): ConnectorError {
+export function classifyMysqlError(engine: string, thrown: unknown): ConnectorError {
   if (thrown instanceof ConnectorError) return thrown
   const { code, errno, sqlState, message } = (thrown ?? {}) as {
     code?: unknown
@@ -213,7 +213,7 @@ export function mysqlError(engine: string, thrown: unknown): ConnectorError {
   // Numbers of the operating system are negative.
   const isServers = typeof errno === 'number' && errno > 0
   const key = isServers ? `${errno}/${typeof sqlState === 'string' ? sqlState : ''}` : code
-  const error = classify(engine, mysqlErrors, { code: key, message: message ?? String(thrown) })
+  const error = classifyError(engine, MYSQL_RULES, { code: key, message: message ?? String(thrown) })
   const advice = ADVICE[error.kind]
   return new ConnectorError({
     engine,

@@ -2,22 +2,22 @@ import { randomUUID } from 'node:crypto'
 import { tablePath, type TableInfo, type TableRef } from '../catalog.ts'
 import type { HiddenParts, ReducedTable, Row } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
-import { probeColumns, probeTables, refusal, unlisted } from '../hidden.ts'
+import { probeColumns, probeTables, findRefusal, unlistedError } from '../hidden.ts'
 import { sql, type Sql } from '../sql.ts'
 import { mysqlDialect } from './dialect.ts'
 import { ENGINE } from './session.ts'
 
 /** What is asked of the session. */
-export interface Asking {
+export interface MysqlProbeSession {
   database: string
   run(statement: Sql): Promise<Row[]>
   introspect(tables: readonly TableRef[]): Promise<TableInfo[]>
 }
 
 /** No such table; no such database. All else that is said against a table leaves open that it is there. */
-const GONE = ['1146', '1049']
+const NOT_FOUND_CODES = ['1146', '1049']
 
-const isGone = (error: ConnectorError | null) => error !== null && GONE.includes(error.code)
+const isGone = (error: ConnectorError | null) => error !== null && NOT_FOUND_CODES.includes(error.code)
 
 /** No such column. The servers report it only of a column that a grant covers, whether it is there or not. */
 const isColumnGone = (error: ConnectorError | null) => error?.code === '1054'
@@ -29,19 +29,20 @@ const isColumnGone = (error: ConnectorError | null) => error?.code === '1054'
  *
  * One statement where the account may read the whole database, as it mostly may; else one for each table.
  */
-export async function findHidden(
-  { database, run, introspect }: Asking,
+export async function findHiddenTables(
+  { database, run, introspect }: MysqlProbeSession,
   tables: readonly TableRef[],
 ): Promise<Map<string, ConnectorError>> {
   const own = tables.filter(({ catalog, schema }) => catalog === database && schema === database)
   if (own.length === 0) return new Map()
-  const ask = (name: string) => askForTable(run, database, name)
+  const ask = (name: string) => probeTable(run, database, name)
   const stranger = await ask(randomUUID())
   if (isGone(stranger)) return new Map()
   const shown = await run(
     sql`select 1 as shown from information_schema.schemata where schema_name = ${database}`,
   )
-  if (stranger && shown.length === 0) return new Map(own.map(table => [tablePath(table), noRight(database)]))
+  if (stranger && shown.length === 0)
+    return new Map(own.map(table => [tablePath(table), noDatabaseRightError(database)]))
 
   const readable: TableRef[] = []
   const found = await probeTables(ENGINE, own, async table => {
@@ -50,14 +51,18 @@ export async function findHidden(
     return isGone(error) ? null : error
   })
   // Made anew meanwhile, or by now something that is no table.
-  for (const table of await introspect(readable)) found.set(tablePath(table), unlisted(ENGINE))
+  for (const table of await introspect(readable)) found.set(tablePath(table), unlistedError(ENGINE))
   return found
 }
 
 /** Why a table cannot be read; null when it can be. A random name is missing only where the whole database is granted. */
-function askForTable(run: Asking['run'], database: string, name: string): Promise<ConnectorError | null> {
+function probeTable(
+  run: MysqlProbeSession['run'],
+  database: string,
+  name: string,
+): Promise<ConnectorError | null> {
   const table = mysqlDialect.table({ catalog: database, schema: database, name })
-  return refusal(run(sql`select * from ${table} limit 0`))
+  return findRefusal(run(sql`select * from ${table} limit 0`))
 }
 
 /**
@@ -68,39 +73,42 @@ function askForTable(run: Asking['run'], database: string, name: string): Promis
  * of those that it may not read whole.
  */
 export async function findHiddenParts(
-  { database, run }: Pick<Asking, 'database' | 'run'>,
+  { database, run }: Pick<MysqlProbeSession, 'database' | 'run'>,
   tables: readonly ReducedTable[],
 ): Promise<Map<string, HiddenParts>> {
   const own = tables.filter(({ catalog, schema }) => catalog === database && schema === database)
-  if (own.length === 0 || isGone(await askForTable(run, database, randomUUID()))) return new Map()
+  if (own.length === 0 || isGone(await probeTable(run, database, randomUUID()))) return new Map()
   const ask = (table: TableRef, column: string) => {
     const from = mysqlDialect.table(table)
-    return refusal(run(sql`select t.${mysqlDialect.quote(column)} from ${from} t limit 0`))
+    return findRefusal(run(sql`select t.${mysqlDialect.quote(column)} from ${from} t limit 0`))
   }
   const partly = await probeTables(ENGINE, own, async table => {
     const error = await ask(table, randomUUID())
-    return isColumnGone(error) ? null : (error ?? unlisted(ENGINE))
+    return isColumnGone(error) ? null : (error ?? unlistedError(ENGINE))
   })
   const granted = own.filter(table => partly.has(tablePath(table)))
   const columns = await probeColumns(ENGINE, granted, async (table, column) => {
     const error = await ask(table, column)
-    return isColumnGone(error) ? null : (error ?? unlisted(ENGINE, 'column'))
+    return isColumnGone(error) ? null : (error ?? unlistedError(ENGINE, 'column'))
   })
   return new Map(
     granted.map(table => {
       const path = tablePath(table)
-      const { columns: hidden, reason } = columns.get(path) ?? { columns: [], reason: noForeignKeys(table) }
+      const { columns: hidden, reason } = columns.get(path) ?? {
+        columns: [],
+        reason: hiddenForeignKeysError(table),
+      }
       return [path, { columns: hidden, foreignKeys: true, reason }]
     }),
   )
 }
 
-function noForeignKeys({ name }: TableRef): ConnectorError {
+function hiddenForeignKeysError({ name }: TableRef): ConnectorError {
   const message = `The catalog shows the foreign keys of ${name} only to accounts with a right on the whole table: grant the account SELECT on it.`
   return new ConnectorError({ kind: 'permission', code: '1142', engine: ENGINE, message })
 }
 
-function noRight(database: string): ConnectorError {
+function noDatabaseRightError(database: string): ConnectorError {
   const message = `The account has no right on the database ${database} any more: grant it SELECT on it.`
   return new ConnectorError({ kind: 'permission', code: '1044', engine: ENGINE, message })
 }

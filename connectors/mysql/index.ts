@@ -3,8 +3,8 @@ import type { Sql } from '../sql.ts'
 import { mysqlConfig, type MysqlConfig } from './config.ts'
 import { mysql2 } from './dial.ts'
 import { mysqlDialect } from './dialect.ts'
-import { findHidden, findHiddenParts } from './hidden.ts'
-import { introspect, readEstimates, type Read } from './introspect.ts'
+import { findHiddenTables, findHiddenParts } from './hidden.ts'
+import { introspect, readEstimates, type StreamingCatalogReader } from './introspect.ts'
 import { ENGINE, openSession, type MysqlSession } from './session.ts'
 import { testConnection } from './stages.ts'
 
@@ -46,15 +46,18 @@ function connection(session: MysqlSession, database: string): Connection {
   const run = (statement: Sql, options: QueryOptions): Promise<Row[]> =>
     session.run(mysqlDialect.render(statement), options)
   const readUntil =
-    (signal?: AbortSignal): Read =>
+    (signal?: AbortSignal): StreamingCatalogReader =>
     (statement, take) =>
-      session.run({ ...mysqlDialect.render(statement), take }, { timeoutMs: CATALOG_TIMEOUT_MS, signal })
+      session.run(
+        { ...mysqlDialect.render(statement), onRow: take },
+        { timeoutMs: CATALOG_TIMEOUT_MS, signal },
+      )
   const read = readUntil()
   const probe = (statement: Sql) => run(statement, { timeoutMs: PROBE_TIMEOUT_MS })
   return {
     introspect: ({ tables, signal } = {}) => introspect(readUntil(signal), session.isMariadb, tables),
-    hidden: tables =>
-      findHidden(
+    findHiddenTables: tables =>
+      findHiddenTables(
         {
           database,
           run: probe,
@@ -62,7 +65,7 @@ function connection(session: MysqlSession, database: string): Connection {
         },
         tables,
       ),
-    hiddenParts: tables => findHiddenParts({ database, run: probe }, tables),
+    findHiddenParts: tables => findHiddenParts({ database, run: probe }, tables),
     query: run,
     estimates: tables => readEstimates(read, tables),
     close: () => session.close(),

@@ -11,21 +11,21 @@ import {
 import type { Row } from '../connector.ts'
 import type { ConnectorError } from '../errors.ts'
 import type { Sql } from '../sql.ts'
-import { catalogQuery, estimatesQuery, type CatalogRow } from './catalog-query.ts'
-import { mysqlError } from './errors.ts'
+import { catalogQuery, estimatesQuery, type MysqlCatalogRow } from './catalog-query.ts'
+import { classifyMysqlError } from './errors.ts'
 import { canonicalDefault, canonicalType, columnKind } from './types.ts'
 
 /** Runs one statement of the catalog. With `take`, which gets each row as it arrives, no rows are kept. */
-export type Read = (statement: Sql, take?: (row: Row) => void) => Promise<Row[]>
+export type StreamingCatalogReader = (statement: Sql, take?: (row: Row) => void) => Promise<Row[]>
 
-type Described = Pick<ColumnInfo, 'type' | 'rawType' | 'kind'>
+type ColumnType = Pick<ColumnInfo, 'type' | 'rawType' | 'kind'>
 
 /** Storage engines whose rows are kept elsewhere. */
-const EXTERNAL = /^(federated|connect|spider|s3)$/i
+const EXTERNAL_ENGINE = /^(federated|connect|spider|s3)$/i
 
 /** Reads the catalog of the session's database with one statement. */
 export async function introspect(
-  read: Read,
+  read: StreamingCatalogReader,
   isMariadb: boolean,
   scope?: readonly TableRef[],
 ): Promise<TableInfo[]> {
@@ -33,29 +33,29 @@ export async function introspect(
   const found = new Map<string, TableInfo>()
   const broken = new Map<string, ConnectorError>()
   const wanted = scope && new Set(scope.map(tablePath))
-  const describe = typesOf()
+  const describe = makeTypeCache()
   // Columns of what is not known yet; the server tells tables first, but does not promise it.
-  const late: CatalogRow[] = []
-  const keys = new Map<string, CatalogRow[]>()
+  const late: MysqlCatalogRow[] = []
+  const keys = new Map<string, MysqlCatalogRow[]>()
   const rules = new Map<string, ConstraintProperties>()
 
-  const addColumn = (entry: CatalogRow) => {
+  const addColumn = (entry: MysqlCatalogRow) => {
     const table = found.get(entry.tbl)
-    table?.columns.push(toColumn(entry, describe(entry.a ?? ''), isMariadb))
+    table?.columns.push(toColumnInfo(entry, describe(entry.a ?? ''), isMariadb))
     return table !== undefined
   }
-  const take = (entry: CatalogRow) => {
+  const take = (entry: MysqlCatalogRow) => {
     if (entry.part === 'table') {
-      const table = toTable(entry)
+      const table = toTableInfo(entry)
       // Names are compared without case by the catalog, and by nobody else.
       if (wanted && !wanted.has(tablePath(table))) return
       found.set(entry.tbl, table)
-      const error = brokenBy(entry)
+      const error = findBrokenTableError(entry)
       if (error) broken.set(entry.tbl, error)
     } else if (entry.part === 'column') {
       if (!addColumn(entry)) late.push(entry)
     } else if (entry.part === 'rule') {
-      rules.set(`${entry.tbl}\0${entry.name}`, rulesOf(entry))
+      rules.set(`${entry.tbl}\0${entry.name}`, keyProperties(entry))
     } else {
       const key = `${entry.part}\0${entry.tbl}\0${entry.name}`
       const parts = keys.get(key)
@@ -63,23 +63,26 @@ export async function introspect(
       else keys.set(key, [entry])
     }
   }
-  await read(catalogQuery(scope), row => take(row as unknown as CatalogRow))
+  await read(catalogQuery(scope), row => take(row as unknown as MysqlCatalogRow))
 
   for (const entry of late) addColumn(entry)
   for (const parts of keys.values()) {
-    const [{ part, tbl, name }] = parts as [CatalogRow]
+    const [{ part, tbl, name }] = parts as [MysqlCatalogRow]
     const constraint = part === 'index' ? toKey(parts) : toForeignKey(parts, rules.get(`${tbl}\0${name}`))
     if (constraint) found.get(tbl)?.constraints.push(constraint)
   }
   for (const [name, table] of found) {
-    const unread = broken.get(name) ?? (table.columns.length === 0 ? notShown(table) : undefined)
-    if (unread) table.unread = unread
+    const unread = broken.get(name) ?? (table.columns.length === 0 ? noColumnsError(table) : undefined)
+    if (unread) table.columnsError = unread
   }
   return sortTables([...found.values()])
 }
 
 /** Row estimates of the storage engines, by `tablePath`, with one statement. */
-export async function readEstimates(read: Read, tables: readonly TableRef[]): Promise<Map<string, number>> {
+export async function readEstimates(
+  read: StreamingCatalogReader,
+  tables: readonly TableRef[],
+): Promise<Map<string, number>> {
   if (tables.length === 0) return new Map()
   const wanted = new Set(tables.map(tablePath))
   const rows = await read(estimatesQuery(tables))
@@ -90,13 +93,20 @@ export async function readEstimates(read: Read, tables: readonly TableRef[]): Pr
   return new Map(counted.filter(([path]) => wanted.has(path)))
 }
 
-function toTable({ tbl, name: schema, a: type, b: comment, c: rows, d: engine }: CatalogRow): TableInfo {
+function toTableInfo({
+  tbl,
+  name: schema,
+  a: type,
+  b: comment,
+  c: rows,
+  d: engine,
+}: MysqlCatalogRow): TableInfo {
   const isView = type === 'VIEW'
   return {
     catalog: schema,
     schema,
     name: tbl,
-    kind: isView ? 'view' : EXTERNAL.test(engine ?? '') ? 'external_table' : 'table',
+    kind: isView ? 'view' : EXTERNAL_ENGINE.test(engine ?? '') ? 'external_table' : 'table',
     // Of a view, and of a table that cannot be opened, it is none.
     comment: isView || engine === null || !comment ? null : comment,
     columns: [],
@@ -106,25 +116,25 @@ function toTable({ tbl, name: schema, a: type, b: comment, c: rows, d: engine }:
 }
 
 /** ER_CANT_OPEN_FILE: the catalog has the words of the error that a table gave, and not its number. */
-const CANNOT_OPEN = 1016
+const CANNOT_OPEN_ERRNO = 1016
 
 /** What is wrong with a view or a table that cannot be opened: the servers say it in place of the comment. */
-function brokenBy({ a: type, b: words, d: engine }: CatalogRow): ConnectorError | undefined {
+function findBrokenTableError({ a: type, b: words, d: engine }: MysqlCatalogRow): ConnectorError | undefined {
   if (!words || words === 'VIEW' || (type !== 'VIEW' && engine !== null)) return undefined
   return type === 'VIEW'
-    ? mysqlError('mysql', { errno: 1356, sqlState: 'HY000', message: words })
-    : mysqlError('mysql', { errno: CANNOT_OPEN, sqlState: 'HY000', message: words })
+    ? classifyMysqlError('mysql', { errno: 1356, sqlState: 'HY000', message: words })
+    : classifyMysqlError('mysql', { errno: CANNOT_OPEN_ERRNO, sqlState: 'HY000', message: words })
 }
 
 /** There are no tables without columns, but there are rights on a table that are none on its columns. */
-function notShown({ name }: TableInfo): ConnectorError {
+function noColumnsError({ name }: TableInfo): ConnectorError {
   const message = `The catalog shows no columns of ${name}`
-  return mysqlError('mysql', { errno: 1143, sqlState: '42000', message })
+  return classifyMysqlError('mysql', { errno: 1143, sqlState: '42000', message })
 }
 
 /** Describes types, each text once: a thousand columns have a few types. */
-function typesOf(): (rawType: string) => Described {
-  const known = new Map<string, Described>()
+function makeTypeCache(): (rawType: string) => ColumnType {
+  const known = new Map<string, ColumnType>()
   return rawType => {
     const seen = known.get(rawType)
     if (seen) return seen
@@ -135,9 +145,9 @@ function typesOf(): (rawType: string) => Described {
   }
 }
 
-function toColumn(
-  { name, place, b: comment, c: nullable, d: printed, e: extra, f: generation }: CatalogRow,
-  { type, rawType, kind }: Described,
+function toColumnInfo(
+  { name, place, b: comment, c: nullable, d: printed, e: extra, f: generation }: MysqlCatalogRow,
+  { type, rawType, kind }: ColumnType,
   isMariadb: boolean,
 ): ColumnInfo {
   return {
@@ -152,13 +162,13 @@ function toColumn(
   }
 }
 
-function inOrder(parts: readonly CatalogRow[]): CatalogRow[] {
+function sortByPlace(parts: readonly MysqlCatalogRow[]): MysqlCatalogRow[] {
   return parts.toSorted((a, b) => Number(a.place) - Number(b.place))
 }
 
 /** A primary key or unique index; null for one on expressions, which is no constraint of columns. */
-function toKey(parts: readonly CatalogRow[]): ConstraintInfo | null {
-  const ordered = inOrder(parts)
+function toKey(parts: readonly MysqlCatalogRow[]): ConstraintInfo | null {
+  const ordered = sortByPlace(parts)
   const columns = ordered.map(({ a }) => a)
   const name = parts[0]?.name ?? ''
   if (columns.some(column => column === null)) return null
@@ -178,14 +188,14 @@ const ACTIONS: Readonly<Record<string, ReferentialAction>> = {
   'SET DEFAULT': 'set_default',
 }
 
-function rulesOf({ a: deletion, b: update }: CatalogRow): ConstraintProperties {
+function keyProperties({ a: deletion, b: update }: MysqlCatalogRow): ConstraintProperties {
   const [onDelete, onUpdate] = [ACTIONS[deletion ?? ''], ACTIONS[update ?? '']]
   return { ...(onDelete && { onDelete }), ...(onUpdate && { onUpdate }) }
 }
 
 /** @param properties absent where the account may not see them: MariaDB shows them to no account with SELECT alone */
-function toForeignKey(parts: readonly CatalogRow[], properties?: ConstraintProperties): ConstraintInfo {
-  const ordered = inOrder(parts)
+function toForeignKey(parts: readonly MysqlCatalogRow[], properties?: ConstraintProperties): ConstraintInfo {
+  const ordered = sortByPlace(parts)
   const [first] = ordered
   const schema = first?.b ?? ''
   return {

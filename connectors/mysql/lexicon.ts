@@ -1,7 +1,7 @@
-import { CAST, ESCAPES, INSTEAD, SIGNS, type Lexicon } from '../lexicon.ts'
+import { CAST_REPLACEMENT, BACKSLASH_ESCAPES, REPLACEMENTS, SYMBOLS, type Lexicon } from '../lexicon.ts'
 
 /** MySQL keeps the backslash of these two, for the patterns of LIKE. */
-const escapes = { ...ESCAPES, '%': '\\%', _: '\\_' }
+const escapes = { ...BACKSLASH_ESCAPES, '%': '\\%', _: '\\_' }
 
 /**
  * MySQL's and MariaDB's SQL with their default sql_mode (https://dev.mysql.com/doc/refman/8.4/en/language-structure.html,
@@ -11,15 +11,15 @@ const escapes = { ...ESCAPES, '%': '\\%', _: '\\_' }
 export const mysqlLexicon: Lexicon = {
   label: 'MySQL',
   texts: [
-    { open: "'", close: "'", doubled: true, escapes },
-    { open: "n'", close: "'", doubled: true, escapes },
-    { open: '"', close: '"', doubled: true, escapes },
+    { open: "'", close: "'", allowsDoubledClose: true, escapes },
+    { open: "n'", close: "'", allowsDoubledClose: true, escapes },
+    { open: '"', close: '"', allowsDoubledClose: true, escapes },
   ],
-  names: [{ open: '`', close: '`', doubled: true }],
+  names: [{ open: '`', close: '`', allowsDoubledClose: true }],
   lineComments: ['--', '#'],
-  dashesNeedBlank: true,
-  runs: /^\/\*M?!/,
-  signs: ['::', '<=>', '->>', '->', '<<', '>>', '&&', '||', ':=', ...SIGNS, '&', '|', '^', '~', '!'],
+  dashesNeedSpace: true,
+  executableComment: /^\/\*M?!/,
+  symbols: ['::', '<=>', '->>', '->', '<<', '>>', '&&', '||', ':=', ...SYMBOLS, '&', '|', '^', '~', '!'],
   operators: {
     regexp: '~',
     rlike: '~',
@@ -35,9 +35,9 @@ export const mysqlLexicon: Lexicon = {
     ...['sql_small_result', 'sql_big_result', 'sql_buffer_result'],
   ],
   clauses: ['interval', 'limit', 'separator', 'match', 'casts', 'rollup', 'indexes'],
-  instead: {
-    ...INSTEAD,
-    ...CAST,
+  replacements: {
+    ...REPLACEMENTS,
+    ...CAST_REPLACEMENT,
     '||': 'or between conditions, and concat(a, b) for texts; sql_mode decides which of them it is',
     '/*!': 'what it holds, without the comment',
     procedure: 'a SELECT without PROCEDURE',

@@ -1,42 +1,50 @@
 import type { Duplex } from 'node:stream'
 import type { ConnectOptions, Row, Value } from '../connector.ts'
-import { opening, unlessAborted } from '../dial.ts'
-import { aborted, closed, ConnectorError, silent } from '../errors.ts'
-import { watchFlow } from '../flow.ts'
+import { withConnectTimeout, rejectOnAbort } from '../dial.ts'
+import { abortedError, closedError, ConnectorError, noResponseError } from '../errors.ts'
+import { watchReceivedBytes } from '../flow.ts'
 import {
-  assertFits,
+  assertResultFits,
   clampTimeout,
   makeSession,
-  tooLarge,
-  type Limits,
-  type Session,
-  type Taken,
+  resultTooLargeError,
+  type StatementLimits,
+  type EngineSession,
+  type RunningUsage,
 } from '../session.ts'
 import type { MysqlConfig } from './config.ts'
-import { dial, importMysql2, requestCancel, type Driver, type Line, type Step, type Target } from './dial.ts'
-import { mysqlError, statementError } from './errors.ts'
-import { encode, rowReader, type Field } from './values.ts'
+import {
+  dial,
+  importMysql2,
+  requestCancel,
+  type MysqlDriver,
+  type MysqlLink,
+  type Step,
+  type MysqlTarget,
+} from './dial.ts'
+import { classifyMysqlError, classifyStatementError } from './errors.ts'
+import { encodeValue, rowReader, type MysqlField } from './values.ts'
 
 export const ENGINE = 'mysql'
 
 /** A statement as the server gets it. */
-export interface Statement {
+export interface MysqlStatement {
   text: string
   values: readonly unknown[]
   /** Gets each row as it arrives, which then is not kept: for results too big to hold twice. */
-  take?(row: Row): void
+  onRow?(row: Row): void
 }
 
 /** An open session, and which of the two servers it is with. */
-export interface MysqlSession extends Session<Statement> {
+export interface MysqlSession extends EngineSession<MysqlStatement> {
   isMariadb: boolean
 }
 
 /** How much longer than its own timeout a statement may take before it is ended from outside, in ms. */
 const GRACE_MS = 200
 /** How much longer until the connection is given up. */
-const SILENCE_MS = 5_000
-const GOODBYE_MS = 2_000
+const NO_RESPONSE_MS = 5_000
+const HANG_UP_MS = 2_000
 
 /** Dials, signs in and sets the session up with one statement. Rejects with ConnectorError. */
 export async function openSession(
@@ -47,13 +55,13 @@ export async function openSession(
 ): Promise<MysqlSession> {
   try {
     const driver = await importMysql2(ENGINE)
-    return await opening(ENGINE, options, async signal => {
+    return await withConnectTimeout(ENGINE, options, async signal => {
       const vetted = options.egress.address(config.host, config.port, config.database)
-      const target: Target = { ...config, address: await unlessAborted(vetted, signal) }
+      const target: MysqlTarget = { ...config, address: await rejectOnAbort(vetted, signal) }
       const line = await dial(driver, target, signal, step)
       const limitMs = clampTimeout(options.statementTimeoutMs ?? timeoutMs)
       const startedAt = performance.now()
-      await command(line, settings(line, limitMs)).catch((error: unknown) => {
+      await runCommand(line, sessionSettings(line, limitMs)).catch((error: unknown) => {
         line.socket.destroy()
         throw error
       })
@@ -61,7 +69,7 @@ export async function openSession(
       return startSession(line, target, limitMs, options.onStatement)
     })
   } catch (error) {
-    throw mysqlError(ENGINE, error)
+    throw classifyMysqlError(ENGINE, error)
   }
 }
 
@@ -72,7 +80,7 @@ const NO_LIMIT = '18446744073709551615'
  * The settings of a session, as one statement. CUSTOM_SQL is read by a grammar in which double quotes hold names and
  * `||` joins texts, which by default is MySQL's OR; the rest of sql_mode is off, so that the same statement gives the same number on every server.
  */
-function settings({ isMariadb }: Line, limitMs: number): string {
+function sessionSettings({ isMariadb }: MysqlLink, limitMs: number): string {
   const given = {
     [isMariadb ? 'tx_read_only' : 'transaction_read_only']: '1',
     autocommit: '1',
@@ -81,23 +89,23 @@ function settings({ isMariadb }: Line, limitMs: number): string {
     lock_wait_timeout: '1',
     sql_select_limit: NO_LIMIT,
     ...(isMariadb ? { default_regex_flags: `''` } : {}),
-    ...limitOf(isMariadb, limitMs),
+    ...timeLimitSetting(isMariadb, limitMs),
   }
-  return assign(given)
+  return assignSettings(given)
 }
 
 /** The server's own time limit: MariaDB's in seconds and of every statement, MySQL's in ms and of SELECT. */
-function limitOf(isMariadb: boolean, limitMs: number): Record<string, string> {
+function timeLimitSetting(isMariadb: boolean, limitMs: number): Record<string, string> {
   return isMariadb ? { max_statement_time: String(limitMs / 1000) } : { max_execution_time: String(limitMs) }
 }
 
-function assign(given: Readonly<Record<string, string>>): string {
+function assignSettings(given: Readonly<Record<string, string>>): string {
   const assignments = Object.entries(given).map(([name, value]) => `@@session.${name} = ${value}`)
   return `set ${assignments.join(', ')}`
 }
 
 /** Sends a statement of our own, without values and without rows. */
-function command({ client }: Line, text: string): Promise<void> {
+function runCommand({ client }: MysqlLink, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     client.query(text, error => (error ? reject(error as Error) : resolve()))
   })
@@ -105,8 +113,8 @@ function command({ client }: Line, text: string): Promise<void> {
 
 /** Each statement is a transaction of its own, which may only read. */
 function startSession(
-  line: Line,
-  target: Target,
+  line: MysqlLink,
+  target: MysqlTarget,
   startMs: number,
   onStatement: ConnectOptions['onStatement'],
 ): MysqlSession {
@@ -122,74 +130,80 @@ function startSession(
   }
   // Encrypted, what the socket receives is read by another stream.
   const { stream } = client as unknown as { stream: Duplex }
-  const flow = watchFlow(stream, () => cut(tooLarge(ENGINE)))
-  client.on('error', error => (ended ??= closed(ENGINE, error)))
-  socket.once('close', () => (ended ??= closed(ENGINE)))
+  const flow = watchReceivedBytes(stream, () => cut(resultTooLargeError(ENGINE)))
+  client.on('error', error => (ended ??= closedError(ENGINE, error)))
+  socket.once('close', () => (ended ??= closedError(ENGINE)))
 
   /** Waits, at most `patienceMs`, for what the server says. */
-  async function patiently<Result>(doing: () => Promise<Result>, patienceMs: number): Promise<Result> {
-    if (ended) throw closed(ENGINE, ended)
-    const late = setTimeout(() => cut(silent(ENGINE, 'answer the statement')), patienceMs)
+  async function withResponseTimeout<Result>(
+    doing: () => Promise<Result>,
+    patienceMs: number,
+  ): Promise<Result> {
+    if (ended) throw closedError(ENGINE, ended)
+    const timeoutError = setTimeout(() => cut(noResponseError(ENGINE, 'answer the statement')), patienceMs)
     try {
       return await doing()
     } catch (error) {
-      throw cutFor ?? statementError(ENGINE, error)
+      throw cutFor ?? classifyStatementError(ENGINE, error)
     } finally {
-      clearTimeout(late)
+      clearTimeout(timeoutError)
     }
   }
 
-  async function limit(wanted: typeof limits, taken: Taken): Promise<void> {
+  async function applyLimits(wanted: typeof limits, taken: RunningUsage): Promise<void> {
     const changes = {
-      ...(wanted.limitMs === limits.limitMs ? {} : limitOf(isMariadb, wanted.limitMs)),
+      ...(wanted.limitMs === limits.limitMs ? {} : timeLimitSetting(isMariadb, wanted.limitMs)),
       ...(wanted.maxRows === limits.maxRows ? {} : { sql_select_limit: String(wanted.maxRows ?? NO_LIMIT) }),
     }
     if (Object.keys(changes).length === 0) return
     taken.statements += 1
-    await patiently(() => command(line, assign(changes)), SILENCE_MS)
+    await withResponseTimeout(() => runCommand(line, assignSettings(changes)), NO_RESPONSE_MS)
     limits = wanted
   }
 
   /** Ends the running statement in the server, and cuts the connection when that does not help. */
-  function abandon(reason: unknown): { over(): Promise<void> } {
-    const signal = AbortSignal.timeout(SILENCE_MS)
+  function cancelRunning(reason: unknown): { over(): Promise<void> } {
+    const signal = AbortSignal.timeout(NO_RESPONSE_MS)
     const cancelling = requestCancel(target, line, signal).catch(() => {})
-    const late = setTimeout(() => cut(aborted(ENGINE, reason)), SILENCE_MS)
+    const late = setTimeout(() => cut(abortedError(ENGINE, reason)), NO_RESPONSE_MS)
     return {
       async over() {
         clearTimeout(late)
         await cancelling
         // A request that came late would end the next statement; it ends this one, which does nothing.
-        if (!ended) await patiently(() => command(line, 'do 0'), SILENCE_MS).catch(() => {})
+        if (!ended) await withResponseTimeout(() => runCommand(line, 'do 0'), NO_RESPONSE_MS).catch(() => {})
       },
     }
   }
 
   async function run(
-    statement: Statement,
-    { timeoutMs, maxRows }: Limits,
+    statement: MysqlStatement,
+    { timeoutMs, maxRows }: StatementLimits,
     signal: AbortSignal,
-    taken: Taken,
+    taken: RunningUsage,
   ): Promise<Row[]> {
-    refuseWriting(statement)
+    assertReadOnly(statement)
     const receivedBefore = flow.received()
     let received = 0
     const limitMs = clampTimeout(timeoutMs)
-    let abandoned: ReturnType<typeof abandon> | undefined
-    const abort = () => (abandoned ??= abandon(signal.reason))
+    let abandoned: ReturnType<typeof cancelRunning> | undefined
+    const abort = () => (abandoned ??= cancelRunning(signal.reason))
     signal.addEventListener('abort', abort, { once: true })
     let overdue: NodeJS.Timeout | undefined
     const heard = () => {
       received += 1
-      flow.row()
+      flow.countRow()
     }
     try {
-      await limit({ limitMs, maxRows }, taken)
+      await applyLimits({ limitMs, maxRows }, taken)
       signal.throwIfAborted()
       const startedAt = performance.now()
-      overdue = setTimeout(() => (abandoned ??= abandon(undefined)), limitMs + GRACE_MS)
-      flow.begin({ isKept: !statement.take })
-      const rows = await patiently(() => execute(driver, line, statement, heard), limitMs + SILENCE_MS)
+      overdue = setTimeout(() => (abandoned ??= cancelRunning(undefined)), limitMs + GRACE_MS)
+      flow.beginResult({ isKept: !statement.onRow })
+      const rows = await withResponseTimeout(
+        () => executePrepared(driver, line, statement, heard),
+        limitMs + NO_RESPONSE_MS,
+      )
       // A statement that is ended within sleep() or benchmark() gives a row, as if nothing had happened.
       if (abandoned || performance.now() - startedAt >= limitMs) throw late()
       return rows.slice(0, maxRows)
@@ -206,18 +220,18 @@ function startSession(
 
   async function end(): Promise<void> {
     const gone = new Promise(resolve => socket.once('close', resolve))
-    const late = setTimeout(() => socket.destroy(), GOODBYE_MS)
+    const late = setTimeout(() => socket.destroy(), HANG_UP_MS)
     if (ended) socket.destroy()
     else client.end(() => {})
-    ended ??= closed(ENGINE)
+    ended ??= closedError(ENGINE)
     if (!socket.destroyed) await gone
     clearTimeout(late)
   }
 
   const session = makeSession({
     engine: ENGINE,
-    classify: thrown => mysqlError(ENGINE, thrown),
-    run,
+    classify: thrown => classifyMysqlError(ENGINE, thrown),
+    runWithWarehouse: run,
     end,
     onStatement,
   })
@@ -236,15 +250,15 @@ function late(cause?: unknown): ConnectorError {
 }
 
 /** White space, brackets and comments, save those that the servers run. */
-const START = /^(?:\s|\(|--[^\n]*(?:\n|$)|#[^\n]*(?:\n|$)|\/\*(?!M?!)[^]*?\*\/)*/
-const READS = /^(?:select|with|show|explain|describe|desc|values|table)\b/i
+const LEADING_COMMENTS = /^(?:\s|\(|--[^\n]*(?:\n|$)|#[^\n]*(?:\n|$)|\/\*(?!M?!)[^]*?\*\/)*/
+const READING_KEYWORD = /^(?:select|with|show|explain|describe|desc|values|table)\b/i
 
 /**
  * Refuses what does not begin as a statement that reads. The session's transactions may only read, but a statement
  * could lift that, for the next one or, on MariaDB, for itself (`set statement tx_read_only = 0 for …`).
  */
-function refuseWriting({ text }: Statement): void {
-  if (READS.test(text.slice(START.exec(text)?.[0].length ?? 0))) return
+function assertReadOnly({ text }: MysqlStatement): void {
+  if (READING_KEYWORD.test(text.slice(LEADING_COMMENTS.exec(text)?.[0].length ?? 0))) return
   throw new ConnectorError({
     kind: 'invalid-query',
     engine: ENGINE,
@@ -256,13 +270,13 @@ function refuseWriting({ text }: Statement): void {
  * Runs a prepared statement: its values never stand in its text, and a second statement in the text is an error.
  * @param heard is called for each row
  */
-function execute(
-  driver: Driver,
-  { client }: Line,
-  { text, values, take }: Statement,
+function executePrepared(
+  driver: MysqlDriver,
+  { client }: MysqlLink,
+  { text, values, onRow: take }: MysqlStatement,
   heard: () => void,
 ): Promise<Row[]> {
-  const bound = bind(driver, values)
+  const bound = bindValues(driver, values)
   const kept: Row[] = []
   const give = take ?? (row => void kept.push(row))
   let read: ((values: readonly Value[]) => Row) | undefined
@@ -273,13 +287,13 @@ function execute(
     // Nobody but the connection itself is told that it broke.
     client.once('error', reject)
     running.on('error', reject)
-    running.on('fields', (fields: Field[] | undefined) => (read = fields && rowReader(fields)))
+    running.on('fields', (fields: MysqlField[] | undefined) => (read = fields && rowReader(fields)))
     running.on('result', found => {
       heard()
       if (failure !== undefined || !read) return
       try {
         const values = found as unknown as Value[]
-        if (!take) size = assertFits(ENGINE, size, values)
+        if (!take) size = assertResultFits(ENGINE, size, values)
         give(read(values))
       } catch (error) {
         failure = error
@@ -288,22 +302,22 @@ function execute(
     running.on('end', () => {
       client.off('error', reject)
       if (failure !== undefined) reject(failure as Error)
-      else if (!read) reject(noRows())
+      else if (!read) reject(noRowsError())
       else resolve(kept)
     })
   })
 }
 
-function bind(driver: Driver, values: readonly unknown[]): ReturnType<typeof encode>[] {
+function bindValues(driver: MysqlDriver, values: readonly unknown[]): ReturnType<typeof encodeValue>[] {
   try {
-    return values.map(value => encode(driver.TypedParameter, value))
+    return values.map(value => encodeValue(driver.TypedParameter, value))
   } catch (cause) {
     const message = `The statement cannot be sent: ${(cause as Error).message}`
     throw new ConnectorError({ kind: 'invalid-query', engine: ENGINE, message, cause })
   }
 }
 
-function noRows(): ConnectorError {
+function noRowsError(): ConnectorError {
   return new ConnectorError({
     kind: 'invalid-query',
     engine: ENGINE,

@@ -1,13 +1,13 @@
 import type { ConnectOptions, Row, Stage } from '../connector.ts'
-import { testStages } from '../stages.ts'
+import { runConnectionTest } from '../stages.ts'
 import type { MysqlConfig } from './config.ts'
-import { mysqlError } from './errors.ts'
+import { classifyMysqlError } from './errors.ts'
 import { ENGINE, openSession } from './session.ts'
 
 const CATALOG_TIMEOUT_MS = 10_000
 
 /** How many tables may be seen, and what the account may do beside reading, there and everywhere. */
-const CATALOG = `
+const CATALOG_QUERY = `
   select
     (select count(*) from information_schema.tables
       where table_schema = database() and table_type in ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW')) as tables,
@@ -24,19 +24,19 @@ const CATALOG = `
 
 /** Tries a connection stage by stage, on one session; never rejects for a failure of the database. */
 export function testConnection(config: MysqlConfig, options: ConnectOptions): Promise<Stage[]> {
-  const classify = (thrown: unknown) => mysqlError(ENGINE, thrown)
-  return testStages(classify, async step => {
+  const classify = (thrown: unknown) => classifyMysqlError(ENGINE, thrown)
+  return runConnectionTest(classify, async step => {
     const session = await openSession(config, options, CATALOG_TIMEOUT_MS, step)
     try {
-      const rows = await session.run({ text: CATALOG, values: [] }, { timeoutMs: CATALOG_TIMEOUT_MS })
-      step('read_catalog', told(rows))
+      const rows = await session.run({ text: CATALOG_QUERY, values: [] }, { timeoutMs: CATALOG_TIMEOUT_MS })
+      step('read_catalog', describeCatalog(rows))
     } finally {
       await session.close()
     }
   })
 }
 
-function told([row]: Row[]): string {
+function describeCatalog([row]: Row[]): string {
   const count = `The catalog has ${Number(row?.tables)} tables and views.`
   if (typeof row?.excess !== 'string') return count
   return `${count} The account may do more than read (${row.excess}): use one with only SELECT and SHOW VIEW.`

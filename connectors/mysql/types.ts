@@ -73,9 +73,9 @@ export function canonicalDefault(
   if (generation) return generation
   if (printed === null || (isMariadb && printed === 'NULL')) return null
   const isExpression = /DEFAULT_GENERATED/i.test(extra) || isMariadb
-  if (isExpression) return printed.replace(/^(current_timestamp)(\((\d*)\))?$/i, nowOf)
+  if (isExpression) return printed.replace(/^(current_timestamp)(\((\d*)\))?$/i, formatCurrentTimestamp)
   if (/^current_timestamp/i.test(printed) && kind === 'timestamp') {
-    return printed.replace(/^(current_timestamp)(\((\d*)\))?$/i, nowOf)
+    return printed.replace(/^(current_timestamp)(\((\d*)\))?$/i, formatCurrentTimestamp)
   }
   if (['integer', 'decimal', 'float', 'boolean'].includes(kind) || /^(b|0x|x)'?[0-9a-f]+'?$/i.test(printed)) {
     return printed
@@ -84,7 +84,7 @@ export function canonicalDefault(
 }
 
 /** `current_timestamp()` and `CURRENT_TIMESTAMP` are one. */
-function nowOf(
+function formatCurrentTimestamp(
   _: string,
   name: string,
   _parentheses: string | undefined,

@@ -2,7 +2,7 @@ import type { FieldPacket, TypedParameter, TypedParameterValue } from 'mysql2'
 import type { Row, Value } from '../connector.ts'
 
 /** Column types of the protocol (include/mysql/plugin_auth_common.h, field_types.h), fixed for all versions. */
-const TYPE = {
+const COLUMN_TYPE = {
   tiny: 1,
   float: 4,
   timestamp: 7,
@@ -13,19 +13,19 @@ const TYPE = {
 } as const
 
 /** A column of a result as mysql2 tells it. */
-export type Field = Pick<FieldPacket, 'name'> & {
+export type MysqlField = Pick<FieldPacket, 'name'> & {
   columnType?: number
   columnLength?: number
   flags?: number | string[]
 }
 
-const UNSIGNED = 32
+const UNSIGNED_FLAG = 32
 
 const OWN = { enumerable: true, configurable: true, writable: true }
 
 /** How rows, as mysql2 reads them with all its conversions off, become ours. */
-export function rowReader(fields: readonly Field[]): (values: readonly Value[]) => Row {
-  const columns = fields.map(field => ({ name: field.name, read: find(field) }))
+export function rowReader(fields: readonly MysqlField[]): (values: readonly Value[]) => Row {
+  const columns = fields.map(field => ({ name: field.name, read: findReader(field) }))
   return values => {
     const row: Row = {}
     // Called for every row: an iterator with its pairs would be most of the garbage of a big result.
@@ -41,20 +41,20 @@ export function rowReader(fields: readonly Field[]): (values: readonly Value[]) 
   }
 }
 
-function find(field: Field): (value: Value) => Value {
+function findReader(field: MysqlField): (value: Value) => Value {
   switch (field.columnType) {
-    case TYPE.tiny:
+    case COLUMN_TYPE.tiny:
       return isBoolean(field) ? readBoolean : asIs
-    case TYPE.longlong:
+    case COLUMN_TYPE.longlong:
       return readInteger
-    case TYPE.float:
+    case COLUMN_TYPE.float:
       return readFloat
-    case TYPE.timestamp:
-    case TYPE.datetime:
+    case COLUMN_TYPE.timestamp:
+    case COLUMN_TYPE.datetime:
       return readTimestamp
-    case TYPE.bit:
+    case COLUMN_TYPE.bit:
       return field.columnLength === 1 ? value => (value as Uint8Array)[0] === 1 : readBytes
-    case TYPE.json:
+    case COLUMN_TYPE.json:
       return parseJson
     default:
       return value => (value instanceof Uint8Array ? readBytes(value) : value)
@@ -64,8 +64,8 @@ function find(field: Field): (value: Value) => Value {
 const asIs = (value: Value): Value => value
 
 /** tinyint(1), which is what BOOLEAN is stored as. */
-function isBoolean({ columnLength, flags }: Field): boolean {
-  return columnLength === 1 && typeof flags === 'number' && (flags & UNSIGNED) === 0
+function isBoolean({ columnLength, flags }: MysqlField): boolean {
+  return columnLength === 1 && typeof flags === 'number' && (flags & UNSIGNED_FLAG) === 0
 }
 
 /** A tinyint(1) may hold 2, which is then told as it is. */
@@ -108,7 +108,7 @@ function parseJson(value: Value): Value {
  * Puts a value into the protocol's form.
  * @throws TypeError for a value that cannot be bound
  */
-export function encode(
+export function encodeValue(
   types: TypedParameter,
   value: unknown,
 ): TypedParameterValue | string | Buffer | Date | null {

@@ -93,7 +93,7 @@ const DOMAINS = raw(`
  * the number; a target is a table outside the scope that a foreign key refers to, a row for each of its columns
  * that are named.
  */
-export interface CatalogRow {
+export interface PostgresqlCatalogRow {
   part: 'table' | 'type' | 'column' | 'collation' | 'constraint' | 'target'
   oid: number
   number: number | null

@@ -13,7 +13,7 @@ export interface PostgresqlConfig {
 }
 
 /** The schema of a `connection_config`, for engines that speak this protocol, with their own defaults. */
-export function serverConfig({
+export function makePostgresqlConfig({
   port,
   sslmode,
   longestName,

@@ -1,11 +1,11 @@
 import net from 'node:net'
 import tls from 'node:tls'
 import type { Duplex } from 'node:stream'
-import { happens, reach } from '../dial.ts'
+import { waitForEvent, connectSocket } from '../dial.ts'
 import type { SslMode } from '../server-config.ts'
 
 /** A server as it is dialled: `address` was vetted, `host` is what its certificate must be for. */
-export interface Target {
+export interface PostgresqlTarget {
   address: string
   host: string
   port: number
@@ -13,7 +13,7 @@ export interface Target {
   ssl_ca?: string
 }
 
-export interface Line {
+export interface PostgresqlLink {
   socket: net.Socket
   encrypted: boolean
 }
@@ -21,10 +21,14 @@ export interface Line {
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
 
 /** Asks for TLS as sslmode says, on a fresh TCP connection, and completes the handshake. */
-export async function secure(socket: net.Socket, target: Target, signal: AbortSignal): Promise<Line> {
+export async function negotiateTls(
+  socket: net.Socket,
+  target: PostgresqlTarget,
+  signal: AbortSignal,
+): Promise<PostgresqlLink> {
   if (target.sslmode === 'disable') return { socket, encrypted: false }
   socket.write(SSL_REQUEST)
-  const answer = (await happens(socket, 'data', signal)) as Buffer
+  const answer = (await waitForEvent(socket, 'data', signal)) as Buffer
   if (answer.toString('latin1') === 'N') {
     if (target.sslmode === 'prefer') return { socket, encrypted: false }
     throw new Error('The server does not support SSL connections')
@@ -33,7 +37,7 @@ export async function secure(socket: net.Socket, target: Target, signal: AbortSi
   if (answer.toString('latin1') !== 'S') throw new Error('There was an error establishing an SSL connection')
   const encrypted = tls.connect({ socket, ...tlsOptions(target) })
   encrypted.on('error', () => {})
-  await happens(encrypted, 'secureConnect', signal)
+  await waitForEvent(encrypted, 'secureConnect', signal)
   return { socket: encrypted, encrypted: true }
 }
 
@@ -41,7 +45,7 @@ export async function secure(socket: net.Socket, target: Target, signal: AbortSi
  * What sslmode means, as in libpq: up to `require` the certificate is not looked at, unless an authority is
  * given, which turns `require` into `verify-ca`. Without `ssl_ca`, Node's list of authorities is used.
  */
-function tlsOptions({ sslmode, ssl_ca, host }: Target): tls.ConnectionOptions {
+function tlsOptions({ sslmode, ssl_ca, host }: PostgresqlTarget): tls.ConnectionOptions {
   const verifies = sslmode.startsWith('verify') || (sslmode === 'require' && ssl_ca !== undefined)
   return {
     rejectUnauthorized: verifies,
@@ -53,7 +57,7 @@ function tlsOptions({ sslmode, ssl_ca, host }: Target): tls.ConnectionOptions {
 }
 
 /** Makes pg take over a socket that is connected already: pg calls `connect` and waits for the event. */
-export function adopted(socket: net.Socket): Duplex {
+export function adoptSocket(socket: net.Socket): Duplex {
   return Object.assign(socket, {
     connect() {
       process.nextTick(() => socket.emit('connect'))
@@ -67,7 +71,7 @@ export function adopted(socket: net.Socket): Duplex {
  * server has taken note, which it shows by hanging up, or when the signal aborts.
  */
 export async function requestCancel(
-  target: Target,
+  target: PostgresqlTarget,
   session: { processID: number; secretKey: number },
   signal: AbortSignal,
 ): Promise<void> {
@@ -76,7 +80,7 @@ export async function requestCancel(
   message.writeInt32BE(80877102, 4)
   message.writeInt32BE(session.processID, 8)
   message.writeInt32BE(session.secretKey, 12)
-  const { socket } = await secure(await reach(target, signal), target, signal)
+  const { socket } = await negotiateTls(await connectSocket(target, signal), target, signal)
   socket.write(message)
   socket.resume()
   await new Promise<void>(resolve => socket.once('close', () => resolve()))

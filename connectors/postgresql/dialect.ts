@@ -22,11 +22,12 @@ export const postgresqlDialect = defineDialect({
   percentile: (value, fraction) =>
     sql`percentile_cont(${percentileFraction(fraction)}::double precision) within group (order by (${value})::double precision)`,
   // A hash of the values in a sub-query, which parallel workers share, in place of a sort that has none.
-  sortsDistinct: true,
+  countDistinctSorts: true,
   asText: value => sql`(${value})::text`,
   // extract gives a numeric and takes twice as long. The double of date_part is exact to the microsecond until 2242.
-  seconds: value => sql`case when isfinite(${value}) then floor(date_part('epoch', ${value}))::bigint end`,
-  isSingle: ({ type, base = type }) => base === 'real',
+  epochSeconds: value =>
+    sql`case when isfinite(${value}) then floor(date_part('epoch', ${value}))::bigint end`,
+  isFloat32: ({ type, base = type }) => base === 'real',
   volatileFunctions,
   // The server allows 1,664 and 65,535.
   limits: { columns: 1600, values: 32_000 },

@@ -1,11 +1,11 @@
 import type { Connection, ConnectOptions, Connector, QueryOptions, Row } from '../connector.ts'
-import type { Session } from '../session.ts'
+import type { EngineSession } from '../session.ts'
 import type { Sql } from '../sql.ts'
-import { serverConfig, type PostgresqlConfig } from './config.ts'
+import { makePostgresqlConfig, type PostgresqlConfig } from './config.ts'
 import { postgresqlDialect } from './dialect.ts'
-import { introspect, readEstimates, readPartitions, type Read } from './introspect.ts'
-import { openSession, prepare, type SessionProfile, type StatementOptions } from './session.ts'
-import type { Statement } from './statement.ts'
+import { introspect, readEstimates, readPartitions, type StreamingCatalogReader } from './introspect.ts'
+import { openSession, prepareStatement, type SessionProfile, type StatementOptions } from './session.ts'
+import type { PostgresqlStatement } from './statement.ts'
 import { testConnection } from './stages.ts'
 
 export type { PostgresqlConfig }
@@ -13,7 +13,7 @@ export type { PostgresqlConfig }
 /** Milliseconds that a query of the catalog may take. */
 const CATALOG_TIMEOUT_MS = 120_000
 
-const config = serverConfig({ port: 5432, sslmode: 'prefer', longestName: 63 })
+const config = makePostgresqlConfig({ port: 5432, sslmode: 'prefer', longestName: 63 })
 
 const profile: SessionProfile = {
   engine: 'postgresql',
@@ -59,22 +59,22 @@ export const postgresql: Connector<PostgresqlConfig> = {
   test: (settings: PostgresqlConfig, options: ConnectOptions) => testConnection(profile, settings, options),
 }
 
-function connection(session: Session<Statement>, database: string): Connection {
+function connection(session: EngineSession<PostgresqlStatement>, database: string): Connection {
   const run = async (
     statement: Sql,
-    options: QueryOptions & Pick<StatementOptions, 'take'>,
+    options: QueryOptions & Pick<StatementOptions, 'onRow'>,
   ): Promise<Row[]> => {
     const { text, values } = postgresqlDialect.render(statement)
-    return session.run(prepare(profile.engine, text, values, options), options)
+    return session.run(prepareStatement(profile.engine, text, values, options), options)
   }
   const readUntil =
-    (signal?: AbortSignal): Read =>
+    (signal?: AbortSignal): StreamingCatalogReader =>
     (statement, take) =>
-      run(statement, { timeoutMs: CATALOG_TIMEOUT_MS, take, signal })
+      run(statement, { timeoutMs: CATALOG_TIMEOUT_MS, onRow: take, signal })
   return {
     // No `hidden`: the catalog tells everybody of everything, whatever may be read.
     introspect: ({ tables, signal } = {}) => introspect(readUntil(signal), database, tables),
-    partitions: tables => readPartitions(readUntil(), database, tables),
+    findPartitions: tables => readPartitions(readUntil(), database, tables),
     query: (statement, { timeoutMs, maxRows, signal }) => run(statement, { timeoutMs, maxRows, signal }),
     estimates: tables => readEstimates(readUntil(), database, tables),
     close: () => session.close(),

@@ -11,11 +11,11 @@ import {
 } from '../catalog.ts'
 import type { Partition, Row } from '../connector.ts'
 import type { Sql } from '../sql.ts'
-import { catalogQuery, estimatesQuery, partitionsQuery, type CatalogRow } from './catalog-query.ts'
+import { catalogQuery, estimatesQuery, partitionsQuery, type PostgresqlCatalogRow } from './catalog-query.ts'
 import { canonicalType, columnKind } from './types.ts'
 
 /** Runs one statement of the catalog. With `take`, which gets each row as it arrives, no rows are kept. */
-export type Read = (statement: Sql, take?: (row: Row) => void) => Promise<Row[]>
+export type StreamingCatalogReader = (statement: Sql, take?: (row: Row) => void) => Promise<Row[]>
 
 const TABLE_KINDS: Readonly<Record<string, TableKind>> = {
   r: 'table',
@@ -41,29 +41,31 @@ const ACTIONS: Readonly<Record<string, ReferentialAction>> = {
 
 /** Reads the catalog of a database with one statement. */
 export async function introspect(
-  read: Read,
+  read: StreamingCatalogReader,
   catalog: string,
   tables?: readonly TableRef[],
 ): Promise<TableInfo[]> {
   const found = new Map<number, TableInfo>()
-  const outside = new Map<number, Numbered>()
+  const outside = new Map<number, NumberedTable>()
   const types = new Map<string, ReturnType<typeof describeType>>()
   // Rows about what is not known yet; the server tells tables and types first, but does not promise it.
-  const late: CatalogRow[] = []
+  const late: PostgresqlCatalogRow[] = []
 
-  const addColumn = (row: CatalogRow) => {
+  const addColumn = (row: PostgresqlCatalogRow) => {
     const type = types.get(row.a ?? '')
     const table = found.get(row.oid)
     if (type && table) table.columns.push(describeColumn(row, type))
     return Boolean(type && table)
   }
-  const take = (row: CatalogRow) => {
+  const take = (row: PostgresqlCatalogRow) => {
     if (row.part === 'table') found.set(row.oid, describeTable(catalog, row))
     else if (row.part === 'type') types.set(`${row.oid} ${row.number}`, describeType(row))
     else if (row.part === 'target') addTarget(outside, catalog, row)
     else if (row.part !== 'column' || !addColumn(row)) late.push(row)
   }
-  await read(catalogQuery(inCatalog(catalog, tables)), row => take(row as unknown as CatalogRow))
+  await read(catalogQuery(tablesInCatalog(catalog, tables)), row =>
+    take(row as unknown as PostgresqlCatalogRow),
+  )
 
   for (const row of late.filter(({ part }) => part === 'column')) addColumn(row)
   for (const row of late.filter(({ part }) => part === 'collation')) {
@@ -80,11 +82,11 @@ export async function introspect(
 
 /** Row estimates from the statistics of the last ANALYZE, by `tablePath`, with one statement. */
 export async function readEstimates(
-  read: Read,
+  read: StreamingCatalogReader,
   catalog: string,
   tables: readonly TableRef[],
 ): Promise<Map<string, number>> {
-  const rows = await read(estimatesQuery(inCatalog(catalog, tables) ?? []))
+  const rows = await read(estimatesQuery(tablesInCatalog(catalog, tables) ?? []))
   return new Map(
     rows.map(row => [
       tablePath({ catalog, schema: String(row.schema), name: String(row.name) }),
@@ -95,11 +97,11 @@ export async function readEstimates(
 
 /** Those of some tables that are partitions now, by `tablePath`, with one statement. */
 export async function readPartitions(
-  read: Read,
+  read: StreamingCatalogReader,
   catalog: string,
   tables: readonly TableRef[],
 ): Promise<Map<string, Partition>> {
-  const rows = await read(partitionsQuery(inCatalog(catalog, tables) ?? []))
+  const rows = await read(partitionsQuery(tablesInCatalog(catalog, tables) ?? []))
   return new Map(
     rows.map(row => [
       tablePath({ catalog, schema: String(row.schema), name: String(row.name) }),
@@ -111,7 +113,7 @@ export async function readPartitions(
   )
 }
 
-function inCatalog(
+function tablesInCatalog(
   catalog: string,
   tables: readonly TableRef[] | undefined,
 ): readonly TableRef[] | undefined {
@@ -119,14 +121,14 @@ function inCatalog(
 }
 
 /** A relation whose columns a constraint names by number. */
-interface Numbered extends TableRef {
+interface NumberedTable extends TableRef {
   columns: { ordinal: number; name: string }[]
 }
 
 /** A boolean as the server prints it when it is cast to text. */
 const TRUE = 'true'
 
-function describeType({ name, a: category, b: builtin, c: base, d: required }: CatalogRow) {
+function describeType({ name, a: category, b: builtin, c: base, d: required }: PostgresqlCatalogRow) {
   const kind = columnKind(builtin, category ?? '')
   const type = {
     type: canonicalType(name),
@@ -139,7 +141,7 @@ function describeType({ name, a: category, b: builtin, c: base, d: required }: C
 
 function describeTable(
   catalog: string,
-  { oid, name, a: kind, b: schema, c: comment, d }: CatalogRow,
+  { oid, name, a: kind, b: schema, c: comment, d }: PostgresqlCatalogRow,
 ): TableInfo {
   return {
     catalog,
@@ -155,7 +157,7 @@ function describeTable(
 }
 
 function describeColumn(
-  { number, name, b: expression, c: comment, d: required }: CatalogRow,
+  { number, name, b: expression, c: comment, d: required }: PostgresqlCatalogRow,
   { required: isRequired, ...type }: ReturnType<typeof describeType>,
 ): ColumnInfo {
   return {
@@ -169,7 +171,7 @@ function describeColumn(
   }
 }
 
-function addTarget(targets: Map<number, Numbered>, catalog: string, row: CatalogRow): void {
+function addTarget(targets: Map<number, NumberedTable>, catalog: string, row: PostgresqlCatalogRow): void {
   const { oid, number, name, a: table, b: schema } = row
   const target = targets.get(oid) ?? { catalog, schema: schema ?? '', name: table ?? '', columns: [] }
   target.columns.push({ ordinal: number ?? 0, name })
@@ -177,20 +179,20 @@ function addTarget(targets: Map<number, Numbered>, catalog: string, row: Catalog
 }
 
 function describeConstraint(
-  { name, number, a: nature, b: columns, d: at }: CatalogRow,
-  own: Numbered,
-  target?: Numbered,
+  { name, number, a: nature, b: columns, d: at }: PostgresqlCatalogRow,
+  own: NumberedTable,
+  target?: NumberedTable,
 ): ConstraintInfo {
   const type = CONSTRAINT_TYPES[nature?.[0] ?? ''] ?? 'unique'
   const told: ConstraintInfo = {
     name,
     type,
-    columns: named(own, columns ?? '', number),
+    columns: columnNames(own, columns ?? '', number),
     properties: describeProperties(nature ?? ''),
   }
   if (!target || at === null) return told
   const table = { catalog: target.catalog, schema: target.schema, name: target.name }
-  return { ...told, references: { table, columns: named(target, at) } }
+  return { ...told, references: { table, columns: columnNames(target, at) } }
 }
 
 /** The properties of a constraint by its `nature`, see `CatalogRow`. */
@@ -208,7 +210,7 @@ function describeProperties(nature: string): ConstraintProperties {
 }
 
 /** The names of the first `count` columns of a list of numbers, or of all. */
-function named({ columns }: Numbered, numbers: string, count: number | null = null): string[] {
+function columnNames({ columns }: NumberedTable, numbers: string, count: number | null = null): string[] {
   return numbers
     .split(' ', count ?? undefined)
     .map(number => columns.find(({ ordinal }) => ordinal === Number(number))?.name ?? number)

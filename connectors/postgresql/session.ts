@@ -1,15 +1,28 @@
 import pg from 'pg'
 import type { ConnectOptions, Row } from '../connector.ts'
-import { opening, reach, unlessAborted } from '../dial.ts'
-import { aborted, closed, ConnectorError, silent, type ErrorRule } from '../errors.ts'
-import { watchFlow } from '../flow.ts'
+import { withConnectTimeout, connectSocket, rejectOnAbort } from '../dial.ts'
+import { abortedError, closedError, ConnectorError, noResponseError, type ErrorRule } from '../errors.ts'
+import { watchReceivedBytes } from '../flow.ts'
 import type { PostgresqlConfig } from './config.ts'
 import type { SslMode } from '../server-config.ts'
-import { adopted, requestCancel, secure, type Line, type Target } from './dial.ts'
-import { postgresqlError } from './errors.ts'
-import { clampTimeout, makeSession, tooLarge, type Limits, type Session, type Taken } from '../session.ts'
-import { Statement } from './statement.ts'
-import { encode, type BoundValue } from './values.ts'
+import {
+  adoptSocket,
+  requestCancel,
+  negotiateTls,
+  type PostgresqlLink,
+  type PostgresqlTarget,
+} from './dial.ts'
+import { classifyPostgresqlError } from './errors.ts'
+import {
+  clampTimeout,
+  makeSession,
+  resultTooLargeError,
+  type StatementLimits,
+  type EngineSession,
+  type RunningUsage,
+} from '../session.ts'
+import { PostgresqlStatement } from './statement.ts'
+import { encodeValue, type BoundValue } from './values.ts'
 
 /** What differs between the engines that speak this protocol. */
 export interface SessionProfile {
@@ -27,11 +40,11 @@ export interface SessionProfile {
 /** A step of opening a session that is done, with what is worth telling about it. */
 type Step = (name: 'reach' | 'tls' | 'sign_in', told: string, status?: 'skipped') => void
 
-const READ_ONLY = 'default_transaction_read_only'
+const READ_ONLY_SETTING = 'default_transaction_read_only'
 
 /** How much longer than its own timeout a statement may take before the connection is given up, in ms. */
-const SILENCE_MS = 5_000
-const GOODBYE_MS = 2_000
+const NO_RESPONSE_MS = 5_000
+const HANG_UP_MS = 2_000
 
 /** Dials, signs in and sets the session up; no statement is sent. Rejects with ConnectorError. */
 export async function openSession(
@@ -39,13 +52,13 @@ export async function openSession(
   config: PostgresqlConfig,
   options: ConnectOptions,
   step: Step = () => {},
-): Promise<Session<Statement>> {
+): Promise<EngineSession<PostgresqlStatement>> {
   const profile = { ...given, timeoutMs: options.statementTimeoutMs ?? given.timeoutMs }
   try {
-    return await opening(profile.engine, options, async signal => {
+    return await withConnectTimeout(profile.engine, options, async signal => {
       const vetted = options.egress.address(config.host, config.port, config.database)
-      const address = await unlessAborted(vetted, signal)
-      const target: Target = { ...config, address }
+      const address = await rejectOnAbort(vetted, signal)
+      const target: PostgresqlTarget = { ...config, address }
       const signIn = (mode: SslMode) =>
         dial(
           { ...profile, onStatement: options.onStatement },
@@ -63,24 +76,24 @@ export async function openSession(
       }
     })
   } catch (error) {
-    throw postgresqlError(profile.engine, error, profile.errors)
+    throw classifyPostgresqlError(profile.engine, error, profile.errors)
   }
 }
 
 /** A profile, and who is told what the session's statements take. */
-type ToldProfile = SessionProfile & Pick<ConnectOptions, 'onStatement'>
+type ObservedProfile = SessionProfile & Pick<ConnectOptions, 'onStatement'>
 
 async function dial(
-  profile: ToldProfile,
+  profile: ObservedProfile,
   config: PostgresqlConfig,
-  target: Target,
+  target: PostgresqlTarget,
   signal: AbortSignal,
   step: Step,
-): Promise<Session<Statement>> {
-  const socket = await reach(target, signal)
+): Promise<EngineSession<PostgresqlStatement>> {
+  const socket = await connectSocket(target, signal)
   try {
     step('reach', `${config.host}:${config.port} answers.`)
-    const line = await secure(socket, target, signal)
+    const line = await negotiateTls(socket, target, signal)
     if (line.encrypted) step('tls', 'The connection is encrypted.')
     else step('tls', 'The connection is not encrypted.', 'skipped')
     const client = makeClient(profile, config, line)
@@ -89,7 +102,7 @@ async function dial(
       told.set(parameterName ?? '', parameterValue ?? ''),
     )
     await client.connect()
-    refuseDropped(profile, told)
+    assertSettingsApplied(profile, told)
     step(
       'sign_in',
       `Signed in as ${config.username} to ${profile.label} ${told.get('server_version') ?? ''}.`,
@@ -102,10 +115,13 @@ async function dial(
 }
 
 /** A pooler that ignores the settings would leave sessions that may write and have no time limit. */
-function refuseDropped({ engine, settings }: SessionProfile, told: ReadonlyMap<string, string>): void {
+function assertSettingsApplied(
+  { engine, settings }: SessionProfile,
+  told: ReadonlyMap<string, string>,
+): void {
   // Told by PostgreSQL 14 and later.
-  const given = told.get(READ_ONLY)
-  if (given === undefined || settings[READ_ONLY] !== 'on' || given === 'on') return
+  const given = told.get(READ_ONLY_SETTING)
+  if (given === undefined || settings[READ_ONLY_SETTING] !== 'on' || given === 'on') return
   throw new ConnectorError({
     kind: 'other',
     engine,
@@ -114,9 +130,13 @@ function refuseDropped({ engine, settings }: SessionProfile, told: ReadonlyMap<s
   })
 }
 
-function makeClient(profile: SessionProfile, config: PostgresqlConfig, { socket }: Line): pg.Client {
+function makeClient(
+  profile: SessionProfile,
+  config: PostgresqlConfig,
+  { socket }: PostgresqlLink,
+): pg.Client {
   const client = new pg.Client({
-    stream: () => adopted(socket),
+    stream: () => adoptSocket(socket),
     ssl: false,
     sslnegotiation: 'postgres',
     host: config.host,
@@ -146,9 +166,13 @@ function refusesEncryption(error: unknown): boolean {
 }
 
 /** Each statement runs in its own transaction, which only reads where the profile's settings say so. */
-function startSession(profile: ToldProfile, client: pg.Client, target: Target): Session<Statement> {
+function startSession(
+  profile: ObservedProfile,
+  client: pg.Client,
+  target: PostgresqlTarget,
+): EngineSession<PostgresqlStatement> {
   const { engine, onStatement } = profile
-  const classify = (thrown: unknown) => postgresqlError(engine, thrown, profile.errors)
+  const classify = (thrown: unknown) => classifyPostgresqlError(engine, thrown, profile.errors)
   let ended: ConnectorError | undefined
   let limitMs = profile.timeoutMs
 
@@ -156,11 +180,16 @@ function startSession(profile: ToldProfile, client: pg.Client, target: Target): 
     ended ??= reason
     client.connection.stream.destroy()
   }
-  const flow = watchFlow(client.connection.stream, () => cut(tooLarge(engine)))
-  client.on('end', () => (ended ??= closed(engine)))
+  const flow = watchReceivedBytes(client.connection.stream, () => cut(resultTooLargeError(engine)))
+  client.on('end', () => (ended ??= closedError(engine)))
   client.connection.on('parameterStatus', ({ parameterName, parameterValue }: Record<string, string>) => {
     // Told by PostgreSQL 14 and later. A statement that can call set_config could lift it for the next one.
-    if (parameterName !== READ_ONLY || profile.settings[READ_ONLY] !== 'on' || parameterValue === 'on') return
+    if (
+      parameterName !== READ_ONLY_SETTING ||
+      profile.settings[READ_ONLY_SETTING] !== 'on' ||
+      parameterValue === 'on'
+    )
+      return
     cut(
       new ConnectorError({
         kind: 'invalid-query',
@@ -171,11 +200,11 @@ function startSession(profile: ToldProfile, client: pg.Client, target: Target): 
   })
 
   /** Sends one statement and waits, at most `patienceMs`, for what the server says. */
-  async function send(statement: Statement, patienceMs: number): Promise<Row[]> {
-    if (ended) throw closed(engine, ended)
-    const late = setTimeout(() => cut(silent(engine, 'answer the statement')), patienceMs)
-    statement.onRow = flow.row
-    flow.begin(statement)
+  async function send(statement: PostgresqlStatement, patienceMs: number): Promise<Row[]> {
+    if (ended) throw closedError(engine, ended)
+    const late = setTimeout(() => cut(noResponseError(engine, 'answer the statement')), patienceMs)
+    statement.onReceived = flow.countRow
+    flow.beginResult(statement)
     try {
       client.query(statement)
       return await statement.rows
@@ -186,22 +215,22 @@ function startSession(profile: ToldProfile, client: pg.Client, target: Target): 
     }
   }
 
-  async function limitTime(timeoutMs: number, taken: Taken): Promise<void> {
+  async function applyTimeout(timeoutMs: number, taken: RunningUsage): Promise<void> {
     if (timeoutMs === limitMs) return
     taken.statements += 1
-    await send(new Statement(`set statement_timeout = ${timeoutMs}`, []), SILENCE_MS)
+    await send(new PostgresqlStatement(`set statement_timeout = ${timeoutMs}`, []), NO_RESPONSE_MS)
     limitMs = timeoutMs
   }
 
   async function cancel(): Promise<void> {
     const { processID, secretKey } = client as unknown as { processID: number; secretKey: number }
-    await requestCancel(target, { processID, secretKey }, AbortSignal.timeout(SILENCE_MS)).catch(() => {})
+    await requestCancel(target, { processID, secretKey }, AbortSignal.timeout(NO_RESPONSE_MS)).catch(() => {})
   }
 
   /** Asks the server to end the running statement, and cuts the connection when that does not help. */
-  function abandon(reason: unknown): { over(): Promise<void> } {
+  function cancelRunning(reason: unknown): { over(): Promise<void> } {
     const cancelling = cancel()
-    const late = setTimeout(() => cut(aborted(engine, reason)), SILENCE_MS)
+    const late = setTimeout(() => cut(abortedError(engine, reason)), NO_RESPONSE_MS)
     return {
       async over() {
         clearTimeout(late)
@@ -212,21 +241,21 @@ function startSession(profile: ToldProfile, client: pg.Client, target: Target): 
   }
 
   async function execute(
-    statement: Statement,
-    { timeoutMs }: Limits,
+    statement: PostgresqlStatement,
+    { timeoutMs }: StatementLimits,
     signal: AbortSignal,
-    taken: Taken,
+    taken: RunningUsage,
   ): Promise<Row[]> {
     const receivedBefore = flow.received()
     const wantedMs = clampTimeout(timeoutMs)
-    let abandoned: ReturnType<typeof abandon> | undefined
-    const abort = () => (abandoned = abandon(signal.reason))
+    let abandoned: ReturnType<typeof cancelRunning> | undefined
+    const abort = () => (abandoned = cancelRunning(signal.reason))
     signal.addEventListener('abort', abort, { once: true })
     try {
-      await limitTime(wantedMs, taken)
+      await applyTimeout(wantedMs, taken)
       signal.throwIfAborted()
-      const rows = await send(statement, wantedMs + SILENCE_MS)
-      if (client.getTransactionStatus() !== 'I') await refuseTransaction()
+      const rows = await send(statement, wantedMs + NO_RESPONSE_MS)
+      if (client.getTransactionStatus() !== 'I') await rollBackAndThrow()
       return rows
     } finally {
       taken.rows = statement.received
@@ -236,8 +265,8 @@ function startSession(profile: ToldProfile, client: pg.Client, target: Target): 
     }
   }
 
-  async function refuseTransaction(): Promise<never> {
-    await send(new Statement('rollback', []), SILENCE_MS)
+  async function rollBackAndThrow(): Promise<never> {
+    await send(new PostgresqlStatement('rollback', []), NO_RESPONSE_MS)
     throw new ConnectorError({
       kind: 'invalid-query',
       engine,
@@ -246,8 +275,8 @@ function startSession(profile: ToldProfile, client: pg.Client, target: Target): 
   }
 
   async function end(): Promise<void> {
-    ended ??= closed(engine)
-    const late = setTimeout(() => client.connection.stream.destroy(), GOODBYE_MS)
+    ended ??= closedError(engine)
+    const late = setTimeout(() => client.connection.stream.destroy(), HANG_UP_MS)
     await client.end()
     clearTimeout(late)
   }
@@ -255,7 +284,7 @@ function startSession(profile: ToldProfile, client: pg.Client, target: Target): 
   return makeSession({
     engine,
     classify,
-    run: execute,
+    runWithWarehouse: execute,
     end,
     onStatement,
   })
@@ -265,7 +294,7 @@ function startSession(profile: ToldProfile, client: pg.Client, target: Target): 
 export interface StatementOptions {
   maxRows?: number
   /** Gets each row as it arrives, which then is not kept: for results too big to hold twice. */
-  take?(row: Row): void
+  onRow?(row: Row): void
   /** Puts a value into the wire's form; PostgreSQL's way unless told. */
   encode?(value: unknown): BoundValue
 }
@@ -274,16 +303,16 @@ export interface StatementOptions {
  * Makes a statement of the session.
  * @throws ConnectorError of kind `invalid-query` for what could not be sent
  */
-export function prepare(
+export function prepareStatement(
   engine: string,
   text: string,
   values: readonly unknown[] = [],
-  { maxRows, take, encode: write = encode }: StatementOptions = {},
-): Statement {
+  { maxRows, onRow: take, encode: write = encodeValue }: StatementOptions = {},
+): PostgresqlStatement {
   try {
     // The text ends at a NUL on the wire; what follows would be read as the next part of the message.
     if (text.includes('\0')) throw new TypeError('it holds a NUL character')
-    return new Statement(text, values.map(write), maxRows, take)
+    return new PostgresqlStatement(text, values.map(write), maxRows, take)
   } catch (cause) {
     const message = `The statement cannot be sent: ${(cause as Error).message}`
     throw new ConnectorError({ kind: 'invalid-query', engine, message, cause })

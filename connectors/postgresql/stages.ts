@@ -1,13 +1,13 @@
 import type { ConnectOptions, Row, Stage } from '../connector.ts'
-import { testStages } from '../stages.ts'
-import { postgresqlError } from './errors.ts'
+import { runConnectionTest } from '../stages.ts'
+import { classifyPostgresqlError } from './errors.ts'
 import type { PostgresqlConfig } from './config.ts'
-import { openSession, prepare, type SessionProfile } from './session.ts'
+import { openSession, prepareStatement, type SessionProfile } from './session.ts'
 
 const CATALOG_TIMEOUT_MS = 10_000
 
 /** Rights that reach beyond reading tables: files and programs of the server's machine. */
-const CATALOG = `
+const CATALOG_QUERY = `
   select
     (select count(*) from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
       where c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition
@@ -19,7 +19,7 @@ const CATALOG = `
 /** What a connection test asks of the catalog, in one statement, and what it tells of the answer. */
 export interface CatalogProbe {
   text: string
-  told(row: Row): string
+  describe(row: Row): string
 }
 
 /** Tries a connection stage by stage, on one session; never rejects for a failure of the database. */
@@ -27,22 +27,22 @@ export function testConnection(
   profile: SessionProfile,
   config: PostgresqlConfig,
   options: ConnectOptions,
-  probe: CatalogProbe = { text: CATALOG, told },
+  probe: CatalogProbe = { text: CATALOG_QUERY, describe: describeCatalog },
 ): Promise<Stage[]> {
-  const classify = (thrown: unknown) => postgresqlError(profile.engine, thrown, profile.errors)
-  return testStages(classify, async step => {
+  const classify = (thrown: unknown) => classifyPostgresqlError(profile.engine, thrown, profile.errors)
+  return runConnectionTest(classify, async step => {
     const session = await openSession(profile, config, options, step)
     try {
-      const statement = prepare(profile.engine, probe.text)
+      const statement = prepareStatement(profile.engine, probe.text)
       const [row] = await session.run(statement, { timeoutMs: CATALOG_TIMEOUT_MS })
-      step('read_catalog', probe.told(row ?? {}))
+      step('read_catalog', probe.describe(row ?? {}))
     } finally {
       await session.close()
     }
   })
 }
 
-function told(row: Row): string {
+function describeCatalog(row: Row): string {
   const count = `The catalog has ${Number(row.tables)} tables and views.`
   if (row.superuser === true) return `${count} The role is a superuser: use a role with only SELECT.`
   if (row.files === true) {

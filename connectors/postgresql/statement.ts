@@ -1,10 +1,10 @@
 import type { Submittable } from 'pg'
 import type { Row, Value } from '../connector.ts'
-import { assertFits } from '../session.ts'
-import { parserOf, type BoundValue } from './values.ts'
+import { assertResultFits } from '../session.ts'
+import { findParser, type BoundValue } from './values.ts'
 
 /** The part of pg's connection that a statement writes to. */
-interface Wire {
+interface PgConnection {
   stream: { cork?(): void; uncork?(): void }
   parse(message: { text: string; types: number[] }): void
   bind(message: { values: (string | Buffer | null)[] }): void
@@ -19,7 +19,7 @@ interface ResultColumn {
   parse: (text: string) => Value
 }
 
-interface Field {
+interface PgField {
   name: string
   dataTypeID: number
 }
@@ -31,17 +31,17 @@ const OWN = { enumerable: true, configurable: true, writable: true }
  * Execute and Sync leave in one write; Execute carries the row limit, so the server stops reading at it, and
  * Sync ends the statement's own transaction, so nothing stays open. pg's own `rows` option pages on to the end.
  */
-export class Statement implements Submittable {
+export class PostgresqlStatement implements Submittable {
   readonly rows: Promise<Row[]>
   /** Rows received until now, kept or not. */
   received = 0
   /** Told of each of them. */
-  onRow: () => void = () => {}
+  onReceived: () => void = () => {}
   readonly #text: string
   readonly #values: readonly BoundValue[]
   readonly #maxRows: number
   readonly #found: Row[] = []
-  readonly #take: (row: Row) => void
+  readonly #onRow: (row: Row) => void
   readonly #resolve: (rows: Row[]) => void
   readonly #reject: (error: unknown) => void
   readonly isKept: boolean
@@ -59,7 +59,7 @@ export class Statement implements Submittable {
     this.#values = values
     this.#maxRows = maxRows
     this.isKept = take === undefined
-    this.#take = take ?? (row => void this.#found.push(row))
+    this.#onRow = take ?? (row => void this.#found.push(row))
     const { promise, resolve, reject } = Promise.withResolvers<Row[]>()
     this.rows = promise
     this.#resolve = resolve
@@ -67,7 +67,7 @@ export class Statement implements Submittable {
   }
 
   submit(connection: unknown): null {
-    const wire = connection as Wire
+    const wire = connection as PgConnection
     const values = this.#values
     wire.stream.cork?.()
     try {
@@ -82,17 +82,17 @@ export class Statement implements Submittable {
     return null
   }
 
-  handleRowDescription({ fields }: { fields: Field[] }): void {
-    this.#columns = fields.map(field => ({ name: field.name, parse: parserOf(field.dataTypeID) }))
+  handleRowDescription({ fields }: { fields: PgField[] }): void {
+    this.#columns = fields.map(field => ({ name: field.name, parse: findParser(field.dataTypeID) }))
   }
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
     this.received += 1
-    this.onRow()
+    this.onReceived()
     if (this.#failure !== undefined) return
     try {
-      if (this.isKept) this.#size = assertFits('postgresql', this.#size, fields)
-      this.#take(this.#read(fields))
+      if (this.isKept) this.#size = assertResultFits('postgresql', this.#size, fields)
+      this.#onRow(this.#read(fields))
     } catch (error) {
       this.#failure = error
     }
@@ -122,7 +122,7 @@ export class Statement implements Submittable {
   }
 
   handleCopyInResponse(connection: unknown): void {
-    const wire = connection as Wire
+    const wire = connection as PgConnection
     wire.sendCopyFail('no data')
     // The server swallowed the first Sync while it waited for data.
     wire.sync()

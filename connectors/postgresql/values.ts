@@ -22,7 +22,7 @@ export const OID = {
 } as const
 
 /** Lets the server infer the type from where the value stands. */
-const INFERRED = 0
+const INFERRED_OID = 0
 
 /** How texts of the wire become values, by type oid; every other type stays text. */
 const PARSERS: ReadonlyMap<number, (text: string) => Value> = new Map<number, (text: string) => Value>([
@@ -45,7 +45,7 @@ const PARSERS: ReadonlyMap<number, (text: string) => Value> = new Map<number, (t
 const asIs = (text: string): Value => text
 
 /** The parser of a column's type. */
-export function parserOf(oid: number): (text: string) => Value {
+export function findParser(oid: number): (text: string) => Value {
   return PARSERS.get(oid) ?? asIs
 }
 
@@ -85,10 +85,10 @@ export interface BoundValue {
  * `int_column > 0.5` would fail, because the server takes 0.5 for an integer. Texts are left to inference, so
  * that they compare with enums, uuids and dates.
  */
-export function encode(value: unknown): BoundValue {
+export function encodeValue(value: unknown): BoundValue {
   switch (typeof value) {
     case 'string':
-      return { wire: value, oid: INFERRED }
+      return { wire: value, oid: INFERRED_OID }
     case 'number':
       return { wire: String(value), oid: numberOid(value) }
     case 'bigint':
@@ -96,7 +96,7 @@ export function encode(value: unknown): BoundValue {
     case 'boolean':
       return { wire: String(value), oid: OID.bool }
     case 'undefined':
-      return { wire: null, oid: INFERRED }
+      return { wire: null, oid: INFERRED_OID }
     case 'object':
       return encodeObject(value)
     default:
@@ -105,12 +105,12 @@ export function encode(value: unknown): BoundValue {
 }
 
 function encodeObject(value: object | null): BoundValue {
-  if (value === null) return { wire: null, oid: INFERRED }
+  if (value === null) return { wire: null, oid: INFERRED_OID }
   if (value instanceof Date) return { wire: value.toISOString().replace(/^\+0*/, ''), oid: OID.timestamptz }
   if (value instanceof Uint8Array) {
     return { wire: Buffer.from(value.buffer, value.byteOffset, value.byteLength), oid: OID.bytea }
   }
-  return { wire: JSON.stringify(value), oid: INFERRED }
+  return { wire: JSON.stringify(value), oid: INFERRED_OID }
 }
 
 function numberOid(value: number): number {

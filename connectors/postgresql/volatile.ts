@@ -1,4 +1,4 @@
-import type { Call } from '../dialect.ts'
+import type { SqlReference } from '../dialect.ts'
 import { join, sql, type Sql } from '../sql.ts'
 
 /**
@@ -9,11 +9,11 @@ import { join, sql, type Sql } from '../sql.ts'
  * is called within a function, which its owner has declared. Read from the catalog alone, which knows expressions as
  * trees of node names.
  */
-export function volatileFunctions(calls: readonly Call[]): Sql {
+export function volatileFunctions(calls: readonly SqlReference[]): Sql {
   const listed = calls.map(
     ({ kind, schema, name }) => sql`(${kind}::text, ${schema ?? null}::text, ${name}::text)`,
   )
-  const hasAny = (...kinds: Call['kind'][]) => calls.some(({ kind }) => kinds.includes(kind))
+  const hasAny = (...kinds: SqlReference['kind'][]) => calls.some(({ kind }) => kinds.includes(kind))
   // Without what nothing asks for: planning the whole takes longer than running it.
   const parts = [
     ...(hasAny('function', 'column', 'field') ? [{ tables: [FUNCTIONS], reached: REACHED_BY_NAME }] : []),

@@ -8,11 +8,11 @@ import { join, raw, sql, type Sql } from '../sql.ts'
  */
 
 /** The most names that a statement is limited by; beyond it everything is read. */
-const MOST_NAMES = 10_000
+const MAX_NAMES = 10_000
 
 /** A superset of the tables of a scope: those whose schema and whose name occur in it. */
-function inScope(scope: readonly TableRef[] | undefined, schema: Sql, name: Sql): Sql {
-  if (!scope || scope.length > MOST_NAMES) return raw('')
+function scopeCondition(scope: readonly TableRef[] | undefined, schema: Sql, name: Sql): Sql {
+  if (!scope || scope.length > MAX_NAMES) return raw('')
   const list = (texts: string[]) => join([...new Set(texts)].map(text => sql`${text}`))
   return sql`and ${schema} in (${list(scope.map(table => table.schema))})
     and ${name} in (${list(scope.map(table => table.name))})`
@@ -39,7 +39,7 @@ export function tablesQuery(scope: readonly TableRef[] | undefined): Sql {
     from ${RELATIONS}
     left join pg_description d on d.objoid = c.oid and d.objsubid = 0
       and d.classoid = (select oid from pg_class where relname = 'pg_class' and relnamespace = 11)
-    where true ${inScope(scope, raw('n.nspname'), raw('c.relname'))}`
+    where true ${scopeCondition(scope, raw('n.nspname'), raw('c.relname'))}`
 }
 
 /** `oid`, `number`, `name`, `type`, `required`, `expression`, `comment`; also those that foreign keys refer to. */
@@ -53,7 +53,7 @@ export function columnsQuery(scope: readonly TableRef[] | undefined): Sql {
     left join pg_attrdef f on f.adrelid = c.oid and f.adnum = a.attnum
     left join pg_description d on d.objoid = c.oid and d.objsubid = a.attnum
       and d.classoid = (select oid from pg_class where relname = 'pg_class' and relnamespace = 11)
-    where (true ${inScope(scope, raw('n.nspname'), raw('c.relname'))})
+    where (true ${scopeCondition(scope, raw('n.nspname'), raw('c.relname'))})
       or c.oid in (select confrelid from pg_constraint where contype = 'f')`
 }
 
@@ -66,7 +66,7 @@ export function constraintsQuery(scope: readonly TableRef[] | undefined): Sql {
     join pg_constraint k on k.conrelid = c.oid and k.contype in ('p', 'u', 'f')
     left join pg_class t on t.oid = k.confrelid
     left join pg_namespace tn on tn.oid = t.relnamespace
-    where true ${inScope(scope, raw('n.nspname'), raw('c.relname'))}`
+    where true ${scopeCondition(scope, raw('n.nspname'), raw('c.relname'))}`
 }
 
 /** Columns of views WITH NO SCHEMA BINDING, which the catalog has without: `schema`, `table`, `name`, `type`, `number`. */
@@ -75,7 +75,7 @@ export function lateBindingQuery(scope: readonly TableRef[] | undefined): Sql {
     select view_schema as schema, view_name as table, col_name as name, col_type as type, col_num as number
     from pg_get_late_binding_view_cols()
       cols (view_schema name, view_name name, col_name name, col_type varchar, col_num int)
-    where true ${inScope(scope, raw('view_schema'), raw('view_name'))}`
+    where true ${scopeCondition(scope, raw('view_schema'), raw('view_name'))}`
 }
 
 /**
@@ -97,5 +97,5 @@ export function externalQuery(scope: readonly TableRef[] | undefined, database: 
     select schemaname as schema, tablename as table, columnname as name, external_type as type,
       columnnum as number, is_nullable as nullable
     from svv_external_columns
-    where lower(redshift_database_name) = lower(${database}) ${inScope(scope, raw('schemaname'), raw('tablename'))}`
+    where lower(redshift_database_name) = lower(${database}) ${scopeCondition(scope, raw('schemaname'), raw('tablename'))}`
 }

@@ -17,16 +17,16 @@ export const redshiftDialect = defineDialect({
   matches: (value, pattern) => sql`${text(value)} ~ ${pattern}`,
   parsesAsDate: (value, format) => sql`${text(value)} ~ ${datePattern(format)}`,
   // A backslash begins an escape.
-  literal: text => raw(`'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`),
+  textLiteral: asVarchar => raw(`'${asVarchar.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`),
   percentile,
   // avg of integers is an integer and avg of decimals keeps their scale: both would cut the mean off.
   asNumber: value => sql`cast(${value} as double precision)`,
   asText: text,
   // Counts the seconds that begin in between, and gives a BIGINT; extract is documented to give an INTEGER, which ends
   // in 2038. A moment with a zone becomes that of the session, which is UTC.
-  seconds: value =>
+  epochSeconds: value =>
     sql`datediff(second, cast('1970-01-01 00:00:00' as timestamp), cast(${value} as timestamp))`,
-  isSingle: ({ type }) => type === 'real',
+  isFloat32: ({ type }) => type === 'real',
   volatileFunctions,
   // The server allows 1,664 and 32,767.
   limits: { columns: 1600, values: 32_000 },

@@ -1,84 +1,84 @@
 import type { ErrorRule } from '../errors.ts'
 
 /** SQLSTATEs that leave it to the words: all but those of a statement, its names and its values. */
-const VAGUE = /^(?!0A|2[1-8]|3[DF]|42|54)/
+const UNSPECIFIC_SQLSTATE = /^(?!0A|2[1-8]|3[DF]|42|54)/
 
 /**
  * Where Redshift's errors differ from PostgreSQL's. Most of the engine's own have SQLSTATE XX000, so that their
  * words tell them apart (https://docs.aws.amazon.com/redshift/latest/dg/queries-troubleshooting.html). Where the
  * SQLSTATE says more, words tell nothing: `permission denied for schema spectrum` is about a schema of that name.
  */
-export const redshiftErrors: readonly ErrorRule[] = [
+export const REDSHIFT_RULES: readonly ErrorRule[] = [
   {
     kind: 'timeout',
-    code: VAGUE,
+    code: UNSPECIFIC_SQLSTATE,
     message: /WLM|query monitoring rule|monitoring rule/i,
-    say: 'A rule or time limit of the workload manager ended the statement: ask for a queue with more time, or check fewer rows or columns at once.',
+    hint: 'A rule or time limit of the workload manager ended the statement: ask for a queue with more time, or check fewer rows or columns at once.',
   },
   // The same words for statement_timeout, CANCEL and a request to cancel.
   {
     kind: 'timeout',
     code: '57014',
-    say: 'The statement ran over its time, its wait in the queue counted, or was cancelled in the cluster: allow more time, or check fewer rows or columns at once.',
+    hint: 'The statement ran over its time, its wait in the queue counted, or was cancelled in the cluster: allow more time, or check fewer rows or columns at once.',
   },
   {
     kind: 'timeout',
-    code: VAGUE,
+    code: UNSPECIFIC_SQLSTATE,
     message: /serializable isolation violation|conflict with concurrent transaction/i,
-    say: 'The statement met a concurrent change of the table: try again.',
+    hint: 'The statement met a concurrent change of the table: try again.',
   },
   {
     kind: 'network',
-    code: VAGUE,
+    code: UNSPECIFIC_SQLSTATE,
     message: /too many connections|connection limit/i,
-    say: 'The cluster or the user has no connection free: try again later, or raise the limit.',
+    hint: 'The cluster or the user has no connection free: try again later, or raise the limit.',
   },
   {
     kind: 'network',
-    code: VAGUE,
+    code: UNSPECIFIC_SQLSTATE,
     message: /cluster is (being )?(resiz|paus|restart|rebooting)|workgroup .* (not available|unavailable)/i,
-    say: 'The cluster is paused, resizing or restarting: try again when it is available.',
+    hint: 'The cluster is paused, resizing or restarting: try again when it is available.',
   },
   {
     kind: 'credentials',
     code: '',
     message: /authenticationOk message type/,
-    say: 'The password is stored in a form that this driver cannot answer: set it again with ALTER USER … PASSWORD of kind md5.',
+    hint: 'The password is stored in a form that this driver cannot answer: set it again with ALTER USER … PASSWORD of kind md5.',
   },
   {
     kind: 'permission',
-    code: VAGUE,
+    code: UNSPECIFIC_SQLSTATE,
     message: /not authorized to (perform|assume|get credentials)|AccessDenied|UnauthorizedException/i,
-    say: 'The external schema is not allowed to read its catalog or files: grant its IAM role access to Glue and S3, or revoke USAGE on the schema from the user.',
+    hint: 'The external schema is not allowed to read its catalog or files: grant its IAM role access to Glue and S3, or revoke USAGE on the schema from the user.',
   },
   {
     kind: 'permission',
-    code: VAGUE,
+    code: UNSPECIFIC_SQLSTATE,
     message: /spectrum.*(403|forbidden)|S3.*(403|forbidden)/i,
-    say: 'The files of the external table may not be read: grant its IAM role access to them in S3.',
+    hint: 'The files of the external table may not be read: grant its IAM role access to them in S3.',
   },
   {
     kind: 'missing-object',
-    code: VAGUE,
+    code: UNSPECIFIC_SQLSTATE,
     message: /EntityNotFoundException|external (table|schema|database) .*not found/i,
   },
   {
     kind: 'other',
-    code: VAGUE,
+    code: UNSPECIFIC_SQLSTATE,
     message: /spectrum|S3 query exception/i,
-    say: 'Reading the files of the external table failed: check that they have the format and columns of the table.',
+    hint: 'Reading the files of the external table failed: check that they have the format and columns of the table.',
   },
   {
     kind: 'other',
-    code: VAGUE,
+    code: UNSPECIFIC_SQLSTATE,
     message: /disk full/i,
-    say: 'The cluster ran out of disk while it sorted or joined: check fewer columns at once, or free space.',
+    hint: 'The cluster ran out of disk while it sorted or joined: check fewer columns at once, or free space.',
   },
   {
     kind: 'other',
-    code: VAGUE,
+    code: UNSPECIFIC_SQLSTATE,
     message: /out of memory/i,
-    say: 'The statement needed more memory than its queue gives: check fewer columns at once.',
+    hint: 'The statement needed more memory than its queue gives: check fewer columns at once.',
   },
   // Functions of the leader node beside tables of the compute nodes.
   { kind: 'invalid-query', message: /not supported on Redshift tables/i },

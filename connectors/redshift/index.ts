@@ -1,14 +1,14 @@
 import type { Connection, ConnectOptions, Connector, QueryOptions, Row } from '../connector.ts'
-import { serverConfig, type PostgresqlConfig } from '../postgresql/config.ts'
-import { openSession, prepare, type SessionProfile } from '../postgresql/session.ts'
+import { makePostgresqlConfig, type PostgresqlConfig } from '../postgresql/config.ts'
+import { openSession, prepareStatement, type SessionProfile } from '../postgresql/session.ts'
 import { testConnection, type CatalogProbe } from '../postgresql/stages.ts'
-import type { Statement } from '../postgresql/statement.ts'
-import type { Session } from '../session.ts'
+import type { PostgresqlStatement } from '../postgresql/statement.ts'
+import type { EngineSession } from '../session.ts'
 import { sql, type Sql } from '../sql.ts'
 import { countQuery } from './catalog-query.ts'
 import { redshiftDialect } from './dialect.ts'
-import { redshiftErrors } from './errors.ts'
-import { findHidden, findHiddenParts, introspect, readEstimates } from './introspect.ts'
+import { REDSHIFT_RULES } from './errors.ts'
+import { findHiddenTables, findHiddenParts, introspect, readEstimates } from './introspect.ts'
 import { encodeForRedshift } from './values.ts'
 
 export type RedshiftConfig = PostgresqlConfig
@@ -20,7 +20,7 @@ const CATALOG_TIMEOUT_MS = 120_000
 const PROBE_TIMEOUT_MS = 30_000
 
 // Every cluster offers TLS, so that asking for less than `require` would only let somebody in between take it away.
-const config = serverConfig({ port: 5439, sslmode: 'require', longestName: 127 })
+const config = makePostgresqlConfig({ port: 5439, sslmode: 'require', longestName: 127 })
 
 /**
  * Few settings exist besides these (https://docs.aws.amazon.com/redshift/latest/dg/cm_chap_ConfigurationRef.html),
@@ -31,14 +31,14 @@ const profile: SessionProfile = {
   label: 'Amazon Redshift',
   settings: { timezone: 'UTC', datestyle: 'ISO', extra_float_digits: '2' },
   timeoutMs: CATALOG_TIMEOUT_MS,
-  errors: redshiftErrors,
+  errors: REDSHIFT_RULES,
 }
 
 const probe: CatalogProbe = {
   text: redshiftDialect.render(
     sql`select (${countQuery}) as tables, (select usesuper from pg_user where usename = current_user) as superuser`,
   ).text,
-  told({ tables, superuser }) {
+  describe({ tables, superuser }) {
     const count = `The catalog has ${Number(tables)} tables and views.`
     return superuser === true
       ? `${count} The user is a superuser: use a user with only USAGE and SELECT.`
@@ -75,10 +75,10 @@ export const redshift: Connector<RedshiftConfig> = {
     testConnection(profile, settings, options, probe),
 }
 
-function connection(session: Session<Statement>, database: string): Connection {
+function connection(session: EngineSession<PostgresqlStatement>, database: string): Connection {
   const run = async (statement: Sql, options: QueryOptions): Promise<Row[]> => {
     const { text, values } = redshiftDialect.render(statement)
-    const prepared = prepare(profile.engine, text, values, {
+    const prepared = prepareStatement(profile.engine, text, values, {
       maxRows: options.maxRows,
       encode: encodeForRedshift,
     })
@@ -88,8 +88,8 @@ function connection(session: Session<Statement>, database: string): Connection {
     run(statement, { timeoutMs: CATALOG_TIMEOUT_MS, signal })
   return {
     introspect: ({ tables, signal } = {}) => introspect(readUntil(signal), database, tables),
-    hidden: tables => findHidden(readUntil(), database, tables),
-    hiddenParts: tables =>
+    findHiddenTables: tables => findHiddenTables(readUntil(), database, tables),
+    findHiddenParts: tables =>
       findHiddenParts(statement => run(statement, { timeoutMs: PROBE_TIMEOUT_MS }), database, tables),
     query: run,
     estimates: tables => readEstimates(readUntil(), database, tables),

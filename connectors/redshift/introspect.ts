@@ -8,7 +8,7 @@ import {
 } from '../catalog.ts'
 import type { HiddenParts, ReducedTable, Row } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
-import { probeColumns, refusal, unlisted } from '../hidden.ts'
+import { probeColumns, findRefusal, unlistedError } from '../hidden.ts'
 import { sql, type Sql } from '../sql.ts'
 import {
   closedSchemasQuery,
@@ -19,12 +19,12 @@ import {
   tablesQuery,
 } from './catalog-query.ts'
 import { redshiftDialect } from './dialect.ts'
-import { redshiftKind, redshiftType } from './types.ts'
+import { columnKind, canonicalType } from './types.ts'
 
 /** Runs one statement of the catalog. */
 type Read = (statement: Sql) => Promise<Row[]>
 
-type TableRow = {
+type RedshiftTableRow = {
   oid: number
   schema: string
   name: string
@@ -34,7 +34,7 @@ type TableRow = {
   materialized: boolean | null
 }
 
-type ColumnRow = {
+type RedshiftColumnRow = {
   oid: number
   number: number
   name: string
@@ -44,7 +44,7 @@ type ColumnRow = {
   comment: string | null
 }
 
-type ConstraintRow = {
+type RedshiftConstraintRow = {
   oid: number
   name: string
   kind: string
@@ -90,18 +90,18 @@ export async function introspect(
   const names = new Set(wanted?.map(tablePath))
   const isWanted = (table: TableRef) => !wanted || names.has(tablePath(table))
 
-  for (const row of await rowsOf<TableRow>(tablesQuery)) {
+  for (const row of await rowsOf<RedshiftTableRow>(tablesQuery)) {
     const table = describeTable(catalog, row)
     if (!isWanted(table)) continue
     tables.set(row.oid, table)
     paths.set(tablePath(table), table)
   }
   const columnNames = new Map<string, string>()
-  for (const row of await rowsOf<ColumnRow>(columnsQuery)) {
+  for (const row of await rowsOf<RedshiftColumnRow>(columnsQuery)) {
     columnNames.set(`${row.oid} ${row.number}`, row.name)
     tables.get(row.oid)?.columns.push(describeColumn(row))
   }
-  for (const row of await rowsOf<ConstraintRow>(constraintsQuery)) {
+  for (const row of await rowsOf<RedshiftConstraintRow>(constraintsQuery)) {
     const constraint = describeConstraint(catalog, row, columnNames)
     if (constraint) tables.get(row.oid)?.constraints.push(constraint)
   }
@@ -124,7 +124,7 @@ export async function introspect(
     table.columns.push(describeNamedColumn(row))
   }
   const told = [...paths.values()].filter(table => table.kind !== 'table' || table.columns.length > 0)
-  for (const table of told) if (table.columns.length === 0) table.unread = withoutColumns(table)
+  for (const table of told) if (table.columns.length === 0) table.columnsError = noColumnsError(table)
   return sortTables(told)
 }
 
@@ -137,7 +137,7 @@ export async function readEstimates(
   const wanted = scope.filter(table => table.catalog === catalog)
   if (wanted.length === 0) return new Map()
   const paths = new Set(wanted.map(tablePath))
-  const rows = (await read(tablesQuery(wanted))) as unknown as TableRow[]
+  const rows = (await read(tablesQuery(wanted))) as unknown as RedshiftTableRow[]
   return new Map(
     rows.flatMap(row => {
       const table = describeTable(catalog, row)
@@ -151,7 +151,7 @@ export async function readEstimates(
  * Of tables that the catalog no longer shows, those that may still be there, with one statement: external tables, which
  * are shown only to who may use their schema. All others are shown to everybody.
  */
-export async function findHidden(
+export async function findHiddenTables(
   read: Read,
   catalog: string,
   tables: readonly TableRef[],
@@ -161,7 +161,7 @@ export async function findHidden(
   const rows = await read(closedSchemasQuery([...new Set(own.map(({ schema }) => schema))]))
   const closed = new Set(rows.map(row => String(row.schema)))
   return new Map(
-    own.filter(({ schema }) => closed.has(schema)).map(table => [tablePath(table), closedSchema(table)]),
+    own.filter(({ schema }) => closed.has(schema)).map(table => [tablePath(table), closedSchemaError(table)]),
   )
 }
 
@@ -181,19 +181,19 @@ export async function findHiddenParts(
   const own = tables.filter(table => table.catalog === catalog)
   return probeColumns('redshift', own, async (table, column) => {
     const from = redshiftDialect.table(table)
-    const error = await refusal(
+    const error = await findRefusal(
       read(sql`select t.${redshiftDialect.quote(column)} from ${from} t where 1 = 0 limit 0`),
     )
-    return error?.code === UNDEFINED_COLUMN ? null : (error ?? unlisted('redshift', 'column'))
+    return error?.code === UNDEFINED_COLUMN ? null : (error ?? unlistedError('redshift', 'column'))
   })
 }
 
-function closedSchema({ schema }: TableRef): ConnectorError {
+function closedSchemaError({ schema }: TableRef): ConnectorError {
   const message = `permission denied for schema ${schema}: grant the user USAGE on it.`
   return new ConnectorError({ kind: 'permission', code: '42501', engine: 'redshift', message })
 }
 
-function describeTable(catalog: string, row: TableRow): TableInfo {
+function describeTable(catalog: string, row: RedshiftTableRow): TableInfo {
   const isView = row.kind === 'v' && row.materialized !== true
   const isTable = row.kind === 'r'
   // A table that was never analysed has 0.001 rows.
@@ -212,21 +212,21 @@ function describeTable(catalog: string, row: TableRow): TableInfo {
 }
 
 /** Of a view without schema binding whose tables have gone, or may not be read, the columns are not told, nor why. */
-function withoutColumns({ schema, name }: TableRef): ConnectorError {
+function noColumnsError({ schema, name }: TableRef): ConnectorError {
   const message = `The catalog has no columns of ${schema}.${name}: see whether what the view reads is there, and make the view anew.`
   return new ConnectorError({ kind: 'invalid-query', engine: 'redshift', message })
 }
 
-function typed(rawType: string): Pick<ColumnInfo, 'type' | 'rawType' | 'kind'> {
-  const type = redshiftType(rawType)
-  return { type, rawType, kind: redshiftKind(type) }
+function columnType(rawType: string): Pick<ColumnInfo, 'type' | 'rawType' | 'kind'> {
+  const type = canonicalType(rawType)
+  return { type, rawType, kind: columnKind(type) }
 }
 
-function describeColumn(row: ColumnRow): ColumnInfo {
+function describeColumn(row: RedshiftColumnRow): ColumnInfo {
   return {
     name: row.name,
     ordinal: row.number,
-    ...typed(row.type),
+    ...columnType(row.type),
     nullable: !row.required,
     default: row.expression,
     comment: row.comment,
@@ -238,7 +238,7 @@ function describeNamedColumn(row: NamedColumnRow): ColumnInfo {
   return {
     name: row.name,
     ordinal: row.number,
-    ...typed(row.type),
+    ...columnType(row.type),
     nullable: row.nullable !== 'false',
     default: null,
     comment: null,
@@ -248,14 +248,14 @@ function describeNamedColumn(row: NamedColumnRow): ColumnInfo {
 /** A constraint, unless one of its columns was dropped since they were read. */
 function describeConstraint(
   catalog: string,
-  row: ConstraintRow,
+  row: RedshiftConstraintRow,
   names: ReadonlyMap<string, string>,
 ): ConstraintInfo | undefined {
-  const columns = named(row.oid, row.columns, names)
+  const columns = columnNames(row.oid, row.columns, names)
   if (!columns) return undefined
   const told: ConstraintInfo = { name: row.name, type: CONSTRAINT_TYPES[row.kind] ?? 'unique', columns }
   if (row.kind !== 'f' || row.schema === null || row.referenced === null || row.at === null) return told
-  const at = named(row.target, row.at, names)
+  const at = columnNames(row.target, row.at, names)
   if (!at) return undefined
   return {
     ...told,
@@ -264,7 +264,7 @@ function describeConstraint(
 }
 
 /** The names of the columns of an array of numbers, which arrives as `{2,1}`. */
-function named(oid: number, numbers: string, names: ReadonlyMap<string, string>): string[] | undefined {
+function columnNames(oid: number, numbers: string, names: ReadonlyMap<string, string>): string[] | undefined {
   const found = numbers
     .replaceAll(/[{}]/g, '')
     .split(',')

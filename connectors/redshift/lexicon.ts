@@ -1,13 +1,13 @@
-import { ESCAPES, INSTEAD, SIGNS, type Lexicon } from '../lexicon.ts'
+import { BACKSLASH_ESCAPES, REPLACEMENTS, SYMBOLS, type Lexicon } from '../lexicon.ts'
 
 /** Redshift's SQL (https://docs.aws.amazon.com/redshift/latest/dg/r_Character_types.html, …/r_names.html). */
 export const redshiftLexicon: Lexicon = {
   label: 'Redshift',
-  texts: [{ open: "'", close: "'", doubled: true, escapes: ESCAPES }],
-  names: [{ open: '"', close: '"', doubled: true }],
+  texts: [{ open: "'", close: "'", allowsDoubledClose: true, escapes: BACKSLASH_ESCAPES }],
+  names: [{ open: '"', close: '"', allowsDoubledClose: true }],
   lineComments: ['--'],
-  signs: [...['!~*', '::', '||', '!~', '~*', '<<', '>>'], ...[...SIGNS, '&', '|', '^', '~', '[', ']']],
+  symbols: [...['!~*', '::', '||', '!~', '~*', '<<', '>>'], ...[...SYMBOLS, '&', '|', '^', '~', '[', ']']],
   operators: {},
   clauses: [],
-  instead: INSTEAD,
+  replacements: REPLACEMENTS,
 }

@@ -1,5 +1,5 @@
 import type { ColumnKind } from '../catalog.ts'
-import { canonicalType } from '../postgresql/types.ts'
+import { canonicalType as postgresqlType } from '../postgresql/types.ts'
 
 /** Names of types that external tables (Hive's) and views without schema binding have, and the usual ones. */
 const SYNONYMS: readonly (readonly [RegExp, string])[] = [
@@ -15,8 +15,8 @@ const SYNONYMS: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** The canonical type for what the catalog printed: `character varying(20)` is `varchar(20)`. */
-export function redshiftType(rawType: string): string {
-  const type = canonicalType(rawType.trim().toLowerCase())
+export function canonicalType(rawType: string): string {
+  const type = postgresqlType(rawType.trim().toLowerCase())
   const [pattern, short] = SYNONYMS.find(([long]) => long.test(type)) ?? []
   return pattern ? type.replace(pattern, short ?? '') : type
 }
@@ -47,7 +47,7 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
  * geographies, sketches, intervals and the nested types of external tables are `other`.
  * @param type a canonical type
  */
-export function redshiftKind(type: string): ColumnKind {
+export function columnKind(type: string): ColumnKind {
   const name = type.replace(/\(.*\)$/, '')
   return (Object.hasOwn(KINDS, name) ? KINDS[name] : undefined) ?? 'other'
 }

@@ -1,4 +1,4 @@
-import type { Call } from '../dialect.ts'
+import type { SqlReference } from '../dialect.ts'
 import { join, sql, type Sql } from '../sql.ts'
 
 /**
@@ -7,7 +7,7 @@ import { join, sql, type Sql } from '../sql.ts'
  * mark would forbid getdate(). Operators, casts and domains cannot be made there
  * (https://docs.aws.amazon.com/redshift/latest/dg/c_unsupported-postgresql-features.html). Names are folded.
  */
-export function volatileFunctions(calls: readonly Call[]): Sql {
+export function volatileFunctions(calls: readonly SqlReference[]): Sql {
   const named = calls
     .filter(({ kind }) => kind === 'function' || kind === 'field' || kind === 'column')
     .map(({ kind, schema, name }) => {

@@ -1,4 +1,4 @@
-import { classify, ConnectorError, type ErrorRule } from '../errors.ts'
+import { classifyError, ConnectorError, type ErrorRule } from '../errors.ts'
 
 /** A reply that is no success. `code` is the vendor's own, or `HTTP_<status>` where it gives none. */
 export class RestFailure extends Error {
@@ -14,7 +14,7 @@ export class RestFailure extends Error {
 }
 
 /** What the statuses of HTTP mean where the vendor's own code says nothing. */
-const STATUSES: readonly ErrorRule[] = [
+const STATUS_RULES: readonly ErrorRule[] = [
   { kind: 'credentials', code: 'HTTP_401' },
   { kind: 'permission', code: 'HTTP_403' },
   { kind: 'missing-object', code: 'HTTP_404' },
@@ -22,10 +22,14 @@ const STATUSES: readonly ErrorRule[] = [
   {
     kind: 'network',
     code: 'HTTP_429',
-    say: 'The warehouse takes no more requests just now: try again later, or check fewer tables at once.',
+    hint: 'The warehouse takes no more requests just now: try again later, or check fewer tables at once.',
   },
-  { kind: 'network', code: /^HTTP_3/, say: 'The host sends us elsewhere: check the host.' },
-  { kind: 'network', code: /^HTTP_5/, say: 'The warehouse is not available just now: try again later.' },
+  { kind: 'network', code: /^HTTP_3/, hint: 'The host sends us elsewhere: check the host.' },
+  {
+    kind: 'network',
+    code: /^HTTP_5/,
+    hint: 'The warehouse is not available just now: try again later.',
+  },
   { kind: 'timeout', code: 'ETIMEDOUT' },
   {
     kind: 'other',
@@ -34,10 +38,17 @@ const STATUSES: readonly ErrorRule[] = [
 ]
 
 /** Classifies what a request threw: by the engine's rules, then by the status of the reply. */
-export function restError(engine: string, rules: readonly ErrorRule[], thrown: unknown): ConnectorError {
-  const error = classify(engine, [...rules, ...STATUSES], thrown)
+export function classifyRestError(
+  engine: string,
+  rules: readonly ErrorRule[],
+  thrown: unknown,
+): ConnectorError {
+  const error = classifyError(engine, [...rules, ...STATUS_RULES], thrown)
   if (error.kind !== 'other' || !(thrown instanceof RestFailure)) return error
-  const byStatus = classify(engine, STATUSES, { code: `HTTP_${thrown.status}`, message: thrown.message })
+  const byStatus = classifyError(engine, STATUS_RULES, {
+    code: `HTTP_${thrown.status}`,
+    message: thrown.message,
+  })
   if (byStatus.kind === 'other') return error
   return new ConnectorError({ ...pick(error), kind: byStatus.kind, message: error.message, cause: thrown })
 }
@@ -46,7 +57,7 @@ export function restError(engine: string, rules: readonly ErrorRule[], thrown: u
  * Whether a request did not get through, so that the statement it asked after may run on: the network failed, the
  * token was refused or the service was busy. Other failures are the statement's own.
  */
-export function isOfTheWay(thrown: unknown): boolean {
+export function isTransportFailure(thrown: unknown): boolean {
   if (!(thrown instanceof RestFailure)) return !(thrown instanceof ConnectorError)
   return thrown.status === 401 || thrown.status === 429 || thrown.status >= 500
 }

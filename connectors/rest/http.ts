@@ -3,8 +3,8 @@ import { isIP, type LookupFunction } from 'node:net'
 import tls from 'node:tls'
 import got, { type RequestError } from 'got'
 import type { ConnectOptions } from '../connector.ts'
-import { happens, opening, reach, unlessAborted } from '../dial.ts'
-import type { Step } from '../stages.ts'
+import { waitForEvent, withConnectTimeout, connectSocket, rejectOnAbort } from '../dial.ts'
+import type { StageReporter } from '../stages.ts'
 import { RestFailure } from './errors.ts'
 
 /** A vendor's service, always over HTTPS. */
@@ -15,7 +15,7 @@ export interface RestServer {
   port?: number
 }
 
-export interface Request {
+export interface RestRequest {
   method: 'GET' | 'POST' | 'DELETE'
   /** From the slash, each part encoded. */
   path: string
@@ -31,18 +31,18 @@ export interface Request {
 }
 
 /** Requests to one service over kept connections, to the address that was vetted. */
-export interface Http {
+export interface RestClient {
   /**
    * The reply's JSON body, and its status.
    * @throws RestFailure for a status other than 2xx; what got throws for the rest, without headers
    */
-  send(request: Request): Promise<{ status: number; body: unknown }>
+  send(request: RestRequest): Promise<{ status: number; body: unknown }>
   /** Bytes of the replies until now. */
   received(): number
   close(): void
 }
 
-export interface HttpOptions {
+export interface RestClientOptions {
   /** Headers of every request; asked for each, since tokens run out. */
   headers: () => Promise<Record<string, string>> | Record<string, string>
   /** The vendor's code and message in the body of a failure. */
@@ -52,34 +52,34 @@ export interface HttpOptions {
 const REQUEST_TIMEOUT_MS = 60_000
 /** Larger replies are refused: pages of all three vendors are far smaller. */
 const MAX_BODY_BYTES = 128 * 1024 * 1024
-const BUSY = [429, 502, 503, 504]
+const BUSY_STATUSES = [429, 502, 503, 504]
 /**
  * A kept connection that was cut is asked again. One that could not be made is not: got would reject without the
  * reason, and go on asking behind our back.
  */
-const CUT = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT']
+const CONNECTION_CUT_CODES = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT']
 
 /**
  * Prepares to talk to a service: asks egress for the address, and dials no other.
  * @param step when given, a connection is opened at once, and `reach` and `tls` are told
  */
-export async function openHttp(
+export async function openRestClient(
   server: RestServer,
   options: ConnectOptions,
-  { headers, describe }: HttpOptions,
-  step?: Step,
-): Promise<Http> {
+  { headers, describe }: RestClientOptions,
+  step?: StageReporter,
+): Promise<RestClient> {
   const { engine, host, port = 443 } = server
-  const address = await opening(engine, options, async signal => {
-    const vetted = await unlessAborted(options.egress.address(host, port), signal)
-    if (step) await probe({ host, port, address: vetted }, signal, step)
+  const address = await withConnectTimeout(engine, options, async signal => {
+    const vetted = await rejectOnAbort(options.egress.address(host, port), signal)
+    if (step) await probeTls({ host, port, address: vetted }, signal, step)
     return vetted
   })
   let received = 0
-  const agent = new Agent({ keepAlive: true, maxSockets: 4, lookup: always(address) })
+  const agent = new Agent({ keepAlive: true, maxSockets: 4, lookup: fixedLookup(address) })
   return {
     async send({ method, path, query, body, headers: more, timeoutMs, isRepeatable, signal }) {
-      const request = got(`https://${bracketed(host)}:${port}${path}`, {
+      const request = got(`https://${bracketIpv6(host)}:${port}${path}`, {
         method,
         searchParams: query,
         json: body,
@@ -90,7 +90,13 @@ export async function openHttp(
         responseType: 'buffer',
         timeout: { request: timeoutMs ?? REQUEST_TIMEOUT_MS },
         retry: isRepeatable
-          ? { limit: 3, methods: [method], statusCodes: BUSY, errorCodes: CUT, maxRetryAfter: 10_000 }
+          ? {
+              limit: 3,
+              methods: [method],
+              statusCodes: BUSY_STATUSES,
+              errorCodes: CONNECTION_CUT_CODES,
+              maxRetryAfter: 10_000,
+            }
           : { limit: 0 },
         signal,
       })
@@ -100,11 +106,11 @@ export async function openHttp(
       try {
         const { statusCode, body: bytes } = await request
         received += bytes.length
-        const parsed = parse(bytes)
+        const parsed = parseBody(bytes)
         if (statusCode >= 200 && statusCode < 300) return { status: statusCode, body: parsed }
         throw new RestFailure(statusCode, describe(parsed))
       } catch (error) {
-        throw signal?.aborted ? signal.reason : stripped(error)
+        throw signal?.aborted ? signal.reason : withoutHeaders(error)
       }
     },
     received: () => received,
@@ -113,35 +119,35 @@ export async function openHttp(
 }
 
 /** Reaches the service and completes a TLS handshake, for the stages of a connection test. */
-async function probe(
+async function probeTls(
   target: { host: string; port: number; address: string },
   signal: AbortSignal,
-  step: Step,
+  step: StageReporter,
 ): Promise<void> {
-  const socket = await reach(target, signal)
+  const socket = await connectSocket(target, signal)
   try {
     step('reach', `${target.host}:${target.port} answers.`)
     const servername = isIP(target.host) === 0 ? { servername: target.host } : {}
     const encrypted = tls.connect({ socket, host: target.host, ...servername })
     encrypted.on('error', () => {})
-    await happens(encrypted, 'secureConnect', signal)
+    await waitForEvent(encrypted, 'secureConnect', signal)
     step('tls', 'The connection is encrypted and the certificate verified.')
   } finally {
     socket.destroy()
   }
 }
 
-function always(address: string): LookupFunction {
+function fixedLookup(address: string): LookupFunction {
   const family = isIP(address)
   return (_host, options, callback) =>
     options.all ? callback(null, [{ address, family }]) : callback(null, address, family)
 }
 
-function bracketed(host: string): string {
+function bracketIpv6(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : host
 }
 
-function parse(bytes: Buffer): unknown {
+function parseBody(bytes: Buffer): unknown {
   const text = bytes.toString('utf8')
   if (text.trim() === '') return null
   try {
@@ -152,7 +158,7 @@ function parse(bytes: Buffer): unknown {
 }
 
 /** got's errors carry the request with its Authorization header, which no log must see. */
-function stripped(error: unknown): unknown {
+function withoutHeaders(error: unknown): unknown {
   if (error instanceof RestFailure) return error
   const { name, code, message } = error as RequestError
   if (name === 'CancelError')

@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Row } from '../connector.ts'
-import { unlessAborted } from '../dial.ts'
+import { rejectOnAbort } from '../dial.ts'
 import { ConnectorError } from '../errors.ts'
-import type { Limits, SessionWork } from '../session.ts'
-import type { Http } from './http.ts'
-import { isOfTheWay } from './errors.ts'
+import type { StatementLimits, SessionBackend } from '../session.ts'
+import type { RestClient } from './http.ts'
+import { isTransportFailure } from './errors.ts'
 
 /** Some rows of a result; `next` names the page after it and is absent on the last. */
-export interface Page {
+export interface RowPage {
   rows: Row[]
   next?: string
 }
 
 /** How far a statement is: it runs still while there is no first page. */
-export interface Progress {
+export interface StatementProgress {
   id: string
-  first?: Page
+  first?: RowPage
 }
 
 /** How a service runs statements: each is handed over, asked after, and its result read page by page. */
@@ -24,20 +24,20 @@ export interface StatementApi<Statement> {
    * Hands a statement over and answers soon, finished or not, so that what was started can be cancelled.
    * The service is told `timeoutMs`, where it can end the statement itself, and `maxRows`, where it can stop at it.
    */
-  start(statement: Statement, limits: Limits): Promise<Progress>
+  start(statement: Statement, limits: StatementLimits): Promise<StatementProgress>
   /** May wait a while for the end, at most a minute. */
-  poll(id: string, signal: AbortSignal): Promise<Progress>
-  page(id: string, next: string, signal: AbortSignal): Promise<Page>
+  poll(id: string, signal: AbortSignal): Promise<StatementProgress>
+  page(id: string, next: string, signal: AbortSignal): Promise<RowPage>
   /** Ends a statement in the service; of one that has ended, nothing. */
   cancel(id: string): Promise<void>
 }
 
 const FIRST_PAUSE_MS = 50
-const LONGEST_PAUSE_MS = 2_000
+const MAX_PAUSE_MS = 2_000
 /** How much longer than its time a statement may take before it is cancelled from here, in ms. */
 const GRACE_MS = 2_000
 /** How long giving up waits for the id of a statement and for its cancelling, in ms. */
-const REGRET_MS = 20_000
+const CANCEL_TIMEOUT_MS = 20_000
 
 /**
  * Runs one statement to its end: `run` of a session's work for services of this kind.
@@ -47,7 +47,7 @@ export async function runStatement<Statement>(
   engine: string,
   api: StatementApi<Statement>,
   statement: Statement,
-  limits: Limits,
+  limits: StatementLimits,
   signal: AbortSignal,
 ): Promise<Row[]> {
   const late = AbortSignal.timeout(limits.timeoutMs + GRACE_MS)
@@ -56,21 +56,21 @@ export async function runStatement<Statement>(
   const started = api.start(statement, limits)
   let hasEnded = false
   try {
-    const { id, first } = await finished(api, await unlessAborted(started, given), given)
+    const { id, first } = await waitForFirstPage(api, await rejectOnAbort(started, given), given)
     hasEnded = true
-    return await collect(api, id, first, limits.maxRows ?? Infinity, given)
+    return await collectRows(api, id, first, limits.maxRows ?? Infinity, given)
   } catch (error) {
-    if (given.aborted || (!hasEnded && isOfTheWay(error))) await regret(api, started)
+    if (given.aborted || (!hasEnded && isTransportFailure(error))) await cancelStarted(api, started)
     if (!given.aborted) throw error
-    throw signal.aborted ? signal.reason : overTime(engine, error)
+    throw signal.aborted ? signal.reason : timeoutError(engine, error)
   }
 }
 
 /** Counts the bytes of the replies that a statement takes. */
-export function weighed<Statement>(
-  http: Pick<Http, 'received'>,
-  run: (statement: Statement, limits: Limits, signal: AbortSignal) => Promise<Row[]>,
-): SessionWork<Statement>['run'] {
+export function countBytes<Statement>(
+  http: Pick<RestClient, 'received'>,
+  run: (statement: Statement, limits: StatementLimits, signal: AbortSignal) => Promise<Row[]>,
+): SessionBackend<Statement>['runWithWarehouse'] {
   return async (statement, limits, signal, taken) => {
     const before = http.received()
     try {
@@ -81,13 +81,13 @@ export function weighed<Statement>(
   }
 }
 
-async function finished<Statement>(
+async function waitForFirstPage<Statement>(
   api: StatementApi<Statement>,
-  start: Progress,
+  start: StatementProgress,
   signal: AbortSignal,
-): Promise<Required<Progress>> {
+): Promise<Required<StatementProgress>> {
   let progress = start
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS)) {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 1.5, MAX_PAUSE_MS)) {
     const { id, first } = progress
     if (first) return { id, first }
     await sleep(pauseMs, undefined, { signal })
@@ -95,10 +95,10 @@ async function finished<Statement>(
   }
 }
 
-async function collect<Statement>(
+async function collectRows<Statement>(
   api: StatementApi<Statement>,
   id: string,
-  first: Page,
+  first: RowPage,
   maxRows: number,
   signal: AbortSignal,
 ): Promise<Row[]> {
@@ -113,16 +113,19 @@ async function collect<Statement>(
 }
 
 /** Cancels what was started, also when the service has yet to say under which id. */
-async function regret<Statement>(api: StatementApi<Statement>, started: Promise<Progress>): Promise<void> {
+async function cancelStarted<Statement>(
+  api: StatementApi<Statement>,
+  started: Promise<StatementProgress>,
+): Promise<void> {
   try {
     const cancelled = started.then(({ id }) => api.cancel(id))
-    await unlessAborted(cancelled, AbortSignal.timeout(REGRET_MS))
+    await rejectOnAbort(cancelled, AbortSignal.timeout(CANCEL_TIMEOUT_MS))
   } catch {
     // What could not be cancelled ends at the service's own limit.
   }
 }
 
-function overTime(engine: string, cause: unknown): ConnectorError {
+function timeoutError(engine: string, cause: unknown): ConnectorError {
   return new ConnectorError({
     kind: 'timeout',
     engine,

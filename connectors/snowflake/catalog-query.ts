@@ -5,86 +5,89 @@ import { snowflakeDialect } from './dialect.ts'
 const { quote } = snowflakeDialect
 
 /** What of a database is read: one schema or all, all tables or some. */
-export interface CatalogScope {
+export interface SnowflakeScope {
   database: string
   schema?: string
   tables?: readonly TableRef[]
 }
 
 /** More tables than this are not named one by one: their schemas are read, and what was not asked for is left out. */
-export const MOST_NAMED = 1000
+export const MAX_NAMES = 1000
 
 /** The tables of a scope that its database and schema can have. */
-export function inScope({ database, schema, tables }: CatalogScope): readonly TableRef[] | undefined {
+export function tablesInScope({ database, schema, tables }: SnowflakeScope): readonly TableRef[] | undefined {
   return tables?.filter(table => table.catalog === database && (schema ?? table.schema) === table.schema)
 }
 
-function view(database: string, name: 'schemata' | 'tables' | 'columns' | 'table_constraints'): Sql {
+function informationSchemaView(
+  database: string,
+  name: 'schemata' | 'tables' | 'columns' | 'table_constraints',
+): Sql {
   return sql`${quote(database)}.information_schema.${raw(name)}`
 }
 
-function conditions(scope: CatalogScope): Sql {
+function scopeConditions(scope: SnowflakeScope): Sql {
   const ofUsers = sql`table_schema <> ${'INFORMATION_SCHEMA'}`
-  const named = inScope(scope)
-  if (named && named.length <= MOST_NAMED) {
+  const named = tablesInScope(scope)
+  if (named && named.length <= MAX_NAMES) {
     const pairs = named.map(({ schema, name }) => sql`(${schema}, ${name})`)
     return sql`${ofUsers} and (table_schema, table_name) in (${join(pairs)})`
   }
   const schemas = scope.schema === undefined ? new Set(named?.map(({ schema }) => schema)) : [scope.schema]
   const list = [...schemas].map(schema => sql`${schema}`)
-  return list.length === 0 || list.length > MOST_NAMED
+  return list.length === 0 || list.length > MAX_NAMES
     ? ofUsers
     : sql`${ofUsers} and table_schema in (${join(list)})`
 }
 
 /** `schema`, `name`, `type`, `rows`, `comment` of tables and views. */
-export function tablesQuery(scope: CatalogScope): Sql {
+export function tablesQuery(scope: SnowflakeScope): Sql {
   return sql`
     select table_schema as "schema", table_name as "name", table_type as "type", row_count as "rows",
       comment as "comment"
-    from ${view(scope.database, 'tables')}
-    where ${conditions(scope)}`
+    from ${informationSchemaView(scope.database, 'tables')}
+    where ${scopeConditions(scope)}`
 }
 
 /** The columns of the same tables. */
-export function columnsQuery(scope: CatalogScope): Sql {
+export function columnsQuery(scope: SnowflakeScope): Sql {
   return sql`
     select table_schema as "schema", table_name as "table", column_name as "name",
       ordinal_position as "ordinal", data_type as "type", character_maximum_length as "length",
       numeric_precision as "precision", numeric_scale as "scale", datetime_precision as "fraction",
       is_nullable as "nullable", column_default as "default", comment as "comment"
-    from ${view(scope.database, 'columns')}
-    where ${conditions(scope)}`
+    from ${informationSchemaView(scope.database, 'columns')}
+    where ${scopeConditions(scope)}`
 }
 
 /** `name` of each schema that the role sees. */
 export function schemataQuery(database: string): Sql {
-  return sql`select schema_name as "name" from ${view(database, 'schemata')}`
+  return sql`select schema_name as "name" from ${informationSchemaView(database, 'schemata')}`
 }
 
 /** `schema`, `name`, `rows` of tables whose rows Snowflake counts. */
-export function estimatesQuery(scope: CatalogScope): Sql {
+export function estimatesQuery(scope: SnowflakeScope): Sql {
   return sql`
     select table_schema as "schema", table_name as "name", row_count as "rows"
-    from ${view(scope.database, 'tables')}
-    where ${conditions(scope)} and row_count is not null`
+    from ${informationSchemaView(scope.database, 'tables')}
+    where ${scopeConditions(scope)} and row_count is not null`
 }
 
 /**
  * `schema`, `name`, `created`, `altered`, `defined` of tables that hold rows of their own: not of views, materialized or
  * not, external tables and event tables.
  */
-export function modifiedQuery(scope: CatalogScope): Sql {
+export function modifiedQuery(scope: SnowflakeScope): Sql {
   return sql`
     select table_schema as "schema", table_name as "name", created as "created", last_altered as "altered",
       last_ddl as "defined"
-    from ${view(scope.database, 'tables')}
-    where ${conditions(scope)} and table_type = ${'BASE TABLE'}`
+    from ${informationSchemaView(scope.database, 'tables')}
+    where ${scopeConditions(scope)} and table_type = ${'BASE TABLE'}`
 }
 
 /** How many tables and views there are, for the connection test: `tables`. */
-export function countQuery(scope: CatalogScope): Sql {
-  return sql`select count(*) as "tables" from ${view(scope.database, 'tables')} where ${conditions(scope)}`
+export function countQuery(scope: SnowflakeScope): Sql {
+  return sql`select count(*) as "tables" from ${informationSchemaView(scope.database, 'tables')} where ${scopeConditions(scope)}`
 }
 
 export type KeyKind = 'PRIMARY' | 'UNIQUE' | 'IMPORTED'
@@ -99,7 +102,7 @@ const KEY_TYPES: Readonly<Record<KeyKind, string>> = {
 export function keyTablesQuery(kind: KeyKind, database: string, schema: string): Sql {
   return sql`
     select table_name as "table", constraint_name as "name"
-    from ${view(database, 'table_constraints')}
+    from ${informationSchemaView(database, 'table_constraints')}
     where table_schema = ${schema} and constraint_type = ${KEY_TYPES[kind]}`
 }
 

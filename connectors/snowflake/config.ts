@@ -83,7 +83,7 @@ export const snowflakeConfig: Joi.ObjectSchema<SnowflakeConfig> = Joi.object<Sno
  * The host of an account: underscores become hyphens, which host names need
  * (https://docs.snowflake.com/en/user-guide/admin-account-identifier); regions of China have a domain of their own.
  */
-export function hostOf(account: string): string {
+export function accountHost(account: string): string {
   const domain = /\.cn-/i.test(account) ? 'cn' : 'com'
   return `${account.toLowerCase().replaceAll('_', '-')}.snowflakecomputing.${domain}`
 }

@@ -21,7 +21,7 @@ export const snowflakeDialect = defineDialect({
   matches: (value, pattern) => sql`regexp_like(${value}, ${`${ANYTHING}(${pattern})${ANYTHING}`})`,
   parsesAsDate: (value, format) => sql`regexp_like(${value}, ${datePattern(format)})`,
   // A backslash begins an escape.
-  literal: text => raw(`'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`),
+  textLiteral: text => raw(`'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`),
   // Of a NUMBER the result would be a NUMBER too, with few decimals.
   percentile: (value, fraction) =>
     sql`percentile_cont(${percentileFraction(fraction)}) within group (order by (${value})::double)`,
@@ -29,10 +29,10 @@ export const snowflakeDialect = defineDialect({
   asNumber: value => sql`(${value})::double`,
   asText: value => sql`(${value})::varchar`,
   // DATEDIFF counts the seconds that begin in between. What has no zone is in that of the session, which is UTC.
-  seconds: value =>
+  epochSeconds: value =>
     sql`datediff(second, '1970-01-01 00:00:00'::timestamp_ntz, convert_timezone('UTC', ${value})::timestamp_ntz)`,
   // TIMESTAMP is TIMESTAMP_NTZ unless the account has it otherwise, and the catalog tells which it is.
-  isMoment: ({ type }) => /^timestamp_(tz|ltz)\b/.test(type),
+  isInstant: ({ type }) => /^timestamp_(tz|ltz)\b/.test(type),
   // IN takes 16,384 values; statements with their values should stay below 1 MB to be kept in the query history.
   limits: { columns: 1000, values: 5000 },
 })

@@ -1,5 +1,5 @@
 import { ConnectorError, type ConnectorErrorKind, type ErrorRule } from '../errors.ts'
-import { restError } from '../rest/errors.ts'
+import { classifyRestError } from '../rest/errors.ts'
 import type { SnowflakeConfig } from './config.ts'
 
 /**
@@ -10,55 +10,55 @@ const RULES: readonly ErrorRule[] = [
   {
     kind: 'credentials',
     code: /^3904(20|22)$/,
-    say: 'The network policy of the account or user does not let us in: ask for the address of this service to be allowed.',
+    hint: 'The network policy of the account or user does not let us in: ask for the address of this service to be allowed.',
   },
   {
     kind: 'credentials',
     code: /^39018[69]$/,
-    say: 'The user may not take this role, or there is none of this name: check role, in its exact case.',
+    hint: 'The user may not take this role, or there is none of this name: check role, in its exact case.',
   },
   {
     kind: 'missing-object',
     code: '390201',
-    say: 'There is no such database, schema or warehouse, or the role may not use it: check them, in their exact case.',
+    hint: 'There is no such database, schema or warehouse, or the role may not use it: check them, in their exact case.',
   },
   { kind: 'credentials', code: /^(390[1-3]|3944)\d+$/ },
-  { kind: 'missing-object', code: 'HTTP_404', say: 'There is no such account: check account.' },
+  { kind: 'missing-object', code: 'HTTP_404', hint: 'There is no such account: check account.' },
   {
     kind: 'credentials',
     code: 'HTTP_403',
-    say: 'Snowflake does not let us in: check account, and that its network policy allows the address of this service.',
+    hint: 'Snowflake does not let us in: check account, and that its network policy allows the address of this service.',
   },
   {
     kind: 'other',
     code: '000604',
-    say: 'The statement was cancelled in Snowflake: try again, or ask who cancelled it.',
+    hint: 'The statement was cancelled in Snowflake: try again, or ask who cancelled it.',
   },
   {
     kind: 'other',
     code: 'INCOMPLETE',
-    say: 'Snowflake gave less of the result than it announced: try again.',
+    hint: 'Snowflake gave less of the result than it announced: try again.',
   },
   {
     kind: 'timeout',
     code: /^(000605|00063\d)$/,
-    say: 'The statement ran or waited over its time and was ended: allow more time, check fewer rows or columns at once, or use a larger warehouse.',
+    hint: 'The statement ran or waited over its time and was ended: allow more time, check fewer rows or columns at once, or use a larger warehouse.',
   },
   {
     kind: 'other',
     code: '000606',
-    say: 'The role has no warehouse to compute with: check warehouse, and grant the role USAGE on it.',
+    hint: 'The role has no warehouse to compute with: check warehouse, and grant the role USAGE on it.',
   },
   {
     kind: 'other',
     code: '090073',
-    say: 'The warehouse cannot be resumed: its resource monitor has used up its quota; raise it, or wait for the next period.',
+    hint: 'The warehouse cannot be resumed: its resource monitor has used up its quota; raise it, or wait for the next period.',
   },
   { kind: 'other', code: /^0901/ },
   {
     kind: 'invalid-query',
     code: '090030',
-    say: "Snowflake does not tell as much of the database's catalog at once: set schema, to read one schema only.",
+    hint: "Snowflake does not tell as much of the database's catalog at once: set schema, to read one schema only.",
   },
   { kind: 'missing-object', code: /^(002003|002043|000904)$/ },
   { kind: 'permission', code: /^0030\d\d$/ },
@@ -70,7 +70,7 @@ const RULES: readonly ErrorRule[] = [
   },
   // Compilation; values that cannot be read, division by zero, regular expressions; what the API does not take.
   { kind: 'invalid-query', code: /^(00[12]|0009|100|391)\d+$/ },
-  { kind: 'invalid-query', code: '000008', say: 'The text holds more than one statement: give one.' },
+  { kind: 'invalid-query', code: '000008', hint: 'The text holds more than one statement: give one.' },
   { kind: 'network', code: /^(250|300)\d+$/ },
 ]
 
@@ -87,23 +87,23 @@ const TOKEN_REFUSED =
   'password is no programmatic access token that Snowflake takes, or has expired: make a new one for the user (which needs a network policy), or use a key pair'
 
 /** Classifies what a request threw, for a configuration that signs in with a key or with a token. */
-export function snowflakeErrors(config: Pick<SnowflakeConfig, 'private_key'>) {
+export function makeSnowflakeClassifier(config: Pick<SnowflakeConfig, 'private_key'>) {
   return (thrown: unknown): ConnectorError => {
-    const error = restError('snowflake', RULES, thrown)
+    const error = classifyRestError('snowflake', RULES, thrown)
     if (error === thrown) return error
-    if (error.kind === 'credentials' && !RULES.some(({ say }) => say === error.message))
-      return told(error, `${config.private_key === undefined ? TOKEN_REFUSED : KEY_REFUSED}.`)
+    if (error.kind === 'credentials' && !RULES.some(({ hint: say }) => say === error.message))
+      return withMessage(error, `${config.private_key === undefined ? TOKEN_REFUSED : KEY_REFUSED}.`)
     const advice = ADVICE[error.kind]
-    if (!advice || RULES.some(({ say }) => say === error.message)) return error
-    return told(error, `${error.message.replace(/\.$/, '')}: ${advice}.`)
+    if (!advice || RULES.some(({ hint: say }) => say === error.message)) return error
+    return withMessage(error, `${error.message.replace(/\.$/, '')}: ${advice}.`)
   }
 }
 
-function told({ kind, code, engine, cause }: ConnectorError, message: string): ConnectorError {
+function withMessage({ kind, code, engine, cause }: ConnectorError, message: string): ConnectorError {
   return new ConnectorError({ kind, code, engine, cause, message })
 }
 
 /** The private key cannot be used; the message says what to do. */
-export function unusableKey(message: string): ConnectorError {
+export function unusableKeyError(message: string): ConnectorError {
   return new ConnectorError({ kind: 'credentials', engine: 'snowflake', code: 'PRIVATE_KEY', message })
 }

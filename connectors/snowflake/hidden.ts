@@ -2,7 +2,7 @@ import { tablePath, type TableRef } from '../catalog.ts'
 import type { Row } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import type { Sql } from '../sql.ts'
-import { inScope, schemataQuery, type CatalogScope } from './catalog-query.ts'
+import { tablesInScope, schemataQuery, type SnowflakeScope } from './catalog-query.ts'
 
 /**
  * Of tables that the catalog no longer shows, those that may still be there, with one statement. Of what the role may
@@ -10,19 +10,21 @@ import { inScope, schemataQuery, type CatalogScope } from './catalog-query.ts'
  * that the role lost: rights are mostly granted on schemas. A table that is not seen in a schema that is was dropped,
  * or is no longer granted by itself, which cannot be told.
  */
-export async function findHidden(
+export async function findHiddenTables(
   read: (statement: Sql) => Promise<Row[]>,
-  scope: CatalogScope,
+  scope: SnowflakeScope,
 ): Promise<Map<string, ConnectorError>> {
-  const tables = inScope(scope) ?? []
+  const tables = tablesInScope(scope) ?? []
   if (tables.length === 0) return new Map()
   const seen = new Set((await read(schemataQuery(scope.database))).map(({ name }) => String(name)))
   return new Map(
-    tables.filter(({ schema }) => !seen.has(schema)).map(table => [tablePath(table), unseen(table)]),
+    tables
+      .filter(({ schema }) => !seen.has(schema))
+      .map(table => [tablePath(table), hiddenSchemaError(table)]),
   )
 }
 
-function unseen({ schema }: TableRef): ConnectorError {
+function hiddenSchemaError({ schema }: TableRef): ConnectorError {
   return new ConnectorError({
     kind: 'permission',
     engine: 'snowflake',

@@ -1,12 +1,12 @@
 import type { Connection, Connector, QueryOptions } from '../connector.ts'
-import { testStages } from '../stages.ts'
+import { runConnectionTest } from '../stages.ts'
 import type { Sql } from '../sql.ts'
 import type { TableRef } from '../catalog.ts'
 import { countQuery } from './catalog-query.ts'
 import { snowflakeConfig, type SnowflakeConfig } from './config.ts'
 import { snowflakeDialect } from './dialect.ts'
-import { snowflakeErrors } from './errors.ts'
-import { findHidden } from './hidden.ts'
+import { makeSnowflakeClassifier } from './errors.ts'
+import { findHiddenTables } from './hidden.ts'
 import { introspect, readEstimates, readModified } from './introspect.ts'
 import { openSession, type SnowflakeSession } from './session.ts'
 
@@ -24,7 +24,7 @@ export function makeSnowflake({ port = 443 }: { port?: number } = {}): Connector
   return {
     name: 'snowflake',
     label: 'Snowflake',
-    encrypted: true,
+    isAlwaysEncrypted: true,
     config: snowflakeConfig,
     dialect: snowflakeDialect,
     // No readOnly: Snowflake has nothing of the kind, so that the role must have only SELECT.
@@ -43,7 +43,7 @@ export function makeSnowflake({ port = 443 }: { port?: number } = {}): Connector
       return connection(await openSession(port, config, options), config)
     },
     test: (config, options) =>
-      testStages(snowflakeErrors(config), async step => {
+      runConnectionTest(makeSnowflakeClassifier(config), async step => {
         const session = await openSession(port, config, options, step)
         try {
           const { text, values } = snowflakeDialect.render(countQuery(config))
@@ -71,7 +71,7 @@ function connection(session: SnowflakeSession, { database, schema }: SnowflakeCo
   const of = (tables?: readonly TableRef[]) => ({ database, schema, tables })
   return {
     introspect: ({ tables, signal } = {}) => introspect(readUntil(signal), of(tables)),
-    hidden: tables => findHidden(read, of(tables)),
+    findHiddenTables: tables => findHiddenTables(read, of(tables)),
     query: run,
     lastModified: tables => readModified(read, of(tables)),
     estimates: tables => readEstimates(read, of(tables)),

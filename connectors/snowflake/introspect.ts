@@ -5,13 +5,13 @@ import type { Sql } from '../sql.ts'
 import {
   columnsQuery,
   estimatesQuery,
-  inScope,
+  tablesInScope,
   modifiedQuery,
   tablesQuery,
-  type CatalogScope,
+  type SnowflakeScope,
 } from './catalog-query.ts'
 import { readKeys } from './keys.ts'
-import { columnKind, spelledType } from './types.ts'
+import { columnKind, formatType } from './types.ts'
 
 /** Runs one statement of the catalog. */
 type Read = (statement: Sql) => Promise<Row[]>
@@ -26,20 +26,21 @@ const TABLE_KINDS: Readonly<Record<string, TableKind>> = {
  * Reads the catalog of a database with five statements: tables, columns, and three kinds of keys. Only where a
  * database has more keys than SHOW tells at once are there more.
  */
-export async function introspect(read: Read, scope: CatalogScope): Promise<TableInfo[]> {
-  if (inScope(scope)?.length === 0) return []
-  const wanted = pathsOf(scope)
+export async function introspect(read: Read, scope: SnowflakeScope): Promise<TableInfo[]> {
+  if (tablesInScope(scope)?.length === 0) return []
+  const wanted = scopePaths(scope)
   const found = new Map<string, TableInfo>()
   const at = (schema: unknown, name: unknown) =>
     found.get(tablePath({ catalog: scope.database, schema: String(schema), name: String(name) }))
 
   for (const row of await read(tablesQuery(scope))) {
-    const table = tableOf(scope.database, row)
+    const table = toTableInfo(scope.database, row)
     const path = tablePath(table)
     if (!String(row.type).includes('TEMPORARY') && (wanted?.has(path) ?? true)) found.set(path, table)
   }
-  for (const row of await read(columnsQuery(scope))) at(row.schema, row.table)?.columns.push(columnOf(row))
-  await lookAgain(read, scope, found)
+  for (const row of await read(columnsQuery(scope)))
+    at(row.schema, row.table)?.columns.push(toColumnInfo(row))
+  await recheckTablesWithoutColumns(read, scope, found)
 
   for (const kind of ['PRIMARY', 'UNIQUE', 'IMPORTED'] as const) {
     for (const { schema, table, constraint } of await readKeys(read, scope, kind, [...found.values()]))
@@ -49,18 +50,22 @@ export async function introspect(read: Read, scope: CatalogScope): Promise<Table
 }
 
 /** Tables without columns were dropped between the two statements, or are there and not told of. */
-async function lookAgain(read: Read, scope: CatalogScope, found: Map<string, TableInfo>): Promise<void> {
+async function recheckTablesWithoutColumns(
+  read: Read,
+  scope: SnowflakeScope,
+  found: Map<string, TableInfo>,
+): Promise<void> {
   const bare = [...found.values()].filter(table => table.columns.length === 0)
   if (bare.length === 0) return
   const rows = await read(tablesQuery({ ...scope, tables: bare }))
-  const there = new Set(rows.map(row => tablePath(tableOf(scope.database, row))))
+  const there = new Set(rows.map(row => tablePath(toTableInfo(scope.database, row))))
   for (const table of bare) {
-    if (there.has(tablePath(table))) table.unread = withoutColumns(table)
+    if (there.has(tablePath(table))) table.columnsError = noColumnsError(table)
     else found.delete(tablePath(table))
   }
 }
 
-function withoutColumns({ schema, name }: TableRef): ConnectorError {
+function noColumnsError({ schema, name }: TableRef): ConnectorError {
   return new ConnectorError({
     kind: 'invalid-query',
     engine: 'snowflake',
@@ -69,14 +74,14 @@ function withoutColumns({ schema, name }: TableRef): ConnectorError {
 }
 
 /** Row counts as Snowflake keeps them, by `tablePath`, with one statement. */
-export async function readEstimates(read: Read, scope: CatalogScope): Promise<Map<string, number>> {
-  const rows = await readNamed(read, scope, estimatesQuery(scope))
+export async function readEstimates(read: Read, scope: SnowflakeScope): Promise<Map<string, number>> {
+  const rows = await readScopedRows(read, scope, estimatesQuery(scope))
   return new Map(rows.map(({ path, row }) => [path, Number(row.rows)]))
 }
 
 /** When tables were last modified, as far as Snowflake tells, by `tablePath`, with one statement. */
-export async function readModified(read: Read, scope: CatalogScope): Promise<Map<string, Date>> {
-  const rows = await readNamed(read, scope, modifiedQuery(scope))
+export async function readModified(read: Read, scope: SnowflakeScope): Promise<Map<string, Date>> {
+  const rows = await readScopedRows(read, scope, modifiedQuery(scope))
   return new Map(
     rows.flatMap(({ path, row }): [string, Date][] => {
       const [created, altered, defined] = [row.created, row.altered, row.defined] as (Date | null)[]
@@ -103,27 +108,31 @@ export function modifiedAt(created: Date | null, altered: Date | null, defined: 
   return isByDefinition && !isByCreation ? null : altered
 }
 
-async function readNamed(read: Read, scope: CatalogScope, query: Sql): Promise<{ path: string; row: Row }[]> {
-  if (inScope(scope)?.length === 0) return []
-  const wanted = pathsOf(scope)
+async function readScopedRows(
+  read: Read,
+  scope: SnowflakeScope,
+  query: Sql,
+): Promise<{ path: string; row: Row }[]> {
+  if (tablesInScope(scope)?.length === 0) return []
+  const wanted = scopePaths(scope)
   return (await read(query))
-    .map(row => ({ path: tablePath(refOf(scope.database, row.schema, row.name)), row }))
+    .map(row => ({ path: tablePath(toTableRef(scope.database, row.schema, row.name)), row }))
     .filter(({ path }) => wanted?.has(path) ?? true)
 }
 
-function pathsOf(scope: CatalogScope): Set<string> | undefined {
-  const named = inScope(scope)
+function scopePaths(scope: SnowflakeScope): Set<string> | undefined {
+  const named = tablesInScope(scope)
   return named && new Set(named.map(tablePath))
 }
 
-function refOf(catalog: string, schema: unknown, name: unknown): TableRef {
+function toTableRef(catalog: string, schema: unknown, name: unknown): TableRef {
   return { catalog, schema: String(schema), name: String(name) }
 }
 
-function tableOf(catalog: string, { schema, name, type, rows, comment }: Row): TableInfo {
+function toTableInfo(catalog: string, { schema, name, type, rows, comment }: Row): TableInfo {
   const kind = TABLE_KINDS[String(type)] ?? 'table'
   return {
-    ...refOf(catalog, schema, name),
+    ...toTableRef(catalog, schema, name),
     kind,
     comment: textOrNull(comment),
     columns: [],
@@ -132,7 +141,7 @@ function tableOf(catalog: string, { schema, name, type, rows, comment }: Row): T
   }
 }
 
-function columnOf(row: Row): TableInfo['columns'][number] {
+function toColumnInfo(row: Row): TableInfo['columns'][number] {
   const told = {
     type: String(row.type),
     length: numberOrNull(row.length),
@@ -140,7 +149,7 @@ function columnOf(row: Row): TableInfo['columns'][number] {
     scale: numberOrNull(row.scale),
     fraction: numberOrNull(row.fraction),
   }
-  const rawType = spelledType(told)
+  const rawType = formatType(told)
   return {
     name: String(row.name),
     ordinal: Number(row.ordinal),

@@ -1,16 +1,16 @@
 import type { ConstraintInfo, ConstraintProperties, ReferentialAction, TableRef } from '../catalog.ts'
 import type { Row } from '../connector.ts'
 import type { Sql } from '../sql.ts'
-import { keysQuery, keyTablesQuery, type CatalogScope, type KeyKind } from './catalog-query.ts'
+import { keysQuery, keyTablesQuery, type SnowflakeScope, type KeyKind } from './catalog-query.ts'
 
 /** Runs one statement of the catalog. */
 type Read = (statement: Sql) => Promise<Row[]>
 
 /** SHOW tells no more rows than this, and not that there were more. */
-const MOST_SHOWN = 10_000
+const MAX_SHOWN_ROWS = 10_000
 
 /** A key and the table that it is of. */
-export interface Key {
+export interface SnowflakeKey {
   schema: string
   table: string
   constraint: ConstraintInfo
@@ -22,21 +22,23 @@ export interface Key {
  */
 export async function readKeys(
   read: Read,
-  { database, schema }: CatalogScope,
+  { database, schema }: SnowflakeScope,
   kind: KeyKind,
   tables: readonly TableRef[],
-): Promise<Key[]> {
+): Promise<SnowflakeKey[]> {
   const schemas = [...new Set(tables.map(table => table.schema))]
   if (schemas.length === 0) return []
   const only = schema ?? (schemas.length === 1 ? schemas[0] : undefined)
   const whole = await read(keysQuery(kind, database, only))
-  if (whole.length < MOST_SHOWN) return keysOf(kind, whole)
-  const found: Key[] = []
+  if (whole.length < MAX_SHOWN_ROWS) return groupKeys(kind, whole)
+  const found: SnowflakeKey[] = []
   for (const one of schemas) {
     const rows = only === undefined ? await read(keysQuery(kind, database, one)) : whole
     const ofSchema = tables.filter(table => table.schema === one)
     found.push(
-      ...(rows.length < MOST_SHOWN ? keysOf(kind, rows) : await complete(read, kind, rows, ofSchema)),
+      ...(rows.length < MAX_SHOWN_ROWS
+        ? groupKeys(kind, rows)
+        : await readTruncatedKeys(read, kind, rows, ofSchema)),
     )
   }
   return found
@@ -46,16 +48,16 @@ export async function readKeys(
  * What SHOW told of a schema, and the rest of it. Keys that were not told are known by name, and those that may have
  * been cut off by their columns; of their tables all is asked for again.
  */
-async function complete(
+async function readTruncatedKeys(
   read: Read,
   kind: KeyKind,
   rows: readonly Row[],
   tables: readonly TableRef[],
-): Promise<Key[]> {
+): Promise<SnowflakeKey[]> {
   const [{ catalog: database, schema } = { catalog: '', schema: '' }] = tables
-  const told = keysOf(kind, rows)
+  const told = groupKeys(kind, rows)
   const names = new Set(told.map(keyId))
-  const [last] = keysOf(kind, rows.slice(-1))
+  const [last] = groupKeys(kind, rows.slice(-1))
   const again = new Set(last ? [last.table] : [])
   for (const { table, name } of await read(keyTablesQuery(kind, database, schema))) {
     if (!names.has(JSON.stringify([String(table), String(name)]))) again.add(String(table))
@@ -63,12 +65,12 @@ async function complete(
   const found = told.filter(({ table }) => !again.has(table))
   for (const table of tables) {
     if (again.has(table.name))
-      found.push(...keysOf(kind, await read(keysQuery(kind, database, schema, table.name))))
+      found.push(...groupKeys(kind, await read(keysQuery(kind, database, schema, table.name))))
   }
   return found
 }
 
-function keyId({ table, constraint }: Key): string {
+function keyId({ table, constraint }: SnowflakeKey): string {
   return JSON.stringify([table, constraint.name])
 }
 
@@ -87,7 +89,7 @@ const ACTIONS: Readonly<Record<string, ReferentialAction>> = {
 }
 
 /** `deferrability` is NOT DEFERRABLE, INITIALLY DEFERRED or INITIALLY IMMEDIATE; how keys match is not shown. */
-function propertiesOf({
+function keyProperties({
   delete_rule: deletion,
   update_rule: update,
   deferrability,
@@ -103,7 +105,7 @@ function propertiesOf({
 }
 
 /** Puts the rows of SHOW … KEYS together, a row for each column of a key. */
-function keysOf(kind: KeyKind, rows: readonly Row[]): Key[] {
+function groupKeys(kind: KeyKind, rows: readonly Row[]): SnowflakeKey[] {
   const isImported = kind === 'IMPORTED'
   const own = isImported ? 'fk_' : ''
   const name = isImported ? 'fk_name' : 'constraint_name'
@@ -112,7 +114,7 @@ function keysOf(kind: KeyKind, rows: readonly Row[]): Key[] {
   )
   const type = CONSTRAINT_TYPES[kind]
   return [...keys.values()]
-    .map((parts): Key => {
+    .map((parts): SnowflakeKey => {
       const ordered = parts.toSorted((a, b) => Number(a.key_sequence) - Number(b.key_sequence))
       const [first = {}] = ordered
       const columns = (prefix: string) => ordered.map(row => String(row[`${prefix}column_name`]))
@@ -131,7 +133,7 @@ function keysOf(kind: KeyKind, rows: readonly Row[]): Key[] {
           name: String(first[name]),
           type,
           columns: columns(own),
-          ...(isImported && { references, properties: propertiesOf(first) }),
+          ...(isImported && { references, properties: keyProperties(first) }),
         },
       }
     })

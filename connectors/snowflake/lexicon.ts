@@ -1,16 +1,16 @@
-import { ESCAPES, INSTEAD, SIGNS, type Lexicon } from '../lexicon.ts'
+import { BACKSLASH_ESCAPES, REPLACEMENTS, SYMBOLS, type Lexicon } from '../lexicon.ts'
 
 /** Snowflake's SQL (https://docs.snowflake.com/en/sql-reference/data-types-text, …/operators). */
 export const snowflakeLexicon: Lexicon = {
   label: 'Snowflake',
   texts: [
-    { open: "'", close: "'", doubled: true, escapes: ESCAPES },
+    { open: "'", close: "'", allowsDoubledClose: true, escapes: BACKSLASH_ESCAPES },
     { open: '$$', close: '$$' },
   ],
-  names: [{ open: '"', close: '"', doubled: true }],
+  names: [{ open: '"', close: '"', allowsDoubledClose: true }],
   lineComments: ['--', '//'],
-  signs: ['::', '||', '=>', ...SIGNS, '[', ']'],
+  symbols: ['::', '||', '=>', ...SYMBOLS, '[', ']'],
   operators: { regexp: '~', rlike: '~' },
   clauses: [],
-  instead: { ...INSTEAD, ':': "get_path(a, 'b') for a:b" },
+  replacements: { ...REPLACEMENTS, ':': "get_path(a, 'b') for a:b" },
 }

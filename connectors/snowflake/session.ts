@@ -1,22 +1,22 @@
 import type { ConnectOptions, Row } from '../connector.ts'
-import { opening, unlessAborted } from '../dial.ts'
+import { withConnectTimeout, rejectOnAbort } from '../dial.ts'
 import { ConnectorError } from '../errors.ts'
-import { openHttp } from '../rest/http.ts'
-import { runStatement, weighed } from '../rest/statements.ts'
-import { makeSession, type Session } from '../session.ts'
-import type { Step } from '../stages.ts'
-import { hostOf, type SnowflakeConfig } from './config.ts'
-import { snowflakeErrors } from './errors.ts'
-import { statementApi, type Statement } from './statements.ts'
-import { makeSigner } from './token.ts'
+import { openRestClient } from '../rest/http.ts'
+import { runStatement, countBytes } from '../rest/statements.ts'
+import { makeSession, type EngineSession } from '../session.ts'
+import type { StageReporter } from '../stages.ts'
+import { accountHost, type SnowflakeConfig } from './config.ts'
+import { makeSnowflakeClassifier } from './errors.ts'
+import { makeSnowflakeApi, type SnowflakeStatement } from './statements.ts'
+import { makeSnowflakeSigner } from './token.ts'
 
-export type SnowflakeSession = Session<Statement>
+export type SnowflakeSession = EngineSession<SnowflakeStatement>
 
 const ENGINE = 'snowflake'
 const CONNECT_TIMEOUT_MS = 10_000
 
 /** Needs no warehouse. A name that does not exist, or may not be used, is NULL here and no error elsewhere. */
-const WHOAMI = `select current_warehouse() as "warehouse", current_database() as "database", current_schema() as "schema"`
+const CURRENT_CONTEXT = `select current_warehouse() as "warehouse", current_database() as "database", current_schema() as "schema"`
 
 /**
  * Signs in: one statement shows that the key or token is good and that Snowflake knows what the configuration
@@ -26,31 +26,33 @@ export async function openSession(
   port: number,
   config: SnowflakeConfig,
   options: ConnectOptions,
-  step?: Step,
+  step?: StageReporter,
 ): Promise<SnowflakeSession> {
-  const classify = snowflakeErrors(config)
+  const classify = makeSnowflakeClassifier(config)
   try {
-    const sign = makeSigner(config)
-    const http = await openHttp(
-      { engine: ENGINE, host: hostOf(config.account), port },
+    const sign = makeSnowflakeSigner(config)
+    const http = await openRestClient(
+      { engine: ENGINE, host: accountHost(config.account), port },
       options,
       { headers: () => ({ ...sign(Date.now()), 'user-agent': 'tidemark/1.0' }), describe },
       step,
     )
-    const api = statementApi(http, config)
-    const session = makeSession<Statement>({
+    const api = makeSnowflakeApi(http, config)
+    const session = makeSession<SnowflakeStatement>({
       engine: ENGINE,
       classify,
-      run: weighed(http, (statement, limits, signal) => runStatement(ENGINE, api, statement, limits, signal)),
+      runWithWarehouse: countBytes(http, (statement, limits, signal) =>
+        runStatement(ENGINE, api, statement, limits, signal),
+      ),
       end: async () => http.close(),
       onStatement: options.onStatement,
     })
     try {
-      await opening(ENGINE, options, async signal => {
+      await withConnectTimeout(ENGINE, options, async signal => {
         const { connectTimeoutMs: timeoutMs = CONNECT_TIMEOUT_MS } = options
-        const whoami = session.run({ text: WHOAMI, values: [] }, { timeoutMs, signal })
-        const [row = {}] = await unlessAborted(whoami, signal)
-        refuseUnknown(row, config)
+        const whoami = session.run({ text: CURRENT_CONTEXT, values: [] }, { timeoutMs, signal })
+        const [row = {}] = await rejectOnAbort(whoami, signal)
+        assertConfigExists(row, config)
       })
     } catch (error) {
       // Not waited for: a service that is silent would hold up what it failed for.
@@ -73,7 +75,7 @@ function describe(body: unknown): { code?: string; message?: string } {
   }
 }
 
-function refuseUnknown(row: Row, config: SnowflakeConfig): void {
+function assertConfigExists(row: Row, config: SnowflakeConfig): void {
   if (!('warehouse' in row)) {
     throw new ConnectorError({
       kind: 'other',

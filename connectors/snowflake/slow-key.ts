@@ -1,9 +1,9 @@
-import { unusableKey } from './errors.ts'
+import { unusableKeyError } from './errors.ts'
 
 /** Rounds of a key derivation that take two or three seconds; OpenSSL's own defaults are 2,048 and 131,072. */
-const MOST_ROUNDS = 5_000_000
+const MAX_DERIVATION_ROUNDS = 5_000_000
 
-const BLOCK = /-----BEGIN ((?:ENCRYPTED |RSA )?PRIVATE KEY)-----([^]*?)-----END \1-----/
+const PEM_BLOCK = /-----BEGIN ((?:ENCRYPTED |RSA )?PRIVATE KEY)-----([^]*?)-----END \1-----/
 
 /**
  * Takes the first key out of a text, and refuses an encrypted one whose derivation would take long: opening a key
@@ -11,15 +11,15 @@ const BLOCK = /-----BEGIN ((?:ENCRYPTED |RSA )?PRIVATE KEY)-----([^]*?)-----END 
  * be given only what this returns, since it tries every block of a text.
  * @returns null where there is no key
  */
-export function takeQuickKey(pem: string): string | null {
-  const [block, label, body = ''] = BLOCK.exec(pem) ?? []
+export function extractFastKey(pem: string): string | null {
+  const [block, label, body = ''] = PEM_BLOCK.exec(pem) ?? []
   if (block === undefined) return null
   // The older encryption of RSA keys, whose headers stand before the text, has one round.
   if (label === 'RSA PRIVATE KEY') return block
   // Whether a key is encrypted is read from what it holds, whatever it is called.
   if (!/^[A-Za-z0-9+/=\s]*$/.test(body)) return null
-  if (rounds(Buffer.from(body, 'base64')) > MOST_ROUNDS)
-    throw unusableKey('private_key is encrypted with too many rounds: encrypt it again with fewer.')
+  if (countDerivationRounds(Buffer.from(body, 'base64')) > MAX_DERIVATION_ROUNDS)
+    throw unusableKeyError('private_key is encrypted with too many rounds: encrypt it again with fewer.')
   return block
 }
 
@@ -31,15 +31,15 @@ const INTEGER = 0x02
  * iterations of PBKDF2 (RFC 8018), or cost times block size times parallelization of scrypt (RFC 7914), which are
  * the first three of more; 0 without one.
  */
-function rounds(der: Buffer): number {
+function countDerivationRounds(der: Buffer): number {
   let most = 0
   const integers: number[] = []
   let at = 0
   while (at + 2 <= der.length) {
     const tag = der[at]
-    const { start, end } = contents(der, at + 1)
+    const { start, end } = contentRange(der, at + 1)
     const part = der.subarray(start, end)
-    if (tag === SEQUENCE) most = Math.max(most, rounds(part))
+    if (tag === SEQUENCE) most = Math.max(most, countDerivationRounds(part))
     if (tag === INTEGER) integers.push(part.reduce((sum, byte) => sum * 256 + byte, 0))
     at = end
   }
@@ -48,7 +48,7 @@ function rounds(der: Buffer): number {
 }
 
 /** Where the contents of an element are whose length stands at a position. */
-function contents(der: Buffer, at: number): { start: number; end: number } {
+function contentRange(der: Buffer, at: number): { start: number; end: number } {
   const first = der[at] ?? 0
   if (first < 0x80) return { start: at + 1, end: at + 1 + first }
   const bytes = der.subarray(at + 1, at + 1 + (first & 0x7f))

@@ -1,39 +1,39 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isOfTheWay, RestFailure } from '../rest/errors.ts'
-import type { Http } from '../rest/http.ts'
-import type { Page, Progress, StatementApi } from '../rest/statements.ts'
-import type { Limits } from '../session.ts'
+import { isTransportFailure, RestFailure } from '../rest/errors.ts'
+import type { RestClient } from '../rest/http.ts'
+import type { RowPage, StatementProgress, StatementApi } from '../rest/statements.ts'
+import type { StatementLimits } from '../session.ts'
 import type { SnowflakeConfig } from './config.ts'
-import { bindings, readRows, type WireColumn, type WireRow } from './values.ts'
+import { bindValues, readRows, type SnowflakeColumn, type SnowflakeRow } from './values.ts'
 
 /** A statement with its values in the order of the placeholders. */
-export interface Statement {
+export interface SnowflakeStatement {
   text: string
   values: readonly unknown[]
 }
 
 /** What is told of a result before it is read. */
-interface Told {
-  rowType: WireColumn[]
+interface SnowflakeResultMetadata {
+  rowType: SnowflakeColumn[]
   /** Absent counts are not checked. */
   partitionInfo: { rowCount?: number }[]
 }
 
 /** The part of a reply that is read. `resultSetMetaData` comes with the first part of a result only. */
-interface Reply {
+interface SnowflakeReply {
   statementHandle: string
-  resultSetMetaData?: Told
-  data?: WireRow[]
+  resultSetMetaData?: SnowflakeResultMetadata
+  data?: SnowflakeRow[]
 }
 
-const PATH = '/api/v2/statements'
+const STATEMENTS_PATH = '/api/v2/statements'
 
 /**
  * Session parameters of every statement, since there is no session: how texts are made of values that SQL casts,
  * whatever the account prefers, and that a second statement is refused.
  */
-const PARAMETERS = {
+const SESSION_PARAMETERS = {
   TIMEZONE: 'UTC',
   QUERY_TAG: 'tidemark',
   MULTI_STATEMENT_COUNT: '1',
@@ -48,22 +48,25 @@ const PARAMETERS = {
 /** Pauses before a busy service is handed a statement again, in milliseconds. */
 const RETRY_PAUSES_MS: readonly number[] = [250, 1000, 3000]
 const BUSY_STATUSES: readonly number[] = [429, 502, 503, 504]
-const CUT_CODES: readonly string[] = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT']
+const CONNECTION_CUT_CODES: readonly string[] = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT']
 
 /** Statements by the SQL API, version 2 (https://docs.snowflake.com/en/developer-guide/sql-api/reference). */
-export function statementApi(http: Http, config: SnowflakeConfig): StatementApi<Statement> {
+export function makeSnowflakeApi(
+  http: RestClient,
+  config: SnowflakeConfig,
+): StatementApi<SnowflakeStatement> {
   /** What is told of the results that are being read, by statement. */
-  const results = new Map<string, Told>()
+  const results = new Map<string, SnowflakeResultMetadata>()
   const { warehouse, database, schema, role } = config
 
-  function progress(status: number, body: unknown): Progress {
-    const { statementHandle: id, resultSetMetaData: told, data = [] } = body as Reply
+  function readProgress(status: number, body: unknown): StatementProgress {
+    const { statementHandle: id, resultSetMetaData: told, data = [] } = body as SnowflakeReply
     if (status === 202 || !told) return { id }
     results.set(id, told)
     return { id, first: readPart(id, 0, data) }
   }
 
-  function readPart(id: string, part: number, data: readonly WireRow[]): Page {
+  function readPart(id: string, part: number, data: readonly SnowflakeRow[]): RowPage {
     const { rowType, partitionInfo: parts } = results.get(id) ?? { rowType: [], partitionInfo: [] }
     const expected = parts[part]?.rowCount ?? data.length
     const isLast = part + 1 >= parts.length
@@ -72,24 +75,29 @@ export function statementApi(http: Http, config: SnowflakeConfig): StatementApi<
     return { rows: readRows(rowType, data), ...(!isLast && { next: String(part + 1) }) }
   }
 
-  async function poll(id: string, signal?: AbortSignal): Promise<Progress> {
-    const { status, body } = await http.send({ method: 'GET', path: pathOf(id), isRepeatable: true, signal })
-    return progress(status, body)
+  async function poll(id: string, signal?: AbortSignal): Promise<StatementProgress> {
+    const { status, body } = await http.send({
+      method: 'GET',
+      path: statementPath(id),
+      isRepeatable: true,
+      signal,
+    })
+    return readProgress(status, body)
   }
 
   /** Many a statement, of the catalog above all, has ended on the way. What cannot be asked runs on, under its id. */
-  async function askAtOnce(started: Progress): Promise<Progress> {
+  async function pollOnce(started: StatementProgress): Promise<StatementProgress> {
     if (started.first) return started
     try {
       return await poll(started.id)
     } catch (error) {
-      if (isOfTheWay(error)) return started
+      if (isTransportFailure(error)) return started
       throw error
     }
   }
 
   return {
-    async start({ text, values }, { timeoutMs, maxRows }: Limits) {
+    async start({ text, values }, { timeoutMs, maxRows }: StatementLimits) {
       const body = {
         statement: text,
         // Never 0, which is a week.
@@ -98,9 +106,9 @@ export function statementApi(http: Http, config: SnowflakeConfig): StatementApi<
         database,
         ...(schema !== undefined && { schema }),
         ...(role !== undefined && { role }),
-        ...(values.length > 0 && { bindings: bindings(values) }),
+        ...(values.length > 0 && { bindings: bindValues(values) }),
         parameters: {
-          ...PARAMETERS,
+          ...SESSION_PARAMETERS,
           ...(maxRows !== undefined && { ROWS_PER_RESULTSET: String(Math.max(1, maxRows)) }),
         },
       }
@@ -112,10 +120,16 @@ export function statementApi(http: Http, config: SnowflakeConfig): StatementApi<
         // Told that it is the same request, Snowflake runs it once, even when the first one arrived after all.
         const query = { requestId, async: true, ...(!isFirst && { retry: true }) }
         try {
-          const reply = await http.send({ method: 'POST', path: PATH, query, body, isRepeatable: false })
-          return await askAtOnce(progress(reply.status, reply.body))
+          const reply = await http.send({
+            method: 'POST',
+            path: STATEMENTS_PATH,
+            query,
+            body,
+            isRepeatable: false,
+          })
+          return await pollOnce(readProgress(reply.status, reply.body))
         } catch (error) {
-          if (pause === null || !isPassing(error)) throw error
+          if (pause === null || !isTransient(error)) throw error
           await sleep(pause)
         }
       }
@@ -126,26 +140,26 @@ export function statementApi(http: Http, config: SnowflakeConfig): StatementApi<
       const query = { partition: next }
       const { body } = await http.send({
         method: 'GET',
-        path: pathOf(id),
+        path: statementPath(id),
         query,
         isRepeatable: true,
         signal,
       })
-      return readPart(id, Number(next), (body as Reply).data ?? [])
+      return readPart(id, Number(next), (body as SnowflakeReply).data ?? [])
     },
     async cancel(id) {
       results.delete(id)
-      await http.send({ method: 'POST', path: `${pathOf(id)}/cancel`, isRepeatable: true })
+      await http.send({ method: 'POST', path: `${statementPath(id)}/cancel`, isRepeatable: true })
     },
   }
 }
 
-function pathOf(handle: string): string {
-  return `${PATH}/${encodeURIComponent(handle)}`
+function statementPath(handle: string): string {
+  return `${STATEMENTS_PATH}/${encodeURIComponent(handle)}`
 }
 
 /** Whether a request may do better a moment later. */
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (error instanceof RestFailure) return BUSY_STATUSES.includes(error.status)
-  return CUT_CODES.includes(String((error as { code?: unknown }).code))
+  return CONNECTION_CUT_CODES.includes(String((error as { code?: unknown }).code))
 }

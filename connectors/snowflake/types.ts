@@ -1,7 +1,7 @@
 import type { ColumnKind } from '../catalog.ts'
 
 /** A column's type as `information_schema.columns` tells it. */
-export interface ToldType {
+export interface SnowflakeType {
   /** `NUMBER`, `TEXT`, `TIMESTAMP_NTZ` … */
   type: string
   length: number | null
@@ -12,7 +12,7 @@ export interface ToldType {
 }
 
 /** The type as DESCRIBE TABLE spells it: `VARCHAR(20)`, `NUMBER(38,0)`, `TIMESTAMP_NTZ(9)`. */
-export function spelledType({ type, length, precision, scale, fraction }: ToldType): string {
+export function formatType({ type, length, precision, scale, fraction }: SnowflakeType): string {
   if (type === 'TEXT') return length === null ? 'VARCHAR' : `VARCHAR(${length})`
   if (type === 'BINARY') return length === null ? type : `BINARY(${length})`
   if (type === 'NUMBER') return precision === null ? type : `NUMBER(${precision},${scale ?? 0})`
@@ -38,7 +38,7 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
 }
 
 /** What a column can be used for. Integers are numbers without decimals. */
-export function columnKind({ type, scale }: ToldType): ColumnKind {
+export function columnKind({ type, scale }: SnowflakeType): ColumnKind {
   if (type === 'NUMBER') return (scale ?? 0) === 0 ? 'integer' : 'decimal'
   return Object.hasOwn(KINDS, type) ? (KINDS[type] ?? 'other') : 'other'
 }

@@ -1,30 +1,30 @@
 import type { Row, Value } from '../connector.ts'
 
 /** A bound value: always text on the wire, with Snowflake's name of its type. */
-export interface Binding {
+export interface SnowflakeBinding {
   type: 'FIXED' | 'REAL' | 'TEXT' | 'BOOLEAN' | 'BINARY' | 'TIMESTAMP_NTZ'
   value: string | null
 }
 
 /** A column of a result as `resultSetMetaData.rowType` tells it. */
-export interface WireColumn {
+export interface SnowflakeColumn {
   name: string
   type: string
   scale?: number | null
 }
 
 /** A row of `data`: every value is text or null. */
-export type WireRow = readonly (string | null)[]
+export type SnowflakeRow = readonly (string | null)[]
 
 /**
  * Values by the position of their placeholder, as `bindings` takes them
  * (https://docs.snowflake.com/en/developer-guide/sql-api/submitting-requests).
  */
-export function bindings(values: readonly unknown[]): Record<string, Binding> {
-  return Object.fromEntries(values.map((value, index) => [String(index + 1), bind(value)]))
+export function bindValues(values: readonly unknown[]): Record<string, SnowflakeBinding> {
+  return Object.fromEntries(values.map((value, index) => [String(index + 1), bindValue(value)]))
 }
 
-function bind(value: unknown): Binding {
+function bindValue(value: unknown): SnowflakeBinding {
   if (value === null || value === undefined) return { type: 'TEXT', value: null }
   if (typeof value === 'number')
     return { type: Number.isSafeInteger(value) ? 'FIXED' : 'REAL', value: String(value) }
@@ -39,8 +39,8 @@ function bind(value: unknown): Binding {
 }
 
 /** Reads rows; of columns with the same name the last one remains. */
-export function readRows(columns: readonly WireColumn[], data: readonly WireRow[]): Row[] {
-  const readers = columns.map(reader)
+export function readRows(columns: readonly SnowflakeColumn[], data: readonly SnowflakeRow[]): Row[] {
+  const readers = columns.map(findReader)
   return data.map(row =>
     Object.fromEntries(
       columns.map(({ name }, index) => {
@@ -51,50 +51,50 @@ export function readRows(columns: readonly WireColumn[], data: readonly WireRow[
   )
 }
 
-type Reader = (text: string) => Value
+type TextReader = (text: string) => Value
 
 const DAY_MS = 86_400_000
 
 /** https://docs.snowflake.com/en/developer-guide/sql-api/handling-responses, how values are written. */
-const READERS: Readonly<Record<string, Reader>> = {
+const READERS: Readonly<Record<string, TextReader>> = {
   real: text => Number(REALS[text] ?? text),
   boolean: text => text === 'true' || text === '1',
-  date: text => dateOf(Number(text) * DAY_MS),
-  time: text => timeOf(text),
-  timestamp_ntz: text => momentOf(text),
-  timestamp_ltz: text => momentOf(text),
+  date: text => formatDate(Number(text) * DAY_MS),
+  time: text => readTime(text),
+  timestamp_ntz: text => readTimestamp(text),
+  timestamp_ltz: text => readTimestamp(text),
   // The moment and, after a blank, the zone: minutes from UTC plus 1440. A Date has no zone of its own.
-  timestamp_tz: text => momentOf(text.split(' ')[0] ?? ''),
+  timestamp_tz: text => readTimestamp(text.split(' ')[0] ?? ''),
   binary: text => Buffer.from(text, 'hex'),
-  variant: parsed,
-  object: parsed,
-  array: parsed,
-  map: parsed,
+  variant: readJson,
+  object: readJson,
+  array: readJson,
+  map: readJson,
 }
 
 const REALS: Readonly<Record<string, number>> = { inf: Infinity, '-inf': -Infinity }
 
-const asText: Reader = text => text
+const asText: TextReader = text => text
 
-function reader({ type, scale }: WireColumn): Reader {
+function findReader({ type, scale }: SnowflakeColumn): TextReader {
   const name = type.toLowerCase()
-  if (name === 'fixed') return (scale ?? 0) === 0 ? integerOf : asText
+  if (name === 'fixed') return (scale ?? 0) === 0 ? readInteger : asText
   return READERS[name] ?? asText
 }
 
 /** Integers within 2^53 as number, larger ones as string. */
-function integerOf(text: string): Value {
+function readInteger(text: string): Value {
   const number = Number(text)
   return Number.isSafeInteger(number) ? number : text
 }
 
-function dateOf(milliseconds: number): string {
+function formatDate(milliseconds: number): string {
   const iso = new Date(milliseconds).toISOString()
   return iso.slice(0, iso.indexOf('T'))
 }
 
 /** `45296.500000000` is `12:34:56.5`. */
-function timeOf(text: string): string {
+function readTime(text: string): string {
   const [seconds = '0', fraction = ''] = text.split('.')
   const clock = new Date(Number(seconds) * 1000).toISOString().slice(11, 19)
   const digits = fraction.replace(/0+$/, '')
@@ -102,7 +102,7 @@ function timeOf(text: string): string {
 }
 
 /** Seconds since 1970 with up to nine decimals; a Date keeps the milliseconds. */
-function momentOf(text: string): Date {
+function readTimestamp(text: string): Date {
   const [whole = '0', fraction = ''] = text.replace('-', '').split('.')
   const sign = text.startsWith('-') ? -1 : 1
   const nanoseconds = Number(fraction.padEnd(9, '0').slice(0, 9))
@@ -110,7 +110,7 @@ function momentOf(text: string): Date {
 }
 
 /** JSON as what it holds; Snowflake writes a missing element of an array as `undefined`, which is no JSON. */
-function parsed(text: string): Value {
+function readJson(text: string): Value {
   try {
     return JSON.parse(text) as Value
   } catch {

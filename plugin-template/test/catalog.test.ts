@@ -139,7 +139,7 @@ t.test('the newest value of a column is the text that was stored, whatever it wa
   await withSession(path, async connection => {
     const [table] = await connection.introspect()
     t.same(
-      table?.columns.map(column => [column.type, column.kind, sqlite.dialect.isMoment(column)]),
+      table?.columns.map(column => [column.type, column.kind, sqlite.dialect.isInstant(column)]),
       [
         ['datetime', 'timestamp', false],
         ['timestamp with time zone', 'timestamp', false],

@@ -123,7 +123,7 @@ function look(
     // Of an expression nobody knows whether its type names a zone.
     zone: expression ? 'utc' : zone,
     now: checkedAt,
-    isMoment: !column || dialect.isMoment(column),
+    isMoment: !column || dialect.isInstant(column),
   })
   if (lastUpdated === undefined) {
     const [what, field] = expression ? [EXPRESSION, EXPRESSION] : [column?.name, 'freshness_column']

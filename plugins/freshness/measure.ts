@@ -2,7 +2,7 @@ import { discreet } from '../../checks/redact.ts'
 import { tablePath, type TableRef } from '../../connectors/catalog.ts'
 import type { Connection, Value } from '../../connectors/connector.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
-import { BLAMES_CHECK, ConnectorError } from '../../connectors/errors.ts'
+import { CHECK_ERROR_KINDS, ConnectorError } from '../../connectors/errors.ts'
 import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
 
 /** A table to look at, and where to look. */
@@ -203,7 +203,7 @@ async function tryPart(
 
 /** An error that nobody knows, such as that of a damaged table, is the connection's only when that answers no more. */
 async function blamesTable(session: Session, { kind, code }: ConnectorError): Promise<boolean> {
-  if (kind !== 'other') return BLAMES_CHECK.has(kind)
+  if (kind !== 'other') return CHECK_ERROR_KINDS.has(kind)
   return code !== 'ABORTED' && session.answers()
 }
 

@@ -1,6 +1,6 @@
 /** What a process counts and times of its own work, for Prometheus. No name and no value of a customer is a label. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { StatementTaken } from '../../connectors/connector.ts'
+import type { StatementUsage } from '../../connectors/connector.ts'
 import { inTime } from '../http/health.ts'
 import { tellSpan } from './spans.ts'
 import { version } from '../version.ts'
@@ -14,7 +14,7 @@ export interface Telemetry {
   /** A scan of one table. */
   scan(engine: string, result: 'measured' | 'unreachable'): void
   /** A statement at a source that has ended. @param engine the connector's name @param purpose such as `scan` */
-  statement(engine: string, purpose: string, taken: StatementTaken): void
+  statement(engine: string, purpose: string, taken: StatementUsage): void
   /** One attempt of a delivery. @param errorClass null when it got through */
   delivery(type: string, errorClass: string | null, ms: number): void
   /** What a measured value was found to be. @param subject `rule`, `metric` …  @param type of the rule or metric */

@@ -162,7 +162,7 @@ t.test('the values of a column are grouped once for all that ask how often they 
     statement?.text,
     `select a."m0", a."m2", a."m4", a."m5", d0.distinct_values as "m1", d0.repeated as "m3" from (select count(*) as "m0", ${present('status')} as "m2", count(distinct "amount") as "m4", avg("amount") as "m5"${FROM}) a cross join (${OCCURRENCES}) d0`,
   )
-  const sorting: Engine = { ...ansi, dialect: { ...ansi.dialect, sortsDistinct: true } }
+  const sorting: Engine = { ...ansi, dialect: { ...ansi.dialect, countDistinctSorts: true } }
   const distinct = [check('distinct_count', 'status'), check('row_count')]
   t.strictSame(
     (await explain(sorting, table, distinct)).map(({ text }) => text),

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { discreet } from '../../checks/redact.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../../connectors/errors.ts'
-import { mysqlError } from '../../connectors/mysql/errors.ts'
+import { classifyMysqlError } from '../../connectors/mysql/errors.ts'
 import { check, run } from './scan-helpers.ts'
 import { postgresqlStand } from './test-databases.ts'
 
@@ -65,7 +65,7 @@ t.test('no value comes through by its own quotes, by its length, or where an eng
   t.equal(shown(long), 'invalid input syntax for type integer: "…')
   const late = `the "n" of "${'x" is "'.repeat(100)}`.slice(0, 500)
   t.equal(shown(late), 'the "…')
-  const xpath = mysqlError('mysql', {
+  const xpath = classifyMysqlError('mysql', {
     errno: 1105,
     sqlState: 'HY000',
     message: `XPATH syntax error: '~ann@x.org'`,

@@ -2,17 +2,17 @@ import { generateKeyPairSync } from 'node:crypto'
 import jwt from 'jsonwebtoken'
 import t, { type Test } from 'tap'
 import { bigqueryDialect } from '../../connectors/bigquery/dialect.ts'
-import { bigqueryError } from '../../connectors/bigquery/errors.ts'
+import { classifyBigqueryError } from '../../connectors/bigquery/errors.ts'
 import { bigquery, type BigqueryConfig } from '../../connectors/bigquery/index.ts'
-import { readLiteral } from '../../connectors/bigquery/literal.ts'
-import { refuseOther } from '../../connectors/bigquery/select.ts'
-import { makeSigner } from '../../connectors/bigquery/token.ts'
+import { parseStringLiteral } from '../../connectors/bigquery/literal.ts'
+import { findSelectViolation } from '../../connectors/bigquery/select.ts'
+import { makeBigquerySigner } from '../../connectors/bigquery/token.ts'
 import { canonicalType, columnKind } from '../../connectors/bigquery/types.ts'
 import { readRows, toParameter } from '../../connectors/bigquery/values.ts'
 import { tablePath } from '../../connectors/catalog.ts'
 import { testConnector } from '../../connectors/conformance.ts'
 import type { Connection } from '../../connectors/connector.ts'
-import { BLAMES_CHECK, ConnectorError } from '../../connectors/errors.ts'
+import { CHECK_ERROR_KINDS, ConnectorError } from '../../connectors/errors.ts'
 import { RestFailure } from '../../connectors/rest/errors.ts'
 import { raw, sql } from '../../connectors/sql.ts'
 import { inGoogleSql, keyFile, keyPair, startBigquery, type Bigquery } from '../helpers/bigquery.ts'
@@ -180,7 +180,7 @@ t.test('the configuration takes the key file as text or object, and keeps only w
 
 t.test('a token is good for less than an hour, may only read, and is renewed before its end', async t => {
   let now = Date.parse('2024-02-29T12:00:00Z')
-  const sign = makeSigner(JSON.parse(JSON.stringify(keyFile())), () => now)
+  const sign = makeBigquerySigner(JSON.parse(JSON.stringify(keyFile())), () => now)
   const read = (header: string) =>
     jwt.verify(header.replace(/^Bearer /, ''), keyPair().publicKey, {
       algorithms: ['RS256'],
@@ -211,7 +211,7 @@ t.test('nothing but one query is sent', async t => {
     String.raw`select 'it\'s; fine'`,
     'select 1 -- a comment\n',
   ]
-  for (const text of queries) t.equal(refuseOther(text), null, text)
+  for (const text of queries) t.equal(findSelectViolation(text), null, text)
   const others = [
     '',
     'drop table a',
@@ -234,7 +234,7 @@ t.test('nothing but one query is sent', async t => {
     `select 'a\n'; drop table b; select '\n'`,
     'select `a\\\\`; drop table b; select `c`',
   ]
-  for (const text of others) t.not(refuseOther(text), null, text)
+  for (const text of others) t.not(findSelectViolation(text), null, text)
 
   const { project, connection } = await openSession(t)
   const before = project.statements()
@@ -322,9 +322,9 @@ t.test('types are canonical and have their kind', async t => {
 })
 
 t.test('descriptions are read from the literals in which the catalog has them', async t => {
-  t.equal(readLiteral(String.raw`"it's \"so\"\n\\ \u00e9 \x41 \101"`), `it's "so"\n\\ é A A`)
-  t.equal(readLiteral('"""a\n"b" """'), 'a\n"b" ')
-  t.equal(readLiteral('no literal'), 'no literal')
+  t.equal(parseStringLiteral(String.raw`"it's \"so\"\n\\ \u00e9 \x41 \101"`), `it's "so"\n\\ é A A`)
+  t.equal(parseStringLiteral('"""a\n"b" """'), 'a\n"b" ')
+  t.equal(parseStringLiteral('no literal'), 'no literal')
 })
 
 t.test('names and numbers are written exactly', async t => {
@@ -340,7 +340,7 @@ t.test('names and numbers are written exactly', async t => {
     ['1'.repeat(39)]: `cast('${'1'.repeat(39)}' as float64)`,
   }
   for (const [given, expected] of Object.entries(numbers)) {
-    t.equal(text(bigqueryDialect.number(given)), expected)
+    t.equal(text(bigqueryDialect.numberLiteral(given)), expected)
   }
   t.throws(() => bigqueryDialect.percentile(sql`a`, 2, sql`t`), RangeError)
 })
@@ -450,7 +450,7 @@ t.test('where only the catalog may not be read, the tables still can be', async 
   project.hideRegions()
   const customers = { catalog: project.project, schema: 'shop', name: 'customers' }
   const error = await failure(connection.lastModified?.([customers]) ?? Promise.resolve())
-  t.ok(error instanceof ConnectorError && BLAMES_CHECK.has(error.kind), String(error))
+  t.ok(error instanceof ConnectorError && CHECK_ERROR_KINDS.has(error.kind), String(error))
   const newest = sql`select max(id) as newest from ${bigqueryDialect.table(customers)}`
   t.same(await connection.query(newest, QUICK), [{ newest: 1 }])
 })
@@ -469,7 +469,7 @@ t.test('datasets whose keys cannot be read are told without', async t => {
   await fill(project)
   project.restrictKeys('shop')
   t.same(
-    (await connection.introspect()).map(({ name, constraints, unreadConstraints: error }) => [
+    (await connection.introspect()).map(({ name, constraints, constraintsError: error }) => [
       name,
       constraints,
       error?.kind,
@@ -489,7 +489,7 @@ t.test('what the account may not see is told from what was dropped', async t => 
   const ref = (name: string, schema = 'shop', catalog = project.project) => ({ catalog, schema, name })
   const hidden = async (on: Connection, ...tables: ReturnType<typeof ref>[]) => {
     const at = project.service.requests.length
-    const found = (await on.hidden?.(tables)) ?? new Map()
+    const found = (await on.findHiddenTables?.(tables)) ?? new Map()
     const codes = tables.map(table => found.get(tablePath(table))?.code ?? 'gone')
     return [codes.join(' '), project.service.requests.length - at]
   }
@@ -511,7 +511,7 @@ t.test('what the account may not see is told from what was dropped', async t => 
   t.same(await hidden(european, ...both), ['gone gone', 1], 'another location is not meant')
   await european.close()
   project.fail([401, 'authError'])
-  t.match(await failure(connection.hidden?.(both) ?? Promise.resolve()), { kind: 'credentials' })
+  t.match(await failure(connection.findHiddenTables?.(both) ?? Promise.resolve()), { kind: 'credentials' })
 })
 
 t.test('an introspection that is given up ends with its request or its statement', async t => {
@@ -600,7 +600,7 @@ t.test('failures have their kind and say what to do', async t => {
     [400, 'unheardOf', 'Something', 'other', /Something/],
   ]
   for (const [status, reason, message, kind, say] of cases) {
-    const error = bigqueryError(new RestFailure(status, { code: reason, message }))
+    const error = classifyBigqueryError(new RestFailure(status, { code: reason, message }))
     t.match(error, { kind, message: say, engine: 'bigquery' }, reason)
   }
 })

@@ -32,7 +32,7 @@ const withConfig = (config: Connector<PostgresqlConfig>['config']) => () => ({ .
 /** A connector that takes some tables for hidden. */
 const withHidden = (isHidden: (table: TableRef) => boolean) =>
   withConnection(() => ({
-    hidden: async tables => {
+    findHiddenTables: async tables => {
       const reason = new ConnectorError({
         kind: 'permission',
         engine: 'postgresql',
@@ -44,7 +44,7 @@ const withHidden = (isHidden: (table: TableRef) => boolean) =>
 
 /** A connector whose catalog shows a stranger no column called `secret`, nor its keys. */
 const withColumnsHidden =
-  (hiddenParts?: Connection['hiddenParts']): Make =>
+  (hiddenParts?: Connection['findHiddenParts']): Make =>
   () => ({
     ...postgresql,
     async connect(config, options) {
@@ -52,7 +52,7 @@ const withColumnsHidden =
       const isHidden = (name: string) => name === 'secret' && config.username.endsWith('_stranger')
       return {
         ...connection,
-        ...(hiddenParts && { hiddenParts }),
+        ...(hiddenParts && { findHiddenParts: hiddenParts }),
         introspect: async scope =>
           (await connection.introspect(scope)).map(table => ({
             ...table,
@@ -420,24 +420,25 @@ export const FAULTS: [string, RegExp, Make][] = [
   [
     'seconds',
     /timestamp: whole .* rounded down/,
-    withDialect({ seconds: value => sql`trunc(extract(epoch from ${value}))::bigint` }),
+    withDialect({ epochSeconds: value => sql`trunc(extract(epoch from ${value}))::bigint` }),
   ],
   [
     'seconds',
     /^date: whole .* in UTC/,
     withDialect({
-      seconds: value => sql`floor(extract(epoch from ${value}::timestamp at time zone 'Asia/Tokyo'))::bigint`,
+      epochSeconds: value =>
+        sql`floor(extract(epoch from ${value}::timestamp at time zone 'Asia/Tokyo'))::bigint`,
     }),
   ],
-  ['seconds', /mod\(\)/, withDialect({ seconds: value => sql`floor(date_part('epoch', ${value}))` })],
+  ['seconds', /mod\(\)/, withDialect({ epochSeconds: value => sql`floor(date_part('epoch', ${value}))` })],
   [
     'seconds',
     /NULL of NULL/,
-    withDialect({ seconds: value => sql`coalesce(floor(extract(epoch from ${value}))::bigint, 0)` }),
+    withDialect({ epochSeconds: value => sql`coalesce(floor(extract(epoch from ${value}))::bigint, 0)` }),
   ],
-  ['moments', /^timestamptz: max/, withDialect({ isMoment: () => false })],
-  ['moments', /^timestamp: max/, withDialect({ isMoment: ({ type }) => type.startsWith('timestamp') })],
-  ['moments', /other types/, withDialect({ isMoment: ({ type }) => type !== 'timestamp' })],
+  ['moments', /^timestamptz: max/, withDialect({ isInstant: () => false })],
+  ['moments', /^timestamp: max/, withDialect({ isInstant: ({ type }) => type.startsWith('timestamp') })],
+  ['moments', /other types/, withDialect({ isInstant: ({ type }) => type !== 'timestamp' })],
   ['config', /no path and no URL/, withConfig(postgresql.config.keys({ host: Joi.string().required() }))],
   [
     'refusals',

@@ -4,8 +4,8 @@ import { tablePath } from '../../connectors/catalog.ts'
 import type { Connection, ConnectOptions } from '../../connectors/connector.ts'
 import { databricks, type DatabricksConfig } from '../../connectors/databricks/index.ts'
 import { databricksDialect } from '../../connectors/databricks/dialect.ts'
-import { databricksError, statementFailure } from '../../connectors/databricks/errors.ts'
-import { canonicalType, kindOf } from '../../connectors/databricks/types.ts'
+import { classifyDatabricksError, toStatementFailure } from '../../connectors/databricks/errors.ts'
+import { canonicalType, columnKind } from '../../connectors/databricks/types.ts'
 import { readRows } from '../../connectors/databricks/values.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { RestFailure } from '../../connectors/rest/errors.ts'
@@ -229,7 +229,7 @@ t.test('what the token may not see is told from what was dropped', async t => {
   const ref = (name: string, schema = 'default', catalog = 'shop') => ({ catalog, schema, name })
   const hidden = async (...tables: ReturnType<typeof ref>[]) => {
     const before = workspace.statements().length
-    const found = (await connection.hidden?.(tables)) ?? new Map()
+    const found = (await connection.findHiddenTables?.(tables)) ?? new Map()
     const kinds = tables.map(table => found.get(tablePath(table))?.kind ?? 'gone')
     return [kinds.join(' '), workspace.statements().length - before]
   }
@@ -248,7 +248,9 @@ t.test('what the token may not see is told from what was dropped', async t => {
     'a schema that may not be entered',
   )
   workspace.knobs.instead = () => ({ status: 401, body: { error_code: 'UNAUTHENTICATED', message: 'No.' } })
-  t.match(await failure(connection.hidden?.([ref('kept')]) ?? Promise.resolve()), { kind: 'credentials' })
+  t.match(await failure(connection.findHiddenTables?.([ref('kept')]) ?? Promise.resolve()), {
+    kind: 'credentials',
+  })
 })
 
 t.test('columns and result columns may have any name', async t => {
@@ -413,9 +415,9 @@ t.test('certificates are verified', async t => {
 
 t.test('failures of statements are told apart', async t => {
   const of = (message: string, state?: string, code = 'BAD_REQUEST') =>
-    databricksError(
+    classifyDatabricksError(
       'databricks',
-      statementFailure({ state: 'FAILED', error: { error_code: code, message }, sql_state: state }),
+      toStatementFailure({ state: 'FAILED', error: { error_code: code, message }, sql_state: state }),
     )
   const kinds: [string, string, ...Parameters<typeof of>][] = [
     [
@@ -483,7 +485,7 @@ t.test('failures of statements are told apart', async t => {
   const message = "[PARSE_SYNTAX_ERROR] Syntax error at or near 'from'. SQLSTATE: 42601 (line 1, pos 7)"
   t.equal(of(`${message}\n\n== SQL ==\nselect from`).message, message, 'without the text or the plan')
   t.match(
-    databricksError(
+    classifyDatabricksError(
       'databricks',
       new RestFailure(404, { code: 'RESOURCE_DOES_NOT_EXIST', message: 'Endpoint x does not exist.' }),
     ),
@@ -547,5 +549,5 @@ t.test('types are told in one form', async t => {
     ['', '', 'other'],
   ]
   for (const [type, canonical, kind] of cases)
-    t.same([canonicalType(type), kindOf(type)], [canonical, kind], type)
+    t.same([canonicalType(type), columnKind(type)], [canonical, kind], type)
 })

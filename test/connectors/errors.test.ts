@@ -1,18 +1,24 @@
 import t from 'tap'
 import { importDriver } from '../../connectors/driver.ts'
-import { BLAMES_CHECK, classify, ConnectorError, redact, type ErrorRule } from '../../connectors/errors.ts'
-import { postgresqlError } from '../../connectors/postgresql/errors.ts'
+import {
+  CHECK_ERROR_KINDS,
+  classifyError,
+  ConnectorError,
+  redactMessage,
+  type ErrorRule,
+} from '../../connectors/errors.ts'
+import { classifyPostgresqlError } from '../../connectors/postgresql/errors.ts'
 
 const thrown = (code: unknown, message = 'it broke') => Object.assign(new Error(message), { code })
 
 t.test('the first rule that matches decides, code and message both where both are given', async t => {
   const rules: ErrorRule[] = [
-    { kind: 'permission', code: '42501', say: 'Ask for it.' },
+    { kind: 'permission', code: '42501', hint: 'Ask for it.' },
     { kind: 'missing-object', code: /^42/, message: /no such/ },
     { kind: 'invalid-query', code: /^42/ },
     { kind: 'timeout', message: /too slow/ },
   ]
-  const of = (error: unknown) => classify('test', rules, error)
+  const of = (error: unknown) => classifyError('test', rules, error)
   t.match(of(thrown('42501')), { kind: 'permission', code: '42501', engine: 'test', message: 'Ask for it.' })
   t.match(of(thrown('42000', 'no such table')), { kind: 'missing-object', message: 'no such table' })
   t.match(of(thrown('42000')), { kind: 'invalid-query', message: 'it broke' })
@@ -22,9 +28,9 @@ t.test('the first rule that matches decides, code and message both where both ar
 })
 
 t.test('a rule that names nothing matches nothing, and an error is classified once', async t => {
-  t.equal(classify('test', [{ kind: 'tls' }], thrown('x')).kind, 'other')
+  t.equal(classifyError('test', [{ kind: 'tls' }], thrown('x')).kind, 'other')
   const error = new ConnectorError({ kind: 'tls', engine: 'inner', message: 'm' })
-  t.equal(classify('test', [{ kind: 'other', message: /m/ }], error), error)
+  t.equal(classifyError('test', [{ kind: 'other', message: /m/ }], error), error)
 })
 
 t.test('failures of network and TLS are the same for every engine', async t => {
@@ -43,12 +49,12 @@ t.test('failures of network and TLS are the same for every engine', async t => {
     ERR_SSL_WRONG_VERSION_NUMBER: 'tls',
   }
   for (const [code, kind] of Object.entries(kinds))
-    t.equal(classify('test', [], thrown(code)).kind, kind, code)
+    t.equal(classifyError('test', [], thrown(code)).kind, kind, code)
 })
 
 t.test('whatever is thrown, there is a message', async t => {
   for (const odd of [undefined, null, 'text', 7, {}, { message: '' }, new Error('')]) {
-    const error = classify('test', [], odd)
+    const error = classifyError('test', [], odd)
     t.equal(error.kind, 'other')
     t.ok(error.message.length > 0)
   }
@@ -57,28 +63,28 @@ t.test('whatever is thrown, there is a message', async t => {
 t.test('words of a driver or of Node.js that no rule knows stay in the cause', async t => {
   const odd = [undefined, '', 'EISDIR', 'ERR_INVALID_STATE'].map(code => thrown(code, 'raw words'))
   for (const error of [...odd, new TypeError('raw words'), 'raw words']) {
-    const { kind, message, cause } = classify('test', [], error)
+    const { kind, message, cause } = classifyError('test', [], error)
     t.equal(kind, 'other')
     t.match(message, /^Something failed for a reason that is not known here: /)
     t.equal(cause, error)
   }
-  t.equal(classify('test', [], thrown('XX000', 'of the engine')).message, 'of the engine')
+  t.equal(classifyError('test', [], thrown('XX000', 'of the engine')).message, 'of the engine')
   t.equal(
-    classify('test', [{ kind: 'other', code: '', message: /raw/ }], thrown('', 'raw words')).message,
+    classifyError('test', [{ kind: 'other', code: '', message: /raw/ }], thrown('', 'raw words')).message,
     'raw words',
   )
 })
 
 t.test('messages carry no credentials, no line breaks and at most 500 characters', async t => {
-  t.equal(redact('cannot reach postgres://eve:hunter2@db/x'), 'cannot reach postgres://…@db/x')
-  t.equal(redact(`password=hunter2 user=eve`), 'password=… user=eve')
-  t.equal(redact(`Token: "abc def", pwd='x y'`), 'Token: …, pwd=…')
-  t.equal(redact('one\n  two'), 'one two')
-  t.equal(redact('x'.repeat(1000)).length, 500)
+  t.equal(redactMessage('cannot reach postgres://eve:hunter2@db/x'), 'cannot reach postgres://…@db/x')
+  t.equal(redactMessage(`password=hunter2 user=eve`), 'password=… user=eve')
+  t.equal(redactMessage(`Token: "abc def", pwd='x y'`), 'Token: …, pwd=…')
+  t.equal(redactMessage('one\n  two'), 'one two')
+  t.equal(redactMessage('x'.repeat(1000)).length, 500)
 })
 
 t.test('a check is blamed only for what a check can do', async t => {
-  t.same([...BLAMES_CHECK].sort(), ['invalid-query', 'missing-object', 'permission', 'timeout'])
+  t.same([...CHECK_ERROR_KINDS].sort(), ['invalid-query', 'missing-object', 'permission', 'timeout'])
 })
 
 t.test("a missing driver says how to install it, and a driver's own fault is not hidden", async t => {
@@ -130,16 +136,16 @@ t.test('SQLSTATEs of PostgreSQL', async t => {
     ['ERR_OSSL_PEM_NO_START_LINE', 'no start line', 'tls'],
   ]
   for (const [code, message, kind] of cases) {
-    const error = postgresqlError('postgresql', thrown(code, message))
+    const error = classifyPostgresqlError('postgresql', thrown(code, message))
     t.equal(error.kind, kind, `${code} ${message}`)
     t.equal(error.code, code)
   }
   t.equal(
-    postgresqlError('postgresql', thrown('42501', 'permission denied for table x')).message,
+    classifyPostgresqlError('postgresql', thrown('42501', 'permission denied for table x')).message,
     'permission denied for table x: grant the role USAGE on the schema and SELECT on the table',
   )
   t.match(
-    postgresqlError('postgresql', thrown('42601', 'syntax error at or near "from"')).message,
+    classifyPostgresqlError('postgresql', thrown('42601', 'syntax error at or near "from"')).message,
     /^syntax error at or near/,
   )
 })

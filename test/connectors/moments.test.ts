@@ -9,7 +9,7 @@ import { canonicalType as mysqlType } from '../../connectors/mysql/types.ts'
 import { postgresqlDialect } from '../../connectors/postgresql/dialect.ts'
 import { canonicalType as postgresqlType } from '../../connectors/postgresql/types.ts'
 import { redshiftDialect } from '../../connectors/redshift/dialect.ts'
-import { redshiftType } from '../../connectors/redshift/types.ts'
+import { canonicalType } from '../../connectors/redshift/types.ts'
 import { snowflakeDialect } from '../../connectors/snowflake/dialect.ts'
 
 /** Of each engine, types as its catalog may spell them: those of moments, and those of what is none. */
@@ -24,7 +24,7 @@ const ENGINES: Readonly<
   ],
   Redshift: [
     redshiftDialect,
-    redshiftType,
+    canonicalType,
     ['timestamp with time zone', 'timestamptz'],
     ['timestamp without time zone', 'timestamp', 'time with time zone', 'date'],
   ],
@@ -63,6 +63,6 @@ const ENGINES: Readonly<
 t.test('which timestamps are moments is told by the type', async t => {
   for (const [engine, [dialect, canonical, moments, others]] of Object.entries(ENGINES)) {
     for (const type of [...moments, ...others])
-      t.equal(dialect.isMoment({ type: canonical(type) }), moments.includes(type), `${engine}: ${type}`)
+      t.equal(dialect.isInstant({ type: canonical(type) }), moments.includes(type), `${engine}: ${type}`)
   }
 })

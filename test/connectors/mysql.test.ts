@@ -1,7 +1,7 @@
 import t from 'tap'
 import { testConnector } from '../../connectors/conformance.ts'
 import { mysql } from '../../connectors/mysql/index.ts'
-import { mysqlError } from '../../connectors/mysql/errors.ts'
+import { classifyMysqlError } from '../../connectors/mysql/errors.ts'
 import { sql, type Sql } from '../../connectors/sql.ts'
 import { connectOptions, failure } from '../helpers/source.ts'
 import { startMysqlProxy } from '../helpers/mysql-proxy.ts'
@@ -265,7 +265,7 @@ t.test('failures name their cause', { skip }, async t => {
 })
 
 t.test('errors that only MySQL 8, or bad luck, gives', async t => {
-  const told = (thrown: object) => mysqlError('mysql', Object.assign(new Error('as told'), thrown))
+  const told = (thrown: object) => classifyMysqlError('mysql', Object.assign(new Error('as told'), thrown))
   const server = (errno: number, sqlState = 'HY000') => told({ errno, sqlState, code: 'ER_SOMETHING' })
   const kinds: [number, string, string][] = [
     [1698, '28000', 'credentials'],
@@ -296,8 +296,14 @@ t.test('errors that only MySQL 8, or bad luck, gives', async t => {
   t.match(told({ code: 'PROTOCOL_CONNECTION_LOST', fatal: true }), { kind: 'network' })
   t.match(told({ code: 'ETIMEDOUT', errno: -110 }), { kind: 'timeout', code: 'ETIMEDOUT' })
   const expired = Object.assign(new Error('certificate has expired'), { code: 'HANDSHAKE_SSL_ERROR' })
-  t.match(mysqlError('mysql', expired), { kind: 'tls', message: /has expired or is not yet valid: renew it/ })
-  t.equal(mysqlError('mysql', mysqlError('mysql', expired)).message, mysqlError('mysql', expired).message)
+  t.match(classifyMysqlError('mysql', expired), {
+    kind: 'tls',
+    message: /has expired or is not yet valid: renew it/,
+  })
+  t.equal(
+    classifyMysqlError('mysql', classifyMysqlError('mysql', expired)).message,
+    classifyMysqlError('mysql', expired).message,
+  )
 })
 
 t.test('an account with too many rights is pointed out', { skip }, async t => {

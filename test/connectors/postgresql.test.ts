@@ -206,7 +206,7 @@ t.test('a domain over timestamps holds moments as what is under it does', async 
   await withSession(source.config, async connection => {
     for (const { name, columns } of await connection.introspect()) {
       t.same(
-        columns.map(column => [column.type, column.base, postgresql.dialect.isMoment(column)]),
+        columns.map(column => [column.type, column.base, postgresql.dialect.isInstant(column)]),
         [
           ['moment', 'timestamptz(3)', true],
           ['app.written', 'timestamptz(3)', true],
@@ -438,7 +438,7 @@ t.test('the catalog is the same whatever the role may read', async t => {
     },
   )
   t.same(await read(), before)
-  await withSession(source.config, async ({ hidden }) =>
+  await withSession(source.config, async ({ findHiddenTables: hidden }) =>
     t.equal(hidden, undefined, 'so that nothing is hidden'),
   )
 })

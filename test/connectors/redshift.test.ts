@@ -127,7 +127,7 @@ t.test('a session', async t => {
   })
 
   t.test('reads SUPER as JSON and VARBYTE as bytes', async t => {
-    const { OID, parserOf } = await import('../../connectors/postgresql/values.ts')
+    const { OID, findParser: parserOf } = await import('../../connectors/postgresql/values.ts')
     t.same(parserOf(OID.super)('{"a":[1,null]}'), { a: [1, null] })
     t.same(parserOf(OID.varbyte)('00ff10'), Uint8Array.of(0, 255, 16))
   })
@@ -335,7 +335,7 @@ t.test('external tables of a schema that may not be used are told from what was 
   await withSession(cluster.config, async connection => {
     const shown = async () => (await connection.introspect()).map(({ name }) => name)
     const hidden = async (...tables: ReturnType<typeof ref>[]) => {
-      const found = (await connection.hidden?.(tables)) ?? new Map()
+      const found = (await connection.findHiddenTables?.(tables)) ?? new Map()
       return tables.map(table => found.get(tablePath(table))?.kind ?? 'gone').join(' ')
     }
     t.same(await shown(), ['clicks', 'orders'], 'the tables of a schema that may not be used are shown')
@@ -346,7 +346,7 @@ t.test('external tables of a schema that may not be used are told from what was 
     const gone = [ref('sales', 'dropped'), ref('nothing', 'dropped')]
     t.equal(await hidden(ref('lake', 'clicks'), ...gone), 'permission gone gone')
     t.equal(cluster.statements.length - before, 1)
-    t.same(await connection.hidden?.([{ ...ref('lake', 'clicks'), catalog: 'another' }]), new Map())
+    t.same(await connection.findHiddenTables?.([{ ...ref('lake', 'clicks'), catalog: 'another' }]), new Map())
   })
   t.same(cluster.refused, [])
 })
@@ -367,14 +367,14 @@ t.test('columns that a right hides are told from those that were dropped', async
       ['id', 'secret', 'gone'],
       'the columns of a table are shown to every user',
     )
-    const found = await connection.hiddenParts?.([{ ...ref, missingColumns: ['secret', 'gone'] }])
+    const found = await connection.findHiddenParts?.([{ ...ref, missingColumns: ['secret', 'gone'] }])
     t.same(
       [...(found ?? [])].map(([path, parts]) => [path, parts.columns, parts.reason.kind]),
       [[tablePath(ref), ['secret'], 'permission']],
     )
     const before = cluster.statements.length
     const elsewhere = { ...ref, catalog: 'another', missingColumns: ['id'] }
-    t.same(await connection.hiddenParts?.([elsewhere]), new Map())
+    t.same(await connection.findHiddenParts?.([elsewhere]), new Map())
     t.equal(cluster.statements.length, before)
   })
   t.same(cluster.refused, [])

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import type { ConnectOptions, Row } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
-import { restError, RestFailure } from '../../connectors/rest/errors.ts'
-import { openHttp, type Http } from '../../connectors/rest/http.ts'
+import { classifyRestError, RestFailure } from '../../connectors/rest/errors.ts'
+import { openRestClient, type RestClient } from '../../connectors/rest/http.ts'
 import { runStatement, type StatementApi } from '../../connectors/rest/statements.ts'
-import { testStages, type Step } from '../../connectors/stages.ts'
+import { runConnectionTest, type StageReporter } from '../../connectors/stages.ts'
 import type { CertificateKind } from '../helpers/certificates.ts'
 import { startService, type Answer, type Exchange } from '../helpers/warehouse.ts'
 
@@ -16,7 +16,7 @@ interface Teardown {
 
 interface Opening {
   certificate?: CertificateKind
-  step?: Step
+  step?: StageReporter
   options?: Partial<ConnectOptions>
   headers?: () => Record<string, string>
 }
@@ -24,7 +24,7 @@ interface Opening {
 const HOST = 'api.warehouse.test'
 const SECRET = 'Bearer s3cr3t-t0ken'
 
-const classify = (thrown: unknown) => restError('warehouse', [], thrown)
+const classify = (thrown: unknown) => classifyRestError('warehouse', [], thrown)
 
 /** A service and a way to it, as connectors have; egress is the only one that knows the address. */
 async function open(
@@ -41,7 +41,7 @@ async function open(
     },
     file: path => Promise.resolve(path),
   }
-  const http = await openHttp(
+  const http = await openRestClient(
     { engine: 'warehouse', host: HOST, port: service.port },
     { egress, log: { debug() {}, warn() {} }, ...options },
     {
@@ -54,7 +54,7 @@ async function open(
   return { http, service, asked }
 }
 
-const get = (http: Http, path = '/x') => http.send({ method: 'GET', path, isRepeatable: true })
+const get = (http: RestClient, path = '/x') => http.send({ method: 'GET', path, isRepeatable: true })
 
 /** What something is rejected with. */
 async function thrownBy(doing: Promise<unknown>): Promise<Error & { code?: string }> {
@@ -219,7 +219,7 @@ t.test('failures', async t => {
     }
     const options = { egress, log: { debug() {}, warn() {} } }
     const gone = { engine: 'warehouse', host: HOST, port: 1 }
-    const http = await openHttp(gone, options, { headers: () => ({}), describe: () => ({}) })
+    const http = await openRestClient(gone, options, { headers: () => ({}), describe: () => ({}) })
     t.teardown(() => http.close())
     t.match(classify(await thrownBy(get(http))), { kind: 'network', code: 'ECONNREFUSED' })
   })
@@ -240,7 +240,7 @@ t.test('failures', async t => {
 
 t.test('stages are told when asked for', async t => {
   const stagesWith = (certificate?: CertificateKind) =>
-    testStages(classify, async step => {
+    runConnectionTest(classify, async step => {
       await open(t, () => ({ body: {} }), { certificate, step })
       step('sign_in', 'done')
       step('read_catalog', 'done')

@@ -3,14 +3,14 @@ import jwt from 'jsonwebtoken'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { conformanceTable, testConnector } from '../../connectors/conformance.ts'
-import { hostOf } from '../../connectors/snowflake/config.ts'
-import { snowflakeErrors } from '../../connectors/snowflake/errors.ts'
+import { accountHost } from '../../connectors/snowflake/config.ts'
+import { makeSnowflakeClassifier } from '../../connectors/snowflake/errors.ts'
 import { makeSnowflake } from '../../connectors/snowflake/index.ts'
 import { introspect, modifiedAt } from '../../connectors/snowflake/introspect.ts'
 import { readKeys } from '../../connectors/snowflake/keys.ts'
-import { accountOfToken, fingerprint, makeSigner } from '../../connectors/snowflake/token.ts'
-import { columnKind, spelledType } from '../../connectors/snowflake/types.ts'
-import { bindings, readRows } from '../../connectors/snowflake/values.ts'
+import { tokenAccount, fingerprint, makeSnowflakeSigner } from '../../connectors/snowflake/token.ts'
+import { columnKind, formatType } from '../../connectors/snowflake/types.ts'
+import { bindValues, readRows } from '../../connectors/snowflake/values.ts'
 import { RestFailure } from '../../connectors/rest/errors.ts'
 import { raw, sql } from '../../connectors/sql.ts'
 import { failure } from '../helpers/source.ts'
@@ -97,22 +97,22 @@ t.test('the configuration says what is wrong with it', async t => {
   for (const key of ['host', 'port', 'authenticator', 'token', 'parameters'])
     t.match(refused({ [key]: 'x' }), /is not allowed/, key)
 
-  t.equal(hostOf('My_Org-My_Account'), 'my-org-my-account.snowflakecomputing.com')
-  t.equal(hostOf('xy12345.eu-central-1'), 'xy12345.eu-central-1.snowflakecomputing.com')
-  t.equal(hostOf('xy12345.cn-northwest-1.aws'), 'xy12345.cn-northwest-1.aws.snowflakecomputing.cn')
-  t.equal(accountOfToken('my_org-my_account'), 'MY_ORG-MY_ACCOUNT')
-  t.equal(accountOfToken('xy12345.us-east-2.aws'), 'XY12345')
-  t.equal(accountOfToken('account-1234567890.global'), 'ACCOUNT')
+  t.equal(accountHost('My_Org-My_Account'), 'my-org-my-account.snowflakecomputing.com')
+  t.equal(accountHost('xy12345.eu-central-1'), 'xy12345.eu-central-1.snowflakecomputing.com')
+  t.equal(accountHost('xy12345.cn-northwest-1.aws'), 'xy12345.cn-northwest-1.aws.snowflakecomputing.cn')
+  t.equal(tokenAccount('my_org-my_account'), 'MY_ORG-MY_ACCOUNT')
+  t.equal(tokenAccount('xy12345.us-east-2.aws'), 'XY12345')
+  t.equal(tokenAccount('account-1234567890.global'), 'ACCOUNT')
 })
 
 t.test('tokens are signed with the private key', async t => {
   const { publicKey, privateKey } = keyPair()
   const config = { account: 'xy12345.eu-central-1', username: 'reader', warehouse: 'W', database: 'D' }
-  const tokenAt = (sign: ReturnType<typeof makeSigner>, now: number) =>
+  const tokenAt = (sign: ReturnType<typeof makeSnowflakeSigner>, now: number) =>
     String(sign(now).authorization).replace('Bearer ', '')
 
   await t.test('for an hour at most, and anew before they run out', async t => {
-    const sign = makeSigner({ ...config, private_key: privateKey })
+    const sign = makeSnowflakeSigner({ ...config, private_key: privateKey })
     const now = Date.now()
     t.equal(sign(now)['x-snowflake-authorization-token-type'], 'KEYPAIR_JWT')
     const first = tokenAt(sign, now)
@@ -140,7 +140,7 @@ t.test('tokens are signed with the private key', async t => {
       },
       'line breaks written out': { private_key: privateKey.replaceAll('\n', String.raw`\n`) },
     })) {
-      const token = tokenAt(makeSigner({ ...config, ...settings }), Date.now())
+      const token = tokenAt(makeSnowflakeSigner({ ...config, ...settings }), Date.now())
       t.ok(jwt.verify(token, publicKey), name)
     }
     const small = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey
@@ -158,7 +158,7 @@ t.test('tokens are signed with the private key', async t => {
       [{ private_key: String(curve.export({ type: 'pkcs8', format: 'pem' })) }, /is no RSA key/],
       [{ private_key: slow, ...passphrase }, /check private_key_passphrase/],
     ] as const) {
-      t.throws(() => makeSigner({ ...config, ...settings }), { kind: 'credentials', message })
+      t.throws(() => makeSnowflakeSigner({ ...config, ...settings }), { kind: 'credentials', message })
     }
   })
 
@@ -167,7 +167,7 @@ t.test('tokens are signed with the private key', async t => {
     const der = Buffer.from([0x30, 0x09, 0x30, 0x07, 0x02, 0x05, 0x00, 0x80, 0x00, 0x00, 0x00])
     const pem = `-----BEGIN ENCRYPTED PRIVATE KEY-----\n${der.toString('base64')}\n-----END ENCRYPTED PRIVATE KEY-----`
     const refused = (key: string) =>
-      t.throws(() => makeSigner({ ...config, private_key: key, private_key_passphrase: 'x' }), {
+      t.throws(() => makeSnowflakeSigner({ ...config, private_key: key, private_key_passphrase: 'x' }), {
         message: /too many rounds/,
       })
     refused(pem)
@@ -177,7 +177,7 @@ t.test('tokens are signed with the private key', async t => {
     refused(pem.replace(der.toString('base64'), scrypt.toString('base64')))
     const harmless = pem.replace(der.toString('base64'), 'MAUwAwIBAQ==')
     const afterAnother = { private_key: `${harmless}\n${pem}`, private_key_passphrase: 'x' }
-    t.throws(() => makeSigner({ ...config, ...afterAnother }), { message: /cannot be opened/ })
+    t.throws(() => makeSnowflakeSigner({ ...config, ...afterAnother }), { message: /cannot be opened/ })
     const good = String(
       createPrivateKey(privateKey).export({
         type: 'pkcs8',
@@ -188,7 +188,7 @@ t.test('tokens are signed with the private key', async t => {
     )
     const goodAfterAnother = { private_key: `${harmless}\n${good}`, private_key_passphrase: 'x' }
     t.throws(
-      () => makeSigner({ ...config, ...goodAfterAnother }),
+      () => makeSnowflakeSigner({ ...config, ...goodAfterAnother }),
       { message: /cannot be opened/ },
       'only one is tried',
     )
@@ -239,7 +239,7 @@ t.test('a service that takes requests and never answers is given up in time', as
   const { config, options } = await startSnowflake(t)
   const silence = Promise.withResolvers<Answer>()
   t.teardown(() => silence.resolve({ status: 400, body: {} }))
-  const { port } = await startService(t, [hostOf(config.account)], () => silence.promise)
+  const { port } = await startService(t, [accountHost(config.account)], () => silence.promise)
   const connecting = makeSnowflake({ port }).connect(config, {
     ...options,
     egress: { ...options.egress, address: async () => '127.0.0.1' },
@@ -332,7 +332,7 @@ t.test('failures name their cause', async t => {
   })
   t.match(await failure(connector.connect({ ...withToken, role: 'X' }, options)), { message: /check role/ })
 
-  const classify = snowflakeErrors(config)
+  const classify = makeSnowflakeClassifier(config)
   const kindOf = (code: string, message = 'said', status = 422) =>
     classify(new RestFailure(status, { code, message })).kind
   for (const [code, kind] of Object.entries({
@@ -379,12 +379,12 @@ t.test('a table without columns is dropped, or there and not told of', async t =
   await withSnowflake(double, async connection => {
     const tables = await connection.introspect()
     t.match(tables, [{ name: 'blind', columns: [] }, { name: 'brief' }, { name: 'plain' }])
-    t.match(tables[0]?.unread, {
+    t.match(tables[0]?.columnsError, {
       kind: 'invalid-query',
       engine: connector.name,
       message: /no columns of PUBLIC\.blind/,
     })
-    t.notOk(tables[1]?.unread)
+    t.notOk(tables[1]?.columnsError)
   })
   const rows = (sql: { strings: readonly string[] }) => {
     const text = sql.strings.join('')
@@ -468,11 +468,15 @@ t.test(
       t.equal(kept?.name, 'kept')
       const at = (schema: string, name: string) => ({ catalog: 'SHOP', schema, name })
       const sent = double.statements()
-      const hidden = await connection.hidden?.([at('PUBLIC', 'gone'), at('LOST', 'a'), at('LOST', 'b')])
+      const hidden = await connection.findHiddenTables?.([
+        at('PUBLIC', 'gone'),
+        at('LOST', 'a'),
+        at('LOST', 'b'),
+      ])
       t.same([...(hidden?.keys() ?? [])], ['SHOP.LOST.a', 'SHOP.LOST.b'])
       t.match(hidden?.get('SHOP.LOST.a'), { kind: 'permission', message: /USAGE.*exclude_patterns/ })
       t.equal(double.statements() - sent, 1)
-      t.equal((await connection.hidden?.([{ ...at('LOST', 'a'), catalog: 'ELSEWHERE' }]))?.size, 0)
+      t.equal((await connection.findHiddenTables?.([{ ...at('LOST', 'a'), catalog: 'ELSEWHERE' }]))?.size, 0)
     })
   },
 )
@@ -527,7 +531,7 @@ t.test('the catalog', async t => {
     schema: 'PUBLIC',
   })
   const untyped = { length: null, precision: null, scale: null, fraction: null }
-  t.equal(spelledType({ ...untyped, type: 'VECTOR' }), 'VECTOR')
+  t.equal(formatType({ ...untyped, type: 'VECTOR' }), 'VECTOR')
   t.equal(columnKind({ ...untyped, type: 'VECTOR' }), 'other')
   t.equal(columnKind({ ...untyped, type: 'toString' }), 'other')
 })
@@ -624,7 +628,7 @@ t.test('values as the wire writes them', async t => {
     },
   ])
   t.same(
-    bindings([1, 1.5, 2n ** 60n, 'x', true, null, new Date('2024-02-29T12:34:56.789Z'), Buffer.from('ab')]),
+    bindValues([1, 1.5, 2n ** 60n, 'x', true, null, new Date('2024-02-29T12:34:56.789Z'), Buffer.from('ab')]),
     {
       1: { type: 'FIXED', value: '1' },
       2: { type: 'REAL', value: '1.5' },

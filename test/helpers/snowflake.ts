@@ -1,9 +1,9 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import type { EngineStandOptions } from '../../checks/conformance/engine-database.ts'
 import type { ConnectOptions, Connection, Connector, Egress } from '../../connectors/connector.ts'
-import { hostOf, type SnowflakeConfig } from '../../connectors/snowflake/config.ts'
+import { accountHost, type SnowflakeConfig } from '../../connectors/snowflake/config.ts'
 import { makeSnowflake } from '../../connectors/snowflake/index.ts'
-import type { Binding } from '../../connectors/snowflake/values.ts'
+import type { SnowflakeBinding } from '../../connectors/snowflake/values.ts'
 import {
   end,
   ended,
@@ -42,7 +42,7 @@ interface Body {
   database?: string
   schema?: string
   role?: string
-  bindings?: Record<string, Binding>
+  bindings?: Record<string, SnowflakeBinding>
   parameters?: Record<string, string>
 }
 
@@ -114,7 +114,7 @@ export async function startSnowflake(t: Teardown): Promise<Snowflake> {
   async function run(
     text: string,
     context: Context,
-    bindings?: Record<string, Binding>,
+    bindings?: Record<string, SnowflakeBinding>,
   ): Promise<RunningStatement> {
     const tokens = tokenize(text)
     for (const { kind, text: name } of tokens) {
@@ -165,7 +165,8 @@ export async function startSnowflake(t: Teardown): Promise<Snowflake> {
 
   async function answer(exchange: Exchange): Promise<Answer> {
     const { method, path, query, headers } = exchange
-    if (!headers.host?.startsWith(hostOf(ACCOUNT))) return { status: 403, body: '"<html>Forbidden</html>"' }
+    if (!headers.host?.startsWith(accountHost(ACCOUNT)))
+      return { status: 403, body: '"<html>Forbidden</html>"' }
     const busy = failures.shift() ?? (service.requests.length % BUSY_EVERY === 0 ? 429 : undefined)
     if (busy !== undefined)
       return {
@@ -208,7 +209,7 @@ export async function startSnowflake(t: Teardown): Promise<Snowflake> {
     }
   }
 
-  const hosts = [hostOf(ACCOUNT), hostOf('nobody-nothing')]
+  const hosts = [accountHost(ACCOUNT), accountHost('nobody-nothing')]
   const service = await startService(t, hosts, answer)
   const egress: Egress = {
     async address(host) {

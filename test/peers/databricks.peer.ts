@@ -9,7 +9,7 @@ import { describeTable, testBuiltIns } from '../../checks/conformance.ts'
 import { conformanceTable, testConnector } from '../../connectors/conformance.ts'
 import type { Connection } from '../../connectors/connector.ts'
 import { databricksDialect } from '../../connectors/databricks/dialect.ts'
-import { kindOf } from '../../connectors/databricks/types.ts'
+import { columnKind } from '../../connectors/databricks/types.ts'
 import { sql } from '../../connectors/sql.ts'
 import { withEscapedQuotes, textLiteral } from '../helpers/databricks/literals.ts'
 import { databricksStand, onDatabricks } from '../helpers/databricks/stand.ts'
@@ -108,7 +108,7 @@ function described(connection: Connection): Connection['introspect'] {
       const rows = await connection.query(sql`describe table ${table}`, { timeoutMs: 60_000 })
       const columns = rows.map(({ col_name: name, data_type: type }) => ({
         name: String(name),
-        kind: kindOf(String(type)),
+        kind: columnKind(String(type)),
         type: String(type),
       }))
       // The key comes by itself.

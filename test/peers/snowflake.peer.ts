@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline'
 import t from 'tap'
 import { conformanceTable, testConnector } from '../../connectors/conformance.ts'
 import { makeSnowflake } from '../../connectors/snowflake/index.ts'
-import type { WireColumn } from '../../connectors/snowflake/values.ts'
+import type { SnowflakeColumn } from '../../connectors/snowflake/values.ts'
 import { sql } from '../../connectors/sql.ts'
 import { engineStand, testBuiltIns } from '../../checks/conformance.ts'
 import { tokenize } from '../helpers/snowflake/tokens.ts'
@@ -26,7 +26,7 @@ interface Failure {
   message: string
 }
 
-type Reply = { columns: WireColumn[]; rows: (string | null)[][] } | Failure
+type Reply = { columns: SnowflakeColumn[]; rows: (string | null)[][] } | Failure
 
 interface Teardown {
   teardown(down: () => unknown): unknown

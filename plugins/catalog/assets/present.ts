@@ -118,7 +118,7 @@ const ENFORCED = new Set<unknown>(['require', 'verify-ca', 'verify-full'])
 
 /** Whether sessions speak TLS: as the last connection test saw, else as far as the engine or the config promises. */
 function isEncrypted(server: Server, { sourceType, isEncrypted: seen, config }: Source): boolean {
-  if (server.connectors.has(sourceType) && server.connectors.get(sourceType).encrypted) return true
+  if (server.connectors.has(sourceType) && server.connectors.get(sourceType).isAlwaysEncrypted) return true
   return seen ?? ENFORCED.has(config.sslmode ?? config.ssl)
 }
 

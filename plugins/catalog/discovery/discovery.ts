@@ -144,18 +144,23 @@ export async function read(
   const reading = async (connection: Connection): Promise<Found> => {
     const all = await connection.introspect({ signal })
     const seen = await selected(all, patterns)
-    const unread = new Map(seen.flatMap(table => (table.unread ? [[tablePath(table), table.unread]] : [])))
-    const tables = seen.filter(table => !table.unread)
+    const unread = new Map(
+      seen.flatMap(table => (table.columnsError ? [[tablePath(table), table.columnsError]] : [])),
+    )
+    const tables = seen.filter(table => !table.columnsError)
     const prints = new Map(tables.map(table => [tablePath(table), fingerprint(table)]))
-    const asksForMissing = connection.hidden ?? connection.hiddenParts ?? connection.partitions
+    const asksForMissing =
+      connection.findHiddenTables ?? connection.findHiddenParts ?? connection.findPartitions
     const known = asksForMissing
       ? await server.db.company(source.companyId, trx => knownTables(trx, source))
       : []
     const missing = missingTables(source, known, seen)
     const isMissing = missing.length > 0
     if (isMissing)
-      for (const [path, error] of (await connection.hidden?.(missing)) ?? []) unread.set(path, error)
-    const partitions = (isMissing && (await connection.partitions?.(missing))) || new Map<string, Partition>()
+      for (const [path, error] of (await connection.findHiddenTables?.(missing)) ?? [])
+        unread.set(path, error)
+    const partitions =
+      (isMissing && (await connection.findPartitions?.(missing))) || new Map<string, Partition>()
     const hiddenParts = await readHiddenParts(server, source, connection, { tables, prints, known })
     return { tables, prints, unread, hiddenParts, partitions }
   }
@@ -191,7 +196,7 @@ async function readHiddenParts(
   connection: Connection,
   { tables, prints, known }: Pick<Found, 'tables' | 'prints'> & { known: readonly Known[] },
 ): Promise<Map<string, HiddenParts>> {
-  if (!connection.hiddenParts) return new Map()
+  if (!connection.findHiddenParts) return new Map()
   const changed = new Map(
     known
       .filter(table => table.isActive && prints.get(pathOf(table)) !== table.fingerprint)
@@ -205,7 +210,7 @@ async function readHiddenParts(
     const row = stored.get(tablePath(table))
     return (row && reducedTable(table, tableInfo(row))) ?? []
   })
-  return reduced.length > 0 ? connection.hiddenParts(reduced) : new Map()
+  return reduced.length > 0 ? connection.findHiddenParts(reduced) : new Map()
 }
 
 /** Minutes after which a discovery that failed is tried again: after the first failure in a row, the second, … */

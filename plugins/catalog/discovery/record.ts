@@ -70,7 +70,7 @@ export async function record(
   const unread = [
     ...[...found.unread, ...compared.partlyHidden].map(([path, error]) => unreadOf(path, error)),
     ...found.tables.flatMap(table =>
-      table.unreadConstraints ? [unreadOf(tablePath(table), table.unreadConstraints)] : [],
+      table.constraintsError ? [unreadOf(tablePath(table), table.constraintsError)] : [],
     ),
   ]
   const result: Discovered = {

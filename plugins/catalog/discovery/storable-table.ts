@@ -4,11 +4,15 @@ import { isStorable, storable } from '../../../server/database/storable.ts'
 /** A table as it can be stored: some engines have any character in comments, defaults and types. */
 export function storableTable(table: TableInfo): TableInfo {
   if (!isRefused(table)) return table
-  const { unread, unreadConstraints, ...rest } = table
+  const { columnsError: unread, constraintsError: unreadConstraints, ...rest } = table
   const clean = JSON.parse(JSON.stringify(rest), (_, value: unknown) =>
     typeof value === 'string' ? storable(value) : value,
   ) as TableInfo
-  return { ...clean, ...(unread && { unread }), ...(unreadConstraints && { unreadConstraints }) }
+  return {
+    ...clean,
+    ...(unread && { columnsError: unread }),
+    ...(unreadConstraints && { constraintsError: unreadConstraints }),
+  }
 }
 
 function isRefused({ catalog, schema, name, comment, columns, constraints }: TableInfo): boolean {

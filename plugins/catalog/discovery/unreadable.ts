@@ -41,7 +41,7 @@ export function withUnread(read: TableInfo, known: TableInfo, hidden?: HiddenPar
   const names = new Set(hidden?.columns)
   for (const { name } of read.columns) names.delete(name)
   const columns = known.columns.filter(({ name }) => names.has(name))
-  const { constraints, isPartlyHidden } = read.unreadConstraints
+  const { constraints, isPartlyHidden } = read.constraintsError
     ? { constraints: known.constraints, isPartlyHidden: false }
     : mergeConstraints(read.constraints, known.constraints, {
         columns: names,

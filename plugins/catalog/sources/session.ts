@@ -1,13 +1,13 @@
-import type { Connection, Connector, ConnectOptions, StatementTaken } from '../../../connectors/connector.ts'
-import { ConnectorError, silent } from '../../../connectors/errors.ts'
-import { TOO_LARGE } from '../../../connectors/session.ts'
+import type { Connection, Connector, ConnectOptions, StatementUsage } from '../../../connectors/connector.ts'
+import { ConnectorError, noResponseError } from '../../../connectors/errors.ts'
+import { RESULT_TOO_LARGE } from '../../../connectors/session.ts'
 import { within } from '../../../server/with-timeout.ts'
 
 /** Milliseconds that a connector may take to open a session, or to close it: those of ours take less in any case. */
 const PATIENCE_MS = 30_000
 
 /** What a connection was asked, when that has ended. */
-export type Call = Omit<StatementTaken, 'statements' | 'bytes'>
+export type Call = Omit<StatementUsage, 'statements' | 'bytes'>
 
 /**
  * Opens a session that tells of each call. One that was cut because a result was too large opens again with the next
@@ -45,7 +45,7 @@ export async function openSession(
       return result
     } catch (error) {
       if (error instanceof ConnectorError) {
-        isCut ||= error.code === TOO_LARGE
+        isCut ||= error.code === RESULT_TOO_LARGE
         tell(0, error)
       }
       throw error
@@ -59,11 +59,15 @@ export async function openSession(
         connection => connection.query(statement, limits),
         found => found.length,
       ),
-    ...(first.hidden && { hidden: tables => call(connection => connection.hidden!(tables)) }),
-    ...(first.hiddenParts && {
-      hiddenParts: tables => call(connection => connection.hiddenParts!(tables)),
+    ...(first.findHiddenTables && {
+      findHiddenTables: tables => call(connection => connection.findHiddenTables!(tables)),
     }),
-    ...(first.partitions && { partitions: tables => call(connection => connection.partitions!(tables)) }),
+    ...(first.findHiddenParts && {
+      findHiddenParts: tables => call(connection => connection.findHiddenParts!(tables)),
+    }),
+    ...(first.findPartitions && {
+      findPartitions: tables => call(connection => connection.findPartitions!(tables)),
+    }),
     ...(first.lastModified && {
       lastModified: tables => call(connection => connection.lastModified!(tables)),
     }),
@@ -78,7 +82,7 @@ export async function openSession(
 function bounded(engine: string, opening: Promise<Connection>): Promise<Connection> {
   return within(opening, PATIENCE_MS, () => {
     opening.then(closeSoon, () => undefined)
-    throw silent(engine, 'answer')
+    throw noResponseError(engine, 'answer')
   })
 }
 

@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import type { StatementTaken } from '../../../connectors/connector.ts'
+import type { StatementUsage } from '../../../connectors/connector.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { deleteFirst, prune, type Pace } from '../../../server/database/prune.ts'
 import type { Source } from '../models.ts'
@@ -33,7 +33,7 @@ export function noUse(): Use {
 /** Adds up what one session uses. */
 export interface Meter {
   /** For the connector. */
-  onStatement(taken: StatementTaken): void
+  onStatement(taken: StatementUsage): void
   /** For whoever asks the connection: a call counts as a statement where the connector never tells. */
   onCall(call: Call): void
   /** The session could not be opened. */
@@ -43,7 +43,7 @@ export interface Meter {
 }
 
 /** Starts to count a session. @param tell is told of each statement too, or of each call where the connector never tells */
-export function makeMeter(tell: (taken: StatementTaken) => void): Meter {
+export function makeMeter(tell: (taken: StatementUsage) => void): Meter {
   let tells = false
   let use = { ...noUse(), sessions: 1 }
   let calls = noUse()
@@ -70,7 +70,7 @@ export function makeMeter(tell: (taken: StatementTaken) => void): Meter {
 }
 
 /** Numbers that can be stored, whatever a connector of others tells: they keep no session from being given back. */
-function plausible({ statements, rows, bytes, durationMs, error }: StatementTaken): StatementTaken {
+function plausible({ statements, rows, bytes, durationMs, error }: StatementUsage): StatementUsage {
   const number = (told: number) => (told > 0 && told <= Number.MAX_SAFE_INTEGER ? told : 0)
   return {
     statements: Math.round(number(statements)),
@@ -81,7 +81,7 @@ function plausible({ statements, rows, bytes, durationMs, error }: StatementTake
   }
 }
 
-function add(use: Use, { statements, rows, bytes, durationMs, error }: StatementTaken): void {
+function add(use: Use, { statements, rows, bytes, durationMs, error }: StatementUsage): void {
   use.statements += statements
   use.rows += rows
   use.bytes += bytes

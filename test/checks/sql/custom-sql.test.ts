@@ -335,7 +335,7 @@ function sent(text: string, dialect: Dialect): string {
 
 /** The quoted pieces in their order, and the rest without blanks, as `readAs` gives them. */
 function expected(engine: string, dialect: Dialect, { pieces }: CustomSql): ReturnType<typeof readAs> {
-  const { quote, literal, lexicon } = dialect
+  const { quote, textLiteral: literal, lexicon } = dialect
   const quoted: Piece[] = []
   let code = ''
   // To SQLite, what stands in brackets is a name.

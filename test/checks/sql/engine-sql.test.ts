@@ -177,7 +177,7 @@ async function counts(t: Test, world: World, engine: keyof typeof COUNTED): Prom
 
 /** Signs and words of an engine with what could do harm, put together at random; without a lexicon PostgreSQL's. */
 function sentences(lexicon: Lexicon | undefined): fc.Arbitrary<string> {
-  const signs = lexicon?.signs ?? ['=', '<>', '#', '#>>', '@>', '||', '::', '(', ')', ',', '-', '/', '*']
+  const signs = lexicon?.symbols ?? ['=', '<>', '#', '#>>', '@>', '||', '::', '(', ')', ',', '-', '/', '*']
   const quoted = (forms: readonly QuoteForm[] | undefined, content: string) =>
     forms?.map(({ open, close }) => `${open}${content}${close}`)
   const operands = [
@@ -394,7 +394,7 @@ t.test('MariaDB, whatever the sql_mode of the server is', { skip: mariadbAbsent 
       await client.query(`set session sql_mode = '${mode}'`)
       await fc.assert(
         fc.asyncProperty(quoted, quoted, async (text, name) => {
-          const literal = mysqlDialect.literal(text)
+          const literal = mysqlDialect.textLiteral(text)
           const alias = mysqlDialect.quote(`${name}x`)
           const { text: statement } = mysqlDialect.render(
             sql`select 1 as one, ${literal} as a, 2 as ${alias}, 3 as three`,

@@ -2,8 +2,8 @@ import t from 'tap'
 import { tablePath, type TableRef } from '../../../connectors/catalog.ts'
 import type { Connection } from '../../../connectors/connector.ts'
 import { MAX_PROBES } from '../../../connectors/hidden.ts'
-import { findHidden, findHiddenParts } from '../../../connectors/mysql/hidden.ts'
-import { mysqlError } from '../../../connectors/mysql/errors.ts'
+import { findHiddenTables, findHiddenParts } from '../../../connectors/mysql/hidden.ts'
+import { classifyMysqlError } from '../../../connectors/mysql/errors.ts'
 import { sql } from '../../../connectors/sql.ts'
 import { mariadbAbsent, startShop, withMysql, type Shop } from '../../helpers/mariadb.ts'
 import { failure } from '../../helpers/source.ts'
@@ -16,7 +16,7 @@ const refs = ({ name: schema }: Shop, ...names: string[]): TableRef[] =>
 
 /** The codes by which tables are hidden, by their names. */
 async function hidden(connection: Connection, tables: TableRef[]): Promise<Record<string, string>> {
-  const found = (await connection.hidden?.(tables)) ?? new Map()
+  const found = (await connection.findHiddenTables?.(tables)) ?? new Map()
   return Object.fromEntries(
     tables.flatMap(table => {
       const error = found.get(tablePath(table))
@@ -55,13 +55,13 @@ t.test('what is there and cannot be read says why', { skip }, async t => {
 
   await withMysql(shop.config, async connection => {
     const tables = await connection.introspect()
-    const unread = tables.filter(table => table.unread)
+    const unread = tables.filter(table => table.columnsError)
     t.same(
       unread.map(({ name }) => name),
       ['merged', 'of_function', 'of_gone', 'of_part', 'of_view'],
       'a view whose owner may not read, or is gone, still has its columns',
     )
-    for (const { kind, comment, columns, unread: error } of unread.slice(1)) {
+    for (const { kind, comment, columns, columnsError: error } of unread.slice(1)) {
       t.same([kind, comment, columns], ['view', null, []])
       t.match(error, {
         kind: 'invalid-query',
@@ -198,8 +198,8 @@ t.test('what the account may not see is told from what was dropped', { skip }, a
 })
 
 t.test('beyond some tables none is asked after, and none counts as gone', async t => {
-  const denied = mysqlError('mysql', { errno: 1142, sqlState: '42000', message: 'denied' })
-  const missing = mysqlError('mysql', { errno: 1146, sqlState: '42S02', message: 'none' })
+  const denied = classifyMysqlError('mysql', { errno: 1142, sqlState: '42000', message: 'denied' })
+  const missing = classifyMysqlError('mysql', { errno: 1146, sqlState: '42S02', message: 'none' })
   const tables = Array.from({ length: MAX_PROBES + 3 }, (_, index) => ({
     catalog: 'shop',
     schema: 'shop',
@@ -212,14 +212,17 @@ t.test('beyond some tables none is asked after, and none counts as gone', async 
     asked += 1
     throw text.includes('gone_') ? missing : denied
   }
-  const found = await findHidden({ database: 'shop', run, introspect: async () => [] }, tables)
+  const found = await findHiddenTables({ database: 'shop', run, introspect: async () => [] }, tables)
   t.equal(asked, MAX_PROBES + 1)
   t.same([...found.keys()], tables.slice(MAX_PROBES).map(tablePath))
   for (const { code, message } of found.values()) t.match(`${code} ${message}`, /^UNCHECKED .* was not asked/)
-  const broken = mysqlError('mysql', { code: 'PROTOCOL_CONNECTION_LOST' })
+  const broken = classifyMysqlError('mysql', { code: 'PROTOCOL_CONNECTION_LOST' })
   t.match(
     await failure(
-      findHidden({ database: 'shop', run: () => Promise.reject(broken), introspect: async () => [] }, tables),
+      findHiddenTables(
+        { database: 'shop', run: () => Promise.reject(broken), introspect: async () => [] },
+        tables,
+      ),
     ),
     { kind: 'network' },
     'a session that broke tells nothing',
@@ -238,8 +241,8 @@ t.test('columns are asked after with few statements', { skip }, async t => {
   const ask = () =>
     withMysql({ ...shop.config, ssl: 'disable', port: proxy.port }, async connection => {
       proxy.commands.splice(0)
-      const found = await connection.hiddenParts?.(reduced)
-      t.same(await connection.hiddenParts?.([]), new Map())
+      const found = await connection.findHiddenParts?.(reduced)
+      t.same(await connection.findHiddenParts?.([]), new Map())
       return {
         hidden: [...(found ?? [])].map(([, { columns, reason }]) => [columns.join(), reason.code]),
         statements: proxy.commands.filter(command => command.startsWith('prepare')).length,
@@ -257,8 +260,8 @@ t.test('columns are asked after with few statements', { skip }, async t => {
 })
 
 t.test('beyond some columns none is asked after, and none counts as gone', async t => {
-  const missing = mysqlError('mysql', { errno: 1054, sqlState: '42S22', message: 'none' })
-  const denied = mysqlError('mysql', { errno: 1143, sqlState: '42000', message: 'denied' })
+  const missing = classifyMysqlError('mysql', { errno: 1054, sqlState: '42S22', message: 'none' })
+  const denied = classifyMysqlError('mysql', { errno: 1143, sqlState: '42000', message: 'denied' })
   const missingColumns = Array.from({ length: MAX_PROBES + 3 }, (_, index) => `gone_${index}`)
   const table = { catalog: 'shop', schema: 'shop', name: 'wide', missingColumns }
   let asked = 0

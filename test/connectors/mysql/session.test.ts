@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import type { Row, StatementTaken } from '../../../connectors/connector.ts'
+import type { Row, StatementUsage } from '../../../connectors/connector.ts'
 import { mysql } from '../../../connectors/mysql/index.ts'
 import { openSession } from '../../../connectors/mysql/session.ts'
 import { raw, sql } from '../../../connectors/sql.ts'
@@ -235,7 +235,7 @@ t.test('rows that are taken as they arrive', { skip }, async t => {
   const text = "select 'a' as name, null as __proto__ union all select 'b', 'own'"
   const taken: Row[] = []
   t.same(
-    await session.run({ text, values: [], take: row => void taken.push(row) }, QUICK),
+    await session.run({ text, values: [], onRow: row => void taken.push(row) }, QUICK),
     [],
     'none is kept',
   )
@@ -255,12 +255,12 @@ t.test('rows that are taken as they arrive', { skip }, async t => {
   const take = () => {
     throw new Error('No more of them')
   }
-  t.match(await failure(session.run({ text, values: [], take }, QUICK)), { cause: /No more of them/ })
+  t.match(await failure(session.run({ text, values: [], onRow: take }, QUICK)), { cause: /No more of them/ })
   t.same(await session.run({ text: 'select 1 as one', values: [] }, QUICK), [{ one: 1 }], 'it goes on')
   await session.close()
 
   const busy = await open()
-  const cut = failure(busy.run({ text: 'select sleep(60)', values: [], take() {} }, { timeoutMs: 60_000 }))
+  const cut = failure(busy.run({ text: 'select sleep(60)', values: [], onRow() {} }, { timeoutMs: 60_000 }))
   await untilRunning(shop, 1)
   const [{ id } = {}] = await shop.query(
     `select id from information_schema.processlist where user = '${shop.config.username}'`,
@@ -411,8 +411,8 @@ t.test('sessions only read, and leave nothing open', { skip }, async t => {
 
 t.test('an answer too large to be kept is refused while it is on its way', { skip }, async t => {
   const shop = await startShop(t)
-  const told: StatementTaken[] = []
-  const options = { ...connectOptions, onStatement: (taken: StatementTaken) => void told.push(taken) }
+  const told: StatementUsage[] = []
+  const options = { ...connectOptions, onStatement: (taken: StatementUsage) => void told.push(taken) }
   for (const ssl of ['disable', 'require']) {
     const connection = await mysql.connect(mysqlSettings(shop.config, { ssl }), options)
     await connection.query(sql`select 1 as one union all select 2`, QUICK)

@@ -2,7 +2,7 @@ import net from 'node:net'
 import pg from 'pg'
 import { generate } from 'selfsigned'
 import t from 'tap'
-import type { StatementTaken } from '../../../connectors/connector.ts'
+import type { StatementUsage } from '../../../connectors/connector.ts'
 import { postgresql } from '../../../connectors/postgresql/index.ts'
 import { raw, sql } from '../../../connectors/sql.ts'
 import { authority, certify } from '../../helpers/certificates.ts'
@@ -368,7 +368,7 @@ t.test('a result too large to be kept is refused, and the session goes on', asyn
 t.test('a value too large to be kept is refused while it is on its way', async t => {
   const source = await startSource(t)
   let bytes = 0
-  const options = { ...connectOptions, onStatement: (taken: StatementTaken) => void (bytes = taken.bytes) }
+  const options = { ...connectOptions, onStatement: (taken: StatementUsage) => void (bytes = taken.bytes) }
   const connection = await postgresql.connect(settings(source.config), options)
   const large = raw(`select repeat('x', 80000000) as a`)
   t.match(await failure(connection.query(large, QUICK)), { kind: 'invalid-query', code: 'TOO_LARGE' })
@@ -380,8 +380,8 @@ t.test('a value too large to be kept is refused while it is on its way', async t
 t.test('each statement is told of, with what it took', async t => {
   const source = await startSource(t)
   await source.query('create table kept (n integer)')
-  const told: StatementTaken[] = []
-  const options = { ...connectOptions, onStatement: (taken: StatementTaken) => void told.push(taken) }
+  const told: StatementUsage[] = []
+  const options = { ...connectOptions, onStatement: (taken: StatementUsage) => void told.push(taken) }
   const connection = await postgresql.connect(settings(source.config), options)
   await connection.introspect()
   await connection.query(sql`select n from generate_series(1, 5) n`, QUICK)

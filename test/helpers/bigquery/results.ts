@@ -1,4 +1,4 @@
-import type { Field } from '../../../connectors/bigquery/values.ts'
+import type { BigqueryField } from '../../../connectors/bigquery/values.ts'
 import type { WarehouseResult } from '../warehouse.ts'
 import { checkColumnName } from './ddl.ts'
 import { BigqueryFailure } from './tokens.ts'
@@ -23,14 +23,14 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** A result as replies have it: a schema, and rows of texts. */
 export interface WireResult {
-  fields: Field[]
+  fields: BigqueryField[]
   rows: { f: { v: string | null }[] }[]
 }
 
 /** Writes a result of DuckDB as BigQuery does. */
 export function wireResult({ columns, rows }: WarehouseResult): WireResult {
   const seen = new Set<string>()
-  const fields = columns.map(({ name, type }): Field => {
+  const fields = columns.map(({ name, type }): BigqueryField => {
     checkColumnName(name)
     if (seen.has(name.toLowerCase()))
       throw new BigqueryFailure(

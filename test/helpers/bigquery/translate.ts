@@ -1,4 +1,4 @@
-import type { Parameter } from '../../../connectors/bigquery/values.ts'
+import type { BigqueryParameter } from '../../../connectors/bigquery/values.ts'
 import { BigqueryFailure, closing, quoteName, quoteText, syntaxError, type Token } from './tokens.ts'
 
 /** Words that are no names without quotes (…/standard-sql/lexical#reserved_keywords). */
@@ -74,7 +74,10 @@ const LITERAL_TYPES = new Set(['numeric', 'bignumeric', 'date', 'time', 'datetim
 const INT64 = { least: -(2n ** 63n), greatest: 2n ** 63n - 1n }
 
 /** Writes one statement of GoogleSQL for DuckDB, as little changed as can be. */
-export function translate(tokens: readonly Token[], parameters: readonly Parameter[] = []): Translated {
+export function translate(
+  tokens: readonly Token[],
+  parameters: readonly BigqueryParameter[] = [],
+): Translated {
   const values: string[] = []
   const written: string[] = []
   let placeholders = 0
@@ -155,7 +158,7 @@ function typedLiteral(type: string, text: string): string {
 }
 
 /** A text becomes a date or a time where one is compared with it, which DuckDB does with literals alone. */
-function placeholder(given: Parameter | undefined, values: string[]): string {
+function placeholder(given: BigqueryParameter | undefined, values: string[]): string {
   if (!given) throw new BigqueryFailure(400, 'invalidQuery', 'Query parameter not found')
   const { type } = given.parameterType
   const { value } = given.parameterValue

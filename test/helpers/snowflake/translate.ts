@@ -1,4 +1,4 @@
-import type { Binding } from '../../../connectors/snowflake/values.ts'
+import type { SnowflakeBinding } from '../../../connectors/snowflake/values.ts'
 import { quoteName, quoteText, SnowflakeError, syntaxError, tokenize, type Token } from './tokens.ts'
 
 /** What a statement is run with; `null` where what was named does not exist. */
@@ -56,7 +56,7 @@ export interface Translated {
 export function translate(
   text: string,
   context: Context,
-  bindings: Record<string, Binding> = {},
+  bindings: Record<string, SnowflakeBinding> = {},
 ): Translated {
   const tokens = single(tokenize(text))
   const values: (string | null)[] = []
@@ -103,7 +103,7 @@ function single(tokens: Token[]): Token[] {
   return tokens.slice(0, end)
 }
 
-function placeholder(binding: Binding | undefined, values: (string | null)[]): string {
+function placeholder(binding: SnowflakeBinding | undefined, values: (string | null)[]): string {
   if (!binding)
     throw new SnowflakeError('002049', '42601', 'SQL compilation error:\nBind variable ? not set.')
   const { type, value } = binding
