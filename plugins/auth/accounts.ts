@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { v7 as uuid, validate as isUuid } from 'uuid'
 import type { Role } from '../../server/http/access.ts'
 import type { Plan } from '../../server/settings/config.ts'
-import { audit, type AuditOrigin } from '../../server/http/audit.ts'
+import { audit, type RequestOrigin } from '../../server/http/audit.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { apiError } from '../../server/http/errors.ts'
 import type { Company, User } from './models.ts'
@@ -88,13 +88,13 @@ export interface Registration {
 
 /**
  * Makes a user: by an invitation of its company, else with a company of their own, as its owner.
- * @param place where the request came from, for the audit log
+ * @param origin where the request came from, for the audit log
  * @throws 400 `WEAK_PASSWORD` and `INVALID_INVITATION`, 409 `USER_EXISTS`, also for users of other companies
  */
 export async function registerUser(
   server: Server,
   input: Registration,
-  place: Pick<AuditOrigin, 'requestId' | 'address'>,
+  origin: RequestOrigin,
 ): Promise<UserAccount> {
   const { email, password, fullName, invitationToken: token } = input
   const invitation =
@@ -113,7 +113,7 @@ export async function registerUser(
     const details = { email, role, ...(invitation && { invitation_id: invitation.id }) }
     await audit(
       trx,
-      { companyId, actor: `user:${user.id}`, ...place },
+      { companyId, actor: `user:${user.id}`, ...origin },
       { action: 'user.registered', target: { type: 'user', id: user.id }, details },
     )
     return { user, company }

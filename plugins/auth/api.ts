@@ -1,6 +1,6 @@
 import type { Scope } from '../../server/http/access.ts'
 import type { Transaction } from '../../server/database/database.ts'
-import type { AuditOrigin } from '../../server/http/audit.ts'
+import type { RequestOrigin } from '../../server/http/audit.ts'
 import type { Plan } from '../../server/settings/config.ts'
 import type { AuditVerification } from './audit-log/audit-log.ts'
 import type { IdentityProvider, SignInTicket } from './prospects/identity-provider.ts'
@@ -46,7 +46,7 @@ export interface AuthApi {
    * What a prospect's token gives: a ticket of 5 minutes for `POST /auth/tickets`.
    * @throws 401 `INVALID_TOKEN`, 403 `FORBIDDEN` for a disabled user, 409 `USER_EXISTS` where the email was taken since
    */
-  admitProspect(token: string, place: Pick<AuditOrigin, 'requestId' | 'address'>): Promise<SignInTicket>
+  admitProspect(token: string, origin: RequestOrigin): Promise<SignInTicket>
   /** Has another system say who a prospect is, in place of our own table of users; once, before the start. */
   useIdentityProvider(provider: IdentityProvider): void
   /** Names the company that `POST /demo/session` lets anybody read. */

@@ -2,7 +2,7 @@ import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hap
 import { isbot } from 'isbot'
 import Joi from 'joi'
 import { access } from '../../server/http/access.ts'
-import { placeOf } from '../../server/http/audit.ts'
+import { requestOrigin } from '../../server/http/audit.ts'
 import { failure, record } from '../../server/http/envelopes.ts'
 import { apiError, hasErrorData } from '../../server/http/errors.ts'
 import { acceptsHtml, bodyOf } from '../../server/http/input.ts'
@@ -132,7 +132,7 @@ export const magicRoutes: ServerRoute[] = [
     },
     async handler(request, h) {
       const { token } = bodyOf<{ token: string }>(request)
-      const admitted = request.server.plugins.auth.admitProspect(token, placeOf(request))
+      const admitted = request.server.plugins.auth.admitProspect(token, requestOrigin(request))
       if (isForm(request) && acceptsHtml(request)) return signInWithForm(h, admitted)
       const made = await admitted
       return h

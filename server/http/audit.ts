@@ -22,6 +22,9 @@ export interface AuditOrigin {
   address?: string
 }
 
+/** Where a request came from, for events of callers who are not signed in yet. */
+export type RequestOrigin = Pick<AuditOrigin, 'requestId' | 'address'>
+
 /**
  * Adds to the audit log of a company, in the transaction of what is told: both are kept, or neither is. Entries of one
  * company wait for each other, so add them last.
@@ -48,7 +51,7 @@ export async function audit(trx: Transaction, origin: AuditOrigin, event: AuditE
 /** The same for what the caller of a request did. */
 export function auditRequest(request: Request, trx: Transaction, event: AuditEvent): Promise<number> {
   const who = caller(request)
-  return audit(trx, { companyId: who.companyId, actor: actorOf(who), ...placeOf(request) }, event)
+  return audit(trx, { companyId: who.companyId, actor: actorOf(who), ...requestOrigin(request) }, event)
 }
 
 /**
@@ -71,8 +74,8 @@ export function auditorOf<Thing>(type: string, idOf: (thing: Thing) => string) {
     })
 }
 
-/** Where a request came from, for events of callers who are not signed in yet. */
-export function placeOf(request: Request): Pick<AuditOrigin, 'requestId' | 'address'> {
+/** The id and the client address of a request. */
+export function requestOrigin(request: Request): RequestOrigin {
   return { requestId: request.info.id, address: addressOf(request, request.server.config.trustProxy) }
 }
 

@@ -1,6 +1,6 @@
 import type { Request, Server } from '@hapi/hapi'
 import type { AuditEvent } from '../../../server/http/audit.ts'
-import { audit, placeOf } from '../../../server/http/audit.ts'
+import { audit, requestOrigin } from '../../../server/http/audit.ts'
 
 const deferredEvents = new WeakMap<Request, { companyId: string; events: AuditEvent[] }>()
 
@@ -18,7 +18,7 @@ export function installDeferredAudit(server: Server): void {
   server.events.on('response', request => {
     const told = deferredEvents.get(request)
     if (!told) return
-    const origin = { companyId: told.companyId, actor: 'system', ...placeOf(request) }
+    const origin = { companyId: told.companyId, actor: 'system', ...requestOrigin(request) }
     const run = server.db
       .company(told.companyId, async trx => {
         for (const event of told.events) await audit(trx, origin, event)

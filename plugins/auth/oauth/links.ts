@@ -1,6 +1,6 @@
 import type { Request, Server } from '@hapi/hapi'
 import { inCompany } from '../../../server/http/access.ts'
-import { audit, auditRequest, type AuditOrigin } from '../../../server/http/audit.ts'
+import { audit, auditRequest, type RequestOrigin } from '../../../server/http/audit.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError, hasCode, unprocessable } from '../../../server/http/errors.ts'
 import { auditAfterResponse } from '../audit-log/deferred-audit.ts'
@@ -92,7 +92,7 @@ export function linkIdentity(
   provider: Pick<OAuthProvider, 'name'>,
   identity: ProviderIdentity,
   linker: LinkingSession,
-  place: Pick<AuditOrigin, 'requestId' | 'address'>,
+  origin: RequestOrigin,
 ): Promise<LinkedProvider> {
   const { name } = provider
   // A sign-in asks for it too: a link that cannot be signed in with would be a trap.
@@ -130,7 +130,7 @@ export function linkIdentity(
     if (kept.isNew)
       await audit(
         trx,
-        { companyId, actor: `user:${userId}`, ...place },
+        { companyId, actor: `user:${userId}`, ...origin },
         {
           action: 'user.linked',
           target: { type: 'user', id: userId },

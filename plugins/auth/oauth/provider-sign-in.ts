@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import { audit, type AuditEvent, type AuditOrigin } from '../../../server/http/audit.ts'
+import { audit, type AuditEvent, type RequestOrigin } from '../../../server/http/audit.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { createCompany, createUser, IS_EMAIL_PROVEN } from '../accounts.ts'
@@ -11,8 +11,6 @@ import { issueTicket } from '../sign-in/one-time-tokens.ts'
 
 /** Seconds in which a ticket of a sign-in is exchanged: the browser does it at once. */
 const TICKET_SECONDS = 2 * 60
-
-type Place = Pick<AuditOrigin, 'requestId' | 'address'>
 
 /** An identity whose email the provider has seen to be theirs. */
 interface VerifiedIdentity extends ProviderIdentity {
@@ -42,7 +40,7 @@ export async function admitIdentity(
   server: Server,
   provider: Pick<OAuthProvider, 'name' | 'isOpenId'>,
   identity: ProviderIdentity,
-  place: Place,
+  origin: RequestOrigin,
   invitation?: string,
 ): Promise<string> {
   const who = requireVerifiedEmail(provider, identity)
@@ -62,7 +60,7 @@ export async function admitIdentity(
     const tell = (event: AuditEvent) =>
       audit(
         trx,
-        { companyId, actor: `user:${id}`, ...place },
+        { companyId, actor: `user:${id}`, ...origin },
         { target: { type: 'user', id }, ...event, details: { ...event.details, method } },
       )
     if (!user.isActive) {

@@ -1,7 +1,7 @@
 import type { Request, ResponseToolkit, Server, ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { access } from '../../../server/http/access.ts'
-import { placeOf } from '../../../server/http/audit.ts'
+import { requestOrigin } from '../../../server/http/audit.ts'
 import { failure } from '../../../server/http/envelopes.ts'
 import { hasErrorData } from '../../../server/http/errors.ts'
 import { acceptsHtml } from '../../../server/http/input.ts'
@@ -121,13 +121,13 @@ async function completeAttempt(
   const { server } = request
   const identity = await identify(request, provider, attempt)
   if (attempt.linker) {
-    const linked = await linkIdentity(server, provider, identity, attempt.linker, placeOf(request))
+    const linked = await linkIdentity(server, provider, identity, attempt.linker, requestOrigin(request))
     if (attempt.redirectUri === null) return h.response(linked)
     return h.redirect(withQuery(attempt.redirectUri, { linked: provider.name }))
   }
-  const ticket = await admitIdentity(server, provider, identity, placeOf(request), attempt.invitation)
+  const ticket = await admitIdentity(server, provider, identity, requestOrigin(request), attempt.invitation)
   if (attempt.redirectUri !== null) return h.redirect(withQuery(attempt.redirectUri, { ticket }))
-  const { user, company, ...tokens } = await redeemTicket(server, ticket, placeOf(request))
+  const { user, company, ...tokens } = await redeemTicket(server, ticket, requestOrigin(request))
   return h.response({ ...tokens, user: presentUser(user, company) })
 }
 

@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import { audit, type AuditEvent, type AuditOrigin } from '../../../server/http/audit.ts'
+import { audit, type AuditEvent, type RequestOrigin } from '../../../server/http/audit.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { createCompany, createUser, IS_EMAIL_PROVEN } from '../accounts.ts'
@@ -39,7 +39,7 @@ export interface IdentityProvider {
   admit(
     trx: Transaction,
     guest: Prospect,
-    place: Pick<AuditOrigin, 'requestId' | 'address'>,
+    origin: RequestOrigin,
   ): Promise<(SignInTicket & { userId?: string }) | undefined>
 }
 
@@ -65,13 +65,13 @@ const SIGN_IN_METHOD = 'magic_link'
 function localIdentityProvider(server: Server): IdentityProvider {
   return {
     name: 'users',
-    async admit(trx, guest, place) {
+    async admit(trx, guest, origin) {
       const { user, event } = (await findUser(trx, guest)) ?? (await createProspectUser(trx, server, guest))
       const { companyId, id: userId } = user
       const tell = ({ details, ...what }: AuditEvent) =>
         audit(
           trx,
-          { companyId, actor: `user:${userId}`, ...place },
+          { companyId, actor: `user:${userId}`, ...origin },
           { ...what, target: { type: 'user', id: userId }, details: { ...details, method: SIGN_IN_METHOD } },
         )
       if (!user.isActive) {

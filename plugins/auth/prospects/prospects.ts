@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Server } from '@hapi/hapi'
 import { v7 as uuid } from 'uuid'
-import { audit, type AuditOrigin } from '../../../server/http/audit.ts'
+import { audit, type RequestOrigin } from '../../../server/http/audit.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError, invalidField } from '../../../server/http/errors.ts'
 import { findCompany } from '../accounts.ts'
@@ -69,7 +69,7 @@ export async function admitProspect(
   server: Server,
   provider: IdentityProvider,
   token: string,
-  place: Pick<AuditOrigin, 'requestId' | 'address'>,
+  origin: RequestOrigin,
 ): Promise<SignInTicket> {
   const admitted = await server.db.system(async trx => {
     const hash = sha256(token)
@@ -87,7 +87,7 @@ export async function admitProspect(
       { hash },
     )
     if (!guest) return 'unknown'
-    const ticket = await provider.admit(trx, guest, place)
+    const ticket = await provider.admit(trx, guest, origin)
     if (ticket?.userId !== undefined && guest.userId === null) {
       await rows(trx, 'update prospects set user_id = :userId where id = :id', {
         userId: ticket.userId,

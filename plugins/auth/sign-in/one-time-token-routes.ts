@@ -1,7 +1,7 @@
 import type { ServerRoute } from '@hapi/hapi'
 import Joi from 'joi'
 import { access } from '../../../server/http/access.ts'
-import { placeOf } from '../../../server/http/audit.ts'
+import { requestOrigin } from '../../../server/http/audit.ts'
 import { presentUser } from '../present.ts'
 import { replies } from '../replies.ts'
 import { schemas } from '../schemas.ts'
@@ -28,7 +28,7 @@ export const ticketRoutes: ServerRoute[] = [
     },
     async handler(request, h) {
       const { ticket } = request.payload as { ticket: string }
-      const { user, company, ...tokens } = await redeemTicket(request.server, ticket, placeOf(request))
+      const { user, company, ...tokens } = await redeemTicket(request.server, ticket, requestOrigin(request))
       return h.response({ ...tokens, user: presentUser(user, company) }).header('Cache-Control', 'no-store')
     },
   },

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Server } from '@hapi/hapi'
-import { audit, type AuditOrigin } from '../../../server/http/audit.ts'
+import { audit, type RequestOrigin } from '../../../server/http/audit.ts'
 import type { Plan } from '../../../server/settings/config.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
@@ -47,13 +47,13 @@ const RECORD_SIGN_IN = `
 
 /**
  * Opens a session for a ticket.
- * @param place where the request came from, for the audit log
+ * @param origin where the request came from, for the audit log
  * @throws 401 `INVALID_TOKEN`
  */
 export async function redeemTicket(
   server: Server,
   ticket: string,
-  place: Pick<AuditOrigin, 'requestId' | 'address'>,
+  origin: RequestOrigin,
 ): Promise<SessionTokens & UserAccount> {
   const opened = await server.db.system(async trx => {
     const hash = sha256(ticket)
@@ -69,7 +69,7 @@ export async function redeemTicket(
     const tokens = await openSession(server, trx, found)
     await audit(
       trx,
-      { companyId, actor: `user:${id}`, ...place },
+      { companyId, actor: `user:${id}`, ...origin },
       { action: 'user.signed_in', target: { type: 'user', id }, details: { method: used.method } },
     )
     return { ...tokens, user: Object.assign(found, signedIn) as User, company: { companyId, name, plan } }

@@ -1,6 +1,6 @@
 import type { Request, ServerRoute } from '@hapi/hapi'
 import { access, caller, inCompany } from '../../../server/http/access.ts'
-import { auditRequest, fieldsOf, placeOf } from '../../../server/http/audit.ts'
+import { auditRequest, fieldsOf, requestOrigin } from '../../../server/http/audit.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { registerUser } from '../accounts.ts'
@@ -40,7 +40,7 @@ export const routes: ServerRoute[] = [
           companyName: body.company_name,
           invitationToken: body.invitation_token,
         },
-        placeOf(request),
+        requestOrigin(request),
       )
       return h.response(presentUser(user, company)).code(201)
     },

@@ -3,7 +3,7 @@ import type { Request, Server } from '@hapi/hapi'
 import { v7 as uuid } from 'uuid'
 import { SCOPE_OF_ROLE, type Caller, type Role } from '../../../server/http/access.ts'
 import type { Plan } from '../../../server/settings/config.ts'
-import { audit, placeOf } from '../../../server/http/audit.ts'
+import { audit, requestOrigin } from '../../../server/http/audit.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import {
@@ -94,7 +94,7 @@ export async function refreshSession(server: Server, text: string, request: Requ
     await audit(
       trx,
       // It is not known which of the two is the user.
-      { companyId: state.companyId, actor: 'system', ...placeOf(request) },
+      { companyId: state.companyId, actor: 'system', ...requestOrigin(request) },
       {
         action: 'session.reused',
         target: { type: 'user', id: state.userId },

@@ -1,5 +1,5 @@
 import type { Request } from '@hapi/hapi'
-import { audit, placeOf, type AuditEvent } from '../../../server/http/audit.ts'
+import { audit, requestOrigin, type AuditEvent } from '../../../server/http/audit.ts'
 import type { Plan } from '../../../server/settings/config.ts'
 import { rows } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
@@ -63,7 +63,7 @@ async function openPasswordSession(
     const tokens = await openSession(server, trx, user)
     await audit(
       trx,
-      { companyId, actor: `user:${user.id}`, ...placeOf(request) },
+      { companyId, actor: `user:${user.id}`, ...requestOrigin(request) },
       { action: 'user.signed_in', target: { type: 'user', id: user.id }, details: { method: 'password' } },
     )
     return { ...tokens, user, company: { companyId, name, plan } }
