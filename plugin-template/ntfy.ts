@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { describe, httpsUrl, shorten, type DestinationType } from 'tidemark/destination'
+import { describePayload, httpsUrl, shorten, type DestinationType } from 'tidemark/destination'
 
 /** The `config` of a destination. */
 export interface NtfyConfig {
@@ -32,7 +32,7 @@ export const ntfy: DestinationType<NtfyConfig> = {
   }),
   urlField: 'url',
   compose(payload) {
-    const { symbol, heading, sentence, facts, links } = describe(payload)
+    const { symbol, heading, sentence, facts, links } = describePayload(payload)
     const lines = facts.map(({ name, value }) => `${name}: ${value}`)
     const isOpen = payload.event_type === 'alert.triggered'
     return JSON.stringify({

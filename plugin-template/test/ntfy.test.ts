@@ -1,5 +1,5 @@
 import t from 'tap'
-import { answered, payloads, testDestination } from 'tidemark/destination/conformance'
+import { answerOutcome, samplePayloads, testDestination } from 'tidemark/destination/conformance'
 import { ntfy } from '../ntfy.ts'
 
 const config = { url: 'https://ntfy.example.com', topic: 'data-alerts', token: 'tk_secret' }
@@ -18,13 +18,13 @@ t.test('ntfy conforms', t =>
 )
 
 t.test('a message is short, with a title, and loud when the alert is critical', async t => {
-  for (const payload of payloads()) {
+  for (const payload of samplePayloads()) {
     const body = ntfy.compose!(payload)
     t.ok(Buffer.byteLength(JSON.parse(body).message) <= 4_096)
     t.equal(JSON.parse(body).priority, payload.event_type === 'alert.triggered' ? 5 : 3)
     t.notMatch(body, config.topic, 'what is stored holds no secret')
   }
-  t.match(JSON.parse(ntfy.compose!(payloads()[0]!)), {
+  t.match(JSON.parse(ntfy.compose!(samplePayloads()[0]!)), {
     title: '🔴 Critical: shop.public.orders',
     message: /3 of 100 rows are invalid\nTable: shop\.public\.orders\n/,
     click: /^https:/,
@@ -50,7 +50,7 @@ t.test('topic and token are added when it is sent, and a refusal says what to co
         signal: new AbortController().signal,
         async post(url, request) {
           requests.push({ url, ...request })
-          return answered(status, '')
+          return answerOutcome(status, '')
         },
       },
     )

@@ -1,10 +1,10 @@
 import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import type { Event } from './api.ts'
-import type { Outcome } from './destinations/destination.ts'
-import { Alert, Destination, OPEN } from './models.ts'
-import { firstSigningSecret, sealConfig } from './destinations/secrets.ts'
+import type { AlertEvent } from './api.ts'
+import type { DeliveryOutcome } from './destinations/destination.ts'
+import { Alert, Destination, IS_OPEN } from './models.ts'
+import { createSigningSecret, sealConfig } from './destinations/secrets.ts'
 import { slack } from './destinations/slack.ts'
 
 /** Alerts and a destination to look at, as `server.plugins.alerts.demo`. Nothing leaves the server because of them. */
@@ -18,7 +18,7 @@ export interface DemoAlerts {
 }
 
 /** What a demo alert says. */
-export type DemoEvent = Omit<Event, 'type' | 'cause' | 'contextData' | 'isNews'>
+export type DemoEvent = Omit<AlertEvent, 'type' | 'cause' | 'contextData' | 'isNews'>
 
 const KIND = 'freshness_violation'
 /** No real alert has such a cause: theirs are ids. */
@@ -31,7 +31,7 @@ export function demoAlerts(server: Server): DemoAlerts {
   return {
     async raise(trx, event) {
       await takeTurn(trx)
-      const known = await Alert.query(trx).findOne({ kind: KIND, cause: CAUSE }).whereRaw(OPEN)
+      const known = await Alert.query(trx).findOne({ kind: KIND, cause: CAUSE }).whereRaw(IS_OPEN)
       if (known) return { alert: await placed(trx, known, event), isNew: false }
       const contextData = { is_demo: true }
       const raised = { ...event, type: KIND, cause: CAUSE, contextData } as const
@@ -50,7 +50,7 @@ export function demoAlerts(server: Server): DemoAlerts {
           id: owner.id,
           name,
           destinationType: slack.name,
-          signingSecrets: firstSigningSecret(server.vault, owner).sealed,
+          signingSecrets: createSigningSecret(server.vault, owner).sealed,
           isVerified: true,
           isDemo: true,
         })
@@ -84,7 +84,7 @@ export function isDemo({ contextData }: Pick<Alert, 'contextData'>): boolean {
 export const NOT_DEMO = `context_data ->> 'is_demo' is distinct from 'true'`
 
 /** What an attempt to reach a demo destination comes to. */
-export const SIMULATED: Outcome = {
+export const SIMULATED: DeliveryOutcome = {
   isDelivered: true,
   statusCode: 200,
   errorClass: null,

@@ -1,22 +1,22 @@
 import Joi from 'joi'
 import { rows } from '../../server/database/database.ts'
 import type { Job } from '../../server/jobs/jobs.ts'
-import { startAnew } from './delivery/delivery.ts'
-import { switchOffHopeless } from './delivery/auto-disable.ts'
+import { requeueDelivery } from './delivery/delivery.ts'
+import { disableFailingDestinations } from './delivery/auto-disable.ts'
 import { Delivery } from './models.ts'
 import { wakeSnoozed } from './lifecycle/transitions.ts'
-import { POSTPONED } from './delivery/postponed.ts'
+import { IS_POSTPONED } from './delivery/postponed.ts'
 import { sendPostponed } from './delivery/send-postponed.ts'
 import { sweepCompanies, type SweepContext } from './delivery/sweep-companies.ts'
 
 /** Most deliveries that one sweep takes up again. */
-const MOST = 1_000
+const MAX_REQUEUED = 1_000
 
 /**
  * Wakes snoozed alerts, sends what cooldowns postponed, finds deliveries whose job was lost, and switches off
  * destinations that nothing reaches.
  */
-export const sweep: Job = {
+export const sweepJob: Job = {
   name: 'alerts.sweep',
   data: Joi.object({}),
   every: '* * * * *',
@@ -41,8 +41,8 @@ export const sweep: Job = {
 const STEPS: Record<string, (context: SweepContext) => Promise<number>> = {
   woken: wakeSnoozed,
   postponed: sendPostponed,
-  resent: resendLost,
-  disabled: switchOffHopeless,
+  resent: requeueLost,
+  disabled: disableFailingDestinations,
 }
 
 /**
@@ -50,7 +50,7 @@ const STEPS: Record<string, (context: SweepContext) => Promise<number>> = {
  * deleted, or never there because a row was edited by hand. A second job for the same attempt would
  * do no harm, since the attempt is claimed; looking the job up keeps a backlog from doubling itself.
  */
-async function resendLost({ server, log }: SweepContext): Promise<number> {
+async function requeueLost({ server, log }: SweepContext): Promise<number> {
   const lost = await server.db.system(trx =>
     rows<{ id: string; companyId: string }>(
       trx,
@@ -58,20 +58,20 @@ async function resendLost({ server, log }: SweepContext): Promise<number> {
         where status = 'pending' and coalesce(next_attempt_at, created_at) < now() - interval '60 seconds'
           and not exists (select 1 from pgboss.job j where j.id = d.job_id and j.name in ('alerts.deliver', 'alerts.retry')
                              and j.state in ('created', 'retry', 'active'))
-          and not (${POSTPONED})
+          and not (${IS_POSTPONED})
           -- One that waits for an earlier message of its alert is started by the end of that one.
           and not (event_type = 'alert.resolved' and job_id is null and exists (
             select 1 from deliveries e where e.company_id = d.company_id and e.alert_id = d.alert_id
                and e.destination_id = d.destination_id and e.event_type = 'alert.triggered' and e.status = 'pending'))
         order by next_attempt_at limit ?`,
-      [MOST],
+      [MAX_REQUEUED],
     ),
   )
   return sweepCompanies(log, 'resend lost deliveries', lost, async (companyId, those) => {
     for (const { id } of those)
       await server.db.company(companyId, async trx => {
         const delivery = await Delivery.query(trx).findOne({ id, status: 'pending' }).forUpdate().skipLocked()
-        if (delivery) await startAnew(server, trx, delivery)
+        if (delivery) await requeueDelivery(server, trx, delivery)
       })
     return those.length
   })

@@ -2,17 +2,17 @@ import { CompanyRow } from '../../server/database/database.ts'
 import type { EventType, Severity } from './api.ts'
 import type { MessageType } from './destinations/destination.ts'
 
-export const STATUSES = ['triggered', 'acknowledged', 'snoozed', 'resolved', 'dismissed'] as const
-export type Status = (typeof STATUSES)[number]
+export const ALERT_STATUSES = ['triggered', 'acknowledged', 'snoozed', 'resolved', 'dismissed'] as const
+export type AlertStatus = (typeof ALERT_STATUSES)[number]
 
 /** Whether an alert is open, a condition in SQL. */
-export const OPEN = `status in ('triggered', 'acknowledged', 'snoozed')`
+export const IS_OPEN = `status in ('triggered', 'acknowledged', 'snoozed')`
 
 /**
  * Whether a repeat counts on an alert instead of opening another: it is open, or its dismissal lasts. The condition
  * of the unique index `alerts_ongoing`, which allows a cause one such alert.
  */
-export const ONGOING = `(${OPEN} or dismissal_lasts)`
+export const IS_ONGOING = `(${IS_OPEN} or dismissal_lasts)`
 
 /** What happened, as it is stored, matched against rules and sent. */
 export interface StoredEvent {
@@ -33,7 +33,7 @@ export class Alert extends CompanyRow {
   declare kind: EventType
   declare cause: string
   declare severity: Severity
-  declare status: Status
+  declare status: AlertStatus
   declare deliveryFailed: boolean
   declare ruleName: string
   declare title: string
@@ -51,13 +51,13 @@ export class Alert extends CompanyRow {
 }
 
 /** One move of an alert from a status to another. */
-export class AlertMove extends CompanyRow {
+export class AlertTransition extends CompanyRow {
   static override tableName = 'alert_history'
 
   declare id: string
   declare alertId: string
-  declare fromStatus: Status | null
-  declare toStatus: Status
+  declare fromStatus: AlertStatus | null
+  declare toStatus: AlertStatus
   declare reason: string | null
   /** Of a snooze: when it ends. */
   declare snoozedUntil: Date | null
@@ -113,7 +113,7 @@ export class Destination extends CompanyRow {
   declare deletedAt: Date | null
 }
 
-export type Trigger = 'automatic' | 'manual' | 'test'
+export type DeliveryTrigger = 'automatic' | 'manual' | 'test'
 
 /** One message on its way to one destination. */
 export class Delivery extends CompanyRow {
@@ -129,7 +129,7 @@ export class Delivery extends CompanyRow {
   declare body: string
   /** Who got it, of a destination of several people. */
   declare served: string[]
-  declare trigger: Trigger
+  declare trigger: DeliveryTrigger
   declare status: 'pending' | 'delivered' | 'failed' | 'stopped'
   declare attempt: number
   declare fence: number
@@ -150,7 +150,7 @@ export class DeliveryAttempt extends CompanyRow {
   declare deliveryId: string
   declare n: number
   declare requestId: string | null
-  declare trigger: Trigger
+  declare trigger: DeliveryTrigger
   declare startedAt: Date
   declare endedAt: Date
   declare statusCode: number | null

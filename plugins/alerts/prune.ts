@@ -3,7 +3,7 @@ import type { Job } from '../../server/jobs/jobs.ts'
 import { prune } from '../../server/database/prune.ts'
 
 /** Rows that one transaction deletes, besides what goes with them. */
-const BATCH = 500
+const BATCH_ROWS = 500
 
 /**
  * Deletes alerts that have been over for as long as RETENTION_ALERTS_DAYS says, of all companies, once a day. What was
@@ -17,9 +17,9 @@ export const pruneJob: Job = {
   work: async (_data, { server, signal }) => ({
     alerts: await prune(
       server.db.system,
-      ALERTS,
+      DELETE_ALERTS,
       { days: server.config.retentionAlertsDays },
-      { batch: BATCH, signal },
+      { batch: BATCH_ROWS, signal },
     ),
   }),
 }
@@ -28,7 +28,7 @@ export const pruneJob: Job = {
  * With their history and deliveries. One company after the other, as the index has them. An alert whose dismissal lasts
  * stays: without it, the next failure of its check would open another.
  */
-const ALERTS = `
+const DELETE_ALERTS = `
   delete from alerts where id = any(array(
     select a.id from companies c
       join alerts a on a.company_id = c.company_id and a.resolved_at < now() - make_interval(days => :days)

@@ -2,15 +2,15 @@ import Joi from 'joi'
 import { pageQuery, queryBoolean, queryInteger, queryWords } from '../../server/http/page.ts'
 import { TIMEZONE } from '../../server/settings/timezones.ts'
 import { EVENT_TYPES, SEVERITIES } from './api.ts'
-import { STATUSES } from './models.ts'
+import { ALERT_STATUSES } from './models.ts'
 
 const uuid = Joi.string().guid({ wrapper: false, separator: '-' }).lowercase()
 
 const listOf = (item: Joi.Schema, most: number) => Joi.array().items(item).min(1).max(most).unique()
 
 /** The id of nothing: a malformed id is answered as one that never was. */
-const NO_ID = '00000000-0000-0000-0000-000000000000'
-const idParams = Joi.object({ id: uuid.required().failover(NO_ID) })
+const UNKNOWN_ID = '00000000-0000-0000-0000-000000000000'
+const idParams = Joi.object({ id: uuid.required().failover(UNKNOWN_ID) })
 const page = Joi.object(pageQuery())
 
 const alertFilters = {
@@ -31,12 +31,12 @@ const alertFilters = {
 }
 
 /** The statuses of alerts that wait for someone. */
-const WAITING = ['triggered', 'acknowledged'] as const
+const INBOX_STATUSES = ['triggered', 'acknowledged'] as const
 
 const reason = Joi.string().trim().allow(null).max(1_000)
 
 /** A year. */
-const MOST_SNOOZED_MINUTES = 525_600
+const MAX_SNOOZE_MINUTES = 525_600
 
 const ruleFields = {
   name: Joi.string().trim().min(1).max(200),
@@ -52,7 +52,7 @@ const ruleFields = {
 }
 
 /** What a preview looks at of a rule. */
-const { name: _name, description: _description, is_active: _isActive, ...tested } = ruleFields
+const { name: _name, description: _description, is_active: _isActive, ...previewFields } = ruleFields
 
 const destinationFields = {
   name: Joi.string().trim().min(1).max(200),
@@ -65,8 +65,8 @@ export const schemas = {
   nothing: Joi.object({}).allow(null),
   page,
   idParams,
-  alerts: Joi.object({ ...alertFilters, status: queryWords(STATUSES) }),
-  inbox: Joi.object({ ...alertFilters, status: queryWords(WAITING).default([...WAITING]) }),
+  alerts: Joi.object({ ...alertFilters, status: queryWords(ALERT_STATUSES) }),
+  inbox: Joi.object({ ...alertFilters, status: queryWords(INBOX_STATUSES).default([...INBOX_STATUSES]) }),
   trends: Joi.object({
     days: queryInteger(1, 365).default(30).description('How many days, today the last.'),
     timezone: TIMEZONE.description('Whose midnights part the days; the setting TIMEZONE, unless told.'),
@@ -78,12 +78,12 @@ export const schemas = {
       .iso()
       .greater('now')
       .custom((value: Date, helpers) =>
-        value.getTime() > Date.now() + MOST_SNOOZED_MINUTES * 60_000
+        value.getTime() > Date.now() + MAX_SNOOZE_MINUTES * 60_000
           ? helpers.message({ custom: '{{#label}} must lie within a year' })
           : value,
       )
       .messages({ 'date.greater': '{{#label}} must lie in the future' }),
-    duration_minutes: Joi.number().integer().min(1).max(MOST_SNOOZED_MINUTES),
+    duration_minutes: Joi.number().integer().min(1).max(MAX_SNOOZE_MINUTES),
     reason,
   })
     .xor('snoozed_until', 'duration_minutes')
@@ -105,7 +105,7 @@ export const schemas = {
     destination_id: uuid.description('Rules that send to this destination.'),
   }),
   preview: Joi.object({
-    ...tested,
+    ...previewFields,
     rule_id: uuid.description('A stored rule to begin with.'),
     days_back: Joi.number().integer().min(1).max(90).default(7).description('How far to look back.'),
     limit: Joi.number().integer().min(1).max(100).default(20).description('How many alerts to show.'),

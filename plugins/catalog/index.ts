@@ -36,7 +36,7 @@ export const catalog: Plugin<undefined> = {
     const extensions: AssetExtension[] = []
     server.jobs.add(discoverJob, dispatchDiscoveries, pruneJob)
     server.plugins.alerts.onExpected('schema_change', learnExpected)
-    server.plugins.alerts.assetsFrom({ known: knownAssets, idOf: assetIdOf })
+    server.plugins.alerts.setAssetLookup({ filterKnown: knownAssets, resolveId: assetIdOf })
     server.telemetry.addReader(pausedSources(server))
     server.sealed.push({ table: 'sources', column: 'secrets', place: sealPlace })
     server.route([

@@ -151,7 +151,7 @@ export async function deleteSchedule(server: Server, trx: Transaction, id: strin
 }
 
 async function closeAlert(server: Server, trx: Transaction, { id }: MonitoredTable): Promise<void> {
-  await server.plugins.alerts.unwatch(trx, { type: 'freshness_violation', causes: [id] })
+  await server.plugins.alerts.resolveOrphaned(trx, { type: 'freshness_violation', causes: [id] })
 }
 
 /** A schedule that nobody else changes until the transaction ends: a check that records it has opened its alert by then. */

@@ -63,7 +63,7 @@ export async function removeMetric(server: Server, trx: Transaction, metric: Met
 
 async function closeAlerts(server: Server, trx: Transaction, metric: Metric): Promise<void> {
   const causes = [causeOf(metric), ...(await untell(trx, metric))]
-  await server.plugins.alerts.unwatch(trx, { type: 'metric_anomaly', causes })
+  await server.plugins.alerts.resolveOrphaned(trx, { type: 'metric_anomaly', causes })
 }
 
 const FORM = /^m_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i

@@ -54,7 +54,7 @@ export async function readPreferences(
 
 async function existingAssetId(server: Server, trx: Transaction, id: string | null): Promise<string | null> {
   if (id === null) return null
-  const [known] = await server.plugins.alerts.knownAssets(trx, [id])
+  const [known] = await server.plugins.alerts.filterKnownAssets(trx, [id])
   return known ?? null
 }
 

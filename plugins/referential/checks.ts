@@ -61,7 +61,7 @@ export async function patchCheck(
       updatedAt: new Date(),
     })
   if (patch.is_active === false)
-    await server.plugins.alerts.unwatch(trx, { type: 'referential_failure', causes: [check.id] })
+    await server.plugins.alerts.resolveOrphaned(trx, { type: 'referential_failure', causes: [check.id] })
   return named(trx).findById(check.id).throwIfNotFound()
 }
 

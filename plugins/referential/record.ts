@@ -107,7 +107,7 @@ async function alert(
     recovered.map(({ check }) => check.id),
   )
   const orphaned = all.filter(({ check, judged }) => judged.status === 'error' && !check.parentIsActive)
-  await alerts.unwatch(trx, {
+  await alerts.resolveOrphaned(trx, {
     type: 'referential_failure',
     causes: orphaned.map(({ check }) => check.id),
   })

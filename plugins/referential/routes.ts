@@ -149,7 +149,7 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         inCompany(request, async trx => {
           const check = await checkOf(trx, request)
           await ReferentialCheck.query(trx).deleteById(check.id)
-          await alerts.unwatch(trx, { type: 'referential_failure', causes: [check.id] })
+          await alerts.resolveOrphaned(trx, { type: 'referential_failure', causes: [check.id] })
           await tell(request, trx, 'removed', check, { name: check.name })
           return { data: { success: true, message: `Referential check ${check.name} was removed` } }
         }),

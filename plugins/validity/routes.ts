@@ -169,7 +169,10 @@ export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {
         inCompany(request, async trx => {
           const rule = await ruleOf(trx, request)
           await ValidityRule.query(trx).deleteById(rule.id)
-          await server.plugins.alerts.unwatch(trx, { type: 'validity_failure', causes: [`v_${rule.uuid}`] })
+          await server.plugins.alerts.resolveOrphaned(trx, {
+            type: 'validity_failure',
+            causes: [`v_${rule.uuid}`],
+          })
           await tell(request, trx, 'removed', rule, { name: rule.name })
           return { data: { success: true, message: `Rule ${rule.name} was removed` } }
         }),

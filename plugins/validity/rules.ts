@@ -105,7 +105,7 @@ export async function patchRule(
     })
   if (isMeasuredAnew || rereads(patch)) await relearn(trx, [rule])
   if (patch.is_active === false)
-    await server.plugins.alerts.unwatch(trx, { type: 'validity_failure', causes: [`v_${rule.uuid}`] })
+    await server.plugins.alerts.resolveOrphaned(trx, { type: 'validity_failure', causes: [`v_${rule.uuid}`] })
   return named(trx).findById(rule.id).throwIfNotFound()
 }
 

@@ -1,5 +1,5 @@
 /** Holds what the database says was sent against what the receiver got. */
-import { deliver, retry } from '../../plugins/alerts/delivery/delivery.ts'
+import { deliverJob, retryJob } from '../../plugins/alerts/delivery/delivery.ts'
 import type { Arrival } from './receiver.ts'
 import type { Stage } from './stage.ts'
 
@@ -7,7 +7,7 @@ import type { Stage } from './stage.ts'
 export const RECOVERY = 30
 
 /** Attempts that one process may have on their way for one company, which gets half of the slots. */
-export const IN_FLIGHT = ((deliver.concurrency?.local ?? 2) + (retry.concurrency?.local ?? 2)) / 2
+export const IN_FLIGHT = ((deliverJob.concurrency?.local ?? 2) + (retryJob.concurrency?.local ?? 2)) / 2
 
 /** How a scenario ended. */
 export interface Tally {

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { pino } from 'pino'
-import { deliver, retry } from '../../plugins/alerts/delivery/delivery.ts'
+import { deliverJob, retryJob } from '../../plugins/alerts/delivery/delivery.ts'
 import { startReceiver, type Receiver } from '../helpers/receiver.ts'
 import { startServer, type TestServer } from '../helpers/server.ts'
 import { ALERTS, makeWorld, type World } from '../plugins/alerts/world.ts'
@@ -119,7 +119,7 @@ async function prepareRedelivery(scene: Scene) {
   return () => world.ask('POST', `${ALERTS}/deliveries/${String(delivery?.id)}/redeliver`)
 }
 
-async function work({ server }: TestServer, data: Parameters<typeof deliver.work>[0], id: string) {
+async function work({ server }: TestServer, data: Parameters<typeof deliverJob.work>[0], id: string) {
   const context = {
     server,
     log: pino({ level: 'silent' }),
@@ -127,7 +127,7 @@ async function work({ server }: TestServer, data: Parameters<typeof deliver.work
     signal: new AbortController().signal,
     id,
   }
-  await (data.n === 1 ? deliver : retry).work(data, context)
+  await (data.n === 1 ? deliverJob : retryJob).work(data, context)
 }
 
 /** Cuts connections of the application's role, from outside of the product. */

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
-import type { Event } from '../../plugins/alerts/api.ts'
+import type { AlertEvent } from '../../plugins/alerts/api.ts'
 
 /** What the table says. */
 interface Plan {
@@ -71,7 +71,7 @@ function readPlans(server: Server): Promise<Plan[]> {
   )
 }
 
-function event(cause: string): Event {
+function event(cause: string): AlertEvent {
   return {
     type: TYPE,
     cause,

@@ -2,31 +2,31 @@ import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { audit } from '../../../server/http/audit.ts'
 import { companyOf, type Transaction } from '../../../server/database/database.ts'
-import { ENDED } from './delivery.ts'
-import { markAlerts } from './delivery-failed.ts'
+import { ENDED_FIELDS } from './delivery.ts'
+import { updateDeliveryFailed } from './delivery-failed.ts'
 import { Alert, Delivery, Destination } from '../models.ts'
 import { sweepCompanies, type SweepContext } from './sweep-companies.ts'
 
 /** Days of nothing but failures after which a destination is switched off. */
-const DAYS = 5
+const FAILING_DAYS = 5
 
 /** What makes a destination one to switch off: a failure for good, after so many days without a success. */
-const HOPELESS = `is_active and deleted_at is null and failing_since <= now() - interval '${DAYS} days'
+const IS_TO_DISABLE = `is_active and deleted_at is null and failing_since <= now() - interval '${FAILING_DAYS} days'
   and exists (
     select 1 from deliveries d
      where d.company_id = destinations.company_id and d.destination_id = destinations.id
        and d.created_at >= destinations.failing_since and d.status = 'failed'
-       and d.completed_at >= destinations.failing_since + interval '${DAYS} days')`
+       and d.completed_at >= destinations.failing_since + interval '${FAILING_DAYS} days')`
 
 /** Switches off, in all companies, destinations that nothing has reached for days. @returns how many */
-export async function switchOffHopeless({ server, log }: SweepContext): Promise<number> {
+export async function disableFailingDestinations({ server, log }: SweepContext): Promise<number> {
   const hopeless = await server.db.statement<{ id: string; companyId: string }>(
-    `select id, company_id from destinations where ${HOPELESS}`,
+    `select id, company_id from destinations where ${IS_TO_DISABLE}`,
   )
   return sweepCompanies(log, 'switch off hopeless destinations', hopeless, async (companyId, those) => {
     let count = 0
     for (const { id } of those)
-      if (await server.db.company(companyId, trx => switchOff(server, trx, id))) count += 1
+      if (await server.db.company(companyId, trx => disableDestination(server, trx, id))) count += 1
     return count
   })
 }
@@ -36,12 +36,12 @@ export async function switchOffHopeless({ server, log }: SweepContext): Promise<
  * Its alert is locked after it, against the order: nobody holds the row of an alert that does not exist, or of one
  * that is open only while its destination is off.
  */
-async function switchOff(server: Server, trx: Transaction, id: string): Promise<boolean> {
-  const held = await holdDeliveries(trx, id)
-  const before = await Destination.query(trx).findById(id).whereRaw(HOPELESS).forNoKeyUpdate()
+async function disableDestination(server: Server, trx: Transaction, id: string): Promise<boolean> {
+  const held = await lockDeliveries(trx, id)
+  const before = await Destination.query(trx).findById(id).whereRaw(IS_TO_DISABLE).forNoKeyUpdate()
   if (!before) return false
-  const reason = `Every attempt has failed since ${before.failingSince?.toISOString()}: switched off after ${DAYS} days. Mend it, then switch it on again`
-  await stopHeld(trx, held, 'The destination was switched off: every attempt had failed for days')
+  const reason = `Every attempt has failed since ${before.failingSince?.toISOString()}: switched off after ${FAILING_DAYS} days. Mend it, then switch it on again`
+  await stopLocked(trx, held, 'The destination was switched off: every attempt had failed for days')
   await Destination.query(trx)
     .where({ id })
     .patch({ isActive: false, disabledReason: reason, updatedAt: raw('now()') })
@@ -53,7 +53,7 @@ async function switchOff(server: Server, trx: Transaction, id: string): Promise<
     sourceId: null,
     asset: { id, qualifiedName: before.name, assetType: 'destination' },
     ruleName: before.name,
-    title: `The destination ${before.name} was switched off: every attempt to reach it has failed for ${DAYS} days`,
+    title: `The destination ${before.name} was switched off: every attempt to reach it has failed for ${FAILING_DAYS} days`,
     details,
   })
   const origin = { companyId: companyOf(trx), actor: 'system' }
@@ -63,11 +63,11 @@ async function switchOff(server: Server, trx: Transaction, id: string): Promise<
 
 /** Ends all that is on its way to a destination. */
 export async function stopDeliveries(trx: Transaction, destinationId: string, reason: string): Promise<void> {
-  await stopHeld(trx, await holdDeliveries(trx, destinationId), reason)
+  await stopLocked(trx, await lockDeliveries(trx, destinationId), reason)
 }
 
 /** Locked rows: what is on its way to a destination, and what it tells of. */
-interface Held {
+interface LockedDeliveries {
   alertIds: string[]
   deliveryIds: string[]
 }
@@ -77,7 +77,7 @@ interface Held {
  * locks them, then deliveries by their ids. What is added meanwhile ends with its attempt, which finds the
  * destination off.
  */
-async function holdDeliveries(trx: Transaction, destinationId: string): Promise<Held> {
+async function lockDeliveries(trx: Transaction, destinationId: string): Promise<LockedDeliveries> {
   const pending = Delivery.query(trx).where({ destinationId, status: 'pending' })
   const alerts = await Alert.query(trx)
     .select('id')
@@ -94,9 +94,13 @@ async function holdDeliveries(trx: Transaction, destinationId: string): Promise<
 }
 
 /** Ends what is held. Its alerts wait for it no more, so it may have been their last hope. */
-async function stopHeld(trx: Transaction, { alertIds, deliveryIds }: Held, reason: string): Promise<void> {
+async function stopLocked(
+  trx: Transaction,
+  { alertIds, deliveryIds }: LockedDeliveries,
+  reason: string,
+): Promise<void> {
   await Delivery.query(trx)
     .whereRaw('id = any(cast(? as uuid[]))', [deliveryIds])
-    .patch({ ...ENDED, status: 'stopped', stoppedReason: reason })
-  await markAlerts(trx, alertIds)
+    .patch({ ...ENDED_FIELDS, status: 'stopped', stoppedReason: reason })
+  await updateDeliveryFailed(trx, alertIds)
 }

@@ -3,7 +3,7 @@ import { v5 } from 'uuid'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import type { JobContext } from '../../../server/jobs/jobs.ts'
 import { Delivery, Destination } from '../models.ts'
-import { LAPSE_SECONDS, releaseSlot, takeSlot } from './slots.ts'
+import { SLOT_LEASE_SECONDS, releaseSlot, takeSlot } from './slots.ts'
 
 /** One attempt: the `n`th of a delivery, from 1. */
 export interface AttemptData {
@@ -13,7 +13,7 @@ export interface AttemptData {
 }
 
 /** An attempt that a job has claimed. */
-export interface Claim {
+export interface AttemptClaim {
   delivery: Delivery
   destination: Destination
   requestId: string
@@ -35,7 +35,7 @@ export async function claimAttempt(
   trx: Transaction,
   job: AttemptData,
   { id: jobId, isAfterLoss }: Pick<JobContext, 'id' | 'isAfterLoss'>,
-): Promise<Claim | null> {
+): Promise<AttemptClaim | null> {
   const [delivery] = await rows<Delivery & { formerJob: string | null; formerAt: Date | null }>(
     trx,
     `with former as (
@@ -46,7 +46,7 @@ export async function claimAttempt(
      update deliveries d set fence = fence + 1, claimed_by = :jobId, claimed_at = now()
        from former f where d.company_id = :companyId and d.id = :id and f.id = d.id
      returning d.*, f.claimed_by as former_job, f.claimed_at as former_at`,
-    { jobId, companyId: job.company_id, id: job.delivery_id, n: job.n, seconds: LAPSE_SECONDS },
+    { jobId, companyId: job.company_id, id: job.delivery_id, n: job.n, seconds: SLOT_LEASE_SECONDS },
   )
   if (!delivery?.claimedAt) return null
   const { formerJob, formerAt, fence } = delivery
@@ -69,7 +69,7 @@ export async function claimAttempt(
   if (await takeSlot(trx, destination, claim.requestId)) return { ...claim, state: 'ready' }
   await Delivery.query(trx)
     .where({ id: delivery.id })
-    .patch({ ...UNCLAIMED, fence: claim.unusedFence })
+    .patch({ ...UNCLAIMED_FIELDS, fence: claim.unusedFence })
   return { ...claim, state: 'busy' }
 }
 
@@ -93,12 +93,12 @@ function requestIdOf(deliveryId: string, fence: number): string {
 }
 
 /** Gives back a claim under which no outcome was recorded, so that the attempt is made again. */
-export async function giveBack(trx: Transaction, { delivery, requestId }: Claim): Promise<void> {
+export async function releaseClaim(trx: Transaction, { delivery, requestId }: AttemptClaim): Promise<void> {
   await Delivery.query(trx)
     .where({ id: delivery.id, fence: delivery.fence, status: 'pending' })
-    .patch(UNCLAIMED)
+    .patch(UNCLAIMED_FIELDS)
   await releaseSlot(trx, requestId)
 }
 
 /** What is the same of all deliveries that no job is at. */
-export const UNCLAIMED = { claimedBy: null, claimedAt: null }
+export const UNCLAIMED_FIELDS = { claimedBy: null, claimedAt: null }

@@ -1,7 +1,7 @@
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 
 /** Alerts whose rows are locked have failed delivery when, for one of their messages, every destination has failed. */
-export async function markAlerts(trx: Transaction, ids: readonly string[]): Promise<void> {
+export async function updateDeliveryFailed(trx: Transaction, ids: readonly string[]): Promise<void> {
   await rows(
     trx,
     `update alerts a set delivery_failed = not delivery_failed

@@ -10,7 +10,7 @@ import { presentDelivery } from '../lifecycle/present.ts'
 const DAY_MS = 86_400_000
 
 /** Characters of an answer that lists show; up to 16 KiB are stored. */
-const EXCERPT = 2_000
+const EXCERPT_CHARACTERS = 2_000
 
 /** What a list of deliveries is asked with. */
 export interface DeliveryFilters extends Page {
@@ -31,7 +31,7 @@ export async function listDeliveries(
   const found = await matching.orderBy(NEWEST_FIRST).limit(page.limit).offset(page.offset)
   const attempts = await DeliveryAttempt.query(trx)
     // The last of two columns of a name is the one that is read.
-    .select('*', raw('left(response_body, ?) as response_body', [EXCERPT]))
+    .select('*', raw('left(response_body, ?) as response_body', [EXCERPT_CHARACTERS]))
     .whereIn(
       'deliveryId',
       found.map(({ id }) => id),
@@ -50,22 +50,22 @@ export async function listDeliveries(
 }
 
 /** What became of messages to a destination of late. */
-export interface Traffic {
+export interface DestinationTraffic {
   lastDelivery: Pick<Delivery, 'id' | 'status' | 'eventType' | 'createdAt' | 'completedAt'> | null
   /** Messages of the last 24 hours. */
   counts: Record<Delivery['status'], number>
 }
 
-type TrafficRow = Traffic['counts'] & {
+type TrafficRow = DestinationTraffic['counts'] & {
   destinationId: string
   id: string | null
-} & Omit<NonNullable<Traffic['lastDelivery']>, 'id'>
+} & Omit<NonNullable<DestinationTraffic['lastDelivery']>, 'id'>
 
 /** What became of messages to each of some destinations, in one statement. */
-export async function trafficOf(
+export async function loadTraffic(
   trx: Transaction,
   destinationIds: readonly string[],
-): Promise<(destinationId: string) => Traffic> {
+): Promise<(destinationId: string) => DestinationTraffic> {
   const found = await rows<TrafficRow>(
     trx,
     `select asked.id as destination_id, newest.*, lately.*
@@ -89,11 +89,11 @@ export async function trafficOf(
       since: leastUuid(new Date(Date.now() - 2 * DAY_MS)),
     },
   )
-  const traffic = new Map(found.map(row => [row.destinationId, read(row)]))
+  const traffic = new Map(found.map(row => [row.destinationId, toTraffic(row)]))
   return destinationId => traffic.get(destinationId)!
 }
 
-function read(row: TrafficRow): Traffic {
+function toTraffic(row: TrafficRow): DestinationTraffic {
   const { id, status, eventType, createdAt, completedAt, pending, delivered, failed, stopped } = row
   return {
     lastDelivery: id === null ? null : { id, status, eventType, createdAt, completedAt },

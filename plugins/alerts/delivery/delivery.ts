@@ -4,12 +4,19 @@ import { raw } from 'objection'
 import { v7 } from 'uuid'
 import { companyOf, insertAll, type Transaction } from '../../../server/database/database.ts'
 import type { Item, Job, JobContext } from '../../../server/jobs/jobs.ts'
-import { busySeconds, claimAttempt, giveBack, UNCLAIMED, type AttemptData, type Claim } from './claims.ts'
-import { failure, type MessageType, type Outcome } from '../destinations/destination.ts'
-import { noteHealth } from './health.ts'
+import {
+  busySeconds,
+  claimAttempt,
+  releaseClaim,
+  UNCLAIMED_FIELDS,
+  type AttemptData,
+  type AttemptClaim,
+} from './claims.ts'
+import { failedOutcome, type MessageType, type DeliveryOutcome } from '../destinations/destination.ts'
+import { recordHealth } from './health.ts'
 import { Alert, Delivery, DeliveryAttempt, Destination } from '../models.ts'
-import { markAlerts } from './delivery-failed.ts'
-import { sendTo } from './send.ts'
+import { updateDeliveryFailed } from './delivery-failed.ts'
+import { attemptDelivery } from './send.ts'
 import { MAX_IN_FLIGHT, releaseSlot } from './slots.ts'
 
 export type { AttemptData } from './claims.ts'
@@ -22,16 +29,16 @@ const data = Joi.object<AttemptData>({
 
 // An attempt takes 30 seconds at most. The engine's own retries are for crashes only; a refusal is an outcome, and so
 // is the loss of the process that made an attempt.
-const common = {
+const JOB_OPTIONS = {
   data,
   queue: { retries: 3, retryDelaySeconds: 1, expireSeconds: 90 },
   losses: 'handled',
-  work: attempt,
+  work: runAttemptJob,
 } as const
 
 /** First attempts to destinations that are well, and those that a person asked for. */
-export const deliver: Job<AttemptData> = {
-  ...common,
+export const deliverJob: Job<AttemptData> = {
+  ...JOB_OPTIONS,
   name: 'alerts.deliver',
   concurrency: { isShared: true, local: 128, perGroup: MAX_IN_FLIGHT - 1 },
 }
@@ -40,8 +47,8 @@ export const deliver: Job<AttemptData> = {
  * Later attempts, and first ones to destinations that are failing: a queue of their own, so that receivers that are
  * down do not hold up those that are not.
  */
-export const retry: Job<AttemptData> = {
-  ...common,
+export const retryJob: Job<AttemptData> = {
+  ...JOB_OPTIONS,
   name: 'alerts.retry',
   concurrency: { isShared: true, local: 64, perGroup: 1 },
 }
@@ -50,7 +57,7 @@ export const retry: Job<AttemptData> = {
 const SLOW_MS = 5_000
 
 /** What one destination is to be told of one alert. */
-export interface Message {
+export interface OutgoingMessage {
   alertId: string
   destinationId: string
   ruleIds: string[]
@@ -66,7 +73,7 @@ export interface Message {
 export async function startDeliveries(
   server: Server,
   trx: Transaction,
-  messages: readonly Message[],
+  messages: readonly OutgoingMessage[],
 ): Promise<void> {
   const [delay = 0] = server.config.webhookDelays
   const deliveries = messages.map(message => ({
@@ -77,26 +84,26 @@ export async function startDeliveries(
   }))
   const started = deliveries.filter(({ isWaiting }) => !isWaiting)
   for (const [job, isFailing] of [
-    [deliver, false],
-    [retry, true],
+    [deliverJob, false],
+    [retryJob, true],
   ] as const) {
     const items = started
       .filter(delivery => delivery.isFailing === isFailing)
-      .map(delivery => ({ ...attemptItem(trx, delivery, 1, delay), id: delivery.jobId }))
+      .map(delivery => ({ ...attemptJobItem(trx, delivery, 1, delay), id: delivery.jobId }))
     await server.jobs.sendAll(job, items, { trx })
   }
   await insertAll(
     deliveries.map(({ isFailing: _isFailing, isWaiting, jobId, ...delivery }) => ({
       ...delivery,
       jobId: isWaiting ? null : jobId,
-      nextAttemptAt: isWaiting ? null : (inSeconds(delay) as unknown as Date),
+      nextAttemptAt: isWaiting ? null : (secondsFromNow(delay) as unknown as Date),
     })),
     chunk => Delivery.query(trx).insert(chunk),
   )
 }
 
 /** Sends the job of an attempt. @returns its id */
-async function sendAttempt(
+async function enqueueAttempt(
   server: Server,
   trx: Transaction,
   job: Job<AttemptData>,
@@ -105,12 +112,12 @@ async function sendAttempt(
   after = 0,
   id = v7(),
 ): Promise<string> {
-  const { data: attemptData, ...when } = attemptItem(trx, delivery, n, after)
+  const { data: attemptData, ...when } = attemptJobItem(trx, delivery, n, after)
   return server.jobs.send(job, attemptData, { trx, id, ...when })
 }
 
 /** What to send for an attempt. One destination's backlog must not delay another's, so the group is the destination. */
-function attemptItem(
+function attemptJobItem(
   trx: Transaction,
   { id, destinationId }: Pick<Delivery, 'id' | 'destinationId'>,
   n: number,
@@ -121,14 +128,14 @@ function attemptItem(
 
 /** Makes a finished delivery pending again for one attempt that a person asked for. */
 export async function redeliver(server: Server, trx: Transaction, delivery: Delivery): Promise<Delivery> {
-  const jobId = await sendAttempt(server, trx, deliver, delivery, delivery.attempt + 1)
+  const jobId = await enqueueAttempt(server, trx, deliverJob, delivery, delivery.attempt + 1)
   const [pending] = await Delivery.query(trx)
     .where({ id: delivery.id })
     .patch({
       status: 'pending',
       trigger: 'manual',
       jobId,
-      nextAttemptAt: inSeconds(0) as unknown as Date,
+      nextAttemptAt: secondsFromNow(0) as unknown as Date,
       stoppedReason: null,
       // Sent again after all had got it, it is meant for all of them.
       ...(delivery.status === 'delivered' && { served: [] }),
@@ -138,34 +145,34 @@ export async function redeliver(server: Server, trx: Transaction, delivery: Deli
   return pending
 }
 
-function inSeconds(seconds: number) {
+function secondsFromNow(seconds: number) {
   return raw('now() + make_interval(secs => ?)', [seconds])
 }
 
-const INTERRUPTED = failure(
+const INTERRUPTED = failedOutcome(
   'interrupted',
   'The process that made the attempt was lost before it ended: the receiver may have got the message',
 )
 
-async function attempt(job: AttemptData, context: JobContext): Promise<object> {
+async function runAttemptJob(job: AttemptData, context: JobContext): Promise<object> {
   const { server, log } = context
   const claim = await server.db.company(job.company_id, async trx => {
     const claimed = await claimAttempt(trx, job, context)
     if (claimed?.state === 'busy')
-      await startAnew(server, trx, claimed.delivery, busySeconds(claimed.destination))
+      await requeueDelivery(server, trx, claimed.delivery, busySeconds(claimed.destination))
     return claimed
   })
   if (!claim) return { skipped: 'It was attempted already, or is being attempted' }
   if (claim.state === 'busy') return { skipped: 'Its destination is busy: a new job looks again' }
   if (claim.state === 'off') {
-    await server.db.company(job.company_id, trx => stop(server, trx, claim))
+    await server.db.company(job.company_id, trx => stopDelivery(server, trx, claim))
     return { skipped: 'Its destination is off' }
   }
   try {
     return await makeAttempt(job, claim, context)
   } catch (error) {
     await server.db
-      .company(job.company_id, trx => giveBack(trx, claim))
+      .company(job.company_id, trx => releaseClaim(trx, claim))
       .catch((failed: Error) => {
         log.warn({ err: failed.message }, 'a claim could not be given back')
       })
@@ -175,19 +182,21 @@ async function attempt(job: AttemptData, context: JobContext): Promise<object> {
 
 async function makeAttempt(
   job: AttemptData,
-  claim: Claim,
+  claim: AttemptClaim,
   { server, log, signal }: JobContext,
 ): Promise<object> {
   const { destination, delivery, requestId } = claim
   const isLost = claim.state === 'lost'
   const outcome = isLost
     ? INTERRUPTED
-    : await sendTo(server, destination, delivery, { n: job.n, requestId }, signal)
+    : await attemptDelivery(server, destination, delivery, { n: job.n, requestId }, signal)
   // The process stops, or the claim is lost: the outcome is unknown, so the attempt is made again.
   if (signal.aborted && !isLost) throw new Error('The attempt was cut short: it will be made again')
   const { statusCode, errorClass, latencyMs: ms } = outcome
   server.telemetry.delivery(destination.destinationType, errorClass, ms)
-  const status = await server.db.company(job.company_id, trx => record(server, trx, claim, job.n, outcome))
+  const status = await server.db.company(job.company_id, trx =>
+    recordOutcome(server, trx, claim, job.n, outcome),
+  )
   if (!status)
     log.warn(
       { delivery_id: job.delivery_id, n: job.n },
@@ -199,7 +208,7 @@ async function makeAttempt(
 }
 
 /** Ends a delivery whose destination was switched off or deleted on its way. */
-async function stop(server: Server, trx: Transaction, claim: Claim): Promise<void> {
+async function stopDelivery(server: Server, trx: Transaction, claim: AttemptClaim): Promise<void> {
   const { delivery, destination, unusedFence: fence } = claim
   await lockAlert(trx, delivery)
   const stopped = await Delivery.query(trx)
@@ -210,16 +219,16 @@ async function stop(server: Server, trx: Transaction, claim: Claim): Promise<voi
         ? 'The destination was deleted'
         : (destination.disabledReason ?? 'The destination is switched off'),
       fence,
-      ...ENDED,
+      ...ENDED_FIELDS,
     })
-  if (stopped > 0) await settle(server, trx, delivery)
+  if (stopped > 0) await settleDelivery(server, trx, delivery)
 }
 
 /** What is the same of all deliveries that have ended. */
-export const ENDED = {
+export const ENDED_FIELDS = {
   completedAt: raw('now()') as unknown as Date,
   nextAttemptAt: null,
-  ...UNCLAIMED,
+  ...UNCLAIMED_FIELDS,
 }
 
 /**
@@ -227,12 +236,12 @@ export const ENDED = {
  * everybody keeps: alerts, deliveries by their ids, destinations.
  * @returns the delivery's new status, or null when another worker has taken the attempt over
  */
-async function record(
+async function recordOutcome(
   server: Server,
   trx: Transaction,
-  claim: Claim,
+  claim: AttemptClaim,
   n: number,
-  outcome: Outcome,
+  outcome: DeliveryOutcome,
 ): Promise<Delivery['status'] | null> {
   const { delivery } = claim
   const delays = server.config.webhookDelays
@@ -243,14 +252,14 @@ async function record(
   const recorded = await Delivery.query(trx)
     .where({ id: delivery.id, fence: delivery.fence, status: 'pending' })
     .patch({
-      ...ENDED,
+      ...ENDED_FIELDS,
       status,
       attempt: n,
       ...(outcome.served && { served: [...outcome.served] }),
       ...(delay !== undefined && {
         jobId,
         completedAt: null,
-        nextAttemptAt: inSeconds(delay) as unknown as Date,
+        nextAttemptAt: secondsFromNow(delay) as unknown as Date,
       }),
     })
   if (recorded === 0) {
@@ -258,10 +267,10 @@ async function record(
     return null
   }
   await DeliveryAttempt.query(trx).insert(attemptRow(claim, n, outcome))
-  if (delay !== undefined) await sendAttempt(server, trx, retry, delivery, n + 1, delay, jobId)
+  if (delay !== undefined) await enqueueAttempt(server, trx, retryJob, delivery, n + 1, delay, jobId)
   // What got through marks nothing, and mostly nothing was marked before.
-  else await settle(server, trx, delivery, status !== 'delivered' || alert?.deliveryFailed)
-  await noteHealth(trx, claim, outcome)
+  else await settleDelivery(server, trx, delivery, status !== 'delivered' || alert?.deliveryFailed)
+  await recordHealth(trx, claim, outcome)
   await releaseSlot(trx, claim.requestId)
   return status
 }
@@ -273,7 +282,7 @@ export async function lockAlert(trx: Transaction, { alertId }: Pick<Delivery, 'a
 }
 
 /** What follows from the end of a delivery whose alert is locked: the alert is marked, and that it is over is told. */
-export async function settle(
+export async function settleDelivery(
   server: Server,
   trx: Transaction,
   ended: Delivery,
@@ -281,18 +290,18 @@ export async function settle(
 ): Promise<void> {
   const { alertId, destinationId, eventType } = ended
   if (!alertId) return
-  if (isMarking) await markAlerts(trx, [alertId])
+  if (isMarking) await updateDeliveryFailed(trx, [alertId])
   if (eventType === 'alert.resolved') return
   const waiting = await Delivery.query(trx)
     .where({ alertId, destinationId, status: 'pending', attempt: 0 })
     .whereNull('jobId')
     .orderBy('id')
     .forUpdate()
-  for (const next of waiting) await startAnew(server, trx, next)
+  for (const next of waiting) await requeueDelivery(server, trx, next)
 }
 
 /** Sends a new job for the attempt of a delivery that has none, and whose row is locked. @param after seconds */
-export async function startAnew(
+export async function requeueDelivery(
   server: Server,
   trx: Transaction,
   delivery: Delivery,
@@ -300,17 +309,17 @@ export async function startAnew(
 ): Promise<void> {
   const destination = await Destination.query(trx).findById(delivery.destinationId).throwIfNotFound()
   const isFirst = delivery.attempt === 0 && !destination.failingSince && !destination.silentSince
-  const job = isFirst ? deliver : retry
-  const jobId = await sendAttempt(server, trx, job, delivery, delivery.attempt + 1, after)
+  const job = isFirst ? deliverJob : retryJob
+  const jobId = await enqueueAttempt(server, trx, job, delivery, delivery.attempt + 1, after)
   await Delivery.query(trx)
     .where({ id: delivery.id })
-    .patch({ jobId, nextAttemptAt: inSeconds(after) as unknown as Date })
+    .patch({ jobId, nextAttemptAt: secondsFromNow(after) as unknown as Date })
 }
 
 async function statusAfter(
   trx: Transaction,
   delivery: Delivery,
-  outcome: Outcome,
+  outcome: DeliveryOutcome,
   delay: number | undefined,
 ): Promise<Delivery['status']> {
   if (outcome.isDelivered) return 'delivered'
@@ -330,11 +339,11 @@ export function attemptRow(
     delivery,
     requestId,
     startedAt,
-  }: Pick<Claim, 'requestId' | 'startedAt'> & {
+  }: Pick<AttemptClaim, 'requestId' | 'startedAt'> & {
     delivery: Pick<Delivery, 'id' | 'trigger'>
   },
   n: number,
-  { isDelivered: _isDelivered, served: _served, ...outcome }: Outcome,
+  { isDelivered: _isDelivered, served: _served, ...outcome }: DeliveryOutcome,
 ): Partial<DeliveryAttempt> {
   return {
     ...outcome,

@@ -1,32 +1,32 @@
 import type { Server } from '@hapi/hapi'
 import { SIMULATED } from '../demo.ts'
-import { failure, type Message, type Outcome } from '../destinations/destination.ts'
+import { failedOutcome, type Message, type DeliveryOutcome } from '../destinations/destination.ts'
 import type { Delivery, Destination } from '../models.ts'
 import { postGuarded } from '../destinations/post.ts'
 import { openConfig, signingSecrets } from '../destinations/secrets.ts'
-import { signatures } from '../destinations/signature.ts'
+import { signBody } from '../destinations/signature.ts'
 
 /** What is sent, as far as it is the same for every attempt. */
-export type Sendable = Pick<Delivery, 'id' | 'messageId' | 'eventType' | 'body' | 'served'>
+export type DeliveryContent = Pick<Delivery, 'id' | 'messageId' | 'eventType' | 'body' | 'served'>
 
 /**
  * Makes one attempt. Never throws: whatever goes wrong is an outcome, without any secret in it.
  * @param attempt its number, and the id by which the receiver's log may know it
  */
-export async function sendTo(
+export async function attemptDelivery(
   server: Server,
   destination: Destination,
-  delivery: Sendable,
+  delivery: DeliveryContent,
   attempt: { n: number; requestId: string },
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<DeliveryOutcome> {
   if (destination.isDemo) return SIMULATED
   let hidden: string[] = []
   try {
     const type = server.destinations.get(destination.destinationType)
     const { config, secrets } = openConfig(server.vault, destination)
     const signing = signingSecrets(server.vault, destination, new Date())
-    hidden = [...secrets, ...secrets.flatMap(echoes), ...signing]
+    hidden = [...secrets, ...secrets.flatMap(echoedParts), ...signing]
     const { messageId: id, eventType, body, served } = delivery
     const message: Message = {
       id,
@@ -35,7 +35,7 @@ export async function sendTo(
       requestId: attempt.requestId,
       eventType,
       body,
-      signatures: signatures(body, id, signing, new Date()),
+      signatures: signBody(body, id, signing, new Date()),
       served,
     }
     const outcome = await type.deliver(message, {
@@ -49,21 +49,21 @@ export async function sendTo(
         }),
       signal,
     })
-    return redacted(outcome, hidden)
+    return redactOutcome(outcome, hidden)
   } catch (error) {
-    return redacted(failure('configuration', (error as Error).message), hidden)
+    return redactOutcome(failedOutcome('configuration', (error as Error).message), hidden)
   }
 }
 
 /** What a receiver echoes of an address that is a secret: `Cannot POST /services/T0/B0/XXXX`. */
-function echoes(secret: string): string[] {
+function echoedParts(secret: string): string[] {
   if (!URL.canParse(secret)) return []
   const { pathname, search } = new URL(secret)
   return [pathname + search, pathname].filter(part => part.length > 1)
 }
 
 /** Takes out secrets that a receiver echoes, and what PostgreSQL cannot store. */
-function redacted(outcome: Outcome, secrets: readonly string[]): Outcome {
+function redactOutcome(outcome: DeliveryOutcome, secrets: readonly string[]): DeliveryOutcome {
   const clean = (text: string | null) => {
     if (text === null) return null
     return secrets.reduce(

@@ -9,7 +9,7 @@ export const MAX_IN_FLIGHT = 4
 /** Requests in flight at a destination whose last attempts got no answer, until it answers one. */
 const MAX_IN_FLIGHT_SILENT = 1
 /** Seconds after which a slot counts as left behind by a process that was lost: more than an attempt takes. */
-export const LAPSE_SECONDS = 60
+export const SLOT_LEASE_SECONDS = 60
 /** Milliseconds between two looks for a free slot. */
 const POLL_MS = 250
 
@@ -44,7 +44,7 @@ export async function takeSlot(
       id,
       holder,
       isTest,
-      lapse: LAPSE_SECONDS,
+      lapse: SLOT_LEASE_SECONDS,
       most: silentSince ? MAX_IN_FLIGHT_SILENT : MAX_IN_FLIGHT,
     },
   )
@@ -77,7 +77,7 @@ export async function waitForSlot(
       const destination = await Destination.query(trx).findById(destinationId).forNoKeyUpdate()
       if (!destination) return true
       const isFree = await takeSlot(trx, destination, holder, true)
-      if (!isFree) await holdPlace(trx, destinationId, holder)
+      if (!isFree) await queueForSlot(trx, destinationId, holder)
       return isFree
     })
     if (isTaken) return true
@@ -88,7 +88,7 @@ export async function waitForSlot(
   return false
 }
 
-async function holdPlace(trx: Transaction, destinationId: string, holder: string): Promise<void> {
+async function queueForSlot(trx: Transaction, destinationId: string, holder: string): Promise<void> {
   await rows(
     trx,
     `insert into destination_slots (holder, company_id, destination_id, is_waiting)

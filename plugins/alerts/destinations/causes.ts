@@ -1,5 +1,5 @@
 /** What kept a request from being answered. */
-export interface Cause {
+export interface RequestFailure {
   /** As in `Outcome`. */
   errorClass: string
   /** One sentence that a person can act on; it names the host and never the path, which may be a secret. */
@@ -8,166 +8,168 @@ export interface Cause {
   isLasting: boolean
 }
 
-interface Rule {
+interface FailureRule {
   code: RegExp
   /** Of got's timeouts: what took too long. */
   phase?: string
   errorClass: string
-  say: (host: string, error: Failure) => string
+  describe: (host: string, error: RequestError) => string
   isLasting?: true
 }
 
-type Failure = Error & { code?: string; event?: string }
+type RequestError = Error & { code?: string; event?: string }
 
 /** The first that fits counts. */
-const RULES: readonly Rule[] = [
+const FAILURE_RULES: readonly FailureRule[] = [
   {
     code: /^ERR_EGRESS_BLOCKED$/,
     errorClass: 'egress_refused',
-    say: (_host, { message }) => message,
+    describe: (_host, { message }) => message,
     isLasting: true,
   },
   {
     code: /^(ENOTFOUND|ENODATA|ENONAME|EBADNAME)$/,
     errorClass: 'dns',
-    say: host => `There is no host of the name ${host}: check the spelling, and that the name is public`,
+    describe: host => `There is no host of the name ${host}: check the spelling, and that the name is public`,
   },
   {
     code: /^(EAI_|ESERVFAIL|EREFUSED|ETIMEOUT|EFORMERR|EBADRESP)/,
     errorClass: 'dns',
-    say: host => `The name ${host} could not be looked up just now: check its name servers`,
+    describe: host => `The name ${host} could not be looked up just now: check its name servers`,
   },
   {
     code: /^ETIMEDOUT$/,
     phase: 'lookup',
     errorClass: 'timeout',
-    say: host => `The name ${host} was not looked up within 5 seconds: check its name servers`,
+    describe: host => `The name ${host} was not looked up within 5 seconds: check its name servers`,
   },
   {
     code: /^ETIMEDOUT$/,
     phase: 'connect',
     errorClass: 'timeout',
-    say: host =>
+    describe: host =>
       `${host} did not take the connection within 5 seconds: check that it runs and that no firewall is between`,
   },
   {
     code: /^ETIMEDOUT$/,
     phase: 'secureConnect',
     errorClass: 'timeout',
-    say: host => `${host} did not agree on TLS within 5 seconds: check that it speaks HTTPS on this port`,
+    describe: host =>
+      `${host} did not agree on TLS within 5 seconds: check that it speaks HTTPS on this port`,
   },
   {
     code: /^ETIMEDOUT$/,
     phase: 'send',
     errorClass: 'timeout',
-    say: host => `${host} did not take the message within 10 seconds: check that it reads what it is sent`,
+    describe: host =>
+      `${host} did not take the message within 10 seconds: check that it reads what it is sent`,
   },
   {
     code: /^(ETIMEDOUT|ESOCKETTIMEDOUT)$/,
     errorClass: 'timeout',
-    say: host => `${host} did not answer in time: a receiver should answer at once, and work afterwards`,
+    describe: host => `${host} did not answer in time: a receiver should answer at once, and work afterwards`,
   },
   {
     code: /^CERT_HAS_EXPIRED$/,
     errorClass: 'tls',
-    say: host => `The certificate of ${host} has expired: renew it`,
+    describe: host => `The certificate of ${host} has expired: renew it`,
     isLasting: true,
   },
   {
     code: /^CERT_NOT_YET_VALID$/,
     errorClass: 'tls',
-    say: host =>
+    describe: host =>
       `The certificate of ${host} is not valid yet: check its dates and the clock of both machines`,
     isLasting: true,
   },
   {
     code: /^ERR_TLS_CERT_ALTNAME_/,
     errorClass: 'tls',
-    say: host => `The certificate of ${host} is made out to another name: get one for this name`,
+    describe: host => `The certificate of ${host} is made out to another name: get one for this name`,
     isLasting: true,
   },
   {
     code: /^DEPTH_ZERO_SELF_SIGNED_CERT$/,
     errorClass: 'tls',
-    say: host =>
+    describe: host =>
       `The certificate of ${host} is signed by itself: get one of an authority, or have the operator trust it with NODE_EXTRA_CA_CERTS`,
     isLasting: true,
   },
   {
     code: /^(SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER_CERT|GET_ISSUER_CERT_LOCALLY|VERIFY_LEAF_SIGNATURE)|CERT_UNTRUSTED)$/,
     errorClass: 'tls',
-    say: host =>
+    describe: host =>
       `The certificate of ${host} leads to no authority that is trusted here: send the certificates between as well, or have the operator trust the authority with NODE_EXTRA_CA_CERTS`,
     isLasting: true,
   },
   {
     code: /CERT|^UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED/,
     errorClass: 'tls',
-    say: (host, { code }) => `The certificate of ${host} does not hold (${code}): get a valid one`,
+    describe: (host, { code }) => `The certificate of ${host} does not hold (${code}): get a valid one`,
     isLasting: true,
   },
   {
     code: /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|UNKNOWN_PROTOCOL)$/,
     errorClass: 'tls',
-    say: host => `${host} does not speak TLS: use the port of its HTTPS server`,
+    describe: host => `${host} does not speak TLS: use the port of its HTTPS server`,
     isLasting: true,
   },
   {
     code: /^(ERR_TLS|ERR_SSL|EPROTO$)/,
     errorClass: 'tls',
-    say: (host, { code }) =>
+    describe: (host, { code }) =>
       `${host} and this service could not agree on TLS (${code}): the receiver must take TLS 1.2 or newer`,
   },
   {
     code: /^HPE_HEADER_OVERFLOW$/,
     errorClass: 'protocol',
-    say: host => `${host} answered with more than 16 KiB of headers: send fewer`,
+    describe: host => `${host} answered with more than 16 KiB of headers: send fewer`,
   },
   {
     code: /^HPE_/,
     errorClass: 'protocol',
-    say: (host, { code }) => `What ${host} answered is not HTTP (${code}): check the address`,
+    describe: (host, { code }) => `What ${host} answered is not HTTP (${code}): check the address`,
   },
   {
     code: /^ECONNREFUSED$/,
     errorClass: 'connect',
-    say: host => `Nothing takes connections at ${host}: check the port, and that the receiver runs`,
+    describe: host => `Nothing takes connections at ${host}: check the port, and that the receiver runs`,
   },
   {
     code: /^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EHOSTDOWN|ENETDOWN)$/,
     errorClass: 'connect',
-    say: host => `There is no way to ${host} from here: check the address and the network`,
+    describe: host => `There is no way to ${host} from here: check the address and the network`,
   },
   {
     code: /^(ECONNRESET|EPIPE|ECONNABORTED|ERR_SOCKET_CLOSED.*)$/,
     errorClass: 'connect',
-    say: host => `${host} closed the connection before it answered: look into its log`,
+    describe: host => `${host} closed the connection before it answered: look into its log`,
   },
   {
     code: /^E[A-Z]+$/,
     errorClass: 'connect',
-    say: (host, { code }) => `No connection to ${host} could be made (${code}): check that it runs`,
+    describe: (host, { code }) => `No connection to ${host} could be made (${code}): check that it runs`,
   },
   {
     code: /^ERR_ABORTED$/,
     errorClass: 'other',
-    say: host => `The attempt was called off before ${host} answered, since this service stopped`,
+    describe: host => `The attempt was called off before ${host} answered, since this service stopped`,
   },
   {
     code: /^$/,
     errorClass: 'protocol',
-    say: host => `${host} closed the connection without an answer: look into its log`,
+    describe: host => `${host} closed the connection without an answer: look into its log`,
   },
 ]
 
 /** The cause behind the error of the HTTP client or of a socket, whose own text may tell what nobody should read. */
-export function causeOf(error: Failure, target: URL): Cause {
+export function classifyFailure(error: RequestError, target: URL): RequestFailure {
   const { code = '', event } = error
-  const rule = RULES.find(({ code: known, phase }) => known.test(code) && (!phase || phase === event))
+  const rule = FAILURE_RULES.find(({ code: known, phase }) => known.test(code) && (!phase || phase === event))
   if (!rule) {
     const sentence = `The request to ${target.host} ended before it was answered (${code})`
     return { errorClass: 'other', sentence, isLasting: false }
   }
-  const { errorClass, say, isLasting = false } = rule
+  const { errorClass, describe: say, isLasting = false } = rule
   return { errorClass, sentence: say(target.host, error), isLasting }
 }

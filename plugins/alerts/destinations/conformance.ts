@@ -11,8 +11,14 @@
  * What the place is sent, and what its own refusals are called, is left to tests of the type's own.
  */
 import assert from 'node:assert/strict'
-import { failure, type DestinationType, type MessageType, type Outcome, type Payload } from './destination.ts'
-import { destinationTypes } from './registry.ts'
+import {
+  failedOutcome,
+  type DestinationType,
+  type MessageType,
+  type DeliveryOutcome,
+  type Payload,
+} from './destination.ts'
+import { createDestinationRegistry } from './registry.ts'
 
 /** The part of a test that `testDestination` uses; tap's and node:test's fit. */
 export interface DestinationTest {
@@ -31,7 +37,7 @@ export interface DestinationConformance<Config> {
 }
 
 /** A request that a type made. */
-interface Posted {
+interface PostedRequest {
   url: string
   headers: Record<string, string>
   body: string
@@ -44,10 +50,10 @@ export async function testDestination<Config>(
 ): Promise<void> {
   const { name } = type
   const test = (promise: string, run: () => Promise<void>) => t.test(`${name}: ${promise}`, run)
-  const accepted = checked(type, config)
-  await test('the registry takes it', async () => destinationTypes().add(type as DestinationType))
+  const accepted = validConfig(type, config)
+  await test('the registry takes it', async () => createDestinationRegistry().add(type as DestinationType))
   await test('its config is taken, and what becomes of it again', async () => {
-    assert.deepEqual(checked(type, accepted as object), accepted)
+    assert.deepEqual(validConfig(type, accepted as object), accepted)
     if (type.urlField)
       assert.match(String(accepted[type.urlField]), /^https:\/\//, 'urlField names an address')
   })
@@ -58,16 +64,21 @@ export async function testDestination<Config>(
     await test(`a config is refused: ${why}`, async () => assert.ok(type.config.validate(wrong).error))
   }
   await test('a body is the same however often it is made, and text that can be sent', async () => {
-    for (const payload of payloads()) {
-      const body = bodyOf(type, payload)
-      assert.equal(bodyOf(type, payload), body)
+    for (const payload of samplePayloads()) {
+      const body = composeBody(type, payload)
+      assert.equal(composeBody(type, payload), body)
       assert.ok(body.isWellFormed(), 'no half of a character')
       assert.ok(!body.includes('\0'), 'no NUL')
     }
   })
   await test('what the place takes is delivered, over https alone, in headers of one line', async () => {
-    for (const payload of payloads()) {
-      const { outcome, posted } = await attempt(type, accepted, payload, answered(answer.status, answer.body))
+    for (const payload of samplePayloads()) {
+      const { outcome, posted } = await attemptDelivery(
+        type,
+        accepted,
+        payload,
+        answerOutcome(answer.status, answer.body),
+      )
       assert.ok(outcome.isDelivered, outcome.errorMessage ?? 'it said that it was not delivered')
       assert.ok(posted.length > 0, 'something was posted')
       for (const { url, headers } of posted) {
@@ -77,17 +88,17 @@ export async function testDestination<Config>(
     }
   })
   await test('every attempt sends the same bytes', async () => {
-    const [payload] = payloads()
+    const [payload] = samplePayloads()
     const bodies = async (n: number) =>
-      (await attempt(type, accepted, payload!, answered(answer.status, answer.body), n)).posted.map(
-        ({ body }) => body,
-      )
+      (
+        await attemptDelivery(type, accepted, payload!, answerOutcome(answer.status, answer.body), n)
+      ).posted.map(({ body }) => body)
     assert.deepEqual(await bodies(2), await bodies(1))
   })
-  for (const [what, given] of Object.entries(TROUBLES)) {
+  for (const [what, given] of Object.entries(FAILED_ATTEMPTS)) {
     await test(`${what} is a failure with a sentence, and nothing is thrown`, async () => {
-      for (const payload of payloads()) {
-        const { outcome } = await attempt(type, accepted, payload, given)
+      for (const payload of samplePayloads()) {
+        const { outcome } = await attemptDelivery(type, accepted, payload, given)
         assert.equal(outcome.isDelivered, false)
         assert.ok(outcome.errorClass)
         assert.ok(outcome.errorMessage)
@@ -96,31 +107,31 @@ export async function testDestination<Config>(
   }
 }
 
-function checked<Config>(type: DestinationType<Config>, config: object): Config {
+function validConfig<Config>(type: DestinationType<Config>, config: object): Config {
   const { value, error } = type.config.validate(config, { abortEarly: false })
   if (error) throw error
   return value as Config
 }
 
-function bodyOf(type: { compose?(payload: Payload): string }, payload: Payload): string {
+function composeBody(type: { compose?(payload: Payload): string }, payload: Payload): string {
   return type.compose?.(payload) ?? JSON.stringify(payload)
 }
 
-async function attempt<Config>(
+async function attemptDelivery<Config>(
   type: DestinationType<Config>,
   config: Config,
   payload: Payload,
-  outcome: Outcome,
+  outcome: DeliveryOutcome,
   n = 1,
-): Promise<{ outcome: Outcome; posted: Posted[] }> {
-  const posted: Posted[] = []
+): Promise<{ outcome: DeliveryOutcome; posted: PostedRequest[] }> {
+  const posted: PostedRequest[] = []
   const message = {
     id: payload.alert.id,
     deliveryId: '019a0000-0000-7000-8000-000000000001',
     attempt: n,
     requestId: '019a0000-0000-7000-8000-00000000000a',
     eventType: payload.event_type,
-    body: bodyOf(type, payload),
+    body: composeBody(type, payload),
     signatures: { 'x-service-signature': 'sha256=00', 'webhook-id': payload.alert.id },
     served: [],
   }
@@ -136,29 +147,33 @@ async function attempt<Config>(
 }
 
 /** What `post` gives for an answer. */
-export function answered(statusCode: number, responseBody: string | null): Outcome {
+export function answerOutcome(statusCode: number, responseBody: string | null): DeliveryOutcome {
   const isDelivered = statusCode >= 200 && statusCode < 300
   const more = { statusCode, responseBody, address: '192.0.2.1', tlsVersion: 'TLSv1.3', latencyMs: 12 }
-  const refused = failure('status', `The receiver answered ${statusCode}; only 2xx counts as delivered`, more)
+  const refused = failedOutcome(
+    'status',
+    `The receiver answered ${statusCode}; only 2xx counts as delivered`,
+    more,
+  )
   return isDelivered ? { ...refused, isDelivered, errorClass: null, errorMessage: null } : refused
 }
 
-const TROUBLES: Record<string, Outcome> = {
-  'an address that may not be dialled': failure('egress_refused', 'The address may not be dialled'),
-  'silence for 30 seconds': failure('timeout', 'Nothing was answered within 30 seconds', {
+const FAILED_ATTEMPTS: Record<string, DeliveryOutcome> = {
+  'an address that may not be dialled': failedOutcome('egress_refused', 'The address may not be dialled'),
+  'silence for 30 seconds': failedOutcome('timeout', 'Nothing was answered within 30 seconds', {
     latencyMs: 30_000,
   }),
-  'a redirect': answered(302, ''),
-  'a refusal in JSON': answered(400, '{"error":{"code":"invalid"},"errors":["no"]}'),
-  'a refusal in something else': answered(403, '<html><body>Forbidden</body></html>'),
-  'a refusal in JSON that is no object': answered(400, 'null'),
-  'a page that is gone': answered(404, null),
-  'too many requests': answered(429, 'slow down'),
-  'an error of the place': answered(500, '\uFFFD'.repeat(16_384)),
+  'a redirect': answerOutcome(302, ''),
+  'a refusal in JSON': answerOutcome(400, '{"error":{"code":"invalid"},"errors":["no"]}'),
+  'a refusal in something else': answerOutcome(403, '<html><body>Forbidden</body></html>'),
+  'a refusal in JSON that is no object': answerOutcome(400, 'null'),
+  'a page that is gone': answerOutcome(404, null),
+  'too many requests': answerOutcome(429, 'slow down'),
+  'an error of the place': answerOutcome(500, '\uFFFD'.repeat(16_384)),
 }
 
 /** Messages of each type, plain and as bad as they come. */
-export function payloads(): Payload[] {
+export function samplePayloads(): Payload[] {
   const types: MessageType[] = ['alert.triggered', 'alert.resolved', 'alert.test']
   const names = [
     'shop.public.orders',
@@ -167,10 +182,10 @@ export function payloads(): Payload[] {
     `${'名前😀'.repeat(2_000)}\ud83d`,
     '',
   ]
-  return names.flatMap(name => types.map(type => payloadNamed(name, type)))
+  return names.flatMap(name => types.map(type => samplePayload(name, type)))
 }
 
-function payloadNamed(name: string, type: MessageType): Payload {
+function samplePayload(name: string, type: MessageType): Payload {
   const base = 'https://observe.example.com/api/v1'
   return {
     event_type: type,

@@ -7,7 +7,7 @@ export interface Fact {
 }
 
 /** What a payload says, in words of bounded length: one line each, with nothing escaped yet. */
-export interface Description {
+export interface PayloadDescription {
   /** 🔴, 🟠, 🔵, ✅ when it is over, 🧪 of a test. */
   symbol: string
   /** `Critical: Total is positive`, at most 140 UTF-16 units. */
@@ -20,42 +20,42 @@ export interface Description {
 }
 
 const SYMBOLS = { critical: '🔴', warning: '🟠', info: '🔵' }
-const SEVERITIES = { critical: 'Critical', warning: 'Warning', info: 'Info' }
+const SEVERITY_LABELS = { critical: 'Critical', warning: 'Warning', info: 'Info' }
 
-const ASSETS: Record<string, string> = { table: 'Table', source: 'Source', destination: 'Destination' }
+const ASSET_LABELS: Record<string, string> = { table: 'Table', source: 'Source', destination: 'Destination' }
 
-const MOST_IN_HEADING = 140
-const MOST_IN_SENTENCE = 1_500
-const MOST_IN_FACT = 500
+const MAX_HEADING_UNITS = 140
+const MAX_SENTENCE_UNITS = 1_500
+const MAX_FACT_UNITS = 500
 
 /** How the heading of an end begins: what got worse is told anew, so that nobody takes it for mended. */
-function overOf({ status, superseded_by: successor }: Payload['alert']): string {
+function resolvedPrefix({ status, superseded_by: successor }: Payload['alert']): string {
   if (successor) return 'Worse now: '
   return status === 'dismissed' ? 'Dismissed: ' : 'Resolved: '
 }
 
 /** Puts a payload into words, for a destination type that writes for people. */
-export function describe(payload: Payload): Description {
+export function describePayload(payload: Payload): PayloadDescription {
   const { alert, event, links, event_type: type } = payload
-  const severity = SEVERITIES[alert.severity]
+  const severity = SEVERITY_LABELS[alert.severity]
   const opening = {
     'alert.triggered': `${severity}: `,
-    'alert.resolved': overOf(alert),
+    'alert.resolved': resolvedPrefix(alert),
     'alert.test': '',
   }[type]
   const symbol = { 'alert.triggered': SYMBOLS[alert.severity], 'alert.resolved': '✅', 'alert.test': '🧪' }[
     type
   ]
-  const heading = shorten(`${opening}${alert.rule_name}`, MOST_IN_HEADING)
+  const heading = shorten(`${opening}${alert.rule_name}`, MAX_HEADING_UNITS)
   const reason = alert.reason ? `${alert.reason.replace(/[.\s]+$/, '')}. ` : ''
   const title = shorten(
     `${reason}${type === 'alert.resolved' ? 'It was: ' : ''}${alert.title}`,
-    MOST_IN_SENTENCE,
+    MAX_SENTENCE_UNITS,
   )
   const { qualified_name: name, asset_type: kind } = event.asset
   const facts: [string, string | null][] = [
     // What a test names is not there.
-    [ASSETS[kind] ?? 'Asset', type === 'alert.test' ? null : name],
+    [ASSET_LABELS[kind] ?? 'Asset', type === 'alert.test' ? null : name],
     ...told(event),
     ['Severity', severity],
     ['Opened', `${alert.created_at.slice(0, 16).replace('T', ' ')} UTC`],
@@ -65,7 +65,7 @@ export function describe(payload: Payload): Description {
     heading,
     sentence: title || heading,
     facts: facts.flatMap(([fact, value]) =>
-      value ? [{ name: fact, value: shorten(value, MOST_IN_FACT) }] : [],
+      value ? [{ name: fact, value: shorten(value, MAX_FACT_UNITS) }] : [],
     ),
     links: [
       { text: 'Open the alert', url: links.alert_url },
@@ -78,7 +78,7 @@ export function describe(payload: Payload): Description {
 const BIDI_CONTROLS = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g
 
 /** A text without controls of its direction. */
-export function withoutBidi(text: string): string {
+export function removeBidiControls(text: string): string {
   return text.replace(BIDI_CONTROLS, '')
 }
 
@@ -87,7 +87,7 @@ export function withoutBidi(text: string): string {
  * then ends in `…`. By whichever measure a receiver counts, characters or units, it is no longer than that.
  */
 export function shorten(text: string, most: number): string {
-  const line = withoutBidi(text)
+  const line = removeBidiControls(text)
     .toWellFormed()
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()

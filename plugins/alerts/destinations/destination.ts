@@ -1,6 +1,6 @@
 import type Joi from 'joi'
 
-export { describe, shorten, type Description, type Fact } from './describe.ts'
+export { describePayload, shorten, type PayloadDescription, type Fact } from './describe.ts'
 export { httpsUrl } from './https-url.ts'
 
 /** What a message says of its alert. */
@@ -39,7 +39,7 @@ export interface Payload {
 }
 
 /** How an attempt ended. */
-export interface Outcome {
+export interface DeliveryOutcome {
   /** The receiver took it: over HTTP, it answered with a 2xx status. */
   isDelivered: boolean
   statusCode: number | null
@@ -80,10 +80,10 @@ export interface Message {
 }
 
 /** What a destination type gets to deliver with. */
-export interface DeliverContext<Config> {
+export interface DeliveryContext<Config> {
   config: Config
   /** One POST over TLS, guarded: it dials only what the operator allows, ends within 30 seconds and never throws. */
-  post(url: string, request: { headers: Record<string, string>; body: string }): Promise<Outcome>
+  post(url: string, request: { headers: Record<string, string>; body: string }): Promise<DeliveryOutcome>
   /** Aborts when the process stops. */
   signal: AbortSignal
 }
@@ -106,11 +106,15 @@ export interface DestinationType<Config = never> {
    */
   compose?(payload: Payload): string
   /** One attempt. Never throws for what the receiver did: that is an outcome. */
-  deliver(message: Message, context: DeliverContext<Config>): Promise<Outcome>
+  deliver(message: Message, context: DeliveryContext<Config>): Promise<DeliveryOutcome>
 }
 
 /** An attempt that came to nothing before anyone answered. */
-export function failure(errorClass: string, errorMessage: string, more: Partial<Outcome> = {}): Outcome {
+export function failedOutcome(
+  errorClass: string,
+  errorMessage: string,
+  more: Partial<DeliveryOutcome> = {},
+): DeliveryOutcome {
   return {
     isDelivered: false,
     statusCode: null,

@@ -12,13 +12,13 @@ import type { DestinationType } from './destination.ts'
 import { stopDeliveries } from '../delivery/auto-disable.ts'
 import { testPayload } from '../lifecycle/message.ts'
 import { Delivery, DeliveryAttempt, Destination } from '../models.ts'
-import { probe } from './probe.ts'
-import { firstSigningSecret, keptSecrets, merge, openConfig, placeholders } from './secrets.ts'
+import { probeUrl } from './probe.ts'
+import { createSigningSecret, findKeptSecrets, mergeConfig, openConfig, findPlaceholders } from './secrets.ts'
 import { rotateSigningSecret, sealConfig } from './secrets.ts'
 import { isSilentAfter } from '../delivery/health.ts'
-import { sendTo } from '../delivery/send.ts'
+import { attemptDelivery } from '../delivery/send.ts'
 import { releaseSlot, waitForSlot } from '../delivery/slots.ts'
-import { composed, typeNamed } from './registry.ts'
+import { composeBody, getDestinationType } from './registry.ts'
 
 type Config = Record<string, unknown>
 
@@ -28,12 +28,12 @@ export async function createDestination(
   trx: Transaction,
   input: { name: string; destination_type: string; config: Config; is_active: boolean },
 ): Promise<{ destination: Destination; signingSecret: string }> {
-  const type = typeNamed(server, input.destination_type)
+  const type = getDestinationType(server, input.destination_type)
   const missing = type.unavailable?.()
   if (missing) throw invalidField('destination_type', missing)
   const config = newConfig(type, input.config)
   const owner = { id: v7(), companyId: companyOf(trx) }
-  const { secret, sealed } = firstSigningSecret(server.vault, owner)
+  const { secret, sealed } = createSigningSecret(server.vault, owner)
   const destination = await Destination.query(trx)
     .insert({
       ...sealConfig(server.vault, owner, type.config, config),
@@ -72,7 +72,7 @@ export async function changeDestination(
   changes: { name?: string; is_active?: boolean; config?: Config },
 ): Promise<Destination> {
   const destination = await findDestination(trx, id, true)
-  const change = changes.config && changedBy(server, destination, changes.config)
+  const change = changes.config && applyConfigChanges(server, destination, changes.config)
   const [changed] = await Destination.query(trx)
     .where({ id })
     .patch({
@@ -100,11 +100,11 @@ export async function changeDestination(
 }
 
 /** The config of a destination with changes. @throws 400 also for secrets that would go to another host than theirs */
-function changedBy(server: Server, destination: Destination, changes: Config) {
-  const type = typeNamed(server, destination.destinationType)
+function applyConfigChanges(server: Server, destination: Destination, changes: Config) {
+  const type = getDestinationType(server, destination.destinationType)
   const { urlField } = type
   const current = openConfig(server.vault, destination).config
-  const merged = merge(current, changes)
+  const merged = mergeConfig(current, changes)
   if (destination.isDemo) {
     // Alerts would seem to get there, and do not.
     if (!isDeepStrictEqual(merged, current))
@@ -115,11 +115,11 @@ function changedBy(server: Server, destination: Destination, changes: Config) {
       )
     return { type, config: current, isOther: false, isMoved: false }
   }
-  const config = checkedConfig(type, merged)
+  const config = validateConfig(type, merged)
   const [former, address] = [current, config].map(each => (urlField ? each[urlField] : undefined))
   if (originOf(address) !== originOf(former)) {
     const shown = { shown: destination.config, changes, changed: config }
-    const [secret] = keptSecrets(type.config, shown, urlField)
+    const [secret] = findKeptSecrets(type.config, shown, urlField)
     if (secret !== undefined) {
       const problem = `has to be given again with ${urlField} on another host: a stored secret is only sent where it was meant for`
       throw invalidField(`config.${secret}`, problem)
@@ -230,14 +230,14 @@ async function sendTest(
   const { id, companyId } = destination
   const messageId = randomUUID()
   const eventType = 'alert.test'
-  const body = composed(
+  const body = composeBody(
     server,
     destination.destinationType,
     testPayload(messageId, destination.name, server.config.baseUrl),
   )
   const message = { id: v7(), messageId, eventType, body } as const
   const attempted = { requestId, startedAt: new Date() }
-  const outcome = await sendTo(
+  const outcome = await attemptDelivery(
     server,
     destination,
     { ...message, served: [] },
@@ -272,8 +272,8 @@ async function sendTest(
 
 /** The config of a destination that is about to be made. @throws 400 also for the placeholder of another's secret */
 function newConfig(type: DestinationType, given: Config): Config {
-  const config = checkedConfig(type, given)
-  const [copied] = placeholders(type.config, config)
+  const config = validateConfig(type, given)
+  const [copied] = findPlaceholders(type.config, config)
   if (copied === undefined) return config
   throw invalidField(
     `config.${copied}`,
@@ -282,7 +282,7 @@ function newConfig(type: DestinationType, given: Config): Config {
 }
 
 /** The config as its type takes it. @throws 400 naming each field, dotted under `config` */
-function checkedConfig(type: DestinationType, given: Config): Config {
+function validateConfig(type: DestinationType, given: Config): Config {
   const { value, error } = type.config.validate(given, {
     abortEarly: false,
     errors: { wrap: { label: false } },
@@ -308,7 +308,7 @@ export async function probeNew(
   server: Server,
   { destination_type: typeName, config }: { destination_type: string; config: Config },
 ): Promise<void> {
-  const type = typeNamed(server, typeName)
+  const type = getDestinationType(server, typeName)
   await probeAddress(server, type, newConfig(type, config))
 }
 
@@ -321,12 +321,12 @@ export async function probeChange(
 ): Promise<void> {
   if (!changes) return
   const destination = await server.db.company(companyId, trx => findDestination(trx, id))
-  const { type, config, isMoved } = changedBy(server, destination, changes)
+  const { type, config, isMoved } = applyConfigChanges(server, destination, changes)
   if (isMoved) await probeAddress(server, type, config)
 }
 
 async function probeAddress(server: Server, { urlField }: DestinationType, config: Config): Promise<void> {
   const url = urlField && config[urlField]
-  const problem = typeof url === 'string' ? await probe(new URL(url), server.egress) : null
+  const problem = typeof url === 'string' ? await probeUrl(new URL(url), server.egress) : null
   if (problem !== null) throw invalidField(`config.${urlField}`, problem)
 }

@@ -1,5 +1,5 @@
 import { html, Markup } from '../../../server/markup.ts'
-import { describe, shorten, type Description } from './describe.ts'
+import { describePayload, shorten, type PayloadDescription } from './describe.ts'
 import type { Payload } from './destination.ts'
 
 /** A mail without what differs from one reader to the next. */
@@ -13,25 +13,29 @@ export interface MailBody {
 }
 
 /** Characters of a subject; phones show some forty of them. */
-const MOST_IN_SUBJECT = 200
+const MAX_SUBJECT_CHARACTERS = 200
 
 /** Where the footer goes. Nothing of a payload can look like it: there, `<` is escaped. */
 const FOOTER = '<!-- footer -->'
 
 const COLOURS = { critical: '#b3261e', warning: '#b26a00', info: '#1f6feb' }
-const OVER = '#1a7f37'
+const RESOLVED_COLOUR = '#1a7f37'
 
 /** The mail that tells of an alert, as text and as a page of its own that loads nothing. */
-export function mailBody(payload: Payload): MailBody {
-  const described = describe(payload)
+export function composeMail(payload: Payload): MailBody {
+  const described = describePayload(payload)
   const { severity, reminded_at: remindedAt } = payload.alert
   const isOpen = payload.event_type === 'alert.triggered'
   const about = payload.event_type === 'alert.test' ? '' : ` (${payload.event.asset.qualified_name})`
-  const subject = shorten(described.heading + about, MOST_IN_SUBJECT)
+  const subject = shorten(described.heading + about, MAX_SUBJECT_CHARACTERS)
   return {
     subject,
-    text: asText(described),
-    html: asPage(subject, described, payload.event_type === 'alert.resolved' ? OVER : COLOURS[severity]).text,
+    text: renderText(described),
+    html: renderHtml(
+      subject,
+      described,
+      payload.event_type === 'alert.resolved' ? RESOLVED_COLOUR : COLOURS[severity],
+    ).text,
     isUrgent: isOpen && severity === 'critical',
     ...(remindedAt && { remindedAt }),
   }
@@ -46,14 +50,18 @@ export function withFooter(body: Pick<MailBody, 'text' | 'html'>, to: string, li
   }
 }
 
-function asText({ heading, sentence, facts, links }: Description): string {
+function renderText({ heading, sentence, facts, links }: PayloadDescription): string {
   const lines = facts.map(({ name, value }) => `${name}: ${value}`)
   const addresses = links.map(({ text, url }) => `${text}: ${url}`)
   return [heading, '', sentence, '', ...lines, '', ...addresses, ''].join('\n')
 }
 
 /** Styles stand at the elements and rows are tables: mail programs take out the one and misread other layouts. */
-function asPage(subject: string, { heading, sentence, facts, links }: Description, colour: string): Markup {
+function renderHtml(
+  subject: string,
+  { heading, sentence, facts, links }: PayloadDescription,
+  colour: string,
+): Markup {
   const rows = facts.map(
     ({ name, value }) =>
       html`<tr>

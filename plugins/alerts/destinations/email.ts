@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import type { Letter, Mail, Posted } from '../../../server/mail.ts'
-import { failure, type DestinationType, type Message, type Outcome } from './destination.ts'
-import { mailBody, withFooter, type MailBody } from './email-body.ts'
-import { lowerCased, type Subscriptions } from '../rules/subscriptions.ts'
+import { failedOutcome, type DestinationType, type Message, type DeliveryOutcome } from './destination.ts'
+import { composeMail, withFooter, type MailBody } from './email-body.ts'
+import { normalizeEmail, type Subscriptions } from '../rules/subscriptions.ts'
 
 interface EmailConfig {
   to: string[]
@@ -17,17 +17,17 @@ const config = Joi.object<EmailConfig>({
     .items(address)
     .min(1)
     .max(50)
-    .unique((one: string, other: string) => lowerCased(one) === lowerCased(other))
+    .unique((one: string, other: string) => normalizeEmail(one) === normalizeEmail(other))
     .required(),
 })
 
 /** Characters of the answers, of all readers together, that are kept. */
-const MOST_OF_ANSWERS = 16 * 1024
+const MAX_RESPONSE_CHARACTERS = 16 * 1024
 
-const NOBODY =
+const ALL_UNSUBSCRIBED =
   'All these addresses have unsubscribed: each can be put on again by the link at the end of a mail it got'
 
-const NO_MAIL = 'Mail cannot be sent from here: the operator has to set SMTP_URL'
+const MAIL_UNAVAILABLE = 'Mail cannot be sent from here: the operator has to set SMTP_URL'
 
 /** People, by mail: one for each address, with its own way to unsubscribe. */
 export function email(server: Server, subscriptions: Subscriptions): DestinationType<EmailConfig> {
@@ -35,24 +35,33 @@ export function email(server: Server, subscriptions: Subscriptions): Destination
     name: 'email',
     label: 'Email',
     config,
-    unavailable: () => (server.mail ? null : NO_MAIL),
-    compose: payload => JSON.stringify(mailBody(payload)),
+    unavailable: () => (server.mail ? null : MAIL_UNAVAILABLE),
+    compose: payload => JSON.stringify(composeMail(payload)),
     async deliver(message, { config: { to }, signal }) {
       const { mail } = server
-      if (!mail) return failure('configuration', NO_MAIL)
+      if (!mail) return failedOutcome('configuration', MAIL_UNAVAILABLE)
       const startedAt = performance.now()
       const away = await subscriptions.unsubscribed(to).catch(() => null)
       // Nobody is written to who may have asked for the contrary.
       if (!away)
-        return failure('other', 'It could not be read who has unsubscribed: the database did not answer')
+        return failedOutcome(
+          'other',
+          'It could not be read who has unsubscribed: the database did not answer',
+        )
       const served = new Set(message.served)
-      const left = to.filter(one => !served.has(lowerCased(one)) && !away.has(lowerCased(one)))
+      const left = to.filter(one => !served.has(normalizeEmail(one)) && !away.has(normalizeEmail(one)))
       // A test is asked whether it arrives.
       if (left.length === 0 && served.size === 0 && message.eventType === 'alert.test')
-        return failure('configuration', NOBODY)
-      const letters = left.map(one => letterTo(one, message, mail, subscriptions.linkFor(one)))
+        return failedOutcome('configuration', ALL_UNSUBSCRIBED)
+      const letters = left.map(one => composeLetter(one, message, mail, subscriptions.linkFor(one)))
       const posted = await mail.send(letters, { signal })
-      return outcomeOf({ to, away, served, posted, latencyMs: Math.round(performance.now() - startedAt) })
+      return combineOutcomes({
+        to,
+        away,
+        served,
+        posted,
+        latencyMs: Math.round(performance.now() - startedAt),
+      })
     },
   }
 }
@@ -61,10 +70,10 @@ export function email(server: Server, subscriptions: Subscriptions): Destination
  * The letter to one address. Its id follows from the alert, what is told of it, when it is sent again after a snooze, and
  * the address, so that mail programs can tell one that comes twice, and keep what is told of one alert together.
  */
-function letterTo(to: string, message: Message, { from }: Mail, link: string): Letter {
+function composeLetter(to: string, message: Message, { from }: Mail, link: string): Letter {
   const { subject, isUrgent, remindedAt, ...body } = JSON.parse(message.body) as MailBody
-  const domain = lowerCased(from.address.split('@').at(-1)!)
-  const reader = createHash('sha256').update(lowerCased(to)).digest('hex').slice(0, 16)
+  const domain = normalizeEmail(from.address.split('@').at(-1)!)
+  const reader = createHash('sha256').update(normalizeEmail(to)).digest('hex').slice(0, 16)
   const idOf = (type: string) => `<${message.id}.${type}.${reader}@${domain}>`
   const firstId = idOf('alert.triggered')
   const messageId = idOf(remindedAt ? `${message.eventType}.${Date.parse(remindedAt)}` : message.eventType)
@@ -85,7 +94,7 @@ function letterTo(to: string, message: Message, { from }: Mail, link: string): L
 }
 
 /** One outcome of many: it is delivered when nobody is left who wants it and has not got it. */
-function outcomeOf({
+function combineOutcomes({
   to,
   away,
   served,
@@ -97,7 +106,7 @@ function outcomeOf({
   served: ReadonlySet<string>
   posted: readonly Posted[]
   latencyMs: number
-}): Outcome {
+}): DeliveryOutcome {
   const refused = posted.filter(({ isTaken }) => !isTaken)
   const answers = posted.map(({ to: one, answer, problem }) => `${one}: ${answer ?? problem}`)
   const [worst] = refused
@@ -105,18 +114,18 @@ function outcomeOf({
     isDelivered: !worst,
     statusCode: (worst ?? posted[0])?.code ?? null,
     errorClass: worst?.errorClass ?? null,
-    errorMessage: worst ? sentence(refused, to.length) : null,
+    errorMessage: worst ? describeRefusals(refused, to.length) : null,
     address: null,
     tlsVersion: null,
     latencyMs,
     responseBody: [...answers, ...[...away].map(one => `${one}: has unsubscribed`)]
       .join('\n')
-      .slice(0, MOST_OF_ANSWERS),
-    served: [...served, ...posted.filter(({ isTaken }) => isTaken).map(({ to: one }) => lowerCased(one))],
+      .slice(0, MAX_RESPONSE_CHARACTERS),
+    served: [...served, ...posted.filter(({ isTaken }) => isTaken).map(({ to: one }) => normalizeEmail(one))],
   }
 }
 
-function sentence([first, ...others]: readonly Posted[], readers: number): string {
+function describeRefusals([first, ...others]: readonly Posted[], readers: number): string {
   const problem = first?.problem ?? ''
   return others.length + 1 === readers || readers === 1
     ? problem

@@ -1,22 +1,22 @@
 import Joi from 'joi'
-import { withoutBidi } from './describe.ts'
-import { describe, httpsUrl, shorten } from './destination.ts'
-import type { DeliverContext, DestinationType, Outcome, Payload } from './destination.ts'
+import { removeBidiControls } from './describe.ts'
+import { describePayload, httpsUrl, shorten } from './destination.ts'
+import type { DeliveryContext, DestinationType, DeliveryOutcome, Payload } from './destination.ts'
 
 interface PagerDutyConfig {
   routing_key: string
   url: string
 }
 
-const ENQUEUE = 'https://events.pagerduty.com/v2/enqueue'
-const OF_PAGERDUTY = /^https:\/\/events(\.eu)?\.pagerduty\.com\//i
+const ENQUEUE_URL = 'https://events.pagerduty.com/v2/enqueue'
+const PAGERDUTY_URL = /^https:\/\/events(\.eu)?\.pagerduty\.com\//i
 
 const config = Joi.object<PagerDutyConfig>({
-  url: httpsUrl.default(ENQUEUE),
+  url: httpsUrl.default(ENQUEUE_URL),
   routing_key: Joi.string()
     .pattern(/^[\x21-\x7e]+$/)
     .max(255)
-    .when('url', { is: Joi.string().pattern(OF_PAGERDUTY), then: Joi.string().alphanum().length(32) })
+    .when('url', { is: Joi.string().pattern(PAGERDUTY_URL), then: Joi.string().alphanum().length(32) })
     .messages({
       'string.length':
         '{{#label}} must be the 32 characters of the Integration Key of an Events API v2 integration',
@@ -27,7 +27,7 @@ const config = Joi.object<PagerDutyConfig>({
 })
 
 /** An event as it is stored: the routing key is added at each attempt. */
-interface StoredEvent {
+interface PagerDutyEvent {
   event_action: 'trigger' | 'resolve'
   dedup_key: string
 }
@@ -39,15 +39,15 @@ export const pagerduty: DestinationType<PagerDutyConfig> = {
   config,
   urlField: 'url',
   compose: payload =>
-    JSON.stringify(payload.event_type === 'alert.resolved' ? resolving(payload) : triggering(payload)),
+    JSON.stringify(payload.event_type === 'alert.resolved' ? resolveEvent(payload) : triggerEvent(payload)),
   async deliver({ body, eventType }, context) {
-    const event = JSON.parse(body) as StoredEvent
+    const event = JSON.parse(body) as PagerDutyEvent
     const triggered = await enqueue(event, context)
-    if (eventType !== 'alert.test' || !mayHaveOpened(triggered)) return triggered
+    if (eventType !== 'alert.test' || !mayHaveOpenedIncident(triggered)) return triggered
     const { dedup_key } = event
     const resolve = () => enqueue({ event_action: 'resolve', dedup_key }, context)
     let closed = await resolve()
-    if (!closed.isDelivered && closed.latencyMs < SOON_MS) closed = await resolve()
+    if (!closed.isDelivered && closed.latencyMs < FAST_REFUSAL_MS) closed = await resolve()
     if (closed.isDelivered) return triggered
     const errorMessage = `The test may have left an incident open: resolve it in PagerDuty. ${closed.errorMessage}`
     return { ...closed, errorMessage }
@@ -55,29 +55,29 @@ export const pagerduty: DestinationType<PagerDutyConfig> = {
 }
 
 /** Milliseconds within which a refusal came soon enough for another try, as the attempt has an end. */
-const SOON_MS = 5_000
+const FAST_REFUSAL_MS = 5_000
 
 /** What one alert opens and closes is one incident. */
-function resolving({ alert }: Payload): StoredEvent {
+function resolveEvent({ alert }: Payload): PagerDutyEvent {
   return { event_action: 'resolve', dedup_key: alert.id }
 }
 
 /** UTF-16 units of a summary that PagerDuty keeps. */
-const MOST_IN_SUMMARY = 1_024
+const MAX_SUMMARY_UNITS = 1_024
 /** UTF-16 units of details as JSON: an event may have 512 KB, of which this is at most half. */
-const MOST_IN_DETAILS = 80_000
+const MAX_DETAILS_UNITS = 80_000
 
-function triggering(payload: Payload): StoredEvent & Record<string, unknown> {
+function triggerEvent(payload: Payload): PagerDutyEvent & Record<string, unknown> {
   const { alert, event, links } = payload
-  const { heading, sentence, facts } = describe(payload)
-  const details = withoutBidi(JSON.stringify(event.details))
+  const { heading, sentence, facts } = describePayload(payload)
+  const details = removeBidiControls(JSON.stringify(event.details))
   return {
     event_action: 'trigger',
     dedup_key: alert.id,
     client: 'Tidemark',
     client_url: links.alert_url,
     payload: {
-      summary: shorten(`${heading}: ${sentence}`, MOST_IN_SUMMARY),
+      summary: shorten(`${heading}: ${sentence}`, MAX_SUMMARY_UNITS),
       source: shorten(event.asset.qualified_name, 255) || 'Tidemark',
       severity: alert.severity,
       timestamp: alert.created_at,
@@ -85,7 +85,7 @@ function triggering(payload: Payload): StoredEvent & Record<string, unknown> {
       class: event.type,
       custom_details: {
         ...Object.fromEntries(facts.map(({ name, value }) => [name, value])),
-        ...(details.length <= MOST_IN_DETAILS && { details: JSON.parse(details) as object }),
+        ...(details.length <= MAX_DETAILS_UNITS && { details: JSON.parse(details) as object }),
       },
     },
     links: [
@@ -95,30 +95,33 @@ function triggering(payload: Payload): StoredEvent & Record<string, unknown> {
   }
 }
 
-async function enqueue(event: object, { config, post }: DeliverContext<PagerDutyConfig>): Promise<Outcome> {
+async function enqueue(
+  event: object,
+  { config, post }: DeliveryContext<PagerDutyConfig>,
+): Promise<DeliveryOutcome> {
   const { url, routing_key } = config
   const headers = { 'content-type': 'application/json', 'user-agent': 'Tidemark' }
-  return explained(await post(url, { headers, body: JSON.stringify({ routing_key, ...event }) }))
+  return explainRefusal(await post(url, { headers, body: JSON.stringify({ routing_key, ...event }) }))
 }
 
 /** Ends of an attempt before anything was sent. */
-const NOTHING_SENT = /^(egress_refused|dns|tls|configuration)$/
+const NOT_SENT = /^(egress_refused|dns|tls|configuration)$/
 
 /** Whether an incident may be there: it was taken, or nobody can tell. */
-function mayHaveOpened({ isDelivered, statusCode, errorClass }: Outcome): boolean {
+function mayHaveOpenedIncident({ isDelivered, statusCode, errorClass }: DeliveryOutcome): boolean {
   if (isDelivered) return true
-  return statusCode === null ? !NOTHING_SENT.test(errorClass ?? '') : statusCode >= 500
+  return statusCode === null ? !NOT_SENT.test(errorClass ?? '') : statusCode >= 500
 }
 
 /** A refusal with PagerDuty's own words for it. */
-function explained(outcome: Outcome): Outcome {
+function explainRefusal(outcome: DeliveryOutcome): DeliveryOutcome {
   if (outcome.statusCode === 429)
     return {
       ...outcome,
       errorMessage: 'PagerDuty takes no more events of this integration for a while (429)',
     }
   if (outcome.statusCode !== 400) return outcome
-  const said = wordsOf(outcome.responseBody)
+  const said = refusalReason(outcome.responseBody)
   return said
     ? {
         ...outcome,
@@ -127,7 +130,7 @@ function explained(outcome: Outcome): Outcome {
     : outcome
 }
 
-function wordsOf(body: string | null): string | null {
+function refusalReason(body: string | null): string | null {
   try {
     const { message, errors } = JSON.parse(body ?? '') as { message?: unknown; errors?: unknown }
     const words = [message, ...(Array.isArray(errors) ? (errors as unknown[]) : [])]

@@ -1,13 +1,13 @@
 import type { TLSSocket } from 'node:tls'
 import got from 'got'
 import { guardedAgent, type EgressPolicy } from '../../../server/security/egress.ts'
-import { causeOf } from './causes.ts'
-import { failure, type Outcome } from './destination.ts'
+import { classifyFailure } from './causes.ts'
+import { failedOutcome, type DeliveryOutcome } from './destination.ts'
 
 /** Bytes of an answer that are kept; the connection is destroyed there. */
-const MOST_BYTES = 16 * 1024
+const MAX_RESPONSE_BYTES = 16 * 1024
 /** Milliseconds from start to the last byte that is waited for. */
-const TOTAL_MS = 30_000
+const TIMEOUT_MS = 30_000
 
 /**
  * One POST: over TLS, to what the policy allows, without redirects, retries or decompression, at most 30
@@ -23,11 +23,14 @@ export async function postGuarded(
     signal?: AbortSignal
     timeoutMs?: number
   },
-): Promise<Outcome> {
+): Promise<DeliveryOutcome> {
   const target = URL.canParse(url) ? new URL(url) : null
   if (target?.protocol !== 'https:')
-    return failure('configuration', 'The address does not start with https://: correct it in the destination')
-  const { headers, body, policy, signal, timeoutMs = TOTAL_MS } = request
+    return failedOutcome(
+      'configuration',
+      'The address does not start with https://: correct it in the destination',
+    )
+  const { headers, body, policy, signal, timeoutMs = TIMEOUT_MS } = request
   const startedAt = performance.now()
   const elapsed = () => Math.round(performance.now() - startedAt)
   const stream = got.stream.post(target, {
@@ -50,14 +53,14 @@ export async function postGuarded(
     signal,
   })
   return new Promise(resolve => {
-    let answer: Outcome | undefined
-    const reached: Reached = { address: null, tlsVersion: null }
+    let answer: DeliveryOutcome | undefined
+    const reached: ConnectionInfo = { address: null, tlsVersion: null }
     const kept: Buffer[] = []
     let bytes = 0
-    const end = (outcome: Outcome) => {
+    const end = (outcome: DeliveryOutcome) => {
       resolve(
         answer
-          ? { ...answer, responseBody: Buffer.concat(kept).subarray(0, MOST_BYTES).toString('utf8') }
+          ? { ...answer, responseBody: Buffer.concat(kept).subarray(0, MAX_RESPONSE_BYTES).toString('utf8') }
           : outcome,
       )
       stream.destroy()
@@ -68,16 +71,16 @@ export async function postGuarded(
       socket.once('secureConnect', () => (reached.tlsVersion = socket.getProtocol()))
     })
     stream.on('response', ({ statusCode }: { statusCode: number }) => {
-      answer = answered(statusCode, elapsed(), reached)
+      answer = answerOutcome(statusCode, elapsed(), reached)
     })
     stream.on('data', (chunk: Buffer) => {
       kept.push(chunk)
       bytes += chunk.length
-      if (bytes >= MOST_BYTES) end(failure('other', ''))
+      if (bytes >= MAX_RESPONSE_BYTES) end(failedOutcome('other', ''))
     })
     const fail = (error: Error) => {
-      const { errorClass, sentence } = causeOf(error, target)
-      end(failure(errorClass, sentence, { latencyMs: elapsed(), ...reached }))
+      const { errorClass, sentence } = classifyFailure(error, target)
+      end(failedOutcome(errorClass, sentence, { latencyMs: elapsed(), ...reached }))
     }
     stream.on('error', fail)
     for (const event of ['end', 'close']) stream.on(event, () => fail(new Error('no answer')))
@@ -85,9 +88,9 @@ export async function postGuarded(
 }
 
 /** How far an attempt came: null what was not connected, or not secured. */
-type Reached = Pick<Outcome, 'address' | 'tlsVersion'>
+type ConnectionInfo = Pick<DeliveryOutcome, 'address' | 'tlsVersion'>
 
-function answered(statusCode: number, latencyMs: number, reached: Reached): Outcome {
+function answerOutcome(statusCode: number, latencyMs: number, reached: ConnectionInfo): DeliveryOutcome {
   const isDelivered = statusCode >= 200 && statusCode < 300
   return {
     isDelivered,

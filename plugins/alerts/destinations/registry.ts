@@ -23,18 +23,18 @@ const shape = Joi.object({
 })
 
 /** An empty registry of destination types. */
-export function destinationTypes(): Registry<DestinationType> {
+export function createDestinationRegistry(): Registry<DestinationType> {
   return new Registry<DestinationType>('destination type', shape)
 }
 
 /** @throws 400 for a name that no type has */
-export function typeNamed(server: Server, name: string): DestinationType {
+export function getDestinationType(server: Server, name: string): DestinationType {
   if (server.destinations.has(name)) return server.destinations.get(name)
   throw invalidField('destination_type', `unknown; known are ${server.destinations.names().join(', ')}`)
 }
 
 /** The body that a destination of a type is sent. A type whose extension is no longer loaded gets the payload. */
-export function composed(server: Server, typeName: string, payload: Payload): string {
+export function composeBody(server: Server, typeName: string, payload: Payload): string {
   const type = server.destinations.has(typeName) ? server.destinations.get(typeName) : undefined
   return type?.compose?.(payload) ?? JSON.stringify(payload)
 }

@@ -5,7 +5,7 @@ import type { Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { param, queryOf } from '../../../server/http/input.ts'
 import { pagination, type Page } from '../../../server/http/page.ts'
-import { listDeliveries, trafficOf } from '../delivery/delivery-lists.ts'
+import { listDeliveries, loadTraffic } from '../delivery/delivery-lists.ts'
 import { lockAlert, redeliver } from '../delivery/delivery.ts'
 import {
   changeDestination,
@@ -38,7 +38,7 @@ export const destinationRoutes: ServerRoute[] = [
       validate: { query: schemas.destinations },
       response: replies.destinations,
     },
-    handler: list,
+    handler: listDestinations,
   },
   {
     method: 'POST',
@@ -57,8 +57,8 @@ export const destinationRoutes: ServerRoute[] = [
       const data = await inCompany(request, async trx => {
         const { destination, signingSecret } = await createDestination(server, trx, input)
         const { id, name, destinationType } = destination
-        const [shown] = await presented(trx, [destination])
-        await tell(request, trx, 'created', id, { name, destination_type: destinationType })
+        const [shown] = await presentDestinations(trx, [destination])
+        await auditDestination(request, trx, 'created', id, { name, destination_type: destinationType })
         return { ...shown, signing_secret: signingSecret }
       })
       return h.response({ data }).code(201).header('Cache-Control', 'no-store')
@@ -76,7 +76,9 @@ export const destinationRoutes: ServerRoute[] = [
     },
     async handler(request) {
       const id = param(request, 'id')
-      const [data] = await inCompany(request, async trx => presented(trx, [await findDestination(trx, id)]))
+      const [data] = await inCompany(request, async trx =>
+        presentDestinations(trx, [await findDestination(trx, id)]),
+      )
       return { data }
     },
   },
@@ -96,8 +98,8 @@ export const destinationRoutes: ServerRoute[] = [
       const changes = request.payload as Parameters<typeof changeDestination>[3]
       await probeChange(server, caller(request).companyId, id, changes)
       const [data] = await inCompany(request, async trx => {
-        const shown = await presented(trx, [await changeDestination(server, trx, id, changes)])
-        await tell(request, trx, 'updated', id, { fields: fieldsOf(changes) })
+        const shown = await presentDestinations(trx, [await changeDestination(server, trx, id, changes)])
+        await auditDestination(request, trx, 'updated', id, { fields: fieldsOf(changes) })
         return shown
       })
       return { data }
@@ -120,7 +122,7 @@ export const destinationRoutes: ServerRoute[] = [
         const { destination, rulesOff: off } = await deleteDestination(request.server, trx, id)
         const { name } = destination
         const rules = off.length > 0 && { rules_switched_off: off.map(rule => rule.id) }
-        await tell(request, trx, 'removed', id, { name, ...rules })
+        await auditDestination(request, trx, 'removed', id, { name, ...rules })
         return off
       })
       const message = ['The destination was deleted', ...rulesOff.map(offFor)].join('. ')
@@ -142,7 +144,7 @@ export const destinationRoutes: ServerRoute[] = [
     async handler(request) {
       const id = param(request, 'id')
       const { delivery, attempt } = await testDestination(request, id, (trx, success) =>
-        tell(request, trx, 'tested', id, { success }),
+        auditDestination(request, trx, 'tested', id, { success }),
       )
       const { n: _n, trigger: _trigger, ...ended } = presentAttempt(attempt) as Record<string, unknown>
       return { data: { success: delivery.status === 'delivered', delivery_id: delivery.id, ...ended } }
@@ -163,7 +165,9 @@ export const destinationRoutes: ServerRoute[] = [
       const id = param(request, 'id')
       const { secret, previousUntil } = await inCompany(request, async trx => {
         const rotated = await rotateSecret(server, trx, id)
-        await tell(request, trx, 'secret_rotated', id, { previous_valid_until: rotated.previousUntil })
+        await auditDestination(request, trx, 'secret_rotated', id, {
+          previous_valid_until: rotated.previousUntil,
+        })
         return rotated
       })
       const data = { id, signing_secret: secret, previous_valid_until: previousUntil }
@@ -215,25 +219,25 @@ export const destinationRoutes: ServerRoute[] = [
       validate: { params: schemas.idParams, payload: schemas.nothing },
     },
     async handler(request, h) {
-      return h.response(await sendAgain(request)).code(202)
+      return h.response(await redeliverMessage(request)).code(202)
     },
   },
 ]
 
 const offFor = ({ name }: { name: string }) => `The alert rule ${name} sent to no other and is switched off`
 
-const tell = auditorOf('destination', (id: string) => id)
+const auditDestination = auditorOf('destination', (id: string) => id)
 
 /** Destinations as the API shows them, with what became of messages to them. */
-async function presented(trx: Transaction, found: readonly Destination[]): Promise<object[]> {
-  const of = await trafficOf(
+async function presentDestinations(trx: Transaction, found: readonly Destination[]): Promise<object[]> {
+  const of = await loadTraffic(
     trx,
     found.map(({ id }) => id),
   )
   return found.map(destination => presentDestination(destination, of(destination.id)))
 }
 
-async function list(request: Request) {
+async function listDestinations(request: Request) {
   const query = queryOf<Page & { destination_type?: string; is_active?: boolean; is_failing?: boolean }>(
     request,
   )
@@ -245,7 +249,9 @@ async function list(request: Request) {
     if (isFailing !== undefined) void matching.whereRaw('(failing_since is not null) = ?', [isFailing])
     const total = await matching.clone().resultSize()
     const found = await matching.orderBy(NEWEST_FIRST).limit(page.limit).offset(page.offset)
-    return { data: { destinations: await presented(trx, found), pagination: pagination(total, page) } }
+    return {
+      data: { destinations: await presentDestinations(trx, found), pagination: pagination(total, page) },
+    }
   })
 }
 
@@ -261,7 +267,7 @@ function isUnsent({ status, fence }: Delivery): boolean {
   return status === 'stopped' && fence === 0
 }
 
-async function sendAgain(request: Request) {
+async function redeliverMessage(request: Request) {
   const { server } = request
   const id = param(request, 'id')
   return inCompany(request, async trx => {

@@ -2,7 +2,7 @@ import type Joi from 'joi'
 import type { SealedColumn } from '../../../server/security/rotate.ts'
 import type { Vault } from '../../../server/security/vault.ts'
 import type { Destination } from '../models.ts'
-import { newSigningSecret } from './signature.ts'
+import { generateSigningSecret } from './signature.ts'
 
 /** Stands for a secret wherever a config is shown; sent back, it means: keep what is stored. */
 const PLACEHOLDER = '********'
@@ -10,15 +10,20 @@ const PLACEHOLDER = '********'
 type Tree = Record<string, unknown>
 
 /** What a Joi schema tells of itself, as far as it is read here. */
-interface Description {
-  keys?: Record<string, Description>
+interface SchemaDescription {
+  keys?: Record<string, SchemaDescription>
   metas?: { secret?: boolean }[]
 }
 
 /** Divides a config into what may be shown, with placeholders, and its secrets by dotted path. */
-function divide(schema: Joi.Schema, config: Tree): { shown: Tree; secrets: Tree } {
+function splitSecrets(schema: Joi.Schema, config: Tree): { shown: Tree; secrets: Tree } {
   const secrets: Tree = {}
-  const walk = (value: unknown, { keys, metas }: Description, path: string, isSecret: boolean): unknown => {
+  const walk = (
+    value: unknown,
+    { keys, metas }: SchemaDescription,
+    path: string,
+    isSecret: boolean,
+  ): unknown => {
     const secret = isSecret || metas?.some(meta => meta.secret) === true
     if (isTree(value)) {
       const entries = Object.entries(value).map(([key, item]) => {
@@ -30,27 +35,27 @@ function divide(schema: Joi.Schema, config: Tree): { shown: Tree; secrets: Tree 
     secrets[path.slice(1)] = value
     return PLACEHOLDER
   }
-  const shown = walk(config, schema.describe() as Description, '', false) as Tree
+  const shown = walk(config, schema.describe() as SchemaDescription, '', false) as Tree
   return { shown, secrets }
 }
 
 /** Puts secrets back in the places of their placeholders. */
-function unite(shown: Tree, secrets: Tree, path = ''): Tree {
+function joinSecrets(shown: Tree, secrets: Tree, path = ''): Tree {
   const entries = Object.entries(shown).map(([key, value]) => {
     const here = path + key
-    if (isTree(value)) return [key, unite(value, secrets, `${here}.`)] as const
+    if (isTree(value)) return [key, joinSecrets(value, secrets, `${here}.`)] as const
     return [key, value === PLACEHOLDER && Object.hasOwn(secrets, here) ? secrets[here] : value] as const
   })
   return Object.fromEntries(entries)
 }
 
 /** A config with changes: objects are merged, null removes, a placeholder keeps what is there. */
-export function merge(config: Tree, changes: Tree): Tree {
+export function mergeConfig(config: Tree, changes: Tree): Tree {
   const merged = { ...config }
   for (const [key, value] of Object.entries(changes)) {
     const current = merged[key]
     if (value === null) delete merged[key]
-    else if (isTree(value)) merged[key] = merge(isTree(current) ? current : {}, value)
+    else if (isTree(value)) merged[key] = mergeConfig(isTree(current) ? current : {}, value)
     else if (value !== PLACEHOLDER) merged[key] = value
   }
   return merged
@@ -61,20 +66,20 @@ export function merge(config: Tree, changes: Tree): Tree {
  * @param shown the config with its placeholders
  * @param changed the whole config with the changes
  */
-export function keptSecrets(
+export function findKeptSecrets(
   schema: Joi.Schema,
   { shown, changes, changed }: { shown: Tree; changes: Tree; changed: Tree },
   except?: string,
 ): string[] {
-  const given = divide(schema, merge(shown, changes)).secrets
-  return Object.keys(divide(schema, changed).secrets).filter(
+  const given = splitSecrets(schema, mergeConfig(shown, changes)).secrets
+  return Object.keys(splitSecrets(schema, changed).secrets).filter(
     path => path !== except && given[path] === PLACEHOLDER,
   )
 }
 
 /** The fields, by dotted path, whose secret is the placeholder that stands for one: nothing is stored to keep. */
-export function placeholders(schema: Joi.Schema, config: Tree): string[] {
-  const { secrets } = divide(schema, config)
+export function findPlaceholders(schema: Joi.Schema, config: Tree): string[] {
+  const { secrets } = splitSecrets(schema, config)
   return Object.keys(secrets).filter(path => secrets[path] === PLACEHOLDER)
 }
 
@@ -108,7 +113,7 @@ export function sealConfig(
   schema: Joi.Schema,
   config: Tree,
 ): Pick<Destination, 'config' | 'secrets'> {
-  const { shown, secrets } = divide(schema, config)
+  const { shown, secrets } = splitSecrets(schema, config)
   const sealed =
     Object.keys(secrets).length === 0 ? null : vault.seal(JSON.stringify(secrets), configPlace(owner))
   return { config: shown, secrets: sealed }
@@ -120,7 +125,7 @@ export function openConfig(vault: Vault, destination: Destination): { config: Tr
     destination.secrets === null
       ? {}
       : (JSON.parse(vault.open(destination.secrets, configPlace(destination))) as Tree)
-  return { config: unite(destination.config, secrets), secrets: Object.values(secrets).map(String) }
+  return { config: joinSecrets(destination.config, secrets), secrets: Object.values(secrets).map(String) }
 }
 
 interface SigningSecret {
@@ -132,7 +137,7 @@ interface SigningSecret {
 /** How long a replaced secret goes on signing: 24 hours. */
 const OVERLAP_MS = 24 * 3600 * 1000
 /** Most secrets that sign at once. */
-const MOST_SECRETS = 10
+const MAX_SIGNING_SECRETS = 10
 
 /** The secrets that sign now, newest first. */
 export function signingSecrets(vault: Vault, destination: Destination, now: Date): [string, ...string[]] {
@@ -143,8 +148,8 @@ export function signingSecrets(vault: Vault, destination: Destination, now: Date
 }
 
 /** A first signing secret, as text and sealed for its column. */
-export function firstSigningSecret(vault: Vault, owner: Owner): { secret: string; sealed: string } {
-  const secret = newSigningSecret()
+export function createSigningSecret(vault: Vault, owner: Owner): { secret: string; sealed: string } {
+  const secret = generateSigningSecret()
   return { secret, sealed: sealSigning(vault, owner, [{ secret, until: null }]) }
 }
 
@@ -158,8 +163,8 @@ export function rotateSigningSecret(
   const older = openSigning(vault, destination)
     .map(({ secret, until }) => ({ secret, until: until ?? previousUntil.toISOString() }))
     .filter(({ until }) => new Date(until) > now)
-  const secret = newSigningSecret()
-  const all = [{ secret, until: null }, ...older].slice(0, MOST_SECRETS)
+  const secret = generateSigningSecret()
+  const all = [{ secret, until: null }, ...older].slice(0, MAX_SIGNING_SECRETS)
   return { secret, sealed: sealSigning(vault, destination, all), previousUntil }
 }
 

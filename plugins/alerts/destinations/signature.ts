@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 const PREFIX = 'whsec_'
 
 /** A new signing secret: `whsec_` and 32 random bytes in base64. */
-export function newSigningSecret(): string {
+export function generateSigningSecret(): string {
   return PREFIX + randomBytes(32).toString('base64')
 }
 
@@ -14,7 +14,7 @@ export function newSigningSecret(): string {
  * @param secrets newest first
  * @param at now, which goes into the signature so that a replay can be told
  */
-export function signatures(
+export function signBody(
   body: string,
   id: string,
   secrets: readonly [string, ...string[]],

@@ -1,5 +1,11 @@
 import Joi from 'joi'
-import { describe, httpsUrl, shorten, type DestinationType, type Outcome } from './destination.ts'
+import {
+  describePayload,
+  httpsUrl,
+  shorten,
+  type DestinationType,
+  type DeliveryOutcome,
+} from './destination.ts'
 
 interface SlackConfig {
   webhook_url: string
@@ -21,14 +27,14 @@ export const slack: DestinationType<SlackConfig> = {
    * https://docs.slack.dev/reference/block-kit/blocks
    */
   compose(payload) {
-    const { symbol, heading, sentence, facts, links } = describe(payload)
+    const { symbol, heading, sentence, facts, links } = describePayload(payload)
     const lines = facts.flatMap(({ name, value }, place) => [
       bold(`${place > 0 ? '\n' : ''}${name}: `),
       plain(value),
     ])
     return JSON.stringify({
       // Shown in notifications, and parsed for mentions even with `mrkdwn` off.
-      text: escape(`${symbol} ${heading}: ${shorten(sentence, MOST_IN_NOTIFICATION)}`),
+      text: escape(`${symbol} ${heading}: ${shorten(sentence, MAX_NOTIFICATION_UNITS)}`),
       mrkdwn: false,
       unfurl_links: false,
       unfurl_media: false,
@@ -47,12 +53,12 @@ export const slack: DestinationType<SlackConfig> = {
   },
   async deliver({ body }, { config: { webhook_url: url }, post }) {
     const headers = { 'content-type': 'application/json', 'user-agent': 'Tidemark' }
-    return explained(await post(url, { headers, body }))
+    return explainRefusal(await post(url, { headers, body }))
   },
 }
 
 /** UTF-16 units of the sentence in a notification, of which phones show less. */
-const MOST_IN_NOTIFICATION = 300
+const MAX_NOTIFICATION_UNITS = 300
 
 const plain = (text: string) => ({ type: 'text', text })
 const bold = (text: string) => ({ type: 'text', text, style: { bold: true } })
@@ -88,7 +94,7 @@ const REFUSALS: [RegExp, string][] = [
 ]
 
 /** A refusal with Slack's own word for it, which says more than its status. */
-function explained(outcome: Outcome): Outcome {
+function explainRefusal(outcome: DeliveryOutcome): DeliveryOutcome {
   const code = /^[a-z_]{1,60}$/.exec(outcome.responseBody?.trim() ?? '')?.[0]
   const known = REFUSALS.find(([pattern]) => code !== undefined && pattern.test(code))
   if (outcome.isDelivered || !known) return outcome

@@ -1,10 +1,10 @@
 import Joi from 'joi'
 import {
-  describe,
+  describePayload,
   httpsUrl,
   shorten,
   type DestinationType,
-  type Outcome,
+  type DeliveryOutcome,
   type Payload,
 } from './destination.ts'
 
@@ -28,7 +28,7 @@ export const teams: DestinationType<TeamsConfig> = {
    * by the clients of each system. Within the 28 KiB that Teams takes, since each part of a description is bounded.
    */
   compose(payload) {
-    const { symbol, heading, sentence, facts, links } = describe(payload)
+    const { symbol, heading, sentence, facts, links } = describePayload(payload)
     const content = {
       $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
       type: 'AdaptiveCard',
@@ -55,7 +55,7 @@ export const teams: DestinationType<TeamsConfig> = {
   },
   async deliver({ body }, { config: { webhook_url: url }, post }) {
     const headers = { 'content-type': 'application/json', 'user-agent': 'Tidemark' }
-    return explained(await post(url, { headers, body }))
+    return explainRefusal(await post(url, { headers, body }))
   },
 }
 
@@ -85,12 +85,12 @@ const REFUSALS: [RegExp, string][] = [
 ]
 
 /** Connectors say so in the body of a 200 when Teams did not take what they passed on. */
-const NOT_PASSED_ON = /^\s*Webhook message delivery failed with error:?\s*(.*)/is
+const CONNECTOR_ERROR = /^\s*Webhook message delivery failed with error:?\s*(.*)/is
 
-function explained(outcome: Outcome): Outcome {
+function explainRefusal(outcome: DeliveryOutcome): DeliveryOutcome {
   const said = outcome.responseBody ?? ''
   if (outcome.isDelivered) {
-    const [, reason] = NOT_PASSED_ON.exec(said) ?? []
+    const [, reason] = CONNECTOR_ERROR.exec(said) ?? []
     if (reason === undefined) return outcome
     const errorMessage = `The webhook took the message, but Teams did not: ${shorten(reason, 300)}`
     return { ...outcome, isDelivered: false, errorClass: 'status', errorMessage }

@@ -5,15 +5,15 @@ import { rows } from '../../../server/database/database.ts'
 import { param, queryOf } from '../../../server/http/input.ts'
 import { newestFirst, type Page, pagination } from '../../../server/http/page.ts'
 import type { EventType, Severity } from '../api.ts'
-import { Alert, AlertMove, STATUSES, type Status } from '../models.ts'
+import { Alert, AlertTransition, ALERT_STATUSES, type AlertStatus } from '../models.ts'
 import { noAlert } from './transitions.ts'
-import { presentAlert, presentMove } from './present.ts'
+import { presentAlert, presentTransition } from './present.ts'
 
 /** The order of lists: newest first, the id as tie-break. */
 export const NEWEST_FIRST = newestFirst('createdAt', 'id')
 
-interface Filters extends Page {
-  status?: Status[]
+interface AlertFilters extends Page {
+  status?: AlertStatus[]
   severity?: Severity[]
   event_type?: EventType[]
   asset_id?: string
@@ -26,20 +26,20 @@ interface Filters extends Page {
 /** One page of the alerts that a request's query asks for. */
 export async function listAlerts(request: Request) {
   const { baseUrl } = request.server.config
-  const filters = queryOf<Filters>(request)
+  const filters = queryOf<AlertFilters>(request)
   return inCompany(request, async trx => {
     const { asset_id: asset } = filters
-    const assetId = asset && (await request.server.plugins.alerts.assetIdOf(trx, asset))
-    const matching = filtered(Alert.query(trx), filters, assetId)
+    const assetId = asset && (await request.server.plugins.alerts.resolveAssetId(trx, asset))
+    const matching = filterAlerts(Alert.query(trx), filters, assetId)
     const total = await matching.clone().resultSize()
     const found = await matching.orderBy(NEWEST_FIRST).limit(filters.limit).offset(filters.offset)
     return { items: found.map(alert => presentAlert(alert, baseUrl)), page: pagination(total, filters) }
   })
 }
 
-function filtered(
+function filterAlerts(
   query: QueryBuilderType<Alert>,
-  filters: Filters,
+  filters: AlertFilters,
   assetId: string | undefined,
 ): QueryBuilderType<Alert> {
   const { status, severity, event_type: kind, delivery_failed: deliveryFailed } = filters
@@ -60,10 +60,10 @@ function filtered(
 }
 
 /** How many alerts there are, by status, and by severity those that are open. */
-export async function summarize(request: Request) {
+export async function summarizeAlerts(request: Request) {
   const { companyId } = caller(request)
   const counts = await inCompany(request, trx =>
-    rows<{ status: Status; severity: Severity; failed: number; count: number }>(
+    rows<{ status: AlertStatus; severity: Severity; failed: number; count: number }>(
       trx,
       `select status, severity, count(*)::int as count, count(*) filter (where delivery_failed)::int as failed
          from alerts where company_id = ? group by status, severity`,
@@ -78,7 +78,7 @@ export async function summarize(request: Request) {
       total: sum(counts),
       open: sum(open),
       by_status: Object.fromEntries(
-        STATUSES.map(status => [status, sum(counts.filter(row => row.status === status))]),
+        ALERT_STATUSES.map(status => [status, sum(counts.filter(row => row.status === status))]),
       ),
       open_by_severity: Object.fromEntries(
         severities.map(severity => [severity, sum(open.filter(row => row.severity === severity))]),
@@ -89,14 +89,14 @@ export async function summarize(request: Request) {
 }
 
 /** One page of the moves of an alert, newest first. @throws 404 `ALERT_NOT_FOUND` */
-export async function listMoves(request: Request) {
+export async function listTransitions(request: Request) {
   const id = param(request, 'id')
   const page = queryOf<Page>(request)
   return inCompany(request, async trx => {
     if (!(await Alert.query(trx).findById(id))) throw noAlert(id)
-    const moves = AlertMove.query(trx).where({ alertId: id })
+    const moves = AlertTransition.query(trx).where({ alertId: id })
     const total = await moves.clone().resultSize()
     const found = await moves.orderBy('id', 'desc').limit(page.limit).offset(page.offset)
-    return { data: { data: found.map(presentMove), pagination: pagination(total, page) } }
+    return { data: { data: found.map(presentTransition), pagination: pagination(total, page) } }
   })
 }

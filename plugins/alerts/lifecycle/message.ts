@@ -15,7 +15,7 @@ export const ALERT_TYPES: Record<EventType, string> = {
 }
 
 /** Why an alert is over, or why it is sent again. */
-export interface Reason {
+export interface MessageReason {
   /** One short sentence. */
   reason?: string | null
   /** The alert that tells of it from now on, since it got worse. */
@@ -25,7 +25,7 @@ export interface Reason {
 }
 
 /** The addresses of an alert and of what it is about. */
-export function links(
+export function alertLinks(
   baseUrl: string,
   { id, event }: Pick<Alert, 'id' | 'event'>,
 ): { alert_url: string; asset_url: string } {
@@ -37,11 +37,11 @@ export function links(
 }
 
 /** The payload of a message about an alert as it is now, and why it is over or sent again. */
-export function payloadOf(
+export function alertPayload(
   alert: Alert,
   type: MessageType,
   baseUrl: string,
-  { reason, supersededBy, remindedAt }: Reason = {},
+  { reason, supersededBy, remindedAt }: MessageReason = {},
 ): Payload {
   const { event } = alert
   return {
@@ -64,7 +64,7 @@ export function payloadOf(
       asset: { qualified_name: event.asset.qualified_name, asset_type: event.asset.asset_type },
       details: event.details,
     },
-    links: links(baseUrl, alert),
+    links: alertLinks(baseUrl, alert),
   }
 }
 

@@ -1,19 +1,24 @@
 import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../../server/database/database.ts'
-import { startDeliveries, type Message } from '../delivery/delivery.ts'
+import { startDeliveries, type OutgoingMessage } from '../delivery/delivery.ts'
 import { isDemo } from '../demo.ts'
 import type { MessageType } from '../destinations/destination.ts'
-import { payloadOf, type Reason } from './message.ts'
+import { alertPayload, type MessageReason } from './message.ts'
 import { Alert, Destination } from '../models.ts'
-import { postpone, stopPostponed } from '../delivery/postponed.ts'
-import { notifiedOf, recipients, type Notified, type Recipient } from '../rules/recipients.ts'
-import { composed } from '../destinations/registry.ts'
+import { postponeMessages, stopPostponed } from '../delivery/postponed.ts'
+import {
+  findNotified,
+  findRecipients,
+  type NotifiedDestination,
+  type Recipient,
+} from '../rules/recipients.ts'
+import { composeBody } from '../destinations/registry.ts'
 
 /** One message to one destination, before it is composed. */
-interface Addressed {
+interface AddressedMessage {
   alert: Alert
   type: MessageType
-  reason?: Reason
+  reason?: MessageReason
   destination: Destination
   ruleIds: string[]
   /** Whether an earlier message of the alert to the destination has to end first. */
@@ -21,9 +26,9 @@ interface Addressed {
 }
 
 /** Alerts that are over, and why. */
-export interface Ended {
+export interface EndedAlerts {
   alerts: readonly Alert[]
-  reasonOf: (alert: Alert) => Reason
+  reasonOf: (alert: Alert) => MessageReason
 }
 
 /**
@@ -31,26 +36,26 @@ export interface Ended {
  * @param superseded the alerts that got worse and became some of these: a destination that is notified of the new one
  * is notified that the one before ended. Any other keeps it open until the trouble is over.
  */
-export async function notifyBegun(
+export async function notifyTriggered(
   server: Server,
   trx: Transaction,
   alerts: readonly Alert[],
-  superseded: Ended,
+  superseded: EndedAlerts,
 ): Promise<void> {
   const begun = alerts.filter(alert => !isDemo(alert))
-  const found = await recipients(trx, begun)
+  const found = await findRecipients(trx, begun)
   const all = begun.flatMap((alert, place) =>
-    (found[place] ?? []).map(recipient => ({ ...begunMessage(alert, recipient), ...recipient })),
+    (found[place] ?? []).map(recipient => ({ ...triggeredMessage(alert, recipient), ...recipient })),
   )
   const now = all.filter(({ postponedUntil }) => postponedUntil === null)
   const isNotified = new Set(now.map(({ alert, destination }) => `${alert.supersedes} ${destination.id}`))
-  const ends = await endMessages(server, trx, superseded, (id, destinationId) =>
+  const ends = await resolvedMessages(server, trx, superseded, (id, destinationId) =>
     isNotified.has(`${id} ${destinationId}`),
   )
-  await send(server, trx, [...ends, ...now])
+  await sendMessages(server, trx, [...ends, ...now])
   const held = all.filter(({ postponedUntil }) => postponedUntil !== null)
-  const messages = messagesOf(server, held)
-  await postpone(
+  const messages = composeMessages(server, held)
+  await postponeMessages(
     trx,
     held.map(({ postponedUntil }, place) => ({ message: messages[place]!, until: postponedUntil! })),
   )
@@ -64,31 +69,31 @@ export async function notifyAgain(
   server: Server,
   trx: Transaction,
   alerts: readonly Alert[],
-  reason: Reason,
+  reason: MessageReason,
 ): Promise<void> {
-  const notified = await notifiedOf(trx, alerts)
+  const notified = await findNotified(trx, alerts)
   const before = new Set(
     notified
       .filter(({ isPending, newestId, alertId }) => !isPending && newestId === alertId)
       .map(({ alertId, destinationId }) => `${alertId} ${destinationId}`),
   )
   if (before.size === 0) return
-  const found = await recipients(trx, alerts, { ignoresCooldowns: true })
+  const found = await findRecipients(trx, alerts, { ignoresCooldowns: true })
   const again = alerts.flatMap((alert, place) =>
     (found[place] ?? [])
       .filter(({ destination }) => before.has(`${alert.id} ${destination.id}`))
-      .map(recipient => ({ ...begunMessage(alert, recipient), reason })),
+      .map(recipient => ({ ...triggeredMessage(alert, recipient), reason })),
   )
-  await send(server, trx, again)
+  await sendMessages(server, trx, again)
 }
 
 /** Notifies those who were notified that alerts began that they ended. What a cooldown postponed is not sent any more. */
-export async function notifyEnded(server: Server, trx: Transaction, ended: Ended): Promise<void> {
-  await send(server, trx, await endMessages(server, trx, ended))
+export async function notifyResolved(server: Server, trx: Transaction, ended: EndedAlerts): Promise<void> {
+  await sendMessages(server, trx, await resolvedMessages(server, trx, ended))
 }
 
 /** A message that an alert began, to one who should be notified of it. */
-export function begunMessage(alert: Alert, { destination, ruleIds }: Omit<Recipient, 'postponedUntil'>) {
+export function triggeredMessage(alert: Alert, { destination, ruleIds }: Omit<Recipient, 'postponedUntil'>) {
   return { alert, type: 'alert.triggered' as const, destination, ruleIds, isWaiting: false }
 }
 
@@ -97,15 +102,15 @@ export function begunMessage(alert: Alert, { destination, ruleIds }: Omit<Recipi
  * attempt ends as `stopped`, and it can be sent again later. One that was deleted has none.
  * @param isMeant whether the end of an alert is meant for a destination
  */
-async function endMessages(
+async function resolvedMessages(
   server: Server,
   trx: Transaction,
-  { alerts, reasonOf }: Ended,
+  { alerts, reasonOf }: EndedAlerts,
   isMeant: (alertId: string, destinationId: string) => boolean = () => true,
-): Promise<Addressed[]> {
+): Promise<AddressedMessage[]> {
   const real = alerts.filter(alert => !isDemo(alert))
-  const known = await notifiedOf(trx, real)
-  const all = [...known, ...(await forgotten(server, trx, real, known))]
+  const known = await findNotified(trx, real)
+  const all = [...known, ...(await findRecipientsOfOldAlerts(server, trx, real, known))]
   await stopPostponed(
     trx,
     all.filter(({ isPostponed }) => isPostponed),
@@ -145,17 +150,17 @@ async function endMessages(
  * Who should have been notified of alerts that are older than the record of what was sent, by the rules of now: an
  * incident that stays open for ever is worse than the end of one that nothing was sent of.
  */
-async function forgotten(
+async function findRecipientsOfOldAlerts(
   server: Server,
   trx: Transaction,
   alerts: readonly Alert[],
-  known: readonly Notified[],
-): Promise<Notified[]> {
+  known: readonly NotifiedDestination[],
+): Promise<NotifiedDestination[]> {
   const kept = Date.now() - server.config.retentionAlertsDays * DAY_MS
   const old = alerts.filter(
     ({ id, createdAt }) => createdAt.getTime() < kept && !known.some(({ newestId }) => newestId === id),
   )
-  const found = await recipients(trx, old, { ignoresCooldowns: true })
+  const found = await findRecipients(trx, old, { ignoresCooldowns: true })
   return old.flatMap(({ id }, place) =>
     found[place]!.map(({ destination, ruleIds }) => ({
       newestId: id,
@@ -172,19 +177,23 @@ async function forgotten(
 const DAY_MS = 86_400_000
 
 /** Composes messages and starts their deliveries. */
-export async function send(server: Server, trx: Transaction, addressed: readonly Addressed[]): Promise<void> {
-  if (addressed.length > 0) await startDeliveries(server, trx, messagesOf(server, addressed))
+export async function sendMessages(
+  server: Server,
+  trx: Transaction,
+  addressed: readonly AddressedMessage[],
+): Promise<void> {
+  if (addressed.length > 0) await startDeliveries(server, trx, composeMessages(server, addressed))
 }
 
 /** Messages with their bodies, each made once for all destinations of a type. */
-function messagesOf(server: Server, addressed: readonly Addressed[]): Message[] {
+function composeMessages(server: Server, addressed: readonly AddressedMessage[]): OutgoingMessage[] {
   const bodies = new Map<string, string>()
   return addressed.map(({ alert, type, reason, destination, ruleIds, isWaiting }) => {
     const { id: destinationId, destinationType } = destination
     const key = `${type} ${alert.id} ${destinationType}`
     const body =
       bodies.get(key) ??
-      composed(server, destinationType, payloadOf(alert, type, server.config.baseUrl, reason))
+      composeBody(server, destinationType, alertPayload(alert, type, server.config.baseUrl, reason))
     bodies.set(key, body)
     const isFailing = destination.failingSince !== null
     return { alertId: alert.id, destinationId, ruleIds, eventType: type, body, isFailing, isWaiting }

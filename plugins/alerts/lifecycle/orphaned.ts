@@ -1,8 +1,8 @@
 import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../../../server/database/database.ts'
-import type { Unwatched } from '../api.ts'
-import { Alert, ONGOING } from '../models.ts'
-import { closeOngoing } from './resolve.ts'
+import type { OrphanedAlerts } from '../api.ts'
+import { Alert, IS_ONGOING } from '../models.ts'
+import { resolveOngoing } from './resolve.ts'
 
 /** What the history of an alert says when nobody looks any more at what it spoke of. */
 const REASON = 'It is no longer watched'
@@ -11,8 +11,12 @@ const REASON = 'It is no longer watched'
  * Resolves the open alerts of what is no longer watched, and sends `alert.resolved` for each. Dismissals end with it.
  * @returns how many were open
  */
-export async function unwatch(server: Server, trx: Transaction, what: Unwatched): Promise<number> {
-  const ongoing = Alert.query(trx).select('id', 'status').whereRaw(ONGOING)
+export async function resolveOrphaned(
+  server: Server,
+  trx: Transaction,
+  what: OrphanedAlerts,
+): Promise<number> {
+  const ongoing = Alert.query(trx).select('id', 'status').whereRaw(IS_ONGOING)
   if ('causes' in what) {
     if (what.causes.length === 0) return 0
     void ongoing.where({ kind: what.type }).whereRaw('cause = any(cast(? as text[]))', [[...what.causes]])
@@ -24,5 +28,5 @@ export async function unwatch(server: Server, trx: Transaction, what: Unwatched)
   }
   // In the order in which raising locks them.
   const held = await ongoing.orderByRaw('kind collate "C", cause collate "C"').forUpdate()
-  return closeOngoing(server, trx, held, REASON)
+  return resolveOngoing(server, trx, held, REASON)
 }

@@ -1,6 +1,6 @@
-import type { Traffic } from '../delivery/delivery-lists.ts'
-import { ALERT_TYPES, links } from './message.ts'
-import type { Alert, AlertMove, AlertRule, Delivery, DeliveryAttempt, Destination } from '../models.ts'
+import type { DestinationTraffic } from '../delivery/delivery-lists.ts'
+import { ALERT_TYPES, alertLinks } from './message.ts'
+import type { Alert, AlertTransition, AlertRule, Delivery, DeliveryAttempt, Destination } from '../models.ts'
 
 /** An alert as the API shows it. */
 export function presentAlert(alert: Alert, baseUrl: string): object {
@@ -26,12 +26,12 @@ export function presentAlert(alert: Alert, baseUrl: string): object {
     last_seen_at: alert.lastSeenAt,
     snoozed_until: alert.snoozedUntil,
     resolved_at: alert.resolvedAt,
-    links: links(baseUrl, alert),
+    links: alertLinks(baseUrl, alert),
   }
 }
 
 /** A move of an alert as the API shows it. */
-export function presentMove(move: AlertMove): object {
+export function presentTransition(move: AlertTransition): object {
   return {
     from_status: move.fromStatus,
     to_status: move.toStatus,
@@ -62,7 +62,10 @@ export function presentRule(rule: AlertRule): object {
 }
 
 /** A destination as the API shows it, placeholders in the places of its secrets. */
-export function presentDestination(destination: Destination, { lastDelivery, counts }: Traffic): object {
+export function presentDestination(
+  destination: Destination,
+  { lastDelivery, counts }: DestinationTraffic,
+): object {
   return {
     id: destination.id,
     name: destination.name,

@@ -3,33 +3,33 @@ import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { companyOf, insertAll, rows, type Transaction } from '../../../server/database/database.ts'
 import { storable, storableJson } from '../../../server/database/storable.ts'
-import { SEVERITIES, type AlertsApi, type Event, type EventType, type Severity } from '../api.ts'
-import type { AssetLookUp, Learn, Raised } from '../api.ts'
-import { Alert, AlertMove, ONGOING, type Status, type StoredEvent } from '../models.ts'
-import { endDismissals, isOpen, markResolved, resolveAll, type Closing } from './resolve.ts'
+import { SEVERITIES, type AlertsApi, type AlertEvent, type EventType, type Severity } from '../api.ts'
+import type { AssetLookup, LearnExpected, RaiseResult } from '../api.ts'
+import { Alert, AlertTransition, IS_ONGOING, type AlertStatus, type StoredEvent } from '../models.ts'
+import { endDismissals, isOpen, markResolved, resolveCauses, type Resolution } from './resolve.ts'
 import { forgetAssets } from '../rules/rules.ts'
-import { notifyBegun, type Ended } from './notify.ts'
-import { unwatch } from './orphaned.ts'
+import { notifyTriggered, type EndedAlerts } from './notify.ts'
+import { resolveOrphaned } from './orphaned.ts'
 
 /** `server.plugins.alerts` of a server. */
 export function makeAlertsApi(server: Server): AlertsApi {
-  const learners = new Map<EventType, Learn>()
-  let assets: AssetLookUp | undefined
+  const learners = new Map<EventType, LearnExpected>()
+  let assets: AssetLookup | undefined
   return {
     async raise(trx, event) {
       const [raised] = await raiseAll(server, trx, [event])
       return raised!
     },
     raiseAll: (trx, events) => raiseAll(server, trx, events),
-    resolve: async (trx, type, cause) => (await resolveAll(server, trx, type, [cause])) > 0,
-    resolveAll: (trx, type, causes, reason) => resolveAll(server, trx, type, causes, reason),
-    unwatch: (trx, what) => unwatch(server, trx, what),
+    resolve: async (trx, type, cause) => (await resolveCauses(server, trx, type, [cause])) > 0,
+    resolveAll: (trx, type, causes, reason) => resolveCauses(server, trx, type, causes, reason),
+    resolveOrphaned: (trx, what) => resolveOrphaned(server, trx, what),
     forgetAssets,
     onExpected: (type, learn) => void learners.set(type, learn),
-    assetsFrom: lookUp => void (assets = lookUp),
-    knownAssets: async (trx, ids) => (await assets?.known(trx, ids)) ?? [],
-    assetIdOf: async (trx, asset) => (await assets?.idOf(trx, asset)) ?? asset,
-    expected: async (trx, { id, kind, cause, actor }) =>
+    setAssetLookup: lookUp => void (assets = lookUp),
+    filterKnownAssets: async (trx, ids) => (await assets?.filterKnown(trx, ids)) ?? [],
+    resolveAssetId: async (trx, asset) => (await assets?.resolveId(trx, asset)) ?? asset,
+    learnExpected: async (trx, { id, kind, cause, actor }) =>
       (await learners.get(kind)?.(trx, { id, cause, actor })) ?? false,
   }
 }
@@ -37,29 +37,33 @@ export function makeAlertsApi(server: Server): AlertsApi {
 const isWorse = (one: Severity, other: Severity) => SEVERITIES.indexOf(one) > SEVERITIES.indexOf(other)
 
 /** An event with the id of the alert that is opened if none of its cause is open. */
-interface Numbered {
+interface NumberedEvent {
   id: string
-  event: Event
+  event: AlertEvent
   /** The alert that this one replaces because it got worse. */
   supersedes?: string
 }
 
 /** The alert of an event: opened for it, or ongoing before. */
-interface Kept {
+interface StoredAlert {
   id: string
   kind: EventType
   cause: string
   severity: Severity
-  status: Status
+  status: AlertStatus
   isNew: boolean
 }
 
-async function raiseAll(server: Server, trx: Transaction, events: readonly Event[]): Promise<Raised[]> {
+async function raiseAll(
+  server: Server,
+  trx: Transaction,
+  events: readonly AlertEvent[],
+): Promise<RaiseResult[]> {
   const numbered = events.map(event => ({ id: v7(), event }))
-  const kept = await store(trx, numbered)
+  const kept = await storeAlerts(trx, numbered)
   const worse = numbered.filter(({ event }) => gotWorse(kept.get(keyOf(event)), event))
   const stale = numbered.filter(item => !worse.includes(item) && isStale(kept.get(keyOf(item.event))))
-  const superseded = await supersede(trx, worse, kept)
+  const superseded = await supersedeAlerts(trx, worse, kept)
   await endDismissals(
     trx,
     stale.map(({ event }) => kept.get(keyOf(event))!),
@@ -68,14 +72,14 @@ async function raiseAll(server: Server, trx: Transaction, events: readonly Event
     ...worse.map(item => ({ ...item, supersedes: kept.get(keyOf(item.event))?.id })),
     ...stale,
   ]
-  for (const [key, alert] of await store(trx, successors)) kept.set(key, alert)
+  for (const [key, alert] of await storeAlerts(trx, successors)) kept.set(key, alert)
   const raised = events.map(event => kept.get(keyOf(event))!)
   const fresh = raised.filter(({ isNew }) => isNew)
-  await announce(server, trx, fresh, superseded)
+  await announceAlerts(server, trx, fresh, superseded)
   return raised.map(({ id, isNew }) => ({ alertId: id, isNew }))
 }
 
-function keyOf({ type, cause }: Pick<Event, 'type' | 'cause'>): string {
+function keyOf({ type, cause }: Pick<AlertEvent, 'type' | 'cause'>): string {
   return `${type} ${cause}`
 }
 
@@ -85,14 +89,17 @@ function keyOf({ type, cause }: Pick<Event, 'type' | 'cause'>): string {
  * there or not, so that no two transactions wait for each other.
  * @returns the alerts by the keys of their events
  */
-async function store(trx: Transaction, numbered: readonly Numbered[]): Promise<Map<string, Kept>> {
+async function storeAlerts(
+  trx: Transaction,
+  numbered: readonly NumberedEvent[],
+): Promise<Map<string, StoredAlert>> {
   const ordered = numbered
     .map(item => ({ ...item, place: Buffer.from(keyOf(item.event)) }))
     .sort((a, b) => Buffer.compare(a.place, b.place))
   for (const [at, { event, place }] of ordered.entries())
     assert(!ordered[at + 1]?.place.equals(place), `Two events of ${keyOf(event)} are raised in one call`)
   const kept = await insertAll(ordered, chunk =>
-    rows<Kept>(
+    rows<StoredAlert>(
       trx,
       `insert into alerts
          (id, company_id, source_id, asset_id, kind, cause, severity, status, rule_name, title, event, context_data,
@@ -107,23 +114,23 @@ async function store(trx: Transaction, numbered: readonly Numbered[]): Promise<M
            as raised (id, source_id, asset_id, kind, cause, severity, status, rule_name, title, event, context_data,
                       supersedes, place)
         order by place
-       on conflict (company_id, kind, cause) where ${ONGOING}
+       on conflict (company_id, kind, cause) where ${IS_ONGOING}
        do update set
-         occurrences = alerts.occurrences + case when ${WORSE} then 0 else 1 end,
-         last_seen_at = case when ${WORSE} then alerts.last_seen_at else now() end
+         occurrences = alerts.occurrences + case when ${IS_WORSE} then 0 else 1 end,
+         last_seen_at = case when ${IS_WORSE} then alerts.last_seen_at else now() end
        returning id, kind, cause, severity, status, xmax = 0 as is_new`,
-      { companyId: companyOf(trx), order: SEVERITIES, ...columns(chunk) },
+      { companyId: companyOf(trx), order: SEVERITIES, ...eventColumns(chunk) },
     ),
   )
   return new Map(kept.map(alert => [keyOf({ type: alert.kind, cause: alert.cause }), alert]))
 }
 
 /** `isWorse` of a repeat and the alert that is ongoing. */
-const WORSE = `array_position(cast(:order as text[]), excluded.severity) > array_position(cast(:order as text[]), alerts.severity)`
+const IS_WORSE = `array_position(cast(:order as text[]), excluded.severity) > array_position(cast(:order as text[]), alerts.severity)`
 
 /** What is stored of events, a list a column. They may quote data, which holds any character. */
-function columns(numbered: readonly Numbered[]): Record<string, unknown[]> {
-  const list = (of: (item: Numbered) => unknown) => numbered.map(of)
+function eventColumns(numbered: readonly NumberedEvent[]): Record<string, unknown[]> {
+  const list = (of: (item: NumberedEvent) => unknown) => numbered.map(of)
   return {
     ids: list(({ id }) => id),
     sourceIds: list(({ event }) => event.sourceId),
@@ -140,7 +147,7 @@ function columns(numbered: readonly Numbered[]): Record<string, unknown[]> {
   }
 }
 
-function storedEvent(event: Event): StoredEvent {
+function storedEvent(event: AlertEvent): StoredEvent {
   const { asset } = event
   return {
     type: event.type,
@@ -155,12 +162,12 @@ function storedEvent(event: Event): StoredEvent {
   }
 }
 
-function gotWorse(kept: Kept | undefined, event: Event): boolean {
+function gotWorse(kept: StoredAlert | undefined, event: AlertEvent): boolean {
   return kept !== undefined && !kept.isNew && isWorse(event.severity, kept.severity)
 }
 
 /** Whether an alert counts as ongoing only because the version before resolved it and left `dismissal_lasts` set. */
-function isStale(kept: Kept | undefined): boolean {
+function isStale(kept: StoredAlert | undefined): boolean {
   return kept !== undefined && !kept.isNew && kept.status === 'resolved'
 }
 
@@ -169,11 +176,11 @@ function isStale(kept: Kept | undefined): boolean {
  * take a second message with the same alert id for a duplicate.
  * @returns those that were open; the dismissal of the others is over
  */
-async function supersede(
+async function supersedeAlerts(
   trx: Transaction,
-  worse: readonly Numbered[],
-  kept: ReadonlyMap<string, Kept>,
-): Promise<Ended> {
+  worse: readonly NumberedEvent[],
+  kept: ReadonlyMap<string, StoredAlert>,
+): Promise<EndedAlerts> {
   const superseded = worse.map(({ id, event }) => ({
     ...kept.get(keyOf(event))!,
     supersededBy: id,
@@ -185,7 +192,7 @@ async function supersede(
   )
   const open = superseded.filter(isOpen)
   const closings = new Map(
-    open.map(({ id, to, supersededBy }): [string, Closing] => [
+    open.map(({ id, to, supersededBy }): [string, Resolution] => [
       id,
       { actor: 'system', reason: `It got worse: ${to}`, supersededBy },
     ]),
@@ -195,11 +202,11 @@ async function supersede(
 }
 
 /** Records that alerts were opened, and notifies those concerned. */
-async function announce(
+async function announceAlerts(
   server: Server,
   trx: Transaction,
-  fresh: readonly Kept[],
-  superseded: Ended,
+  fresh: readonly StoredAlert[],
+  superseded: EndedAlerts,
 ): Promise<void> {
   if (fresh.length === 0) return
   const moves = fresh.map(({ id, status }) => ({
@@ -208,9 +215,9 @@ async function announce(
     toStatus: status,
     actor: 'system',
   }))
-  await insertAll(moves, chunk => AlertMove.query(trx).insert(chunk))
+  await insertAll(moves, chunk => AlertTransition.query(trx).insert(chunk))
   const alerts = await Alert.query(trx)
     .whereRaw('id = any(cast(? as uuid[]))', [fresh.map(({ id }) => id)])
     .orderBy('id')
-  await notifyBegun(server, trx, alerts, superseded)
+  await notifyTriggered(server, trx, alerts, superseded)
 }

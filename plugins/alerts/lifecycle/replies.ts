@@ -10,13 +10,13 @@ import {
 } from '../../../server/http/envelopes.ts'
 import { EVENT_TYPES, SEVERITIES } from '../api.ts'
 import { ALERT_TYPES } from './message.ts'
-import { STATUSES } from '../models.ts'
+import { ALERT_STATUSES } from '../models.ts'
 
 const { id, text, time, count, flag } = held
 const object = Joi.object().unknown()
 const eventType = Joi.string().valid(...EVENT_TYPES)
 const severity = Joi.string().valid(...SEVERITIES)
-const status = Joi.string().valid(...STATUSES)
+const status = Joi.string().valid(...ALERT_STATUSES)
 const list = (item: Joi.Schema) => Joi.array().items(item)
 const each = (names: readonly string[], field: Joi.Schema) =>
   record(Object.fromEntries(names.map(name => [name, field])))
@@ -81,7 +81,7 @@ const move = record({
 const summary = record({
   total: count.example(12),
   open: count.description('Those that are not over.').example(3),
-  by_status: each(STATUSES, count),
+  by_status: each(ALERT_STATUSES, count),
   open_by_severity: each(SEVERITIES, count),
   delivery_failed: count.example(0),
 })

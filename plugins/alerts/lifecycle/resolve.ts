@@ -2,24 +2,24 @@ import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { insertAll, type Transaction } from '../../../server/database/database.ts'
 import type { EventType } from '../api.ts'
-import type { Reason } from './message.ts'
-import { Alert, AlertMove, ONGOING } from '../models.ts'
-import { notifyEnded } from './notify.ts'
+import type { MessageReason } from './message.ts'
+import { Alert, AlertTransition, IS_ONGOING } from '../models.ts'
+import { notifyResolved } from './notify.ts'
 
 /** Why an alert is resolved, and by whom: `system`, `user:<id>` or `key:<id>`. */
-export interface Closing extends Reason {
+export interface Resolution extends MessageReason {
   actor: string
   reason: string | null
 }
 
 /** An alert whose row the caller holds. */
-type Held = Pick<Alert, 'id' | 'status'>
+type LockedAlert = Pick<Alert, 'id' | 'status'>
 
 /**
  * Resolves the open alerts of some causes and sends `alert.resolved` for each. Dismissals of these causes end.
  * @returns how many were open
  */
-export async function resolveAll(
+export async function resolveCauses(
   server: Server,
   trx: Transaction,
   type: EventType,
@@ -31,18 +31,18 @@ export async function resolveAll(
     .select('id', 'status')
     .where({ kind: type })
     .whereRaw('cause = any(cast(? as text[]))', [[...causes]])
-    .whereRaw(ONGOING)
+    .whereRaw(IS_ONGOING)
     // In the order in which raising locks them.
     .orderByRaw('cause collate "C"')
     .forUpdate()
-  return closeOngoing(server, trx, ongoing, reason)
+  return resolveOngoing(server, trx, ongoing, reason)
 }
 
 /** Resolves ongoing alerts whose rows the caller holds, and ends dismissals. @returns how many were open */
-export async function closeOngoing(
+export async function resolveOngoing(
   server: Server,
   trx: Transaction,
-  ongoing: readonly Held[],
+  ongoing: readonly LockedAlert[],
   reason: string,
 ): Promise<number> {
   await endDismissals(
@@ -50,7 +50,7 @@ export async function closeOngoing(
     ongoing.filter(alert => !isOpen(alert)),
   )
   const open = ongoing.filter(isOpen)
-  await close(server, trx, open, () => ({ actor: 'system', reason }))
+  await resolveAlerts(server, trx, open, () => ({ actor: 'system', reason }))
   return open.length
 }
 
@@ -63,7 +63,7 @@ export function isOpen({ status }: Pick<Alert, 'status'>): boolean {
 }
 
 /** Ends dismissals that last: the next failure opens a new alert. */
-export async function endDismissals(trx: Transaction, closed: readonly Held[]): Promise<void> {
+export async function endDismissals(trx: Transaction, closed: readonly LockedAlert[]): Promise<void> {
   if (closed.length === 0) return
   await Alert.query(trx)
     .whereRaw('id = any(cast(? as uuid[]))', [closed.map(({ id }) => id)])
@@ -75,24 +75,24 @@ export async function endDismissals(trx: Transaction, closed: readonly Held[]): 
  * began.
  * @returns them as they are then
  */
-export async function close<Each extends Held>(
+export async function resolveAlerts<Each extends LockedAlert>(
   server: Server,
   trx: Transaction,
   alerts: readonly Each[],
-  closingOf: (alert: Each) => Closing,
+  closingOf: (alert: Each) => Resolution,
 ): Promise<Alert[]> {
   const closings = new Map(alerts.map(alert => [alert.id, closingOf(alert)]))
   const reasonOf = ({ id }: Pick<Alert, 'id'>) => closings.get(id)!
   const resolved = await markResolved(trx, alerts, reasonOf)
-  await notifyEnded(server, trx, { alerts: resolved, reasonOf })
+  await notifyResolved(server, trx, { alerts: resolved, reasonOf })
   return resolved
 }
 
 /** The same without a message. */
 export async function markResolved(
   trx: Transaction,
-  alerts: readonly Held[],
-  closingOf: (alert: Held) => Closing,
+  alerts: readonly LockedAlert[],
+  closingOf: (alert: LockedAlert) => Resolution,
 ): Promise<Alert[]> {
   if (alerts.length === 0) return []
   const ids = alerts.map(({ id }) => id)
@@ -110,6 +110,6 @@ export async function markResolved(
     const { actor, reason } = closingOf(alert)
     return { alertId: alert.id, fromStatus: alert.status, toStatus: 'resolved' as const, actor, reason }
   })
-  await insertAll(moves, chunk => AlertMove.query(trx).insert(chunk))
+  await insertAll(moves, chunk => AlertTransition.query(trx).insert(chunk))
   return resolved
 }

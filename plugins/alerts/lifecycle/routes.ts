@@ -2,13 +2,13 @@ import type { ServerRoute } from '@hapi/hapi'
 import { access, actorOf, caller, inCompany } from '../../../server/http/access.ts'
 import { auditRequest } from '../../../server/http/audit.ts'
 import { param } from '../../../server/http/input.ts'
-import { listAlerts, listMoves, summarize } from './lists.ts'
+import { listAlerts, listTransitions, summarizeAlerts } from './lists.ts'
 import { Alert } from '../models.ts'
-import { moveAlert, noAlert, type Move } from './transitions.ts'
+import { transitionAlert, noAlert, type TransitionRequest } from './transitions.ts'
 import { presentAlert } from './present.ts'
 import { replies } from './replies.ts'
 import { schemas } from '../schemas.ts'
-import { trends } from './trends.ts'
+import { showTrends } from './trends.ts'
 
 const tags = ['api', 'alerts']
 
@@ -54,7 +54,7 @@ export const alertRoutes: ServerRoute[] = [
       validate: { query: schemas.none },
       response: replies.summary,
     },
-    handler: summarize,
+    handler: summarizeAlerts,
   },
   {
     method: 'GET',
@@ -71,7 +71,7 @@ export const alertRoutes: ServerRoute[] = [
       validate: { query: schemas.trends },
       response: replies.trends,
     },
-    handler: trends,
+    handler: showTrends,
   },
   {
     method: 'GET',
@@ -100,19 +100,24 @@ export const alertRoutes: ServerRoute[] = [
       validate: { params: schemas.idParams, query: schemas.page },
       response: replies.moves,
     },
-    handler: listMoves,
+    handler: listTransitions,
   },
-  move('acknowledge', 'acknowledged', 'Take an alert on'),
-  move('resolve', 'resolved', 'Resolve an alert'),
-  move(
+  transitionRoute('acknowledge', 'acknowledged', 'Take an alert on'),
+  transitionRoute('resolve', 'resolved', 'Resolve an alert'),
+  transitionRoute(
     'dismiss',
     'dismissed',
     'Dismiss an alert; with the reason "expected", the values it spoke of become part of what is expected',
   ),
-  move('snooze', 'snoozed', 'Silence an alert for a while', schemas.snooze),
+  transitionRoute('snooze', 'snoozed', 'Silence an alert for a while', schemas.snooze),
 ]
 
-function move(verb: string, to: Move['to'], description: string, payload = schemas.move): ServerRoute {
+function transitionRoute(
+  verb: string,
+  to: TransitionRequest['to'],
+  description: string,
+  payload = schemas.move,
+): ServerRoute {
   return {
     method: 'POST',
     path: `/api/v1/sdk/alerts/{id}/${verb}`,
@@ -135,7 +140,7 @@ function move(verb: string, to: Move['to'], description: string, payload = schem
       const until = body.snoozed_until ?? new Date(Date.now() + (body.duration_minutes ?? 0) * 60_000)
       const asked = { to, actor: actorOf(who), reason: body.reason ?? null, until }
       const alert = await server.db.company(who.companyId, async trx => {
-        const moved = await moveAlert(server, trx, id, asked)
+        const moved = await transitionAlert(server, trx, id, asked)
         await auditRequest(request, trx, { action: `alert.${to}`, target: { type: 'alert', id } })
         return moved
       })

@@ -4,13 +4,13 @@ import { apiError } from '../../../server/http/errors.ts'
 import { insertAll, type Transaction } from '../../../server/database/database.ts'
 import type { EventType } from '../api.ts'
 import { isDemo } from '../demo.ts'
-import { Alert, AlertMove, type Status } from '../models.ts'
-import { close } from './resolve.ts'
+import { Alert, AlertTransition, type AlertStatus } from '../models.ts'
+import { resolveAlerts } from './resolve.ts'
 import { sweepCompanies, type SweepContext } from '../delivery/sweep-companies.ts'
-import { notifyAgain, notifyEnded } from './notify.ts'
+import { notifyAgain, notifyResolved } from './notify.ts'
 
 /** Where each status leads; what leads nowhere is final. */
-const MOVES: Record<Status, readonly Status[]> = {
+const TRANSITIONS: Record<AlertStatus, readonly AlertStatus[]> = {
   triggered: ['acknowledged', 'snoozed', 'resolved', 'dismissed'],
   acknowledged: ['snoozed', 'resolved', 'dismissed'],
   snoozed: ['triggered', 'acknowledged', 'snoozed', 'resolved', 'dismissed'],
@@ -19,7 +19,7 @@ const MOVES: Record<Status, readonly Status[]> = {
 }
 
 /** A move that someone asks for. */
-export interface Move {
+export interface TransitionRequest {
   to: 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed'
   actor: string
   reason: string | null
@@ -28,7 +28,7 @@ export interface Move {
 }
 
 /** The reason of a dismissal that makes what the alert spoke of part of what is expected. */
-const EXPECTED = 'expected'
+const EXPECTED_REASON = 'expected'
 
 /**
  * Types that each check raises again as long as it fails: a dismissal lasts until one recovers. The others are raised
@@ -43,19 +43,24 @@ const RECHECKED: readonly EventType[] = [
 ]
 
 /** Moves an alert. @throws 404 `ALERT_NOT_FOUND`, 409 `CONFLICT` when its status does not lead there */
-export async function moveAlert(server: Server, trx: Transaction, id: string, move: Move): Promise<Alert> {
+export async function transitionAlert(
+  server: Server,
+  trx: Transaction,
+  id: string,
+  move: TransitionRequest,
+): Promise<Alert> {
   const { to, actor, reason } = move
   let isLearned = false
-  if (to === 'dismissed' && reason?.toLowerCase() === EXPECTED) {
+  if (to === 'dismissed' && reason?.toLowerCase() === EXPECTED_REASON) {
     const known = await Alert.query(trx).findById(id)
     if (known) {
       const { kind, cause } = known
-      isLearned = await server.plugins.alerts.expected(trx, { id, kind, cause, actor })
+      isLearned = await server.plugins.alerts.learnExpected(trx, { id, kind, cause, actor })
     }
   }
   const alert = await Alert.query(trx).findById(id).forUpdate()
   if (!alert) throw noAlert(id)
-  const open = MOVES[alert.status]
+  const open = TRANSITIONS[alert.status]
   if (!open.includes(to)) {
     const message =
       open.length === 0
@@ -64,7 +69,7 @@ export async function moveAlert(server: Server, trx: Transaction, id: string, mo
     throw apiError('CONFLICT', message, { status: alert.status, requested: to })
   }
   if (to === 'resolved') {
-    const [resolved] = await close(server, trx, [alert], () => ({ actor, reason }))
+    const [resolved] = await resolveAlerts(server, trx, [alert], () => ({ actor, reason }))
     return resolved ?? alert
   }
   const snoozedUntil = to === 'snoozed' ? (move.until ?? null) : null
@@ -81,15 +86,15 @@ export async function moveAlert(server: Server, trx: Transaction, id: string, mo
     })
     .returning('*')
   const change = { alertId: id, fromStatus: alert.status, toStatus: to, actor, reason, snoozedUntil }
-  await AlertMove.query(trx).insert(change)
+  await AlertTransition.query(trx).insert(change)
   if (moved && to === 'dismissed')
-    await notifyEnded(server, trx, { alerts: [moved], reasonOf: () => ({ reason }) })
+    await notifyResolved(server, trx, { alerts: [moved], reasonOf: () => ({ reason }) })
   return moved ?? alert
 }
 
 /** Most alerts that one sweep wakes. */
 const MAX_WOKEN = 1_000
-const SNOOZE_OVER = 'The snooze is over'
+const SNOOZE_OVER_REASON = 'The snooze is over'
 
 /**
  * Brings alerts whose snooze is over back to `triggered`, in all companies, and notifies again those who were notified of
@@ -104,11 +109,11 @@ export async function wakeSnoozed({ server, log }: SweepContext): Promise<number
   )
   return sweepCompanies(log, 'wake snoozed alerts', over, (companyId, those) => {
     const ids = those.map(({ id }) => id)
-    return server.db.company(companyId, trx => wake(server, trx, ids))
+    return server.db.company(companyId, trx => wakeAlerts(server, trx, ids))
   })
 }
 
-async function wake(server: Server, trx: Transaction, ids: readonly string[]): Promise<number> {
+async function wakeAlerts(server: Server, trx: Transaction, ids: readonly string[]): Promise<number> {
   const held = await Alert.query(trx)
     .select('id')
     .whereRaw('id = any(cast(? as uuid[]))', [[...ids]])
@@ -126,11 +131,11 @@ async function wake(server: Server, trx: Transaction, ids: readonly string[]): P
     alertId: id,
     fromStatus: 'snoozed' as const,
     toStatus: 'triggered' as const,
-    reason: SNOOZE_OVER,
+    reason: SNOOZE_OVER_REASON,
     actor: 'system',
   }))
-  await insertAll(moves, chunk => AlertMove.query(trx).insert(chunk))
-  await notifyAgain(server, trx, woken, { reason: SNOOZE_OVER, remindedAt: new Date() })
+  await insertAll(moves, chunk => AlertTransition.query(trx).insert(chunk))
+  await notifyAgain(server, trx, woken, { reason: SNOOZE_OVER_REASON, remindedAt: new Date() })
   return woken.length
 }
 

@@ -16,7 +16,7 @@ interface TrendsQuery {
 }
 
 /** What all statements are bound to. */
-interface Span {
+interface TrendPeriod {
   companyId: string
   assetId: string | null
   /** The first moment of each day, and that of the day after the last. */
@@ -26,7 +26,7 @@ interface Span {
 }
 
 /** Alerts that were opened, or closed, on a day. */
-interface Tally {
+interface TrendCount {
   /** Counted from 1. */
   day: number
   what: 'opened' | 'resolved' | 'dismissed'
@@ -38,7 +38,7 @@ interface Tally {
 }
 
 /** How many assets and rules are named. */
-const NOISIEST = 10
+const MAX_NOISIEST = 10
 
 /** Which alerts count: news, which is over as it comes, is no trouble, and neither is what is only looked at. */
 const COUNTED = `a.company_id = :companyId and a.kind <> 'discovery_complete' and ${NOT_DEMO}
@@ -46,7 +46,7 @@ const COUNTED = `a.company_id = :companyId and a.kind <> 'discovery_complete' an
 const OPENED = `${COUNTED} and a.created_at >= :since and a.created_at < :until`
 
 /** How alerts came and went, day by day, how long people took, and what is noisiest: in four statements. */
-export async function trends(request: Request) {
+export async function showTrends(request: Request) {
   const asked = queryOf<TrendsQuery>(request)
   const zone = asked.timezone ?? request.server.config.timezone
   const first = DateTime.now()
@@ -57,25 +57,25 @@ export async function trends(request: Request) {
   const midnights = dates.map(date => date.toJSDate())
   return inCompany(request, async trx => {
     const { asset_id: given } = asked
-    const asset = given && (await request.server.plugins.alerts.assetIdOf(trx, given))
-    const span: Span = {
+    const asset = given && (await request.server.plugins.alerts.resolveAssetId(trx, given))
+    const span: TrendPeriod = {
       companyId: companyOf(trx),
       assetId: asset ?? null,
       midnights,
       since: midnights[0]!,
       until: midnights.at(-1)!,
     }
-    const tallies = await tally(trx, span)
+    const tallies = await countByDay(trx, span)
     return {
       data: {
         since: span.since,
         until: span.until,
         timezone: zone,
-        ...counts(tallies),
+        ...sumByOutcome(tallies),
         mean_minutes_to_acknowledge: await minutesToAcknowledge(trx, span),
-        mean_minutes_to_resolve: mean(tallies.filter(({ what }) => what === 'resolved')),
-        by_severity: by(SEVERITIES, tallies, ({ severity }) => severity),
-        by_event_type: by(
+        mean_minutes_to_resolve: meanMinutes(tallies.filter(({ what }) => what === 'resolved')),
+        by_severity: countsByKey(SEVERITIES, tallies, ({ severity }) => severity),
+        by_event_type: countsByKey(
           EVENT_TYPES.filter(type => type !== 'discovery_complete'),
           tallies,
           ({ kind }) => kind,
@@ -84,8 +84,8 @@ export async function trends(request: Request) {
           const own = tallies.filter(({ day }) => day === place + 1)
           return {
             date: date.toISODate(),
-            ...counts(own),
-            opened_by_severity: opened(SEVERITIES, own, ({ severity }) => severity),
+            ...sumByOutcome(own),
+            opened_by_severity: openedByKey(SEVERITIES, own, ({ severity }) => severity),
           }
         }),
         noisiest_assets: await noisiestAssets(trx, span),
@@ -95,9 +95,9 @@ export async function trends(request: Request) {
   })
 }
 
-async function tally(trx: Transaction, span: Span): Promise<Tally[]> {
+async function countByDay(trx: Transaction, span: TrendPeriod): Promise<TrendCount[]> {
   const day = (column: string) => `width_bucket(${column}, cast(:midnights as timestamptz[]))`
-  return rows<Tally>(
+  return rows<TrendCount>(
     trx,
     `select day, what, severity, kind, count(*)::int as count, sum(minutes)::float as minutes
        from (
@@ -112,7 +112,7 @@ async function tally(trx: Transaction, span: Span): Promise<Tally[]> {
 }
 
 /** Of the alerts that were first acknowledged within the span. */
-async function minutesToAcknowledge(trx: Transaction, span: Span): Promise<number | null> {
+async function minutesToAcknowledge(trx: Transaction, span: TrendPeriod): Promise<number | null> {
   const [found] = await rows<{ minutes: number | null }>(
     trx,
     `select avg(extract(epoch from m.at - a.created_at) / 60)::float as minutes
@@ -125,11 +125,11 @@ async function minutesToAcknowledge(trx: Transaction, span: Span): Promise<numbe
              and earlier.to_status = 'acknowledged')`,
     { ...span },
   )
-  return rounded(found?.minutes)
+  return roundToTenths(found?.minutes)
 }
 
 /** The assets of which most alerts were opened, by the name that the newest alert has for each. */
-async function noisiestAssets(trx: Transaction, span: Span): Promise<object[]> {
+async function noisiestAssets(trx: Transaction, span: TrendPeriod): Promise<object[]> {
   const found = await rows<{ asset: Record<string, unknown>; alerts: number; occurrences: number }>(
     trx,
     `select event -> 'asset' as asset, noisy.alerts, noisy.occurrences
@@ -141,7 +141,7 @@ async function noisiestAssets(trx: Transaction, span: Span): Promise<object[]> {
         select a.event from alerts a
          where a.company_id = :companyId and a.asset_id = noisy.asset_id and a.created_at = noisy.last_at limit 1) newest
       order by noisy.alerts desc, noisy.occurrences desc, noisy.asset_id`,
-    { ...span, most: NOISIEST },
+    { ...span, most: MAX_NOISIEST },
   )
   return found.map(({ asset, ...counted }) => {
     const { id, qualified_name, asset_type } = asset
@@ -150,14 +150,14 @@ async function noisiestAssets(trx: Transaction, span: Span): Promise<object[]> {
 }
 
 /** The rules, metrics and schedules that opened most alerts. */
-async function noisiestRules(trx: Transaction, span: Span): Promise<object[]> {
+async function noisiestRules(trx: Transaction, span: TrendPeriod): Promise<object[]> {
   const found = await rows<{ kind: EventType; ruleName: string; alerts: number; occurrences: number }>(
     trx,
     `select a.kind, (array_agg(a.rule_name order by a.created_at desc))[1] as rule_name,
             count(*)::int as alerts, sum(a.occurrences)::int as occurrences
        from alerts a where ${OPENED}
       group by a.kind, a.cause order by alerts desc, occurrences desc, a.kind, a.cause limit :most`,
-    { ...span, most: NOISIEST },
+    { ...span, most: MAX_NOISIEST },
   )
   return found.map(({ kind, ruleName, ...counted }) => ({
     rule_name: ruleName,
@@ -166,30 +166,38 @@ async function noisiestRules(trx: Transaction, span: Span): Promise<object[]> {
   }))
 }
 
-function counts(tallies: readonly Tally[]): Record<Tally['what'], number> {
-  const of = (asked: Tally['what']) => total(tallies.filter(({ what }) => what === asked))
+function sumByOutcome(tallies: readonly TrendCount[]): Record<TrendCount['what'], number> {
+  const of = (asked: TrendCount['what']) => sumCounts(tallies.filter(({ what }) => what === asked))
   return { opened: of('opened'), resolved: of('resolved'), dismissed: of('dismissed') }
 }
 
-function by(keys: readonly string[], tallies: readonly Tally[], keyOf: (tally: Tally) => string): object {
-  return Object.fromEntries(keys.map(key => [key, counts(tallies.filter(each => keyOf(each) === key))]))
+function countsByKey(
+  keys: readonly string[],
+  tallies: readonly TrendCount[],
+  keyOf: (tally: TrendCount) => string,
+): object {
+  return Object.fromEntries(keys.map(key => [key, sumByOutcome(tallies.filter(each => keyOf(each) === key))]))
 }
 
-function opened(keys: readonly string[], tallies: readonly Tally[], keyOf: (tally: Tally) => string): object {
+function openedByKey(
+  keys: readonly string[],
+  tallies: readonly TrendCount[],
+  keyOf: (tally: TrendCount) => string,
+): object {
   const those = tallies.filter(({ what }) => what === 'opened')
-  return Object.fromEntries(keys.map(key => [key, total(those.filter(each => keyOf(each) === key))]))
+  return Object.fromEntries(keys.map(key => [key, sumCounts(those.filter(each => keyOf(each) === key))]))
 }
 
-function total(tallies: readonly Tally[]): number {
+function sumCounts(tallies: readonly TrendCount[]): number {
   return tallies.reduce((sum, { count }) => sum + count, 0)
 }
 
-function mean(tallies: readonly Tally[]): number | null {
+function meanMinutes(tallies: readonly TrendCount[]): number | null {
   const minutes = tallies.reduce((sum, each) => sum + (each.minutes ?? 0), 0)
-  return tallies.length === 0 ? null : rounded(minutes / total(tallies))
+  return tallies.length === 0 ? null : roundToTenths(minutes / sumCounts(tallies))
 }
 
 /** To tenths. */
-function rounded(minutes: number | null | undefined): number | null {
+function roundToTenths(minutes: number | null | undefined): number | null {
   return minutes == null ? null : Math.round(minutes * 10) / 10
 }

@@ -5,8 +5,8 @@ import { SEVERITIES, type Severity } from '../api.ts'
 import { NOT_DEMO } from '../demo.ts'
 import { Alert, Destination, type AlertRule } from '../models.ts'
 import { presentAlert } from '../lifecycle/present.ts'
-import { matches } from './recipients.ts'
-import { changedBy, findRule, refuseUnknown, type RuleInput } from './rules.ts'
+import { matchesRule } from './recipients.ts'
+import { applyRuleInput, findRule, requireKnownTargets, type RuleInput } from './rules.ts'
 
 /** What a rule would have done: a stored one, with what is given changed, or one that is not stored yet. */
 export interface PreviewInput extends Page, RuleInput {
@@ -15,7 +15,7 @@ export interface PreviewInput extends Page, RuleInput {
 }
 
 /** A rule as far as it decides what is told. */
-type Tried = Pick<
+type PreviewedRule = Pick<
   AlertRule,
   | 'eventTypes'
   | 'severities'
@@ -28,7 +28,7 @@ type Tried = Pick<
 >
 
 /** A rule that lets everything through. */
-const OPEN_RULE: Tried = {
+const OPEN_RULE: PreviewedRule = {
   eventTypes: null,
   severities: null,
   assetIds: null,
@@ -40,7 +40,7 @@ const OPEN_RULE: Tried = {
 }
 
 /** A past alert as far as rules look at it. */
-type Past = Pick<
+type PastAlert = Pick<
   Alert,
   'id' | 'kind' | 'cause' | 'severity' | 'assetId' | 'sourceId' | 'createdAt' | 'resolvedAt' | 'supersedes'
 > & {
@@ -53,32 +53,35 @@ type Past = Pick<
  * What would have become of an alert that a rule asks for: sent at once, sent when the cooldown ended, or never, since
  * it was over before.
  */
-type PastOutcome = 'told' | 'postponed' | 'held_back'
+type PreviewOutcome = 'told' | 'postponed' | 'held_back'
 
-interface Judged {
+interface PreviewedAlert {
   id: string
-  outcome: PastOutcome
+  outcome: PreviewOutcome
 }
 
 /** Alerts that are read at a time, however many there are. */
-const CHUNK = 5_000
-const DAY = 86_400_000
-const MINUTE = 60_000
+const CHUNK_ROWS = 5_000
+const DAY_MS = 86_400_000
+const MINUTE_MS = 60_000
 
 /**
  * Which alerts of the past days a rule would have sent, which its cooldown would have postponed or held back, and to
  * which destinations. It is taken as switched on, and as the only rule; snoozes do not count.
  * @throws 404 for a rule, a destination or an asset that does not exist, 400 for a tag mode without tags
  */
-export async function preview(server: Server, trx: Transaction, input: PreviewInput): Promise<object> {
+export async function previewRule(server: Server, trx: Transaction, input: PreviewInput): Promise<object> {
   const { rule_id: ruleId, days_back: daysBack, limit, offset, ...fields } = input
   const stored = ruleId === undefined ? undefined : await findRule(trx, ruleId)
-  await refuseUnknown(server, trx, fields, stored)
-  const rule: Tried = { ...changedBy<Tried>(stored ?? OPEN_RULE, fields), isActive: true }
+  await requireKnownTargets(server, trx, fields, stored)
+  const rule: PreviewedRule = {
+    ...applyRuleInput<PreviewedRule>(stored ?? OPEN_RULE, fields),
+    isActive: true,
+  }
   const until = new Date()
-  const since = new Date(until.getTime() - daysBack * DAY)
-  const judged = await judge(trx, rule, since)
-  const count = (outcome: PastOutcome) => judged.filter(each => each.outcome === outcome).length
+  const since = new Date(until.getTime() - daysBack * DAY_MS)
+  const judged = await classifyPastAlerts(trx, rule, since)
+  const count = (outcome: PreviewOutcome) => judged.filter(each => each.outcome === outcome).length
   const [told, postponed] = [count('told'), count('postponed')]
   const destinations = await Destination.query(trx)
     .findByIds(rule.destinationIds)
@@ -100,7 +103,7 @@ export async function preview(server: Server, trx: Transaction, input: PreviewIn
       destination_type: destinationType,
       is_active: isActive,
     })),
-    alerts: await presented(trx, page, server.config.baseUrl),
+    alerts: await presentPreviewed(trx, page, server.config.baseUrl),
     pagination: pagination(judged.length, { limit, offset }),
   }
 }
@@ -109,18 +112,22 @@ export async function preview(server: Server, trx: Transaction, input: PreviewIn
  * Goes through past alerts, oldest first, as they would have come. It begins two cooldowns earlier, so that the first
  * ones may be held back by those before them, which may have been postponed themselves.
  */
-async function judge(trx: Transaction, rule: Tried, since: Date): Promise<Judged[]> {
-  const cooldown = rule.cooldownMinutes * MINUTE
+async function classifyPastAlerts(
+  trx: Transaction,
+  rule: PreviewedRule,
+  since: Date,
+): Promise<PreviewedAlert[]> {
+  const cooldown = rule.cooldownMinutes * MINUTE_MS
   // When the rule last sent of each cause, by severity.
   const sentAt = new Map<string, Map<Severity, number>>()
-  const judged: Judged[] = []
-  for await (const alert of past(trx, rule, new Date(since.getTime() - 2 * cooldown))) {
-    if (!matches(rule, { ...alert, event: { asset: { tags: alert.tags } } })) continue
+  const judged: PreviewedAlert[] = []
+  for await (const alert of readPastAlerts(trx, rule, new Date(since.getTime() - 2 * cooldown))) {
+    if (!matchesRule(rule, { ...alert, event: { asset: { tags: alert.tags } } })) continue
     const cause = `${alert.kind} ${alert.cause}`
     const sent = sentAt.get(cause) ?? new Map<Severity, number>()
     const at = alert.createdAt.getTime()
     const lasted = alert.resolvedAt?.getTime() ?? Infinity
-    const free = alert.supersedes === null ? cooldown + latest(sent, alert.severity) : at
+    const free = alert.supersedes === null ? cooldown + lastSentAt(sent, alert.severity) : at
     const outcome = free <= at ? 'told' : free < lasted ? 'postponed' : 'held_back'
     if (outcome !== 'held_back') sentAt.set(cause, sent.set(alert.severity, Math.max(at, free)))
     if (at >= since.getTime()) judged.push({ id: alert.id, outcome })
@@ -129,16 +136,20 @@ async function judge(trx: Transaction, rule: Tried, since: Date): Promise<Judged
 }
 
 /** When a message of at least a severity was last sent. */
-function latest(sent: ReadonlyMap<Severity, number>, severity: Severity): number {
+function lastSentAt(sent: ReadonlyMap<Severity, number>, severity: Severity): number {
   const atLeast = SEVERITIES.slice(SEVERITIES.indexOf(severity))
   return Math.max(...atLeast.map(each => sent.get(each) ?? -Infinity))
 }
 
 /** Alerts since a moment, oldest first: those of the rule's types and severities, whatever else it asks; no demos. */
-async function* past(trx: Transaction, rule: Tried, since: Date): AsyncGenerator<Past> {
+async function* readPastAlerts(
+  trx: Transaction,
+  rule: PreviewedRule,
+  since: Date,
+): AsyncGenerator<PastAlert> {
   let after = { place: since.toISOString(), id: '00000000-0000-0000-0000-000000000000' }
   for (;;) {
-    const chunk = await rows<Past>(
+    const chunk = await rows<PastAlert>(
       trx,
       `select id, kind, cause, severity, asset_id, source_id, created_at, resolved_at, supersedes,
               cast(created_at as text) as place,
@@ -154,17 +165,21 @@ async function* past(trx: Transaction, rule: Tried, since: Date): AsyncGenerator
         ...after,
         kinds: rule.eventTypes,
         severities: rule.severities,
-        most: CHUNK,
+        most: CHUNK_ROWS,
       },
     )
     yield* chunk
     const last = chunk.at(-1)
-    if (!last || chunk.length < CHUNK) return
+    if (!last || chunk.length < CHUNK_ROWS) return
     after = { place: last.place, id: last.id }
   }
 }
 
-async function presented(trx: Transaction, page: readonly Judged[], baseUrl: string): Promise<object[]> {
+async function presentPreviewed(
+  trx: Transaction,
+  page: readonly PreviewedAlert[],
+  baseUrl: string,
+): Promise<object[]> {
   const alerts = await Alert.query(trx).findByIds(page.map(({ id }) => id))
   return page.flatMap(({ id, outcome }) => {
     const alert = alerts.find(each => each.id === id)

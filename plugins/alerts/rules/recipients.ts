@@ -20,7 +20,7 @@ export interface Recipient {
  * postpones the message, unless the alert is worse than what the rule sent, or replaced a lesser one.
  * @param options `ignoresCooldowns` if nothing is to be postponed
  */
-export async function recipients(
+export async function findRecipients(
   trx: Transaction,
   alerts: readonly Alert[],
   options: { ignoresCooldowns?: boolean } = {},
@@ -38,8 +38,8 @@ export async function recipients(
             .map(destination => ({ destination, ruleIds: [], postponedUntil: null })),
     )
   }
-  const asked = alerts.map(alert => ({ alert, rules: rules.filter(rule => matches(rule, alert)) }))
-  const endOf = options.ignoresCooldowns ? () => null : await cooldownEnds(trx, asked)
+  const asked = alerts.map(alert => ({ alert, rules: rules.filter(rule => matchesRule(rule, alert)) }))
+  const endOf = options.ignoresCooldowns ? () => null : await loadCooldownEnds(trx, asked)
   return asked.map(({ alert, rules: matching }) =>
     active.filter(isOther(alert)).flatMap(destination => {
       const asking = matching
@@ -62,7 +62,7 @@ function isOther({ kind, cause }: Pick<Alert, 'kind' | 'cause'>): (destination: 
 }
 
 /** Whether a rule asks for an alert: every filter that it has lets the alert through. */
-export function matches(
+export function matchesRule(
   rule: Pick<
     AlertRule,
     'isActive' | 'eventTypes' | 'severities' | 'assetIds' | 'tagFilterMode' | 'tagFilterTags'
@@ -97,7 +97,7 @@ function matchesTags(
  * Until when cooldowns hold alerts back: a rule has sent `alert.triggered` of the same cause, of at least the same
  * severity, less than its cooldown ago. Only other alerts of the cause count, and these were all closed since.
  */
-async function cooldownEnds(
+async function loadCooldownEnds(
   trx: Transaction,
   asked: readonly { alert: Alert; rules: readonly AlertRule[] }[],
 ): Promise<(alertId: string, ruleId: string) => Date | null> {
@@ -142,7 +142,7 @@ async function cooldownEnds(
 const IS_SENT = `not (d.fence = 0 and (d.status = 'stopped' or d.status = 'pending' and d.job_id is null))`
 
 /** What a destination was notified of and not yet of its end, or what waits for the end of a cooldown. */
-export interface Notified {
+export interface NotifiedDestination {
   /** The alert that was asked for. */
   newestId: string
   /** The alert of the message: the same one, or one that it superseded. */
@@ -161,16 +161,16 @@ export interface Notified {
  * Which destinations were notified that alerts, or those that they superseded, began, and not yet that they ended. Asked
  * under the locks of the alerts, under which messages begin and end.
  */
-export async function notifiedOf(
+export async function findNotified(
   trx: Transaction,
   alerts: readonly Pick<Alert, 'id' | 'supersedes' | 'createdAt'>[],
-): Promise<Notified[]> {
+): Promise<NotifiedDestination[]> {
   if (alerts.length === 0) return []
-  const chain = await chainOf(trx, alerts)
+  const chain = await loadChains(trx, alerts)
   const oldest = chain.reduce((least, { createdAt }) => Math.min(least, createdAt.getTime()), Infinity)
   const since = leastUuid(new Date(oldest - DAY_MS))
-  await lockBeginnings(trx, chain, since)
-  return rows<Notified>(
+  await lockTriggeredMessages(trx, chain, since)
+  return rows<NotifiedDestination>(
     trx,
     `select distinct on (newest_id, d.alert_id, d.destination_id) newest_id, d.alert_id, d.destination_id, d.rule_ids,
             d.id as delivery_id, not ${IS_SENT} as is_postponed,
@@ -191,21 +191,21 @@ export async function notifiedOf(
 }
 
 /** An alert, or one that it superseded, directly or through others. */
-interface Link {
+interface ChainLink {
   newestId: string
   id: string
   createdAt: Date
 }
 
 /** Alerts with those that they superseded. */
-async function chainOf(
+async function loadChains(
   trx: Transaction,
   alerts: readonly Pick<Alert, 'id' | 'supersedes' | 'createdAt'>[],
-): Promise<Link[]> {
+): Promise<ChainLink[]> {
   const newest = alerts.map(({ id, createdAt }) => ({ newestId: id, id, createdAt }))
   const successors = alerts.filter(({ supersedes }) => supersedes !== null)
   if (successors.length === 0) return newest
-  const older = await rows<Link>(
+  const older = await rows<ChainLink>(
     trx,
     `with recursive chain as (
        select newest_id, id as supersedes, null::uuid as id, null::timestamptz as created_at
@@ -228,7 +228,11 @@ async function chainOf(
  * redelivery begin, that does not see the end of the chain. Messages come after all alerts in the order of locks; the
  * rows of the older alerts do not, since the newest ones are held already.
  */
-async function lockBeginnings(trx: Transaction, chain: readonly Link[], since: string): Promise<void> {
+async function lockTriggeredMessages(
+  trx: Transaction,
+  chain: readonly ChainLink[],
+  since: string,
+): Promise<void> {
   const older = chain.filter(({ newestId, id }) => newestId !== id)
   if (older.length === 0) return
   await rows(

@@ -5,7 +5,7 @@ import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
 import { pagination, type Page } from '../../../server/http/page.ts'
 import { NEWEST_FIRST } from '../lifecycle/lists.ts'
 import { AlertRule } from '../models.ts'
-import { preview, type PreviewInput } from './preview.ts'
+import { previewRule, type PreviewInput } from './preview.ts'
 import { presentRule } from '../lifecycle/present.ts'
 import { replies } from '../lifecycle/replies.ts'
 import { changeRule, createRule, deleteRule, findRule, type RuleInput } from './rules.ts'
@@ -56,7 +56,7 @@ export const ruleRoutes: ServerRoute[] = [
       const input = bodyOf<RuleInput>(request)
       const rule = await inCompany(request, async trx => {
         const made = await createRule(request.server, trx, input)
-        await tell(request, trx, 'created', made, { name: made.name })
+        await auditRule(request, trx, 'created', made, { name: made.name })
         return made
       })
       return h.response({ data: presentRule(rule) }).code(201)
@@ -95,7 +95,7 @@ export const ruleRoutes: ServerRoute[] = [
       const input = bodyOf<RuleInput>(request)
       const rule = await inCompany(request, async trx => {
         const changed = await changeRule(request.server, trx, id, input)
-        await tell(request, trx, 'updated', changed, { fields: fieldsOf(input) })
+        await auditRule(request, trx, 'updated', changed, { fields: fieldsOf(input) })
         return changed
       })
       return { data: presentRule(rule) }
@@ -116,7 +116,7 @@ export const ruleRoutes: ServerRoute[] = [
       const id = param(request, 'id')
       await inCompany(request, async trx => {
         const removed = await deleteRule(trx, id)
-        await tell(request, trx, 'removed', removed, { name: removed.name })
+        await auditRule(request, trx, 'removed', removed, { name: removed.name })
       })
       return { data: { success: true, message: 'The alert rule was deleted' } }
     },
@@ -139,9 +139,9 @@ export const ruleRoutes: ServerRoute[] = [
     },
     async handler(request) {
       const input = bodyOf<PreviewInput>(request)
-      return { data: await inCompany(request, trx => preview(request.server, trx, input)) }
+      return { data: await inCompany(request, trx => previewRule(request.server, trx, input)) }
     },
   },
 ]
 
-const tell = auditorOf('alert_rule', ({ id }: AlertRule) => id)
+const auditRule = auditorOf('alert_rule', ({ id }: AlertRule) => id)

@@ -24,9 +24,9 @@ export interface RuleInput {
 
 /** Makes a rule. @throws 404 for a destination or an asset that does not exist, 400 for a tag mode without tags */
 export async function createRule(server: Server, trx: Transaction, input: RuleInput): Promise<AlertRule> {
-  await refuseUnknown(server, trx, input)
+  await requireKnownTargets(server, trx, input)
   return AlertRule.query(trx)
-    .insert({ id: v7(), ...withTagMode(columns(input), input) })
+    .insert({ id: v7(), ...withTagMode(ruleColumns(input), input) })
     .returning('*')
 }
 
@@ -52,8 +52,8 @@ export async function changeRule(
   input: RuleInput,
 ): Promise<AlertRule> {
   const rule = await findRule(trx, id, true)
-  await refuseUnknown(server, trx, input, rule)
-  const { tagFilterMode, isActive, destinationIds, assetIds } = changedBy(rule, input)
+  await requireKnownTargets(server, trx, input, rule)
+  const { tagFilterMode, isActive, destinationIds, assetIds } = applyRuleInput(rule, input)
   if (isActive && destinationIds.length === 0)
     throw invalidField(
       'destination_ids',
@@ -66,7 +66,7 @@ export async function changeRule(
     )
   const [changed] = await AlertRule.query(trx)
     .where({ id })
-    .patch({ ...columns(input), tagFilterMode, updatedAt: raw('now()') })
+    .patch({ ...ruleColumns(input), tagFilterMode, updatedAt: raw('now()') })
     .returning('*')
   // Without a cooldown it held nothing back.
   if (rule.cooldownMinutes > 0) await reviewPostponed(trx, id)
@@ -74,8 +74,8 @@ export async function changeRule(
 }
 
 /** A rule as it would be after a change; nothing is written. @throws 400 for a tag mode without tags */
-export function changedBy<Fields extends Partial<AlertRule>>(rule: Fields, input: RuleInput): Fields {
-  return withTagMode({ ...rule, ...columns(input) }, input)
+export function applyRuleInput<Fields extends Partial<AlertRule>>(rule: Fields, input: RuleInput): Fields {
+  return withTagMode({ ...rule, ...ruleColumns(input) }, input)
 }
 
 /** Deletes a rule. @returns it as it was. @throws 404 `NOT_FOUND` */
@@ -102,7 +102,7 @@ export async function forgetAssets(trx: Transaction, assetIds: readonly string[]
   )
 }
 
-function columns(input: RuleInput): Partial<AlertRule> {
+function ruleColumns(input: RuleInput): Partial<AlertRule> {
   const named = {
     name: input.name,
     description: input.description,
@@ -136,7 +136,7 @@ function withTagMode<Fields extends Partial<AlertRule>>(fields: Fields, input: R
  * sends back what it read is not held up by that.
  * @throws 404 `DESTINATION_NOT_FOUND`, `ASSET_NOT_FOUND`
  */
-export async function refuseUnknown(
+export async function requireKnownTargets(
   server: Server,
   trx: Transaction,
   input: Pick<RuleInput, 'destination_ids' | 'asset_ids'>,
@@ -152,7 +152,7 @@ export async function refuseUnknown(
   const noDestination = destinationIds.find(id => !destinations.some(destination => destination.id === id))
   if (noDestination) throw noSuchDestination(noDestination)
   const assetIds = added(input.asset_ids, rule?.assetIds)
-  const assets = new Set(await server.plugins.alerts.knownAssets(trx, assetIds))
+  const assets = new Set(await server.plugins.alerts.filterKnownAssets(trx, assetIds))
   const noAsset = assetIds.find(id => !assets.has(id))
   if (noAsset) {
     throw apiError(

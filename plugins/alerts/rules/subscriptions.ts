@@ -19,28 +19,30 @@ export function makeSubscriptions(server: Server): Subscriptions {
   const unsubscribed = async (emails: readonly string[]) => {
     const found = await server.db.statement<{ email: string }>(
       'select email from unsubscribed where email = any(cast(:emails as text[]))',
-      { emails: emails.map(lowerCased) },
+      { emails: emails.map(normalizeEmail) },
     )
     return new Set(found.map(({ email }) => email))
   }
   return {
     linkFor(email) {
       const query = new URLSearchParams({
-        email: lowerCased(email),
-        token: tokenOf(email, server.vault.keys[0]!),
+        email: normalizeEmail(email),
+        token: unsubscribeToken(email, server.vault.keys[0]!),
       })
       return `${server.config.baseUrl}/api/public/unsubscribe?${query}`
     },
     // All keys are looked at, whichever fits, and each in full: the time it takes tells nothing.
     isToken: (email, token) =>
-      server.vault.keys.map(key => isSame(token, tokenOf(email, key))).includes(true),
-    isSubscribed: async email => !(await unsubscribed([email])).has(lowerCased(email)),
+      server.vault.keys.map(key => isSameToken(token, unsubscribeToken(email, key))).includes(true),
+    isSubscribed: async email => !(await unsubscribed([email])).has(normalizeEmail(email)),
     async subscribe(email) {
-      await server.db.statement('delete from unsubscribed where email = :email', { email: lowerCased(email) })
+      await server.db.statement('delete from unsubscribed where email = :email', {
+        email: normalizeEmail(email),
+      })
     },
     async unsubscribe(email) {
       await server.db.statement('insert into unsubscribed (email) values (:email) on conflict do nothing', {
-        email: lowerCased(email),
+        email: normalizeEmail(email),
       })
     },
     unsubscribed,
@@ -48,15 +50,15 @@ export function makeSubscriptions(server: Server): Subscriptions {
 }
 
 /** Addresses are compared in lower case, and stored so. */
-export function lowerCased(email: string): string {
+export function normalizeEmail(email: string): string {
   return email.toLowerCase()
 }
 
-function tokenOf(email: string, key: Buffer): string {
-  return createHmac('sha256', key).update(lowerCased(email)).digest('hex')
+function unsubscribeToken(email: string, key: Buffer): string {
+  return createHmac('sha256', key).update(normalizeEmail(email)).digest('hex')
 }
 
-function isSame(given: string, token: string): boolean {
+function isSameToken(given: string, token: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(token)]
   return one.length === other.length && timingSafeEqual(one, other)
 }

@@ -65,7 +65,7 @@ export async function record(
   const ids = await write(trx, source, compared)
   await closeExcluded(server, trx, compared.excluded)
   const retired = [...compared.removed, ...compared.excluded]
-  await server.plugins.alerts.unwatch(trx, { assetIds: retired, types: FOUND_BY_LOOKING })
+  await server.plugins.alerts.resolveOrphaned(trx, { assetIds: retired, types: FOUND_BY_LOOKING })
   const changes = await recordDrift(server, trx, { source, runId, drifts: compared.drifts, ids })
   const unread = [
     ...[...found.unread, ...compared.partlyHidden].map(([path, error]) => unreadOf(path, error)),

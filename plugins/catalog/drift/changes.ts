@@ -103,7 +103,7 @@ export async function closeExcluded(
   if (tableIds.length === 0) return
   const open = SchemaChange.query(trx).where({ isAcknowledged: false })
   await acknowledgedBy(EXCLUDED, open.whereRaw('table_id = any(?)', [[...tableIds]]))
-  await server.plugins.alerts.unwatch(trx, { type: 'schema_change', causes: tableIds })
+  await server.plugins.alerts.resolveOrphaned(trx, { type: 'schema_change', causes: tableIds })
 }
 
 async function acknowledgedBy(by: string, changes: QueryBuilder<SchemaChange>): Promise<void> {

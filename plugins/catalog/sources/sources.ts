@@ -114,7 +114,7 @@ export async function patchSource(
   if (changed.autoTagEnabled !== source.autoTagEnabled)
     await (changed.autoTagEnabled ? classifyAll(trx, changed) : forgetAutomatic(trx, changed))
   if (patch.is_active === false)
-    await server.plugins.alerts.unwatch(trx, {
+    await server.plugins.alerts.resolveOrphaned(trx, {
       sourceId: source.id,
       types: [...FOUND_BY_LOOKING, 'connection_failed'],
     })
@@ -139,7 +139,7 @@ export async function removeSource(
     { companyId, id },
   )
   await Source.query(trx).deleteById(id)
-  await server.plugins.alerts.unwatch(trx, { sourceId: id })
+  await server.plugins.alerts.resolveOrphaned(trx, { sourceId: id })
   // After the alerts, whose last messages go by the rules that name the source.
   const assetIds = [id, ...tables.map(table => table.id)]
   await server.plugins.alerts.forgetAssets(trx, assetIds)

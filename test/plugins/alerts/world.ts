@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Event, Raised } from '../../../plugins/alerts/api.ts'
+import type { AlertEvent, RaiseResult } from '../../../plugins/alerts/api.ts'
 import type { Reply, TestServer } from '../../helpers/server.ts'
 
 export const ALERTS = '/api/v1/sdk/alerts'
@@ -13,11 +13,11 @@ export interface World {
   /** Asks with a key of scope admin. */
   ask(method: string, path: string, payload?: unknown): Promise<Reply>
   /** Raises in a transaction of its own, as a feature does in the one of what it found. */
-  raise(changes?: Partial<Event>): Promise<Raised>
+  raise(changes?: Partial<AlertEvent>): Promise<RaiseResult>
   /** The same for many events in one call. */
-  raiseAll(changes: readonly Partial<Event>[]): Promise<Raised[]>
+  raiseAll(changes: readonly Partial<AlertEvent>[]): Promise<RaiseResult[]>
   /** The event that is raised, but for the changes. */
-  event(changes?: Partial<Event>): Event
+  event(changes?: Partial<AlertEvent>): AlertEvent
   recover(cause?: string): Promise<boolean>
   recoverAll(causes: readonly string[], reason?: string): Promise<number>
   addDestination(config: object, more?: object): Promise<{ id: string; signing_secret: string }>
@@ -46,7 +46,7 @@ export async function makeWorld({ server, ask, query }: TestServer, name = 'Acme
     return id
   }
   const sourceId = await addSource('shop')
-  const event: Event = {
+  const event: AlertEvent = {
     type: 'validity_failure',
     cause: 'rule:1',
     severity: 'warning',
@@ -61,7 +61,7 @@ export async function makeWorld({ server, ask, query }: TestServer, name = 'Acme
     title: '3 of 100 values are invalid',
     details: { rule_id: 'v_1', invalid_count: 3 },
   }
-  const changed = (changes: Partial<Event> = {}): Event => ({ ...event, ...changes })
+  const changed = (changes: Partial<AlertEvent> = {}): AlertEvent => ({ ...event, ...changes })
   const { alerts } = server.plugins
   return {
     companyId,

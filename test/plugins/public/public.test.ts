@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import t from 'tap'
-import { newSigningSecret, signatures } from '../../../plugins/alerts/destinations/signature.ts'
+import { generateSigningSecret, signBody } from '../../../plugins/alerts/destinations/signature.ts'
 import { pageFile } from '../../../plugins/public/doc-pages.ts'
 import { startServer } from '../../helpers/server.ts'
 
@@ -85,7 +85,7 @@ t.test('the receiver that the documentation gives takes what is signed, once, an
   await once(probe, 'listening')
   const { port } = probe.address() as AddressInfo
   await new Promise(resolve => probe.close(resolve))
-  const secret = newSigningSecret()
+  const secret = generateSigningSecret()
   const receiver = spawn(process.execPath, ['--input-type=module', '-e', example], {
     env: { ...process.env, NODE_OPTIONS: '', PORT: String(port), SIGNING_SECRET: secret },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -100,7 +100,7 @@ t.test('the receiver that the documentation gives takes what is signed, once, an
   })
   const send = (sent: string, headers: Record<string, string>) =>
     fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: sent, headers })
-  const headers = signatures(body, 'a1', [secret], new Date())
+  const headers = signBody(body, 'a1', [secret], new Date())
   let reply: Response | undefined
   while (!reply) reply = await send(body, headers).catch(() => undefined)
   t.equal(reply.status, 204)
@@ -108,7 +108,7 @@ t.test('the receiver that the documentation gives takes what is signed, once, an
   t.equal((await send(body + ' ', headers)).status, 401, 'another body')
   t.equal((await send(body, {})).status, 401, 'no signature')
   t.equal(
-    (await send(body, signatures(body, 'a1', [newSigningSecret()], new Date()))).status,
+    (await send(body, signBody(body, 'a1', [generateSigningSecret()], new Date()))).status,
     401,
     'another secret',
   )

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
-import { deliver, retry, type AttemptData } from '../../../../plugins/alerts/delivery/delivery.ts'
+import { deliverJob, retryJob, type AttemptData } from '../../../../plugins/alerts/delivery/delivery.ts'
 import type { Job } from '../../../../server/jobs/jobs.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer, type TestServer } from '../../../helpers/server.ts'
@@ -39,29 +39,29 @@ t.test('silent receivers of one company hold up no attempt of another', async t 
   await other.addDestination({ url: well.url })
   const setFailing = (failing: boolean) =>
     app.query(`update destinations set failing_since = case when $1 then now() end`, [failing])
-  const [first, later] = [slotsOf(deliver), slotsOf(retry)].map(slots => slots / 2)
+  const [first, later] = [slotsOf(deliverJob), slotsOf(retryJob)].map(slots => slots / 2)
 
   await hog.raiseAll(causes(4, 'first'))
   await silent.received(first!)
   await other.raise({ cause: 'first' })
   await well.received(1)
-  t.equal(await held(app, deliver, hog), first, 'first attempts hold half of the slots')
+  t.equal(await held(app, deliverJob, hog), first, 'first attempts hold half of the slots')
   const ended = await app.query(`select from delivery_attempts where error_class = 'timeout'`)
   t.equal(ended.length, 0, 'before any silent receiver is given up on')
 
   await setFailing(true)
   await hog.raiseAll(causes(4, 'later'))
-  await until(async () => (await held(app, retry, hog)) === later)
+  await until(async () => (await held(app, retryJob, hog)) === later)
   await other.raise({ cause: 'later' })
   await well.received(2)
-  t.equal(await held(app, retry, hog), later, 'later attempts hold half of the slots')
+  t.equal(await held(app, retryJob, hog), later, 'later attempts hold half of the slots')
 
   await setFailing(false)
   await third.raiseAll(causes(4, 'first'))
-  await until(async () => (await held(app, deliver, third)) === first! / 2)
+  await until(async () => (await held(app, deliverJob, third)) === first! / 2)
   await other.raise({ cause: 'beside two' })
   await well.received(3)
-  t.equal(await held(app, deliver, third), first! / 2, 'the next company holds half of what is left')
+  t.equal(await held(app, deliverJob, third), first! / 2, 'the next company holds half of what is left')
 })
 
 t.test('a backlog of one company takes turns with another, first attempts and later ones', async t => {
@@ -78,8 +78,8 @@ t.test('a backlog of one company takes turns with another, first attempts and la
     )
     return jobs.map(({ company }) => (company === first.companyId ? 'first' : 'second')).join(' ')
   }
-  for (const job of [deliver, retry]) {
-    const isFailing = job === retry
+  for (const job of [deliverJob, retryJob]) {
+    const isFailing = job === retryJob
     await app.query('update destinations set failing_since = case when $1 then now() end', [isFailing])
     await first.raiseAll(causes(4, job.name))
     await first.raise({ cause: `${job.name} alone` })

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
-import { failure, type Outcome } from '../../../../plugins/alerts/destinations/destination.ts'
-import { noteHealth } from '../../../../plugins/alerts/delivery/health.ts'
-import { Destination, type Trigger } from '../../../../plugins/alerts/models.ts'
+import { failedOutcome, type DeliveryOutcome } from '../../../../plugins/alerts/destinations/destination.ts'
+import { recordHealth } from '../../../../plugins/alerts/delivery/health.ts'
+import { Destination, type DeliveryTrigger } from '../../../../plugins/alerts/models.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer, type TestServer } from '../../../helpers/server.ts'
 import { ALERTS, makeWorld } from '../world.ts'
@@ -117,18 +117,23 @@ t.test('what an outcome says of its destination', async t => {
   const world = await makeWorld(app)
   const receiver = await startReceiver(t)
   const { id } = await world.addDestination({ url: receiver.url })
-  const outcomes: [string, Outcome, Trigger, (was: boolean) => [failing: boolean, silent: boolean]][] = [
+  const outcomes: [
+    string,
+    DeliveryOutcome,
+    DeliveryTrigger,
+    (was: boolean) => [failing: boolean, silent: boolean],
+  ][] = [
     [
       'delivered',
-      { ...failure('', ''), isDelivered: true, errorClass: null },
+      { ...failedOutcome('', ''), isDelivered: true, errorClass: null },
       'automatic',
       () => [false, false],
     ],
-    ['an answer', { ...failure('status', ''), statusCode: 500 }, 'automatic', () => [true, false]],
-    ['no answer', failure('timeout', ''), 'automatic', () => [true, true]],
-    ['no connection', failure('connect', ''), 'automatic', was => [true, was]],
-    ['no answer to a person', failure('timeout', ''), 'manual', was => [was, true]],
-    ['a lost process', failure('interrupted', ''), 'automatic', was => [was, was]],
+    ['an answer', { ...failedOutcome('status', ''), statusCode: 500 }, 'automatic', () => [true, false]],
+    ['no answer', failedOutcome('timeout', ''), 'automatic', () => [true, true]],
+    ['no connection', failedOutcome('connect', ''), 'automatic', was => [true, was]],
+    ['no answer to a person', failedOutcome('timeout', ''), 'manual', was => [was, true]],
+    ['a lost process', failedOutcome('interrupted', ''), 'automatic', was => [was, was]],
   ]
   for (const [name, outcome, trigger, expected] of outcomes) {
     for (const was of [false, true]) {
@@ -138,7 +143,7 @@ t.test('what an outcome says of its destination', async t => {
       )
       await app.server.db.company(world.companyId, async trx => {
         const destination = await Destination.query(trx).findById(id).throwIfNotFound()
-        await noteHealth(trx, { delivery: { trigger }, destination }, outcome)
+        await recordHealth(trx, { delivery: { trigger }, destination }, outcome)
       })
       const [found] = await app.query('select failing_since, silent_since from destinations')
       const isSet = [found?.failing_since !== null, found?.silent_since !== null]

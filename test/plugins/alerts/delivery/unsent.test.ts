@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import pino from 'pino'
 import t from 'tap'
 import { claimAttempt } from '../../../../plugins/alerts/delivery/claims.ts'
-import { deliver, lockAlert, settle } from '../../../../plugins/alerts/delivery/delivery.ts'
+import { deliverJob, lockAlert, settleDelivery } from '../../../../plugins/alerts/delivery/delivery.ts'
 import { Delivery } from '../../../../plugins/alerts/models.ts'
 import { startServer } from '../../../helpers/server.ts'
 import { runSweep } from '../time.ts'
@@ -31,7 +31,7 @@ const context = (id = randomUUID()) => ({
 
 /** Runs the job of a first attempt. */
 const runAttempt = ({ companyId }: World, deliveryId: unknown) =>
-  deliver.work({ company_id: companyId, delivery_id: String(deliveryId), n: 1 }, context())
+  deliverJob.work({ company_id: companyId, delivery_id: String(deliveryId), n: 1 }, context())
 
 const setActive = ({ ask }: World, id: string, isActive: boolean) =>
   ask('PATCH', `${ALERTS}/destinations/${id}`, { is_active: isActive })
@@ -179,7 +179,7 @@ t.test('the end of a chain starts after the beginning of an older alert that end
       const delivery = await Delivery.query(trx).findById(String(began?.id)).throwIfNotFound()
       await lockAlert(trx, delivery)
       await Delivery.query(trx).where({ id: delivery.id }).patch({ status: 'failed' })
-      await settle(server, trx, delivery)
+      await settleDelivery(server, trx, delivery)
     })
   let ending: Promise<void> | undefined
   await server.db.company(world.companyId, async trx => {

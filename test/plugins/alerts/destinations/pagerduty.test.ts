@@ -107,7 +107,7 @@ t.test('the routing key is asked for, with 32 characters where it is of PagerDut
 })
 
 t.test('details too long for an event are left out, and what was found still stands in it', async t => {
-  const { payloads } = await import('../../../../plugins/alerts/destinations/conformance.ts')
+  const { samplePayloads: payloads } = await import('../../../../plugins/alerts/destinations/conformance.ts')
   const [payload] = payloads()
   payload!.event.details = { invalid_count: 1, total_rows: 2, rows: 'x'.repeat(600_000) }
   const event = JSON.parse(pagerduty.compose!(payload!))

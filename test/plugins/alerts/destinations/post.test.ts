@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { postGuarded } from '../../../../plugins/alerts/destinations/post.ts'
-import type { Outcome } from '../../../../plugins/alerts/destinations/destination.ts'
+import type { DeliveryOutcome } from '../../../../plugins/alerts/destinations/destination.ts'
 import { startReceiver, type Behaviour, type ReceiverOptions } from '../../../helpers/receiver.ts'
 
 const loopback = { allow: ['127.0.0.0/8'] }
@@ -219,7 +219,7 @@ t.test('a failure says what to do, in the words of nobody but us', async t => {
     receiver.answer(behaviour)
     return post(at(receiver.port), { timeoutMs: 300 })
   }
-  const expected: [Promise<Outcome>, string, RegExp][] = [
+  const expected: [Promise<DeliveryOutcome>, string, RegExp][] = [
     [post(at(closed.port)), 'connect', /^Nothing takes connections at 127\.0\.0\.1:\d+: check the port/],
     [named('ENOTFOUND'), 'dns', /^There is no host of the name hooks\.example\.com: check the spelling/],
     [named('EAI_AGAIN'), 'dns', /^The name hooks\.example\.com could not be looked up just now: check/],

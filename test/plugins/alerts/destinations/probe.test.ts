@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import t, { type Test } from 'tap'
-import { probe } from '../../../../plugins/alerts/destinations/probe.ts'
+import { probeUrl } from '../../../../plugins/alerts/destinations/probe.ts'
 import type { EgressPolicy } from '../../../../server/security/egress.ts'
 import { startReceiver, type ReceiverOptions } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
 import { ALERTS, makeWorld } from '../world.ts'
 
 const loopback: EgressPolicy = { allow: ['127.0.0.0/8'] }
-const look = (url: string, policy = loopback, mostMs?: number) => probe(new URL(url), policy, mostMs)
+const look = (url: string, policy = loopback, mostMs?: number) => probeUrl(new URL(url), policy, mostMs)
 
 /** A plain TCP server. */
 async function listen(t: Test, serve: (socket: net.Socket) => void = () => undefined): Promise<number> {

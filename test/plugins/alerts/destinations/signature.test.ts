@@ -2,14 +2,14 @@ import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
-import { deliver, retry, type AttemptData } from '../../../../plugins/alerts/delivery/delivery.ts'
+import { deliverJob, retryJob, type AttemptData } from '../../../../plugins/alerts/delivery/delivery.ts'
 import type { Destination } from '../../../../plugins/alerts/models.ts'
 import {
-  firstSigningSecret,
+  createSigningSecret,
   rotateSigningSecret,
   signingSecrets,
 } from '../../../../plugins/alerts/destinations/secrets.ts'
-import { newSigningSecret, signatures } from '../../../../plugins/alerts/destinations/signature.ts'
+import { generateSigningSecret, signBody } from '../../../../plugins/alerts/destinations/signature.ts'
 import { makeVault } from '../../../../server/security/vault.ts'
 import { startReceiver, type Received } from '../../../helpers/receiver.ts'
 import { SECRET_KEY, startServer } from '../../../helpers/server.ts'
@@ -25,7 +25,7 @@ const hex = (secret: string, body: string) =>
 function makeDestination(startsAt: number) {
   const vault = makeVault(SECRET_KEY)
   const owner = { id: randomUUID(), companyId: randomUUID() }
-  const first = firstSigningSecret(vault, owner)
+  const first = createSigningSecret(vault, owner)
   const destination = { ...owner, signingSecrets: first.sealed } as Destination
   const made = [{ secret: first.secret, at: startsAt }]
   return {
@@ -44,7 +44,7 @@ t.test('the vectors of the reference implementations of Standard Webhooks', asyn
   // Those of the libraries' own tests, for all languages the same.
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
   const at = new Date(1_614_265_330_000)
-  const made = signatures('{"test": 2432232314}', 'msg_p5jXN8AQM9LWM0D4loKWxJek', [secret], at)
+  const made = signBody('{"test": 2432232314}', 'msg_p5jXN8AQM9LWM0D4loKWxJek', [secret], at)
   t.strictSame(made, {
     'x-service-signature': hex(secret, '{"test": 2432232314}'),
     'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -67,7 +67,7 @@ t.test('any body, id, moment and secrets give what the reference library signs',
   )
   fc.assert(
     fc.property(bodies, fc.uuid(), secrets, moments, (body, id, all, at) => {
-      const made = signatures(body, id, all as [string, ...string[]], at)
+      const made = signBody(body, id, all as [string, ...string[]], at)
       const expected = all.map(secret => new Webhook(secret).sign(id, at, body)).join(' ')
       return made['webhook-signature'] === expected && made['x-service-signature'] === hex(all[0]!, body)
     }),
@@ -78,9 +78,13 @@ t.test('any body, id, moment and secrets give what the reference library signs',
 t.test(
   'each of several secrets verifies, a changed body, id or moment does not, nor does a stranger',
   async t => {
-    const [newest, older, stranger] = [newSigningSecret(), newSigningSecret(), newSigningSecret()]
+    const [newest, older, stranger] = [
+      generateSigningSecret(),
+      generateSigningSecret(),
+      generateSigningSecret(),
+    ]
     const body = '{"a":"ü"}'
-    const made = signatures(body, 'one', [newest, older], new Date())
+    const made = signBody(body, 'one', [newest, older], new Date())
     for (const secret of [newest, older]) t.strictSame(new Webhook(secret).verify(body, made), { a: 'ü' })
     const verify = (secret: string, given: string, changes: Record<string, string> = {}) =>
       new Webhook(secret).verify(given, { ...made, ...changes })
@@ -91,14 +95,14 @@ t.test(
       verify(newest, body, { 'webhook-timestamp': String(Number(made['webhook-timestamp']) + 1) }),
     )
     t.throws(() => {
-      const old = signatures(body, 'one', [newest], new Date(Date.now() - 10 * 60_000))
+      const old = signBody(body, 'one', [newest], new Date(Date.now() - 10 * 60_000))
       return new Webhook(newest).verify(body, old)
     }, 'a replay of ten minutes ago')
   },
 )
 
 t.test('a new secret is 32 random bytes', async t => {
-  const secrets = Array.from({ length: 100 }, newSigningSecret)
+  const secrets = Array.from({ length: 100 }, generateSigningSecret)
   t.equal(new Set(secrets).size, 100)
   for (const secret of secrets) t.equal(Buffer.from(secret.replace(/^whsec_/, ''), 'base64').length, 32)
 })
@@ -170,12 +174,12 @@ t.test(
     const name = Object.values(STRANGE).join(' ')
     const { alertId } = await world.raise({ title: name, ruleName: name, details: STRANGE })
     const ended = (n: number) => (data: AttemptData) => data.n === n
-    await app.server.jobs.settled(retry, ended(2))
+    await app.server.jobs.settled(retryJob, ended(2))
     const rotated = await world.ask('POST', `${ALERTS}/destinations/${made.id}/rotate-secret`)
-    await app.server.jobs.settled(retry, ended(5))
+    await app.server.jobs.settled(retryJob, ended(5))
     const [delivery] = await world.deliveries(made.id)
     await world.ask('POST', `${ALERTS}/deliveries/${delivery?.id}/redeliver`)
-    await app.server.jobs.settled(deliver, ended(6))
+    await app.server.jobs.settled(deliverJob, ended(6))
 
     const requests: Received[] = receiver.requests
     t.equal(requests.length, 6)

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { answered, payloads } from '../../../../plugins/alerts/destinations/conformance.ts'
-import type { Outcome } from '../../../../plugins/alerts/destinations/destination.ts'
+import { answerOutcome, samplePayloads } from '../../../../plugins/alerts/destinations/conformance.ts'
+import type { DeliveryOutcome } from '../../../../plugins/alerts/destinations/destination.ts'
 import { teams } from '../../../../plugins/alerts/destinations/teams.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
@@ -56,7 +56,7 @@ t.test(
 t.test('whatever things are called, the card fits and its names are not parsed', async t => {
   const receiver = await startReceiver(t)
   receiver.answer(teamsPlace)
-  for (const payload of payloads()) {
+  for (const payload of samplePayloads()) {
     // The longest that can come: every fact at its limit, in characters of three bytes.
     payload.event.type = 'referential_failure'
     const long = payload.event.asset.qualified_name
@@ -68,7 +68,7 @@ t.test('whatever things are called, the card fits and its names are not parsed',
 })
 
 t.test('an answer that only looks like success is a failure, and a refusal says what to do', async t => {
-  const ended = async (given: Outcome) => {
+  const ended = async (given: DeliveryOutcome) => {
     const message = { id: '1', deliveryId: '2', attempt: 1, requestId: '3', eventType: 'alert.test' as const }
     return teams.deliver(
       { ...message, body: '{}', signatures: {}, served: [] },
@@ -81,14 +81,14 @@ t.test('an answer that only looks like success is a failure, and a refusal says 
   }
   const hidden =
     'Webhook message delivery failed with error: Microsoft Teams endpoint returned HTTP error 429 with ContextId tcid=0'
-  t.match(await ended(answered(200, hidden)), {
+  t.match(await ended(answerOutcome(200, hidden)), {
     isDelivered: false,
     statusCode: 200,
     errorClass: 'status',
     errorMessage: /Teams did not: Microsoft Teams endpoint returned HTTP error 429/,
   })
-  t.match(await ended(answered(200, '1')), { isDelivered: true }, 'as connectors say')
-  t.match(await ended(answered(202, null)), { isDelivered: true }, 'as workflows say')
+  t.match(await ended(answerOutcome(200, '1')), { isDelivered: true }, 'as connectors say')
+  t.match(await ended(answerOutcome(202, null)), { isDelivered: true }, 'as workflows say')
   for (const [status, code, expected] of [
     [400, 'WorkflowTriggerIsNotEnabled', /switch it on in Teams/],
     [404, 'WorkflowNotFound', /switched off or gone/],
@@ -96,7 +96,7 @@ t.test('an answer that only looks like success is a failure, and a refusal says 
     [400, 'TriggerInputSchemaMismatch', /template that posts a card/],
     [502, 'NoResponse', /answered 502/],
   ] as const) {
-    t.match(await ended(answered(status, JSON.stringify({ error: { code } }))), {
+    t.match(await ended(answerOutcome(status, JSON.stringify({ error: { code } }))), {
       isDelivered: false,
       errorMessage: expected,
     })

@@ -1,16 +1,16 @@
 import t from 'tap'
 import Joi from 'joi'
-import { payloads, testDestination } from '../../../../plugins/alerts/destinations/conformance.ts'
+import { samplePayloads, testDestination } from '../../../../plugins/alerts/destinations/conformance.ts'
 import {
-  describe,
-  failure,
+  describePayload,
+  failedOutcome,
   shorten,
   type DestinationType,
 } from '../../../../plugins/alerts/destinations/destination.ts'
 import { pagerduty } from '../../../../plugins/alerts/destinations/pagerduty.ts'
 import { slack } from '../../../../plugins/alerts/destinations/slack.ts'
 import { teams } from '../../../../plugins/alerts/destinations/teams.ts'
-import { destinationTypes } from '../../../../plugins/alerts/destinations/registry.ts'
+import { createDestinationRegistry } from '../../../../plugins/alerts/destinations/registry.ts'
 import { webhook } from '../../../../plugins/alerts/destinations/webhook.ts'
 import { startServer } from '../../../helpers/server.ts'
 import { ROUTING_KEY } from '../places.ts'
@@ -79,7 +79,7 @@ t.test('the kit finds what a type does wrong', async t => {
     await broken({ deliver: split, compose: ({ alert }) => alert.title.replaceAll('\0', '').toWellFormed() }),
     [/over https/],
   )
-  const silent = { ...failure('x', 'y'), isDelivered: true, errorClass: null }
+  const silent = { ...failedOutcome('x', 'y'), isDelivered: true, errorClass: null }
   t.equal((await broken({ deliver: async () => silent })).length, 10, 'a type that always says yes')
   const throwing: DestinationType<Broken>['deliver'] = async (m, { post }) => {
     const outcome = await post(url, { headers: {}, body: m.body })
@@ -112,7 +112,7 @@ t.test('no message for people can be turned around by its names', async t => {
   t.ok(composing.length >= 5, 'Slack, Teams, mail, PagerDuty and the one of the template')
   for (const { name, compose } of composing)
     for (const control of controls)
-      for (const payload of payloads().slice(0, 3)) {
+      for (const payload of samplePayloads().slice(0, 3)) {
         const turned = everyText(payload, text => `${control}${text.slice(0, 2)}${control}${text.slice(2)}`)
         const { alert, event } = payload
         const body = compose!({
@@ -143,8 +143,8 @@ function everyText<Value>(value: Value, change: (text: string) => string): Value
 
 t.test('each type of event tells what was found and what was expected', async t => {
   const facts = (type: string, details: object) => {
-    const [payload] = payloads()
-    const described = describe({ ...payload!, event: { ...payload!.event, type, details } })
+    const [payload] = samplePayloads()
+    const described = describePayload({ ...payload!, event: { ...payload!.event, type, details } })
     return described.facts.slice(1, -2).map(({ name, value }) => `${name}: ${value}`)
   }
   t.same(facts('validity_failure', { column_name: null, invalid_count: 0, total_rows: 4, threshold: 2 }), [
@@ -212,7 +212,7 @@ t.test('each type of event tells what was found and what was expected', async t 
 })
 
 t.test('a type is refused at the start where its name is taken or it cannot deliver', async t => {
-  const types = destinationTypes()
+  const types = createDestinationRegistry()
   types.add(slack as DestinationType)
   t.throws(() => types.add(slack as DestinationType), /"slack": the name is taken/)
   t.throws(

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
-import type { Event } from '../../../../plugins/alerts/api.ts'
+import type { AlertEvent } from '../../../../plugins/alerts/api.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
 import { ALERTS, makeWorld, type World } from '../world.ts'
@@ -13,7 +13,7 @@ const { server, query } = app
 const url = 'https://receiver.invalid/hook'
 
 const ids = (count: number) => Array.from({ length: count }, (_, at) => `rule:${at}`)
-const about = (count: number, changes: Partial<Event> = {}) =>
+const about = (count: number, changes: Partial<AlertEvent> = {}) =>
   ids(count).map(cause => ({ ...changes, cause }))
 
 /** What a company has of each kind of row. */
@@ -201,7 +201,7 @@ t.test('in one call repeats count, what got worse is opened anew, and the rest i
 })
 
 t.test('raised together, events come to the same as one by one', async t => {
-  const rounds: Partial<Event>[][] = [
+  const rounds: Partial<AlertEvent>[][] = [
     about(6, { severity: 'info' }),
     [
       ...about(3),

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { Event, EventType } from '../../../../plugins/alerts/api.ts'
-import { switchOffHopeless } from '../../../../plugins/alerts/delivery/auto-disable.ts'
-import { sweep } from '../../../../plugins/alerts/jobs.ts'
+import type { AlertEvent, EventType } from '../../../../plugins/alerts/api.ts'
+import { disableFailingDestinations } from '../../../../plugins/alerts/delivery/auto-disable.ts'
+import { sweepJob } from '../../../../plugins/alerts/jobs.ts'
 import { wakeSnoozed } from '../../../../plugins/alerts/lifecycle/transitions.ts'
-import { POSTPONED } from '../../../../plugins/alerts/delivery/postponed.ts'
+import { IS_POSTPONED } from '../../../../plugins/alerts/delivery/postponed.ts'
 import { sendPostponed } from '../../../../plugins/alerts/delivery/send-postponed.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
@@ -47,7 +47,7 @@ t.test('whatever is done at once by two servers, nobody is thrown out, and every
   const company = (work: Parameters<typeof app.server.db.company>[1]) =>
     servers[random(2)]!.db.company(world.companyId, work)
   const alerts = () => servers[random(2)]!.plugins.alerts
-  const events = (): Partial<Event>[] =>
+  const events = (): Partial<AlertEvent>[] =>
     shuffled(causes)
       .slice(0, 1 + random(causes.length))
       .map(cause => ({
@@ -69,10 +69,12 @@ t.test('whatever is done at once by two servers, nobody is thrown out, and every
     () => company(trx => alerts().raiseAll(trx, events().map(world.event))),
     () => company(trx => alerts().raiseAll(trx, events().map(world.event))),
     () => company(trx => alerts().resolveAll(trx, types[random(2)]!, shuffled(causes).slice(0, 9))),
-    () => company(trx => alerts().unwatch(trx, { sourceId: other })),
-    () => company(trx => alerts().unwatch(trx, { assetIds: tables.slice(random(2)), types })),
+    () => company(trx => alerts().resolveOrphaned(trx, { sourceId: other })),
+    () => company(trx => alerts().resolveOrphaned(trx, { assetIds: tables.slice(random(2)), types })),
     () =>
-      company(trx => alerts().unwatch(trx, { type: types[random(2)]!, causes: shuffled(causes).slice(9) })),
+      company(trx =>
+        alerts().resolveOrphaned(trx, { type: types[random(2)]!, causes: shuffled(causes).slice(9) }),
+      ),
     async () => world.ask('POST', `${ALERTS}/${await someAlert()}/acknowledge`),
     async () => world.ask('POST', `${ALERTS}/${await someAlert()}/resolve`),
     async () => world.ask('POST', `${ALERTS}/${await someAlert()}/dismiss`),
@@ -89,7 +91,7 @@ t.test('whatever is done at once by two servers, nobody is thrown out, and every
     async () => {
       const id = anyDestination()
       await query(`update destinations set failing_since = now() - interval '6 days' where id = $1`, [id])
-      return switchOffHopeless(sweepContext(servers[random(2)]!))
+      return disableFailingDestinations(sweepContext(servers[random(2)]!))
     },
     async () => {
       await query(
@@ -101,7 +103,7 @@ t.test('whatever is done at once by two servers, nobody is thrown out, and every
     async () => {
       await query(
         `update deliveries set next_attempt_at = now() where id in (
-           select id from deliveries where ${POSTPONED} for update skip locked)`,
+           select id from deliveries where ${IS_POSTPONED} for update skip locked)`,
       )
       return sendPostponed(sweepContext(servers[random(2)]!))
     },
@@ -135,7 +137,7 @@ t.test('whatever is done at once by two servers, nobody is thrown out, and every
       `update deliveries set created_at = created_at - interval '5 minutes', next_attempt_at = null
         where id in (select id from deliveries where status = 'pending' for update skip locked)`,
     )
-    await app.server.jobs.send(sweep, {})
+    await app.server.jobs.send(sweepJob, {})
     await new Promise(resolve => setTimeout(resolve, 200))
   }
   const overtaken = await query(

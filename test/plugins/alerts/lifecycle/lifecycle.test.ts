@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Event } from '../../../../plugins/alerts/api.ts'
+import type { AlertEvent } from '../../../../plugins/alerts/api.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
 import { ROUTING_KEY } from '../places.ts'
@@ -32,7 +32,7 @@ async function addRule(world: World, destinations: { id: string }[], more: objec
   return body.data.id
 }
 
-const critical: Partial<Event> = { severity: 'critical' }
+const critical: Partial<AlertEvent> = { severity: 'critical' }
 
 t.test('an alert that gets worse is sent in the cooldown too', async t => {
   const world = await makeWorld(app)
@@ -407,7 +407,7 @@ t.test(
     const { alertId } = await world.raise()
     await world.ask('POST', `${ALERTS}/${alertId}/dismiss`)
     await app.server.db.company(world.companyId, trx =>
-      app.server.plugins.alerts.unwatch(trx, { type: 'validity_failure', causes: ['rule:1'] }),
+      app.server.plugins.alerts.resolveOrphaned(trx, { type: 'validity_failure', causes: ['rule:1'] }),
     )
     t.match(await world.raise(), { isNew: true })
     const drift = { type: 'schema_change', cause: 'table:1' } as const

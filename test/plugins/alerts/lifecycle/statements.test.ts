@@ -1,5 +1,5 @@
 import t from 'tap'
-import { deliver, retry, type AttemptData } from '../../../../plugins/alerts/delivery/delivery.ts'
+import { deliverJob, retryJob, type AttemptData } from '../../../../plugins/alerts/delivery/delivery.ts'
 import type { Transaction } from '../../../../server/database/database.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
@@ -30,7 +30,7 @@ async function during(work: () => Promise<unknown>): Promise<number[]> {
 const seen = new Set<string>()
 
 /** Raises, or recovers, and counts what the attempts send that follow. */
-async function attempts(act: () => Promise<unknown>, queues = [deliver]): Promise<number[]> {
+async function attempts(act: () => Promise<unknown>, queues = [deliverJob]): Promise<number[]> {
   const ids: string[] = []
   const isNew = ({ delivery_id: id }: AttemptData) => !seen.has(id) && ids.push(id) > 0
   const [, ...transactions] = await during(async () => {
@@ -48,5 +48,5 @@ t.test('an attempt that gets through is two transactions of few statements', asy
 
 t.test('one that does not sends the next', async t => {
   receiver.answer(500, 200)
-  t.strictSame(await attempts(() => world.raise({ cause: 'rule:2' }), [deliver, retry]), [4, 6, 4, 7])
+  t.strictSame(await attempts(() => world.raise({ cause: 'rule:2' }), [deliverJob, retryJob]), [4, 6, 4, 7])
 })

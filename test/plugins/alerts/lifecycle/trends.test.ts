@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { DateTime } from 'luxon'
 import t from 'tap'
-import type { Event } from '../../../../plugins/alerts/api.ts'
+import type { AlertEvent } from '../../../../plugins/alerts/api.ts'
 import { startServer } from '../../../helpers/server.ts'
 import { ALERTS, makeWorld, type World } from '../world.ts'
 
@@ -19,7 +19,7 @@ interface Times {
 }
 
 /** Puts an alert and its moves where the times say. */
-async function place(world: World, event: Partial<Event>, times: Times): Promise<void> {
+async function place(world: World, event: Partial<AlertEvent>, times: Times): Promise<void> {
   const { alertId } = await world.raise(event)
   await app.query(
     `update alerts set created_at = $2, resolved_at = $3, status = $4, occurrences = $5 where id = $1`,

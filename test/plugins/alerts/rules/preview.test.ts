@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { Event } from '../../../../plugins/alerts/api.ts'
+import type { AlertEvent } from '../../../../plugins/alerts/api.ts'
 import { startServer } from '../../../helpers/server.ts'
 import { ALERTS, makeWorld, type World } from '../world.ts'
 
@@ -14,7 +14,7 @@ const idsOf = (alerts: { id: string }[]) => alerts.map(({ id }) => id).toSorted(
 async function raisedAgo(
   world: World,
   minutes: number,
-  { lasting = 1, ...changes }: Partial<Event> & { lasting?: number } = {},
+  { lasting = 1, ...changes }: Partial<AlertEvent> & { lasting?: number } = {},
 ): Promise<string> {
   const { alertId } = await world.raise(changes)
   await app.query(
@@ -31,7 +31,7 @@ t.test('a preview tells what the rule tells', async t => {
   const world = await makeWorld(app)
   const other = await world.addSource('other')
   const asset = { id: randomUUID(), qualifiedName: 'other.a.b.c', assetType: 'table' }
-  const events: Partial<Event>[] = [
+  const events: Partial<AlertEvent>[] = [
     { cause: '1' },
     { cause: '2', severity: 'critical', sourceId: other, asset: { ...asset, tags: ['people'] } },
     { cause: '3', type: 'metric_anomaly', asset: { ...asset, tags: ['money', 'people'] } },
