@@ -3,7 +3,7 @@ import type { Point } from '../../checks/detector.ts'
 import { comparable, explanation } from '../../checks/explanation.ts'
 import { tablePath } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database/database.ts'
-import type { Event } from '../alerts/api.ts'
+import type { AlertEvent } from '../alerts/api.ts'
 import type { TableContext } from '../catalog/api.ts'
 import { severityOf, type Group, type Judged, type Said } from './capture.ts'
 import type { Metric } from './models.ts'
@@ -24,7 +24,7 @@ interface Trouble {
 
 /** An event of the anomalies of one metric. */
 interface Anomaly {
-  event: Event
+  event: AlertEvent
   anomalies: readonly Judged[]
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import type { Event } from '../alerts/api.ts'
+import type { AlertEvent } from '../alerts/api.ts'
 import type { TableContext } from '../catalog/api.ts'
 import { causeOf, nameOf, subjectOf } from './alert.ts'
 import type { Group } from './capture.ts'
@@ -42,7 +42,7 @@ interface Missing {
 interface News {
   /** The causes of what was told before and is over. */
   over: string[]
-  events: Event[]
+  events: AlertEvent[]
 }
 
 /**
@@ -154,7 +154,7 @@ function vanishedEvent(
   { title, event, details }: Subject,
   metric: Metric,
   vanished: readonly Missing[],
-): Event {
+): AlertEvent {
   const groups = vanished.map(({ groupValues }) => groupValues)
   const { lastSeenAt } = vanished[0]!
   const least = Math.min(...vanished.map(({ run }) => run))
@@ -177,7 +177,7 @@ function newEvent(
   metric: Metric,
   came: readonly Group[],
   at: Date,
-): Event {
+): AlertEvent {
   const one = came.length === 1
   const sentence = `${one ? 'a group is new' : `${came.length} groups are new`}: ${listed(came)}`
   return {
