@@ -2,15 +2,15 @@ import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { audit } from '../../../server/http/audit.ts'
 import { companyOf, type Transaction } from '../../../server/database/database.ts'
-import { ENDED_FIELDS } from './delivery.ts'
+import { ENDED_FIELDS } from './outcomes.ts'
 import { updateDeliveryFailed } from './delivery-failed.ts'
 import { Alert, Delivery, Destination } from '../models.ts'
 import { sweepCompanies, type SweepContext } from './sweep-companies.ts'
 
-/** Days of nothing but failures after which a destination is switched off. */
+/** A destination that every attempt has failed to reach for so long is switched off. */
 const FAILING_DAYS = 5
 
-/** What makes a destination one to switch off: a failure for good, after so many days without a success. */
+/** A condition in SQL on destinations: no success for `FAILING_DAYS`, and since then a delivery that has failed for good. */
 const IS_TO_DISABLE = `is_active and deleted_at is null and failing_since <= now() - interval '${FAILING_DAYS} days'
   and exists (
     select 1 from deliveries d
@@ -18,12 +18,12 @@ const IS_TO_DISABLE = `is_active and deleted_at is null and failing_since <= now
        and d.created_at >= destinations.failing_since and d.status = 'failed'
        and d.completed_at >= destinations.failing_since + interval '${FAILING_DAYS} days')`
 
-/** Switches off, in all companies, destinations that nothing has reached for days. @returns how many */
+/** Switches off destinations of all companies that have failed for `FAILING_DAYS`. @returns how many */
 export async function disableFailingDestinations({ server, log }: SweepContext): Promise<number> {
-  const hopeless = await server.db.statement<{ id: string; companyId: string }>(
+  const failing = await server.db.statement<{ id: string; companyId: string }>(
     `select id, company_id from destinations where ${IS_TO_DISABLE}`,
   )
-  return sweepCompanies(log, 'switch off hopeless destinations', hopeless, async (companyId, those) => {
+  return sweepCompanies(log, 'disable failing destinations', failing, async (companyId, those) => {
     let count = 0
     for (const { id } of those)
       if (await server.db.company(companyId, trx => disableDestination(server, trx, id))) count += 1
@@ -32,16 +32,16 @@ export async function disableFailingDestinations({ server, log }: SweepContext):
 }
 
 /**
- * Switches a destination off, unless it has recovered meanwhile, stops what is on its way to it and tells the others.
- * Its alert is locked after it, against the order: nobody holds the row of an alert that does not exist, or of one
- * that is open only while its destination is off.
+ * Switches a destination off unless it recovered meanwhile, stops its pending deliveries and notifies the other
+ * destinations. Locks its alert after it, against the lock order: no transaction holds the row of an alert that does not
+ * exist, or that is open only while its destination is off.
  */
 async function disableDestination(server: Server, trx: Transaction, id: string): Promise<boolean> {
-  const held = await lockDeliveries(trx, id)
+  const locked = await lockDeliveries(trx, id)
   const before = await Destination.query(trx).findById(id).whereRaw(IS_TO_DISABLE).forNoKeyUpdate()
   if (!before) return false
-  const reason = `Every attempt has failed since ${before.failingSince?.toISOString()}: switched off after ${FAILING_DAYS} days. Mend it, then switch it on again`
-  await stopLocked(trx, held, 'The destination was switched off: every attempt had failed for days')
+  const reason = `Every attempt has failed since ${before.failingSince?.toISOString()}: switched off after ${FAILING_DAYS} days. Correct it, then switch it on again`
+  await stopLocked(trx, locked, 'The destination was switched off: every attempt had failed for days')
   await Destination.query(trx)
     .where({ id })
     .patch({ isActive: false, disabledReason: reason, updatedAt: raw('now()') })
@@ -61,21 +61,20 @@ async function disableDestination(server: Server, trx: Transaction, id: string):
   return true
 }
 
-/** Ends all that is on its way to a destination. */
+/** Stops all pending deliveries to a destination. */
 export async function stopDeliveries(trx: Transaction, destinationId: string, reason: string): Promise<void> {
   await stopLocked(trx, await lockDeliveries(trx, destinationId), reason)
 }
 
-/** Locked rows: what is on its way to a destination, and what it tells of. */
+/** The pending deliveries to a destination, and their alerts. */
 interface LockedDeliveries {
   alertIds: string[]
   deliveryIds: string[]
 }
 
 /**
- * Locks what is on its way to a destination, in the order that everybody keeps: alerts in the one in which raising
- * locks them, then deliveries by their ids. What is added meanwhile ends with its attempt, which finds the
- * destination off.
+ * Locks the pending deliveries to a destination. Lock order: alerts by kind and cause, as raising does, then deliveries by
+ * id. A delivery that is added meanwhile ends with its first attempt, which finds the destination off.
  */
 async function lockDeliveries(trx: Transaction, destinationId: string): Promise<LockedDeliveries> {
   const pending = Delivery.query(trx).where({ destinationId, status: 'pending' })
@@ -87,13 +86,15 @@ async function lockDeliveries(trx: Transaction, destinationId: string): Promise<
   const alertIds = alerts.map(({ id }) => id)
   const deliveries = await pending
     .select('id')
-    .where(held => void held.whereNull('alertId').orWhereRaw('alert_id = any(cast(? as uuid[]))', [alertIds]))
+    .where(
+      either => void either.whereNull('alertId').orWhereRaw('alert_id = any(cast(? as uuid[]))', [alertIds]),
+    )
     .orderBy('id')
     .forUpdate()
   return { alertIds, deliveryIds: deliveries.map(({ id }) => id) }
 }
 
-/** Ends what is held. Its alerts wait for it no more, so it may have been their last hope. */
+/** Stops locked deliveries; each may have been the last one that could still reach a receiver of its alert. */
 async function stopLocked(
   trx: Transaction,
   { alertIds, deliveryIds }: LockedDeliveries,

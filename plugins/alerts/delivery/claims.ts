@@ -1,36 +1,35 @@
-/** Claims of attempts by jobs: who makes an attempt, and whether its process was lost. */
+/** Claims of attempts by jobs. A claim that was never released shows that the process of its attempt was lost. */
 import { v5 } from 'uuid'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import type { JobContext } from '../../../server/jobs/jobs.ts'
 import { Delivery, Destination } from '../models.ts'
 import { SLOT_LEASE_SECONDS, releaseSlot, takeSlot } from './slots.ts'
 
-/** One attempt: the `n`th of a delivery, from 1. */
+/** The data of an attempt job: the `n`th attempt of a delivery, from 1. */
 export interface AttemptData {
   company_id: string
   delivery_id: string
   n: number
 }
 
-/** An attempt that a job has claimed. */
 export interface AttemptClaim {
   delivery: Delivery
   destination: Destination
   requestId: string
   startedAt: Date
   /**
-   * The fence that says that nothing was sent under this claim: the one before it, which no process can hold any more.
-   * After a former claim that was not given back, it is the claim's own, so that the former one records nothing.
+   * The fence to store if nothing was sent under this claim: the previous one, which no process can hold any more. After
+   * a former claim that was not released, it is the claim's own, so that the former one cannot record an outcome.
    */
   unusedFence: number
   /**
-   * `ready`: it holds a slot. `busy`: no slot is free, and the claim is given back. `off`: the destination is off.
-   * `lost`: the process of the attempt was lost before it ended, so there is an outcome and nothing to send.
+   * `ready`: the claim holds a slot. `busy`: no slot is free, and the claim is released. `off`: the destination is
+   * switched off or deleted. `lost`: the process of the attempt was lost, so its outcome is `interrupted`.
    */
   state: 'off' | 'lost' | 'busy' | 'ready'
 }
 
-/** Claims the attempt for this job, unless it was made or another job is at it, and takes a slot of its destination. */
+/** Claims the attempt and takes a slot of its destination. @returns null if it was made or another job holds it */
 export async function claimAttempt(
   trx: Transaction,
   job: AttemptData,
@@ -63,7 +62,7 @@ export async function claimAttempt(
     unusedFence: formerJob ? fence : fence - 1,
   }
   if (formerJob) await releaseSlot(trx, former.requestId)
-  // A claim that was not given back. One of this job's own may be left by a process that lives, without its database.
+  // A claim that was not released. One of this job may come from a process that is alive but lost its database.
   if (formerJob && (formerJob !== jobId || isAfterLoss)) return { ...claim, ...former, state: 'lost' }
   if (!destination.isActive || destination.deletedAt) return { ...claim, state: 'off' }
   if (await takeSlot(trx, destination, claim.requestId)) return { ...claim, state: 'ready' }
@@ -73,26 +72,25 @@ export async function claimAttempt(
   return { ...claim, state: 'busy' }
 }
 
-/** Seconds until a job looks again that found no free slot at its destination. */
 const BUSY_SECONDS = 2
 /**
- * The same for a destination that answers nothing, whose one slot is taken for up to 30 seconds: at `BUSY_SECONDS`, its
- * backlog would keep the queue turning. The spread keeps the backlog from coming all at once.
+ * For a silent destination, whose only slot is taken for up to 30 seconds: at `BUSY_SECONDS`, its backlog would occupy
+ * the queue. The spread keeps the backlog from becoming due all at once.
  */
 const BUSY_SILENT_SECONDS = 15
 const BUSY_SILENT_SPREAD_SECONDS = 10
 
-/** Seconds until a new job claims an attempt that was `busy`. */
+/** Seconds until a `busy` attempt is claimed again. */
 export function busySeconds({ silentSince }: Pick<Destination, 'silentSince'>): number {
   return silentSince ? BUSY_SILENT_SECONDS + Math.random() * BUSY_SILENT_SPREAD_SECONDS : BUSY_SECONDS
 }
 
-/** The id of the request that is made under a claim: known also when the process that made it is lost. */
+/** Derived, so that the id is known even if the process that made the request is lost. */
 function requestIdOf(deliveryId: string, fence: number): string {
   return v5(String(fence), deliveryId)
 }
 
-/** Gives back a claim under which no outcome was recorded, so that the attempt is made again. */
+/** Releases a claim under which no outcome was recorded, so that the attempt is made again. */
 export async function releaseClaim(trx: Transaction, { delivery, requestId }: AttemptClaim): Promise<void> {
   await Delivery.query(trx)
     .where({ id: delivery.id, fence: delivery.fence, status: 'pending' })
@@ -100,5 +98,4 @@ export async function releaseClaim(trx: Transaction, { delivery, requestId }: At
   await releaseSlot(trx, requestId)
 }
 
-/** What is the same of all deliveries that no job is at. */
 export const UNCLAIMED_FIELDS = { claimedBy: null, claimedAt: null }

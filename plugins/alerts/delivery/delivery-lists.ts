@@ -9,35 +9,34 @@ import { presentDelivery } from '../lifecycle/present.ts'
 
 const DAY_MS = 86_400_000
 
-/** Characters of an answer that lists show; up to 16 KiB are stored. */
+/** Characters of a response body in lists; up to 16 KiB are stored. */
 const EXCERPT_CHARACTERS = 2_000
 
-/** What a list of deliveries is asked with. */
 export interface DeliveryFilters extends Page {
   status?: Delivery['status'][]
   event_type?: MessageType[]
 }
 
-/** One page of what was sent to a destination, or about an alert, with every attempt. */
+/** One page of the deliveries to a destination, or about an alert, with all attempts. */
 export async function listDeliveries(
   trx: Transaction,
-  of: { destinationId: string } | { alertId: string },
+  subject: { destinationId: string } | { alertId: string },
   { status, event_type: eventType, ...page }: DeliveryFilters,
 ) {
-  const matching = Delivery.query(trx).where(of)
+  const matching = Delivery.query(trx).where(subject)
   if (status) void matching.whereIn('status', status)
   if (eventType) void matching.whereIn('eventType', eventType)
   const total = await matching.clone().resultSize()
   const found = await matching.orderBy(NEWEST_FIRST).limit(page.limit).offset(page.offset)
   const attempts = await DeliveryAttempt.query(trx)
-    // The last of two columns of a name is the one that is read.
+    // The last of two columns with one name wins.
     .select('*', raw('left(response_body, ?) as response_body', [EXCERPT_CHARACTERS]))
     .whereIn(
       'deliveryId',
       found.map(({ id }) => id),
     )
     .orderBy('n')
-  // Of deleted ones too: the record of what was sent to them stays.
+  // Including deleted ones: the record of their deliveries stays.
   const destinations = await Destination.query(trx)
     .select('id', 'name', 'destinationType')
     .findByIds([...new Set(found.map(({ destinationId }) => destinationId))])
@@ -49,10 +48,10 @@ export async function listDeliveries(
   return { data: { data, pagination: pagination(total, page) } }
 }
 
-/** What became of messages to a destination of late. */
+/** The recent deliveries to a destination. */
 export interface DestinationTraffic {
   lastDelivery: Pick<Delivery, 'id' | 'status' | 'eventType' | 'createdAt' | 'completedAt'> | null
-  /** Messages of the last 24 hours. */
+  /** Of the last 24 hours. */
   counts: Record<Delivery['status'], number>
 }
 
@@ -61,7 +60,7 @@ type TrafficRow = DestinationTraffic['counts'] & {
   id: string | null
 } & Omit<NonNullable<DestinationTraffic['lastDelivery']>, 'id'>
 
-/** What became of messages to each of some destinations, in one statement. */
+/** Loads the traffic of some destinations in one statement. */
 export async function loadTraffic(
   trx: Transaction,
   destinationIds: readonly string[],
@@ -81,7 +80,7 @@ export async function loadTraffic(
                 count(*) filter (where status = 'stopped')::int as stopped
            from deliveries
           where company_id = :companyId and destination_id = asked.id and created_at > now() - interval '24 hours'
-            -- By which the months before are left alone.
+            -- Prunes the partitions of earlier months.
             and id >= :since) lately`,
     {
       companyId: companyOf(trx),

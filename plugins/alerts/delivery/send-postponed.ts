@@ -6,16 +6,15 @@ import { findRecipients } from '../rules/recipients.ts'
 import { sweepCompanies, type SweepContext } from './sweep-companies.ts'
 import { triggeredMessage, sendMessages } from '../lifecycle/notify.ts'
 
-/** Most postponed deliveries that one sweep looks at. */
+/** Per sweep. */
 const MAX_DUE = 1_000
 
-/** Whether a postponed delivery may be sent now, a condition in SQL. */
 const IS_DUE = `${IS_POSTPONED} and coalesce(next_attempt_at, created_at) <= now()`
 
 /**
- * Sends the messages of all companies whose cooldowns are over and whose troubles last. Those of a snoozed alert wait for
- * the end of its snooze.
- * @returns how many deliveries were sent
+ * Sends the postponed messages of all companies whose cooldowns ended and whose alerts are still open. Those of a snoozed
+ * alert wait until its snooze ends.
+ * @returns the number of deliveries sent
  */
 export async function sendPostponed({ server, log }: SweepContext): Promise<number> {
   const due = await server.db.system(trx =>
@@ -34,10 +33,10 @@ export async function sendPostponed({ server, log }: SweepContext): Promise<numb
 }
 
 /**
- * Sends the postponed messages of some alerts that are due. Rules and destinations count as they are now: what no rule
- * asks for any more is stopped, and what a cooldown still holds back waits on. The row of a message that is sent makes
- * way for a delivery of now. An alert that another transaction holds is left to the next sweep. One that is over has
- * postponed messages only if the version before closed it.
+ * Sends the due postponed messages of some alerts, by the rules and destinations of now: a message that matches no rule
+ * any more is stopped, and one in another cooldown is postponed again. The row of a sent message is replaced by a new
+ * delivery. An alert that another transaction has locked is left to the next sweep. A closed alert has postponed messages
+ * only if the previous version of the program closed it.
  */
 async function sendDueMessages(
   server: Server,
@@ -58,21 +57,21 @@ async function sendDueMessages(
     .forUpdate()
   const open = alerts.filter(({ resolvedAt }) => resolvedAt === null)
   const found = await findRecipients(trx, open)
-  const judged = due.map(delivery => {
+  const reviewed = due.map(delivery => {
     const place = open.findIndex(({ id }) => id === delivery.alertId)
     const recipient = found[place]?.find(({ destination }) => destination.id === delivery.destinationId)
     return { delivery, alert: open[place]!, recipient }
   })
-  const unwanted = judged.filter(({ recipient }) => !recipient).map(({ delivery }) => delivery)
+  const unwanted = reviewed.filter(({ recipient }) => !recipient).map(({ delivery }) => delivery)
   await stopPostponed(
     trx,
     unwanted.map(({ id, alertId }) => ({ deliveryId: id, alertId: alertId! })),
-    'When the cooldown ended, the alert was over, the destination was switched off, or no rule asked for it any more',
+    'When the cooldown ended, the alert was over, the destination was switched off, or no rule matched any more',
   )
-  for (const { delivery, recipient } of judged)
+  for (const { delivery, recipient } of reviewed)
     if (recipient?.postponedUntil)
       await Delivery.query(trx).where({ id: delivery.id }).patch({ nextAttemptAt: recipient.postponedUntil })
-  const sent = judged.flatMap(({ delivery, alert, recipient }) =>
+  const sent = reviewed.flatMap(({ delivery, alert, recipient }) =>
     recipient?.postponedUntil === null
       ? [{ id: delivery.id, message: triggeredMessage(alert, recipient) }]
       : [],

@@ -6,13 +6,10 @@ import { postGuarded } from '../destinations/post.ts'
 import { openConfig, signingSecrets } from '../destinations/secrets.ts'
 import { signBody } from '../destinations/signature.ts'
 
-/** What is sent, as far as it is the same for every attempt. */
+/** The part of a delivery that is the same for every attempt. */
 export type DeliveryContent = Pick<Delivery, 'id' | 'messageId' | 'eventType' | 'body' | 'served'>
 
-/**
- * Makes one attempt. Never throws: whatever goes wrong is an outcome, without any secret in it.
- * @param attempt its number, and the id by which the receiver's log may know it
- */
+/** Makes one attempt. Never throws: every error becomes an outcome, with secrets redacted. */
 export async function attemptDelivery(
   server: Server,
   destination: Destination,
@@ -55,14 +52,14 @@ export async function attemptDelivery(
   }
 }
 
-/** What a receiver echoes of an address that is a secret: `Cannot POST /services/T0/B0/XXXX`. */
+/** The parts of a secret address that a receiver may echo: `Cannot POST /services/T0/B0/XXXX`. */
 function echoedParts(secret: string): string[] {
   if (!URL.canParse(secret)) return []
   const { pathname, search } = new URL(secret)
   return [pathname + search, pathname].filter(part => part.length > 1)
 }
 
-/** Takes out secrets that a receiver echoes, and what PostgreSQL cannot store. */
+/** Redacts secrets that a receiver echoes, and replaces NUL, which PostgreSQL cannot store. */
 function redactOutcome(outcome: DeliveryOutcome, secrets: readonly string[]): DeliveryOutcome {
   const clean = (text: string | null) => {
     if (text === null) return null

@@ -1,23 +1,21 @@
-/** Limits the requests in flight at one destination, over all processes and queues. */
+/** Limits the requests in flight to one destination, across all processes and queues. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { Destination } from '../models.ts'
 
-/** Requests in flight at one destination. */
 export const MAX_IN_FLIGHT = 4
-/** Requests in flight at a destination whose last attempts got no answer, until it answers one. */
+/** For a destination whose last attempts timed out, until it answers again. */
 const MAX_IN_FLIGHT_SILENT = 1
-/** Seconds after which a slot counts as left behind by a process that was lost: more than an attempt takes. */
+/** Longer than an attempt takes: an older slot belongs to a process that was lost. */
 export const SLOT_LEASE_SECONDS = 60
-/** Milliseconds between two looks for a free slot. */
 const POLL_MS = 250
 
 /**
  * Takes a slot of a destination whose row the caller has locked.
  * @param holder the id of the attempt
- * @param isTest a test waits for requests in flight only, other attempts also for tests that wait
- * @returns whether there was a free slot
+ * @param isTest whether it may overtake waiting tests; other attempts may not
+ * @returns whether a slot was free
  */
 export async function takeSlot(
   trx: Transaction,
@@ -51,7 +49,7 @@ export async function takeSlot(
   return taken.length > 0
 }
 
-/** Frees the slot of an attempt, if it still holds one. To be called after all other rows are locked. */
+/** Frees the slot of an attempt, if it holds one. Call it after all other rows are locked. */
 export async function releaseSlot(trx: Transaction, holder: string): Promise<void> {
   await rows(trx, 'delete from destination_slots where company_id = :companyId and holder = :holder', {
     companyId: companyOf(trx),
@@ -60,18 +58,18 @@ export async function releaseSlot(trx: Transaction, holder: string): Promise<voi
 }
 
 /**
- * Waits until a test has a slot. A test that waits keeps other attempts from starting, so it waits for the end of at
- * most one attempt and of tests that came before.
- * @returns whether it got one within `mostMs` milliseconds
+ * Waits until a test has a slot. A waiting test keeps other attempts from starting, so it waits for at most one attempt
+ * and for earlier tests.
+ * @returns whether it got a slot within `timeoutMs`
  */
 export async function waitForSlot(
   server: Server,
   companyId: string,
   destinationId: string,
   holder: string,
-  mostMs: number,
+  timeoutMs: number,
 ): Promise<boolean> {
-  const deadline = performance.now() + mostMs
+  const deadline = performance.now() + timeoutMs
   for (;;) {
     const isTaken = await server.db.company(companyId, async trx => {
       const destination = await Destination.query(trx).findById(destinationId).forNoKeyUpdate()

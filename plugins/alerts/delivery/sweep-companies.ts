@@ -1,13 +1,12 @@
 import type { JobContext } from '../../../server/jobs/jobs.ts'
 
-/** What a step of the sweep gets. */
 export type SweepContext = Pick<JobContext, 'server' | 'log'>
 
 /**
- * Runs a step of a sweep for each company that has rows to work on, one after the other. An error of one company is
- * logged and leaves the others alone; its rows are due in the next sweep again.
- * @param step what the log calls it
- * @returns the sum of what the step returns, without the companies that failed
+ * Runs a step of the sweep for each company with due rows, one after the other. An error of one company is logged and
+ * does not affect the others; its rows are due again in the next sweep.
+ * @param step its name in the log
+ * @returns the sum of the results of `work`, without the companies that failed
  */
 export async function sweepCompanies<Row extends { companyId: string }>(
   log: SweepContext['log'],

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { deliverJob, retryJob, type AttemptData } from '../../../../plugins/alerts/delivery/delivery.ts'
+import type { AttemptData } from '../../../../plugins/alerts/delivery/claims.ts'
+import { deliverJob, retryJob } from '../../../../plugins/alerts/delivery/delivery.ts'
 import { sweepJob } from '../../../../plugins/alerts/jobs.ts'
 import { startReceiver, type Received } from '../../../helpers/receiver.ts'
 import { startServer, type TestServer } from '../../../helpers/server.ts'

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
-import { deliverJob, retryJob, type AttemptData } from '../../../../plugins/alerts/delivery/delivery.ts'
+import type { AttemptData } from '../../../../plugins/alerts/delivery/claims.ts'
+import { deliverJob, retryJob } from '../../../../plugins/alerts/delivery/delivery.ts'
 import type { Job } from '../../../../server/jobs/jobs.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer, type TestServer } from '../../../helpers/server.ts'

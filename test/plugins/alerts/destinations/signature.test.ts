@@ -2,7 +2,8 @@ import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
-import { deliverJob, retryJob, type AttemptData } from '../../../../plugins/alerts/delivery/delivery.ts'
+import type { AttemptData } from '../../../../plugins/alerts/delivery/claims.ts'
+import { deliverJob, retryJob } from '../../../../plugins/alerts/delivery/delivery.ts'
 import type { Destination } from '../../../../plugins/alerts/models.ts'
 import {
   createSigningSecret,

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { deliverJob, retryJob, type AttemptData } from '../../../../plugins/alerts/delivery/delivery.ts'
+import type { AttemptData } from '../../../../plugins/alerts/delivery/claims.ts'
+import { deliverJob, retryJob } from '../../../../plugins/alerts/delivery/delivery.ts'
 import type { Transaction } from '../../../../server/database/database.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'

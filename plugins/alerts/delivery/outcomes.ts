@@ -1,0 +1,57 @@
+/** Outcomes of attempts, as columns of deliveries and their attempts. */
+import { raw } from 'objection'
+import type { Transaction } from '../../../server/database/database.ts'
+import type { DeliveryOutcome } from '../destinations/destination.ts'
+import { DeliveryAttempt, type Delivery } from '../models.ts'
+import { UNCLAIMED_FIELDS, type AttemptClaim } from './claims.ts'
+
+/** Milliseconds within which receivers should answer. */
+const SLOW_MS = 5_000
+
+/** The columns that every ended delivery shares. */
+export const ENDED_FIELDS = {
+  completedAt: raw('now()') as unknown as Date,
+  nextAttemptAt: null,
+  ...UNCLAIMED_FIELDS,
+}
+
+/** @param delay seconds until the next attempt; undefined if there is none */
+export async function statusAfterAttempt(
+  trx: Transaction,
+  delivery: Delivery,
+  outcome: DeliveryOutcome,
+  delay: number | undefined,
+): Promise<Delivery['status']> {
+  if (outcome.isDelivered) return 'delivered'
+  if (delay !== undefined) return 'pending'
+  if (delivery.trigger === 'automatic') return 'failed'
+  // A failed redelivery does not undo an earlier success.
+  const delivered = await DeliveryAttempt.query(trx)
+    .where({ deliveryId: delivery.id })
+    .whereNull('errorClass')
+    .resultSize()
+  return delivered > 0 ? 'delivered' : 'failed'
+}
+
+/** The row of an attempt that ended now. */
+export function attemptRow(
+  {
+    delivery,
+    requestId,
+    startedAt,
+  }: Pick<AttemptClaim, 'requestId' | 'startedAt'> & { delivery: Pick<Delivery, 'id' | 'trigger'> },
+  n: number,
+  { isDelivered: _isDelivered, served: _served, ...outcome }: DeliveryOutcome,
+): Partial<DeliveryAttempt> {
+  return {
+    ...outcome,
+    deliveryId: delivery.id,
+    n,
+    requestId,
+    trigger: delivery.trigger,
+    startedAt,
+    // The start of its transaction, from which the delay of the next attempt counts too.
+    endedAt: raw('now()') as unknown as Date,
+    isSlow: outcome.latencyMs > SLOW_MS,
+  }
+}
