@@ -3,30 +3,12 @@ import { v4 } from 'uuid'
 import type { Schedule } from '../../checks/detector.ts'
 import { insertAll, type Transaction } from '../../server/database/database.ts'
 import { invalidField } from '../../server/http/errors.ts'
+import { columnsOf } from '../../server/http/fields.ts'
 import type { Backfill, Configured } from '../scans/api.ts'
+import { ruleFields, type NewRule } from './fields.ts'
 import { activeAt, judgeRule, startState } from './judge.ts'
 import { ValidityResult, ValidityRule, ValidityState, type NamedRule } from './models.ts'
 import { asked, named, scheduleOf } from './rules.ts'
-
-/** The body of a new rule, validated. */
-export interface NewRule {
-  rule_type: string
-  table_path: string
-  column_name?: string
-  rule_config?: Record<string, unknown> | null
-  name?: string
-  description?: string | null
-  error_message?: string | null
-  severity: ValidityRule['severity']
-  alert_threshold_percent?: number
-  detection_mode: ValidityRule['detectionMode']
-  sensitivity: number
-  operating_period_mode: ValidityRule['operatingPeriodMode']
-  operating_schedule_id?: string
-  treat_null_as_valid: boolean
-  check_interval: ValidityRule['checkInterval']
-  backfill_days?: number
-}
 
 /** Finds the body of a rule good for its table. No transaction is open while the engine is asked. */
 export function configureRule(
@@ -86,17 +68,9 @@ async function insertRule(
       columnName: column,
       ruleType: check.type.name,
       ruleConfig: Object.keys(check.config).length === 0 ? null : check.config,
-      name: body.name ?? `${check.type.name} ${[table.name, column].filter(Boolean).join('.')}`,
-      description: body.description ?? null,
+      name: `${check.type.name} ${[table.name, column].filter(Boolean).join('.')}`,
+      ...columnsOf<ValidityRule>(ruleFields, body),
       errorMessage: body.error_message || null,
-      severity: body.severity,
-      alertThresholdPercent: body.alert_threshold_percent ?? null,
-      detectionMode: body.detection_mode,
-      sensitivity: body.sensitivity,
-      operatingPeriodMode: body.operating_period_mode,
-      operatingScheduleId: body.operating_schedule_id ?? null,
-      treatNullAsValid: body.treat_null_as_valid,
-      checkInterval: body.check_interval,
     })
     .returning('id')
   return named(trx).findById(id).throwIfNotFound()

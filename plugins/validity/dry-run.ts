@@ -1,9 +1,12 @@
 import type { Server } from '@hapi/hapi'
 import type { TriedOut } from '../scans/api.ts'
-import { configureRule, type NewRule } from './create.ts'
+import { columnsOf } from '../../server/http/fields.ts'
+import { configureRule } from './create.ts'
+import { ruleFields, type NewRule } from './fields.ts'
 import { activeAt, judgeRule } from './judge.ts'
+import type { ValidityRule } from './models.ts'
 import { presentCounts, presentWarnings } from './present.ts'
-import { replay, storedPast, type PastOutcome, type Replayed } from './replay.ts'
+import { replay, storedPast, type PastOutcome, type Replayed, type Settings } from './replay.ts'
 import { asked, scheduleOf } from './rules.ts'
 
 /** The body of a dry run, validated. */
@@ -26,13 +29,7 @@ export async function dryRun(server: Server, companyId: string, body: DryRun): P
     configured,
     stored.length > 0 ? null : { days: body.lookback_days, interval: body.check_interval },
   )
-  const settings = {
-    detectionMode: body.detection_mode,
-    checkInterval: body.check_interval,
-    operatingPeriodMode: body.operating_period_mode,
-    alertThresholdPercent: body.alert_threshold_percent ?? null,
-    sensitivity: body.sensitivity,
-  }
+  const settings = columnsOf<ValidityRule>(ruleFields, body) as Settings
   const known = knownPast(stored, past)
   const replayed = replay(settings, known.points, schedule)
   const { judged } = judgeRule(settings, outcome, { at, wasActive: activeAt(schedule, at) }, replayed.state)

@@ -1,5 +1,7 @@
 import { formatName } from '../../connectors/catalog.ts'
 import type { Sample } from '../../checks/check.ts'
+import { presentFields } from '../../server/http/fields.ts'
+import { listedFields, ruleFields } from './fields.ts'
 import type { NamedRule, ValidityResult, ValidityRule } from './models.ts'
 import type { ListedRule } from './rules.ts'
 
@@ -11,10 +13,7 @@ export function presentRule(rule: ListedRule): object {
     table_path: formatName([rule.catalogName, rule.schemaName, rule.ofTable]),
     column_name: rule.columnName,
     rule_type: rule.ruleType,
-    name: rule.name,
-    severity: rule.severity,
-    is_active: rule.isActive,
-    check_interval: rule.checkInterval,
+    ...presentFields(listedFields, rule),
     created_at: rule.createdAt,
     latest_status: rule.latestStatus,
   }
@@ -25,14 +24,7 @@ export function presentRuleDetail(rule: NamedRule): object {
   return {
     ...presentRule(rule),
     rule_config: rule.ruleConfig,
-    description: rule.description,
-    alert_threshold_percent: rule.alertThresholdPercent,
-    treat_null_as_valid: rule.treatNullAsValid,
-    detection_mode: rule.detectionMode,
-    sensitivity: rule.sensitivity,
-    operating_period_mode: rule.operatingPeriodMode,
-    operating_schedule_id: rule.operatingScheduleId,
-    error_message: rule.errorMessage,
+    ...presentFields(ruleFields, rule),
   }
 }
 

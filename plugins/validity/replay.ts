@@ -3,7 +3,7 @@ import type { DetectorState, Schedule } from '../../checks/detector.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { Configured } from '../scans/api.ts'
 import { HISTORY } from './baseline.ts'
-import type { NewRule } from './create.ts'
+import type { NewRule } from './fields.ts'
 import { activeAt, judgeRule, startState } from './judge.ts'
 
 /** What was found of a rule at a moment of the past. */

@@ -1,7 +1,9 @@
 import Joi from 'joi'
+import { exampleOf, replyKeys } from '../../server/http/fields.ts'
+import { listedFields, ruleFields } from './fields.ts'
 import { held, inData, inItems, record, removal, reply } from '../../server/http/envelopes.ts'
 
-const { id, text, time, count, integer, number, flag } = held
+const { text, time, count, integer, number, flag } = held
 
 const outcome = Joi.valid('pass', 'fail', 'error')
 
@@ -11,15 +13,12 @@ const RULE = {
   table_path: 'shop.public.orders',
   column_name: 'status',
   rule_type: 'ENUM',
-  name: 'Known statuses',
-  severity: 'critical',
-  is_active: true,
-  check_interval: 'daily',
+  ...exampleOf(listedFields),
   created_at: '2026-03-09T08:10:00.000Z',
   latest_status: null,
 }
 
-const ruleFields = {
+const listItem = {
   id: integer,
   uuid: Joi.string()
     .pattern(/^v_[0-9a-f-]{36}$/)
@@ -29,10 +28,7 @@ const ruleFields = {
   rule_type: Joi.string().description(
     'NOT_NULL, UNIQUE, REGEX, RANGE, ENUM, DATE_FORMAT, CUSTOM_SQL or one of an extension.',
   ),
-  name: text,
-  severity: Joi.valid('info', 'warning', 'critical'),
-  is_active: flag,
-  check_interval: Joi.valid('hourly', 'daily', 'weekly'),
+  ...replyKeys(listedFields),
   created_at: time,
   latest_status: outcome.allow(null).description('How it did last; null before its first check.'),
 }
@@ -44,11 +40,11 @@ const warnings = Joi.array()
     'Present when the rule is measured otherwise than it reads, such as a pattern by another collation.',
   )
 
-const rule = record(ruleFields, RULE).label('ValidityRule')
+const rule = record(listItem, RULE).label('ValidityRule')
 
 const made = record(
   {
-    ...ruleFields,
+    ...listItem,
     backfill: record({
       points: count.description('Results that were computed of the past.'),
       timestamp_column: text.allow(null).description('The column that told when rows came.'),
@@ -63,28 +59,14 @@ const made = record(
 
 const detail = record(
   {
-    ...ruleFields,
+    ...listItem,
     rule_config: Joi.object().unknown().allow(null).description('What its type asks for.'),
-    description: text.allow(null),
-    alert_threshold_percent: number.min(0).max(100).allow(null),
-    treat_null_as_valid: flag,
-    detection_mode: Joi.valid('manual', 'auto'),
-    sensitivity: integer.min(1).max(4),
-    operating_period_mode: Joi.valid('off', 'schedule', 'auto'),
-    operating_schedule_id: id.allow(null),
-    error_message: text.allow(null).description('What alerts say in place of our words.'),
+    ...replyKeys(ruleFields),
   },
   {
     ...RULE,
     rule_config: { allowed_values: ['new', 'paid', 'shipped', 'delivered', 'cancelled'] },
-    description: null,
-    alert_threshold_percent: null,
-    treat_null_as_valid: false,
-    detection_mode: 'manual',
-    sensitivity: 2,
-    operating_period_mode: 'off',
-    operating_schedule_id: null,
-    error_message: null,
+    ...exampleOf(ruleFields),
   },
 ).label('ValidityRuleDetail')
 

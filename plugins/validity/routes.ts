@@ -8,9 +8,10 @@ import { newestFirst, type Page, pageOf, pagination } from '../../server/http/pa
 import { ValidityResult, ValidityRule } from './models.ts'
 import { presentResult, presentRule, presentRuleDetail, presentWarnings } from './present.ts'
 import { replies } from './replies.ts'
-import { createRule, type NewRule } from './create.ts'
+import { createRule } from './create.ts'
+import type { NewRule, RulePatch } from './fields.ts'
 import { dryRun, type DryRun } from './dry-run.ts'
-import { findRule, listOf, noRule, patchRule, summarize, type RulePatch } from './rules.ts'
+import { findRule, listOf, noRule, patchRule, summarize } from './rules.ts'
 import * as schemas from './schemas.ts'
 
 /** Checks a rule now; undefined when it is gone. */

@@ -4,10 +4,11 @@ import type { Schedule } from '../../checks/detector.ts'
 import { rows, type Readings, type Transaction } from '../../server/database/database.ts'
 import { sooner } from '../../server/database/due.ts'
 import { apiError, invalidField } from '../../server/http/errors.ts'
+import { columnsOf } from '../../server/http/fields.ts'
 import type { Page } from '../../server/http/page.ts'
 import type { Asset } from '../catalog/api.ts'
 import { relearn } from './baseline.ts'
-import type { NewRule } from './create.ts'
+import { ruleFields, type NewRule, type RulePatch } from './fields.ts'
 import { NamedRule, ValidityRule } from './models.ts'
 
 /** What a rule wants measured of its table. */
@@ -19,20 +20,6 @@ export function wanted(rule: ValidityRule) {
     ...(rule.columnName !== null && { column: rule.columnName }),
   }
 }
-
-export type RulePatch = Partial<
-  Pick<
-    NewRule,
-    | 'name'
-    | 'description'
-    | 'severity'
-    | 'detection_mode'
-    | 'sensitivity'
-    | 'operating_period_mode'
-    | 'treat_null_as_valid'
-    | 'check_interval'
-  >
-> & { is_active?: boolean; alert_threshold_percent?: number | null; operating_schedule_id?: string | null }
 
 /** What a body says of operating periods. */
 export function asked(body: Pick<NewRule, 'operating_period_mode' | 'operating_schedule_id'>): Periods {
@@ -82,22 +69,11 @@ export async function patchRule(
   const before = await ValidityRule.query(trx).findById(rule.id).forUpdate()
   if (!before) throw noRule(`v_${rule.uuid}`)
   const isMeasuredAnew = changesMeasure(server, before, patch)
-  const given = {
-    isActive: patch.is_active,
-    name: patch.name,
-    description: patch.description,
-    severity: patch.severity,
-    alertThresholdPercent: patch.alert_threshold_percent,
-    detectionMode: patch.detection_mode,
-    sensitivity: patch.sensitivity,
-    ...(hasPeriods && periods),
-    treatNullAsValid: patch.treat_null_as_valid,
-    checkInterval: patch.check_interval,
-  }
   await ValidityRule.query(trx)
     .findById(rule.id)
     .patch({
-      ...given,
+      ...columnsOf<ValidityRule>(ruleFields, patch),
+      ...(hasPeriods && periods),
       ...(patch.check_interval && { nextRunAt: sooner(patch.check_interval) }),
       ...(isMeasuredAnew && anew(before)),
       ...(patch.is_active === false && { runningSlot: null }),

@@ -1,13 +1,7 @@
 import Joi from 'joi'
+import { createKeys, patchKeys } from '../../server/http/fields.ts'
 import { pageQuery, queryBoolean } from '../../server/http/page.ts'
-
-const severity = Joi.string().valid('info', 'warning', 'critical')
-const threshold = Joi.number().strict().min(0).max(100)
-const detectionMode = Joi.string().valid('manual', 'auto')
-const sensitivity = Joi.number().strict().integer().min(1).max(4)
-const periodMode = Joi.string().valid('off', 'schedule', 'auto')
-const interval = Joi.string().valid('hourly', 'daily', 'weekly')
-const text = (max: number) => Joi.string().allow('', null).max(max)
+import { ruleFields } from './fields.ts'
 
 export const assetParams = Joi.object({ asset_id: Joi.string().max(1_000).required() })
 export const ruleParams = assetParams.keys({ rule_id: Joi.string().max(100).required() })
@@ -23,27 +17,7 @@ export const newRule = Joi.object({
     .unknown()
     .allow(null)
     .description('What the type asks for, such as allowed_values. Integers beyond 2^53 are given as text.'),
-  name: Joi.string().trim().min(1).max(200),
-  description: text(2_000),
-  error_message: text(1_000).description('What alerts say in place of our words.'),
-  severity: severity.default('warning'),
-  alert_threshold_percent: threshold.description(
-    'Manual mode: the percentage of invalid rows above which it fails; 0 unless given.',
-  ),
-  detection_mode: detectionMode
-    .default('manual')
-    .description('Whether it fails by the threshold, or by what is unusual for it.'),
-  sensitivity: sensitivity
-    .default(2)
-    .description('Auto mode: width of the band in standard deviations; 1 alerts most.'),
-  operating_period_mode: periodMode
-    .default('off')
-    .description('Whether busy and quiet hours have a baseline each: by a schedule, or learned.'),
-  operating_schedule_id: Joi.string()
-    .max(100)
-    .when('operating_period_mode', { is: 'schedule', then: Joi.required() }),
-  treat_null_as_valid: Joi.boolean().strict().default(false).description('Skips NULL, except of NOT_NULL.'),
-  check_interval: interval.default('daily'),
+  ...createKeys(ruleFields),
   backfill_days: Joi.number()
     .strict()
     .integer()
@@ -87,19 +61,7 @@ export const dryRun = newRule
     { override: true },
   )
 
-export const rulePatch = Joi.object({
-  is_active: Joi.boolean().strict(),
-  name: Joi.string().trim().min(1).max(200),
-  description: text(2_000),
-  severity,
-  alert_threshold_percent: threshold.allow(null),
-  detection_mode: detectionMode,
-  sensitivity,
-  operating_period_mode: periodMode,
-  operating_schedule_id: Joi.string().max(100).allow(null),
-  treat_null_as_valid: Joi.boolean().strict(),
-  check_interval: interval,
-})
+export const rulePatch = Joi.object(patchKeys(ruleFields))
   .required()
   .example({ severity: 'warning', is_active: false })
 
