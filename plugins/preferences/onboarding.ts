@@ -1,7 +1,7 @@
-import { raw } from 'objection'
 import { v7 } from 'uuid'
 import type { Transaction } from '../../server/database/database.ts'
 import { Chapter, CHAPTERS, OnboardingEvent, type ChapterName } from './models.ts'
+import { databaseNow, timeOf } from '../../server/database/now.ts'
 
 /** How far a user is in a chapter. */
 export interface ChapterProgress {
@@ -41,14 +41,12 @@ export async function markChapter(
   userId: string,
   { chapter, completed }: { chapter: ChapterName; completed: boolean },
 ): Promise<void> {
-  const now = raw('now()') as unknown as Date
+  const now = databaseNow()
   await Chapter.query(trx)
     .insert({ userId, chapter, completedAt: completed ? now : null, updatedAt: now })
     .onConflict(['userId', 'chapter'])
     .merge({
-      completedAt: (completed
-        ? raw('coalesce(onboarding_chapters.completed_at, now())')
-        : null) as unknown as Date | null,
+      completedAt: completed ? timeOf('coalesce(onboarding_chapters.completed_at, now())') : null,
       updatedAt: now,
     })
 }
@@ -60,7 +58,7 @@ export async function saveStep(
   { chapter, step }: { chapter: ChapterName; step: number },
 ): Promise<void> {
   await Chapter.query(trx)
-    .insert({ userId, chapter, currentStep: step, updatedAt: raw('now()') as unknown as Date })
+    .insert({ userId, chapter, currentStep: step, updatedAt: databaseNow() })
     .onConflict(['userId', 'chapter'])
     .merge(['currentStep', 'updatedAt'])
 }

@@ -1,8 +1,8 @@
 import type { Server } from '@hapi/hapi'
-import { raw } from 'objection'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { UserPreferences } from './models.ts'
 import { readProgress, type OnboardingProgress } from './onboarding.ts'
+import { databaseNow } from '../../server/database/now.ts'
 
 /** The preferences record. */
 export interface PreferencesRecord {
@@ -75,7 +75,7 @@ export async function changePreferences(
   const names = Object.keys(changes) as (keyof typeof changes)[]
   if (names.length === 0) return
   await UserPreferences.query(trx)
-    .insert({ userId, ...changes, updatedAt: raw('now()') as unknown as Date })
+    .insert({ userId, ...changes, updatedAt: databaseNow() })
     .onConflict('userId')
     .merge([...names, 'updatedAt'])
 }

@@ -1,6 +1,5 @@
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
-import { raw } from 'objection'
 import { v7 } from 'uuid'
 import { companyOf, insertAll, type Transaction } from '../../../server/database/database.ts'
 import type { Item, Job, JobContext } from '../../../server/jobs/jobs.ts'
@@ -12,6 +11,7 @@ import { recordHealth } from './health.ts'
 import { attemptRow, ENDED_FIELDS, statusAfterAttempt } from './outcomes.ts'
 import { attemptDelivery } from './send.ts'
 import { MAX_IN_FLIGHT, releaseSlot } from './slots.ts'
+import { secondsFromNow } from '../../../server/database/now.ts'
 
 const JOB_OPTIONS = {
   data: Joi.object<AttemptData>({
@@ -83,7 +83,7 @@ export async function startDeliveries(
     deliveries.map(({ isFailing: _isFailing, isWaiting, jobId, ...delivery }) => ({
       ...delivery,
       jobId: isWaiting ? null : jobId,
-      nextAttemptAt: isWaiting ? null : (secondsFromNow(delay) as unknown as Date),
+      nextAttemptAt: isWaiting ? null : secondsFromNow(delay),
     })),
     chunk => Delivery.query(trx).insert(chunk),
   )
@@ -122,7 +122,7 @@ export async function redeliver(server: Server, trx: Transaction, delivery: Deli
       status: 'pending',
       trigger: 'manual',
       jobId,
-      nextAttemptAt: secondsFromNow(0) as unknown as Date,
+      nextAttemptAt: secondsFromNow(0),
       stoppedReason: null,
       // After all recipients were served, a redelivery is meant for all of them again.
       ...(delivery.status === 'delivered' && { served: [] }),
@@ -130,10 +130,6 @@ export async function redeliver(server: Server, trx: Transaction, delivery: Deli
     .returning('*')
   if (!pending) throw new Error(`Delivery ${delivery.id} vanished under its lock`)
   return pending
-}
-
-function secondsFromNow(seconds: number) {
-  return raw('now() + make_interval(secs => ?)', [seconds])
 }
 
 const INTERRUPTED = failedOutcome(
@@ -239,7 +235,7 @@ async function recordOutcome(
       ...(delay !== undefined && {
         jobId,
         completedAt: null,
-        nextAttemptAt: secondsFromNow(delay) as unknown as Date,
+        nextAttemptAt: secondsFromNow(delay),
       }),
     })
   if (recorded === 0) {
@@ -293,5 +289,5 @@ export async function requeueDelivery(
   const jobId = await enqueueAttempt(server, trx, job, delivery, delivery.attempt + 1, after)
   await Delivery.query(trx)
     .where({ id: delivery.id })
-    .patch({ jobId, nextAttemptAt: secondsFromNow(after) as unknown as Date })
+    .patch({ jobId, nextAttemptAt: secondsFromNow(after) })
 }

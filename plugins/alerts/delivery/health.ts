@@ -1,8 +1,8 @@
 /** Records since when all attempts to reach a destination have failed, and since when none was answered. */
-import { raw } from 'objection'
 import type { Transaction } from '../../../server/database/database.ts'
 import type { DeliveryOutcome } from '../destinations/destination.ts'
 import { Destination, type Delivery } from '../models.ts'
+import { databaseNow } from '../../../server/database/now.ts'
 
 /** Writes only what changes. */
 export async function recordHealth(
@@ -13,7 +13,7 @@ export async function recordHealth(
   // Losing our own process is no evidence about the receiver.
   if (outcome.errorClass === 'interrupted') return
   const { id, failingSince, silentSince } = destination
-  const now = raw('now()') as unknown as Date
+  const now = databaseNow()
   const isFailing = isFailingAfter(outcome, delivery, failingSince !== null)
   const isSilent = isSilentAfter(outcome, silentSince !== null)
   // Attempts end concurrently: the first one sets the time.

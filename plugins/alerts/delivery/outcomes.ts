@@ -1,16 +1,16 @@
 /** Outcomes of attempts, as columns of deliveries and their attempts. */
-import { raw } from 'objection'
 import type { Transaction } from '../../../server/database/database.ts'
 import type { DeliveryOutcome } from '../destinations/destination.ts'
 import { DeliveryAttempt, type Delivery } from '../models.ts'
 import { UNCLAIMED_FIELDS, type AttemptClaim } from './claims.ts'
+import { databaseNow } from '../../../server/database/now.ts'
 
 /** Milliseconds within which receivers should answer. */
 const SLOW_MS = 5_000
 
 /** The columns that every ended delivery shares. */
 export const ENDED_FIELDS = {
-  completedAt: raw('now()') as unknown as Date,
+  completedAt: databaseNow(),
   nextAttemptAt: null,
   ...UNCLAIMED_FIELDS,
 }
@@ -51,7 +51,7 @@ export function attemptRow(
     trigger: delivery.trigger,
     startedAt,
     // The start of its transaction, from which the delay of the next attempt counts too.
-    endedAt: raw('now()') as unknown as Date,
+    endedAt: databaseNow(),
     isSlow: outcome.latencyMs > SLOW_MS,
   }
 }

@@ -19,6 +19,7 @@ import { isSilentAfter } from '../delivery/health.ts'
 import { attemptDelivery } from '../delivery/send.ts'
 import { releaseSlot, waitForSlot } from '../delivery/slots.ts'
 import { composeBody, getDestinationType } from './registry.ts'
+import { databaseNow } from '../../../server/database/now.ts'
 
 type Config = Record<string, unknown>
 
@@ -254,7 +255,7 @@ async function sendTest(
         trigger: 'test',
         status: outcome.isDelivered ? 'delivered' : 'failed',
         attempt: 1,
-        completedAt: raw('now()') as unknown as Date,
+        completedAt: databaseNow(),
       })
       .returning('*')
     const attempt = await DeliveryAttempt.query(trx)

@@ -1,10 +1,10 @@
 import type { Server } from '@hapi/hapi'
-import { raw } from 'objection'
 import { insertAll, type Transaction } from '../../../server/database/database.ts'
 import type { EventType } from '../api.ts'
 import type { MessageReason } from './message.ts'
 import { Alert, AlertTransition, IS_ONGOING } from '../models.ts'
 import { notifyResolved } from './notify.ts'
+import { databaseNow } from '../../../server/database/now.ts'
 
 /** Why an alert is resolved, and by whom: `system`, `user:<id>` or `key:<id>`. */
 export interface Resolution extends MessageReason {
@@ -100,7 +100,7 @@ export async function markResolved(
     .whereRaw('id = any(cast(? as uuid[]))', [ids])
     .patch({
       status: 'resolved',
-      resolvedAt: raw('now()') as unknown as Date,
+      resolvedAt: databaseNow(),
       snoozedUntil: null,
       dismissalLasts: false,
     })
