@@ -14,7 +14,7 @@ import { groupFiles, type TestProcess } from './runner/groups.ts'
 import { cpuSecondsOf, runProcess, signalRunning, type ProcessReport } from './runner/processes.ts'
 import { formatTotals, readFailures, readSkips, readTotals, sumTotals, type Totals } from './runner/report.ts'
 import { filesOfRing, isRing, shareOfRing, type Ring } from './runner/rings.ts'
-import { staticChecks } from './runner/static-checks.ts'
+import { STATIC_CHECKS } from './runner/static-checks.ts'
 
 /** A process that was run, and what its tests found. */
 interface FinishedProcess {
@@ -64,7 +64,7 @@ const recordFile = join(root, '.tap/cpu-seconds.json')
 const recorded = readRecord()
 
 await runQueue([
-  ...(namedFiles.length === 0 && ring !== 'rest' ? staticChecks().map(check => () => runCheck(check)) : []),
+  ...(namedFiles.length === 0 && ring !== 'rest' ? STATIC_CHECKS.map(check => () => runCheck(check)) : []),
   ...testProcesses().map(test => () => runTests(test)),
 ])
 finished.push({ name: 'PostgreSQL', cpuSeconds: cpuSecondsOf(cluster.pid()), totals: sumTotals([]) })
