@@ -23,24 +23,24 @@ import { catalogGroups } from './conformance/catalog.ts'
 import { configGroups } from './conformance/config.ts'
 import { dialectGroups } from './conformance/dialect.ts'
 import type { Fixture } from './conformance/fixture.ts'
-import { makeKit, type Group, type Kit, type KitTest } from './conformance/kit.ts'
+import { makeKit, type PromiseGroup, type ConformanceKit, type ConformanceTest } from './conformance/kit.ts'
 import { namesGroups } from './conformance/names.ts'
 import { partialGroups } from './conformance/partial.ts'
-import type { GroupReport } from './conformance/report.ts'
+import type { ConformanceResult, GroupReport } from './conformance/report.ts'
 import { rowsGroups } from './conformance/rows.ts'
 import { sessionGroups } from './conformance/session.ts'
 import { statementGroups } from './conformance/statements.ts'
 import { valuesGroups } from './conformance/values.ts'
 
 export { conformanceTable } from './conformance/report.ts'
-export type { Fixture, GroupReport, KitTest }
+export type { ConformanceResult, ConformanceTest, Fixture, GroupReport }
 export type {
   AwkwardName,
   FixtureTypes,
-  Hidden,
+  HiddenTable,
   OptionalType,
-  PartlyHidden,
-  Revoked,
+  HiddenColumns,
+  RevokedStatement,
 } from './conformance/fixture.ts'
 
 /** What `testConnector` takes. */
@@ -50,23 +50,13 @@ export interface ConformanceOptions<Config> {
   config: Record<string, unknown>
   /** Gives write access to the database of `config`, and the engine's own words for a few things. */
   setup(): Promise<Fixture> | Fixture
-  /** How hosts and files are reached, as by the system itself unless told: a stand-in for a service names its own address. */
+  /** How hosts and files are reached; defaults to the system itself. A stand-in for a service returns its own address. */
   egress?: Egress
   /** Groups left out, each with the reason; leaving out a basic group means not conforming. */
   skip?: Record<string, string>
 }
 
-/** What the kit found. */
-export interface Conformance {
-  /** True when every basic group and every claimed capability was run and passed. */
-  conforming: boolean
-  /** Groups left out by `skip`. */
-  skipped: { group: string; reason: string }[]
-  /** All groups in the order in which they were held, also those of capabilities that are not claimed. */
-  groups: GroupReport[]
-}
-
-const GROUPS: readonly Group[] = [
+const GROUPS: readonly PromiseGroup[] = [
   ...configGroups,
   ...sessionGroups,
   ...valuesGroups,
@@ -86,19 +76,19 @@ const TESTED = new Set<Capability>(GROUPS.flatMap(group => group.needs ?? []))
  * group more for each capability that is claimed. Runs as subtests of `t`, which may be tap's or node:test's.
  */
 export async function testConnector<Config>(
-  t: KitTest,
+  t: ConformanceTest,
   { connector, config, setup, egress, skip = {} }: ConformanceOptions<Config>,
-): Promise<Conformance> {
+): Promise<ConformanceResult> {
   refuseUnknownSkips(skip)
   const claimed = Object.keys(connector.capabilities) as Capability[]
   const untested = claimed.filter(capability => !TESTED.has(capability))
   if (untested.length > 0) throw new Error(`No such capability: ${untested.join(', ')}`)
 
   const fixture = await setup()
-  const kit: Kit = makeKit(connector as Connector, config, fixture, egress)
+  const kit: ConformanceKit = makeKit(connector as Connector, config, fixture, egress)
   await buildFixture(kit)
 
-  const skipped: Conformance['skipped'] = []
+  const skipped: ConformanceResult['skipped'] = []
   for (const group of GROUPS) {
     const isClaimed = !group.needs || connector.capabilities[group.needs]
     const reason = isClaimed ? skip[group.name] : 'not claimed'
@@ -117,13 +107,18 @@ export async function testConnector<Config>(
   return { conforming, skipped, groups }
 }
 
-async function runGroup(t: KitTest, group: Group, kit: Kit, reason: string | undefined): Promise<void> {
+async function runGroup(
+  t: ConformanceTest,
+  group: PromiseGroup,
+  kit: ConformanceKit,
+  reason: string | undefined,
+): Promise<void> {
   const name = `${kit.connector.name}: ${group.name}`
   if (reason !== undefined) {
     await t.test(name, { skip: reason }, async () => {})
     return
   }
-  await t.test(name, {}, async (subtest: KitTest) => {
+  await t.test(name, {}, async (subtest: ConformanceTest) => {
     try {
       await group.run(subtest, kit)
     } catch (error) {

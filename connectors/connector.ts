@@ -7,9 +7,9 @@ import type { Sql } from './sql.ts'
 
 /** What an engine can do, false unless claimed. The conformance kit tests what is claimed. */
 export interface Capabilities {
-  /** The catalog tells primary keys, foreign keys and unique constraints. */
+  /** The catalog lists primary keys, foreign keys and unique constraints. */
   constraints?: true
-  /** The catalog tells comments on tables and columns. */
+  /** The catalog has comments on tables and columns. */
   comments?: true
   /** The engine knows when the rows of a table last changed, and every change of rows moves that time. */
   lastModified?: true
@@ -21,7 +21,7 @@ export interface Capabilities {
   percentile?: true
   /** `dialect.percentile` is an aggregate, which in a SELECT with `group by` gives each group its own. */
   groupedPercentile?: true
-  /** `dialect.parsesAsDate` tells whether a text is a real calendar date. */
+  /** `dialect.parsesAsDate` decides whether a text is a real calendar date. */
   dateParsing?: true
   /** Sessions refuse to write, by the engine's own means. */
   readOnly?: true
@@ -76,11 +76,11 @@ export interface ConnectOptions {
   egress: Egress
   log: ConnectorLog
   signal?: AbortSignal
-  /** Milliseconds to reach the server and sign in; 10,000 unless told. */
+  /** Milliseconds to reach the server and sign in; defaults to 10,000. */
   connectTimeoutMs?: number
   /**
-   * Told of each statement when it has ended, those of the catalog and of a connection test too; `makeSession` does so.
-   * Of an engine that never tells, its callers count what they ask for.
+   * Called when a statement has ended, also for those of the catalog and of a connection test; `makeSession` does so.
+   * Callers count the statements of an engine that never calls it themselves.
    */
   onStatement?: (taken: StatementUsage) => void
   /**
@@ -149,10 +149,9 @@ export interface Connection {
   /** Reads tables, columns and constraints with a fixed number of catalog queries, sorted, views as views. */
   introspect(scope?: IntrospectScope): Promise<TableInfo[]>
   /**
-   * Of tables that `introspect` no longer shows, those that may still be there and why they cannot be read, by
-   * `tablePath`; the others are gone, or outside of what the configuration means. Present where the engine's catalog
-   * hides what the role may not read and the engine can tell that from what was dropped. Rejects with ConnectorError
-   * when nothing can be told.
+   * Finds the tables that may still exist although `introspect` no longer shows them, and why they cannot be read, by
+   * `tablePath`; the others are gone, or outside the configuration. Present where the engine's catalog hides what the
+   * role may not read, and hidden and dropped tables can be distinguished. Rejects with ConnectorError.
    */
   findHiddenTables?(tables: TableRef[]): Promise<Map<string, ConnectorError>>
   /**
@@ -172,9 +171,9 @@ export interface Connection {
   /**
    * When the rows of tables last changed, by `tablePath`, with as many statements for thousands of tables as for one;
    * present if and only if `lastModified` is claimed. Tables whose time is the same as before may be left unread: so only
-   * those are told of whose rows the engine keeps itself, no views and nothing outside of it, and not those of which it
-   * does not know. It may move for something else than rows, and late: rows can be there that are newer than it. Rejects
-   * with ConnectorError, of a kind in `BLAMES_CHECK` where only this cannot be told.
+   * tables whose rows the engine stores itself are included, no views and no external tables. The time
+   * may move without a change of rows, and late: newer rows may already be there. Rejects
+   * with ConnectorError, of a kind in `CHECK_ERROR_KINDS` where only this is unknown.
    */
   lastModified?(tables: TableRef[]): Promise<Map<string, Date>>
   /** Row estimates by `tablePath`; present if and only if `estimates` is claimed. */

@@ -52,7 +52,7 @@ export async function connectSocket(
 ): Promise<net.Socket> {
   signal.throwIfAborted()
   const socket = net.connect({ host: address, port, noDelay: true, keepAlive: true })
-  // Whoever waits for something listens as well; this one only keeps a late error from ending the process.
+  // Without a listener a late error would end the process.
   socket.on('error', () => {})
   const giveUp = () => socket.destroy()
   signal.addEventListener('abort', giveUp, { once: true })

@@ -93,9 +93,9 @@ export interface Dialect {
   /** The first `count` rows of a select. */
   limit(select: Sql, count: number): Sql
   /**
-   * Of the functions that these calls may reach, those that may change something or answer differently each time:
+   * Selects the volatile functions, which may write or vary from call to call, among those that the references reach:
    * rows of `name`, qualified, and `used`, which is empty where the function is called by its name, else what calls
-   * it. Absent where the engine cannot tell.
+   * it. Absent where the catalog does not have it.
    */
   volatileFunctions?(calls: readonly SqlReference[]): Sql
   /** The statement's text and values in the driver's form. */
@@ -127,7 +127,7 @@ const ansi: Dialect = {
     return sql`avg(${this.asNumber(value)})`
   },
   asText: value => sql`cast(${value} as varchar)`,
-  // Not ANSI's, but of several engines; of an unknown one, conformance tells.
+  // Not ANSI, but common; the conformance kit tests it.
   epochSeconds: value => sql`cast(floor(extract(epoch from ${value})) as bigint)`,
   isInstant: ({ type, base = type }) => /^timestamp(tz|\b.* with (local )?time zone)/.test(base),
   isFloat32: () => false,

@@ -55,7 +55,7 @@ export class ConnectorError extends Error {
 }
 
 /**
- * One row of an engine's error table: when it matches, the error is of this kind; `say` tells what to do. A driver's
+ * One row of an engine's error table: when it matches, the error is of this kind. A driver's
  * message that no row matches is shown only with a code of the engine's own: see `classify`.
  */
 export interface ErrorRule {

@@ -16,8 +16,8 @@ const MAX_ROW_BYTES = 64 * 1024 * 1024
 const MAX_RESULT_BYTES = 2 * MAX_ROW_BYTES
 
 /**
- * Watches what a connection receives. A driver puts a value together in memory before anybody sees it, so that one of
- * a gigabyte can only be refused while it is on its way.
+ * Watches what a connection receives. A driver assembles a whole value in memory, so that one of
+ * a gigabyte can only be refused while it arrives.
  * @param flood is called when more came than is ever kept: the connection is to be cut
  */
 export function watchReceivedBytes(stream: Duplex, flood: () => void): ByteCounter {

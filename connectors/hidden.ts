@@ -46,7 +46,7 @@ export function unlistedError(engine: string, what: 'table' | 'column' = 'table'
 }
 
 /**
- * Of tables, those that are not surely gone, by `tablePath`: `probe` is asked for the first 500 of them.
+ * Finds the tables that are not certainly gone, by `tablePath`; only the first 500 are probed.
  * @param probe why a table cannot be read, or null when it is gone
  */
 export async function probeTables(

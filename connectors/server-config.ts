@@ -27,5 +27,5 @@ export const serverFields = {
     })
     // It decides whose certificate counts, and so which server receives the password.
     .meta({ address: true })
-    .description('Certificates of the authority, in PEM form; the well-known ones unless told.'),
+    .description('Certificates of the authority, in PEM form; by default those that Node trusts.'),
 }

@@ -9,8 +9,8 @@ export interface SessionBackend<Statement> {
    * Runs one statement; nothing else of the session runs meanwhile.
    * @param signal aborts when the caller gives up or the session is closed: the statement is then to be ended in
    *   the server, and the promise must settle soon, whichever way
-   * @param taken what is told to `onStatement`, filled in as if the statement went alone and all of its rows are
-   *   returned; to be corrected where that is not so, and its bytes to be added where they are known
+   * @param taken passed on to `onStatement`; assumes one statement whose rows are all returned: correct it where
+   *   that is wrong, and add the bytes where they are known
    */
   runWithWarehouse(
     statement: Statement,
@@ -20,7 +20,7 @@ export interface SessionBackend<Statement> {
   ): Promise<Row[]>
   /** Hangs up. Called once, when nothing runs any more. */
   end(): Promise<void>
-  /** That of the `ConnectOptions`: told of each statement when it has ended. */
+  /** That of the `ConnectOptions`. */
   onStatement?: (taken: StatementUsage) => void
 }
 
@@ -47,7 +47,7 @@ export function resultTooLargeError(engine: string): ConnectorError {
   return new ConnectorError({ kind: 'invalid-query', code: RESULT_TOO_LARGE, engine, message })
 }
 
-/** The code of the error that tells of such a result; the session may have been cut for it. */
+/** The code of `resultTooLargeError`; the session may have been cut for it. */
 export const RESULT_TOO_LARGE = 'TOO_LARGE'
 
 function sizeOf(value: unknown): number {
@@ -88,7 +88,7 @@ export function makeSession<Statement>(work: SessionBackend<Statement>): EngineS
     const given = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal
     const startedAt = performance.now()
     const taken: RunningUsage = { statements: 1, bytes: 0 }
-    const tell = (rows: number, error?: ConnectorError) =>
+    const report = (rows: number, error?: ConnectorError) =>
       work.onStatement?.({
         rows,
         ...taken,
@@ -102,11 +102,11 @@ export function makeSession<Statement>(work: SessionBackend<Statement>): EngineS
     try {
       const rows = await work.runWithWarehouse(statement, limits, given, taken)
       refuse()
-      tell(rows.length)
+      report(rows.length)
       return rows
     } catch (thrown) {
       const error = failure(thrown)
-      tell(0, error)
+      report(0, error)
       throw error
     }
   }

@@ -66,7 +66,7 @@ export function raw(text: string): Sql {
   return new Sql([text], [])
 }
 
-/** Joins pieces with a separator, a comma unless told otherwise; of no pieces, empty SQL. */
+/** Joins pieces with a separator, which defaults to a comma; no pieces give empty SQL. */
 export function join(parts: readonly Sql[], separator = ', '): Sql {
   // Through the tag itself, in one call: adding piece to piece would copy the whole each time.
   const strings = ['', ...parts.slice(1).map(() => separator), ''].slice(0, parts.length + 1)

@@ -19,7 +19,7 @@ const MAX_NAMES = 200
 const NATIVE_TABLE_TYPE = 1
 
 /**
- * Tables, columns and sizes in one statement, so that a table dropped meanwhile is either told or not, never without
+ * Tables, columns and sizes in one statement, so that a table dropped meanwhile is either listed or not, never without
  * its columns; each view that is read is billed as 10 MB at least, in one statement or in several. Rows are `part`
  * (table, column, size), the `dataset` and `name` of the table, and what the part has.
  * https://cloud.google.com/bigquery/docs/information-schema-intro
@@ -101,7 +101,7 @@ export function keysQuery(project: string, datasets: readonly string[]): Sql {
   return join(parts, '\n    union all')
 }
 
-/** How many tables and views the catalog tells: `tables`. */
+/** The number of tables and views in the catalog: `tables`. */
 export function countQuery(reach: BigqueryScope): Sql {
   return sql`select count(*) as tables from ${qualifier(reach)}.INFORMATION_SCHEMA.TABLES`
 }
@@ -116,7 +116,7 @@ function namesInScope({ tables }: BigqueryScope): string[] | null {
   return names && names.length <= MAX_NAMES ? names : null
 }
 
-/** A bound on rows only: what is told exactly is left to the reader. */
+/** Limits the rows only; the caller filters exactly. */
 function scopeCondition(reach: BigqueryScope, alias: string): Sql {
   const at = raw(alias)
   const conditions = [sql`true`]

@@ -62,17 +62,19 @@ export const bigqueryConfig = Joi.object<BigqueryConfig>({
     .max(1024)
     .pattern(/^\w+$/, 'dataset')
     .messages({ 'string.pattern.name': 'dataset must be the name of one dataset, without its project' })
-    .description('Only this dataset is read, for which rights on it are enough; all unless told.'),
+    .description('Only this dataset is read, for which rights on it are enough; defaults to all datasets.'),
   location: Joi.string()
     .max(50)
     .pattern(/^[A-Za-z0-9-]+$/, 'location')
     .messages({ 'string.pattern.name': 'location must be one of BigQuery, as in EU or europe-west3' })
-    .description('Only datasets of this location are read, and statements run there; all unless told.'),
+    .description(
+      'Only datasets of this location are read, and statements run there; defaults to all locations.',
+    ),
   maximum_bytes_billed: Joi.number()
     .integer()
     .min(10_485_760)
     .description(
-      'A statement that would be billed for more bytes fails without a charge; no limit unless told.',
+      'A statement that would be billed for more bytes fails without a charge; unlimited by default.',
     ),
 })
 

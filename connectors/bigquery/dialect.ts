@@ -55,7 +55,7 @@ function percentile(value: Sql, fraction: number, table: Sql): Sql {
 
 const INT64 = { least: -(2n ** 63n), greatest: 2n ** 63n - 1n }
 
-/** Of the digits that BIGNUMERIC takes, before and after the point. */
+/** BIGNUMERIC takes 38 digits on each side of the point. */
 const BIGNUMERIC_TEXT = /^-?(\d{1,38})(?:\.(\d{1,38}))?$/
 
 /** An exact number where there is one: 64 bits without a point, BIGNUMERIC up to 38 digits on each side of it. */

@@ -8,7 +8,7 @@ import type { BigquerySession } from './session.ts'
 const isGone = (error: ConnectorError | null) => error?.code === 'notFound'
 
 /**
- * Of tables that the catalog no longer shows, those that may still be there. BigQuery says that something is not found
+ * Finds tables that may still exist although the catalog no longer shows them. BigQuery says that something is not found
  * (404) only to who might see it; to others it denies access (403), whether it is there or not
  * (https://cloud.google.com/bigquery/docs/troubleshoot-access-control). The requests are free: two for each dataset,
  * and one for each table of a dataset on which the account has rights on single tables only.

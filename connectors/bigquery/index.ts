@@ -19,7 +19,7 @@ const TEST_TIMEOUT_MS = 30_000
 /**
  * BigQuery, by its REST API over HTTPS, without a driver. The catalog of a table is the project, its schema the
  * dataset; shards by date (events_20240101) are tables of their own.
- * @param port where the API answers, 443 unless told; the host is always Google's
+ * @param port of the API, defaults to 443; the host is always Google's
  */
 export function makeBigquery({ port = 443 }: { port?: number } = {}): Connector<BigqueryConfig> {
   return {

@@ -53,7 +53,7 @@ const PERMANENT_ERROR_KINDS: readonly ConnectorErrorKind[] = ['permission', 'mis
 
 /**
  * Reads the catalog with one free request for the datasets, and for each of their locations with one statement and
- * one more for each hundred datasets, which tells keys.
+ * one more for each hundred datasets, which reads keys.
  */
 export async function introspect(
   reader: BigqueryCatalogReader,

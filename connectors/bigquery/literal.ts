@@ -9,7 +9,7 @@ const ESCAPED_CHARACTERS: Readonly<Record<string, string>> = {
 }
 
 /**
- * The text of a string literal of GoogleSQL, in which form TABLE_OPTIONS tells descriptions
+ * The text of a string literal of GoogleSQL, the form in which TABLE_OPTIONS lists descriptions
  * (https://cloud.google.com/bigquery/docs/reference/standard-sql/lexical#escape_sequences). What is no literal stays
  * as it is.
  */

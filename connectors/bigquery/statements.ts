@@ -17,7 +17,7 @@ import { readRows, type BigqueryField, type BigqueryParameter, type BigqueryRow 
 export interface BigqueryStatement {
   text: string
   values: readonly BigqueryParameter[]
-  /** Where it runs; BigQuery finds out by the tables it names unless told. */
+  /** Where it runs; by default BigQuery derives it from the tables that the statement names. */
   location?: string
 }
 

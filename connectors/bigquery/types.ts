@@ -1,6 +1,6 @@
 import type { ColumnKind } from '../catalog.ts'
 
-/** Other names that BigQuery takes; the catalog tells the first. */
+/** Synonyms that BigQuery accepts, and the canonical name that the catalog lists. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   int: 'int64',
   smallint: 'int64',
@@ -30,7 +30,7 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
   json: 'json',
 }
 
-/** The canonical type for what the catalog tells: `NUMERIC(10, 2)` is `numeric(10,2)`. */
+/** The canonical form of a type in the catalog: `NUMERIC(10, 2)` is `numeric(10,2)`. */
 export function canonicalType(rawType: string): string {
   const [name = '', ...rest] = rawType
     .toLowerCase()

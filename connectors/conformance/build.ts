@@ -4,14 +4,14 @@ import {
   labelOf,
   momentsOf,
   optionalTypes,
-  SAMPLES,
+  SAMPLE_LITERALS,
   TEXTS,
-  TWINS,
+  CASE_VARIANTS,
 } from './fixture.ts'
-import type { Kit } from './kit.ts'
+import type { ConformanceKit } from './kit.ts'
 
 /** Creates and fills the fixture's tables. */
-export async function buildFixture(kit: Kit): Promise<void> {
+export async function buildFixture(kit: ConformanceKit): Promise<void> {
   const { fixture } = kit
   const tables = [
     ...valuesTable(kit),
@@ -32,7 +32,7 @@ export async function buildFixture(kit: Kit): Promise<void> {
 }
 
 /** Statements take quoted names: an engine may fold those without quotes to upper case. */
-function words(kit: Kit) {
+function quoteNames(kit: ConformanceKit) {
   return {
     types: fixtureTypes(kit.fixture),
     table: (name: string) => kit.text(kit.table(name)),
@@ -41,8 +41,8 @@ function words(kit: Kit) {
   }
 }
 
-function valuesTable(kit: Kit): string[] {
-  const { types, table, column, list } = words(kit)
+function valuesTable(kit: ConformanceKit): string[] {
+  const { types, table, column, list } = quoteNames(kit)
   const values = table('conformance_values')
   return [
     `create table ${values} (${column('id')} ${types.integer} not null, ${column('big')} ${types.bigint}, ` +
@@ -55,11 +55,11 @@ function valuesTable(kit: Kit): string[] {
 }
 
 /** A column of each type that the engine has: a value in row 1, NULL in row 2. */
-function typesTable(kit: Kit): string[] {
-  const { types, table, column, list } = words(kit)
+function typesTable(kit: ConformanceKit): string[] {
+  const { types, table, column, list } = quoteNames(kit)
   const names = optionalTypes(kit.fixture)
   const declared = names.map(name => `, ${column(`${name}_value`)} ${types[name]}`)
-  const samples = names.map(name => kit.fixture.literals?.[name] ?? SAMPLES[name])
+  const samples = names.map(name => kit.fixture.literals?.[name] ?? SAMPLE_LITERALS[name])
   const columns = list('id', ...names.map(name => `${name}_value`))
   return [
     `create table ${table('conformance_types')} (${column('id')} ${types.integer} not null${declared.join('')})`,
@@ -70,8 +70,8 @@ function typesTable(kit: Kit): string[] {
 }
 
 /** A column of each type of dates and times that the engine has, and NULL where one has fewer moments than others. */
-function momentsTable(kit: Kit): string[] {
-  const { types, table, column, list } = words(kit)
+function momentsTable(kit: ConformanceKit): string[] {
+  const { types, table, column, list } = quoteNames(kit)
   const columns = Object.entries(momentsOf(kit.fixture)) as [keyof typeof types, string[]][]
   const moments = table('conformance_moments')
   const declared = columns.map(([name]) => `, ${column(`${name}_value`)} ${types[name]}`)
@@ -86,8 +86,8 @@ function momentsTable(kit: Kit): string[] {
   ]
 }
 
-function smallTables(kit: Kit): string[] {
-  const { types, table, column, list } = words(kit)
+function smallTables(kit: ConformanceKit): string[] {
+  const { types, table, column, list } = quoteNames(kit)
   const texts = TEXTS.map((text, index) => `(${index + 1}, ${literal(text)})`)
   const columns = `${column('label')} ${types.varchar}`
   return [
@@ -98,8 +98,8 @@ function smallTables(kit: Kit): string[] {
 }
 
 /** Ten digits crossed with themselves: ten thousand rows by one short statement. */
-function rowsTable(kit: Kit): string[] {
-  const { types, table, column, list } = words(kit)
+function rowsTable(kit: ConformanceKit): string[] {
+  const { types, table, column, list } = quoteNames(kit)
   const [digits, rows] = [table('conformance_digits'), table('conformance_rows')]
   const lines = Array.from({ length: 10 }, (_, digit) => `(${digit}, ${literal(labelOf(digit))})`)
   const n = (alias: string) => `${alias}.${column('digit')}`
@@ -117,10 +117,10 @@ function rowsTable(kit: Kit): string[] {
   ]
 }
 
-function awkwardTables(kit: Kit): string[] {
-  const { types, table, column } = words(kit)
+function awkwardTables(kit: ConformanceKit): string[] {
+  const { types, table, column } = quoteNames(kit)
   const names: string[] = awkwardNames(kit.fixture).map(([, name]) => name)
-  if (!kit.fixture.refusesNames?.includes('case twin')) names.push(...TWINS)
+  if (!kit.fixture.refusesNames?.includes('case twin')) names.push(...CASE_VARIANTS)
   return names.flatMap(name => [
     `create table ${table(name)} (${column(name)} ${types.integer})`,
     `insert into ${table(name)} values (7)`,

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { sortTables, tablePath, type TableInfo } from '../catalog.ts'
 import { commentOf, fixtureTypes } from './fixture.ts'
-import { settled, type Group, type Kit } from './kit.ts'
+import { failIfHung, type PromiseGroup, type ConformanceKit } from './kit.ts'
 import { modifiedGroup } from './modified.ts'
 
 /** Schemas of the engines themselves, never a customer's. */
 const SYSTEM_SCHEMAS = ['information_schema', 'pg_catalog', 'pg_toast', 'performance_schema', 'sys']
 
-/** What `introspect` and its companions tell. */
-export const catalogGroups: readonly Group[] = [
+/** What `introspect` and its companions return. */
+export const catalogGroups: readonly PromiseGroup[] = [
   {
     name: 'introspection',
     async run(t, kit) {
       const { fixture } = kit
-      const all = await settled(kit.session(connection => connection.introspect()))
+      const all = await failIfHung(kit.session(connection => connection.introspect()))
       const find = (name: string) => findTable(all, kit, name)
 
       await kit.holds(
@@ -50,7 +50,7 @@ export const catalogGroups: readonly Group[] = [
           ['id', 'label'],
         )
       })
-      await kit.holds(t, 'tables are sorted and none is told twice', async () => {
+      await kit.holds(t, 'tables are sorted and none is listed twice', async () => {
         assert.deepEqual(all.map(tablePath), sortTables(structuredClone(all)).map(tablePath))
         assert.equal(new Set(all.map(tablePath)).size, all.length)
       })
@@ -71,7 +71,7 @@ export const catalogGroups: readonly Group[] = [
         t,
         'as many statements are sent, however many tables there are',
         () => countStatements(kit),
-        fixture.statements ? undefined : 'the fixture counts no statements',
+        fixture.countStatements ? undefined : 'the fixture counts no statements',
       )
       await kit.holds(t, 'lastModified and estimates are there if and only if they are claimed', () =>
         kit.session(async connection => {
@@ -90,7 +90,7 @@ export const catalogGroups: readonly Group[] = [
       const [parent, child] = [kit.table('conformance_parent'), kit.table('conformance_child')].map(kit.text)
       const list = (...names: string[]) => names.map(name => kit.text(kit.quote(name))).join(', ')
       const declare = (name: string, type: string) => `${list(name)} ${type}`
-      const unique = kit.fixture.hasNoUnique ? '' : `, unique (${list('code')})`
+      const unique = kit.fixture.lacksUnique ? '' : `, unique (${list('code')})`
       await kit.fixture.execute(
         `create table ${parent} (${declare('a', integer)} not null, ${declare('b', integer)} not null, ` +
           `${declare('code', varchar)} not null, primary key (${list('b', 'a')})${unique})`,
@@ -104,7 +104,7 @@ export const catalogGroups: readonly Group[] = [
         const names = ['conformance_child', 'conformance_parent', 'conformance_rows']
         const refs = names.map(name => kit.ref(name))
         const tables = await kit.session(connection => connection.introspect({ tables: refs }))
-        const told = tables.map(table =>
+        const shown = tables.map(table =>
           table.constraints
             .map(({ type, columns, references }) => ({
               type,
@@ -116,14 +116,14 @@ export const catalogGroups: readonly Group[] = [
             .sort((a, b) => (a.type < b.type ? -1 : 1)),
         )
         const to = { to: 'conformance_parent', schema: kit.fixture.schema, at: ['b', 'a'] }
-        assert.deepEqual(told, [
+        assert.deepEqual(shown, [
           [
             { type: 'foreign_key', columns: ['of_b', 'of_a'], ...to },
             { type: 'primary_key', columns: ['id'] },
           ],
           [
             { type: 'primary_key', columns: ['b', 'a'] },
-            ...(kit.fixture.hasNoUnique ? [] : [{ type: 'unique', columns: ['code'] }]),
+            ...(kit.fixture.lacksUnique ? [] : [{ type: 'unique', columns: ['code'] }]),
           ],
           [{ type: 'primary_key', columns: ['id'] }],
         ])
@@ -209,29 +209,29 @@ export const catalogGroups: readonly Group[] = [
   },
 ]
 
-function findTable(tables: TableInfo[], kit: Kit, name: string): TableInfo {
+function findTable(tables: TableInfo[], kit: ConformanceKit, name: string): TableInfo {
   const path = tablePath(kit.ref(name))
   const found = tables.filter(table => tablePath(table) === path)
-  assert.equal(found.length, 1, `${path} is told once`)
+  assert.equal(found.length, 1, `${path} is listed once`)
   return found[0] as TableInfo
 }
 
-async function introspectOne(kit: Kit, name: string): Promise<TableInfo> {
+async function introspectOne(kit: ConformanceKit, name: string): Promise<TableInfo> {
   const tables = await kit.session(connection => connection.introspect({ tables: [kit.ref(name)] }))
-  assert.equal(tables.length, 1, `${name} is told once`)
+  assert.equal(tables.length, 1, `${name} is listed once`)
   return tables[0] as TableInfo
 }
 
 /** Reads the catalog before and after there are more tables, whole and in part. */
-async function countStatements(kit: Kit): Promise<void> {
+async function countStatements(kit: ConformanceKit): Promise<void> {
   const { fixture } = kit
   const more = Array.from({ length: 5 }, (_, index) => `conformance_more_${index}`)
   const refs = [...more, 'conformance_values', 'conformance_view'].map(name => kit.ref(name))
   await kit.session(async connection => {
     const sent = async (read: () => Promise<unknown>) => {
-      const before = (await fixture.statements?.()) ?? 0
+      const before = (await fixture.countStatements?.()) ?? 0
       await read()
-      return ((await fixture.statements?.()) ?? 0) - before
+      return ((await fixture.countStatements?.()) ?? 0) - before
     }
     const few = await sent(() => connection.introspect())
     const one = await sent(() => connection.introspect({ tables: refs.slice(-1) }))

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import type { ConnectorError } from '../errors.ts'
 import type { Stage } from '../connector.ts'
-import { rejectsWith, settled, type Group, type Kit } from './kit.ts'
+import { assertRejects, failIfHung, type PromiseGroup, type ConformanceKit } from './kit.ts'
 
-/** A key of a Joi schema as `describe` tells it. */
-interface KeyDescription {
+/** A key of a Joi schema as `describe` returns it. */
+interface ConfigKeyDescription {
   metas?: { secret?: boolean; address?: boolean; tls?: boolean }[]
 }
 
-/** What some drivers take for a host, and would then open or ask without being told to. */
-const NO_HOSTS = [
+/** What some drivers take for a host, and would then open on their own. */
+const INVALID_HOSTS = [
   '/var/run/database',
   './socket',
   'https://db.example.com',
@@ -27,7 +27,7 @@ const ADDRESSES = /^(host|hostname|server|server_hostname|endpoint|port|ur[il]|a
 const TLS_SETTINGS = /^(ssl|tls|encrypt|verify)/
 
 /** What a configuration may hold and what is said of one that does not work. */
-export const configGroups: readonly Group[] = [
+export const configGroups: readonly PromiseGroup[] = [
   {
     name: 'config',
     async run(t, kit) {
@@ -83,7 +83,7 @@ export const configGroups: readonly Group[] = [
         'a host is a name or an address, no path and no URL',
         async () => {
           for (const name of hosts) {
-            for (const host of NO_HOSTS) {
+            for (const host of INVALID_HOSTS) {
               const { error } = kit.connector.config.validate({ ...kit.rawConfig, [name]: host })
               assert.ok(error, `${name} ${host} is refused`)
             }
@@ -102,13 +102,13 @@ export const configGroups: readonly Group[] = [
           `${name} is refused with kind ${kind}, in words and without a secret`,
           async () => {
             const opened = kit.session(async () => {}, kit.validate(config))
-            const error = await rejectsWith(kind, opened)
+            const error = await assertRejects(kind, opened)
             assertAdvises(error, kit)
-            assertDiscreet(error, kit, config)
+            assertNoSecrets(error, kit, config)
           },
         )
         await kit.holds(t, `${name} fails one stage of test() and skips the later ones`, async () => {
-          const stages = await settled(kit.connector.test(kit.validate(config), kit.options))
+          const stages = await failIfHung(kit.connector.test(kit.validate(config), kit.options))
           const failed = stages.findIndex(stage => stage.status === 'failed')
           assert.equal(stages[failed]?.error?.kind, kind)
           assert.ok(
@@ -116,10 +116,10 @@ export const configGroups: readonly Group[] = [
           )
           assert.ok(stages.slice(0, failed).every(stage => stage.status !== 'failed'))
           assertAdvises(stages[failed]?.error as ConnectorError, kit)
-          for (const stage of stages) assertDiscreetStage(stage, kit, config)
+          for (const stage of stages) assertNoSecretsInStage(stage, kit, config)
         })
       }
-      const { revoked } = kit.fixture
+      const { revokeAccess: revoked } = kit.fixture
       await kit.holds(
         t,
         'what may not be read is refused with kind permission and advice, and the session goes on',
@@ -127,10 +127,13 @@ export const configGroups: readonly Group[] = [
           const { statement, config = kit.rawConfig } = (await revoked?.()) ?? {}
           assert.ok(statement)
           await kit.session(async connection => {
-            const error = await rejectsWith('permission', connection.query(statement, { timeoutMs: 20_000 }))
+            const error = await assertRejects(
+              'permission',
+              connection.query(statement, { timeoutMs: 20_000 }),
+            )
             assertAdvises(error, kit)
             assert.match(error.message, /grant|allow|give|right|privilege|role|access/i, 'it advises')
-            assertDiscreet(error, kit, config)
+            assertNoSecrets(error, kit, config)
             await connection.introspect({ tables: [] })
           }, kit.validate(config))
         },
@@ -140,48 +143,48 @@ export const configGroups: readonly Group[] = [
   },
 ]
 
-function keysOf({ connector }: Kit): Record<string, KeyDescription> {
-  return connector.config.describe().keys as Record<string, KeyDescription>
+function keysOf({ connector }: ConformanceKit): Record<string, ConfigKeyDescription> {
+  return connector.config.describe().keys as Record<string, ConfigKeyDescription>
 }
 
-function isSecret({ metas }: KeyDescription): boolean {
+function isSecret({ metas }: ConfigKeyDescription): boolean {
   return metas?.some(meta => meta.secret) ?? false
 }
 
-function isAddress(key: KeyDescription | undefined): boolean {
+function isAddress(key: ConfigKeyDescription | undefined): boolean {
   return key?.metas?.some(meta => meta.address) ?? false
 }
 
-function isTls({ metas }: KeyDescription): boolean {
+function isTls({ metas }: ConfigKeyDescription): boolean {
   return metas?.some(meta => meta.tls) ?? false
 }
 
 /** A sentence of its own, beside the engine's name and code, which programs read. */
-function assertAdvises(error: ConnectorError, { connector }: Kit): void {
+function assertAdvises(error: ConnectorError, { connector }: ConformanceKit): void {
   assert.equal(error.engine, connector.name)
   assert.ok(error.message.split(/\s+/).length >= 4, `a sentence, not ${JSON.stringify(error.message)}`)
 }
 
 /** The message is shown; messages and stacks of the causes are logged with it. */
-function assertDiscreet(error: ConnectorError, kit: Kit, config: Record<string, unknown>): void {
+function assertNoSecrets(error: ConnectorError, kit: ConformanceKit, config: Record<string, unknown>): void {
   for (let each: unknown = error; each instanceof Error; each = each.cause) {
-    assertHidden(`${each.message}\n${each.stack}`, kit, config)
+    assertNoSecretIn(`${each.message}\n${each.stack}`, kit, config)
   }
 }
 
-function assertDiscreetStage(stage: Stage, kit: Kit, config: Record<string, unknown>): void {
+function assertNoSecretsInStage(stage: Stage, kit: ConformanceKit, config: Record<string, unknown>): void {
   assert.ok(stage.message.length > 0)
-  assertHidden(stage.message, kit, config)
-  if (stage.error) assertDiscreet(stage.error, kit, config)
+  assertNoSecretIn(stage.message, kit, config)
+  if (stage.error) assertNoSecrets(stage.error, kit, config)
 }
 
 /** No secret of the configuration stands in a text, nor a line of one; three characters are found anywhere. */
-function assertHidden(text: string, kit: Kit, config: Record<string, unknown>): void {
+function assertNoSecretIn(text: string, kit: ConformanceKit, config: Record<string, unknown>): void {
   const secrets = Object.entries(keysOf(kit)).flatMap(([name, key]) => (isSecret(key) ? [config[name]] : []))
   const lines = secrets.flatMap(secret =>
     (typeof secret === 'string' ? secret : JSON.stringify(secret ?? '')).split(/\\n|\s*\n\s*/),
   )
   for (const line of lines) {
-    if (line.length > 3 && !line.startsWith('-----')) assert.ok(!text.includes(line), 'no secret is told')
+    if (line.length > 3 && !line.startsWith('-----')) assert.ok(!text.includes(line), 'no secret is shown')
   }
 }

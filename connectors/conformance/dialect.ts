@@ -3,12 +3,12 @@ import type { Value } from '../connector.ts'
 import { join, raw, sql, Sql } from '../sql.ts'
 import { TEXTS } from './fixture.ts'
 import { HOSTILE_TEXTS } from './values.ts'
-import { only, QUICK, type Group, type Kit } from './kit.ts'
+import { singleValue, QUERY_OPTIONS, type PromiseGroup, type ConformanceKit } from './kit.ts'
 import { momentsGroup } from './moments.ts'
 import { secondsGroup } from './seconds.ts'
 
 /** strptime format, text, whether the text is a real calendar date in exactly that format. */
-const DATES: readonly (readonly [string, string, boolean])[] = [
+const DATE_CASES: readonly (readonly [string, string, boolean])[] = [
   ['%Y-%m-%d', '2024-02-29', true],
   ['%Y-%m-%d', '2023-02-29', false],
   ['%Y-%m-%d', '1900-02-29', false],
@@ -54,7 +54,7 @@ const DATES: readonly (readonly [string, string, boolean])[] = [
 ]
 
 /** How the dialect writes SQL, run in the engine. */
-export const dialectGroups: readonly Group[] = [
+export const dialectGroups: readonly PromiseGroup[] = [
   {
     name: 'dialect',
     async run(t, kit) {
@@ -98,14 +98,14 @@ export const dialectGroups: readonly Group[] = [
           const columns = HOSTILE_TEXTS.map(
             (text, index) => sql`${dialect.textLiteral(text)} as ${raw(`v${index}`)}`,
           )
-          const [row] = await connection.query(sql`select ${join(columns)}`, QUICK)
+          const [row] = await connection.query(sql`select ${join(columns)}`, QUERY_OPTIONS)
           assert.deepEqual(Object.values(row ?? {}), HOSTILE_TEXTS)
         }),
       )
       await kit.holds(t, 'limit gives the first rows of an ordered select', () =>
         kit.session(async connection => {
           const first = dialect.limit(sql`select ${id} from ${values} where ${id} > ${1} order by ${id}`, 2)
-          assert.deepEqual(await connection.query(first, QUICK), [{ id: 2 }, { id: 3 }])
+          assert.deepEqual(await connection.query(first, QUERY_OPTIONS), [{ id: 2 }, { id: 3 }])
         }),
       )
       await kit.holds(t, 'as many values and columns fit into one statement as the limits say', () =>
@@ -116,13 +116,13 @@ export const dialectGroups: readonly Group[] = [
           )
           const wide = sql`select ${raw(columns.join(', '))} from ${values}`
           assert.equal(
-            Object.keys((await connection.query(wide, QUICK))[0] ?? {}).length,
+            Object.keys((await connection.query(wide, QUERY_OPTIONS))[0] ?? {}).length,
             dialect.limits.columns,
           )
           const ids = Array.from({ length: dialect.limits.values }, (_, index) => index + 1)
           const listed = new Sql(['', ...ids.slice(1).map(() => ', '), ''], ids)
           const long = sql`select count(*) as n from ${values} where ${id} in (${listed})`
-          assert.equal(Number(only(await connection.query(long, QUICK))), 5)
+          assert.equal(Number(singleValue(await connection.query(long, QUERY_OPTIONS))), 5)
         }),
       )
     },
@@ -140,7 +140,7 @@ export const dialectGroups: readonly Group[] = [
           const texts = kit.table('conformance_texts')
           const rows = await connection.query(
             sql`select ${id} from ${texts} where ${condition} order by ${id}`,
-            QUICK,
+            QUERY_OPTIONS,
           )
           return rows.map(row => Number(row.id))
         })
@@ -198,7 +198,7 @@ export const dialectGroups: readonly Group[] = [
           const half = dialect.percentile(id, 0.5, values)
           const rows = await connection.query(
             sql`select count(*) as n, ${half} as half from ${values}`,
-            QUICK,
+            QUERY_OPTIONS,
           )
           assert.deepEqual(Object.values(rows[0] ?? {}).map(Number), [5, 3])
         }),
@@ -217,14 +217,14 @@ export const dialectGroups: readonly Group[] = [
           const half = dialect.percentile(id, 0.5, from)
           const rows = await connection.query(
             sql`select ${digit} as ${kit.quote('d')}, ${half} as ${kit.quote('half')} from ${from} group by ${digit} order by ${digit}`,
-            QUICK,
+            QUERY_OPTIONS,
           )
           const own = await Promise.all(
             rows.map(async ({ d }) =>
-              only(
+              singleValue(
                 await connection.query(
                   sql`select ${half} as ${kit.quote('half')} from ${from} where ${digit} = ${d}`,
-                  QUICK,
+                  QUERY_OPTIONS,
                 ),
               ),
             ),
@@ -244,18 +244,18 @@ export const dialectGroups: readonly Group[] = [
     needs: 'dateParsing',
     async run(t, kit) {
       const { dialect } = kit.connector
-      for (const format of new Set(DATES.map(([name]) => name))) {
+      for (const format of new Set(DATE_CASES.map(([name]) => name))) {
         await kit.holds(
           t,
           `${format} takes real calendar dates in exactly this form, and nothing throws`,
           () =>
             kit.session(async connection => {
-              const texts = DATES.filter(([name]) => name === format)
+              const texts = DATE_CASES.filter(([name]) => name === format)
               const hits = texts.map(([, text], index) => {
                 const isDate = dialect.parsesAsDate(sql`${text}`, format)
                 return sql`case when ${isDate} then 1 else 0 end as ${raw(`v${index}`)}`
               })
-              const rows = await connection.query(sql`select ${join(hits)}`, QUICK)
+              const rows = await connection.query(sql`select ${join(hits)}`, QUERY_OPTIONS)
               const judged = Object.values(rows[0] ?? {}).map(Number)
               assert.deepEqual(
                 texts.map(([, text], index) => [text, judged[index]]),
@@ -274,9 +274,11 @@ export const dialectGroups: readonly Group[] = [
 ]
 
 /** One measure over a fixture table. */
-async function measure(kit: Kit, expression: Sql, table: string): Promise<Value | undefined> {
+async function measure(kit: ConformanceKit, expression: Sql, table: string): Promise<Value | undefined> {
   return kit.session(async connection =>
-    only(await connection.query(sql`select ${expression} as v from ${kit.table(table)}`, QUICK)),
+    singleValue(
+      await connection.query(sql`select ${expression} as v from ${kit.table(table)}`, QUERY_OPTIONS),
+    ),
   )
 }
 

@@ -38,7 +38,7 @@ const TYPES: FixtureTypes = {
 export type OptionalType = Exclude<keyof FixtureTypes, 'integer' | 'bigint' | 'varchar' | 'double'>
 
 /** The values of the optional types in row 1 of `conformance_types`, as most engines write them. */
-export const SAMPLES: Readonly<Record<OptionalType, string>> = {
+export const SAMPLE_LITERALS: Readonly<Record<OptionalType, string>> = {
   decimal: '123456789012345678.90',
   boolean: 'true',
   binary: "x'00ff10'",
@@ -83,7 +83,7 @@ export function momentsOf(fixture: Fixture): Partial<Record<keyof typeof MOMENTS
   const names = (Object.keys(MOMENTS) as (keyof typeof MOMENTS)[]).filter(name => has.includes(name))
   return Object.fromEntries(
     names.map(name => {
-      const literal = fixture.literals?.[name] ?? SAMPLES[name]
+      const literal = fixture.literals?.[name] ?? SAMPLE_LITERALS[name]
       const { sample, others } = MOMENTS[name]
       return [name, others.map(moment => literal.replace(sample, moment))]
     }),
@@ -116,7 +116,7 @@ const AWKWARD_NAMES = {
 export type AwkwardName = keyof typeof AWKWARD_NAMES
 
 /** What differs from the name labelled `case twin` only by case: tables of their own. */
-export const TWINS = ['twin', 'TWIN'] as const
+export const CASE_VARIANTS = ['twin', 'TWIN'] as const
 
 /** What the caller supplies: write access to the database of `config`, and the engine's own words. */
 export interface Fixture {
@@ -130,61 +130,61 @@ export interface Fixture {
   /** A statement that runs for half a minute or more when nothing ends it. */
   slow: Sql
   /** How many statements of the connector run in the server now; when given, ended ones must be gone. */
-  running?(): Promise<number>
+  countRunning?(): Promise<number>
   /** How many sessions of the connector the server has now; when given, closed ones must be gone. */
-  sessions?(): Promise<number>
+  countSessions?(): Promise<number>
   /** How many transactions the connector's sessions hold open while they run nothing; when given, none must be. */
-  transactions?(): Promise<number>
+  countTransactions?(): Promise<number>
   /** How many statements the connector has sent so far; when given, introspection may send only so many. */
-  statements?(): Promise<number> | number
+  countStatements?(): Promise<number> | number
   /**
    * Makes something that may not be read and gives a SELECT of it, and whose `connection_config` may not read
    * it where that is another one than the kit's; when given, the refusal must be of kind `permission`.
    */
-  revoked?(): Promise<Revoked> | Revoked
+  revokeAccess?(): Promise<RevokedStatement> | RevokedStatement
   /**
    * Makes a table and takes from the account every right on it, or gives a `connection_config` of one that has none;
-   * when given, `hidden` must tell that the table may be there.
+   * when given, `findHiddenTables` must report that the table may be there.
    */
-  hides?(): Promise<Hidden> | Hidden
+  hideTable?(): Promise<HiddenTable> | HiddenTable
   /**
    * Makes a table with a key on a column, and gives the `connection_config` of an account that may read some of the
    * table's columns and not that one; when given, what the catalog hides from it must not count as gone.
    */
-  hidesColumns?(): Promise<PartlyHidden> | PartlyHidden
+  hideColumns?(): Promise<HiddenColumns> | HiddenColumns
   /** Secrets are always sent to one and the same service, whatever the configuration says. */
   hasFixedAddress?: true
   /** Schemas that `introspect` must omit. */
   systemSchemas?: readonly string[]
   types?: Partial<FixtureTypes>
-  /** The sample values of types in the engine's own SQL; as in `SAMPLES` unless told. */
+  /** The sample values of types in the engine's own SQL; defaults to `SAMPLE_LITERALS`. */
   literals?: Partial<Record<OptionalType, string>>
   /** Awkward names that the engine itself refuses, or keeps in another form. */
   refusesNames?: readonly AwkwardName[]
   /** The engine has primary and foreign keys, but no unique constraints. */
-  hasNoUnique?: true
-  /** Characters of a text that can surely be bound and returned; 1,000,000 unless told. */
+  lacksUnique?: true
+  /** Characters of a text that can surely be bound and returned; defaults to 1,000,000. */
   textLength?: number
-  /** Statements that comment on a table and on one of its columns; ANSI-like `comment on` unless told. */
+  /** Statements that comment on a table and on one of its columns; defaults to `comment on`. */
   comment?(table: string, column: string, comment: string): string[]
   /** Statements that bring the engine's statistics up to date, before estimates are asked for. */
   analyze?(table: string): string[]
 }
 
 /** A statement that is refused for want of a right. */
-export interface Revoked {
+export interface RevokedStatement {
   statement: Sql
   config?: Record<string, unknown>
 }
 
 /** A table that is there and is not shown. */
-export interface Hidden {
+export interface HiddenTable {
   table: TableRef
   config?: Record<string, unknown>
 }
 
 /** A table of which one account may read some columns only. */
-export interface PartlyHidden {
+export interface HiddenColumns {
   table: TableRef
   config: Record<string, unknown>
 }
@@ -197,7 +197,7 @@ export function fixtureTypes(fixture: Fixture): FixtureTypes {
 /** The optional types that the engine has. */
 export function optionalTypes(fixture: Fixture): OptionalType[] {
   const types = fixtureTypes(fixture)
-  return (Object.keys(SAMPLES) as OptionalType[]).filter(name => types[name] !== null)
+  return (Object.keys(SAMPLE_LITERALS) as OptionalType[]).filter(name => types[name] !== null)
 }
 
 /** The awkward names that the engine takes. */
@@ -219,7 +219,7 @@ export function commentOf(fixture: Fixture): string {
 export const TEXTS = ['alpha', 'Alphabet', 'beta.1', 'b+a', '12', '', "it's"] as const
 
 /** The rows of `conformance_rows`: ids from 1, `digit` the last digit of id - 1, `label` NULL for one in ten. */
-export const ROWS = 10_000
+export const ROW_COUNT = 10_000
 
 /** The label of a digit in `conformance_rows`. */
 export function labelOf(digit: number): string | null {

@@ -9,7 +9,7 @@ import type { Fixture } from './fixture.ts'
 import type { GroupReport } from './report.ts'
 
 /** The part of a test that the kit uses; tap's `Test` and node:test's `TestContext` both have it. */
-export interface KitTest {
+export interface ConformanceTest {
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the callback's argument differs between test runners
   test(name: string, options: { skip?: string }, run: (t: any) => Promise<void>): Promise<unknown>
   /** Marks the test as having asserted something; tap counts assertions. */
@@ -18,14 +18,14 @@ export interface KitTest {
 }
 
 /** Some promises of a connector that belong together. Basic when it needs no capability. */
-export interface Group {
+export interface PromiseGroup {
   name: string
   needs?: Capability
-  run(t: KitTest, kit: Kit): Promise<void>
+  run(t: ConformanceTest, kit: ConformanceKit): Promise<void>
 }
 
 /** What a group works with. */
-export interface Kit {
+export interface ConformanceKit {
   connector: Connector
   /** As validated: what the server would store and pass to `connect`. */
   config: Record<string, unknown>
@@ -37,7 +37,7 @@ export interface Kit {
   groups: GroupReport[]
   /** Validates a configuration as the server does before it connects. */
   validate(config: Record<string, unknown>): Record<string, unknown>
-  /** Opens a session for the length of a function, with the working configuration unless told. */
+  /** Opens a session for the length of a function, by default with the working configuration. */
   session<Result>(
     use: (connection: Connection) => Promise<Result>,
     config?: Record<string, unknown>,
@@ -46,10 +46,10 @@ export interface Kit {
    * One promise: a subtest.
    * @param reason why it cannot be tried here; it is then reported as skipped
    */
-  holds(t: KitTest, promise: string, check: () => Promise<void>, reason?: string): Promise<void>
+  holds(t: ConformanceTest, promise: string, check: () => Promise<void>, reason?: string): Promise<void>
   /** The text of quoted SQL without values, for `fixture.execute`. */
   text(fragment: Sql): string
-  /** A fixture table as the catalog tells it. */
+  /** A fixture table as the catalog lists it. */
   ref(name: string): TableRef
   /** A quoted fixture table, by its name. */
   table(name: string): Sql
@@ -66,17 +66,17 @@ const openEgress: Egress = {
 }
 
 /** Milliseconds that statements of the kit may take, well above what they need. */
-export const PATIENCE = 20_000
+export const STATEMENT_TIMEOUT_MS = 20_000
 
 /** How statements are run whose time is not the matter. */
-export const QUICK = { timeoutMs: PATIENCE }
+export const QUERY_OPTIONS = { timeoutMs: STATEMENT_TIMEOUT_MS }
 
 export function makeKit(
   connector: Connector,
   rawConfig: Record<string, unknown>,
   fixture: Fixture,
   egress: Egress = openEgress,
-): Kit {
+): ConformanceKit {
   const options: ConnectOptions = { egress, log: { debug: () => {}, warn: () => {} } }
   const validate = (config: Record<string, unknown>) => {
     const { value, error } = connector.config.validate(config)
@@ -110,7 +110,7 @@ export function makeKit(
         return
       }
       if (group) group.promises += 1
-      await t.test(promise, {}, async (subtest: KitTest) => {
+      await t.test(promise, {}, async (subtest: ConformanceTest) => {
         await check()
         if (group) group.passed += 1
         subtest.pass?.('it holds')
@@ -127,7 +127,7 @@ export function makeKit(
 }
 
 /** The value in the only column of the only row. */
-export function only(rows: Row[]): Value | undefined {
+export function singleValue(rows: Row[]): Value | undefined {
   assert.equal(rows.length, 1, 'one row')
   const values = Object.values(rows[0] ?? {})
   assert.equal(values.length, 1, 'one column')
@@ -138,11 +138,11 @@ export function only(rows: Row[]): Value | undefined {
  * Asserts that something is rejected with a `ConnectorError` of a kind, and within the kit's patience.
  * @returns the error
  */
-export async function rejectsWith(
+export async function assertRejects(
   kinds: ConnectorErrorKind | readonly ConnectorErrorKind[] | undefined,
   doing: Promise<unknown>,
 ): Promise<ConnectorError> {
-  const thrown = await settled(
+  const thrown = await failIfHung(
     doing.then(
       () => undefined,
       (error: unknown) => error ?? new Error('rejected with nothing'),
@@ -161,12 +161,12 @@ export async function rejectsWith(
 }
 
 /** A promise that must not hang. */
-export async function settled<Result>(doing: Promise<Result>): Promise<Result> {
+export async function failIfHung<Result>(doing: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
-      () => reject(new assert.AssertionError({ message: `hung for ${PATIENCE} ms` })),
-      PATIENCE,
+      () => reject(new assert.AssertionError({ message: `hung for ${STATEMENT_TIMEOUT_MS} ms` })),
+      STATEMENT_TIMEOUT_MS,
     )
   })
   try {
@@ -177,7 +177,7 @@ export async function settled<Result>(doing: Promise<Result>): Promise<Result> {
 }
 
 /** Waits until a number that the fixture counts is 0, for at most 5 seconds. */
-export async function comesToNothing(count: () => Promise<number>, what: string): Promise<void> {
+export async function waitForZero(count: () => Promise<number>, what: string): Promise<void> {
   const deadline = Date.now() + 5000
   for (let left = await count(); left > 0; left = await count()) {
     assert.ok(Date.now() < deadline, `${what}: ${left}`)

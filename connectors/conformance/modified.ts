@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { tablePath } from '../catalog.ts'
 import type { Connection } from '../connector.ts'
 import { awkwardNames, fixtureTypes } from './fixture.ts'
-import { PATIENCE, settled, type Group, type Kit } from './kit.ts'
+import { STATEMENT_TIMEOUT_MS, failIfHung, type PromiseGroup, type ConformanceKit } from './kit.ts'
 
 /** As many tables as a source with many schedules has. */
-const MANY = 5000
+const TABLE_COUNT = 5000
 
 /** `connection.lastModified`, by which tables are left unread. */
-export const modifiedGroup: Group = {
+export const modifiedGroup: PromiseGroup = {
   name: 'lastModified',
   needs: 'lastModified',
   async run(t, kit) {
@@ -22,7 +22,7 @@ export const modifiedGroup: Group = {
 
     await kit.holds(t, 'times of modification come by table path, and unknown tables are left out', () =>
       kit.session(async connection => {
-        const found = await ask(kit, connection, ['conformance_texts', 'no_such_table'])
+        const found = await readModified(kit, connection, ['conformance_texts', 'no_such_table'])
         assert.deepEqual([...found.keys()], [tablePath(kit.ref('conformance_texts'))])
         for (const time of found.values())
           assert.ok(time instanceof Date && !Number.isNaN(time.getTime()), 'a Date')
@@ -30,23 +30,23 @@ export const modifiedGroup: Group = {
     )
     await kit.holds(t, 'a view has none, whatever it selects', () =>
       kit.session(async connection =>
-        assert.deepEqual(await ask(kit, connection, ['conformance_view']), new Map()),
+        assert.deepEqual(await readModified(kit, connection, ['conformance_view']), new Map()),
       ),
     )
-    await kit.holds(t, 'tables are told apart, whatever their names', () =>
+    await kit.holds(t, 'tables are distinguished, whatever their names', () =>
       kit.session(async connection => {
         const names = awkwardNames(fixture).map(([, awkward]) => awkward)
-        const found = await ask(kit, connection, names)
+        const found = await readModified(kit, connection, names)
         assert.deepEqual([...found.keys()].sort(), names.map(each => tablePath(kit.ref(each))).sort())
       }),
     )
     await kit.holds(t, 'a time stays while no row changes, and an insert moves it', () =>
       kit.session(async connection => {
-        const time = async () => (await ask(kit, connection, [name])).get(tablePath(kit.ref(name)))
-        const before = await after(time, new Date(0))
+        const time = async () => (await readModified(kit, connection, [name])).get(tablePath(kit.ref(name)))
+        const before = await waitForLaterTime(time, new Date(0))
         assert.deepEqual(await time(), before, 'as long as no row changes')
         await fixture.execute(`insert into ${table} values (2)`)
-        await after(time, before)
+        await waitForLaterTime(time, before)
       }),
     )
     await kit.holds(
@@ -55,28 +55,32 @@ export const modifiedGroup: Group = {
       () =>
         kit.session(async connection => {
           const sent = async (names: readonly string[]) => {
-            const from = (await fixture.statements?.()) ?? 0
-            assert.equal((await ask(kit, connection, names)).size, 1)
-            return ((await fixture.statements?.()) ?? 0) - from
+            const from = (await fixture.countStatements?.()) ?? 0
+            assert.equal((await readModified(kit, connection, names)).size, 1)
+            return ((await fixture.countStatements?.()) ?? 0) - from
           }
           const one = await sent([name])
-          const others = Array.from({ length: MANY - 1 }, (_, index) => `no_such_table_${index}`)
+          const others = Array.from({ length: TABLE_COUNT - 1 }, (_, index) => `no_such_table_${index}`)
           assert.ok(one > 0, 'statements are counted')
           assert.equal(await sent([name, ...others]), one)
         }),
-      fixture.statements ? undefined : 'the fixture counts no statements',
+      fixture.countStatements ? undefined : 'the fixture counts no statements',
     )
   },
 }
 
-async function ask(kit: Kit, connection: Connection, names: readonly string[]): Promise<Map<string, Date>> {
+async function readModified(
+  kit: ConformanceKit,
+  connection: Connection,
+  names: readonly string[],
+): Promise<Map<string, Date>> {
   assert.ok(connection.lastModified, 'it is claimed')
-  return settled(connection.lastModified(names.map(kit.ref)))
+  return failIfHung(connection.lastModified(names.map(kit.ref)))
 }
 
-/** Waits for a time after another one: some engines tell of a change only later. */
-async function after(time: () => Promise<Date | undefined>, before: Date): Promise<Date> {
-  const deadline = Date.now() + PATIENCE
+/** Waits for a time after another one: some engines report a change late. */
+async function waitForLaterTime(time: () => Promise<Date | undefined>, before: Date): Promise<Date> {
+  const deadline = Date.now() + STATEMENT_TIMEOUT_MS
   for (;;) {
     const found = await time()
     if (found && found > before) return found

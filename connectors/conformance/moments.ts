@@ -3,14 +3,14 @@ import type { ColumnInfo } from '../catalog.ts'
 import type { Value } from '../connector.ts'
 import { sql, type Sql } from '../sql.ts'
 import { momentsOf } from './fixture.ts'
-import { only, QUICK, type Group, type Kit } from './kit.ts'
+import { singleValue, QUERY_OPTIONS, type PromiseGroup, type ConformanceKit } from './kit.ts'
 
 /** How far the clock that wrote what has no zone is ahead of UTC, in milliseconds: Kathmandu's, and no engine's own. */
-const AHEAD = 345 * 60_000
+const CLOCK_OFFSET_MS = 345 * 60_000
 
 /** The newest moment of each type, once the clock's zone is known. */
 const NEWEST = {
-  timestamp: new Date(Date.UTC(9999, 11, 31, 23, 59, 59) - AHEAD),
+  timestamp: new Date(Date.UTC(9999, 11, 31, 23, 59, 59) - CLOCK_OFFSET_MS),
   timestamptz: new Date('2024-06-30T23:30:00Z'),
 }
 
@@ -20,7 +20,7 @@ const PROMISES = {
 }
 
 /** `dialect.isMoment`, held to the newest values that arrive. */
-export const momentsGroup: Group = {
+export const momentsGroup: PromiseGroup = {
   name: 'moments',
   async run(t, kit) {
     const has = momentsOf(kit.fixture)
@@ -30,7 +30,9 @@ export const momentsGroup: Group = {
       const check = async () => {
         const column = await columnOf(kit, 'conformance_moments', `${type}_value`)
         const newest = await kit.session(async connection =>
-          only(await connection.query(sql`select ${newestOf(kit, type)} as ${kit.quote('m')}`, QUICK)),
+          singleValue(
+            await connection.query(sql`select ${newestOf(kit, type)} as ${kit.quote('m')}`, QUERY_OPTIONS),
+          ),
         )
         assert.deepEqual(momentOf(kit, column, newest), NEWEST[type], `${column.type}: ${String(newest)}`)
       }
@@ -51,7 +53,7 @@ export const momentsGroup: Group = {
         const [a, b, c] = ['m0', 'm1', 'm2'].map(kit.quote) as [Sql, Sql, Sql]
         const found = await connection.query(
           sql`select ${greatest('conformance_values')} as ${a}, ${greatest('conformance_empty')} as ${b}, ${greatest('conformance_texts')} as ${c}`,
-          QUICK,
+          QUERY_OPTIONS,
         )
         assert.deepEqual(found, [{ m0: 5, m1: null, m2: 7 }])
       }),
@@ -59,24 +61,24 @@ export const momentsGroup: Group = {
   },
 }
 
-function newestOf(kit: Kit, type: keyof typeof NEWEST): Sql {
+function newestOf(kit: ConformanceKit, type: keyof typeof NEWEST): Sql {
   return sql`(select max(${kit.quote(`${type}_value`)}) from ${kit.table('conformance_moments')})`
 }
 
 /** The moment of a value that arrived, by the rule of the dialect. */
-function momentOf(kit: Kit, column: ColumnInfo, value: Value | undefined): Value | undefined {
+function momentOf(kit: ConformanceKit, column: ColumnInfo, value: Value | undefined): Value | undefined {
   if (!(value instanceof Date) || kit.connector.dialect.isInstant(column)) return value
-  return new Date(value.getTime() - AHEAD)
+  return new Date(value.getTime() - CLOCK_OFFSET_MS)
 }
 
-async function columnsOf(kit: Kit, table: string): Promise<ColumnInfo[]> {
+async function columnsOf(kit: ConformanceKit, table: string): Promise<ColumnInfo[]> {
   const found = await kit.session(connection => connection.introspect({ tables: [kit.ref(table)] }))
-  assert.equal(found.length, 1, `${table} is told once`)
+  assert.equal(found.length, 1, `${table} is listed once`)
   return found[0]?.columns ?? []
 }
 
-async function columnOf(kit: Kit, table: string, name: string): Promise<ColumnInfo> {
+async function columnOf(kit: ConformanceKit, table: string, name: string): Promise<ColumnInfo> {
   const column = (await columnsOf(kit, table)).find(each => each.name === name)
-  assert.ok(column, `${name} is told`)
+  assert.ok(column, `${name} is listed`)
   return column
 }

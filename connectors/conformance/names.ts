@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { tablePath } from '../catalog.ts'
 import { join, sql } from '../sql.ts'
-import { awkwardNames, TWINS } from './fixture.ts'
-import { QUICK, type Group } from './kit.ts'
+import { awkwardNames, CASE_VARIANTS } from './fixture.ts'
+import { QUERY_OPTIONS, type PromiseGroup } from './kit.ts'
 
 /** Names that break SQL written without care, of tables and of columns. */
-export const namesGroups: readonly Group[] = [
+export const namesGroups: readonly PromiseGroup[] = [
   {
     name: 'names',
     async run(t, kit) {
@@ -35,7 +35,7 @@ export const namesGroups: readonly Group[] = [
         kit.session(async connection => {
           for (const [label, name] of names) {
             const quoted = sql`select ${kit.quote(name)} from ${kit.table(name)}`
-            const rows = await connection.query(quoted, QUICK)
+            const rows = await connection.query(quoted, QUERY_OPTIONS)
             assert.deepEqual(Object.entries(rows[0] ?? {}), [[name, 7]], label)
           }
         }),
@@ -49,17 +49,17 @@ export const namesGroups: readonly Group[] = [
         t,
         'names that differ by case are different tables',
         async () => {
-          const refs = TWINS.map(name => kit.ref(name))
+          const refs = CASE_VARIANTS.map(name => kit.ref(name))
           const found = await kit.session(connection => connection.introspect({ tables: refs }))
-          const told = found.map(table => [table.name, ...table.columns.map(column => column.name)].join())
-          assert.deepEqual(told.sort(), ['TWIN,TWIN', 'twin,twin'])
+          const shown = found.map(table => [table.name, ...table.columns.map(column => column.name)].join())
+          assert.deepEqual(shown.sort(), ['TWIN,TWIN', 'twin,twin'])
         },
         refused.includes('case twin') ? `${kit.connector.label} takes no such name` : undefined,
       )
       await kit.holds(t, 'a quoted identifier comes back as the name of a result column', () =>
         kit.session(async connection => {
           const columns = names.map(([, name]) => sql`1 as ${kit.quote(name)}`)
-          const rows = await connection.query(sql`select ${join(columns)}`, QUICK)
+          const rows = await connection.query(sql`select ${join(columns)}`, QUERY_OPTIONS)
           assert.deepEqual(
             Object.keys(rows[0] ?? {}),
             names.map(([, name]) => name),

@@ -3,29 +3,29 @@ import { isDeepStrictEqual } from 'node:util'
 import { tablePath, type ConstraintInfo, type TableInfo, type TableRef } from '../catalog.ts'
 import type { Connection, ReducedTable } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
-import { fixtureTypes, type PartlyHidden } from './fixture.ts'
-import { settled, type Group, type Kit } from './kit.ts'
-import { gone } from './session.ts'
-import { goesOnOrIsClosed } from './statements.ts'
+import { fixtureTypes, type HiddenColumns } from './fixture.ts'
+import { failIfHung, type PromiseGroup, type ConformanceKit } from './kit.ts'
+import { waitForStatementsToEnd } from './session.ts'
+import { assertUsableOrClosed } from './statements.ts'
 
 /** When an introspection is given up, in milliseconds after it began: at once, and in the midst of it. */
-const MOMENTS = [0, 1, 5, 20]
+const ABORT_DELAYS_MS = [0, 1, 5, 20]
 
 /** What becomes of an introspection that does not see everything. */
-export const partialGroups: readonly Group[] = [
+export const partialGroups: readonly PromiseGroup[] = [
   {
     name: 'partial catalogs',
     async run(t, kit) {
-      const whole = await settled(kit.session(connection => connection.introspect()))
+      const whole = await failIfHung(kit.session(connection => connection.introspect()))
       await kit.holds(
         t,
         'an introspection that is given up rejects, and the session goes on or is closed',
-        () => giveUp(kit, whole),
+        () => abortIntrospection(kit, whole),
       )
       const promises = await kit.session(async ({ findHiddenTables: hidden }) => hidden !== undefined)
-      const absent = promises ? undefined : 'the engine tells of no hidden tables'
+      const absent = promises ? undefined : 'the engine finds no hidden tables'
       await kit.holds(t, 'a table that was dropped is not hidden', () => dropTable(kit), absent)
-      const { hides } = kit.fixture
+      const { hideTable: hides } = kit.fixture
       await kit.holds(
         t,
         'a table on which all rights were lost is hidden',
@@ -42,7 +42,7 @@ export const partialGroups: readonly Group[] = [
         },
         absent ?? (hides ? undefined : 'the fixture hides nothing'),
       )
-      const { hidesColumns } = kit.fixture
+      const { hideColumns: hidesColumns } = kit.fixture
       await kit.holds(
         t,
         'columns whose privilege is lost are never removals, nor are their keys',
@@ -62,30 +62,32 @@ export const partialGroups: readonly Group[] = [
   },
 ]
 
-async function giveUp(kit: Kit, whole: readonly TableInfo[]): Promise<void> {
-  await kit.session(connection => rejects(connection, connection.introspect({ signal: AbortSignal.abort() })))
+async function abortIntrospection(kit: ConformanceKit, whole: readonly TableInfo[]): Promise<void> {
+  await kit.session(connection =>
+    assertAborts(connection, connection.introspect({ signal: AbortSignal.abort() })),
+  )
   await kit.session(connection => {
     const giving = new AbortController()
     const reading = connection.introspect({ signal: giving.signal })
     giving.abort()
-    return rejects(connection, reading)
+    return assertAborts(connection, reading)
   })
-  for (const moment of MOMENTS) {
+  for (const moment of ABORT_DELAYS_MS) {
     await kit.session(async connection => {
       const reading = connection.introspect({ signal: AbortSignal.timeout(moment) })
       // It may have been faster; then it must be whole.
-      const outcome = await settled(reading.catch((error: unknown) => error))
+      const outcome = await failIfHung(reading.catch((error: unknown) => error))
       if (Array.isArray(outcome)) assert.deepEqual(outcome.map(tablePath), whole.map(tablePath))
       else assertGivenUp(outcome)
-      await goesOnOrIsClosed(connection)
+      await assertUsableOrClosed(connection)
     })
   }
-  await gone(kit)
+  await waitForStatementsToEnd(kit)
 }
 
-async function rejects(connection: Connection, reading: Promise<unknown>): Promise<void> {
-  assertGivenUp(await settled(reading.catch((error: unknown) => error)))
-  await goesOnOrIsClosed(connection)
+async function assertAborts(connection: Connection, reading: Promise<unknown>): Promise<void> {
+  assertGivenUp(await failIfHung(reading.catch((error: unknown) => error)))
+  await assertUsableOrClosed(connection)
 }
 
 function assertGivenUp(outcome: unknown): void {
@@ -93,7 +95,7 @@ function assertGivenUp(outcome: unknown): void {
   assert.ok(outcome.code === 'ABORTED' || outcome.kind === 'timeout', 'code ABORTED or kind timeout')
 }
 
-async function dropTable(kit: Kit): Promise<void> {
+async function dropTable(kit: ConformanceKit): Promise<void> {
   const { fixture } = kit
   const [ref, table] = [kit.ref('conformance_dropped'), kit.text(kit.table('conformance_dropped'))]
   await fixture.execute(
@@ -115,9 +117,9 @@ async function dropTable(kit: Kit): Promise<void> {
 }
 
 /** Compares what two accounts see of a table: the one that may read it whole, and the one that may read a part. */
-async function loseColumns(kit: Kit, { table, config }: PartlyHidden): Promise<void> {
+async function loseColumns(kit: ConformanceKit, { table, config }: HiddenColumns): Promise<void> {
   const read = async (connection: Connection) => {
-    const [found] = await settled(connection.introspect({ tables: [table] }))
+    const [found] = await failIfHung(connection.introspect({ tables: [table] }))
     assert.ok(found, `${tablePath(table)} is shown`)
     return found
   }
@@ -134,7 +136,7 @@ async function loseColumns(kit: Kit, { table, config }: PartlyHidden): Promise<v
     const missingKeys = known.constraints.filter(constraint => !isShown(constraint))
     if (missingColumns.length + missingKeys.length === 0) return
     const { catalog, schema, name } = table
-    const answer = await settled(
+    const answer = await failIfHung(
       connection.findHiddenParts?.([{ catalog, schema, name, missingColumns }]) ?? Promise.resolve(undefined),
     )
     const parts = answer?.get(tablePath(table))
@@ -149,7 +151,7 @@ async function loseColumns(kit: Kit, { table, config }: PartlyHidden): Promise<v
   }, kit.validate(config))
 }
 
-async function dropColumn(kit: Kit): Promise<void> {
+async function dropColumn(kit: ConformanceKit): Promise<void> {
   const { fixture } = kit
   const [ref, table] = [kit.ref('conformance_lesser'), kit.text(kit.table('conformance_lesser'))]
   const columns = ['kept', 'dropped'].map(
@@ -159,7 +161,7 @@ async function dropColumn(kit: Kit): Promise<void> {
   await fixture.execute(`alter table ${table} drop column ${kit.text(kit.quote('dropped'))}`)
   await kit.session(async connection => {
     const ask = async (table: ReducedTable[]) => [
-      ...((await settled(connection.findHiddenParts!(table))) ?? []),
+      ...((await failIfHung(connection.findHiddenParts!(table))) ?? []),
     ]
     assert.deepEqual(await ask([{ ...ref, missingColumns: ['dropped', `it's "no" \`column\``] }]), [])
     const elsewhere = { ...ref, catalog: 'no_such_catalog', missingColumns: ['kept'] }
@@ -169,5 +171,5 @@ async function dropColumn(kit: Kit): Promise<void> {
 }
 
 async function hiddenOf(connection: Connection, tables: TableRef[]): Promise<Map<string, ConnectorError>> {
-  return (await settled(connection.findHiddenTables?.(tables) ?? Promise.resolve(undefined))) ?? new Map()
+  return (await failIfHung(connection.findHiddenTables?.(tables) ?? Promise.resolve(undefined))) ?? new Map()
 }

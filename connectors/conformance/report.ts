@@ -1,5 +1,3 @@
-import type { Conformance } from '../conformance.ts'
-
 /** What became of one group of promises. */
 export interface GroupReport {
   name: string
@@ -14,11 +12,21 @@ export interface GroupReport {
   reason?: string
 }
 
+/** What the kit found. */
+export interface ConformanceResult {
+  /** True when every basic group and every claimed capability was run and passed. */
+  conforming: boolean
+  /** Groups left out by `skip`. */
+  skipped: { group: string; reason: string }[]
+  /** All groups in the order in which they were held, also those of capabilities that are not claimed. */
+  groups: GroupReport[]
+}
+
 /**
  * A table in Markdown, a line for each group and a column for each engine: `12/12` promises held, those that could
  * not be tried below it with their reasons.
  */
-export function conformanceTable(results: Readonly<Record<string, Conformance>>): string {
+export function conformanceTable(results: Readonly<Record<string, ConformanceResult>>): string {
   const engines = Object.keys(results)
   const names = new Set(Object.values(results).flatMap(({ groups }) => groups.map(({ name }) => name)))
   const notes: string[] = []

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Row } from '../connector.ts'
 import { join, raw, sql } from '../sql.ts'
 import { momentsOf } from './fixture.ts'
-import { QUICK, type Group, type Kit } from './kit.ts'
+import { QUERY_OPTIONS, type PromiseGroup, type ConformanceKit } from './kit.ts'
 
 /** Seconds of a day and of a week. */
 const PERIODS = [86_400, 604_800]
@@ -10,7 +10,7 @@ const PERIODS = [86_400, 604_800]
 const TYPES = ['date', 'timestamp', 'timestamptz'] as const
 
 /** `dialect.seconds`, held to the dates and times that arrive. */
-export const secondsGroup: Group = {
+export const secondsGroup: PromiseGroup = {
   name: 'seconds',
   async run(t, kit) {
     const has = momentsOf(kit.fixture)
@@ -20,7 +20,7 @@ export const secondsGroup: Group = {
         t,
         `${type}: whole seconds since 1970 in UTC, rounded down`,
         async () => {
-          const rows = await read(kit, type)
+          const rows = await readSeconds(kit, type)
           const given = has[type] ?? []
           assert.equal(rows.filter(({ value }) => value !== null).length, given.length)
           for (const { value, seconds } of rows) {
@@ -37,7 +37,7 @@ export const secondsGroup: Group = {
         t,
         `${type}: mod() puts them into periods`,
         async () => {
-          for (const row of await read(kit, type)) {
+          for (const row of await readSeconds(kit, type)) {
             const seconds = secondsOf(row.value)
             if (seconds === null || seconds < 0) continue
             for (const [index, period] of PERIODS.entries())
@@ -53,7 +53,7 @@ export const secondsGroup: Group = {
       const rows = await kit.session(connection =>
         connection.query(
           sql`select ${kit.connector.dialect.epochSeconds(kit.quote(`${type}_value`))} as ${kit.quote('seconds')} from ${kit.table('conformance_types')} where ${kit.quote('id')} = ${2}`,
-          QUICK,
+          QUERY_OPTIONS,
         ),
       )
       assert.deepEqual(rows, [{ seconds: null }])
@@ -69,7 +69,7 @@ const EXPECTED = {
 }
 
 /** Every moment of a type with its seconds, and those at which its periods begin. */
-function read(kit: Kit, type: (typeof TYPES)[number]): Promise<Row[]> {
+function readSeconds(kit: ConformanceKit, type: (typeof TYPES)[number]): Promise<Row[]> {
   const column = kit.quote(`${type}_value`)
   const seconds = kit.connector.dialect.epochSeconds(column)
   const periods = PERIODS.map(
@@ -77,7 +77,7 @@ function read(kit: Kit, type: (typeof TYPES)[number]): Promise<Row[]> {
   )
   const outputs = [sql`${column} as ${kit.quote('value')}`, sql`${seconds} as ${kit.quote('seconds')}`]
   const select = sql`select ${join([...outputs, ...periods])} from ${kit.table('conformance_moments')} order by ${kit.quote('id')}`
-  return kit.session(connection => connection.query(select, QUICK))
+  return kit.session(connection => connection.query(select, QUERY_OPTIONS))
 }
 
 /** What a value that arrived comes to: a Date, or a date as its text. */

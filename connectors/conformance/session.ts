@@ -5,27 +5,35 @@ import tls from 'node:tls'
 import type { ConnectOptions } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import { sql } from '../sql.ts'
-import { comesToNothing, only, QUICK, rejectsWith, settled, type Group, type Kit } from './kit.ts'
+import {
+  waitForZero,
+  singleValue,
+  QUERY_OPTIONS,
+  assertRejects,
+  failIfHung,
+  type PromiseGroup,
+  type ConformanceKit,
+} from './kit.ts'
 
 /** Sessions that are opened and closed one after the other. */
-const SESSIONS = 20
+const SESSION_COUNT = 20
 
 /** How a session is opened and closed. */
-export const sessionGroups: readonly Group[] = [
+export const sessionGroups: readonly PromiseGroup[] = [
   {
     name: 'connect',
     async run(t, kit) {
       const { connector, fixture } = kit
       const before = processState()
       await kit.holds(t, 'a session opens, answers and closes twice', async () => {
-        const connection = await settled(connector.connect(kit.config, kit.options))
-        assert.equal(Number(only(await connection.query(sql`select 1 as one`, QUICK))), 1)
+        const connection = await failIfHung(connector.connect(kit.config, kit.options))
+        assert.equal(Number(singleValue(await connection.query(sql`select 1 as one`, QUERY_OPTIONS))), 1)
         await connection.close()
         await connection.close()
-        await rejectsWith(undefined, connection.query(sql`select 1 as one`, QUICK))
+        await assertRejects(undefined, connection.query(sql`select 1 as one`, QUERY_OPTIONS))
       })
       await kit.holds(t, 'test() passes every stage in order', async () => {
-        const stages = await settled(connector.test(kit.config, kit.options))
+        const stages = await failIfHung(connector.test(kit.config, kit.options))
         assert.deepEqual(
           stages.map(stage => [stage.name, stage.status === 'failed' ? stage.message : 'ok']),
           ['reach', 'tls', 'sign_in', 'read_catalog'].map(name => [name, 'ok']),
@@ -37,27 +45,27 @@ export const sessionGroups: readonly Group[] = [
           throw new ConnectorError({ kind: 'egress-refused', engine: '', message: 'not allowed' })
         }
         const options = { ...kit.options, egress: { address: refuse, file: refuse } }
-        await rejectsWith('egress-refused', openOnce(kit, options))
+        await assertRejects('egress-refused', openOnce(kit, options))
       })
       await kit.holds(t, 'a session whose signal has aborted is not opened', async () => {
         const options = { ...kit.options, signal: AbortSignal.abort() }
-        await rejectsWith(undefined, openOnce(kit, options))
+        await assertRejects(undefined, openOnce(kit, options))
       })
       await kit.holds(t, 'closing ends the statement that runs and refuses the one that waits', async () => {
-        const connection = await settled(connector.connect(kit.config, kit.options))
+        const connection = await failIfHung(connector.connect(kit.config, kit.options))
         const asked = [fixture.slow, sql`select 1 as one`].map(statement =>
-          rejectsWith(undefined, connection.query(statement, QUICK)),
+          assertRejects(undefined, connection.query(statement, QUERY_OPTIONS)),
         )
         // Long enough for the statement to have reached the server.
         await new Promise(resolve => setTimeout(resolve, 200))
-        await settled(Promise.all([connection.close(), ...asked]))
-        await gone(kit)
+        await failIfHung(Promise.all([connection.close(), ...asked]))
+        await waitForStatementsToEnd(kit)
       })
-      await kit.holds(t, `${SESSIONS} sessions, one after the other, leave nothing`, async () => {
-        for (let count = 0; count < SESSIONS; count++) {
-          await kit.session(connection => connection.query(sql`select 1 as one`, QUICK))
+      await kit.holds(t, `${SESSION_COUNT} sessions, one after the other, leave nothing`, async () => {
+        for (let count = 0; count < SESSION_COUNT; count++) {
+          await kit.session(connection => connection.query(sql`select 1 as one`, QUERY_OPTIONS))
         }
-        if (fixture.sessions) await comesToNothing(fixture.sessions, 'sessions are left in the server')
+        if (fixture.countSessions) await waitForZero(fixture.countSessions, 'sessions are left in the server')
       })
       await kit.holds(t, 'no setting of the process is touched', async () => {
         assert.deepEqual(processState(), before)
@@ -67,7 +75,7 @@ export const sessionGroups: readonly Group[] = [
   {
     name: 'transactions',
     async run(t, kit) {
-      const { transactions } = kit.fixture
+      const { countTransactions: transactions } = kit.fixture
       await kit.holds(
         t,
         'none is open between statements and after errors',
@@ -75,18 +83,21 @@ export const sessionGroups: readonly Group[] = [
           kit.session(async connection => {
             const table = kit.table('conformance_values')
             const closed = async (after: string) => {
-              if (transactions) await comesToNothing(transactions, `transactions are open after ${after}`)
+              if (transactions) await waitForZero(transactions, `transactions are open after ${after}`)
             }
-            await connection.query(sql`select ${kit.quote('id')} from ${table}`, QUICK)
+            await connection.query(sql`select ${kit.quote('id')} from ${table}`, QUERY_OPTIONS)
             await closed('a statement')
-            await connection.query(sql`select ${kit.quote('id')} from ${table}`, { ...QUICK, maxRows: 1 })
+            await connection.query(sql`select ${kit.quote('id')} from ${table}`, {
+              ...QUERY_OPTIONS,
+              maxRows: 1,
+            })
             await closed('some of the rows')
             await connection.introspect({ tables: [] })
             await connection.introspect({ tables: [kit.ref('conformance_values')] })
             await closed('introspecting')
-            await rejectsWith('invalid-query', connection.query(sql`select (`, QUICK))
+            await assertRejects('invalid-query', connection.query(sql`select (`, QUERY_OPTIONS))
             await closed('an error')
-            await rejectsWith('timeout', connection.query(kit.fixture.slow, { timeoutMs: 300 }))
+            await assertRejects('timeout', connection.query(kit.fixture.slow, { timeoutMs: 300 }))
             await closed('a timeout')
           }),
         transactions ? undefined : 'the fixture counts no transactions',
@@ -96,17 +107,17 @@ export const sessionGroups: readonly Group[] = [
 ]
 
 /** A session that should not have been opened is closed at once, so that no later promise stumbles over it. */
-async function openOnce({ connector, config }: Kit, options: ConnectOptions): Promise<void> {
+async function openOnce({ connector, config }: ConformanceKit, options: ConnectOptions): Promise<void> {
   const connection = await connector.connect(config, options)
   await connection.close()
 }
 
 /** Waits until the server runs none of the connector's statements. */
-export async function gone({ fixture }: Kit): Promise<void> {
-  if (fixture.running) await comesToNothing(fixture.running, 'statements still run in the server')
+export async function waitForStatementsToEnd({ fixture }: ConformanceKit): Promise<void> {
+  if (fixture.countRunning) await waitForZero(fixture.countRunning, 'statements still run in the server')
 }
 
-/** What a driver might change for everybody. */
+/** Process-wide settings that a driver might change. */
 function processState(): object {
   return {
     folder: process.cwd(),

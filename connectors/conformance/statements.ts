@@ -3,13 +3,20 @@ import type { Connection } from '../connector.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../errors.ts'
 import { raw, sql } from '../sql.ts'
 import { fixtureTypes } from './fixture.ts'
-import { only, PATIENCE, QUICK, rejectsWith, settled, type Group } from './kit.ts'
-import { gone } from './session.ts'
+import {
+  singleValue,
+  STATEMENT_TIMEOUT_MS,
+  QUERY_OPTIONS,
+  assertRejects,
+  failIfHung,
+  type PromiseGroup,
+} from './kit.ts'
+import { waitForStatementsToEnd } from './session.ts'
 
-const ENDS: readonly ConnectorErrorKind[] = ['timeout', 'other', 'network']
+const CANCEL_ERROR_KINDS: readonly ConnectorErrorKind[] = ['timeout', 'other', 'network']
 
 /** How statements fail, are ended and are kept from writing. */
-export const statementGroups: readonly Group[] = [
+export const statementGroups: readonly PromiseGroup[] = [
   {
     name: 'statements',
     async run(t, kit) {
@@ -19,8 +26,8 @@ export const statementGroups: readonly Group[] = [
         kit.session(async connection => {
           const empty = kit.table('conformance_empty')
           const twice = sql`select 1 as one; drop table ${empty}`
-          await connection.query(twice, QUICK).catch(() => undefined)
-          assert.deepEqual(await connection.query(sql`select ${id} from ${empty}`, QUICK), [])
+          await connection.query(twice, QUERY_OPTIONS).catch(() => undefined)
+          assert.deepEqual(await connection.query(sql`select ${id} from ${empty}`, QUERY_OPTIONS), [])
         }),
       )
       await kit.holds(t, 'calls that overlap get their own rows', () =>
@@ -28,7 +35,9 @@ export const statementGroups: readonly Group[] = [
           const asked = [1, 2, 3, 4, 5]
           const found = await Promise.all(
             asked.map(async each =>
-              only(await connection.query(sql`select ${id} from ${values} where ${id} = ${each}`, QUICK)),
+              singleValue(
+                await connection.query(sql`select ${id} from ${values} where ${id} = ${each}`, QUERY_OPTIONS),
+              ),
             ),
           )
           assert.deepEqual(found, asked)
@@ -36,12 +45,12 @@ export const statementGroups: readonly Group[] = [
       )
       await kit.holds(t, 'a bad statement is blamed by its kind, and the session goes on', () =>
         kit.session(async connection => {
-          await rejectsWith('invalid-query', connection.query(sql`select (`, QUICK))
+          await assertRejects('invalid-query', connection.query(sql`select (`, QUERY_OPTIONS))
           const nowhere = sql`select * from ${kit.table('no_such_table')}`
-          await rejectsWith('missing-object', connection.query(nowhere, QUICK))
+          await assertRejects('missing-object', connection.query(nowhere, QUERY_OPTIONS))
           const nothing = sql`select ${kit.quote('no_such_column')} from ${values}`
-          await rejectsWith('missing-object', connection.query(nothing, QUICK))
-          assert.equal(Number(only(await connection.query(sql`select 1 as one`, QUICK))), 1)
+          await assertRejects('missing-object', connection.query(nothing, QUERY_OPTIONS))
+          assert.equal(Number(singleValue(await connection.query(sql`select 1 as one`, QUERY_OPTIONS))), 1)
         }),
       )
     },
@@ -54,15 +63,15 @@ export const statementGroups: readonly Group[] = [
         'a statement over its time is rejected with kind timeout, and the session is not hung',
         () =>
           kit.session(async connection => {
-            await rejectsWith('timeout', connection.query(kit.fixture.slow, { timeoutMs: 300 }))
-            await goesOnOrIsClosed(connection)
-            await gone(kit)
+            await assertRejects('timeout', connection.query(kit.fixture.slow, { timeoutMs: 300 }))
+            await assertUsableOrClosed(connection)
+            await waitForStatementsToEnd(kit)
           }),
       )
       await kit.holds(t, 'the time of one statement is not that of the next', () =>
         kit.session(async connection => {
           const values = sql`select ${kit.quote('id')} from ${kit.table('conformance_values')}`
-          for (const timeoutMs of [PATIENCE, 5000, PATIENCE]) {
+          for (const timeoutMs of [STATEMENT_TIMEOUT_MS, 5000, STATEMENT_TIMEOUT_MS]) {
             assert.equal((await connection.query(values, { timeoutMs })).length, 5)
           }
         }),
@@ -76,20 +85,23 @@ export const statementGroups: readonly Group[] = [
       await kit.holds(t, 'a running statement ends in the server when its signal aborts', () =>
         kit.session(async connection => {
           const signal = AbortSignal.timeout(300)
-          const error = await rejectsWith(
-            ENDS,
-            connection.query(kit.fixture.slow, { timeoutMs: PATIENCE * 2, signal }),
+          const error = await assertRejects(
+            CANCEL_ERROR_KINDS,
+            connection.query(kit.fixture.slow, { timeoutMs: STATEMENT_TIMEOUT_MS * 2, signal }),
           )
           assert.ok(error.code === 'ABORTED' || error.kind === 'timeout', 'code ABORTED or kind timeout')
-          await goesOnOrIsClosed(connection)
-          await gone(kit)
+          await assertUsableOrClosed(connection)
+          await waitForStatementsToEnd(kit)
         }),
       )
       await kit.holds(t, 'a statement whose signal has aborted is not run', () =>
         kit.session(async connection => {
           const signal = AbortSignal.abort()
-          await rejectsWith(ENDS, connection.query(sql`select 1 as one`, { ...QUICK, signal }))
-          await goesOnOrIsClosed(connection)
+          await assertRejects(
+            CANCEL_ERROR_KINDS,
+            connection.query(sql`select 1 as one`, { ...QUERY_OPTIONS, signal }),
+          )
+          await assertUsableOrClosed(connection)
         }),
       )
     },
@@ -104,7 +116,9 @@ export const statementGroups: readonly Group[] = [
           const texts = kit.table('conformance_texts')
           const integer = raw(fixtureTypes(kit.fixture).integer)
           const count = async () =>
-            Number(only(await connection.query(sql`select count(*) as n from ${texts}`, QUICK)))
+            Number(
+              singleValue(await connection.query(sql`select count(*) as n from ${texts}`, QUERY_OPTIONS)),
+            )
           const before = await count()
           const writes = [
             sql`insert into ${texts} (${id}, ${label}) values (${99}, ${'x'})`,
@@ -113,7 +127,7 @@ export const statementGroups: readonly Group[] = [
             sql`create table ${kit.table('conformance_written')} (${id} ${integer})`,
             sql`drop table ${texts}`,
           ]
-          for (const write of writes) await rejectsWith(undefined, connection.query(write, QUICK))
+          for (const write of writes) await assertRejects(undefined, connection.query(write, QUERY_OPTIONS))
           assert.equal(await count(), before)
         }),
       )
@@ -122,11 +136,11 @@ export const statementGroups: readonly Group[] = [
 ]
 
 /** After a statement was ended, the session answers or says that it is closed. */
-export async function goesOnOrIsClosed(connection: Connection): Promise<void> {
-  const answer = connection.query(sql`select 1 as one`, QUICK).then(
-    rows => Number(only(rows)),
+export async function assertUsableOrClosed(connection: Connection): Promise<void> {
+  const answer = connection.query(sql`select 1 as one`, QUERY_OPTIONS).then(
+    rows => Number(singleValue(rows)),
     (error: unknown) => error,
   )
-  const result = await settled(answer)
+  const result = await failIfHung(answer)
   assert.ok(result === 1 || result instanceof ConnectorError, `usable or closed, not ${String(result)}`)
 }

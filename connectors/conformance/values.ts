@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { join, raw, sql, type Sql } from '../sql.ts'
 import type { ColumnInfo, ColumnKind } from '../catalog.ts'
 import type { Row, Value } from '../connector.ts'
-import { fixtureTypes, optionalTypes, SAMPLES, TEXTS, type OptionalType } from './fixture.ts'
-import { only, QUICK, rejectsWith, type Group, type Kit } from './kit.ts'
+import { fixtureTypes, optionalTypes, SAMPLE_LITERALS, TEXTS, type OptionalType } from './fixture.ts'
+import { singleValue, QUERY_OPTIONS, assertRejects, type PromiseGroup, type ConformanceKit } from './kit.ts'
 
 /** Texts that break SQL put together from strings. */
 export const HOSTILE_TEXTS = [
@@ -18,8 +18,10 @@ export const HOSTILE_TEXTS = [
   'é'.repeat(1000),
 ]
 
-/** What a column of each type is told to be, and its value in row 1. */
-const ARRIVES: Readonly<Record<OptionalType, { kind: ColumnKind; as: string; is(value: Value): void }>> = {
+/** The kind of a column of each type, and its value in row 1. */
+const EXPECTED_ARRIVALS: Readonly<
+  Record<OptionalType, { kind: ColumnKind; as: string; is(value: Value): void }>
+> = {
   decimal: {
     kind: 'decimal',
     as: 'string, with every digit',
@@ -51,7 +53,7 @@ function isTheMoment(value: Value): void {
 }
 
 /** How values go in and come out. */
-export const valuesGroups: readonly Group[] = [
+export const valuesGroups: readonly PromiseGroup[] = [
   {
     name: 'values',
     async run(t, kit) {
@@ -60,44 +62,47 @@ export const valuesGroups: readonly Group[] = [
       await kit.holds(t, 'texts are bound, whatever they hold', () =>
         kit.session(async connection => {
           const columns = HOSTILE_TEXTS.map((text, index) => sql`${text} as ${raw(`v${index}`)}`)
-          const [row] = await connection.query(sql`select ${join(columns)}`, QUICK)
+          const [row] = await connection.query(sql`select ${join(columns)}`, QUERY_OPTIONS)
           assert.deepEqual(Object.values(row ?? {}), HOSTILE_TEXTS)
           const listed = join(HOSTILE_TEXTS.map(text => sql`${text}`))
           const found = await connection.query(
             sql`select ${id} from ${values} where ${label} in (${listed})`,
-            QUICK,
+            QUERY_OPTIONS,
           )
           assert.deepEqual(found, [])
-          const count = await connection.query(sql`select count(*) as n from ${values}`, QUICK)
-          assert.equal(Number(only(count)), 5)
+          const count = await connection.query(sql`select count(*) as n from ${values}`, QUERY_OPTIONS)
+          assert.equal(Number(singleValue(count)), 5)
         }),
       )
       await kit.holds(t, 'the empty text is not NULL, neither way', () =>
         kit.session(async connection => {
           const texts = kit.table('conformance_texts')
           const empty = TEXTS.indexOf('') + 1
-          const found = await connection.query(sql`select ${id} from ${texts} where ${label} = ${''}`, QUICK)
+          const found = await connection.query(
+            sql`select ${id} from ${texts} where ${label} = ${''}`,
+            QUERY_OPTIONS,
+          )
           assert.deepEqual(found, [{ id: empty }])
           const labels = sql`select ${label} from ${texts} where ${id} = ${empty} or ${label} is null`
-          assert.deepEqual(await connection.query(labels, QUICK), [{ label: '' }])
-          assert.equal((await read(kit, 'label'))[2], null)
+          assert.deepEqual(await connection.query(labels, QUERY_OPTIONS), [{ label: '' }])
+          assert.equal((await readColumn(kit, 'label'))[2], null)
         }),
       )
       await kit.holds(t, 'a NUL in a text is refused or kept; nothing is cut off', () =>
         kit.session(async connection => {
           const text = 'before\0after'
-          const asked = connection.query(sql`select ${text} as v`, QUICK)
-          const answer = await asked.then(only, () => undefined)
-          if (answer === undefined) await rejectsWith('invalid-query', asked)
+          const asked = connection.query(sql`select ${text} as v`, QUERY_OPTIONS)
+          const answer = await asked.then(singleValue, () => undefined)
+          if (answer === undefined) await assertRejects('invalid-query', asked)
           assert.ok(answer === text || answer === undefined, `kept or refused, not ${JSON.stringify(answer)}`)
-          assert.equal(Number(only(await connection.query(sql`select 1 as one`, QUICK))), 1)
+          assert.equal(Number(singleValue(await connection.query(sql`select 1 as one`, QUERY_OPTIONS))), 1)
         }),
       )
       const length = kit.fixture.textLength ?? 1_000_000
       await kit.holds(t, `a text of ${length.toLocaleString('en')} characters is bound and comes back`, () =>
         kit.session(async connection => {
           const text = 'ä long text, '.repeat(Math.ceil(length / 13)).slice(0, length)
-          const found = only(await connection.query(sql`select ${text} as v`, QUICK))
+          const found = singleValue(await connection.query(sql`select ${text} as v`, QUERY_OPTIONS))
           assert.ok(found === text, `as it was, not ${String(found).length} characters`)
         }),
       )
@@ -107,7 +112,7 @@ export const valuesGroups: readonly Group[] = [
             (
               await connection.query(
                 sql`select ${id} from ${values} where ${condition} order by ${id}`,
-                QUICK,
+                QUERY_OPTIONS,
               )
             ).map(row => row.id)
           assert.deepEqual(await ids(sql`${id} in (${2}, ${4})`), [2, 4])
@@ -121,10 +126,10 @@ export const valuesGroups: readonly Group[] = [
       )
       await kit.holds(t, 'integers within 2^53 arrive as number, larger ones as string', async () => {
         const big = [9007199254740991, '9007199254740993', '-9223372036854775807', 0, null]
-        assert.deepEqual(await read(kit, 'big'), big)
+        assert.deepEqual(await readColumn(kit, 'big'), big)
       })
       await kit.holds(t, 'floats arrive as number', async () => {
-        assert.deepEqual(await read(kit, 'ratio'), [0.5, -1.25, 1e10, null, 2])
+        assert.deepEqual(await readColumn(kit, 'ratio'), [0.5, -1.25, 1e10, null, 2])
       })
     },
   },
@@ -138,10 +143,10 @@ export const valuesGroups: readonly Group[] = [
       const table = kit.table('conformance_types')
       const { columns, rows } = await kit.session(async connection => ({
         columns: (await connection.introspect({ tables: [kit.ref('conformance_types')] }))[0]?.columns ?? [],
-        rows: await connection.query(sql`select * from ${table} order by ${kit.quote('id')}`, QUICK),
+        rows: await connection.query(sql`select * from ${table} order by ${kit.quote('id')}`, QUERY_OPTIONS),
       }))
-      for (const name of Object.keys(SAMPLES) as OptionalType[]) {
-        const { kind, as, is } = ARRIVES[name]
+      for (const name of Object.keys(SAMPLE_LITERALS) as OptionalType[]) {
+        const { kind, as, is } = EXPECTED_ARRIVALS[name]
         const check = async () => assertArrives(`${name}_value`, kind, is, columns, rows)
         await kit.holds(t, `${name}: of kind ${kind}, arrives as ${as}`, check, lacks(name))
       }
@@ -163,7 +168,7 @@ export const valuesGroups: readonly Group[] = [
             const size = /\([\d, ]+\)/.exec(declared)?.[0].replaceAll(' ', '')
             const type = all.find(column => column.name === name)?.type
             if (size)
-              assert.ok(type?.replaceAll(' ', '').includes(size), `${name} of ${size} is told as ${type}`)
+              assert.ok(type?.replaceAll(' ', '').includes(size), `${name} of ${size} is listed as ${type}`)
           }
         },
       )
@@ -192,7 +197,7 @@ export const valuesGroups: readonly Group[] = [
       async function found(condition: Sql): Promise<(Value | undefined)[]> {
         const statement = sql`select ${kit.quote('id')} from ${table} where ${condition}`
         return kit.session(async connection =>
-          (await connection.query(statement, QUICK)).map(row => Object.values(row)[0]),
+          (await connection.query(statement, QUERY_OPTIONS)).map(row => Object.values(row)[0]),
         )
       }
     },
@@ -215,10 +220,10 @@ function assertArrives(
 }
 
 /** A column of `conformance_values`, by id. */
-function read(kit: Kit, name: string): Promise<Value[]> {
+function readColumn(kit: ConformanceKit, name: string): Promise<Value[]> {
   const values = kit.table('conformance_values')
   return kit.session(async connection => {
     const statement = sql`select ${kit.quote(name)} from ${values} order by ${kit.quote('id')}`
-    return (await connection.query(statement, QUICK)).map(row => row[name] as Value)
+    return (await connection.query(statement, QUERY_OPTIONS)).map(row => row[name] as Value)
   })
 }

@@ -10,7 +10,7 @@ export interface DatabricksScope {
   tables?: readonly TableRef[]
 }
 
-/** One of several parts of the tables, told apart by a hash of their names. */
+/** One of several parts of the tables, split by a hash of their names. */
 export interface CatalogShare {
   index: number
   of: number
@@ -23,7 +23,7 @@ const MAX_NAMES = 100
 const SYSTEM_CATALOGS = ['system', 'samples', '__databricks_internal']
 
 /**
- * How many relations the catalog tells: `tables`.
+ * The number of relations in the catalog: `tables`.
  * https://docs.databricks.com/sql/language-manual/sql-ref-information-schema.html
  */
 export function countQuery(reach: DatabricksScope): Sql {
@@ -31,7 +31,7 @@ export function countQuery(reach: DatabricksScope): Sql {
 }
 
 /**
- * Tables, columns and keys in one statement, so that a table dropped meanwhile is either told or not, never
+ * Tables, columns and keys in one statement, so that a table dropped meanwhile is either listed or not, never
  * without its columns. Rows are `part` (table, column, key), the table's `catalog_name`, `schema_name` and
  * `table_name`, and what the part has.
  */
@@ -73,7 +73,7 @@ export function catalogQuery(reach: DatabricksScope, share: CatalogShare): Sql {
     where ${where('k')}`
 }
 
-/** The information schema of `system` tells of all catalogs, each other one of its own. */
+/** The information schema of `system` lists all catalogs, each other one only its own. */
 function informationSchemaView({ catalog = 'system' }: DatabricksScope, name: string): Sql {
   return sql`${databricksDialect.quote(catalog)}.information_schema.${raw(name)}`
 }
@@ -90,7 +90,7 @@ function scopeCondition({ catalog, tables }: DatabricksScope, alias: string): Sq
   if (tables) {
     const schemas = unique(tables.map(({ schema }) => schema))
     const names = unique(tables.map(({ name }) => name))
-    // A bound on rows only; what is told exactly is left to the reader.
+    // Limits the rows only; the caller filters exactly.
     if (schemas.length <= MAX_NAMES) conditions.push(sql`${at}.table_schema in (${valueList(schemas)})`)
     if (names.length <= MAX_NAMES) conditions.push(sql`${at}.table_name in (${valueList(names)})`)
   }

@@ -52,7 +52,7 @@ export const databricksConfig = Joi.object<DatabricksConfig>({
       'string.pattern.name':
         'default_catalog must be the name of one catalog, without dots, blanks and slashes',
     })
-    .description('A catalog of Unity Catalog: only it is read. All that the token may see unless told.'),
+    .description('A catalog of Unity Catalog: only it is read. Defaults to all that the token may see.'),
   access_token: Joi.string()
     .max(8192)
     .pattern(/^[\x21-\x7e]+$/, 'token')

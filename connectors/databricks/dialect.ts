@@ -23,7 +23,7 @@ const NULL_VALUE: DatabricksValue = { value: null, type: null }
  *
  * Things to know when writing conditions for it. It runs in ANSI mode: a text that is compared with a number or
  * a date is cast to that type and throws when it is none. NaN equals itself and is above every number. Names
- * are told apart without regard to case. A naive bound compared with a TIMESTAMP is taken in the warehouse's
+ * are compared without regard to case. A naive bound compared with a TIMESTAMP is taken in the warehouse's
  * time zone, UTC unless its administrator has set TIMEZONE, and without sessions nothing here can set it.
  */
 export const databricksDialect = defineDialect({

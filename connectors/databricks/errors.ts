@@ -6,7 +6,7 @@ export const REPLY_TOO_LARGE = 'RESULT_TOO_LARGE'
 
 /**
  * What a request is refused with, by the codes of the API (https://docs.databricks.com/api/workspace/introduction),
- * and a statement that never began. Some are told by their messages alone, and the message of a statement's own
+ * and a statement that never began. Some are recognized by their messages alone, and the message of a statement's own
  * error can quote names and values that read like them: no rule here is for those.
  */
 const REQUEST_RULES: readonly ErrorRule[] = [
@@ -151,7 +151,7 @@ const ERROR_PLACE = /(\(?\bline \d+,? pos \d+\)?)[\s\S]*$/
 
 const TOO_LARGE_MESSAGE = /inline.*(limit|exceed)|exceed.*inline|result.*(larger|size).*limit/is
 
-/** What a statement failed with, as its status tells it. */
+/** The status of a statement. */
 export interface StatementStatus {
   state: string
   error?: { error_code?: string; message?: string }
@@ -163,8 +163,8 @@ export function toStatementFailure({ error = {}, sql_state: state }: StatementSt
   const { error_code: code, message = 'The statement failed.' } = error
   const condition = TOO_LARGE_MESSAGE.test(message) ? REPLY_TOO_LARGE : ERROR_CONDITION.exec(message)?.[1]
   const head = message.replace(ERROR_PLACE, '$1')
-  const told = state === undefined || head.includes('SQLSTATE') ? head : `${head} SQLSTATE: ${state}`
-  return new RestFailure(200, { code: condition ?? code ?? state, message: told })
+  const text = state === undefined || head.includes('SQLSTATE') ? head : `${head} SQLSTATE: ${state}`
+  return new RestFailure(200, { code: condition ?? code ?? state, message: text })
 }
 
 /**

@@ -17,7 +17,7 @@ const NOT_FOUND_CODE =
 const isGone = (error: ConnectorError | null) => error !== null && NOT_FOUND_CODE.test(error.code)
 
 /**
- * Of tables that the catalog no longer shows, those that may still be there. The information schema tells only what
+ * Finds tables that may still exist although the catalog no longer shows them. The information schema lists only what
  * the token may see, but a statement is refused for want of a right on what there is (INSUFFICIENT_PERMISSIONS), and
  * otherwise on what there is not (TABLE_OR_VIEW_NOT_FOUND). One statement for each schema that cannot be entered, else
  * one for each table.

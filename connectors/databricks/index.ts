@@ -21,7 +21,7 @@ const PROBE_TIMEOUT_MS = 30_000
 
 /**
  * Databricks SQL warehouses with Unity Catalog, by the Statement Execution API over HTTPS, without a driver.
- * @param port where the API answers, 443 unless told; the host is always that of the workspace
+ * @param port of the API, defaults to 443; the host is always that of the workspace
  */
 export function makeDatabricks({ port = 443 }: { port?: number } = {}): Connector<DatabricksConfig> {
   return {

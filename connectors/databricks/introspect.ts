@@ -6,15 +6,13 @@ import {
   type TableKind,
   type TableRef,
 } from '../catalog.ts'
+import type { CatalogReader } from '../catalog-reader.ts'
 import type { Row } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import type { Sql } from '../sql.ts'
 import { catalogQuery, type DatabricksScope } from './catalog-query.ts'
 import { REPLY_TOO_LARGE } from './errors.ts'
 import { canonicalType, columnKind } from './types.ts'
-
-/** Runs one statement of the catalog. */
-type Read = (statement: Sql) => Promise<Row[]>
 
 /** A row of `catalogQuery`. */
 interface DatabricksCatalogRow {
@@ -54,7 +52,7 @@ const CONSTRAINT_TYPES: Readonly<Record<string, ConstraintInfo['type']>> = {
 const SHARE_COUNT = 32
 
 /** Reads a catalog with one statement; one whose result does not fit into a reply, with as many as it takes. */
-export async function introspect(read: Read, reach: DatabricksScope): Promise<TableInfo[]> {
+export async function introspect(read: CatalogReader, reach: DatabricksScope): Promise<TableInfo[]> {
   if (reach.tables?.length === 0) return []
   const rows = await readCatalogRows(read, reach)
   const entries = rows as unknown as DatabricksCatalogRow[]
@@ -81,7 +79,7 @@ export async function introspect(read: Read, reach: DatabricksScope): Promise<Ta
   return sortTables([...found.values()])
 }
 
-async function readCatalogRows(read: Read, reach: DatabricksScope): Promise<Row[]> {
+async function readCatalogRows(read: CatalogReader, reach: DatabricksScope): Promise<Row[]> {
   try {
     return await read(catalogQuery(reach, { index: 0, of: 1 }))
   } catch (error) {
@@ -129,7 +127,7 @@ function toConstraints(key: DatabricksCatalogRow[]): ConstraintInfo[] {
   const columns = [first, ...rest].map(entry => entry.column_name ?? '')
   const at = [first, ...rest].map(entry => entry.to_column)
   const table = keyTarget(first)
-  // Of a table that the token may not see nothing is told.
+  // The catalog hides the target if the token may not see it.
   const isKnown = table !== null && at.every(name => name !== null)
   return [{ name: first.item ?? '', type, columns, ...(isKnown && { references: { table, columns: at } }) }]
 }

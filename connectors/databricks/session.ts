@@ -41,8 +41,7 @@ export async function openSession(
       step,
     )
     try {
-      const told = await describeWarehouse(http, config, options)
-      step?.('sign_in', told)
+      step?.('sign_in', await describeWarehouse(http, config, options))
     } catch (error) {
       http.close()
       throw error
@@ -60,7 +59,6 @@ export async function openSession(
   }
 }
 
-/** What is worth telling about the warehouse. */
 async function describeWarehouse(
   http: RestClient,
   config: DatabricksConfig,

@@ -76,7 +76,7 @@ export interface DatabricksApi extends StatementApi<DatabricksStatement> {
  * within 5 to 50 seconds. So a statement of up to 5 seconds is ended by Databricks; one of more is polled and
  * cancelled from here. When this process dies, such a statement runs on to its own end, to the warehouse's
  * STATEMENT_TIMEOUT (two days unless an administrator has set less), or until Databricks gives up a statement
- * that nobody asks after, which it may after 15 minutes.
+ * that is not polled, which it may after 15 minutes.
  */
 export function makeDatabricksApi(engine: string, http: RestClient, config: DatabricksConfig): DatabricksApi {
   /** The result that is being read, by its statement. */

@@ -33,7 +33,7 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
   time: 'time',
   binary: 'binary',
   variant: 'json',
-  // Neither can be grouped or told apart, which is what checks take `json` for.
+  // Neither can be grouped or compared, which is what `json` means to checks.
   map: 'json',
 }
 

@@ -14,7 +14,7 @@ function scopeCondition(
 ): Sql {
   const own = raw(`${schema} = database()`)
   const names = [...new Set(scope?.map(table => table.name) ?? [])]
-  // Of names that differ only by case, MariaDB would take the first for the only one.
+  // MariaDB would find only the first of names that differ by case alone.
   const different = new Set(names.map(name => name.toLowerCase())).size
   if (names.length === 0 || names.length > MAX_NAMES || different < names.length) return own
   const [only] = names

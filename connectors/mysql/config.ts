@@ -12,10 +12,10 @@ export interface MysqlConfig {
   ssl_ca?: string
 }
 
-/** `connection_config`; `ssl` is `prefer` and `port` 3306 unless told. */
+/** `connection_config`; `ssl` defaults to `prefer`, `port` to 3306. */
 export const mysqlConfig = Joi.object<MysqlConfig>({
   host: serverFields.host,
-  port: serverFields.port.default(3306).description('3306 unless told.'),
+  port: serverFields.port.default(3306).description('Defaults to 3306.'),
   database: serverFields.signInText
     .max(64)
     .required()
@@ -28,7 +28,7 @@ export const mysqlConfig = Joi.object<MysqlConfig>({
   ssl: serverFields.sslMode
     .default('prefer')
     .description(
-      "As the command line's --ssl-mode (verify-full is its VERIFY_IDENTITY); prefer unless told.",
+      "As the command line's --ssl-mode (verify-full is its VERIFY_IDENTITY); defaults to prefer.",
     ),
   ssl_ca: serverFields.sslCa,
 }).rename('user', 'username')

@@ -5,6 +5,7 @@ import { waitForEvent, connectSocket } from '../dial.ts'
 import type { DriverPackage } from '../driver.ts'
 import { importDriver } from '../driver.ts'
 import type { SslMode } from '../server-config.ts'
+import type { StageReporter } from '../stages.ts'
 import type { MysqlConfig } from './config.ts'
 
 /** mysql2 3: both servers, prepared statements, the sign-in methods of MySQL 8. */
@@ -14,9 +15,6 @@ export type MysqlDriver = typeof import('mysql2')
 
 /** A server as it is dialled: `address` was vetted, `host` is what its certificate must be for. */
 export type MysqlTarget = MysqlConfig & { address: string }
-
-/** Says that a stage of dialling is done, with what is worth telling about it. */
-export type Step = (name: 'reach' | 'tls' | 'sign_in', told: string, status?: 'skipped') => void
 
 /** A signed-in connection. */
 export interface MysqlLink {
@@ -39,12 +37,12 @@ export async function dial(
   driver: MysqlDriver,
   target: MysqlTarget,
   signal: AbortSignal,
-  step: Step = () => {},
+  step: StageReporter = () => {},
 ): Promise<MysqlLink> {
   const socket = await connectSocket(target, signal)
   try {
     const greeting = await readGreeting(socket, signal)
-    // A server that refuses by greeting with an error is told of by mysql2, as a failure to reach it.
+    // mysql2 reports a greeting that is an error as a failure to connect.
     if (!greeting.isError) step('reach', `${target.host}:${target.port} answers.`)
     const encrypted = target.ssl !== 'disable' && (greeting.offersTls || target.ssl !== 'prefer')
     const client = makeClient(driver, target, socket, encrypted)
@@ -157,7 +155,7 @@ async function readGreeting(socket: net.Socket, signal: AbortSignal): Promise<Gr
   let length = 0
   do {
     seen = Buffer.concat([seen, (await waitForEvent(socket, 'data', signal)) as Buffer])
-    // What comes while nobody listens would be lost.
+    // Data without a listener would be lost.
     socket.pause()
     length = seen.length < 4 ? Infinity : 4 + seen.readUIntLE(0, 3)
     if (length !== Infinity && length > MAX_GREETING_BYTES) throw new Error('Not a MySQL server')

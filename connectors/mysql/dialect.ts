@@ -32,7 +32,7 @@ export const mysqlDialect = defineDialect({
   // From a moment before all others, because what is left of a second is cut off towards it. A TIMESTAMP arrives in the
   // session's zone, which is UTC.
   epochSeconds: value => sql`(timestampdiff(second, '0001-01-01 00:00:00', ${value}) - 62135596800)`,
-  // A TIMESTAMP is kept in UTC and told in the session's zone; a DATETIME is kept as it was written.
+  // A TIMESTAMP is kept in UTC and sent in the session's zone; a DATETIME is kept as it was written.
   isInstant: ({ type }) => /^timestamp\b/.test(type),
   isFloat32: ({ type }) => /^float\b/.test(type),
   asFloat32: value => sql`cast(${value} as float)`,

@@ -23,7 +23,7 @@ const isGone = (error: ConnectorError | null) => error !== null && NOT_FOUND_COD
 const isColumnGone = (error: ConnectorError | null) => error?.code === '1054'
 
 /**
- * Of tables that the catalog no longer shows, those that may still be there. Both servers hide what the account has no
+ * Finds tables that may still exist although the catalog no longer shows them. Both servers hide what the account has no
  * right on, and check rights before they look: a table is refused where no grant covers it, whether it is there or not,
  * and missing where one does. Grants by roles and patterns count as the server counts them.
  *

@@ -1,10 +1,11 @@
+import type { StreamingCatalogReader } from '../catalog-reader.ts'
 import type { Connection, ConnectOptions, Connector, QueryOptions, Row } from '../connector.ts'
 import type { Sql } from '../sql.ts'
 import { mysqlConfig, type MysqlConfig } from './config.ts'
 import { mysql2 } from './dial.ts'
 import { mysqlDialect } from './dialect.ts'
 import { findHiddenTables, findHiddenParts } from './hidden.ts'
-import { introspect, readEstimates, type StreamingCatalogReader } from './introspect.ts'
+import { introspect, readEstimates } from './introspect.ts'
 import { ENGINE, openSession, type MysqlSession } from './session.ts'
 import { testConnection } from './stages.ts'
 
@@ -17,7 +18,7 @@ const PROBE_TIMEOUT_MS = 10_000
 
 /**
  * MySQL 8, MariaDB 10.6, and newer ones. `lastModified` is not claimed: InnoDB keeps `update_time` in memory, and
- * has none after a restart, just when a load that does not come should be noticed; MySQL tells one of up to a day ago,
+ * has none after a restart, just when a missing load should be noticed; MySQL reports one of up to a day ago,
  * and none of partitioned tables. Columns have no identity.
  */
 export const mysql: Connector<MysqlConfig> = {

@@ -8,15 +8,13 @@ import {
   type TableInfo,
   type TableRef,
 } from '../catalog.ts'
+import type { StreamingCatalogReader } from '../catalog-reader.ts'
 import type { Row } from '../connector.ts'
 import type { ConnectorError } from '../errors.ts'
 import type { Sql } from '../sql.ts'
 import { catalogQuery, estimatesQuery, type MysqlCatalogRow } from './catalog-query.ts'
 import { classifyMysqlError } from './errors.ts'
 import { canonicalDefault, canonicalType, columnKind } from './types.ts'
-
-/** Runs one statement of the catalog. With `take`, which gets each row as it arrives, no rows are kept. */
-export type StreamingCatalogReader = (statement: Sql, take?: (row: Row) => void) => Promise<Row[]>
 
 type ColumnType = Pick<ColumnInfo, 'type' | 'rawType' | 'kind'>
 
@@ -34,7 +32,7 @@ export async function introspect(
   const broken = new Map<string, ConnectorError>()
   const wanted = scope && new Set(scope.map(tablePath))
   const describe = makeTypeCache()
-  // Columns of what is not known yet; the server tells tables first, but does not promise it.
+  // Columns of tables that have not arrived yet; the server sends tables first, but does not promise it.
   const late: MysqlCatalogRow[] = []
   const keys = new Map<string, MysqlCatalogRow[]>()
   const rules = new Map<string, ConstraintProperties>()
@@ -47,7 +45,7 @@ export async function introspect(
   const take = (entry: MysqlCatalogRow) => {
     if (entry.part === 'table') {
       const table = toTableInfo(entry)
-      // Names are compared without case by the catalog, and by nobody else.
+      // Only the catalog compares names without case.
       if (wanted && !wanted.has(tablePath(table))) return
       found.set(entry.tbl, table)
       const error = findBrokenTableError(entry)
@@ -107,7 +105,7 @@ function toTableInfo({
     schema,
     name: tbl,
     kind: isView ? 'view' : EXTERNAL_ENGINE.test(engine ?? '') ? 'external_table' : 'table',
-    // Of a view, and of a table that cannot be opened, it is none.
+    // For a view, and a table that cannot be opened, it holds something else.
     comment: isView || engine === null || !comment ? null : comment,
     columns: [],
     constraints: [],

@@ -12,6 +12,7 @@ import {
   type EngineSession,
   type RunningUsage,
 } from '../session.ts'
+import type { StageReporter } from '../stages.ts'
 import type { MysqlConfig } from './config.ts'
 import {
   dial,
@@ -19,7 +20,6 @@ import {
   requestCancel,
   type MysqlDriver,
   type MysqlLink,
-  type Step,
   type MysqlTarget,
 } from './dial.ts'
 import { classifyMysqlError, classifyStatementError } from './errors.ts'
@@ -51,7 +51,7 @@ export async function openSession(
   config: MysqlConfig,
   options: ConnectOptions,
   timeoutMs: number,
-  step?: Step,
+  step?: StageReporter,
 ): Promise<MysqlSession> {
   try {
     const driver = await importMysql2(ENGINE)
@@ -284,7 +284,7 @@ function executePrepared(
   let size = 0
   return new Promise<Row[]>((resolve, reject) => {
     const running = client.execute({ sql: text, values: bound, rowsAsArray: true })
-    // Nobody but the connection itself is told that it broke.
+    // Only the connection itself emits that it broke.
     client.once('error', reject)
     running.on('error', reject)
     running.on('fields', (fields: MysqlField[] | undefined) => (read = fields && rowReader(fields)))

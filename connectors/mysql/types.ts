@@ -38,7 +38,7 @@ const DISPLAY_WIDTH = /^(tinyint|smallint|mediumint|int|bigint|year)\(\d+\)/
 
 /**
  * The canonical type for what `column_type` printed, the same on both servers: `int(11) unsigned` is `int unsigned`.
- * BOOLEAN is stored as tinyint(1), and whoever wants a small number writes tinyint: so tinyint(1) is boolean, as
+ * BOOLEAN is stored as tinyint(1), and a small number is declared tinyint: so tinyint(1) is boolean, as
  * drivers and reporting tools take it; unsigned it is a number, which no BOOLEAN ever was.
  */
 export function canonicalType(rawType: string): string {

@@ -12,7 +12,7 @@ const COLUMN_TYPE = {
   json: 245,
 } as const
 
-/** A column of a result as mysql2 tells it. */
+/** A column of a result in mysql2. */
 export type MysqlField = Pick<FieldPacket, 'name'> & {
   columnType?: number
   columnLength?: number
@@ -68,7 +68,7 @@ function isBoolean({ columnLength, flags }: MysqlField): boolean {
   return columnLength === 1 && typeof flags === 'number' && (flags & UNSIGNED_FLAG) === 0
 }
 
-/** A tinyint(1) may hold 2, which is then told as it is. */
+/** A tinyint(1) may hold 2, which stays a number. */
 function readBoolean(value: Value): Value {
   return value === 0 || value === 1 ? value === 1 : value
 }

@@ -177,7 +177,7 @@ const TARGETS = raw(`
     where known.oid is null`)
 
 /**
- * The whole catalog in one statement, so that a table dropped meanwhile is either told or not, never without
+ * The whole catalog in one statement, so that a table dropped meanwhile is either listed or not, never without
  * its columns. Its rows are `CatalogRow`s in no order.
  */
 export function catalogQuery(scope: readonly TableRef[] | undefined): Sql {

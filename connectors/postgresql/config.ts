@@ -25,7 +25,7 @@ export function makePostgresqlConfig({
 }): Joi.ObjectSchema<PostgresqlConfig> {
   return Joi.object<PostgresqlConfig>({
     host: serverFields.host,
-    port: serverFields.port.default(port).description(`${port} unless told.`),
+    port: serverFields.port.default(port).description(`Defaults to ${port}.`),
     database: serverFields.signInText
       .max(longestName, 'utf8')
       .required()
@@ -35,7 +35,7 @@ export function makePostgresqlConfig({
       .required()
       .description('A role with only SELECT; `user` is taken as well.'),
     password: serverFields.password,
-    sslmode: serverFields.sslMode.default(sslmode).description(`As libpq's; ${sslmode} unless told.`),
+    sslmode: serverFields.sslMode.default(sslmode).description(`As libpq's; defaults to ${sslmode}.`),
     ssl_ca: serverFields.sslCa,
   }).rename('user', 'username')
 }

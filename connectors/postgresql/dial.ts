@@ -33,7 +33,7 @@ export async function negotiateTls(
     if (target.sslmode === 'prefer') return { socket, encrypted: false }
     throw new Error('The server does not support SSL connections')
   }
-  // More than the one byte would be text that somebody put in front of the encrypted stream (CVE-2021-23222).
+  // More than the one byte would be text injected before the encrypted stream (CVE-2021-23222).
   if (answer.toString('latin1') !== 'S') throw new Error('There was an error establishing an SSL connection')
   const encrypted = tls.connect({ socket, ...tlsOptions(target) })
   encrypted.on('error', () => {})

@@ -5,7 +5,7 @@ const NOT_POSTGRESQL = "What answers there does not speak PostgreSQL's protocol:
 /**
  * PostgreSQL's errors by SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html). Rules
  * without `say` keep the server's own message, which names the table, the column or the place in the text. What
- * this side threw has the code '': only there may words alone tell, since the server's hold names of the customer's.
+ * this side threw has the code '': only there is the message matched alone, since the server's contain customers' names.
  */
 const POSTGRESQL_RULES: readonly ErrorRule[] = [
   {

@@ -1,9 +1,10 @@
+import type { StreamingCatalogReader } from '../catalog-reader.ts'
 import type { Connection, ConnectOptions, Connector, QueryOptions, Row } from '../connector.ts'
 import type { EngineSession } from '../session.ts'
 import type { Sql } from '../sql.ts'
 import { makePostgresqlConfig, type PostgresqlConfig } from './config.ts'
 import { postgresqlDialect } from './dialect.ts'
-import { introspect, readEstimates, readPartitions, type StreamingCatalogReader } from './introspect.ts'
+import { introspect, readEstimates, readPartitions } from './introspect.ts'
 import { openSession, prepareStatement, type SessionProfile, type StatementOptions } from './session.ts'
 import type { PostgresqlStatement } from './statement.ts'
 import { testConnection } from './stages.ts'
@@ -72,7 +73,7 @@ function connection(session: EngineSession<PostgresqlStatement>, database: strin
     (statement, take) =>
       run(statement, { timeoutMs: CATALOG_TIMEOUT_MS, onRow: take, signal })
   return {
-    // No `hidden`: the catalog tells everybody of everything, whatever may be read.
+    // No `findHiddenTables`: the catalog shows every table to every role.
     introspect: ({ tables, signal } = {}) => introspect(readUntil(signal), database, tables),
     findPartitions: tables => readPartitions(readUntil(), database, tables),
     query: (statement, { timeoutMs, maxRows, signal }) => run(statement, { timeoutMs, maxRows, signal }),

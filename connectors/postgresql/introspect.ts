@@ -9,13 +9,11 @@ import {
   type TableKind,
   type TableRef,
 } from '../catalog.ts'
+import type { StreamingCatalogReader } from '../catalog-reader.ts'
 import type { Partition, Row } from '../connector.ts'
 import type { Sql } from '../sql.ts'
 import { catalogQuery, estimatesQuery, partitionsQuery, type PostgresqlCatalogRow } from './catalog-query.ts'
 import { canonicalType, columnKind } from './types.ts'
-
-/** Runs one statement of the catalog. With `take`, which gets each row as it arrives, no rows are kept. */
-export type StreamingCatalogReader = (statement: Sql, take?: (row: Row) => void) => Promise<Row[]>
 
 const TABLE_KINDS: Readonly<Record<string, TableKind>> = {
   r: 'table',
@@ -48,7 +46,7 @@ export async function introspect(
   const found = new Map<number, TableInfo>()
   const outside = new Map<number, NumberedTable>()
   const types = new Map<string, ReturnType<typeof describeType>>()
-  // Rows about what is not known yet; the server tells tables and types first, but does not promise it.
+  // Rows about tables and types that have not arrived yet; the server sends those first, but does not promise it.
   const late: PostgresqlCatalogRow[] = []
 
   const addColumn = (row: PostgresqlCatalogRow) => {
@@ -184,15 +182,15 @@ function describeConstraint(
   target?: NumberedTable,
 ): ConstraintInfo {
   const type = CONSTRAINT_TYPES[nature?.[0] ?? ''] ?? 'unique'
-  const told: ConstraintInfo = {
+  const constraint: ConstraintInfo = {
     name,
     type,
     columns: columnNames(own, columns ?? '', number),
     properties: describeProperties(nature ?? ''),
   }
-  if (!target || at === null) return told
+  if (!target || at === null) return constraint
   const table = { catalog: target.catalog, schema: target.schema, name: target.name }
-  return { ...told, references: { table, columns: columnNames(target, at) } }
+  return { ...constraint, references: { table, columns: columnNames(target, at) } }
 }
 
 /** The properties of a constraint by its `nature`, see `CatalogRow`. */

@@ -5,6 +5,7 @@ import { abortedError, closedError, ConnectorError, noResponseError, type ErrorR
 import { watchReceivedBytes } from '../flow.ts'
 import type { PostgresqlConfig } from './config.ts'
 import type { SslMode } from '../server-config.ts'
+import type { StageReporter } from '../stages.ts'
 import {
   adoptSocket,
   requestCancel,
@@ -37,9 +38,6 @@ export interface SessionProfile {
   errors?: readonly ErrorRule[]
 }
 
-/** A step of opening a session that is done, with what is worth telling about it. */
-type Step = (name: 'reach' | 'tls' | 'sign_in', told: string, status?: 'skipped') => void
-
 const READ_ONLY_SETTING = 'default_transaction_read_only'
 
 /** How much longer than its own timeout a statement may take before the connection is given up, in ms. */
@@ -51,7 +49,7 @@ export async function openSession(
   given: SessionProfile,
   config: PostgresqlConfig,
   options: ConnectOptions,
-  step: Step = () => {},
+  step: StageReporter = () => {},
 ): Promise<EngineSession<PostgresqlStatement>> {
   const profile = { ...given, timeoutMs: options.statementTimeoutMs ?? given.timeoutMs }
   try {
@@ -80,7 +78,6 @@ export async function openSession(
   }
 }
 
-/** A profile, and who is told what the session's statements take. */
 type ObservedProfile = SessionProfile & Pick<ConnectOptions, 'onStatement'>
 
 async function dial(
@@ -88,7 +85,7 @@ async function dial(
   config: PostgresqlConfig,
   target: PostgresqlTarget,
   signal: AbortSignal,
-  step: Step,
+  step: StageReporter,
 ): Promise<EngineSession<PostgresqlStatement>> {
   const socket = await connectSocket(target, signal)
   try {
@@ -97,15 +94,15 @@ async function dial(
     if (line.encrypted) step('tls', 'The connection is encrypted.')
     else step('tls', 'The connection is not encrypted.', 'skipped')
     const client = makeClient(profile, config, line)
-    const told = new Map<string, string>()
+    const parameters = new Map<string, string>()
     client.connection.on('parameterStatus', ({ parameterName, parameterValue }: Record<string, string>) =>
-      told.set(parameterName ?? '', parameterValue ?? ''),
+      parameters.set(parameterName ?? '', parameterValue ?? ''),
     )
     await client.connect()
-    assertSettingsApplied(profile, told)
+    assertSettingsApplied(profile, parameters)
     step(
       'sign_in',
-      `Signed in as ${config.username} to ${profile.label} ${told.get('server_version') ?? ''}.`,
+      `Signed in as ${config.username} to ${profile.label} ${parameters.get('server_version') ?? ''}.`,
     )
     return startSession(profile, client, target)
   } catch (error) {
@@ -117,10 +114,10 @@ async function dial(
 /** A pooler that ignores the settings would leave sessions that may write and have no time limit. */
 function assertSettingsApplied(
   { engine, settings }: SessionProfile,
-  told: ReadonlyMap<string, string>,
+  parameters: ReadonlyMap<string, string>,
 ): void {
-  // Told by PostgreSQL 14 and later.
-  const given = told.get(READ_ONLY_SETTING)
+  // Sent by PostgreSQL 14 and later.
+  const given = parameters.get(READ_ONLY_SETTING)
   if (given === undefined || settings[READ_ONLY_SETTING] !== 'on' || given === 'on') return
   throw new ConnectorError({
     kind: 'other',
@@ -183,7 +180,7 @@ function startSession(
   const flow = watchReceivedBytes(client.connection.stream, () => cut(resultTooLargeError(engine)))
   client.on('end', () => (ended ??= closedError(engine)))
   client.connection.on('parameterStatus', ({ parameterName, parameterValue }: Record<string, string>) => {
-    // Told by PostgreSQL 14 and later. A statement that can call set_config could lift it for the next one.
+    // Sent by PostgreSQL 14 and later. A statement that can call set_config could lift it for the next one.
     if (
       parameterName !== READ_ONLY_SETTING ||
       profile.settings[READ_ONLY_SETTING] !== 'on' ||
@@ -290,12 +287,11 @@ function startSession(
   })
 }
 
-/** What may be told of a statement besides its text and values. */
 export interface StatementOptions {
   maxRows?: number
   /** Gets each row as it arrives, which then is not kept: for results too big to hold twice. */
   onRow?(row: Row): void
-  /** Puts a value into the wire's form; PostgreSQL's way unless told. */
+  /** Encodes a value for the wire; defaults to PostgreSQL's encoding. */
   encode?(value: unknown): BoundValue
 }
 

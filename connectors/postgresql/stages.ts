@@ -16,7 +16,7 @@ const CATALOG_QUERY = `
     (select coalesce(bool_or(pg_catalog.pg_has_role(current_user, oid, 'member')), false) from pg_catalog.pg_roles
       where rolname in ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program')) as files`
 
-/** What a connection test asks of the catalog, in one statement, and what it tells of the answer. */
+/** The statement of a connection test, and the message for its result. */
 export interface CatalogProbe {
   text: string
   describe(row: Row): string

@@ -35,7 +35,7 @@ export class PostgresqlStatement implements Submittable {
   readonly rows: Promise<Row[]>
   /** Rows received until now, kept or not. */
   received = 0
-  /** Told of each of them. */
+  /** Called for each of them. */
   onReceived: () => void = () => {}
   readonly #text: string
   readonly #values: readonly BoundValue[]

@@ -16,7 +16,7 @@ const SYNONYMS: readonly (readonly [RegExp, string])[] = [
  * its own types in lower case; a name with upper-case letters is quoted and stays as it is.
  */
 export function canonicalType(rawType: string): string {
-  // Six digits of a second is what there is unless told.
+  // Six digits of a second are the default.
   const type = rawType.replace(/^(timestamp|time|interval)\(6\)/, '$1')
   const [pattern, short] = SYNONYMS.find(([long]) => long.test(type)) ?? []
   return pattern ? type.replace(pattern, short ?? '') : type

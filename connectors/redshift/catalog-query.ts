@@ -79,8 +79,8 @@ export function lateBindingQuery(scope: readonly TableRef[] | undefined): Sql {
 }
 
 /**
- * Of schemas, those that are there, have nothing of the catalog's own and may not be used: `schema`. That an external
- * schema is one is itself told only to who may use it; it never has anything in pg_class.
+ * The schemas among some that exist, have nothing in pg_class and may not be used: `schema`. Only a user of an external
+ * schema sees that it is external; it never has anything in pg_class.
  */
 export function closedSchemasQuery(schemas: readonly string[]): Sql {
   return sql`

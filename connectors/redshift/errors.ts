@@ -5,8 +5,8 @@ const UNSPECIFIC_SQLSTATE = /^(?!0A|2[1-8]|3[DF]|42|54)/
 
 /**
  * Where Redshift's errors differ from PostgreSQL's. Most of the engine's own have SQLSTATE XX000, so that their
- * words tell them apart (https://docs.aws.amazon.com/redshift/latest/dg/queries-troubleshooting.html). Where the
- * SQLSTATE says more, words tell nothing: `permission denied for schema spectrum` is about a schema of that name.
+ * messages distinguish them (https://docs.aws.amazon.com/redshift/latest/dg/queries-troubleshooting.html). Where the
+ * SQLSTATE is specific, the message is ignored: `permission denied for schema spectrum` is about a schema of that name.
  */
 export const REDSHIFT_RULES: readonly ErrorRule[] = [
   {

@@ -19,7 +19,7 @@ const CATALOG_TIMEOUT_MS = 120_000
 /** Milliseconds that asking after one column may take; no rows are read. */
 const PROBE_TIMEOUT_MS = 30_000
 
-// Every cluster offers TLS, so that asking for less than `require` would only let somebody in between take it away.
+// Every cluster offers TLS, so that less than `require` would only allow a downgrade by a man in the middle.
 const config = makePostgresqlConfig({ port: 5439, sslmode: 'require', longestName: 127 })
 
 /**

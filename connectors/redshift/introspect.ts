@@ -6,6 +6,7 @@ import {
   type TableInfo,
   type TableRef,
 } from '../catalog.ts'
+import type { CatalogReader } from '../catalog-reader.ts'
 import type { HiddenParts, ReducedTable, Row } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import { probeColumns, findRefusal, unlistedError } from '../hidden.ts'
@@ -20,9 +21,6 @@ import {
 } from './catalog-query.ts'
 import { redshiftDialect } from './dialect.ts'
 import { columnKind, canonicalType } from './types.ts'
-
-/** Runs one statement of the catalog. */
-type Read = (statement: Sql) => Promise<Row[]>
 
 type RedshiftTableRow = {
   oid: number
@@ -76,7 +74,7 @@ const CONSTRAINT_TYPES: Readonly<Record<string, ConstraintInfo['type']>> = {
  * was dropped between them is left out whole.
  */
 export async function introspect(
-  read: Read,
+  read: CatalogReader,
   catalog: string,
   scope?: readonly TableRef[],
 ): Promise<TableInfo[]> {
@@ -123,14 +121,14 @@ export async function introspect(
     paths.set(path, table)
     table.columns.push(describeNamedColumn(row))
   }
-  const told = [...paths.values()].filter(table => table.kind !== 'table' || table.columns.length > 0)
-  for (const table of told) if (table.columns.length === 0) table.columnsError = noColumnsError(table)
-  return sortTables(told)
+  const described = [...paths.values()].filter(table => table.kind !== 'table' || table.columns.length > 0)
+  for (const table of described) if (table.columns.length === 0) table.columnsError = noColumnsError(table)
+  return sortTables(described)
 }
 
 /** Row estimates of the last ANALYZE, by `tablePath`, with one statement. */
 export async function readEstimates(
-  read: Read,
+  read: CatalogReader,
   catalog: string,
   scope: readonly TableRef[],
 ): Promise<Map<string, number>> {
@@ -148,11 +146,11 @@ export async function readEstimates(
 }
 
 /**
- * Of tables that the catalog no longer shows, those that may still be there, with one statement: external tables, which
- * are shown only to who may use their schema. All others are shown to everybody.
+ * Finds tables that may still exist although the catalog no longer shows them, with one statement: external tables, which
+ * are shown only to users of their schema. All others are shown to every user.
  */
 export async function findHiddenTables(
-  read: Read,
+  read: CatalogReader,
   catalog: string,
   tables: readonly TableRef[],
 ): Promise<Map<string, ConnectorError>> {
@@ -174,7 +172,7 @@ const UNDEFINED_COLUMN = '42703'
  * Lake Formation, or a right on what the view reads, lets the user see them.
  */
 export async function findHiddenParts(
-  read: Read,
+  read: CatalogReader,
   catalog: string,
   tables: readonly ReducedTable[],
 ): Promise<Map<string, HiddenParts>> {
@@ -211,7 +209,7 @@ function describeTable(catalog: string, row: RedshiftTableRow): TableInfo {
   }
 }
 
-/** Of a view without schema binding whose tables have gone, or may not be read, the columns are not told, nor why. */
+/** Redshift lists no columns, and no reason, of a late-binding view whose tables are gone or may not be read. */
 function noColumnsError({ schema, name }: TableRef): ConnectorError {
   const message = `The catalog has no columns of ${schema}.${name}: see whether what the view reads is there, and make the view anew.`
   return new ConnectorError({ kind: 'invalid-query', engine: 'redshift', message })
@@ -253,12 +251,12 @@ function describeConstraint(
 ): ConstraintInfo | undefined {
   const columns = columnNames(row.oid, row.columns, names)
   if (!columns) return undefined
-  const told: ConstraintInfo = { name: row.name, type: CONSTRAINT_TYPES[row.kind] ?? 'unique', columns }
-  if (row.kind !== 'f' || row.schema === null || row.referenced === null || row.at === null) return told
+  const constraint: ConstraintInfo = { name: row.name, type: CONSTRAINT_TYPES[row.kind] ?? 'unique', columns }
+  if (row.kind !== 'f' || row.schema === null || row.referenced === null || row.at === null) return constraint
   const at = columnNames(row.target, row.at, names)
   if (!at) return undefined
   return {
-    ...told,
+    ...constraint,
     references: { table: { catalog, schema: row.schema, name: row.referenced }, columns: at },
   }
 }

@@ -43,7 +43,7 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
 }
 
 /**
- * What a column can be used for. Redshift lets nobody make types, so that the name tells; geometries,
+ * What a column can be used for. Redshift has no user-defined types, so that the name is enough; geometries,
  * geographies, sketches, intervals and the nested types of external tables are `other`.
  * @param type a canonical type
  */

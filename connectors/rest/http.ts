@@ -11,7 +11,7 @@ import { RestFailure } from './errors.ts'
 export interface RestServer {
   engine: string
   host: string
-  /** 443 unless told. */
+  /** Defaults to 443. */
   port?: number
 }
 
@@ -23,7 +23,7 @@ export interface RestRequest {
   /** Sent as JSON. */
   body?: object
   headers?: Record<string, string>
-  /** Milliseconds to wait for the reply; 60,000 unless told. */
+  /** Milliseconds to wait for the reply; defaults to 60,000. */
   timeoutMs?: number
   /** Whether asking twice does no more than asking once; then a busy server is asked again. */
   isRepeatable: boolean
@@ -61,7 +61,7 @@ const CONNECTION_CUT_CODES = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT']
 
 /**
  * Prepares to talk to a service: asks egress for the address, and dials no other.
- * @param step when given, a connection is opened at once, and `reach` and `tls` are told
+ * @param step when given, a connection is opened at once, and `reach` and `tls` are reported
  */
 export async function openRestClient(
   server: RestServer,

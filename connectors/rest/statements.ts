@@ -22,7 +22,7 @@ export interface StatementProgress {
 export interface StatementApi<Statement> {
   /**
    * Hands a statement over and answers soon, finished or not, so that what was started can be cancelled.
-   * The service is told `timeoutMs`, where it can end the statement itself, and `maxRows`, where it can stop at it.
+   * Passes `timeoutMs` to a service that can end the statement itself, and `maxRows` to one that can stop at it.
    */
   start(statement: Statement, limits: StatementLimits): Promise<StatementProgress>
   /** May wait a while for the end, at most a minute. */

@@ -98,7 +98,7 @@ const KEY_TYPES: Readonly<Record<KeyKind, string>> = {
   IMPORTED: 'FOREIGN KEY',
 }
 
-/** `table` and `name` of the keys of one kind in a schema; their columns are not told here. */
+/** `table` and `name` of the keys of one kind in a schema; without their columns. */
 export function keyTablesQuery(kind: KeyKind, database: string, schema: string): Sql {
   return sql`
     select table_name as "table", constraint_name as "name"
@@ -107,8 +107,8 @@ export function keyTablesQuery(kind: KeyKind, database: string, schema: string):
 }
 
 /**
- * The keys of a database, of one of its schemas or of one table. `information_schema` tells constraints without their columns;
- * SHOW tells them, a row each.
+ * The keys of a database, of one of its schemas or of one table. `information_schema` lists constraints without their columns;
+ * SHOW lists a row for each column.
  */
 export function keysQuery(kind: KeyKind, database: string, schema?: string, table?: string): Sql {
   const keys = sql`show ${raw(kind.toLowerCase())} keys in`

@@ -38,14 +38,14 @@ export const snowflakeConfig: Joi.ObjectSchema<SnowflakeConfig> = Joi.object<Sno
   warehouse: name()
     .required()
     .description(
-      'Warehouse that computes, in the case that SHOW WAREHOUSES tells; an extra-small one will do.',
+      'Warehouse that computes, in the case that SHOW WAREHOUSES prints; an extra-small one will do.',
     ),
-  database: name().required().description('Name of the database, in the case that SHOW DATABASES tells.'),
+  database: name().required().description('Name of the database, in the case that SHOW DATABASES prints.'),
   schema: name().description(
-    'Limits discovery to one schema, in the case that SHOW SCHEMAS tells; all unless told.',
+    'Limits discovery to one schema, in the case that SHOW SCHEMAS prints; defaults to all.',
   ),
   role: name().description(
-    'Role to take, in the case that SHOW ROLES tells; the default one of the user unless told. Give it USAGE on the ' +
+    'Role to take, in the case that SHOW ROLES prints; by default that of the user. Give it USAGE on the ' +
       'warehouse, the database and its schemas, and SELECT on the tables, nothing else: Snowflake has no read-only sessions.',
   ),
   username: name().required().description('Name of the user, best one of TYPE = SERVICE.'),

@@ -9,7 +9,7 @@ const ANYTHING = '(.|\n)*'
 /**
  * Snowflake's differences to ANSI SQL.
  *
- * Names without quotes are folded to upper case, so that everything here is quoted as the catalog tells it. NaN
+ * Names without quotes are folded to upper case, so that everything here is quoted as the catalog prints it. NaN
  * equals itself and is above every number, as on PostgreSQL
  * (https://docs.snowflake.com/en/sql-reference/data-types-numeric). Rows are counted the ANSI way: COUNT_IF is
  * documented to be NULL, not 0, where no row satisfies its condition.
@@ -22,7 +22,7 @@ export const snowflakeDialect = defineDialect({
   parsesAsDate: (value, format) => sql`regexp_like(${value}, ${datePattern(format)})`,
   // A backslash begins an escape.
   textLiteral: text => raw(`'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`),
-  // Of a NUMBER the result would be a NUMBER too, with few decimals.
+  // The percentile of a NUMBER would be a NUMBER too, with few decimals.
   percentile: (value, fraction) =>
     sql`percentile_cont(${percentileFraction(fraction)}) within group (order by (${value})::double)`,
   // AVG of a NUMBER keeps six decimals more than it has, and SUM of large ones overflows its 38 digits.
@@ -31,7 +31,7 @@ export const snowflakeDialect = defineDialect({
   // DATEDIFF counts the seconds that begin in between. What has no zone is in that of the session, which is UTC.
   epochSeconds: value =>
     sql`datediff(second, '1970-01-01 00:00:00'::timestamp_ntz, convert_timezone('UTC', ${value})::timestamp_ntz)`,
-  // TIMESTAMP is TIMESTAMP_NTZ unless the account has it otherwise, and the catalog tells which it is.
+  // TIMESTAMP is TIMESTAMP_NTZ unless the account has it otherwise, and the catalog prints which it is.
   isInstant: ({ type }) => /^timestamp_(tz|ltz)\b/.test(type),
   // IN takes 16,384 values; statements with their values should stay below 1 MB to be kept in the query history.
   limits: { columns: 1000, values: 5000 },

@@ -58,7 +58,7 @@ const RULES: readonly ErrorRule[] = [
   {
     kind: 'invalid-query',
     code: '090030',
-    hint: "Snowflake does not tell as much of the database's catalog at once: set schema, to read one schema only.",
+    hint: "The database's catalog is too large for Snowflake to list at once: set schema, to read one schema only.",
   },
   { kind: 'missing-object', code: /^(002003|002043|000904)$/ },
   { kind: 'permission', code: /^0030\d\d$/ },

@@ -5,10 +5,10 @@ import type { Sql } from '../sql.ts'
 import { tablesInScope, schemataQuery, type SnowflakeScope } from './catalog-query.ts'
 
 /**
- * Of tables that the catalog no longer shows, those that may still be there, with one statement. Of what the role may
- * not see Snowflake says the same as of what there is not. A whole schema that is not seen any more is taken for one
+ * Finds tables that may still exist although the catalog no longer shows them, with one statement. Snowflake reports what
+ * the role may not see as if it did not exist. A whole schema that is not seen any more is taken for one
  * that the role lost: rights are mostly granted on schemas. A table that is not seen in a schema that is was dropped,
- * or is no longer granted by itself, which cannot be told.
+ * or is no longer granted by itself, which look the same.
  */
 export async function findHiddenTables(
   read: (statement: Sql) => Promise<Row[]>,

@@ -18,7 +18,7 @@ const TEST_TIMEOUT_MS = 60_000
 
 /**
  * Snowflake by its SQL API over HTTPS, without a driver.
- * @param port where the API answers, 443 unless told; the host is always that of the account
+ * @param port of the API, defaults to 443; the host is always that of the account
  */
 export function makeSnowflake({ port = 443 }: { port?: number } = {}): Connector<SnowflakeConfig> {
   return {

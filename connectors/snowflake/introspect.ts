@@ -1,4 +1,5 @@
 import { sortTables, tablePath, type TableInfo, type TableKind, type TableRef } from '../catalog.ts'
+import type { CatalogReader } from '../catalog-reader.ts'
 import type { Row } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import type { Sql } from '../sql.ts'
@@ -13,9 +14,6 @@ import {
 import { readKeys } from './keys.ts'
 import { columnKind, formatType } from './types.ts'
 
-/** Runs one statement of the catalog. */
-type Read = (statement: Sql) => Promise<Row[]>
-
 const TABLE_KINDS: Readonly<Record<string, TableKind>> = {
   VIEW: 'view',
   'MATERIALIZED VIEW': 'materialized_view',
@@ -23,10 +21,10 @@ const TABLE_KINDS: Readonly<Record<string, TableKind>> = {
 }
 
 /**
- * Reads the catalog of a database with five statements: tables, columns, and three kinds of keys. Only where a
- * database has more keys than SHOW tells at once are there more.
+ * Reads the catalog of a database with five statements: tables, columns, and three kinds of keys. Only a
+ * database with more keys than SHOW lists at once takes more.
  */
-export async function introspect(read: Read, scope: SnowflakeScope): Promise<TableInfo[]> {
+export async function introspect(read: CatalogReader, scope: SnowflakeScope): Promise<TableInfo[]> {
   if (tablesInScope(scope)?.length === 0) return []
   const wanted = scopePaths(scope)
   const found = new Map<string, TableInfo>()
@@ -49,9 +47,9 @@ export async function introspect(read: Read, scope: SnowflakeScope): Promise<Tab
   return sortTables([...found.values()])
 }
 
-/** Tables without columns were dropped between the two statements, or are there and not told of. */
+/** Tables without columns were dropped between the two statements, or exist and their columns are not listed. */
 async function recheckTablesWithoutColumns(
-  read: Read,
+  read: CatalogReader,
   scope: SnowflakeScope,
   found: Map<string, TableInfo>,
 ): Promise<void> {
@@ -74,13 +72,16 @@ function noColumnsError({ schema, name }: TableRef): ConnectorError {
 }
 
 /** Row counts as Snowflake keeps them, by `tablePath`, with one statement. */
-export async function readEstimates(read: Read, scope: SnowflakeScope): Promise<Map<string, number>> {
+export async function readEstimates(
+  read: CatalogReader,
+  scope: SnowflakeScope,
+): Promise<Map<string, number>> {
   const rows = await readScopedRows(read, scope, estimatesQuery(scope))
   return new Map(rows.map(({ path, row }) => [path, Number(row.rows)]))
 }
 
-/** When tables were last modified, as far as Snowflake tells, by `tablePath`, with one statement. */
-export async function readModified(read: Read, scope: SnowflakeScope): Promise<Map<string, Date>> {
+/** When tables were last modified, as far as Snowflake knows, by `tablePath`, with one statement. */
+export async function readModified(read: CatalogReader, scope: SnowflakeScope): Promise<Map<string, Date>> {
   const rows = await readScopedRows(read, scope, modifiedQuery(scope))
   return new Map(
     rows.flatMap(({ path, row }): [string, Date][] => {
@@ -98,7 +99,7 @@ const SAME_OPERATION_MS = 5_000
  * When the rows of a table last changed. Snowflake's LAST_ALTERED is the last DML, also one that changed no row, or DDL,
  * or work of its own in the background, so that it moves with every change of rows and sometimes without one
  * (https://docs.snowflake.com/en/sql-reference/info-schema/tables#usage-notes). A statement that made the table also
- * filled it, but one that altered it later tells nothing of its rows: then this is null, rather than a time that makes
+ * filled it, but one that altered it later says nothing about its rows: then this is null, rather than a time that makes
  * stale rows look fresh. That hybrid tables and Iceberg tables of other catalogs move it is not documented.
  */
 export function modifiedAt(created: Date | null, altered: Date | null, defined: Date | null): Date | null {
@@ -109,7 +110,7 @@ export function modifiedAt(created: Date | null, altered: Date | null, defined: 
 }
 
 async function readScopedRows(
-  read: Read,
+  read: CatalogReader,
   scope: SnowflakeScope,
   query: Sql,
 ): Promise<{ path: string; row: Row }[]> {
@@ -142,20 +143,20 @@ function toTableInfo(catalog: string, { schema, name, type, rows, comment }: Row
 }
 
 function toColumnInfo(row: Row): TableInfo['columns'][number] {
-  const told = {
+  const declared = {
     type: String(row.type),
     length: numberOrNull(row.length),
     precision: numberOrNull(row.precision),
     scale: numberOrNull(row.scale),
     fraction: numberOrNull(row.fraction),
   }
-  const rawType = formatType(told)
+  const rawType = formatType(declared)
   return {
     name: String(row.name),
     ordinal: Number(row.ordinal),
     type: rawType.toLowerCase(),
     rawType,
-    kind: columnKind(told),
+    kind: columnKind(declared),
     nullable: row.nullable !== 'NO',
     default: row.default === null ? null : String(row.default),
     comment: textOrNull(row.comment),

@@ -1,12 +1,10 @@
 import type { ConstraintInfo, ConstraintProperties, ReferentialAction, TableRef } from '../catalog.ts'
+import type { CatalogReader } from '../catalog-reader.ts'
 import type { Row } from '../connector.ts'
 import type { Sql } from '../sql.ts'
 import { keysQuery, keyTablesQuery, type SnowflakeScope, type KeyKind } from './catalog-query.ts'
 
-/** Runs one statement of the catalog. */
-type Read = (statement: Sql) => Promise<Row[]>
-
-/** SHOW tells no more rows than this, and not that there were more. */
+/** SHOW lists no more rows than this, and does not report that there were more. */
 const MAX_SHOWN_ROWS = 10_000
 
 /** A key and the table that it is of. */
@@ -17,11 +15,11 @@ export interface SnowflakeKey {
 }
 
 /**
- * The keys of one kind of some tables, with one statement. Only where a database has more of them than SHOW tells at
- * once they are asked for schema by schema, and where a schema has, what is missing of it table by table.
+ * The keys of one kind of some tables, with one statement. Where a database has more of them than SHOW lists at
+ * once, they are read schema by schema, and the missing ones of a larger schema table by table.
  */
 export async function readKeys(
-  read: Read,
+  read: CatalogReader,
   { database, schema }: SnowflakeScope,
   kind: KeyKind,
   tables: readonly TableRef[],
@@ -45,24 +43,24 @@ export async function readKeys(
 }
 
 /**
- * What SHOW told of a schema, and the rest of it. Keys that were not told are known by name, and those that may have
- * been cut off by their columns; of their tables all is asked for again.
+ * Adds the keys of a schema that SHOW cut off. Missing keys are found by their names; the tables of these and of the last
+ * key, which may lack columns, are read again.
  */
 async function readTruncatedKeys(
-  read: Read,
+  read: CatalogReader,
   kind: KeyKind,
   rows: readonly Row[],
   tables: readonly TableRef[],
 ): Promise<SnowflakeKey[]> {
   const [{ catalog: database, schema } = { catalog: '', schema: '' }] = tables
-  const told = groupKeys(kind, rows)
-  const names = new Set(told.map(keyId))
+  const shown = groupKeys(kind, rows)
+  const names = new Set(shown.map(keyId))
   const [last] = groupKeys(kind, rows.slice(-1))
   const again = new Set(last ? [last.table] : [])
   for (const { table, name } of await read(keyTablesQuery(kind, database, schema))) {
     if (!names.has(JSON.stringify([String(table), String(name)]))) again.add(String(table))
   }
-  const found = told.filter(({ table }) => !again.has(table))
+  const found = shown.filter(({ table }) => !again.has(table))
   for (const table of tables) {
     if (again.has(table.name))
       found.push(...groupKeys(kind, await read(keysQuery(kind, database, schema, table.name))))

@@ -93,7 +93,7 @@ function assertConfigExists(row: Row, config: SnowflakeConfig): void {
       code: name.toUpperCase(),
       message:
         `There is no ${name} ${config[name]} that the role may use: check ${name} in the exact case that ` +
-        `SHOW ${name.toUpperCase()}S tells (mostly upper case), and grant the role USAGE on it.`,
+        `SHOW ${name.toUpperCase()}S prints (mostly upper case), and grant the role USAGE on it.`,
     })
   }
 }

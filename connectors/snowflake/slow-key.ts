@@ -7,7 +7,7 @@ const PEM_BLOCK = /-----BEGIN ((?:ENCRYPTED |RSA )?PRIVATE KEY)-----([^]*?)-----
 
 /**
  * Takes the first key out of a text, and refuses an encrypted one whose derivation would take long: opening a key
- * holds up the whole process, and the number of rounds stands in the key, which anybody may have made. OpenSSL must
+ * holds up the whole process, and the number of rounds stands in the key, which is untrusted. OpenSSL must
  * be given only what this returns, since it tries every block of a text.
  * @returns null where there is no key
  */
@@ -27,7 +27,7 @@ const SEQUENCE = 0x30
 const INTEGER = 0x02
 
 /**
- * The rounds of a key derivation that nested sequences of DER tell, at most: the largest INTEGER, such as the
+ * The rounds of a key derivation in nested sequences of DER, at most: the largest INTEGER, such as the
  * iterations of PBKDF2 (RFC 8018), or cost times block size times parallelization of scrypt (RFC 7914), which are
  * the first three of more; 0 without one.
  */

@@ -13,7 +13,6 @@ export interface SnowflakeStatement {
   values: readonly unknown[]
 }
 
-/** What is told of a result before it is read. */
 interface SnowflakeResultMetadata {
   rowType: SnowflakeColumn[]
   /** Absent counts are not checked. */
@@ -55,14 +54,14 @@ export function makeSnowflakeApi(
   http: RestClient,
   config: SnowflakeConfig,
 ): StatementApi<SnowflakeStatement> {
-  /** What is told of the results that are being read, by statement. */
+  /** By statement, until its last part is read. */
   const results = new Map<string, SnowflakeResultMetadata>()
   const { warehouse, database, schema, role } = config
 
   function readProgress(status: number, body: unknown): StatementProgress {
-    const { statementHandle: id, resultSetMetaData: told, data = [] } = body as SnowflakeReply
-    if (status === 202 || !told) return { id }
-    results.set(id, told)
+    const { statementHandle: id, resultSetMetaData: metadata, data = [] } = body as SnowflakeReply
+    if (status === 202 || !metadata) return { id }
+    results.set(id, metadata)
     return { id, first: readPart(id, 0, data) }
   }
 
@@ -112,12 +111,12 @@ export function makeSnowflakeApi(
           ...(maxRows !== undefined && { ROWS_PER_RESULTSET: String(Math.max(1, maxRows)) }),
         },
       }
-      // Of a result that was read no further than it had to be.
+      // A result that was not read to its end stays behind.
       results.clear()
       const requestId = randomUUID()
       for (const pause of [...RETRY_PAUSES_MS, null]) {
         const isFirst = pause === RETRY_PAUSES_MS[0]
-        // Told that it is the same request, Snowflake runs it once, even when the first one arrived after all.
+        // With `retry` Snowflake runs the request once, even when the first one arrived after all.
         const query = { requestId, async: true, ...(!isFirst && { retry: true }) }
         try {
           const reply = await http.send({

@@ -49,7 +49,7 @@ export function tokenAccount(account: string): string {
   return (end > 0 ? account.slice(0, end) : account).toUpperCase()
 }
 
-/** `SHA256:` and the digest of the public key, as RSA_PUBLIC_KEY_FP of DESCRIBE USER tells it. */
+/** `SHA256:` and the digest of the public key, as RSA_PUBLIC_KEY_FP of DESCRIBE USER prints it. */
 export function fingerprint(key: KeyObject): string {
   const der = createPublicKey(key).export({ type: 'spki', format: 'der' })
   return `SHA256:${createHash('sha256').update(der).digest('base64')}`
@@ -74,7 +74,7 @@ function openPrivateKey(pem: string, passphrase: string | undefined): KeyObject 
   try {
     return createPrivateKey({ key: block ?? '', format: 'pem', ...(isEncrypted && { passphrase }) })
   } catch {
-    // The reason of OpenSSL is left out as well: it helps nobody and might tell of the key.
+    // OpenSSL's reason is left out: it might reveal parts of the key.
     throw unusableKeyError(
       isEncrypted
         ? 'private_key cannot be opened: check private_key_passphrase and that the key is whole.'

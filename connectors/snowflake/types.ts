@@ -1,6 +1,6 @@
 import type { ColumnKind } from '../catalog.ts'
 
-/** A column's type as `information_schema.columns` tells it. */
+/** A column's type in `information_schema.columns`. */
 export interface SnowflakeType {
   /** `NUMBER`, `TEXT`, `TIMESTAMP_NTZ` … */
   type: string

@@ -6,7 +6,7 @@ export interface SnowflakeBinding {
   value: string | null
 }
 
-/** A column of a result as `resultSetMetaData.rowType` tells it. */
+/** A column of a result in `resultSetMetaData.rowType`. */
 export interface SnowflakeColumn {
   name: string
   type: string

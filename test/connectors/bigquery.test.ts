@@ -53,9 +53,9 @@ t.test('it conforms', async t => {
         { name: 'a missing dataset', config: { ...config, dataset: 'nothing' }, kind: 'missing-object' },
       ],
       slow: SLOW,
-      running: async () => warehouse.running(),
-      statements: () => bigquery.statements(),
-      async revoked() {
+      countRunning: async () => warehouse.running(),
+      countStatements: () => bigquery.statements(),
+      async revokeAccess() {
         await bigquery.execute('create table `tide-pool-1234`.`shop`.`secrets` (`id` int64)')
         bigquery.restrict('secrets')
         return {
@@ -97,7 +97,7 @@ t.test('it conforms', async t => {
         'injection',
         'placeholder',
         'percent',
-        // BigQuery tells names of tables apart by case; the double's DuckDB does not.
+        // BigQuery distinguishes table names by case; the double's DuckDB does not.
         'case twin',
       ],
       comment: (table, column, comment) => [
@@ -105,7 +105,7 @@ t.test('it conforms', async t => {
         `alter table ${table} alter column ${column} set options (description = ${quoted(comment)})`,
       ],
       analyze: () => [],
-      hasNoUnique: true,
+      lacksUnique: true,
       hasFixedAddress: true,
     }),
   })
@@ -138,7 +138,7 @@ async function failure(doing: Promise<unknown>): Promise<ConnectorError> {
 async function fill({ execute }: Bigquery): Promise<void> {
   const [customers, orders] = ['customers', 'orders'].map(name => `\`tide-pool-1234\`.\`shop\`.\`${name}\``)
   await execute(
-    `create table ${customers} (country string(2) not null, id int64 not null, name string default 'nobody', primary key (id, country) not enforced)`,
+    `create table ${customers} (country string(2) not null, id int64 not null, name string default 'unknown', primary key (id, country) not enforced)`,
   )
   await execute(
     `create table ${orders} (land string(2), customer int64, foreign key (land, customer) references ${customers} (country, id) not enforced)`,
@@ -163,7 +163,7 @@ t.test('the configuration takes the key file as text or object, and keeps only w
   t.match(refused({ credentials_json: 'null' }), /no JSON/)
   t.match(refused({ credentials_json: 5 }), /service account/)
   t.match(credentials({ type: 'authorized_user' }), /type must be service_account/)
-  t.match(credentials({ client_email: 'nobody' }), /client_email/)
+  t.match(credentials({ client_email: 'unknown' }), /client_email/)
   t.match(credentials({ private_key: '-----BEGIN PRIVATE KEY-----' }), /private_key that can be read/)
   t.match(credentials({ private_key: undefined }), /private_key that can be read/)
   const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
@@ -175,7 +175,7 @@ t.test('the configuration takes the key file as text or object, and keeps only w
   t.match(refused({ dataset: 'project.dataset' }), /one dataset/)
   t.match(refused({ location: 'eu/../us' }), /location/)
   t.match(refused({ maximum_bytes_billed: 1000 }), /maximum_bytes_billed/)
-  t.notMatch(credentials({ type: 'x' }), keyFile().private_key?.slice(40, 60), 'no secret is told')
+  t.notMatch(credentials({ type: 'x' }), keyFile().private_key?.slice(40, 60), 'no secret is shown')
 })
 
 t.test('a token is good for less than an hour, may only read, and is renewed before its end', async t => {
@@ -372,7 +372,7 @@ t.test('keys, comments and all locations are read, by two statements for each lo
     [
       ['country', 'STRING(2)', false, null, null],
       ['id', 'INT64', false, null, "it's a number"],
-      ['name', 'STRING', true, "'nobody'", null],
+      ['name', 'STRING', true, "'unknown'", null],
     ],
   )
   const table = { catalog: project.project, schema: 'shop', name: 'customers' }
@@ -464,7 +464,7 @@ t.test('a location limits what is read', async t => {
   )
 })
 
-t.test('datasets whose keys cannot be read are told without', async t => {
+t.test('datasets whose keys cannot be read are listed without them', async t => {
   const { project, connection } = await openSession(t)
   await fill(project)
   project.restrictKeys('shop')
@@ -483,7 +483,7 @@ t.test('datasets whose keys cannot be read are told without', async t => {
   )
 })
 
-t.test('what the account may not see is told from what was dropped', async t => {
+t.test('what the account may not see is distinguished from what was dropped', async t => {
   const { project, connection } = await openSession(t)
   await fill(project)
   const ref = (name: string, schema = 'shop', catalog = project.project) => ({ catalog, schema, name })
@@ -495,12 +495,12 @@ t.test('what the account may not see is told from what was dropped', async t => 
   }
   await project.execute('drop table `tide-pool-1234`.`shop`.`orders`')
   const both = [ref('customers'), ref('orders')]
-  t.same(await hidden(connection, ref('orders')), ['gone', 2], 'the dataset, and a table that nobody has')
+  t.same(await hidden(connection, ref('orders')), ['gone', 2], 'the dataset, and a table that does not exist')
   t.same(await hidden(connection, ref('orders', 'dropped')), ['gone', 1])
   t.same(await hidden(connection, ref('orders', 'shop', 'another-project')), ['gone', 0], 'not meant')
   project.restrict('customers')
   project.narrow('shop')
-  t.same(await hidden(connection, ...both), ['accessDenied accessDenied', 4], 'which nobody can know')
+  t.same(await hidden(connection, ...both), ['accessDenied accessDenied', 4], 'which cannot be known')
   project.closeDataset('abroad')
   t.same(await hidden(connection, ref('visits', 'abroad'), ref('hits', 'abroad')), [
     'accessDenied accessDenied',

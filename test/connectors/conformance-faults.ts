@@ -63,10 +63,10 @@ const withColumnsHidden =
     },
   })
 
-/** A connector that claims to know when rows changed, and tells of some tables so: by counting those of the kit's. */
+/** A connector that claims to know when rows changed, and reports some tables so: by counting those of the kit's. */
 const withModified =
   (
-    tell: (connection: Connection, tables: TableRef[]) => Promise<TableRef[]>,
+    select: (connection: Connection, tables: TableRef[]) => Promise<TableRef[]>,
     time: (rows: number) => Date = rows => new Date(rows),
   ): Make =>
   source => ({
@@ -74,8 +74,8 @@ const withModified =
       async lastModified(tables) {
         const counted = postgresql.dialect.table({ ...(tables[0] as TableRef), name: 'conformance_modified' })
         const [row] = await connection.query(sql`select count(*) as n from ${counted}`, { timeoutMs: 10_000 })
-        const told = await tell(connection, tables)
-        return new Map(told.map(table => [tablePath(table), time(Number(row?.n))]))
+        const selected = await select(connection, tables)
+        return new Map(selected.map(table => [tablePath(table), time(Number(row?.n))]))
       },
     }))(source),
     capabilities: { ...postgresql.capabilities, lastModified: true },

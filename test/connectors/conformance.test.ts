@@ -1,5 +1,5 @@
 import t from 'tap'
-import { conformanceTable, testConnector, type KitTest } from '../../connectors/conformance.ts'
+import { conformanceTable, testConnector, type ConformanceTest } from '../../connectors/conformance.ts'
 import type { Connector } from '../../connectors/connector.ts'
 import { postgresql, type PostgresqlConfig } from '../../connectors/postgresql/index.ts'
 import { sql } from '../../connectors/sql.ts'
@@ -30,7 +30,7 @@ const GROUPS = [
 ]
 
 /** A test that only notes what failed. */
-function recorder(failed: string[]): KitTest {
+function recorder(failed: string[]): ConformanceTest {
   return {
     async test(name, { skip }, run) {
       if (skip !== undefined) return
@@ -88,14 +88,14 @@ async function prepare(t: Teardown & { equal(found: unknown, wanted: unknown, wh
           { name: 'a wrong password', config: { ...config, password: 'not-this-one' }, kind: 'credentials' },
         ],
         slow: sql`select pg_sleep(60)`,
-        sessions: () => idle('%'),
-        transactions: () => idle('idle in transaction%'),
-        statements: () => proxy.statements.length,
-        revoked: () => ({
+        countSessions: () => idle('%'),
+        countTransactions: () => idle('idle in transaction%'),
+        countStatements: () => proxy.statements.length,
+        revokeAccess: () => ({
           statement: sql`select * from shared.conformance_texts`,
           config: { ...config, username: stranger, password: 'stranger-1' },
         }),
-        async hidesColumns() {
+        async hideColumns() {
           await source.query(`create table ${schema}.partly (id int primary key, secret int unique)`)
           await source.query(`grant usage on schema ${schema} to ${stranger}`)
           await source.query(`grant select (id) on ${schema}.partly to ${stranger}`)
@@ -140,7 +140,7 @@ t.test('skipping needs a known group and a reason', async t => {
   await t.rejects(testConnector(recorder([]), { ...options, skip: { values: ' ' } }), /needs a reason/)
 })
 
-t.test('results are told as a table, engine by engine', async t => {
+t.test('results are printed as a table, engine by engine', async t => {
   const group = { basic: true, promises: 2, passed: 2, skipped: [] }
   const table = conformanceTable({
     'Engine A': {

@@ -37,9 +37,9 @@ t.test('it conforms', async t => {
         },
       ],
       slow: sql`select count(*) as n from range(0, 1000000) a cross join range(0, 1000000) b where hash(a.range, b.range) = 1`,
-      running: async () => workspace.running(),
-      statements: () => workspace.statements().length,
-      async revoked() {
+      countRunning: async () => workspace.running(),
+      countStatements: () => workspace.statements().length,
+      async revokeAccess() {
         await workspace.execute('create table `shop`.`default`.`secret` (`id` int)')
         workspace.revoke('"shop"."default"."secret"')
         return {
@@ -72,7 +72,7 @@ t.test('it conforms', async t => {
         'upper case',
         'case twin',
       ],
-      hasNoUnique: true,
+      lacksUnique: true,
     }),
   })
   t.match(result, { conforming: true, skipped: [] })
@@ -217,12 +217,12 @@ t.test('which catalogs are read', async t => {
     return found.map(({ catalog, schema, name }) => `${catalog}.${schema}.${name}`)
   }
   t.same(await orders({ default_catalog: 'archive' }), ['archive.default.orders'])
-  t.same(await orders({}), ['archive.default.orders', 'shop.default.orders'], 'all, unless told')
+  t.same(await orders({}), ['archive.default.orders', 'shop.default.orders'], 'all by default')
   const error = await failure(orders({ default_catalog: 'nowhere' }))
   t.match(error, { kind: 'missing-object', message: /nowhere/ })
 })
 
-t.test('what the token may not see is told from what was dropped', async t => {
+t.test('what the token may not see is distinguished from what was dropped', async t => {
   const { workspace, connection } = await openSession(t)
   for (const name of ['kept', 'lost', 'dropped'])
     await workspace.execute(`create table \`shop\`.\`default\`.\`${name}\` (\`id\` int)`)
@@ -357,7 +357,7 @@ t.test('a statement that is given up ends in the warehouse', async t => {
   t.equal(workspace.running(), 0, 'though the first cancel was lost')
 })
 
-t.test('a warehouse that does not run is told', async t => {
+t.test('a warehouse that does not run is reported', async t => {
   const { workspace, connection } = await openSession(t)
   const { knobs, connector, config, options } = workspace
   knobs.isPending = true
@@ -413,7 +413,7 @@ t.test('certificates are verified', async t => {
   t.match(stages[1], { name: 'tls', status: 'failed', error: { kind: 'tls' } })
 })
 
-t.test('failures of statements are told apart', async t => {
+t.test('failures of statements are distinguished', async t => {
   const of = (message: string, state?: string, code = 'BAD_REQUEST') =>
     classifyDatabricksError(
       'databricks',
@@ -531,7 +531,7 @@ t.test('values arrive as what they are', async t => {
   t.same(readRows([{ name: 'n', type_name: 'LONG' }], [['1']]), [{ n: 1 }], 'by the name of the type alone')
 })
 
-t.test('types are told in one form', async t => {
+t.test('types have one canonical form', async t => {
   const cases: [string, string, string][] = [
     ['INT', 'int', 'integer'],
     ['LONG', 'bigint', 'integer'],

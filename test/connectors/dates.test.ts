@@ -4,7 +4,7 @@ import { datePattern } from '../../connectors/dates.ts'
 const two = (number: number) => String(number).padStart(2, '0')
 const four = (number: number) => String(number).padStart(4, '0')
 
-/** Whether year, month and day are real, told by JavaScript's own calendar. */
+/** Whether year, month and day are real, by JavaScript's own calendar. */
 function isReal(year: number, month: number, day: number): boolean {
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)

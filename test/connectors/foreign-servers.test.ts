@@ -146,18 +146,18 @@ function wordsBehind(error: ConnectorError): string[] {
 }
 
 /** An error that a client may see: of a kind that names the cause, in words of our own. */
-function isPlain(t: Test, error: unknown, told: string): void {
+function isPlain(t: Test, error: unknown, label: string): void {
   if (!(error instanceof ConnectorError)) {
-    t.fail(`${told}: ${String(error)}`)
+    t.fail(`${label}: ${String(error)}`)
     return
   }
   t.ok(
     ['network', 'tls', 'timeout'].includes(error.kind),
-    `${told}: ${error.kind} ${error.code}: ${error.message}`,
+    `${label}: ${error.kind} ${error.code}: ${error.message}`,
   )
-  t.match(error.message, /^[A-Z][^\n]*\.$/, `${told}: a sentence`)
+  t.match(error.message, /^[A-Z][^\n]*\.$/, `${label}: a sentence`)
   for (const words of wordsBehind(error))
-    t.notOk(error.message.includes(words), `${told}: not the driver's ${words}`)
+    t.notOk(error.message.includes(words), `${label}: not the driver's ${words}`)
 }
 
 async function tries(t: Test, port: number): Promise<void> {

@@ -60,7 +60,7 @@ const ENGINES: Readonly<
   ],
 }
 
-t.test('which timestamps are moments is told by the type', async t => {
+t.test('the type decides which timestamps are instants', async t => {
   for (const [engine, [dialect, canonical, moments, others]] of Object.entries(ENGINES)) {
     for (const type of [...moments, ...others])
       t.equal(dialect.isInstant({ type: canonical(type) }), moments.includes(type), `${engine}: ${type}`)

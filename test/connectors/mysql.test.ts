@@ -31,30 +31,30 @@ t.test('it conforms', { skip }, async t => {
       refused: [
         { name: 'a wrong password', config: { ...config, password: 'not-this-one' }, kind: 'credentials' },
         { name: 'no password', config: { ...config, password: '' }, kind: 'credentials' },
-        { name: 'a wrong user', config: { ...config, username: 'nobody' }, kind: 'credentials' },
+        { name: 'a wrong user', config: { ...config, username: 'no_such_user' }, kind: 'credentials' },
         { name: 'a missing database', config: { ...config, database: 'nothing' }, kind: 'permission' },
         { name: 'a closed port', config: { ...config, port: 1 }, kind: 'network' },
       ],
       slow: sql`select sleep(60)`,
-      running: () => mysqlRunning(shop),
+      countRunning: () => mysqlRunning(shop),
       systemSchemas: ['mysql'],
-      sessions: () =>
+      countSessions: () =>
         count(shop, `select 1 from information_schema.processlist where user = '${shop.config.username}'`),
-      transactions: () =>
+      countTransactions: () =>
         count(
           shop,
           `select 1 from information_schema.innodb_trx t join information_schema.processlist p on p.id = t.trx_mysql_thread_id
             where p.user = '${shop.config.username}' and p.command = 'Sleep'`,
         ),
-      statements: () => proxy.commands.filter(command => /^(query|prepare)/.test(command)).length,
-      revoked: async () => {
+      countStatements: () => proxy.commands.filter(command => /^(query|prepare)/.test(command)).length,
+      revokeAccess: async () => {
         const other = await startShop(t)
         await other.query('create table secret (id int)')
         return {
           statement: sql`select id from ${mysql.dialect.table({ catalog: other.name, schema: other.name, name: 'secret' })}`,
         }
       },
-      // MariaDB's JSON is a longtext; only who may do more than read is told of the check that makes it one.
+      // MariaDB's JSON is a longtext; the check that makes it one is shown only to accounts that may do more than read.
       types: { timestamp: 'datetime', timestamptz: 'timestamp', json: null },
       // The owner's session is in the server's zone, and MariaDB reads no offset.
       literals: { timestamptz: `convert_tz('2024-02-29 13:34:56', '+01:00', 'SYSTEM')` },
@@ -65,7 +65,7 @@ t.test('it conforms', { skip }, async t => {
         `alter table ${table} modify ${column} varchar(200) comment '${comment.replaceAll("'", "''")}'`,
       ],
       analyze: table => [`analyze table ${table}`],
-      async hides() {
+      async hideTable() {
         await shop.query('create table unseen (id int)')
         await shop.query('create table seen (id int)')
         const stranger = `${shop.name}_s`
@@ -75,7 +75,7 @@ t.test('it conforms', { skip }, async t => {
         const config = { ...shop.config, username: stranger, password: 'stranger-1' }
         return { table: { catalog: shop.name, schema: shop.name, name: 'unseen' }, config }
       },
-      async hidesColumns() {
+      async hideColumns() {
         await shop.query(
           `create table partly (id int primary key, secret int, a int, unique (secret), unique both_of (a, secret),
              constraint to_own foreign key (a) references partly (id))`,
@@ -265,8 +265,9 @@ t.test('failures name their cause', { skip }, async t => {
 })
 
 t.test('errors that only MySQL 8, or bad luck, gives', async t => {
-  const told = (thrown: object) => classifyMysqlError('mysql', Object.assign(new Error('as told'), thrown))
-  const server = (errno: number, sqlState = 'HY000') => told({ errno, sqlState, code: 'ER_SOMETHING' })
+  const classified = (thrown: object) =>
+    classifyMysqlError('mysql', Object.assign(new Error('as thrown'), thrown))
+  const server = (errno: number, sqlState = 'HY000') => classified({ errno, sqlState, code: 'ER_SOMETHING' })
   const kinds: [number, string, string][] = [
     [1698, '28000', 'credentials'],
     [3118, 'HY000', 'credentials'],
@@ -291,10 +292,10 @@ t.test('errors that only MySQL 8, or bad luck, gives', async t => {
     t.match(server(errno, state), { kind, code: String(errno) }, String(errno))
   }
   const near = { errno: 1064, sqlState: '42000', message: "syntax error near 'authentication plugin'" }
-  t.match(told(near), { kind: 'invalid-query' }, 'words of the statement tell nothing')
-  t.match(server(1370, '42000').message, /^as told: grant the account SELECT/)
-  t.match(told({ code: 'PROTOCOL_CONNECTION_LOST', fatal: true }), { kind: 'network' })
-  t.match(told({ code: 'ETIMEDOUT', errno: -110 }), { kind: 'timeout', code: 'ETIMEDOUT' })
+  t.match(classified(near), { kind: 'invalid-query' }, 'words of the statement mean nothing')
+  t.match(server(1370, '42000').message, /^as thrown: grant the account SELECT/)
+  t.match(classified({ code: 'PROTOCOL_CONNECTION_LOST', fatal: true }), { kind: 'network' })
+  t.match(classified({ code: 'ETIMEDOUT', errno: -110 }), { kind: 'timeout', code: 'ETIMEDOUT' })
   const expired = Object.assign(new Error('certificate has expired'), { code: 'HANDSHAKE_SSL_ERROR' })
   t.match(classifyMysqlError('mysql', expired), {
     kind: 'tls',
@@ -308,12 +309,13 @@ t.test('errors that only MySQL 8, or bad luck, gives', async t => {
 
 t.test('an account with too many rights is pointed out', { skip }, async t => {
   const shop = await startShop(t)
-  const told = async () => (await mysql.test(mysqlSettings(shop.config), connectOptions)).at(-1)?.message
-  t.equal(await told(), 'The catalog has 0 tables and views.')
+  const catalogMessage = async () =>
+    (await mysql.test(mysqlSettings(shop.config), connectOptions)).at(-1)?.message
+  t.equal(await catalogMessage(), 'The catalog has 0 tables and views.')
   await shop.query(`grant insert on ${shop.name}.* to ${shop.config.username}`)
-  t.match(await told(), /may do more than read \(INSERT\): use one with only SELECT/)
+  t.match(await catalogMessage(), /may do more than read \(INSERT\): use one with only SELECT/)
   await shop.query(`grant file on *.* to ${shop.config.username}`)
-  t.match(await told(), /\(FILE, INSERT\)/)
+  t.match(await catalogMessage(), /\(FILE, INSERT\)/)
 })
 
 function ref(shop: Shop, name: string): Sql {

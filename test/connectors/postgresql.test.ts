@@ -31,16 +31,16 @@ t.test('it conforms', async t => {
       refused: [
         { name: 'a wrong password', config: { ...config, password: 'not-this-one' }, kind: 'credentials' },
         { name: 'no password', config: { ...config, password: '' }, kind: 'credentials' },
-        { name: 'a wrong user', config: { ...config, username: 'nobody' }, kind: 'credentials' },
+        { name: 'a wrong user', config: { ...config, username: 'no_such_user' }, kind: 'credentials' },
         { name: 'a missing database', config: { ...config, database: 'nothing' }, kind: 'missing-object' },
         { name: 'a closed port', config: { ...config, port: 1 }, kind: 'network' },
       ],
       slow: sql`select pg_sleep(60)`,
-      running: () => running(source),
-      sessions: () => sessions(source),
-      transactions: () => sessions(source, 'idle in transaction%'),
-      statements: () => proxy.statements.length,
-      async revoked() {
+      countRunning: () => running(source),
+      countSessions: () => sessions(source),
+      countTransactions: () => sessions(source, 'idle in transaction%'),
+      countStatements: () => proxy.statements.length,
+      async revokeAccess() {
         const limited = `${source.name}_stranger`
         await source.query(`create role ${limited} login password 'stranger-1'`)
         t.teardown(() => source.query(`drop role ${limited}`))
@@ -49,7 +49,7 @@ t.test('it conforms', async t => {
           config: { ...config, username: limited, password: 'stranger-1' },
         }
       },
-      async hidesColumns() {
+      async hideColumns() {
         await source.query(
           'create table partly (id int primary key, secret int unique, a int references partly)',
         )
@@ -97,7 +97,7 @@ t.test('the configuration says what is wrong with it', async t => {
   t.match(refused({ username: 'both' }), /user/)
   t.match(refused({ sslmode: 'no-verify' }), /sslmode/)
   t.match(refused({ ssl_ca: '/etc/passwd' }), /certificate in PEM form/)
-  // The server would read on, and take the last database that it is told.
+  // The server would read on, and take the last database that is named.
   t.match(refused({ database: 'shop\0database\0other' }), /database.* must not hold a NUL/)
   t.match(refused({ user: 'reader\0statement_timeout\x000' }), /username.* must not hold a NUL/)
   for (const key of ['options', 'ssl', 'socketPath', 'connectionString', 'stream']) {
@@ -183,12 +183,13 @@ t.test('failures name their cause', async t => {
 
 t.test('a role with too many rights is pointed out', async t => {
   const source = await startSource(t)
-  const told = async () => (await postgresql.test(settings(source.config), connectOptions)).at(-1)?.message
-  t.equal(await told(), 'The catalog has 0 tables and views.')
+  const catalogMessage = async () =>
+    (await postgresql.test(settings(source.config), connectOptions)).at(-1)?.message
+  t.equal(await catalogMessage(), 'The catalog has 0 tables and views.')
   await source.query(`grant pg_execute_server_program to ${source.config.username}`)
-  t.match(await told(), /files or programs of the server: use a role with only SELECT/)
+  t.match(await catalogMessage(), /files or programs of the server: use a role with only SELECT/)
   await source.query(`alter role ${source.config.username} superuser`)
-  t.match(await told(), /is a superuser: use a role with only SELECT/)
+  t.match(await catalogMessage(), /is a superuser: use a role with only SELECT/)
 })
 
 t.test('a domain over timestamps holds moments as what is under it does', async t => {
@@ -366,7 +367,7 @@ t.test('the catalog', async t => {
   t.same(
     find('to_parts').constraints.map(constraint => constraint.name),
     ['to_partitioned'],
-    'a foreign key to a partitioned table is told once',
+    'a foreign key to a partitioned table is listed once',
   )
   t.equal(find('parts').estimatedRows, 42, 'the estimate of a partitioned table is that of its partitions')
   t.equal(find('parent').estimatedRows, undefined, 'a table that was never analysed has no estimate')

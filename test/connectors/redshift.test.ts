@@ -43,7 +43,11 @@ t.test('it conforms, against an emulation', async t => {
           config: { ...cluster.config, password: randomUUID() },
           kind: 'credentials',
         },
-        { name: 'a wrong user', config: { ...cluster.config, username: 'nobody' }, kind: 'credentials' },
+        {
+          name: 'a wrong user',
+          config: { ...cluster.config, username: 'no_such_user' },
+          kind: 'credentials',
+        },
         {
           name: 'a missing database',
           config: { ...cluster.config, database: 'nothing' },
@@ -52,11 +56,11 @@ t.test('it conforms, against an emulation', async t => {
         { name: 'a closed port', config: { ...cluster.config, port: 1 }, kind: 'network' },
       ],
       slow: sql`select pg_sleep(60)`,
-      running: () => backends(cluster, `state = 'active'`),
-      sessions: () => backends(cluster),
-      transactions: () => backends(cluster, `state like 'idle in transaction%'`),
-      statements: () => cluster.statements.length,
-      async revoked() {
+      countRunning: () => backends(cluster, `state = 'active'`),
+      countSessions: () => backends(cluster),
+      countTransactions: () => backends(cluster, `state like 'idle in transaction%'`),
+      countStatements: () => cluster.statements.length,
+      async revokeAccess() {
         await cluster.query('create schema closed')
         await cluster.query('create table closed.secrets (id int)')
         await cluster.query(`create role ${cluster.name}_none login password 'none'`)
@@ -66,7 +70,7 @@ t.test('it conforms, against an emulation', async t => {
           config: { ...cluster.config, username: `${cluster.name}_none`, password: 'none' },
         }
       },
-      async hidesColumns() {
+      async hideColumns() {
         const username = `${cluster.name}_partly`
         await cluster.query('create table partly (id int primary key, secret int unique)')
         await cluster.query(`create role ${username} login password 'partly'`)
@@ -101,7 +105,7 @@ t.test('a session', async t => {
   await cluster.query('create table sales (id int)')
   await cluster.query('insert into sales values (1), (2)')
 
-  t.test('is tested stage by stage, and told that nothing but rights keeps it from writing', async t => {
+  t.test('is tested stage by stage, and warned that only rights keep it from writing', async t => {
     const stages = await redshift.test(redshiftSettings(cluster.config), connectOptions)
     t.same(
       stages.map(stage => [stage.name, stage.status]),
@@ -132,7 +136,7 @@ t.test('a session', async t => {
     t.same(parserOf(OID.varbyte)('00ff10'), Uint8Array.of(0, 255, 16))
   })
 
-  t.test('takes only TLS unless told otherwise', async t => {
+  t.test('takes only TLS by default', async t => {
     const [, stage] = await redshift.test(
       redshiftSettings(cluster.config, { sslmode: 'verify-full' }),
       connectOptions,
@@ -149,7 +153,7 @@ t.test('a session', async t => {
 t.test('errors are read as Redshift words them', async t => {
   const cluster = await startRedshift(t)
   await withSession(cluster.config, async connection => {
-    const told = async (code: string, message: string) => {
+    const classified = async (code: string, message: string) => {
       cluster.fail({ code, message })
       return failure(connection.query(sql`select 1`, QUICK))
     }
@@ -183,7 +187,7 @@ t.test('errors are read as Redshift words them', async t => {
       ],
       ['XX000', "Invalid digit, Value 'a', Pos 0, Type: Integer", 'invalid-query', /Invalid digit/],
     ] as const) {
-      t.match(await told(code, message), { kind, message: say, engine: 'redshift' }, message)
+      t.match(await classified(code, message), { kind, message: say, engine: 'redshift' }, message)
     }
     t.same(await connection.query(sql`select 1 as one`, QUICK), [{ one: 1 }], 'the session goes on')
     const late = await failure(connection.query(sql`select pg_sleep(60)`, { timeoutMs: 200 }))
@@ -324,34 +328,40 @@ t.test('the catalog', async t => {
   t.same(cluster.refused, [])
 })
 
-t.test('external tables of a schema that may not be used are told from what was dropped', async t => {
-  const cluster = await startRedshift(t)
-  for (const schema of ['lake', 'sales']) await cluster.query(`create schema ${schema}`)
-  await cluster.query(`revoke pg_read_all_data from ${cluster.config.username}`)
-  await cluster.query(`grant usage on schema lake to ${cluster.config.username}`)
-  await cluster.query('create table sales.orders (id int)')
-  await cluster.external('lake', 'clicks', ['id int'])
-  const ref = (schema: string, name: string) => ({ catalog: cluster.name, schema, name })
-  await withSession(cluster.config, async connection => {
-    const shown = async () => (await connection.introspect()).map(({ name }) => name)
-    const hidden = async (...tables: ReturnType<typeof ref>[]) => {
-      const found = (await connection.findHiddenTables?.(tables)) ?? new Map()
-      return tables.map(table => found.get(tablePath(table))?.kind ?? 'gone').join(' ')
-    }
-    t.same(await shown(), ['clicks', 'orders'], 'the tables of a schema that may not be used are shown')
-    t.equal(await hidden(ref('lake', 'dropped'), ref('sales', 'dropped')), 'gone gone')
-    await cluster.query(`revoke usage on schema lake from ${cluster.config.username}`)
-    t.same(await shown(), ['orders'])
-    const before = cluster.statements.length
-    const gone = [ref('sales', 'dropped'), ref('nothing', 'dropped')]
-    t.equal(await hidden(ref('lake', 'clicks'), ...gone), 'permission gone gone')
-    t.equal(cluster.statements.length - before, 1)
-    t.same(await connection.findHiddenTables?.([{ ...ref('lake', 'clicks'), catalog: 'another' }]), new Map())
-  })
-  t.same(cluster.refused, [])
-})
+t.test(
+  'external tables of a schema that may not be used are distinguished from what was dropped',
+  async t => {
+    const cluster = await startRedshift(t)
+    for (const schema of ['lake', 'sales']) await cluster.query(`create schema ${schema}`)
+    await cluster.query(`revoke pg_read_all_data from ${cluster.config.username}`)
+    await cluster.query(`grant usage on schema lake to ${cluster.config.username}`)
+    await cluster.query('create table sales.orders (id int)')
+    await cluster.external('lake', 'clicks', ['id int'])
+    const ref = (schema: string, name: string) => ({ catalog: cluster.name, schema, name })
+    await withSession(cluster.config, async connection => {
+      const shown = async () => (await connection.introspect()).map(({ name }) => name)
+      const hidden = async (...tables: ReturnType<typeof ref>[]) => {
+        const found = (await connection.findHiddenTables?.(tables)) ?? new Map()
+        return tables.map(table => found.get(tablePath(table))?.kind ?? 'gone').join(' ')
+      }
+      t.same(await shown(), ['clicks', 'orders'], 'the tables of a schema that may not be used are shown')
+      t.equal(await hidden(ref('lake', 'dropped'), ref('sales', 'dropped')), 'gone gone')
+      await cluster.query(`revoke usage on schema lake from ${cluster.config.username}`)
+      t.same(await shown(), ['orders'])
+      const before = cluster.statements.length
+      const gone = [ref('sales', 'dropped'), ref('nothing', 'dropped')]
+      t.equal(await hidden(ref('lake', 'clicks'), ...gone), 'permission gone gone')
+      t.equal(cluster.statements.length - before, 1)
+      t.same(
+        await connection.findHiddenTables?.([{ ...ref('lake', 'clicks'), catalog: 'another' }]),
+        new Map(),
+      )
+    })
+    t.same(cluster.refused, [])
+  },
+)
 
-t.test('columns that a right hides are told from those that were dropped', async t => {
+t.test('columns that a right hides are distinguished from those that were dropped', async t => {
   const cluster = await startRedshift(t)
   await cluster.query('create table base (id int, secret int, gone int)')
   await cluster.lateBinding('public', 'late', ['id integer', 'secret integer', 'gone integer'])

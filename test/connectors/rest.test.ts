@@ -155,11 +155,11 @@ t.test('failures', async t => {
   t.test('carry the code of the vendor, or the status', async t => {
     const { http } = await open(t, ({ path }) => ({
       status: Number(path.slice(1, 4)),
-      body: path.endsWith('told') ? { error: { code: 'E1', message: 'no such thing' } } : '<html></html>',
+      body: path.endsWith('coded') ? { error: { code: 'E1', message: 'no such thing' } } : '<html></html>',
     }))
     const failed = async (path: string) =>
       thrownBy(http.send({ method: 'POST', path, isRepeatable: false })) as Promise<RestFailure>
-    t.match(await failed('/422/told'), {
+    t.match(await failed('/422/coded'), {
       name: 'RestFailure',
       status: 422,
       code: 'E1',
@@ -181,8 +181,8 @@ t.test('failures', async t => {
       [422, 'other'],
     ] as const) {
       t.equal(classify(await failed(`/${status}`)).kind, kind, String(status))
-      t.equal(classify(await failed(`/${status}/told`)).kind, kind, `${status} with a code of the vendor`)
-      t.match(classify(await failed(`/${status}/told`)).message, /no such thing/)
+      t.equal(classify(await failed(`/${status}/coded`)).kind, kind, `${status} with a code of the vendor`)
+      t.match(classify(await failed(`/${status}/coded`)).message, /no such thing/)
     }
   })
 
@@ -212,7 +212,7 @@ t.test('failures', async t => {
     }
   })
 
-  t.test('of a service that is gone are of kind network, and are told at once', async t => {
+  t.test('of a service that is gone are of kind network, and are reported at once', async t => {
     const egress = {
       address: () => Promise.resolve('127.0.0.1'),
       file: (path: string) => Promise.resolve(path),
@@ -224,7 +224,7 @@ t.test('failures', async t => {
     t.match(classify(await thrownBy(get(http))), { kind: 'network', code: 'ECONNREFUSED' })
   })
 
-  t.test('tell of a body that is larger than any page', async t => {
+  t.test('report a body that is larger than any page', async t => {
     const half = 'x'.repeat(70 * 1024 * 1024)
     const { http } = await open(t, () => ({ body: `"${half}${half}"` }))
     t.match(classify(await thrownBy(get(http))), { kind: 'other', code: 'TOO_LARGE' })
@@ -238,7 +238,7 @@ t.test('failures', async t => {
   })
 })
 
-t.test('stages are told when asked for', async t => {
+t.test('stages are reported when asked for', async t => {
   const stagesWith = (certificate?: CertificateKind) =>
     runConnectionTest(classify, async step => {
       await open(t, () => ({ body: {} }), { certificate, step })

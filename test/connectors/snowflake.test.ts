@@ -45,7 +45,11 @@ t.test('it conforms', async t => {
       },
       refused: [
         { name: 'a wrong token', config: { ...withToken, password: 'correct horse' }, kind: 'credentials' },
-        { name: 'a key of another user', config: { ...config, username: 'nobody' }, kind: 'credentials' },
+        {
+          name: 'a key of another user',
+          config: { ...config, username: 'no_such_user' },
+          kind: 'credentials',
+        },
         {
           name: 'a role that was not granted',
           config: { ...config, role: 'ACCOUNTADMIN' },
@@ -54,14 +58,18 @@ t.test('it conforms', async t => {
         { name: 'a missing database', config: { ...config, database: 'NOTHING' }, kind: 'missing-object' },
         { name: 'a missing warehouse', config: { ...config, warehouse: 'small' }, kind: 'missing-object' },
         { name: 'a missing schema', config: { ...config, schema: 'NOTHING' }, kind: 'missing-object' },
-        { name: 'an unknown account', config: { ...config, account: 'nobody-nothing' }, kind: 'credentials' },
+        {
+          name: 'an unknown account',
+          config: { ...config, account: 'unknown-account' },
+          kind: 'credentials',
+        },
         { name: 'a host that does not resolve', config: { ...config, account: 'a-b' }, kind: 'network' },
       ],
       slow: sql`select system$wait(60)`,
-      running: async () => double.warehouse.running(),
-      statements: double.statements,
+      countRunning: async () => double.warehouse.running(),
+      countStatements: double.statements,
       analyze: () => [],
-      async revoked() {
+      async revokeAccess() {
         await double.execute('create table "SHOP"."PUBLIC"."revoked" ("id" integer)')
         double.restrict('revoked')
         return { statement: sql`select "id" from "SHOP"."PUBLIC"."revoked"` }
@@ -321,14 +329,14 @@ t.test('failures name their cause', async t => {
     code: '394400',
     message: /^password is no programmatic access token that Snowflake takes.*or use a key pair/,
   })
-  t.match(await refusal({ username: 'somebody' }), {
+  t.match(await refusal({ username: 'other' }), {
     kind: 'credentials',
     code: '390144',
     message: /RSA_PUBLIC_KEY_FP.*clock/,
   })
   t.match(await refusal({ database: 'shop' }), {
     kind: 'missing-object',
-    message: /no database shop.*exact case that SHOW DATABASES tells/,
+    message: /no database shop.*exact case that SHOW DATABASES prints/,
   })
   t.match(await failure(connector.connect({ ...withToken, role: 'X' }, options)), { message: /check role/ })
 
@@ -367,14 +375,14 @@ t.test('failures name their cause', async t => {
   t.equal(classify(new RestFailure(408, { code: '1', message: 'x' })).kind, 'timeout')
 })
 
-t.test('a table without columns is dropped, or there and not told of', async t => {
+t.test('a table without columns is dropped, or there and not listed', async t => {
   const double = await startSnowflake(t)
   const home = `"SHOP".${quoteName(INFORMATION_SCHEMA)}`
   for (const name of ['blind', 'brief', 'plain'])
     await double.execute(`create table "SHOP"."PUBLIC"."${name}" ("id" integer)`)
   await double.warehouse.execute(`alter view ${home}.COLUMNS rename to EVERY_COLUMN`)
-  const told = `select * from ${home}.EVERY_COLUMN where TABLE_NAME <> 'blind'`
-  await double.warehouse.execute(`create view ${home}.COLUMNS as ${told}`)
+  const listed = `select * from ${home}.EVERY_COLUMN where TABLE_NAME <> 'blind'`
+  await double.warehouse.execute(`create view ${home}.COLUMNS as ${listed}`)
   const { connector } = double
   await withSnowflake(double, async connection => {
     const tables = await connection.introspect()
@@ -424,7 +432,7 @@ t.test('the rules of foreign keys are those that SHOW prints', async t => {
   )
 })
 
-t.test('keys beyond the ten thousand that SHOW tells are read all the same', async t => {
+t.test('keys beyond the ten thousand that SHOW lists are read all the same', async t => {
   const double = await startSnowflake(t)
   const table = (name: string) => `"SHOP"."PUBLIC"."${name}"`
   await double.execute(`create table ${table('a')} ("id" integer, primary key ("id"))`)
@@ -432,7 +440,7 @@ t.test('keys beyond the ten thousand that SHOW tells are read all the same', asy
   await double.execute(
     `create table ${table('z')} ("id" integer, "x" integer, "y" integer, primary key ("id"), foreign key ("x", "y") references ${table('n')} ("x", "y"))`,
   )
-  // One key of a column each, by name between a and n, of which the second column is the first that is not told.
+  // One key of a column each, by name between a and n, of which the second column is the first that is not listed.
   const keys = `"SHOP".${quoteName(INFORMATION_SCHEMA)}.keys`
   const some = (kind: string, count: number) =>
     double.warehouse.execute(

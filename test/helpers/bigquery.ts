@@ -64,7 +64,7 @@ export const DATASETS: readonly DatasetSpec[] = [
 const HOST = 'bigquery.googleapis.com'
 const EMAIL = `observer@${PROJECT}.iam.gserviceaccount.com`
 const DATASET_PAGE = 1
-/** Each so-many-th request is told to come back later. */
+/** Each so-many-th request is refused as busy. */
 const BUSY_EVERY = 50
 
 let keys: { publicKey: string; privateKey: string } | undefined

@@ -36,7 +36,7 @@ export interface Knobs {
   throttleEvery: number
   /** Milliseconds that a reply waits for a statement for each second that it was asked to. */
   secondMs: number
-  /** What `GET` of the warehouse tells. */
+  /** What `GET` of the warehouse returns. */
   warehouseState: string
   /** Statements wait for the warehouse. */
   isPending: boolean
@@ -70,7 +70,7 @@ export interface Workspace {
   knobs: Knobs
   /** Runs one statement of Databricks SQL as its owner. */
   execute(text: string): Promise<unknown>
-  /** Nobody may read the table from here on. */
+  /** No role may read the table from here on. */
   revoke(path: string): void
   /** How many statements run now. */
   running(): number

@@ -172,7 +172,7 @@ async function launch(
 
 /**
  * Removes a folder when this process ends, however it ends, and first kills the server that lives in it.
- * @returns tells which server that is, once it runs
+ * @returns which server that is, once it runs
  */
 function endWithProcess(folder: string): (server: number) => void {
   let running: number | undefined

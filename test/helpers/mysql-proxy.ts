@@ -7,7 +7,7 @@ export interface MysqlProxy {
   commands: string[]
   /** Connections that were opened, those that only end a statement too. */
   connections: number
-  /** From now on nothing passes, and nobody is told: packets are dropped. */
+  /** From now on nothing passes, without notice: packets are dropped. */
   silence(): void
   /** Cuts all connections. */
   cut(): void
@@ -80,8 +80,8 @@ function withholdTls(greeting: Buffer): void {
   greeting.writeUInt16LE(greeting.readUInt16LE(capabilities) & ~0x0800, capabilities)
 }
 
-/** Reads the client's side of the protocol and tells each command; what is not the first of its kind has none. */
-function packets(tell: (command: string) => void): (chunk: Buffer) => void {
+/** Reads the client's side of the protocol and reports each command; what is not the first of its kind has none. */
+function packets(report: (command: string) => void): (chunk: Buffer) => void {
   let rest = Buffer.alloc(0)
   return chunk => {
     rest = Buffer.concat([rest, chunk])
@@ -89,7 +89,8 @@ function packets(tell: (command: string) => void): (chunk: Buffer) => void {
       const end = 4 + rest.readUIntLE(0, 3)
       // A sign-in answers the server's greeting and has a number above 0.
       const name = rest[3] === 0 ? COMMANDS[rest[4] ?? 0] : undefined
-      if (name) tell(['query', 'prepare'].includes(name) ? `${name} ${rest.toString('utf8', 5, end)}` : name)
+      if (name)
+        report(['query', 'prepare'].includes(name) ? `${name} ${rest.toString('utf8', 5, end)}` : name)
       rest = rest.subarray(end)
     }
   }

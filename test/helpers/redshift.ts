@@ -27,7 +27,7 @@ export interface Cluster {
   lateBinding(schema: string, name: string, columns: readonly string[]): Promise<void>
   /** Makes a materialized view as Redshift keeps one: a view, and a table beside it. */
   materialized(schema: string, name: string, select: string): Promise<void>
-  /** Tells of an external table with columns as `name type` in Hive's words. */
+  /** Adds an external table with columns as `name type` in Hive's words. */
   external(schema: string, name: string, columns: readonly string[], database?: string): Promise<void>
   /** The texts of all statements that the connector sent, in order. */
   statements: string[]
@@ -137,7 +137,7 @@ const EMULATION = [
   `create table pg_emulated.external_columns (redshift_database_name text, schemaname text, tablename text,
     columnname text, external_type text, columnnum int, part_key int, is_nullable text)`,
   `grant select on all tables in schema pg_emulated to public`,
-  // Users see only metadata to which they have access; a schema that was not made is everybody's.
+  // Users see only metadata to which they have access; a schema that was not made is open to every user.
   `create view pg_catalog.svv_external_columns as select * from pg_emulated.external_columns e
     where not exists (select from pg_catalog.pg_namespace n where n.nspname = e.schemaname
       and not pg_catalog.has_schema_privilege(n.oid, 'usage'))`,
@@ -250,14 +250,14 @@ function readPart(message: Buffer, start: number, end: number): Buffer {
 }
 
 /** Splits a stream into messages: a byte of type, then a length that counts itself. */
-function messages(tell: (message: Buffer) => void): (chunk: Buffer) => void {
+function messages(report: (message: Buffer) => void): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0)
   return chunk => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
     while (rest.length >= 5) {
       const length = 1 + rest.readInt32BE(1)
       if (rest.length < length) return
-      tell(rest.subarray(0, length))
+      report(rest.subarray(0, length))
       rest = rest.subarray(length)
     }
   }
@@ -290,7 +290,7 @@ function readStartup(start: Buffer): { packet: Buffer; refusal?: string } {
   return { packet: Buffer.concat([head, body]) }
 }
 
-/** What the server tells of its settings: an old version, and little else. */
+/** What the server reports of its settings: an old version, and little else. */
 function readStatus(message: Buffer): Buffer {
   const [name] = message.toString('utf8', 5, message.length - 1).split('\0')
   if (name === 'server_version') return frame('S', 'server_version\x008.0.2\0')

@@ -61,7 +61,7 @@ export interface Snowflake {
   execute(text: string): Promise<void>
   /** Names a table that may not be read. */
   restrict(table: string): void
-  /** Tells when a table was made, altered and defined. */
+  /** Sets when a table was made, altered and defined. */
   setMoments(table: string, times: [Date, Date, Date]): Promise<void>
   /** Statements that were handed over so far. */
   statements(): number
@@ -78,7 +78,7 @@ const USER = 'observer'
 const DATABASE = 'SHOP'
 const SCHEMA = 'PUBLIC'
 const NAMES = { warehouses: ['SMALL'], roles: ['READER', 'Sales Reader'], schemas: [SCHEMA] }
-/** Each so-many-th request is told to come back later. */
+/** Each so-many-th request is refused as busy. */
 const BUSY_EVERY = 60
 
 let keys: { publicKey: string; privateKey: string } | undefined
@@ -209,7 +209,7 @@ export async function startSnowflake(t: Teardown): Promise<Snowflake> {
     }
   }
 
-  const hosts = [accountHost(ACCOUNT), accountHost('nobody-nothing')]
+  const hosts = [accountHost(ACCOUNT), accountHost('unknown-account')]
   const service = await startService(t, hosts, answer)
   const egress: Egress = {
     async address(host) {

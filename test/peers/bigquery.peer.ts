@@ -145,7 +145,7 @@ t.test('on bqemulator', async t => {
         hasFixedAddress: true,
         // Of seconds only, because nothing would end it.
         slow: sql`select count(*) as n from unnest(generate_array(1, 40000)) as a cross join unnest(generate_array(1, 40000)) as b where mod(a, 7) = mod(b, 11)`,
-        statements: () => emulator.statements(),
+        countStatements: () => emulator.statements(),
         types: {
           integer: 'int64',
           bigint: 'int64',

@@ -36,7 +36,7 @@ t.test('on Spark', async t => {
           },
         ],
         slow: sql`select count(*) as n from range(0, 1000000) a cross join range(0, 1000000) b where hash(a.id, b.id) = 1`,
-        running,
+        countRunning: running,
         types: {
           integer: 'int',
           varchar: 'string',

@@ -155,7 +155,7 @@ t.test('it conforms, as far as fakesnow can tell', async t => {
       refused: [],
       refusesNames: REFUSED_NAMES,
       slow: sql`select system$wait(60)`,
-      statements,
+      countStatements: statements,
       analyze: () => [],
     }),
   })

@@ -45,7 +45,7 @@ t.test('what is there and cannot be read says why', { skip }, async t => {
     'create view of_function as select one() as one',
     'create view of_fine as select * from fine',
     `create definer = ${owner}@'%' view of_owner as select * from fine`,
-    `create definer = nobody@'%' view of_nobody as select * from fine`,
+    `create definer = no_such_user@'%' view without_definer as select * from fine`,
     `create table merged (id int) engine = merge union = (nothing) comment 'Many in one'`,
     'drop table gone',
     'alter table part drop column b',
@@ -73,7 +73,7 @@ t.test('what is there and cannot be read says why', { skip }, async t => {
     t.match(unread[0], { comment: null, unread: { message: /Unable to open underlying table/ } })
     t.match(await connection.introspect({ tables: refs(shop, 'of_gone') }), [{ unread: { code: '1356' } }])
     t.match(
-      await failure(connection.query(sql`select * from of_nobody`, { timeoutMs: 10_000 })),
+      await failure(connection.query(sql`select * from without_definer`, { timeoutMs: 10_000 })),
       { kind: 'invalid-query', message: /whose owner .* does not exist/ },
       'and the account of the source is not to blame for it',
     )
@@ -93,7 +93,7 @@ t.test('what is there and cannot be read says why', { skip }, async t => {
   })
 })
 
-t.test('what the account may not see is told from what was dropped', { skip }, async t => {
+t.test('what the account may not see is distinguished from what was dropped', { skip }, async t => {
   const shop = await startShop(t)
   const user = shop.config.username
   const all = refs(shop, 'kept', 'dropped', 'lost', 'partly', 'partly_dropped')
@@ -134,7 +134,7 @@ t.test('what the account may not see is told from what was dropped', { skip }, a
       t.same(
         await hidden(connection, refs(shop, 'lost')),
         { lost: 'permission 1142' },
-        'which nobody can know',
+        'which cannot be known',
       )
     })
   })
@@ -225,7 +225,7 @@ t.test('beyond some tables none is asked after, and none counts as gone', async 
       ),
     ),
     { kind: 'network' },
-    'a session that broke tells nothing',
+    'a session that broke finds nothing',
   )
 })
 

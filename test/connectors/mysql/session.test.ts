@@ -411,15 +411,15 @@ t.test('sessions only read, and leave nothing open', { skip }, async t => {
 
 t.test('an answer too large to be kept is refused while it is on its way', { skip }, async t => {
   const shop = await startShop(t)
-  const told: StatementUsage[] = []
-  const options = { ...connectOptions, onStatement: (taken: StatementUsage) => void told.push(taken) }
+  const usages: StatementUsage[] = []
+  const options = { ...connectOptions, onStatement: (taken: StatementUsage) => void usages.push(taken) }
   for (const ssl of ['disable', 'require']) {
     const connection = await mysql.connect(mysqlSettings(shop.config, { ssl }), options)
     await connection.query(sql`select 1 as one union all select 2`, QUICK)
     const large = raw(`select repeat('x', 15000000) as a from information_schema.collations limit 40`)
     t.match(await failure(connection.query(large, QUICK)), { kind: 'invalid-query', code: 'TOO_LARGE' }, ssl)
     await connection.close()
-    const [settings, two, refused] = told.splice(0)
+    const [settings, two, refused] = usages.splice(0)
     t.match(settings, { statements: 1, rows: 0 })
     t.match(two, { rows: 2 })
     t.ok(two && two.bytes > 0 && two.bytes < 2_000)

@@ -119,9 +119,9 @@ function turnedDown(code: string, message: string): Buffer {
   return Buffer.concat([head, body])
 }
 
-t.test('what a pooler or a server refuses at sign-in is told', async t => {
+t.test('what a pooler or a server refuses at sign-in is reported', async t => {
   const source = await startSource(t)
-  const told = async (first: Parameters<typeof startPooler>[2]) => {
+  const refusal = async (first: Parameters<typeof startPooler>[2]) => {
     const port = await startPooler(t, source.config, first)
     const config = settings(source.config, { port, sslmode: 'disable' })
     const stages = await postgresql.test(config, connectOptions)
@@ -132,17 +132,17 @@ t.test('what a pooler or a server refuses at sign-in is told', async t => {
     'unsupported startup parameter: options',
     'unsupported startup parameter in options: default_transaction_read_only',
   ]) {
-    const error = await told(() => ({ answer: turnedDown('08P01', message) }))
+    const error = await refusal(() => ({ answer: turnedDown('08P01', message) }))
     t.match(error, { kind: 'other', message: /pooler refuses .* connect to the database itself/ })
   }
-  const dropped = await told(packet => {
+  const dropped = await refusal(packet => {
     const text = packet.toString('latin1').replace(/options\0[^\0]*\0/, '')
     const pass = Buffer.from(text, 'latin1')
     pass.writeInt32BE(pass.length, 0)
     return { pass }
   })
   t.match(dropped, { kind: 'other', message: /settings of the session did not arrive/ })
-  const certificate = await told(() => ({
+  const certificate = await refusal(() => ({
     answer: turnedDown('28000', 'connection requires a valid client certificate'),
   }))
   t.match(certificate, { kind: 'credentials', message: /client certificate/ })
@@ -377,23 +377,23 @@ t.test('a value too large to be kept is refused while it is on its way', async t
   await connection.close()
 })
 
-t.test('each statement is told of, with what it took', async t => {
+t.test('each statement is reported with its usage', async t => {
   const source = await startSource(t)
   await source.query('create table kept (n integer)')
-  const told: StatementUsage[] = []
-  const options = { ...connectOptions, onStatement: (taken: StatementUsage) => void told.push(taken) }
+  const usages: StatementUsage[] = []
+  const options = { ...connectOptions, onStatement: (taken: StatementUsage) => void usages.push(taken) }
   const connection = await postgresql.connect(settings(source.config), options)
   await connection.introspect()
   await connection.query(sql`select n from generate_series(1, 5) n`, QUICK)
   await connection.query(sql`select n from generate_series(1, 3) n`, { ...QUICK, maxRows: 2 })
   await failure(connection.query(raw('select nowhere'), QUICK))
   await connection.close()
-  t.match(told, [
+  t.match(usages, [
     { statements: 1, rows: 3 },
     // The time limit of the catalog's statements is another.
     { statements: 2, rows: 5 },
     { statements: 1, rows: 2 },
     { statements: 1, rows: 0, error: { code: '42703' } },
   ])
-  t.ok(told.every(({ bytes, durationMs }) => bytes > 0 && durationMs > 0))
+  t.ok(usages.every(({ bytes, durationMs }) => bytes > 0 && durationMs > 0))
 })

@@ -2,7 +2,7 @@ import type { Warehouse } from '../warehouse.ts'
 import { quoteName, quoteText } from './tokens.ts'
 import { viewsOf } from './translate.ts'
 
-/** Where what BigQuery's catalog tells, and DuckDB's does not, is kept. */
+/** Holds what BigQuery's catalog has and DuckDB's has not. */
 const META = 'META'
 
 export interface DatasetSpec {

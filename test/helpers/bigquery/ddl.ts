@@ -110,8 +110,11 @@ function readColumn(item: readonly Token[]): { column: DeclaredColumn; text: str
     isNullable ? '' : 'not null',
     value ? `default ${translate([value]).text}` : '',
   ]
-  const told = value ? (value.kind === 'text' ? `'${value.text}'` : value.text) : 'NULL'
-  return { column: { name: name.text, rawType, nullable: isNullable, preset: told }, text: text.join(' ') }
+  const defaultText = value ? (value.kind === 'text' ? `'${value.text}'` : value.text) : 'NULL'
+  return {
+    column: { name: name.text, rawType, nullable: isNullable, preset: defaultText },
+    text: text.join(' '),
+  }
 }
 
 /** `primary key (…) not enforced` and `foreign key (…) references … (…) not enforced`; null for a column. */

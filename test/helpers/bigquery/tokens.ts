@@ -15,7 +15,7 @@ export class BigqueryFailure extends Error {
 export interface Token {
   kind: 'word' | 'name' | 'text' | 'bytes' | 'number' | 'placeholder' | 'sign'
   text: string
-  /** Line and column as messages tell them. */
+  /** Line and column as in messages. */
   at: string
 }
 

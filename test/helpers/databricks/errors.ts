@@ -1,4 +1,4 @@
-/** A failure of a statement, as `status.error` tells it. */
+/** A failure of a statement, as in `status.error`. */
 export class StatementFailure extends Error {
   readonly state: string
 

@@ -26,7 +26,7 @@ const TYPES: Record<string, [text: string, name: string]> = {
   JSON: ['VARIANT', 'USER_DEFINED_TYPE'],
 }
 
-/** The schema of a result as a manifest tells it. */
+/** The schema of a result as in a manifest. */
 export function columnsOf({ columns }: WarehouseResult): ManifestColumn[] {
   return columns.map(({ name, type }, position) => {
     const [text, base] =

@@ -75,7 +75,7 @@ export async function record(warehouse: Warehouse, { table, columns, keys }: Cre
   for (const [index, { kind, columns: own, to }] of keys.entries()) {
     const rows = own.map((column, position) => {
       const [, , target = ''] = to?.table ?? []
-      const told = [
+      const described = [
         kind,
         name,
         `SYS_CONSTRAINT_${index}`,
@@ -84,7 +84,7 @@ export async function record(warehouse: Warehouse, { table, columns, keys }: Cre
         target,
         to?.columns[position] ?? '',
       ]
-      return `(${[...told, database, schema].map(value => quoteText(String(value))).join(', ')})`
+      return `(${[...described, database, schema].map(value => quoteText(String(value))).join(', ')})`
     })
     await warehouse.execute(`insert into ${home}.keys values ${rows.join(', ')}`)
   }

@@ -149,8 +149,8 @@ function readColumn(part: readonly Token[], keys: DeclaredKey[]): Declared {
     keys.push({ kind: 'PRIMARY', columns: [name] })
     rest = rest.toSpliced(primary, 2)
   }
-  const told = type(...(WHOLE.includes(word) ? [] : sizes))
-  return { name, ...told, rest: rest.map(written).join(' ') }
+  const declared = type(...(WHOLE.includes(word) ? [] : sizes))
+  return { name, ...declared, rest: rest.map(written).join(' ') }
 }
 
 function written({ kind, text }: Token): string {
