@@ -76,7 +76,7 @@ export const connectorShape = Joi.object({
       'any.only': '{{#label}} must be true; a capability that the engine lacks is left out',
       'object.unknown': `{{#label}} is no capability; there are ${Object.keys(CAPABILITIES).join(', ')}`,
     }),
-  encrypted: Joi.valid(true),
+  isAlwaysEncrypted: Joi.valid(true),
   connect: Joi.function().required(),
   test: Joi.function().required(),
 })

@@ -41,7 +41,8 @@ export async function openSession(
       step,
     )
     try {
-      step?.('sign_in', await describeWarehouse(http, config, options))
+      const warehouse = await describeWarehouse(http, config, options)
+      step?.('sign_in', warehouse)
     } catch (error) {
       http.close()
       throw error

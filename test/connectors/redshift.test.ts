@@ -280,7 +280,7 @@ t.test('the catalog', async t => {
       {
         kind: 'view',
         columns: [],
-        unread: { kind: 'invalid-query', engine: 'redshift', message: /make the view anew/ },
+        columnsError: { kind: 'invalid-query', engine: 'redshift', message: /make the view anew/ },
       },
       'a view whose tables are gone says why it has no columns',
     )

@@ -70,8 +70,10 @@ t.test('what is there and cannot be read says why', { skip }, async t => {
         message: /references invalid table/,
       })
     }
-    t.match(unread[0], { comment: null, unread: { message: /Unable to open underlying table/ } })
-    t.match(await connection.introspect({ tables: refs(shop, 'of_gone') }), [{ unread: { code: '1356' } }])
+    t.match(unread[0], { comment: null, columnsError: { message: /Unable to open underlying table/ } })
+    t.match(await connection.introspect({ tables: refs(shop, 'of_gone') }), [
+      { columnsError: { code: '1356' } },
+    ])
     t.match(
       await failure(connection.query(sql`select * from without_definer`, { timeoutMs: 10_000 })),
       { kind: 'invalid-query', message: /whose owner .* does not exist/ },
@@ -87,7 +89,7 @@ t.test('what is there and cannot be read says why', { skip }, async t => {
         name: 'fine',
         kind: 'table',
         columns: [],
-        unread: { kind: 'permission', message: /grant the account SELECT/ },
+        columnsError: { kind: 'permission', message: /grant the account SELECT/ },
       },
     ])
   })
