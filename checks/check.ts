@@ -20,19 +20,19 @@ export interface CheckContext<Config = Record<string, unknown>> {
 }
 
 /** How many rows were judged and how many of them are invalid. */
-export interface Counts {
+export interface RuleCounts {
   total: number
   invalid: number
 }
 
 /** What a measured expression gave, by the name the check gave it, as numbers; null where SQL gave NULL. */
-export type Measured = Record<string, number | null>
+export type MeasuredValues = Record<string, number | null>
 
 /**
  * A number that takes a SELECT of its own, read as a table of one row beside the others. Checks that name an equal
  * SELECT have it computed once, whichever of its columns they take.
  */
-export interface Tally {
+export interface SubqueryMeasure {
   select: Sql
   /** An output column of `select`, small letters that it is named by without quotes. */
   column: string
@@ -44,7 +44,7 @@ export interface Tally {
 }
 
 /** What a check asks to be measured of a table. */
-export type Measure = Sql | Tally
+export type Measure = Sql | SubqueryMeasure
 
 /**
  * How a measure of all rows follows from what it is of the rows of each period. Of its aggregate: `count` and `sum` add
@@ -52,14 +52,14 @@ export type Measure = Sql | Tally
  * column's values, weighed by how many there are. Of the column's values themselves: `distinct` is how many different
  * ones there are, `repeated` how many rows have one that other rows have too.
  */
-export type Growth = 'count' | 'sum' | 'least' | 'greatest' | 'mean' | 'distinct' | 'repeated'
+export type Rollup = 'count' | 'sum' | 'min' | 'max' | 'mean' | 'distinct' | 'repeated'
 
 /** Something that only the engine can tell of a config. */
-export interface Question {
+export interface EngineValidation {
   /** Must run: where the engine refuses it, its message is what is wrong with the config. */
   select: Sql
   /** Reads what it gave: a sentence naming what is wrong, or null. */
-  refuses?(rows: readonly Row[]): string | null
+  validateRows?(rows: readonly Row[]): string | null
 }
 
 /** What all check types have. `Config` is declared with `type`: an interface does not fit the registry's. */
@@ -78,17 +78,17 @@ interface CheckBase<Config> {
   /** It counts NULL in its own way: `treat_null_as_valid` changes none of its results. */
   ignoresNullPolicy?: true
   /** Never in a statement with others: its SQL is the user's own. */
-  alone?: true
+  userSql?: true
   /**
    * Whether its number is a value that a row has, or lies between two: `always`, as the least one is, or `alone`, where
    * it is of one row only, as a mean. Refused of columns of personal data: the one wholly, the other in groups.
    */
-  showsValue?: 'always' | 'alone'
+  revealsValue?: 'always' | 'grouped'
   /**
    * What only the column's catalog entry or a parser can tell of a config: a sentence naming what is wrong,
    * or null. Awaited when a check is made and again before every scan, always before its SQL is written.
    */
-  refuses?(
+  validateConfig?(
     config: Config,
     column: ColumnInfo | undefined,
     on: Pick<CheckContext, 'dialect' | 'table'>,
@@ -97,17 +97,17 @@ interface CheckBase<Config> {
    * What people should know of a config that is taken and measured otherwise than it reads: sentences for the replies
    * that make, try out or check it.
    */
-  warns?(config: Config, column: ColumnInfo | undefined): string[]
+  configWarnings?(config: Config, column: ColumnInfo | undefined): string[]
   /**
    * What is asked of the engine when a check is made, as far as it can be reached; of a type that stays `alone`
    * again before every scan, since its SQL is the user's own.
    */
-  asks?(context: CheckContext<Config>): readonly Question[]
+  engineValidations?(context: CheckContext<Config>): readonly EngineValidation[]
   /**
    * How each of its measures grows as rows are added, by name, which lets its past be computed; a type without it has
    * none. The measure of a metric by the narrow door is called `value`; rules by the narrow door need not say it.
    */
-  grows?: Readonly<Record<string, Growth>>
+  rollup?: Readonly<Record<string, Rollup>>
 }
 
 /** A rule by the narrow door: which non-null values are valid. Null policy, counts and samples follow from it. */
@@ -122,7 +122,7 @@ export interface TableRule<Config = Record<string, unknown>> extends CheckBase<C
   family: 'rule'
   measures(context: CheckContext<Config>): Record<string, Measure>
   /** `total` is the table's row count, measured beside the check's own. */
-  read(measured: Measured, total: number, context: CheckContext<Config>): Counts
+  readMeasures(measured: MeasuredValues, total: number, context: CheckContext<Config>): RuleCounts
   /**
    * A condition that holds for invalid rows of the table, or a whole SELECT of them. `columns` are what a
    * sample shows as its value when the check has no column of its own. `rows` is a SELECT of as many rows, that may
@@ -148,13 +148,13 @@ export interface AggregateMetric<Config = Record<string, unknown>> extends Check
 export interface DerivedMetric<Config = Record<string, unknown>> extends CheckBase<Config> {
   family: 'metric'
   measures(context: CheckContext<Config>): Record<string, Measure>
-  read(measured: Measured, total: number, context: CheckContext<Config>): number | null
+  readMeasures(measured: MeasuredValues, total: number, context: CheckContext<Config>): number | null
 }
 
-export type Rule<Config = Record<string, unknown>> = RowRule<Config> | TableRule<Config>
-export type Metric<Config = Record<string, unknown>> = AggregateMetric<Config> | DerivedMetric<Config>
+export type RuleType<Config = Record<string, unknown>> = RowRule<Config> | TableRule<Config>
+export type MetricType<Config = Record<string, unknown>> = AggregateMetric<Config> | DerivedMetric<Config>
 /** What is registered in `server.checks`. */
-export type CheckType<Config = Record<string, unknown>> = Rule<Config> | Metric<Config>
+export type CheckType<Config = Record<string, unknown>> = RuleType<Config> | MetricType<Config>
 
 /** One configured check, as a scan takes it. */
 export interface Check {
@@ -167,11 +167,11 @@ export interface Check {
   /** Up to 3 columns; metrics only. */
   groupBy?: readonly string[]
   /** Columns that its samples do not show, beside those that none of the scan may. */
-  masked?: readonly string[]
+  maskedColumns?: readonly string[]
 }
 
 /** An invalid row kept as evidence: its primary key, or its number in the sample, and the value. */
-export interface Sample {
+export interface RowSample {
   row_id: Value
   /** Null where it is NULL, and where it is hidden. */
   value: Value
@@ -191,20 +191,20 @@ export interface GroupValue {
  * measure is a value of its own, never a zero and never a pass; its `kind` is that of a ConnectorError, or
  * `invalid-check`, `unsupported`, `not-finite` or `too-many-groups`.
  */
-export type Outcome = {
+export type CheckOutcome = {
   id: string
   durationMs: number
   /** What its type warns of, where there is something. */
   warnings?: string[]
 } & (
-  | { status: 'counted'; total: number; invalid: number; samples: Sample[]; measured: Measured }
+  | { status: 'counted'; total: number; invalid: number; samples: RowSample[]; measured: MeasuredValues }
   | { status: 'measured'; value: number | null; total: number }
   | { status: 'grouped'; groups: GroupValue[] }
   | { status: 'error'; kind: string; message: string }
 )
 
 /** What a capability is for, in the words of an error. */
-const WORDS: Record<Capability, string> = {
+const CAPABILITY_PHRASES: Record<Capability, string> = {
   constraints: 'keys that the catalog tells',
   comments: 'comments that the catalog tells',
   lastModified: 'the time of the last change of a table',
@@ -219,12 +219,14 @@ const WORDS: Record<Capability, string> = {
 }
 
 /** Why no check of this type runs on an engine, a sentence naming what it lacks; null when it has all. */
-export function lacking(
+export function describeMissingCapability(
   type: CheckType,
   { name, label, capabilities }: { name: string; label?: string; capabilities: Capabilities },
 ): string | null {
   const missing = type.needs?.find(capability => !capabilities[capability])
-  return missing ? `${type.name} needs ${WORDS[missing]}, which ${label ?? name} does not offer.` : null
+  return missing
+    ? `${type.name} needs ${CAPABILITY_PHRASES[missing]}, which ${label ?? name} does not offer.`
+    : null
 }
 
 /** True for a rule of the narrow door. */
@@ -233,6 +235,6 @@ export function isRowRule(type: CheckType): type is RowRule {
 }
 
 /** True for a metric of the narrow door. */
-export function isAggregate(type: CheckType): type is AggregateMetric {
+export function isAggregateMetric(type: CheckType): type is AggregateMetric {
   return 'measure' in type
 }

@@ -10,7 +10,7 @@
  *
  * A connector: all built-in rules and metrics, which must give the same numbers on every engine.
  *
- *     const on = engineStand({
+ *     const on = createTestDatabase({
  *       connector: acme,
  *       connection: () => acme.connect(config, options),
  *       execute: text => owner.query(text), // may create and write
@@ -18,7 +18,7 @@
  *       types: { text: 'varchar(2000)', decimal: 'numeric(38, 2)', float: 'double', json: null }, // null: has none
  *       // Optional: what only some engines have, as a column type, true for the usual one, or why there is none;
  *       // and by what nature its numbers differ. Cases of a trait that is not told are skipped.
- *       traits: { NaN: true, zoned: 'timestamp with time zone', padded: { lacks: 'ACME pads no text' } },
+ *       traits: { NaN: true, zoned: 'timestamp with time zone', padded: { unsupported: 'ACME pads no text' } },
  *       natures: ['decimals are doubles'],
  *       literal: value => (typeof value === 'string' ? quoteAsAcmeDoes(value) : undefined), // undefined: as usual
  *     })
@@ -28,26 +28,26 @@
  *       skip: { 'RANGE: exponents': 'ACME has no numbers below 1e-6', percentile: 'as of ACME 9 only' },
  *     })
  */
-import { memoryStand } from './conformance/memory-database.ts'
+import { openMemoryDatabase } from './conformance/memory-database.ts'
 import type { CheckType } from './check.ts'
-import { lacking, type CheckCase } from './conformance/case.ts'
+import { whyUnsupported, type CheckCase } from './conformance/case.ts'
 import { assertShape, runCase } from './conformance/run-case.ts'
-import type { Stand } from './conformance/test-database.ts'
+import type { TestDatabase } from './conformance/test-database.ts'
 
 export { testBuiltIns } from './conformance/built-ins.ts'
-export type { BuiltInOptions, SkippedCases, SuiteTest } from './conformance/built-ins.ts'
-export type { CheckCase, Expected, FurtherColumn } from './conformance/case.ts'
-export { engineStand } from './conformance/engine-database.ts'
-export type { EngineStandOptions } from './conformance/engine-database.ts'
-export { describeTable, TRAITS } from './conformance/test-database.ts'
+export type { BuiltInTestOptions, SkippedCases, BuiltInTest } from './conformance/built-ins.ts'
+export type { CheckCase, ExpectedOutcome, ExtraColumn } from './conformance/case.ts'
+export { createTestDatabase } from './conformance/engine-database.ts'
+export type { TestDatabaseOptions } from './conformance/engine-database.ts'
+export { describeTable, COLUMN_TRAITS } from './conformance/test-database.ts'
 export type {
-  Nature,
-  Stand,
-  StandColumn,
-  StandTable,
-  Trait,
-  TraitColumn,
-  Traits,
+  Deviation,
+  TestDatabase,
+  TestColumn,
+  TestTable,
+  ColumnTrait,
+  TraitSupport,
+  ColumnTraits,
 } from './conformance/test-database.ts'
 
 /** The part of a test that `testCheck` uses; tap's and node:test's fit. */
@@ -56,11 +56,11 @@ export interface CheckTest {
 }
 
 /** What `testCheck` takes. */
-export interface CheckConformance<Config> {
+export interface CheckTestOptions<Config> {
   check: CheckType<Config>
   cases: readonly CheckCase[]
   /** Where to measure; a SQLite in memory unless told. */
-  on?: Stand
+  database?: TestDatabase
 }
 
 /**
@@ -70,13 +70,13 @@ export interface CheckConformance<Config> {
  */
 export async function testCheck<Config>(
   t: CheckTest,
-  { check, cases, on = memoryStand() }: CheckConformance<Config>,
+  { check, cases, database: on = openMemoryDatabase() }: CheckTestOptions<Config>,
 ): Promise<void> {
   const type = check as CheckType
   await t.test(`${type.name}: shape`, async () => assertShape(type))
   for (const item of cases) {
     await t.test(`${type.name}: ${item.name}`, async () => {
-      const reason = lacking(item, on)
+      const reason = whyUnsupported(item, on)
       if (reason !== null) throw new Error(`${reason}: leave the case out, or measure on another stand.`)
       await runCase(type, item, on)
     })

@@ -1,6 +1,6 @@
 import type { Row } from '../connectors/connector.ts'
 import type { Sql } from '../connectors/sql.ts'
-import type { CheckContext, CheckType, Question } from './check.ts'
+import type { CheckContext, CheckType, EngineValidation } from './check.ts'
 import { broken } from './plan.ts'
 
 /**
@@ -17,16 +17,16 @@ export async function ask(
 ): Promise<string | null> {
   // A type that throws is to blame itself; what `run` throws is the caller's to judge.
   const guilty = (thrown: unknown) => broken(type, thrown).message
-  let questions: readonly Question[]
+  let questions: readonly EngineValidation[]
   try {
-    questions = type.asks?.(context) ?? []
+    questions = type.engineValidations?.(context) ?? []
   } catch (thrown) {
     return guilty(thrown)
   }
   for (const question of questions) {
     const rows = await run(question.select)
     try {
-      const sentence = question.refuses?.(rows) ?? null
+      const sentence = question.validateRows?.(rows) ?? null
       if (sentence !== null) return sentence
     } catch (thrown) {
       return guilty(thrown)

@@ -1,6 +1,6 @@
 import type { Connection, Row, Value } from '../connectors/connector.ts'
 import { tablePath, type ColumnInfo, type ColumnKind, type TableInfo } from '../connectors/catalog.ts'
-import { isRowRule, type Check, type CheckType, type Growth, type Measured } from './check.ts'
+import { isRowRule, type Check, type CheckType, type Rollup, type MeasuredValues } from './check.ts'
 import {
   BEFORE,
   DATED,
@@ -130,14 +130,14 @@ function findRefusal(table: TableInfo, { type, groupBy = [] }: Check, column: st
     return `The column ${column} is of type ${info.type}: a history needs a date or timestamp column that tells when rows were added.`
   }
   if (groupBy.length > 0) return 'A metric with group_by has no history: it has a value for each group.'
-  if (type.alone)
+  if (type.userSql)
     return `${type.name} has no history: its SQL is the user's own and says nothing of single days.`
-  if (isRowRule(type) || type.grows) return null
+  if (isRowRule(type) || type.rollup) return null
   return `${type.name} has no history: its value of many days does not follow from its values of each day.`
 }
 
-function growthsOf(type: CheckType, { measures }: Planned): Readonly<Record<string, Growth>> {
-  if (!isRowRule(type)) return type.grows ?? {}
+function growthsOf(type: CheckType, { measures }: Planned): Readonly<Record<string, Rollup>> {
+  if (!isRowRule(type)) return type.rollup ?? {}
   return Object.fromEntries(Object.keys(measures).map(name => [name, 'count']))
 }
 
@@ -175,7 +175,7 @@ function accumulate(
       if (row && sum) add(sum, measure, row)
     }
     if (index === BEFORE) continue
-    const measured: Measured = Object.fromEntries([...sums].map(([name, { value }]) => [name, value]))
+    const measured: MeasuredValues = Object.fromEntries([...sums].map(([name, { value }]) => [name, value]))
     const reading = interpret(item, measured, total)
     const at = new Date((from + (index + 1) * seconds) * 1000)
     const isCounts = typeof reading === 'object' && reading !== null
@@ -185,7 +185,7 @@ function accumulate(
 }
 
 /** What a measure is of no rows. */
-function nothing(growth: Growth): Sum {
+function nothing(growth: Rollup): Sum {
   const isCount = growth === 'count' || growth === 'distinct' || growth === 'repeated'
   return { value: isCount ? 0 : null, weight: 0 }
 }
@@ -199,8 +199,8 @@ function add(sum: Sum, { growth, column, weight }: Grown, row: Row): void {
     if (weighed > 0) sum.value = (sum.value ?? 0) + (value - (sum.value ?? 0)) * (1 - sum.weight / weighed)
     sum.weight = weighed
   } else if (sum.value === null) sum.value = value
-  else if (growth === 'least') sum.value = Math.min(sum.value, value)
-  else if (growth === 'greatest') sum.value = Math.max(sum.value, value)
+  else if (growth === 'min') sum.value = Math.min(sum.value, value)
+  else if (growth === 'max') sum.value = Math.max(sum.value, value)
   else sum.value += value
 }
 

@@ -2,4 +2,4 @@
 export * from './check.ts'
 export { sql, raw, join, Sql } from '../connectors/sql.ts'
 export { NUMERIC_KINDS } from '../connectors/catalog.ts'
-export { distinctCount, nonNullCount, occurrences, numberLiteral, rowCount } from './measures.ts'
+export { distinctCount, nonNullCount, occurrenceMeasures, numberLiteral, rowCount } from './measures.ts'

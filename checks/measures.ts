@@ -2,7 +2,7 @@ import type { ColumnInfo } from '../connectors/catalog.ts'
 import type { Value } from '../connectors/connector.ts'
 import type { Dialect } from '../connectors/dialect.ts'
 import { raw, sql, type Sql } from '../connectors/sql.ts'
-import type { CheckContext, Tally } from './check.ts'
+import type { CheckContext, SubqueryMeasure } from './check.ts'
 
 /** All rows of the table. Every statement of a scan carries it once. */
 export const rowCount: Sql = sql`count(*)`
@@ -18,20 +18,20 @@ export function distinctCount(column: Sql): Sql {
 }
 
 /** What the values of a column that are not NULL come to, counted by the column's own collation in one grouping. */
-export interface Occurrences {
+export interface OccurrenceMeasures {
   /** How many distinct values there are. */
-  distinct: Tally
+  distinct: SubqueryMeasure
   /** How many rows have a value that occurs more than once. */
-  repeated: Tally
+  repeated: SubqueryMeasure
 }
 
 /** Both are columns of one SELECT, so that UNIQUE and the metrics of one column group the table once. */
-export function occurrences({
+export function occurrenceMeasures({
   column,
   info,
   from,
   dialect,
-}: Pick<CheckContext, 'column' | 'info' | 'from' | 'dialect'>): Occurrences {
+}: Pick<CheckContext, 'column' | 'info' | 'from' | 'dialect'>): OccurrenceMeasures {
   // Not a name that a column may have, which some engines would take GROUP BY to mean.
   const sizes = dialect.groupByValue(sql`count(*) as tidemark_n`, column, from, info)
   const select = sql`select count(*) as distinct_values, coalesce(sum(case when d.tidemark_n > 1 then d.tidemark_n else 0 end), 0) as repeated from (${sizes}) d`

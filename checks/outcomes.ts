@@ -1,5 +1,5 @@
 import type { Row, Value } from '../connectors/connector.ts'
-import type { GroupValue, Measured, Outcome } from './check.ts'
+import type { GroupValue, MeasuredValues, CheckOutcome } from './check.ts'
 import { toNumber } from './measures.ts'
 import { broken, interpret, type Planned } from './plan.ts'
 import { presentable } from './samples.ts'
@@ -15,7 +15,7 @@ export function readOutcome(
   statement: Statement,
   rows: Row[],
   durationMs: number,
-): Outcome {
+): CheckOutcome {
   const { id } = item.check
   const isGrouped = part.groupBy.length > 0
   if (isGrouped && rows.length > MAX_GROUPS) {
@@ -42,7 +42,7 @@ export function readOutcome(
 
 function readRow(item: Planned, { columns }: Statement, row: Row) {
   const total = toNumber(columnOf(row, TOTAL)) ?? 0
-  const measured: Measured = {}
+  const measured: MeasuredValues = {}
   for (const [name, measure] of Object.entries(item.measures)) {
     measured[name] = toNumber(columnOf(row, columns.get(measureKey(measure)) ?? ''))
   }

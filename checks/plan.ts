@@ -1,8 +1,8 @@
 import type { Connector } from '../connectors/connector.ts'
 import { tablePath, type TableInfo } from '../connectors/catalog.ts'
 import { raw, Sql } from '../connectors/sql.ts'
-import { isAggregate, isRowRule, lacking } from './check.ts'
-import type { Check, CheckContext, CheckType, Counts, Measure, Measured } from './check.ts'
+import { isAggregateMetric, isRowRule, describeMissingCapability } from './check.ts'
+import type { Check, CheckContext, CheckType, RuleCounts, Measure, MeasuredValues } from './check.ts'
 import { NotFinite } from './measures.ts'
 import type { Rank } from './ranked-percentiles.ts'
 import { readRows, rowMeasures } from './row-rules.ts'
@@ -65,7 +65,7 @@ function findFault(engine: Engine, table: TableInfo, check: Check): Fault | null
   const info = columnOf(table, check)
   const names = type.column === 'ignored' || column === undefined ? groupBy : [column, ...groupBy]
   const missing = names.find(name => !table.columns.some(candidate => candidate.name === name))
-  const unsupported = lacking(type, engine)
+  const unsupported = describeMissingCapability(type, engine)
   if (missing !== undefined) return missingColumn(table, missing)
   if (type.column === 'required' && !info) return invalid(`${type.name} needs a column.`)
   if (info && type.kinds && !type.kinds.includes(info.kind)) {
@@ -89,7 +89,10 @@ function invalid(message: string): Fault {
 
 async function findConfigFault({ dialect }: Engine, table: TableInfo, check: Check): Promise<Fault | null> {
   try {
-    const sentence = await check.type.refuses?.(check.config, columnOf(table, check), { dialect, table })
+    const sentence = await check.type.validateConfig?.(check.config, columnOf(table, check), {
+      dialect,
+      table,
+    })
     return sentence ? invalid(sentence) : null
   } catch (thrown) {
     return broken(check.type, thrown)
@@ -139,13 +142,13 @@ function write(engine: Engine, table: TableInfo, check: Check): Planned | Fault 
 }
 
 function rankOf(type: CheckType, context: CheckContext): Rank | undefined {
-  const percentile = isAggregate(type) ? type.percentileOf?.(context) : undefined
-  return percentile && isAggregate(type) ? { ...percentile, whole: type.measure(context) } : undefined
+  const percentile = isAggregateMetric(type) ? type.percentileOf?.(context) : undefined
+  return percentile && isAggregateMetric(type) ? { ...percentile, whole: type.measure(context) } : undefined
 }
 
 function measuresOf(type: CheckType, context: CheckContext): Record<string, Measure> {
   if (isRowRule(type)) return rowMeasures(context, written('valid', type.valid(context)))
-  if (isAggregate(type)) return { value: written('measure', type.measure(context)) }
+  if (isAggregateMetric(type)) return { value: written('measure', type.measure(context)) }
   const measures = type.measures(context)
   for (const [name, measure] of Object.entries(measures)) {
     const isTally = typeof measure === 'object' && measure !== null && 'select' in measure
@@ -164,10 +167,10 @@ function written(what: string, given: Sql): Sql {
 /** What the numbers of a check mean: counts for a rule, a value for a metric. */
 export function interpret(
   { check, context }: Planned,
-  measured: Measured,
+  measured: MeasuredValues,
   total: number,
-): Counts | number | null {
+): RuleCounts | number | null {
   const { type } = check
   if (isRowRule(type)) return readRows(measured, total, context)
-  return isAggregate(type) ? (measured.value ?? null) : type.read(measured, total, context)
+  return isAggregateMetric(type) ? (measured.value ?? null) : type.readMeasures(measured, total, context)
 }

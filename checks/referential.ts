@@ -84,8 +84,8 @@ export const referential: TableRule<ReferentialConfig> = {
   }),
   column: 'required',
   kinds: ['integer', 'decimal', 'float', 'text', 'boolean', 'date', 'timestamp', 'time', 'binary', 'other'],
-  alone: true,
-  refuses({ parent, parentColumn: name }, child) {
+  userSql: true,
+  validateConfig({ parent, parentColumn: name }, child) {
     const column = parent.columns.find(candidate => candidate.name === name)
     if (!column) return `The column ${name} does not exist in ${tablePath(parent)}.`
     return child ? incomparable(child, column) : null
@@ -99,7 +99,7 @@ export const referential: TableRule<ReferentialConfig> = {
       ...Object.fromEntries(numbers.map(([column]): [string, Measure] => [column, { select, column }])),
     }
   },
-  read: (measured, total) => ({ total, invalid: measured.orphans ?? 0 }),
+  readMeasures: (measured, total) => ({ total, invalid: measured.orphans ?? 0 }),
   samples(context) {
     // Not correlated: the child's column could not be told from a parent's of the same name.
     return {

@@ -1,4 +1,4 @@
-import type { CheckContext, Counts, Measured } from './check.ts'
+import type { CheckContext, RuleCounts, MeasuredValues } from './check.ts'
 import { nonNullCount } from './measures.ts'
 import { sql, type Sql } from '../connectors/sql.ts'
 
@@ -26,7 +26,7 @@ export function rowMeasures(context: RowContext, valid: Sql): Record<string, Sql
  * Rows judged and rows invalid. A row is invalid when its value is present and the condition is false or
  * NULL, or when its value is NULL and NULLs are not skipped. `total` is all rows either way.
  */
-export function readRows(measured: Measured, total: number, context: RowContext): Counts {
+export function readRows(measured: MeasuredValues, total: number, context: RowContext): RuleCounts {
   const judged = skipsNull(context) ? (measured.present ?? 0) : total
   return { total, invalid: judged - (measured.valid ?? 0) }
 }

@@ -3,7 +3,7 @@ import type { ColumnInfo, TableInfo } from '../connectors/catalog.ts'
 import type { Dialect } from '../connectors/dialect.ts'
 import { ConnectorError } from '../connectors/errors.ts'
 import { join, raw, sql, type Sql } from '../connectors/sql.ts'
-import { isRowRule, type Sample, type TableRule } from './check.ts'
+import { isRowRule, type RowSample, type TableRule } from './check.ts'
 import type { Planned } from './plan.ts'
 import { invalidRow } from './row-rules.ts'
 
@@ -19,7 +19,7 @@ const MAX_BYTES = 64 * 1024
 /** The SELECT of a rule's invalid rows and how to read a sample from one of its rows. */
 export interface SampleQuery {
   select: Sql
-  read(row: Row, index: number): Sample
+  read(row: Row, index: number): RowSample
 }
 
 /** How rows are sampled. */
@@ -118,7 +118,7 @@ export async function takeSamples(
   limit: number,
   options: SampleOptions,
   run: (statement: Sql) => ReturnType<Connection['query']>,
-): Promise<Sample[]> {
+): Promise<RowSample[]> {
   const { select, read } = sampleQuery(item, limit, options)
   const numbered = sampleQuery(item, limit, { ...options, isNumbered: true })
   try {
@@ -131,8 +131,8 @@ export async function takeSamples(
   }
 }
 
-function fitting(rows: readonly Row[], read: SampleQuery['read']): Sample[] {
-  const samples: Sample[] = []
+function fitting(rows: readonly Row[], read: SampleQuery['read']): RowSample[] {
+  const samples: RowSample[] = []
   let bytes = 0
   for (const [index, row] of rows.entries()) {
     const sample = read(row, index)

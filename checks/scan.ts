@@ -2,7 +2,7 @@ import type { Connection, Row } from '../connectors/connector.ts'
 import { CHECK_ERROR_KINDS, ConnectorError } from '../connectors/errors.ts'
 import type { TableInfo } from '../connectors/catalog.ts'
 import { sql, type Sql } from '../connectors/sql.ts'
-import type { Check, Outcome } from './check.ts'
+import type { Check, CheckOutcome } from './check.ts'
 import { readOutcome } from './outcomes.ts'
 import { plan, type Engine, type Planned } from './plan.ts'
 import { discreet } from './redact.ts'
@@ -33,7 +33,7 @@ export interface ScanOptions {
 
 export interface Scanned {
   /** One of each check, in the order given. */
-  outcomes: Outcome[]
+  outcomes: CheckOutcome[]
   /** Statements sent to the database. */
   statements: number
   durationMs: number
@@ -64,10 +64,10 @@ export async function scan(
   const session = openSession(connection, engine, options, now)
   const startedAt = now()
   const { planned, refusals } = await plan(engine, table, checks)
-  const outcomes = new Map<string, Outcome>(
+  const outcomes = new Map<string, CheckOutcome>(
     refusals.map(refusal => [refusal.id, { status: 'error', durationMs: 0, ...refusal }]),
   )
-  const measured: Outcome[] = []
+  const measured: CheckOutcome[] = []
   for (const part of partition(planned, engine)) measured.push(...(await measurePart(part, table, session)))
   const byId = new Map(planned.map(item => [item.check.id, item]))
   for (const outcome of measured) {
@@ -150,7 +150,7 @@ function outOfTime(engine: Engine, timeoutMs: number): ConnectorError {
 }
 
 /** Measures one part, and when it fails finds the checks to blame. */
-async function measurePart(part: Part, table: TableInfo, session: Session): Promise<Outcome[]> {
+async function measurePart(part: Part, table: TableInfo, session: Session): Promise<CheckOutcome[]> {
   const startedAt = session.now()
   const refused = session.isAsked ? undefined : await askAlone(part, table, session)
   if (refused) return [refused]
@@ -162,9 +162,9 @@ async function measurePart(part: Part, table: TableInfo, session: Session): Prom
 }
 
 /** Asks what the engine has against a check that stays alone; without anything, undefined. */
-async function askAlone(part: Part, table: TableInfo, session: Session): Promise<Outcome | undefined> {
+async function askAlone(part: Part, table: TableInfo, session: Session): Promise<CheckOutcome | undefined> {
   const [only] = part.checks
-  if (!only?.check.type.alone) return undefined
+  if (!only?.check.type.userSql) return undefined
   const startedAt = session.now()
   const took = () => Math.round(session.now() - startedAt)
   try {
@@ -181,7 +181,11 @@ async function askAlone(part: Part, table: TableInfo, session: Session): Promise
 }
 
 /** Runs the SELECT of a part: its outcomes, or the error that one of its checks may be to blame for. */
-async function tryPart(part: Part, table: TableInfo, session: Session): Promise<Outcome[] | ConnectorError> {
+async function tryPart(
+  part: Part,
+  table: TableInfo,
+  session: Session,
+): Promise<CheckOutcome[] | ConnectorError> {
   const startedAt = session.now()
   const statement = statementOf(part, table, session.engine)
   try {
@@ -226,7 +230,7 @@ async function blamesAll(
     if (blameable(thrown).kind === 'other')
       throw discreet(
         error,
-        part.checks.some(({ check }) => check.type.alone === true),
+        part.checks.some(({ check }) => check.type.userSql === true),
       )
     return true
   }
@@ -243,12 +247,12 @@ async function isolate(
   table: TableInfo,
   session: Session,
   durationMs: number,
-): Promise<Outcome[]> {
+): Promise<CheckOutcome[]> {
   if (checks.length === 1 || error.kind === 'timeout') return checks.map(failed(error, durationMs))
   const middle = Math.ceil(checks.length / 2)
   const first: Part = { checks: checks.slice(0, middle), groupBy }
   const second: Part = { checks: checks.slice(middle), groupBy }
-  const dig = (part: Part, result: Outcome[] | ConnectorError) =>
+  const dig = (part: Part, result: CheckOutcome[] | ConnectorError) =>
     Array.isArray(result) ? result : isolate(part, result, table, session, durationMs)
   const firstResult = await tryPart(first, table, session)
   const outcomes = await dig(first, firstResult)
@@ -258,30 +262,30 @@ async function isolate(
 }
 
 function failed(error: ConnectorError, durationMs: number) {
-  return ({ check }: Planned): Outcome => {
-    const { kind, message } = discreet(error, check.type.alone === true)
+  return ({ check }: Planned): CheckOutcome => {
+    const { kind, message } = discreet(error, check.type.userSql === true)
     return { id: check.id, status: 'error', kind, message, durationMs }
   }
 }
 
 /** Adds what the type of a check warns of. */
-function warned(outcome: Outcome, { check, context }: Planned): Outcome {
-  const warnings = check.type.warns?.(check.config, context.info) ?? []
+function warned(outcome: CheckOutcome, { check, context }: Planned): CheckOutcome {
+  const warnings = check.type.configWarnings?.(check.config, context.info) ?? []
   return warnings.length > 0 ? { ...outcome, warnings } : outcome
 }
 
 /** Adds samples to a rule that found invalid rows. Without them its counts stand: a sample is evidence only. */
 async function withSamples(
-  outcome: Outcome,
+  outcome: CheckOutcome,
   item: Planned,
   session: Session,
   { sampleLimit = 0, masked = new Set(), hidesSelects = masked.size > 0 }: ScanOptions,
-): Promise<Outcome> {
+): Promise<CheckOutcome> {
   const limit = typeof sampleLimit === 'number' ? sampleLimit : (sampleLimit[outcome.id] ?? 0)
   if (outcome.status !== 'counted' || outcome.invalid <= 0 || limit <= 0) return outcome
   const startedAt = session.now()
   try {
-    const hidden = new Set([...masked, ...(item.check.masked ?? [])])
+    const hidden = new Set([...masked, ...(item.check.maskedColumns ?? [])])
     const samples = await takeSamples(item, limit, { masked: hidden, hidesSelects }, session.run)
     return { ...outcome, samples, durationMs: outcome.durationMs + Math.round(session.now() - startedAt) }
   } catch (thrown) {

@@ -74,12 +74,12 @@ export function partition(planned: readonly Planned[], { dialect }: Pick<Engine,
     const groupBy = item.check.groupBy ?? []
     const isRanked = groupBy.length > 0 && Object.values(item.measures).some(isRank)
     const shared = `${isRanked ? 'ranks ' : ''}${JSON.stringify(groupBy)}`
-    const key = item.check.type.alone ? `alone ${item.check.id}` : shared
+    const key = item.check.type.userSql ? `alone ${item.check.id}` : shared
     const part = groups.get(key) ?? { checks: [], groupBy }
     part.checks.push(item)
     groups.set(key, part)
   }
-  const isAlone = (part: Part) => (part.checks.some(({ check }) => check.type.alone) ? 1 : 0)
+  const isAlone = (part: Part) => (part.checks.some(({ check }) => check.type.userSql) ? 1 : 0)
   const parts = [...groups.values()].toSorted((a, b) => isAlone(a) - isAlone(b))
   return parts.flatMap(part => cut(part, dialect))
 }

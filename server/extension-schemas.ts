@@ -97,13 +97,13 @@ export const checkShape = Joi.object({
   config: Joi.object().schema('object').required(),
   kinds: Joi.array().items(Joi.valid(...Object.keys(KINDS))),
   needs: Joi.array().items(capability),
-  asks: Joi.function(),
-  warns: Joi.function(),
+  engineValidations: Joi.function(),
+  configWarnings: Joi.function(),
   ignoresNullPolicy: Joi.valid(true),
-  showsValue: Joi.valid('always', 'alone'),
-  grows: Joi.object().pattern(
+  revealsValue: Joi.valid('always', 'grouped'),
+  rollup: Joi.object().pattern(
     Joi.string(),
-    Joi.valid('count', 'sum', 'least', 'greatest', 'mean', 'distinct', 'repeated'),
+    Joi.valid('count', 'sum', 'min', 'max', 'mean', 'distinct', 'repeated'),
   ),
   valid: Joi.function()
     .when('family', { is: 'metric', then: Joi.forbidden() })
@@ -113,7 +113,7 @@ export const checkShape = Joi.object({
     .messages({ 'any.unknown': '{{#label}} is for metrics: a rule has valid' }),
   percentileOf: Joi.function().when('measure', { not: Joi.exist(), then: Joi.forbidden() }),
   measures: Joi.function(),
-  read: Joi.function().when('measures', { is: Joi.exist(), then: Joi.required() }),
+  readMeasures: Joi.function().when('measures', { is: Joi.exist(), then: Joi.required() }),
   samples: Joi.function().when('measures', {
     is: Joi.exist(),
     then: Joi.when('family', { is: 'rule', then: Joi.required() }),
@@ -123,7 +123,7 @@ export const checkShape = Joi.object({
   .required()
   .messages({
     'object.missing':
-      '{{#label}} says what to measure: by valid (a rule), measure (a metric), or measures and read',
+      '{{#label}} says what to measure: by valid (a rule), measure (a metric), or measures and readMeasures',
     'object.xor': '{{#label}} has one of valid, measure and measures',
   })
   .label('a check type')

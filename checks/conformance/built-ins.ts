@@ -1,21 +1,21 @@
 import type { CheckType } from '../check.ts'
 import { metrics } from '../metrics/index.ts'
 import { rules } from '../rules/index.ts'
-import { lacking as lackingColumn, type CheckCase } from './case.ts'
+import { whyUnsupported as lackingColumn, type CheckCase } from './case.ts'
 import { edgeCases } from './built-in-cases.ts'
 import { assertShape, runCase } from './run-case.ts'
-import type { Stand } from './test-database.ts'
+import type { TestDatabase } from './test-database.ts'
 
 /** The part of a test that `testBuiltIns` uses; tap's and node:test's fit. */
-export interface SuiteTest {
+export interface BuiltInTest {
   test(name: string, options: { skip?: string }, run: () => Promise<void>): unknown
 }
 
 /** What `testBuiltIns` takes. */
-export interface BuiltInOptions {
-  on: Stand
+export interface BuiltInTestOptions {
+  database: TestDatabase
   /** Further cases, by the check's name: what only this engine's columns can hold. */
-  more?: Readonly<Record<string, readonly CheckCase[]>>
+  extraCases?: Readonly<Record<string, readonly CheckCase[]>>
   /** What is left out, each with the reason: `'REGEX'`, or one case of it as `'REGEX: case matters'`. */
   skip?: Readonly<Record<string, string>>
 }
@@ -33,8 +33,8 @@ const BUILT_INS: readonly CheckType[] = [...rules, ...metrics]
  * @throws Error for a check or case that does not exist, and for a skip without a reason
  */
 export async function testBuiltIns(
-  t: SuiteTest,
-  { on, more = {}, skip = {} }: BuiltInOptions,
+  t: BuiltInTest,
+  { database: on, extraCases: more = {}, skip = {} }: BuiltInTestOptions,
 ): Promise<SkippedCases> {
   const all = BUILT_INS.map(check => ({
     check,
@@ -52,13 +52,13 @@ export async function testBuiltIns(
     await t.test(name, reason === undefined ? {} : { skip: reason }, hold)
   }
   for (const { check, cases } of all) {
-    const left = skip[check.name] ?? lacking(check, on)
+    const left = skip[check.name] ?? whySkipped(check, on)
     await run(check.name, left, async () => assertShape(check))
     if (left !== undefined) continue
     for (const item of cases) {
       const name = nameOf(check, item)
       const reason = skip[name] ?? lackingColumn(item, on) ?? undefined
-      const untold = reason === undefined ? untoldTrait(item, on) : undefined
+      const untold = reason === undefined ? whyTraitUnknown(item, on) : undefined
       if (untold === undefined) await run(name, reason, () => runCase(check, item, on))
       else await t.test(name, { skip: untold }, async () => {})
     }
@@ -69,12 +69,12 @@ export async function testBuiltIns(
 const nameOf = (check: CheckType, item: CheckCase) => `${check.name}: ${item.name}`
 
 /** The capability that a check needs and the engine does not claim, as a reason. */
-function lacking(check: CheckType, { engine }: Stand): string | undefined {
+function whySkipped(check: CheckType, { engine }: TestDatabase): string | undefined {
   const missing = check.needs?.filter(capability => !engine.capabilities[capability]) ?? []
   return missing.length > 0 ? `${engine.name} claims no ${missing.join(' and no ')}` : undefined
 }
 
-function untoldTrait({ trait, type }: CheckCase, { traits = {} }: Stand): string | undefined {
+function whyTraitUnknown({ trait, type }: CheckCase, { traits = {} }: TestDatabase): string | undefined {
   if (trait === undefined || type !== undefined || traits[trait] !== undefined) return undefined
   return `the stand tells no column of the trait ${trait}`
 }

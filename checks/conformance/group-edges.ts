@@ -5,7 +5,7 @@ import type { EdgeCell } from './edges.ts'
 const grouped = {
   kind: 'integer',
   values: [1, 3, null, 5, 5, 10],
-  further: [
+  extraColumns: [
     { name: 'label', kind: 'text', values: ['a', 'a', 'a', '', '', null] },
     { name: 'flag', kind: 'boolean', values: [true, false, true, true, null, false] },
     {
@@ -50,7 +50,7 @@ const tooMany: EdgeCell[number] = {
   name: 'by more than 1,000 groups',
   kind: 'integer',
   values: THOUSAND_AND_ONE,
-  further: [{ name: 'part', kind: 'integer', values: THOUSAND_AND_ONE }],
+  extraColumns: [{ name: 'part', kind: 'integer', values: THOUSAND_AND_ONE }],
   groupBy: ['part'],
   expect: { error: /more than 1,000 groups/ },
 }

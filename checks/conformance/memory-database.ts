@@ -4,7 +4,7 @@ import type { ColumnKind } from '../../connectors/catalog.ts'
 import { defineDialect } from '../../connectors/dialect.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { sql } from '../../connectors/sql.ts'
-import { describeTable, type Stand, type StandTable } from './test-database.ts'
+import { describeTable, type TestDatabase, type TestTable } from './test-database.ts'
 import type { Engine } from '../plan.ts'
 
 const TYPES: Partial<Record<ColumnKind, string>> = {
@@ -33,13 +33,13 @@ const engine: Engine = {
 }
 
 /** A SQLite in memory: enough for the SQL of most check types, there wherever Node is. No date parsing. */
-export function memoryStand(): Stand {
+export function openMemoryDatabase(): TestDatabase {
   const database = new DatabaseSync(':memory:')
   database.function('matches', (pattern, value) =>
     value === null ? null : Number(new RegExp(String(pattern)).test(String(value))),
   )
   let made = 0
-  const connection: StandTable['connection'] = {
+  const connection: TestTable['connection'] = {
     query(statement) {
       try {
         const { text, values } = dialect.render(statement)
@@ -58,16 +58,16 @@ export function memoryStand(): Stand {
   return {
     engine,
     traits: {
-      NaN: { lacks: 'SQLite keeps NaN as NULL' },
+      NaN: { unsupported: 'SQLite keeps NaN as NULL' },
       infinity: true,
       exact: true,
       zoned: true,
       microseconds: true,
-      padded: { lacks: 'SQLite pads no text' },
+      padded: { unsupported: 'SQLite pads no text' },
       'case-insensitive': 'text collate nocase',
     },
-    natures: ['decimals are doubles', 'moments are texts'],
-    make(columns, rows) {
+    deviations: ['decimals are doubles', 'moments are texts'],
+    createTable(columns, rows) {
       const name = `t${(made += 1)}`
       const declared = columns.map(
         column => `${dialect.quote(column.name).strings[0]} ${column.type ?? TYPES[column.kind] ?? 'text'}`,

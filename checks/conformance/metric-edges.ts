@@ -43,21 +43,21 @@ export const metricEdges: EdgeMatrix = {
       metric(columns.huge, 2),
       {
         ...metric(columns.exact, 2, { name: 'digits beyond a double' }),
-        byNature: { 'decimals are doubles': { value: 1 } },
+        expectIf: { 'decimals are doubles': { value: 1 } },
       },
     ],
     'text numbers': [metric(columns.numerals, 3)],
     'dates with zones': [
       {
         ...metric(columns.zoned, 2, { name: 'one moment in two zones' }),
-        byNature: { 'moments are texts': { value: 3 } },
+        expectIf: { 'moments are texts': { value: 3 } },
       },
     ],
     'padded CHAR': [
       metric(columns.padded, 2),
       {
         ...metric(columns.blanks, 3, { name: 'trailing blanks' }),
-        byNature: { 'texts are padded': { value: 2 } },
+        expectIf: { 'texts are padded': { value: 2 } },
       },
     ],
     collations: [metric(columns.folded, 2)],
@@ -78,21 +78,21 @@ export const metricEdges: EdgeMatrix = {
       metric(columns.huge, 0),
       {
         ...metric(columns.exact, 0, { name: 'digits beyond a double' }),
-        byNature: { 'decimals are doubles': { value: 1 } },
+        expectIf: { 'decimals are doubles': { value: 1 } },
       },
     ],
     'text numbers': [metric(columns.numerals, 0)],
     'dates with zones': [
       {
         ...metric(columns.zoned, 1, { name: 'one moment in two zones' }),
-        byNature: { 'moments are texts': { value: 0 } },
+        expectIf: { 'moments are texts': { value: 0 } },
       },
     ],
     'padded CHAR': [
       metric(columns.padded, 1),
       {
         ...metric(columns.blanks, 0, { name: 'trailing blanks' }),
-        byNature: { 'texts are padded': { value: 1 } },
+        expectIf: { 'texts are padded': { value: 1 } },
       },
     ],
     collations: [metric(columns.folded, 1)],
@@ -108,7 +108,7 @@ export const metricEdges: EdgeMatrix = {
     'NaN and infinity': [
       {
         ...metric(columns.nans, 1, { name: 'NaN is above all numbers' }),
-        byNature: { 'NaN is the least': { error: /NaN, which is not a finite/ } },
+        expectIf: { 'NaN is the least': { error: /NaN, which is not a finite/ } },
       },
       failing(columns.infinities, /-Infinity, which is not a finite/, {
         name: 'minus infinity is no number',
@@ -157,14 +157,14 @@ export const metricEdges: EdgeMatrix = {
       failing(columns.nans, NOT_FINITE, { name: 'NaN is no number', ...MEDIAN }),
       {
         ...metric(columns.infinities, 1, { name: 'a number between infinities', ...MEDIAN }),
-        byNature: { 'percentiles are finite': { error: /infinit|\bInf\b/i } },
+        expectIf: { 'percentiles are finite': { error: /infinit|\bInf\b/i } },
       },
       {
         ...failing(columns.infinities, NOT_FINITE, {
           name: 'infinity is no number',
           config: { percentile_value: 100 },
         }),
-        byNature: { 'percentiles are finite': { error: /infinit|\bInf\b/i } },
+        expectIf: { 'percentiles are finite': { error: /infinit|\bInf\b/i } },
       },
     ],
     'huge decimals': [metric(columns.huge, (HUGE_VALUE + 1) / 2, MEDIAN)],

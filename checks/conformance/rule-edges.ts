@@ -39,21 +39,21 @@ export const ruleEdges: EdgeMatrix = {
       rule(columns.huge, 1),
       {
         ...rule(columns.exact, 1, { name: 'digits beyond a double' }),
-        byNature: { 'decimals are doubles': { invalid: 3 } },
+        expectIf: { 'decimals are doubles': { invalid: 3 } },
       },
     ],
     'text numbers': [rule(columns.numerals, 1)],
     'dates with zones': [
       {
         ...rule(columns.zoned, 2, { name: 'one moment in two zones' }),
-        byNature: { 'moments are texts': { invalid: 0 } },
+        expectIf: { 'moments are texts': { invalid: 0 } },
       },
     ],
     'padded CHAR': [
       rule(columns.padded, 2),
       {
         ...rule(columns.blanks, 0, { name: 'trailing blanks' }),
-        byNature: { 'texts are padded': { invalid: 2 } },
+        expectIf: { 'texts are padded': { invalid: 2 } },
       },
     ],
     collations: [rule(columns.folded, 2)],
@@ -76,7 +76,7 @@ export const ruleEdges: EdgeMatrix = {
           config: { pattern: '^1234567[.]10{18}1$' },
           ...exactly,
         }),
-        byNature: { 'decimals are doubles': { invalid: 2 } },
+        expectIf: { 'decimals are doubles': { invalid: 2 } },
       },
     ],
     'text numbers': [rule(columns.numerals, 3, { config: { pattern: '^1$' } })],
@@ -90,7 +90,7 @@ export const ruleEdges: EdgeMatrix = {
           name: 'case matters, or as the collation has it',
           config: { pattern: 'a' },
         }),
-        byNature: { 'patterns follow collations': { invalid: 1 } },
+        expectIf: { 'patterns follow collations': { invalid: 1 } },
       },
     ],
     'empty text and NULL': [rule(columns.texts, 1, { config: { pattern: '^$' }, ...exactly })],
@@ -122,7 +122,7 @@ export const ruleEdges: EdgeMatrix = {
           config: { max: '1234567.1' },
           ...exactly,
         }),
-        byNature: { 'decimals are doubles': { invalid: 0 } },
+        expectIf: { 'decimals are doubles': { invalid: 0 } },
       },
       {
         ...rule(columns.exact, 1, {
@@ -130,17 +130,17 @@ export const ruleEdges: EdgeMatrix = {
           config: { min: '1234567.10000000000000000001' },
           ...exactly,
         }),
-        byNature: { 'decimals are doubles': { invalid: 0 } },
+        expectIf: { 'decimals are doubles': { invalid: 0 } },
       },
     ],
     'dates with zones': [
       {
         ...rule(columns.zoned, 1, { name: 'moments with a zone', config: { min: '2024-01-01' } }),
-        byNature: { 'moments are texts': { invalid: 0 } },
+        expectIf: { 'moments are texts': { invalid: 0 } },
       },
       {
         ...rule(columns.zoned, 2, { name: 'a last day is one of UTC', config: { max: '2023-12-31' } }),
-        byNature: { 'moments are texts': { invalid: 3 } },
+        expectIf: { 'moments are texts': { invalid: 3 } },
       },
     ],
   },
@@ -168,7 +168,7 @@ export const ruleEdges: EdgeMatrix = {
           config: { allowed_values: ['1234567.1'] },
           ...exactly,
         }),
-        byNature: { 'decimals are doubles': { invalid: 0 } },
+        expectIf: { 'decimals are doubles': { invalid: 0 } },
       },
     ],
     'text numbers': [rule(columns.numerals, 3, { config: { allowed_values: [1] } })],
@@ -182,7 +182,7 @@ export const ruleEdges: EdgeMatrix = {
       rule(columns.padded, 1, { config: { allowed_values: ['a'] } }),
       {
         ...rule(columns.blanks, 2, { name: 'trailing blanks', config: { allowed_values: ['a'] } }),
-        byNature: { 'texts are padded': { invalid: 1 } },
+        expectIf: { 'texts are padded': { invalid: 1 } },
       },
     ],
     collations: [rule(columns.folded, 1, { config: { allowed_values: ['a'] } })],
@@ -222,7 +222,7 @@ export const ruleEdges: EdgeMatrix = {
     'dates with zones': [
       {
         ...rule(columns.zoned, 1, { config: holds(">= '2024-01-01'") }),
-        byNature: { 'moments are texts': { invalid: 0 } },
+        expectIf: { 'moments are texts': { invalid: 0 } },
       },
     ],
     'padded CHAR': [rule(columns.padded, 1, { config: holds("= 'a'") })],

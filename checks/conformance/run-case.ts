@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import Joi from 'joi'
-import type { Check, CheckType, GroupValue, Outcome } from '../check.ts'
+import type { Check, CheckType, GroupValue, CheckOutcome } from '../check.ts'
 import { DECIMAL } from '../measures.ts'
 import { rowCountMetric } from '../metrics/row-count.ts'
 import { explain, scan, type Scanned } from '../scan.ts'
 import {
-  columnOf,
-  configOf,
-  expectedOf,
-  tableOf,
+  caseColumn,
+  caseConfig,
+  expectedOutcome,
+  createCaseTable,
   type CheckCase,
-  type Expected,
-  type FurtherColumn,
+  type ExpectedOutcome,
+  type ExtraColumn,
 } from './case.ts'
-import type { Stand } from './test-database.ts'
+import type { TestDatabase } from './test-database.ts'
 
 /** Holds a check type's own fields to what `CheckType` promises. */
 export function assertShape(type: CheckType): void {
@@ -23,7 +23,7 @@ export function assertShape(type: CheckType): void {
   assert.ok(['required', 'optional', 'ignored'].includes(type.column), 'column says whether there is one')
   const doors = ['valid', 'measure', 'measures'].filter(door => door in type)
   assert.equal(doors.length, 1, 'it has one of valid, measure and measures')
-  if (doors[0] === 'measures') assert.ok('read' in type, 'measures need read')
+  if (doors[0] === 'measures') assert.ok('readMeasures' in type, 'measures need readMeasures')
   if (doors[0] === 'measures' && type.family === 'rule')
     assert.ok('samples' in type, 'a table rule has samples')
 }
@@ -31,17 +31,17 @@ export function assertShape(type: CheckType): void {
 const timeoutMs = 30_000
 
 /** Runs a case; rejects with what is wrong. */
-export async function runCase(type: CheckType, item: CheckCase, on: Stand): Promise<void> {
-  const expect = expectedOf(item, on)
-  const column = columnOf(item, on)
-  const { table, connection } = await tableOf(item, on)
-  const validated = type.config.validate(configOf(item, on))
+export async function runCase(type: CheckType, item: CheckCase, on: TestDatabase): Promise<void> {
+  const expect = expectedOutcome(item, on)
+  const column = caseColumn(item, on)
+  const { table, connection } = await createCaseTable(item, on)
+  const validated = type.config.validate(caseConfig(item, on))
   const config = (validated.value ?? {}) as Record<string, unknown>
   const info = table.columns.find(({ name }) => name === column.name)
   assert.ok(info, `introspect tells the column ${column.name}`)
   const refusal =
     validated.error?.message ??
-    (await type.refuses?.(config, info, { dialect: on.engine.dialect, table })) ??
+    (await type.validateConfig?.(config, info, { dialect: on.engine.dialect, table })) ??
     null
   if ('refused' in expect) {
     assert.match(refusal ?? 'accepted', expect.refused)
@@ -66,16 +66,16 @@ export async function runCase(type: CheckType, item: CheckCase, on: Stand): Prom
   assertShared(outcome, await scan(connection, on.engine, table, together, { timeoutMs }))
 
   if ('error' in expect || item.values.length === 0 || isKnownEmpty(type, item, on)) return
-  const empty = await tableOf(item, on, 'none')
+  const empty = await createCaseTable(item, on, 'none')
   assertEmpty(await scan(empty.connection, on.engine, empty.table, [check('empty')], { timeoutMs }))
 }
 
 const count: Check = { id: 'rows', type: rowCountMetric, config: {} }
 
 function assertExpected(
-  outcome: Outcome,
-  expect: Expected,
-  { values, groupBy = [], further = [] }: CheckCase,
+  outcome: CheckOutcome,
+  expect: ExpectedOutcome,
+  { values, groupBy = [], extraColumns: further = [] }: CheckCase,
 ): void {
   if ('error' in expect) {
     assert.equal(outcome.status, 'error')
@@ -112,7 +112,7 @@ function assertExpected(
 }
 
 /** A day is told as a text or as its first moment, a truth value as 0 or 1 where the engine has no others. */
-function asTold(value: unknown, column: FurtherColumn | undefined): unknown {
+function asTold(value: unknown, column: ExtraColumn | undefined): unknown {
   if (column?.kind === 'boolean' && (value === 0 || value === 1)) return value === 1
   return value instanceof Date ? value.toISOString().replace('T00:00:00.000Z', '') : value
 }
@@ -136,7 +136,7 @@ async function assertBound(
   config: Record<string, unknown>,
   write: () => Promise<{ text: string }[]>,
 ): Promise<void> {
-  if (type.alone) return
+  if (type.userSql) return
   const texts = Object.values(config)
     .flat()
     .filter(value => typeof value === 'string' && value.length > 2 && !DECIMAL.test(value))
@@ -145,7 +145,7 @@ async function assertBound(
   }
 }
 
-function assertShared(outcome: Outcome, { outcomes: [first, rows, second] }: Scanned): void {
+function assertShared(outcome: CheckOutcome, { outcomes: [first, rows, second] }: Scanned): void {
   assert.ok(first && rows && second)
   assert.deepEqual(numbersOf(first), numbersOf(outcome), 'shared, the numbers stay')
   assert.deepEqual(numbersOf(second), numbersOf(outcome), 'and asked twice')
@@ -153,20 +153,20 @@ function assertShared(outcome: Outcome, { outcomes: [first, rows, second] }: Sca
 }
 
 /** What an outcome says of the table, without the check's id, the time it took, samples and the order of groups. */
-function numbersOf(outcome: Outcome): Record<string, unknown> {
+function numbersOf(outcome: CheckOutcome): Record<string, unknown> {
   const groups = 'groups' in outcome ? { groups: inOrder<GroupValue>(outcome.groups) } : {}
   return { ...outcome, ...groups, samples: undefined, id: undefined, durationMs: undefined }
 }
 
 /** What was asked of tables without rows, by stand and check type: the same SQL need not be held again. */
-const asked = new WeakMap<Stand, WeakMap<CheckType, Set<string>>>()
+const asked = new WeakMap<TestDatabase, WeakMap<CheckType, Set<string>>>()
 
-function isKnownEmpty(type: CheckType, item: CheckCase, on: Stand): boolean {
+function isKnownEmpty(type: CheckType, item: CheckCase, on: TestDatabase): boolean {
   const types = asked.get(on) ?? new WeakMap<CheckType, Set<string>>()
   asked.set(on, types)
   const known = types.get(type) ?? new Set<string>()
   types.set(type, known)
-  const key = JSON.stringify([configOf(item, on), item.nullIsValid, item.groupBy, columnOf(item, on)])
+  const key = JSON.stringify([caseConfig(item, on), item.nullIsValid, item.groupBy, caseColumn(item, on)])
   const isKnown = known.has(key)
   known.add(key)
   return isKnown

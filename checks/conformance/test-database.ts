@@ -7,7 +7,7 @@ import type { Engine } from '../plan.ts'
  * digits before the point and 20 after it; a `zoned` timestamp, which is a moment whatever zone it was written in;
  * a timestamp with `microseconds`; a `padded` text of 12 characters, CHAR(12); a `case-insensitive` text.
  */
-export const TRAITS = [
+export const COLUMN_TRAITS = [
   'NaN',
   'infinity',
   'exact',
@@ -16,11 +16,11 @@ export const TRAITS = [
   'padded',
   'case-insensitive',
 ] as const
-export type Trait = (typeof TRAITS)[number]
+export type ColumnTrait = (typeof COLUMN_TRAITS)[number]
 
 /** The column type that has a trait, true when the usual type of its kind has it, or why no column has it. */
-export type TraitColumn = string | true | { lacks: string }
-export type Traits = Readonly<Partial<Record<Trait, TraitColumn>>>
+export type TraitSupport = string | true | { unsupported: string }
+export type ColumnTraits = Readonly<Partial<Record<ColumnTrait, TraitSupport>>>
 
 /**
  * In what an engine's numbers differ from all others by its nature: decimals are kept as doubles; the text of a
@@ -28,7 +28,7 @@ export type Traits = Readonly<Partial<Record<Trait, TraitColumn>>>
  * is an infinity; the least of numbers and NaN is NaN; a regular expression ignores case on a
  * column whose collation does.
  */
-export type Nature =
+export type Deviation =
   | 'decimals are doubles'
   | 'moments are texts'
   | 'texts are padded'
@@ -37,7 +37,7 @@ export type Nature =
   | 'patterns follow collations'
 
 /** A column of a table that a stand makes. */
-export interface StandColumn {
+export interface TestColumn {
   name: string
   kind: ColumnKind
   /** The column's type in the engine's words; the stand's usual one for the kind unless told. */
@@ -45,34 +45,34 @@ export interface StandColumn {
 }
 
 /** A table with rows, and a session that can read it. */
-export interface StandTable {
+export interface TestTable {
   table: TableInfo
   connection: Pick<Connection, 'query'>
 }
 
 /** Where checks are measured: an engine, and a way to make tables in it. */
-export interface Stand {
+export interface TestDatabase {
   engine: Engine
   /** The name of the column under test; `a "value"`, which needs quoting, unless the engine takes no such name. */
   columnName?: string
   /** Which column types have a trait. Cases of a trait that is not told are skipped. */
-  traits?: Traits
+  traits?: ColumnTraits
   /** By what nature its numbers differ; by none unless told. */
-  natures?: readonly Nature[]
+  deviations?: readonly Deviation[]
   /** How the engine keeps a name that is written without quotes; as it is unless told. */
-  fold?(name: string): string
+  foldName?(name: string): string
   /** Why a table with such a column cannot be made, or null when it can. */
-  lacks?(column: StandColumn): string | null
+  whyUnsupported?(column: TestColumn): string | null
   /** Makes a table with these rows and a primary key `id` that counts them from 1. */
-  make(columns: readonly StandColumn[], rows: readonly (readonly unknown[])[]): Promise<StandTable>
+  createTable(columns: readonly TestColumn[], rows: readonly (readonly unknown[])[]): Promise<TestTable>
 }
 
 /** The catalog entry of a table that a stand made: its `id`, then the columns. */
 export function describeTable(
   ref: { catalog: string; schema: string; name: string },
-  columns: readonly StandColumn[],
+  columns: readonly TestColumn[],
 ): TableInfo {
-  const all: readonly StandColumn[] = [{ name: 'id', kind: 'integer' }, ...columns]
+  const all: readonly TestColumn[] = [{ name: 'id', kind: 'integer' }, ...columns]
   return {
     ...ref,
     kind: 'table',

@@ -1,5 +1,5 @@
 import { numberLiteral, nonNullCount, rowCount } from '../measures.ts'
-import type { Growth } from '../check.ts'
+import type { Rollup } from '../check.ts'
 import type { Planned } from '../plan.ts'
 import { isNumeric } from '../column-values.ts'
 import { join, raw, Sql, sql } from '../../connectors/sql.ts'
@@ -14,7 +14,7 @@ export interface Periods {
 /** A measure of a check, and how it grows. */
 export interface Grown {
   name: string
-  growth: Growth
+  growth: Rollup
   /** The select that it is an output of, by its number. */
   leg: number
   /** Its output column there. */
@@ -47,7 +47,7 @@ export const BEFORE = -1
  */
 export function historySelect(
   planned: Planned,
-  growths: Readonly<Record<string, Growth>>,
+  growths: Readonly<Record<string, Rollup>>,
   time: Sql,
   periods: Periods,
 ): HistorySelect {

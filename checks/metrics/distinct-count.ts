@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import type { DerivedMetric } from '../check.ts'
-import { occurrences } from '../measures.ts'
+import { occurrenceMeasures } from '../measures.ts'
 
 /** distinct_count: distinct values that are not NULL, by the column's own collation; 0 of no rows. */
 export const distinctCountMetric: DerivedMetric = {
@@ -10,7 +10,7 @@ export const distinctCountMetric: DerivedMetric = {
   config: Joi.object({}),
   column: 'required',
   kinds: ['integer', 'decimal', 'float', 'text', 'boolean', 'date', 'timestamp', 'time', 'binary', 'other'],
-  grows: { distinct: 'distinct' },
-  measures: context => ({ distinct: occurrences(context).distinct }),
-  read: ({ distinct }) => distinct ?? 0,
+  rollup: { distinct: 'distinct' },
+  measures: context => ({ distinct: occurrenceMeasures(context).distinct }),
+  readMeasures: ({ distinct }) => distinct ?? 0,
 }

@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import type { DerivedMetric } from '../check.ts'
-import { nonNullCount, occurrences } from '../measures.ts'
+import { nonNullCount, occurrenceMeasures } from '../measures.ts'
 
 /**
  * duplicate_count: rows that are not NULL minus distinct values that are not NULL, which is the surplus: of
@@ -13,10 +13,10 @@ export const duplicateCount: DerivedMetric = {
   config: Joi.object({}),
   column: 'required',
   kinds: ['integer', 'decimal', 'float', 'text', 'boolean', 'date', 'timestamp', 'time', 'binary', 'other'],
-  grows: { present: 'count', distinct: 'distinct' },
+  rollup: { present: 'count', distinct: 'distinct' },
   measures: context => ({
     present: nonNullCount(context.column),
-    distinct: occurrences(context).distinct,
+    distinct: occurrenceMeasures(context).distinct,
   }),
-  read: measured => (measured.present ?? 0) - (measured.distinct ?? 0),
+  readMeasures: measured => (measured.present ?? 0) - (measured.distinct ?? 0),
 }

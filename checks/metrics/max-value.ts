@@ -15,7 +15,7 @@ export const maxValue: AggregateMetric = {
   config: Joi.object({}),
   column: 'required',
   kinds: NUMERIC_KINDS,
-  showsValue: 'always',
-  grows: { value: 'greatest' },
+  revealsValue: 'always',
+  rollup: { value: 'max' },
   measure: context => sql`max(${numberOf(context)})`,
 }

@@ -13,7 +13,7 @@ export const mean: AggregateMetric = {
   config: Joi.object({}),
   column: 'required',
   kinds: NUMERIC_KINDS,
-  showsValue: 'alone',
-  grows: { value: 'mean' },
+  revealsValue: 'grouped',
+  rollup: { value: 'mean' },
   measure: ({ column, dialect }) => dialect.mean(column),
 }

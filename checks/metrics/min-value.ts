@@ -15,7 +15,7 @@ export const minValue: AggregateMetric = {
   config: Joi.object({}),
   column: 'required',
   kinds: NUMERIC_KINDS,
-  showsValue: 'always',
-  grows: { value: 'least' },
+  revealsValue: 'always',
+  rollup: { value: 'min' },
   measure: context => sql`min(${numberOf(context)})`,
 }

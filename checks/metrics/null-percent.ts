@@ -9,7 +9,7 @@ export const nullPercent: DerivedMetric = {
   description: 'The percentage of rows whose column is NULL, 0 to 100.',
   config: Joi.object({}),
   column: 'required',
-  grows: { present: 'count' },
+  rollup: { present: 'count' },
   measures: ({ column }) => ({ present: nonNullCount(column) }),
-  read: (measured, total) => (total === 0 ? 0 : (100 * (total - (measured.present ?? 0))) / total),
+  readMeasures: (measured, total) => (total === 0 ? 0 : (100 * (total - (measured.present ?? 0))) / total),
 }

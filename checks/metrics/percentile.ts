@@ -20,7 +20,7 @@ export const percentile: AggregateMetric<{ percentile_value: number }> = {
   config: Joi.object({ percentile_value: Joi.number().min(0).max(100).required() }),
   column: 'required',
   kinds: NUMERIC_KINDS,
-  showsValue: 'always',
+  revealsValue: 'always',
   needs: ['percentile'],
   measure: ({ column, config, dialect, from }) => dialect.percentile(column, fractionOf(config), from),
   percentileOf: ({ column, config }) => ({ value: column, fraction: fractionOf(config) }),

@@ -10,5 +10,5 @@ export const rowCountMetric: AggregateMetric = {
   config: Joi.object({}),
   column: 'ignored',
   measure: () => rowCount,
-  grows: { value: 'count' },
+  rollup: { value: 'count' },
 }

@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import { sql } from '../../connectors/sql.ts'
-import type { CheckContext, Question, TableRule } from '../check.ts'
+import type { CheckContext, EngineValidation, TableRule } from '../check.ts'
 import { rowCount } from '../measures.ts'
 import { invalidRow, readRows, rowMeasures } from '../row-rules.ts'
 import { checkCustomSql, parseCustomSql, type CustomSql } from '../sql/custom-sql.ts'
@@ -22,7 +22,7 @@ function read(context: CheckContext<CustomSqlConfig>): CustomSql {
  * PostgreSQL does not even compute what is constant in an expression. Of a SELECT it may, as it will in every scan. The
  * text may see the names of the question, which are such as no table has: a missing column must not be found in it.
  */
-function resolves(custom: CustomSql, { from, dialect }: CheckContext): Question {
+function resolves(custom: CustomSql, { from, dialect }: CheckContext): EngineValidation {
   const text = written(custom, dialect)
   if (custom.form === 'expression')
     return { select: sql`select 1 as tidemark_probe from ${from} where 1 = 0 and (${text})` }
@@ -47,12 +47,12 @@ export const customSql: TableRule<CustomSqlConfig> = {
   description: 'A boolean SQL expression holds for every row, or a SELECT of invalid rows returns none.',
   config: Joi.object({ sql_expression: Joi.string().min(1).max(10_000).required() }),
   column: 'optional',
-  alone: true,
-  async refuses({ sql_expression }, _column, { dialect, table }) {
+  userSql: true,
+  async validateConfig({ sql_expression }, _column, { dialect, table }) {
     const reading = await checkCustomSql(sql_expression, { dialect, columns: table.columns })
     return 'error' in reading ? reading.error : null
   },
-  asks(context) {
+  engineValidations(context) {
     const custom = read(context)
     return [...asksVolatile(custom, context.dialect, 'sql_expression'), resolves(custom, context)]
   },
@@ -61,7 +61,7 @@ export const customSql: TableRule<CustomSqlConfig> = {
     if (custom.form === 'expression') return rowMeasures(context, written(custom, context.dialect))
     return { returned: sql`(select ${rowCount} from (${rowsOf(custom, context.dialect)}) q)` }
   },
-  read(measured, total, context) {
+  readMeasures(measured, total, context) {
     return 'returned' in measured
       ? { total, invalid: measured.returned ?? 0 }
       : readRows(measured, total, context)

@@ -43,7 +43,7 @@ export const enumeration: RowRule<{ allowed_values: Allowed[] }> = {
   }),
   column: 'required',
   kinds: ['integer', 'decimal', 'float', 'text', 'boolean', 'date', 'timestamp', 'time', 'json', 'other'],
-  refuses({ allowed_values }, column) {
+  validateConfig({ allowed_values }, column) {
     const value = unreadable(allowed_values, column)
     if (value === undefined) return null
     return `allowed_values holds ${JSON.stringify(value)}, which is no ${isNumeric(column) ? 'number' : 'boolean'} for a column of type ${column?.type}.`

@@ -11,8 +11,8 @@ export const notNull: TableRule = {
   config: Joi.object({}),
   column: 'required',
   ignoresNullPolicy: true,
-  grows: { present: 'count' },
+  rollup: { present: 'count' },
   measures: ({ column }) => ({ present: nonNullCount(column) }),
-  read: (measured, total) => ({ total, invalid: total - (measured.present ?? 0) }),
+  readMeasures: (measured, total) => ({ total, invalid: total - (measured.present ?? 0) }),
   samples: ({ column }) => ({ where: sql`${column} is null` }),
 }

@@ -92,7 +92,7 @@ export const range: RowRule<RangeConfig> = {
   }),
   column: 'required',
   kinds: ['integer', 'decimal', 'float', 'date', 'timestamp'],
-  refuses({ min, max }, column) {
+  validateConfig({ min, max }, column) {
     const bounds = [min, max].filter(value => value !== undefined)
     if (isNumeric(column)) {
       return bounds.every(isNumber) ? null : 'A numeric column needs numbers as min and max.'

@@ -18,12 +18,12 @@ export const regex: RowRule<{ pattern: string }> = {
   kinds: ['text', 'integer', 'decimal', 'date', 'other'],
   needs: ['regex'],
   // A text of one letter, so that the engine compiles the pattern and reads no table.
-  asks: ({ config, dialect }) => [
+  engineValidations: ({ config, dialect }) => [
     {
       select: sql`select ${dialect.countIf(dialect.matches(dialect.asText(sql`${'x'}`), config.pattern))} as x`,
     },
   ],
-  warns: (_, column) =>
+  configWarnings: (_, column) =>
     column?.nondeterministicCollation === undefined
       ? []
       : [

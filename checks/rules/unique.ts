@@ -1,7 +1,7 @@
 import Joi from 'joi'
 import { sql } from '../../connectors/sql.ts'
 import type { TableRule } from '../check.ts'
-import { nonNullCount, occurrences } from '../measures.ts'
+import { nonNullCount, occurrenceMeasures } from '../measures.ts'
 
 /**
  * UNIQUE: no value occurs twice. Invalid are all rows whose value occurs more than once, not the surplus:
@@ -16,12 +16,12 @@ export const unique: TableRule = {
   config: Joi.object({}),
   column: 'required',
   kinds: ['integer', 'decimal', 'float', 'text', 'boolean', 'date', 'timestamp', 'time', 'binary', 'other'],
-  grows: { present: 'count', repeated: 'repeated' },
+  rollup: { present: 'count', repeated: 'repeated' },
   measures: context => ({
     present: nonNullCount(context.column),
-    repeated: occurrences(context).repeated,
+    repeated: occurrenceMeasures(context).repeated,
   }),
-  read(measured, total, { nullIsValid }) {
+  readMeasures(measured, total, { nullIsValid }) {
     const nulls = total - (measured.present ?? 0)
     return { total, invalid: (measured.repeated ?? 0) + (nullIsValid ? 0 : nulls) }
   },

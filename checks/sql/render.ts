@@ -1,6 +1,6 @@
 import type { Dialect } from '../../connectors/dialect.ts'
 import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
-import type { Question } from '../check.ts'
+import type { EngineValidation } from '../check.ts'
 import type { CustomSql } from './custom-sql.ts'
 
 /**
@@ -27,12 +27,12 @@ export function rowsOf(custom: CustomSql, dialect: Dialect): Sql {
  * Asks which of the functions it may call are volatile, where the engine can tell.
  * @param field what the user named it
  */
-export function asksVolatile({ calls }: CustomSql, dialect: Dialect, field: string): Question[] {
+export function asksVolatile({ calls }: CustomSql, dialect: Dialect, field: string): EngineValidation[] {
   if (!dialect.volatileFunctions || calls.length === 0) return []
   return [
     {
       select: dialect.volatileFunctions(calls),
-      refuses([found]) {
+      validateRows([found]) {
         if (!found) return null
         const how = found.used ? `, which ${String(found.used)} calls,` : ''
         return `The function ${String(found.name)}${how} is VOLATILE: it may change something or answer differently each time. Have it declared STABLE or IMMUTABLE if it does neither, or leave it out of ${field}.`

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { engineStand, testBuiltIns } from 'tidemark/check/conformance'
+import { createTestDatabase, testBuiltIns } from 'tidemark/check/conformance'
 import type { Connector } from 'tidemark/connector'
 import { testConnector } from 'tidemark/connector/conformance'
 import { sqlite } from '../connector.ts'
@@ -47,24 +47,24 @@ t.test('the built-in rules and metrics count here as they do on every engine', a
   const connection = await sqlite.connect({ path }, options)
   t.teardown(() => connection.close())
   const skipped = await testBuiltIns(t, {
-    on: engineStand({
+    database: createTestDatabase({
       connector: sqlite as Connector,
       connection,
       execute: async text => database.exec(text),
-      ref: name => ({ catalog: 'main', schema: 'main', name }),
-      types: { binary: 'blob' },
-      key: 'integer primary key',
+      tableRef: name => ({ catalog: 'main', schema: 'main', name }),
+      columnTypes: { binary: 'blob' },
+      keyDeclaration: 'integer primary key',
       // What only some engines' columns can hold, and by what nature SQLite's numbers differ.
       traits: {
-        NaN: { lacks: 'SQLite keeps NaN as NULL' },
+        NaN: { unsupported: 'SQLite keeps NaN as NULL' },
         infinity: true,
         exact: true,
         zoned: 'timestamp with time zone',
         microseconds: true,
-        padded: { lacks: 'SQLite pads no text' },
+        padded: { unsupported: 'SQLite pads no text' },
         'case-insensitive': 'text collate nocase',
       },
-      natures: ['decimals are doubles', 'moments are texts', 'percentiles are finite'],
+      deviations: ['decimals are doubles', 'moments are texts', 'percentiles are finite'],
       // A number too large for a double is an infinity.
       literal: value => ({ Infinity: '9e999', '-Infinity': '-9e999' })[String(value)],
     }),

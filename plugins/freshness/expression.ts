@@ -91,8 +91,8 @@ async function whyNot(
   dialect: Dialect,
   expression: CustomSql,
 ): Promise<string | null> {
-  for (const { select, refuses } of asksVolatile(expression, dialect, FIELD)) {
-    const reason = refuses?.(await connection.query(select, { timeoutMs: ASK_MS })) ?? null
+  for (const { select, validateRows } of asksVolatile(expression, dialect, FIELD)) {
+    const reason = validateRows?.(await connection.query(select, { timeoutMs: ASK_MS })) ?? null
     if (reason !== null) return reason
   }
   return null

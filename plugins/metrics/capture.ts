@@ -1,4 +1,4 @@
-import type { GroupValue, Outcome } from '../../checks/check.ts'
+import type { GroupValue, CheckOutcome } from '../../checks/check.ts'
 import { advance, start, verdict } from '../../checks/detector.ts'
 import type { DetectorState, Point, Verdict } from '../../checks/detector.ts'
 import type { Metric } from './models.ts'
@@ -48,13 +48,13 @@ export function startState(metric: Pick<Metric, 'metricType' | 'checkInterval'>)
 }
 
 /** The groups of an outcome; a metric without groups has the one group {}. None of a failed one. */
-export function groupsOf(outcome: Outcome): GroupValue[] {
+export function groupsOf(outcome: CheckOutcome): GroupValue[] {
   if (outcome.status === 'grouped') return outcome.groups
   return outcome.status === 'measured' ? [{ group: {}, value: outcome.value, total: outcome.total }] : []
 }
 
 /** What is stored of a capture that could not run: an error, never a value. */
-export function failedCapture(outcome: Outcome): Judged {
+export function failedCapture(outcome: CheckOutcome): Judged {
   const errorMessage = outcome.status === 'error' ? outcome.message : 'The metric gave no value'
   const captured: Captured = {
     groupValues: {},

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../checks/check.ts'
+import type { CheckOutcome } from '../../checks/check.ts'
 import type { ReferentialCheck, ReferentialResult } from './models.ts'
 
 /** What is judged of a check's outcome; the fields are those of a stored result. */
@@ -55,7 +55,7 @@ export function breaches(check: Given, judged: Omit<Judged, 'status'>): ('orphan
  * Judges a check's outcome: it fails with more orphans, or a greater share of them, than allowed, or with any parent
  * that has too few or too many children. A failed measure is an error, never a pass.
  */
-export function judge(check: Given, outcome: Outcome): Judged {
+export function judge(check: Given, outcome: CheckOutcome): Judged {
   if (outcome.status !== 'counted') {
     return {
       status: 'error',

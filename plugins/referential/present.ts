@@ -1,5 +1,5 @@
 import { formatName } from '../../connectors/catalog.ts'
-import type { Sample } from '../../checks/check.ts'
+import type { RowSample } from '../../checks/check.ts'
 import { limitsOf, type Limits } from './judge.ts'
 import type { NamedCheck, ReferentialCheck, ReferentialResult } from './models.ts'
 
@@ -46,7 +46,7 @@ export function presentCheck(check: NamedCheck): object {
 }
 
 /** A result; its orphans stand only in the reply of the execution that found them. */
-export function presentResult(result: ReferentialResult, sample: readonly Sample[] | null = null): object {
+export function presentResult(result: ReferentialResult, sample: readonly RowSample[] | null = null): object {
   return {
     id: Number(result.id),
     referential_check_id: result.referentialCheckId,

@@ -1,5 +1,5 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
-import type { Outcome } from '../../checks/check.ts'
+import type { CheckOutcome } from '../../checks/check.ts'
 import { access, caller, inCompany } from '../../server/http/access.ts'
 import { auditorOf, fieldsOf } from '../../server/http/audit.ts'
 import type { Transaction } from '../../server/database/database.ts'
@@ -24,7 +24,7 @@ import * as schemas from './schemas.ts'
 type CheckNow = (
   check: ReferentialCheck,
   choice: { sampleLimit: number },
-) => Promise<{ result: ReferentialResult; outcome: Outcome } | undefined>
+) => Promise<{ result: ReferentialResult; outcome: CheckOutcome } | undefined>
 
 /** Orphans that the reply of an execution shows. */
 const SAMPLE_LIMIT = 10

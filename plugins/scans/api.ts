@@ -1,5 +1,5 @@
 import type { ModelClass } from 'objection'
-import type { Check, CheckType, Outcome } from '../../checks/check.ts'
+import type { Check, CheckType, CheckOutcome } from '../../checks/check.ts'
 import type { CompanyRow, Transaction } from '../../server/database/database.ts'
 import type { TableContext } from '../catalog/api.ts'
 
@@ -27,7 +27,7 @@ export interface Unmeasurable {
 /** A row, locked, with what the scan says of it. */
 export interface MeasuredRow<Row extends Scheduled> {
   row: Row
-  outcome: Outcome
+  outcome: CheckOutcome
   /** The due time it was taken for; null of one that was asked for by hand and was not due. */
   slot: Date | null
 }
@@ -103,7 +103,7 @@ export interface CheckTarget {
 export type CheckNow<Row, Result> = (
   row: Row,
   choice?: ScanChoice,
-) => Promise<{ result: Result; outcome: Outcome } | undefined>
+) => Promise<{ result: Result; outcome: CheckOutcome } | undefined>
 
 /** Active checks by how they did last; those that have not run are in none. A warning is no failure. */
 export interface Tally {
@@ -151,7 +151,7 @@ export type Past = { column: string; points: PastPoint[] } | { message: string; 
 /** What a check would have said at a moment. */
 export interface PastPoint {
   at: Date
-  outcome: Outcome
+  outcome: CheckOutcome
 }
 
 /** The past that a new check starts with, and what its maker is told of it. */
@@ -164,7 +164,7 @@ export interface Backfill {
 export interface TriedOut {
   /** What a scan of this check alone sends. */
   statements: { text: string; values: unknown[] }[]
-  outcome: Outcome
+  outcome: CheckOutcome
   at: Date
   /** Null when it was not asked for. */
   past: Past | null

@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import { lacking, type CheckType } from '../../checks/check.ts'
+import { describeMissingCapability, type CheckType } from '../../checks/check.ts'
 import { contextOf } from '../../checks/plan.ts'
 import { ask } from '../../checks/engine-validation.ts'
 import type { ColumnInfo } from '../../connectors/catalog.ts'
@@ -43,7 +43,7 @@ export async function configure(
   const refusal = await refused(type, config, column, { dialect, table })
   const answer = refusal === null ? await askEngine(server, loaded, check) : refusal
   if (typeof answer === 'string') throw invalidField(fieldOf(request, Object.keys(config)[0]), answer)
-  return { ...loaded, check, isAsked: answer === null, warnings: type.warns?.(config, column) ?? [] }
+  return { ...loaded, check, isAsked: answer === null, warnings: type.configWarnings?.(config, column) ?? [] }
 }
 
 /** What the check type itself has against a config. One that throws is to blame, and says what. */
@@ -51,10 +51,10 @@ async function refused(
   type: CheckType,
   config: Record<string, unknown>,
   column: ColumnInfo | undefined,
-  on: Parameters<NonNullable<CheckType['refuses']>>[2],
+  on: Parameters<NonNullable<CheckType['validateConfig']>>[2],
 ): Promise<string | null> {
   try {
-    return (await type.refuses?.(config, column, on)) ?? null
+    return (await type.validateConfig?.(config, column, on)) ?? null
   } catch (error) {
     return `${type.name} failed: ${(error as Error).message}`
   }
@@ -69,7 +69,8 @@ async function askEngine(
   { source, table }: TableContext,
   check: Configured['check'],
 ): Promise<string | null | undefined> {
-  if (!check.type.asks || !source.isActive || source.queryAccessLevel === 'schema_only') return undefined
+  if (!check.type.engineValidations || !source.isActive || source.queryAccessLevel === 'schema_only')
+    return undefined
   const { catalog } = server.plugins
   const connector = catalog.connectorOf(source)
   const context = contextOf(connector, catalog.tableInfo(table), check)
@@ -167,7 +168,7 @@ function assertSuited(
   column: ColumnInfo | undefined,
   { typeField }: CheckRequest,
 ): void {
-  const missing = lacking(type, server.plugins.catalog.connectorOf(source))
+  const missing = describeMissingCapability(type, server.plugins.catalog.connectorOf(source))
   if (missing) throw invalidField(typeField, missing)
   if (column && type.kinds && !type.kinds.includes(column.kind)) {
     throw invalidField(

@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import type { Check, Outcome } from '../../checks/check.ts'
+import type { Check, CheckOutcome } from '../../checks/check.ts'
 import { scan } from '../../checks/scan.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import type { TableContext } from '../catalog/api.ts'
@@ -7,7 +7,7 @@ import type { ScanChoice, Unmeasurable } from './api.ts'
 
 /** What a scan found, before anything is judged. */
 export interface Measurement {
-  outcomes: Outcome[]
+  outcomes: CheckOutcome[]
   /** Statements sent to the source. */
   statements: number
   /** Whether the source was dialled and answered. */
@@ -70,10 +70,14 @@ export async function measure(
 }
 
 /** A number of one row only is that row's value. */
-function withoutLoneValue(outcome: Outcome, checks: readonly Check[], masked: ReadonlySet<string>): Outcome {
+function withoutLoneValue(
+  outcome: CheckOutcome,
+  checks: readonly Check[],
+  masked: ReadonlySet<string>,
+): CheckOutcome {
   if (outcome.status !== 'measured' || outcome.total > 1 || outcome.value === null) return outcome
   const check = checks.find(({ id }) => id === outcome.id)
-  if (check?.column === undefined || !check.type.showsValue || !masked.has(check.column)) return outcome
+  if (check?.column === undefined || !check.type.revealsValue || !masked.has(check.column)) return outcome
   const message = `${check.column} is tagged as personal data, and the ${check.type.name} of one row would show its value`
   return failed('permission', message)(check)
 }
@@ -98,9 +102,9 @@ export function refuseShown(
   }
   if (column === undefined || !masked.has(column)) return null
   const what = `${column} is tagged as personal data, and ${type.name} would show`
-  if (type.showsValue === 'always')
+  if (type.revealsValue === 'always')
     return refusal('column_name', `${what} one of its values: choose a type that counts, or take the tag off`)
-  if (type.showsValue === 'alone' && groupBy.length > 0)
+  if (type.revealsValue === 'grouped' && groupBy.length > 0)
     return refusal('group_by_columns', `${what} its value of every group of one row: leave the groups out`)
   return null
 }
@@ -119,6 +123,6 @@ export function refuse({ source, table }: TableContext): Unmeasurable | null {
   return { kind: 'permission', message }
 }
 
-function failed(kind: string, message: string): (check: Check) => Outcome {
+function failed(kind: string, message: string): (check: Check) => CheckOutcome {
   return ({ id }) => ({ id, status: 'error', kind, message, durationMs: 0 })
 }

@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import type { Outcome } from '../../checks/check.ts'
+import type { CheckOutcome } from '../../checks/check.ts'
 import { discreet } from '../../checks/redact.ts'
 import { historyOf, timestampColumn, type HistoryPoint } from '../../checks/history.ts'
 import { explain } from '../../checks/scan.ts'
@@ -28,7 +28,7 @@ async function pastOf(
   }
   if (
     check.column !== undefined &&
-    check.type.showsValue &&
+    check.type.revealsValue &&
     catalog.personalColumns({ source, table }).has(check.column)
   ) {
     const message = `${check.column} is tagged as personal data, and the past of ${check.type.name} would show its value of every period of one row`
@@ -64,7 +64,7 @@ async function pastOf(
   }
 }
 
-function outcomeOf({ total, invalid, value = null }: HistoryPoint): Outcome {
+function outcomeOf({ total, invalid, value = null }: HistoryPoint): CheckOutcome {
   const taken = { id: ID, durationMs: 0, total }
   if (invalid !== undefined) return { ...taken, status: 'counted', invalid, samples: [], measured: {} }
   return { ...taken, status: 'measured', value }
@@ -120,7 +120,7 @@ export async function tryOut(
 async function pastBeside(
   server: Server,
   configured: Configured,
-  outcome: Outcome,
+  outcome: CheckOutcome,
   choice: PastChoice,
 ): Promise<Past> {
   if (outcome.status === 'error') return { message: outcome.message, isFinal: true }

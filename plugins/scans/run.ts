@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import type { Check, Outcome } from '../../checks/check.ts'
+import type { Check, CheckOutcome } from '../../checks/check.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { isSameSlot, nextOnGrid, takenSlot, type TakenSlot } from '../../server/database/due.ts'
 import { apiError, hasCode } from '../../server/http/errors.ts'
@@ -17,7 +17,7 @@ export interface Selection {
 interface Asked {
   feature: Feature
   row: Scheduled
-  check: Check | Outcome
+  check: Check | CheckOutcome
 }
 
 /** What a scan of one table took. */
@@ -26,7 +26,7 @@ export interface Ran {
   /** Statements sent to the source. */
   statements: number
   /** What the features made of each row; rows that are gone or were recorded by another process are missing. */
-  results: { feature: Feature; row: Scheduled; result: unknown; outcome: Outcome }[]
+  results: { feature: Feature; row: Scheduled; result: unknown; outcome: CheckOutcome }[]
 }
 
 /**
@@ -122,7 +122,7 @@ async function load(
   return { table, asked }
 }
 
-function resolve(server: Server, id: string, wanted: Wanted | Unmeasurable): Check | Outcome {
+function resolve(server: Server, id: string, wanted: Wanted | Unmeasurable): Check | CheckOutcome {
   if ('message' in wanted) return { id, status: 'error', durationMs: 0, ...wanted }
   const { type } = wanted
   if (typeof type !== 'string') return { ...wanted, id, type }

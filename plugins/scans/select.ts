@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
-import type { Outcome } from '../../checks/check.ts'
+import type { CheckOutcome } from '../../checks/check.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { Feature, ScanChoice, Scheduled } from './api.ts'
 import { runScan, type Selection } from './run.ts'
@@ -11,14 +11,14 @@ export async function runRow<Row extends Scheduled, Result>(
   feature: Feature<Row, Result>,
   row: Row,
   choice?: ScanChoice,
-): Promise<{ result: Result; outcome: Outcome } | undefined> {
+): Promise<{ result: Result; outcome: CheckOutcome } | undefined> {
   const { companyId, tableId } = row
   const selection: Selection = {
     feature: feature as unknown as Feature,
     rows: trx => planned(feature as unknown as Feature, trx).findByIds([row.$id() as string]),
   }
   const { results } = await runScan(server, { companyId, tableId, which: 'asked' }, [selection], choice)
-  return results[0] as { result: Result; outcome: Outcome } | undefined
+  return results[0] as { result: Result; outcome: CheckOutcome } | undefined
 }
 
 /** Scans a table once for every feature's rows: those the sweep claimed, or all active ones. */

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../checks/check.ts'
+import type { CheckOutcome } from '../../checks/check.ts'
 import { advance, isActive, start, verdict } from '../../checks/detector.ts'
 import type { DetectorState, Point, Schedule, Verdict } from '../../checks/detector.ts'
 import type { ValidityRule } from './models.ts'
@@ -76,7 +76,7 @@ export function startState(
  */
 export function judgeRule(
   rule: Pick<ValidityRule, 'alertThresholdPercent' | 'sensitivity'>,
-  outcome: Outcome,
+  outcome: CheckOutcome,
   { at, wasActive, isConfirmed = false }: Moment,
   state: DetectorState | null,
 ): Judgement {

@@ -1,5 +1,5 @@
 import { formatName } from '../../connectors/catalog.ts'
-import type { Sample } from '../../checks/check.ts'
+import type { RowSample } from '../../checks/check.ts'
 import { presentFields } from '../../server/http/fields.ts'
 import { listedFields, ruleFields } from './fields.ts'
 import type { NamedRule, ValidityResult, ValidityRule } from './models.ts'
@@ -45,7 +45,7 @@ export function presentCounts({
 }
 
 /** A result; with samples on the reply of a check. */
-export function presentResult(result: ValidityResult, samples?: readonly Sample[]): object {
+export function presentResult(result: ValidityResult, samples?: readonly RowSample[]): object {
   return {
     id: Number(result.id),
     validity_rule_id: Number(result.validityRuleId),

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../checks/check.ts'
+import type { CheckOutcome } from '../../checks/check.ts'
 import type { DetectorState, Schedule } from '../../checks/detector.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { Configured } from '../scans/api.ts'
@@ -9,7 +9,7 @@ import { activeAt, judgeRule, startState } from './judge.ts'
 /** What was found of a rule at a moment of the past. */
 export interface PastOutcome {
   at: Date
-  outcome: Outcome
+  outcome: CheckOutcome
   /** Somebody called it expected. */
   isConfirmed?: boolean
   /** It lies before what is asked about: it is learned, and not counted. */

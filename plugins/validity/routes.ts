@@ -1,5 +1,5 @@
 import type { Request, Server, ServerRoute } from '@hapi/hapi'
-import type { Outcome } from '../../checks/check.ts'
+import type { CheckOutcome } from '../../checks/check.ts'
 import { access, caller, inCompany } from '../../server/http/access.ts'
 import { auditorOf, fieldsOf } from '../../server/http/audit.ts'
 import type { Transaction } from '../../server/database/database.ts'
@@ -18,7 +18,7 @@ import * as schemas from './schemas.ts'
 type CheckNow = (
   rule: ValidityRule,
   choice: { sampleLimit: number },
-) => Promise<{ result: ValidityResult; outcome: Outcome } | undefined>
+) => Promise<{ result: ValidityResult; outcome: CheckOutcome } | undefined>
 
 /** The routes of validity rules, their checks and results. */
 export function routes(server: Server, checkNow: CheckNow): ServerRoute[] {

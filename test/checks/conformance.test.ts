@@ -3,14 +3,14 @@ import Joi from 'joi'
 import type { AggregateMetric, CheckType, RowRule } from '../../checks/check.ts'
 import {
   describeTable,
-  engineStand,
+  createTestDatabase,
   testBuiltIns,
   testCheck,
   type CheckCase,
 } from '../../checks/conformance.ts'
 import { edgeCases, edgeMatrix } from '../../checks/conformance/built-in-cases.ts'
 import { EDGES, whyNot } from '../../checks/conformance/edges.ts'
-import { memoryStand } from '../../checks/conformance/memory-database.ts'
+import { openMemoryDatabase } from '../../checks/conformance/memory-database.ts'
 import { metrics } from '../../checks/metrics/index.ts'
 import { rules } from '../../checks/rules/index.ts'
 import type { TableRef } from '../../connectors/catalog.ts'
@@ -18,7 +18,7 @@ import { raw, sql } from '../../connectors/sql.ts'
 import { reasonsOf } from './test-databases.ts'
 
 t.test('every built-in check conforms in the engine of the kit', async t => {
-  const skipped = await testBuiltIns(t, { on: memoryStand() })
+  const skipped = await testBuiltIns(t, { database: openMemoryDatabase() })
   t.same(reasonsOf(skipped), [
     'SQLite keeps NaN as NULL',
     'SQLite pads no text',
@@ -45,11 +45,11 @@ t.test('every check has a case of every class of edge cases, or a reason why it 
 })
 
 t.test('a trait that a stand does not tell skips its cases, in the report alone', async t => {
-  const { traits, ...on } = memoryStand()
+  const { traits, ...on } = openMemoryDatabase()
   t.ok(traits?.NaN)
   const reasons = new Map<string, string | undefined>()
   const report = { test: (name: string, { skip }: { skip?: string }) => reasons.set(name, skip) }
-  const skipped = await testBuiltIns(report, { on })
+  const skipped = await testBuiltIns(report, { database: on })
   t.same(skipped, [{ name: 'DATE_FORMAT', reason: 'memory claims no dateParsing' }])
   const name = 'UNIQUE: NaN and infinity: NaN equals NaN'
   t.equal(reasons.get(name), 'the stand tells no column of the trait NaN')
@@ -118,7 +118,7 @@ t.test('a case may be of groups, of the name of its column, of an engine of anot
     name: 'longest by day',
     values: ['it', 'its', 'itself', null],
     config: { prefix: 'it' },
-    further: [{ name: 'day', kind: 'date', values: ['2024-01-01', '2024-01-01', null, ''] }],
+    extraColumns: [{ name: 'day', kind: 'date', values: ['2024-01-01', '2024-01-01', null, ''] }],
     groupBy: ['day'],
     expect: {
       groups: [
@@ -132,7 +132,7 @@ t.test('a case may be of groups, of the name of its column, of an engine of anot
   const named = { ...long, config: (column: string) => ({ prefix: column }) }
   const texts = {
     ...{ name: 'nature', values: ['it'], config: { prefix: 'it' }, expect: { value: 0 } },
-    byNature: { 'moments are texts': { value: 2 } },
+    expectIf: { 'moments are texts': { value: 2 } },
   }
   t.strictSame(await failures(longest, [groups, named, texts]), {})
   const wrong = { ...groups, expect: { groups: [[null, 6]] } }
@@ -174,20 +174,20 @@ t.test('a check that breaks them fails by name', async t => {
 })
 
 t.test('what is left out needs a reason and must exist', async t => {
-  const on = memoryStand()
+  const on = openMemoryDatabase()
   const nothing = { test: () => undefined }
   const refuses = (options: object, message: RegExp) =>
-    t.rejects(testBuiltIns(nothing, { on, ...options }), message, String(message))
+    t.rejects(testBuiltIns(nothing, { database: on, ...options }), message, String(message))
   await refuses({ skip: { REGEX: ' ' } }, /Skipping "REGEX" needs a reason/)
   await refuses({ skip: { NO_CHECK: 'because' } }, /No case "NO_CHECK"; there are "NOT_NULL"/)
   await refuses({ skip: { 'REGEX: no case': 'because' } }, /there are "REGEX: empty table"/)
-  await refuses({ more: { regex: [] } }, /No check "regex"/)
+  await refuses({ extraCases: { regex: [] } }, /No check "regex"/)
 
   const told: [string, string | undefined][] = []
   const skipped = await testBuiltIns(
     { test: (name, { skip }) => told.push([name, skip]) },
     {
-      on: { ...on, lacks: ({ kind }) => (kind === 'date' ? 'no dates' : null) },
+      database: { ...on, whyUnsupported: ({ kind }) => (kind === 'date' ? 'no dates' : null) },
       skip: { REGEX: 'slow', 'UNIQUE: booleans': 'has none' },
     },
   )
@@ -212,9 +212,9 @@ t.test('what is left out needs a reason and must exist', async t => {
 t.test(
   'a stand on an engine costs three statements a table, two where one had such columns before',
   async t => {
-    const memory = memoryStand()
+    const memory = openMemoryDatabase()
     const sent: string[] = []
-    const stand = engineStand({
+    const stand = createTestDatabase({
       connector: { ...memory.engine, label: 'Memory' },
       connection: async () => ({
         query: () => Promise.reject(new Error('not asked')),
@@ -224,15 +224,15 @@ t.test(
         },
       }),
       execute: async text => sent.push(text),
-      ref: name => ({ catalog: 'c', schema: 's', name }),
-      types: { json: null, text: 'string' },
+      tableRef: name => ({ catalog: 'c', schema: 's', name }),
+      columnTypes: { json: null, text: 'string' },
       literal: value => (value === 'x' ? 'X()' : undefined),
     })
     const columns = [
       { name: 'a"b', kind: 'text' },
       { name: 'c', kind: 'float' },
     ] as const
-    await stand.make(columns, [
+    await stand.createTable(columns, [
       ["it's", 1e20],
       ['x', '5'],
       ['5', null],
@@ -244,7 +244,7 @@ t.test(
         "(1, 'it''s', 1e+20), (2, X(), 5), (3, '5', null), (4, true, x'01ff')",
       'introspect t1',
     ])
-    const { table } = await stand.make(columns, [])
+    const { table } = await stand.createTable(columns, [])
     t.match(table, { catalog: 'c', schema: 's', name: 't2', columns: [{ name: 'id' }] })
     t.match(
       sent.slice(3),
@@ -252,8 +252,8 @@ t.test(
       'what introspect told of the first holds for the second',
     )
     t.equal(sent.length, 4)
-    t.equal(stand.lacks?.({ name: 'a', kind: 'json' }), 'Memory has no columns of kind json')
-    t.equal(stand.lacks?.({ name: 'a', kind: 'json', type: 'variant' }), null)
-    await t.rejects(stand.make(columns, [[{}, 1]]), /literal of its own/)
+    t.equal(stand.whyUnsupported?.({ name: 'a', kind: 'json' }), 'Memory has no columns of kind json')
+    t.equal(stand.whyUnsupported?.({ name: 'a', kind: 'json', type: 'variant' }), null)
+    await t.rejects(stand.createTable(columns, [[{}, 1]]), /literal of its own/)
   },
 )

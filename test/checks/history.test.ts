@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import Joi from 'joi'
 import type { AggregateMetric, Check, CheckType, DerivedMetric, RowRule } from '../../checks/check.ts'
-import { engineStand } from '../../checks/conformance.ts'
+import { createTestDatabase } from '../../checks/conformance.ts'
 import { historyOf, timestampColumn, type History, type HistoryOptions } from '../../checks/history.ts'
 import { scan } from '../../checks/scan.ts'
 import type { ColumnKind, TableInfo } from '../../connectors/catalog.ts'
@@ -11,10 +11,10 @@ import { raw, sql } from '../../connectors/sql.ts'
 import { mariadbAbsent, mysqlSettings, startShop } from '../helpers/mariadb.ts'
 import { connectOptions } from '../helpers/source.ts'
 import { check } from './scan-helpers.ts'
-import { postgresqlStand, sqliteStand, type EngineStand } from './test-databases.ts'
+import { postgresqlStand, sqliteStand, type EngineTestDatabase } from './test-databases.ts'
 
 /** MariaDB, through its connector and as an account that may only read. */
-async function mariadbStand(t: Test): Promise<EngineStand> {
+async function mariadbStand(t: Test): Promise<EngineTestDatabase> {
   const shop = await startShop(t)
   const connection = await mysql.connect(mysqlSettings(shop.config), connectOptions)
   t.teardown(() => connection.close())
@@ -22,10 +22,10 @@ async function mariadbStand(t: Test): Promise<EngineStand> {
   const execute = (text: string) => shop.query(text)
   const ref = (name: string) => ({ catalog: shop.name, schema: shop.name, name })
   const options = {
-    ...{ connector: mysql as unknown as Connector, connection, execute, ref },
-    types: { text: 'varchar(100)', timestamp: 'datetime(6)', float: 'double' },
+    ...{ connector: mysql as unknown as Connector, connection, execute, tableRef: ref },
+    columnTypes: { text: 'varchar(100)', timestamp: 'datetime(6)', float: 'double' },
   }
-  return { ...engineStand(options), connection, execute, ref }
+  return { ...createTestDatabase(options), connection, execute, ref }
 }
 
 const STANDS = [
@@ -55,7 +55,7 @@ const sumValue: AggregateMetric = {
   config: Joi.object({}),
   column: 'required',
   measure: ({ column }) => sql`sum(${column})`,
-  grows: { value: 'sum' },
+  rollup: { value: 'sum' },
 }
 
 const spread: DerivedMetric = {
@@ -65,8 +65,8 @@ const spread: DerivedMetric = {
   config: Joi.object({}),
   column: 'required',
   measures: ({ column }) => ({ low: sql`min(${column})`, high: sql`max(${column})` }),
-  read: ({ low = null, high = null }) => (low === null || high === null ? null : high - low),
-  grows: { low: 'least', high: 'greatest' },
+  readMeasures: ({ low = null, high = null }) => (low === null || high === null ? null : high - low),
+  rollup: { low: 'min', high: 'max' },
 }
 
 const own = (type: CheckType, column?: string): Check => ({
@@ -124,14 +124,14 @@ function momentText(seconds: number, fraction: string, suffix = ''): string {
 }
 
 interface World {
-  on: EngineStand
+  on: EngineTestDatabase
   table: TableInfo
   /** Adds rows of a moment, as text, or without one. */
   add(moments: readonly (string | null)[]): Promise<void>
 }
 
-async function makeTable(on: EngineStand, time: { kind: ColumnKind; type?: string }): Promise<World> {
-  const { table } = await on.make([...COLUMNS, { name: 'created_at', ...time }], [])
+async function makeTable(on: EngineTestDatabase, time: { kind: ColumnKind; type?: string }): Promise<World> {
+  const { table } = await on.createTable([...COLUMNS, { name: 'created_at', ...time }], [])
   const random = randomly(table.name.length + 7)
   let id = 0
   const add: World['add'] = async moments => {
@@ -275,7 +275,7 @@ for (const { engine, open, zoned } of STANDS) {
       'NaN and the like make it none',
       { skip: engine !== 'PostgreSQL' && 'only PostgreSQL here has NaN' },
       async t => {
-        const { table } = await on.make(
+        const { table } = await on.createTable(
           [...COLUMNS, { name: 'created_at', kind: 'timestamp' }],
           [
             [1, 'NaN', 'a', null, '2024-01-01 12:00:00'],
@@ -296,10 +296,10 @@ for (const { engine, open, zoned } of STANDS) {
 
 t.test('what has no history says why, and asks nothing', async t => {
   const on = await sqliteStand(t)
-  const { table } = await on.make([...COLUMNS, { name: 'created_at', kind: 'timestamp' }], [])
+  const { table } = await on.createTable([...COLUMNS, { name: 'created_at', kind: 'timestamp' }], [])
   const periods = { from: new Date('2024-01-01T00:00:00Z'), seconds: DAY, count: 2 }
-  const foreign: CheckType = { ...spread, name: 'foreign', grows: undefined }
-  const partial: CheckType = { ...spread, name: 'partial', grows: { low: 'least' } }
+  const foreign: CheckType = { ...spread, name: 'foreign', rollup: undefined }
+  const partial: CheckType = { ...spread, name: 'partial', rollup: { low: 'min' } }
   const cases: [Check, RegExp, string?][] = [
     [
       check('percentile', 'amount', { percentile_value: 50 }),
@@ -329,7 +329,7 @@ const thrown = (asked: Promise<unknown>) =>
 
 t.test('what goes wrong is thrown', async t => {
   const on = await sqliteStand(t)
-  const { table } = await on.make([...COLUMNS, { name: 'created_at', kind: 'timestamp' }], [])
+  const { table } = await on.createTable([...COLUMNS, { name: 'created_at', kind: 'timestamp' }], [])
   const day = { from: new Date('2024-01-01T00:00:00Z'), seconds: DAY, count: 2 }
   const gone = { ...table, name: 'gone' }
   t.match(await thrown(ask({ on, table: gone }, check('row_count'), day)), { kind: 'missing-object' })

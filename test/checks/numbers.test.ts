@@ -164,7 +164,7 @@ for (const { name, open, skip, columns } of engines) {
     if (name === 'PostgreSQL') await on.execute('create domain little as real')
     for (const column of columns as readonly Column[]) {
       const { kind, type, values, precision } = column
-      const { table } = await on.make(
+      const { table } = await on.createTable(
         [{ name: 'v', kind, type }],
         values.map(value => [value]),
       )
@@ -183,7 +183,7 @@ for (const { name, open, skip, columns } of engines) {
 
     const floating = columns.filter(({ kind }) => kind === 'float')
     for (const { type } of floating) {
-      const { table } = await on.make(
+      const { table } = await on.createTable(
         [{ name: 'v', kind: 'float', type }],
         ['0.3', '0.1', '0.1', '0.7'].map(value => [value]),
       )
@@ -222,7 +222,7 @@ for (const { name, open, skip, columns } of engines) {
       for (const child of fractions) {
         const make = async ({ kind, type }: { kind: ColumnKind; type: string }, values: readonly string[]) =>
           (
-            await on.make(
+            await on.createTable(
               [{ name: 'v', kind, type }],
               values.map(value => [value]),
             )

@@ -47,7 +47,7 @@ for (const [engine, open, skip] of stands) {
       { name: 'v', kind: 'integer' },
       { name: 'part', kind: 'integer' },
     ] as const
-    const { table } = await on.make(
+    const { table } = await on.createTable(
       columns,
       VALUES.map(value => [value, 1]),
     )

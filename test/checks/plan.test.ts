@@ -286,19 +286,19 @@ t.test('what the catalog rules out is refused without any SQL', async t => {
   const { measure: _, ...wide } = throwing
   const texts: CheckType[] = [
     { ...throwing, name: 'text', measure: () => 'count(*)' as never },
-    { ...wide, name: 'texts', measures: () => ({ n: null as never }), read: () => 0 },
+    { ...wide, name: 'texts', measures: () => ({ n: null as never }), readMeasures: () => 0 },
     {
       ...wide,
       name: 'texts of a tally',
       measures: () => ({ n: { select: sql`select 1 as n`, column: 'n', aggregate: 'count(*)' as never } }),
-      read: () => 0,
+      readMeasures: () => 0,
     },
   ]
   const apart: CheckType = {
     ...wide,
     name: 'apart',
     measures: () => ({ n: { select: sql`select 1 as n`, column: 'n' } }),
-    read: () => 0,
+    readMeasures: () => 0,
   }
   const refused: [Check, string, RegExp][] = [
     [check('mean', 'gone'), 'missing-object', /^The column gone does not exist in shop\.public\.orders\.$/],

@@ -9,7 +9,7 @@ const SECRET = /ann@x\.org/
 
 t.test('what an engine quotes of rows is in no outcome', async t => {
   const on = await postgresqlStand(t)
-  const { table } = await on.make([{ name: 'email', kind: 'text' }], [['ann@x.org']])
+  const { table } = await on.createTable([{ name: 'email', kind: 'text' }], [['ann@x.org']])
   await on.execute(`create view numbers as select email::int as n, email as email from "${table.name}"`)
   const [view] = await on.connection.introspect({ tables: [on.ref('numbers')] })
   if (!view) throw new Error('no view')
@@ -36,7 +36,7 @@ t.test('what an engine quotes of rows is in no outcome', async t => {
 
 t.test('what is wrong with a text is still told', async t => {
   const on = await postgresqlStand(t)
-  const { table } = await on.make([{ name: 'email', kind: 'text' }], [['ann@x.org']])
+  const { table } = await on.createTable([{ name: 'email', kind: 'text' }], [['ann@x.org']])
   const { outcomes } = await run(on, table, [
     check('CUSTOM_SQL', undefined, { sql_expression: 'emial > 0' }),
     check('REGEX', 'email', { pattern: '(' }),

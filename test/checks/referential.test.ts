@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Check, CheckType } from '../../checks/check.ts'
-import { engineStand, type Stand } from '../../checks/conformance.ts'
+import { createTestDatabase, type TestDatabase } from '../../checks/conformance.ts'
 import { comparison, incomparable, referential, type ReferentialConfig } from '../../checks/referential.ts'
 import { scan } from '../../checks/scan.ts'
 import type { ColumnInfo, ColumnKind, TableInfo } from '../../connectors/catalog.ts'
@@ -16,11 +16,11 @@ import { redshiftSettings, startRedshift } from '../helpers/redshift.ts'
 import { snowflakeStand } from '../helpers/snowflake.ts'
 import { connectOptions, failure } from '../helpers/source.ts'
 import { check as ruleOf, run } from './scan-helpers.ts'
-import { postgresqlStand, sqliteStand, type EngineStand } from './test-databases.ts'
+import { postgresqlStand, sqliteStand, type EngineTestDatabase } from './test-databases.ts'
 
 type Test = Parameters<typeof postgresqlStand>[0]
 
-async function mariadbStand(t: Test): Promise<EngineStand> {
+async function mariadbStand(t: Test): Promise<EngineTestDatabase> {
   const shop = await startShop(t)
   const connection = await mysql.connect(mysqlSettings(shop.config), connectOptions)
   t.teardown(() => connection.close())
@@ -33,18 +33,23 @@ async function mariadbStand(t: Test): Promise<EngineStand> {
     timestamp: 'datetime',
   }
   const connector = mysql as unknown as Connector
-  return { ...engineStand({ connector, connection, execute, ref, types }), connection, execute, ref }
+  return {
+    ...createTestDatabase({ connector, connection, execute, tableRef: ref, columnTypes: types }),
+    connection,
+    execute,
+    ref,
+  }
 }
 
-const stands: readonly (readonly [string, (t: Test) => Promise<EngineStand>, string | false])[] = [
+const stands: readonly (readonly [string, (t: Test) => Promise<EngineTestDatabase>, string | false])[] = [
   ['PostgreSQL', postgresqlStand, false],
   ['SQLite', sqliteStand, false],
   ['MariaDB', mariadbStand, mariadbAbsent],
 ]
 
 /** Doubles of engines that are not here: they take the SQL apart, so that one they have not got is refused. */
-const doubles: Record<string, (t: Test) => Promise<Stand>> = {
-  Snowflake: async t => engineStand(await snowflakeStand(t)),
+const doubles: Record<string, (t: Test) => Promise<TestDatabase>> = {
+  Snowflake: async t => createTestDatabase(await snowflakeStand(t)),
   BigQuery: async t => {
     const { connector, settings, options, execute, project } = await startBigquery(t)
     const connection = await connector.connect(settings, options)
@@ -63,7 +68,13 @@ const doubles: Record<string, (t: Test) => Promise<Stand>> = {
     t.teardown(() => connection.close())
     const ref = (name: string) => ({ catalog: cluster.name, schema: 'public', name })
     const connector = redshift as unknown as Connector
-    return engineStand({ connector, connection, execute: text => cluster.query(text), ref, types: {} })
+    return createTestDatabase({
+      connector,
+      connection,
+      execute: text => cluster.query(text),
+      tableRef: ref,
+      columnTypes: {},
+    })
   },
 }
 
@@ -81,7 +92,7 @@ function refers(column: string, config: Config): Check {
 
 /** Tables of one column: the child's `k` is to refer to the parent's. */
 async function families(
-  on: EngineStand,
+  on: EngineTestDatabase,
   children: unknown[],
   parents: unknown[],
   kinds: { child?: ColumnKind; parent?: ColumnKind; childType?: string; parentType?: string } = {},
@@ -89,7 +100,7 @@ async function families(
   const { child: ofChild = 'integer', parent: ofParent = ofChild, childType, parentType = childType } = kinds
   const made = async (kind: ColumnKind, type: string | undefined, values: unknown[]) => {
     const column = { name: 'k', kind, ...(type !== undefined && { type }) }
-    const { table } = await on.make(
+    const { table } = await on.createTable(
       [column],
       values.map(value => [value]),
     )
@@ -102,7 +113,7 @@ async function families(
 }
 
 /** What one look at the two tables gave. */
-async function look(on: EngineStand, child: TableInfo, config: Config, column = 'k') {
+async function look(on: EngineTestDatabase, child: TableInfo, config: Config, column = 'k') {
   const { outcomes, statements } = await run(on, child, [refers(column, config)])
   t.equal(statements, 1, 'one statement')
   const [outcome] = outcomes
@@ -207,7 +218,7 @@ for (const [engine, open, absent] of stands) {
         [3, 20, null, 5],
         [9, 10, 2, null],
       ]
-      const { table } = await on.make(
+      const { table } = await on.createTable(
         names.map(name => ({ name, kind: 'integer' as const })),
         rows,
       )
@@ -318,8 +329,8 @@ for (const [engine, open] of Object.entries(doubles)) {
       const write = (values: (number | null)[]) =>
         values.map(value => [kind === 'text' && value !== null ? `v${value}` : value])
       const column = { name, kind }
-      const child = await on.make([column], write([2, 3, 3, 4, 4, 4, 7, null]))
-      const parent = await on.make([column], write([1, 1, 2, 3, 4, 4, null]))
+      const child = await on.createTable([column], write([2, 3, 3, 4, 4, 4, 7, null]))
+      const parent = await on.createTable([column], write([1, 1, 2, 3, 4, 4, null]))
       const [, to] = parent.table.columns
       const config = { parent: parent.table, parentColumn: to?.name ?? '', minChildren: 2, maxChildren: 2 }
       const check = refers(child.table.columns[1]?.name ?? '', config)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { mariadbAbsent } from '../helpers/mariadb.ts'
 import { check, run } from './scan-helpers.ts'
-import { mariadbStand, postgresqlStand, sqliteStand, type EngineStand } from './test-databases.ts'
+import { mariadbStand, postgresqlStand, sqliteStand, type EngineTestDatabase } from './test-databases.ts'
 
 const VALUES = ['ab', 'AB', 'Ab', 'é', 'É', 'xab', 'b1', 'ß']
 const PATTERNS = ['^ab$', 'AB', '^[a-z]+$', '[[:upper:]]', 'é', '^É$', '(?i)^ab$', '[^a]b', 'B1', '^.$']
@@ -16,12 +16,12 @@ interface Column {
 /** Holds every pattern on every column to what the engine's own operator finds, asked for by the owner. */
 async function holds(
   t: Pick<typeof import('tap').t, 'same' | 'equal'>,
-  on: EngineStand,
+  on: EngineTestDatabase,
   columns: readonly Column[],
   operator: (operand: string, pattern: string) => string,
 ): Promise<void> {
   for (const { type, operand = 'v' } of columns) {
-    const { table } = await on.make(
+    const { table } = await on.createTable(
       [{ name: 'v', kind: 'text', type }],
       VALUES.map(value => [value]),
     )
@@ -61,7 +61,10 @@ t.test('PostgreSQL', async t => {
     ],
     operator,
   )
-  const { table } = await on.make([{ name: 'v', kind: 'text', type: 'text collate without_case' }], [['ab']])
+  const { table } = await on.createTable(
+    [{ name: 'v', kind: 'text', type: 'text collate without_case' }],
+    [['ab']],
+  )
   const older = {
     ...table,
     columns: table.columns.map(({ nondeterministicCollation: _, ...column }) => column),
@@ -98,7 +101,7 @@ t.test('MariaDB', { skip: mariadbAbsent }, async t => {
     types.map(type => ({ type })),
     (operand, pattern) => `${operand} regexp '${pattern}'`,
   )
-  const { table } = await on.make(
+  const { table } = await on.createTable(
     [{ name: 'v', kind: 'text', type: 'varchar(20) character set latin1' }],
     [['ab'], ['é']],
   )
@@ -109,7 +112,7 @@ t.test('MariaDB', { skip: mariadbAbsent }, async t => {
 t.test('SQLite, whose operator knows no collations', async t => {
   const on = await sqliteStand(t)
   for (const type of ['text', 'text collate nocase', 'varchar(20) collate rtrim']) {
-    const { table } = await on.make(
+    const { table } = await on.createTable(
       [{ name: 'v', kind: 'text', type }],
       VALUES.map(value => [value]),
     )

@@ -15,7 +15,7 @@ for (const [engine, open, skip] of stands) {
     const on = await open(t)
 
     t.test('samples are invalid rows, by primary key', async t => {
-      const { table } = await on.make(ORDERS, [
+      const { table } = await on.createTable(ORDERS, [
         [1, 'new', 'a'],
         [-1, 'odd', 'b'],
         [null, null, 'a'],
@@ -125,7 +125,7 @@ for (const [engine, open, skip] of stands) {
     })
 
     t.test('texts are cut by the engine, so that none comes whole', async t => {
-      const { table } = await on.make(ORDERS, [[1, 'a', 'é'.repeat(5000)]])
+      const { table } = await on.createTable(ORDERS, [[1, 'a', 'é'.repeat(5000)]])
       const long: number[] = []
       const connection = {
         ...on.connection,
@@ -150,7 +150,7 @@ for (const [engine, open, skip] of stands) {
     })
 
     t.test('what is masked is neither selected nor shown, and NULL is shown as NULL', async t => {
-      const { table } = await on.make(ORDERS, [
+      const { table } = await on.createTable(ORDERS, [
         [1, 'new', 'secret'],
         [null, 'odd', null],
       ])
@@ -226,7 +226,7 @@ for (const [engine, open, skip] of stands) {
     })
 
     t.test('nothing is sampled without a failure or without a limit', async t => {
-      const { table } = await on.make(ORDERS, [[1, 'new', null]])
+      const { table } = await on.createTable(ORDERS, [[1, 'new', null]])
       const checks = [check('NOT_NULL', 'amount'), check('NOT_NULL', 'email')]
       const [passing, failing] = checks.map(({ id }) => id)
       t.equal((await run(on, table, checks)).statements, 1)
@@ -237,10 +237,10 @@ for (const [engine, open, skip] of stands) {
 
     t.test('samples are at most a hundred rows and 64 KiB', async t => {
       const rows = Array.from({ length: 120 }, () => [null, null, null])
-      const { table } = await on.make(ORDERS, rows)
+      const { table } = await on.createTable(ORDERS, rows)
       const [many] = (await run(on, table, [check('NOT_NULL', 'email')], { sampleLimit: 1000 })).outcomes
       t.equal(many?.status === 'counted' && many.samples.length, 100)
-      const long = await on.make(
+      const long = await on.createTable(
         ORDERS,
         Array.from({ length: 80 }, () => [1, 'a', '名'.repeat(999)]),
       )

@@ -4,7 +4,7 @@ import { rules } from '../../checks/rules/index.ts'
 import { scan, type ScanOptions, type Scanned } from '../../checks/scan.ts'
 import type { TableInfo } from '../../connectors/catalog.ts'
 import type { Connection } from '../../connectors/connector.ts'
-import type { EngineStand } from './test-databases.ts'
+import type { EngineTestDatabase } from './test-databases.ts'
 
 const types = new Map([...rules, ...metrics].map(type => [type.name, type]))
 
@@ -34,7 +34,7 @@ function watched(connection: Pick<Connection, 'query'>, seen: string[]): Pick<Co
 
 /** Scans on a stand and tells the statements sent. */
 export async function run(
-  on: EngineStand,
+  on: EngineTestDatabase,
   table: TableInfo,
   checks: Check[],
   options: Partial<ScanOptions> = {},

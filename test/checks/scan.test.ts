@@ -1,28 +1,28 @@
 import Joi from 'joi'
 import t from 'tap'
-import type { Check, CheckType, Outcome, TableRule } from '../../checks/check.ts'
+import type { Check, CheckType, CheckOutcome, TableRule } from '../../checks/check.ts'
 import { explain, scan } from '../../checks/scan.ts'
 import type { Row } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { sql } from '../../connectors/sql.ts'
 import { check, ORDERS, run } from './scan-helpers.ts'
-import { postgresqlStand, sqliteStand, type EngineStand } from './test-databases.ts'
+import { postgresqlStand, sqliteStand, type EngineTestDatabase } from './test-databases.ts'
 
 /** What an outcome says, without how long it took. */
-function numbers(outcome: Outcome | undefined): Record<string, unknown> {
+function numbers(outcome: CheckOutcome | undefined): Record<string, unknown> {
   return { ...outcome, durationMs: undefined }
 }
 
 const ENDLESS =
   'with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000000000) select i from n where i < 0'
 
-function orders(on: EngineStand, count = 200) {
+function orders(on: EngineTestDatabase, count = 200) {
   const rows = Array.from({ length: count }, (_, index) => [
     index - 3,
     ['new', 'paid', 'sent', null][index % 4],
     index % 10 === 0 ? 'nobody' : `user${index % 50}@example.com`,
   ])
-  return on.make(ORDERS, rows)
+  return on.createTable(ORDERS, rows)
 }
 
 const sixteen = () => [
@@ -136,7 +136,10 @@ for (const [engine, open] of stands) {
     })
 
     t.test('a column that is gone since the catalog was read errs alone', async t => {
-      const { table } = await on.make([...ORDERS, { name: 'extra', kind: 'text' }], [[1, 'a', 'b', 'c']])
+      const { table } = await on.createTable(
+        [...ORDERS, { name: 'extra', kind: 'text' }],
+        [[1, 'a', 'b', 'c']],
+      )
       await on.execute(`alter table ${on.engine.dialect.table(table).strings[0]} drop column extra`)
       const { outcomes } = await run(on, table, [
         check('row_count'),
@@ -167,7 +170,7 @@ for (const [engine, open] of stands) {
     })
 
     t.test('metrics by group share a statement and give a value for each group', async t => {
-      const { table } = await on.make(ORDERS, [
+      const { table } = await on.createTable(ORDERS, [
         [1, 'new', 'a'],
         [3, 'new', 'b'],
         [5, null, 'a'],
@@ -201,7 +204,7 @@ for (const [engine, open] of stands) {
         { group: { status: null, email: 'a' }, value: 100, total: 1 },
       ])
       t.match(outcomes[4], { value: 3 })
-      const { table: empty } = await on.make(ORDERS, [])
+      const { table: empty } = await on.createTable(ORDERS, [])
       t.match((await run(on, empty, [check('mean', 'amount', {}, byStatus)])).outcomes, [
         { status: 'grouped', groups: [] },
       ])
@@ -217,7 +220,7 @@ for (const [engine, open] of stands) {
         const values = isNothing ? [null, null, null] : [number, number / 4, number * 1.1e-3]
         return [...values, index === 1 ? 'one' : ['new', 'paid', null][index % 3], `user${index % 7}`]
       })
-      const { table } = await on.make(columns, rows)
+      const { table } = await on.createTable(columns, rows)
       const fractions = [0, 10, 33.3, 50, 95, 99.9, 100]
       const checks = [['status'], ['status', 'email']].flatMap(groupBy =>
         kinds.flatMap(kind =>
@@ -230,7 +233,7 @@ for (const [engine, open] of stands) {
       const ranked = await run(without, table, checks)
       t.equal(ranked.statements, 2)
       t.ok(ranked.seen.every(text => text.match(/row_number\(\)/g)?.length === kinds.length))
-      const groupsOf = (outcome: Outcome | undefined) => {
+      const groupsOf = (outcome: CheckOutcome | undefined) => {
         const groups = outcome?.status === 'grouped' ? outcome.groups : []
         return new Map(groups.map(({ group, ...measured }) => [JSON.stringify(group), measured]))
       }
@@ -249,7 +252,7 @@ for (const [engine, open] of stands) {
       const ofAll = checks
         .slice(0, kinds.length * fractions.length)
         .map(one => ({ ...one, id: `whole ${one.id}`, groupBy: [] }))
-      const valuesOf = async (stand: EngineStand) => {
+      const valuesOf = async (stand: EngineTestDatabase) => {
         const { outcomes, seen } = await run(stand, table, ofAll)
         return { seen, values: outcomes.map(one => (one.status === 'measured' ? (one.value ?? NaN) : NaN)) }
       }
@@ -262,7 +265,7 @@ for (const [engine, open] of stands) {
         'of the whole table too',
       )
 
-      const empty = await on.make(columns, [])
+      const empty = await on.createTable(columns, [])
       t.match((await run(without, empty.table, [checks[0] as Check, ...ofAll])).outcomes, [
         { status: 'grouped', groups: [] },
         ...ofAll.map(() => ({ status: 'measured', value: null })),
@@ -296,7 +299,7 @@ for (const [engine, open] of stands) {
         { length: 70 },
         (_, index) => ({ name: `c${index}`, kind: 'integer' }) as const,
       )
-      const { table } = await on.make(columns, [columns.map(() => 1), columns.map(() => 1)])
+      const { table } = await on.createTable(columns, [columns.map(() => 1), columns.map(() => 1)])
       const ofEach = columns.flatMap(({ name }) => [
         check('UNIQUE', name),
         check('distinct_count', name),
@@ -338,7 +341,7 @@ for (const [engine, open] of stands) {
     })
 
     t.test('groups that cannot be kept apart are an error of their metric alone', async t => {
-      const { table } = await on.make(ORDERS, [
+      const { table } = await on.createTable(ORDERS, [
         [1, `${'x'.repeat(1500)}a`, 'é'.repeat(999)],
         [2, `${'x'.repeat(1500)}b`, 'short'],
       ])
@@ -371,19 +374,19 @@ for (const [engine, open] of stands) {
           description: 'It is asked about.',
           config: Joi.object({}),
           column: 'optional',
-          alone: true,
-          asks: ({ column, config }) => [
+          userSql: true,
+          engineValidations: ({ column, config }) => [
             { select: sql`select ${column} as found from ${from} where 1 = 0` },
             {
               select: sql`select 'asked' as found`,
-              refuses([row]) {
+              validateRows([row]) {
                 if (config.throws) throw new Error('no such thing')
                 return config.refuse ? `The engine says ${row?.found}.` : null
               },
             },
           ],
           measures: ({ column }) => ({ judged: sql`count(${column})` }),
-          read: ({ judged }, total) => ({ total, invalid: total - (judged ?? 0) }),
+          readMeasures: ({ judged }, total) => ({ total, invalid: total - (judged ?? 0) }),
           samples: ({ column }) => ({ where: sql`${column} is null` }),
         }
         const one = (id: string, config = {}, type: CheckType = asked) => ({
@@ -407,7 +410,7 @@ for (const [engine, open] of stands) {
         ])
         t.equal(refused.statements, 4, 'only questions')
 
-        const broken = { ...asked, asks: () => [{ select: sql`select none_such from ${from}` }] }
+        const broken = { ...asked, engineValidations: () => [{ select: sql`select none_such from ${from}` }] }
         const missing = await run(on, table, [one('a', {}, broken), check('row_count')])
         t.match(missing.outcomes, [
           { status: 'error', kind: 'missing-object', message: /none_such/ },
@@ -415,7 +418,7 @@ for (const [engine, open] of stands) {
         ])
         t.equal(missing.statements, 2)
 
-        const { alone: _, ...shared } = asked
+        const { userSql: _, ...shared } = asked
         const together = await run(on, table, [one('a', { refuse: true }, shared), check('row_count')])
         t.match(together.outcomes, [{ status: 'counted', invalid: 50 }, { value: 200 }])
         t.equal(together.statements, 1, 'one that shares a statement is asked about when it is made')
@@ -489,7 +492,7 @@ for (const [engine, open] of stands) {
     })
 
     t.test('a thousand groups are given, one more is an error', async t => {
-      const { table } = await on.make([{ name: 'amount', kind: 'integer' }], [])
+      const { table } = await on.createTable([{ name: 'amount', kind: 'integer' }], [])
       const name = on.engine.dialect.table(table).strings[0]
       const fill = (from: number, to: number) =>
         on.execute(

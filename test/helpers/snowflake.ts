@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
-import type { EngineStandOptions } from '../../checks/conformance/engine-database.ts'
+import type { TestDatabaseOptions } from '../../checks/conformance/engine-database.ts'
 import type { ConnectOptions, Connection, Connector, Egress } from '../../connectors/connector.ts'
 import { accountHost, type SnowflakeConfig } from '../../connectors/snowflake/config.ts'
 import { makeSnowflake } from '../../connectors/snowflake/index.ts'
@@ -277,7 +277,7 @@ function contextOf({ warehouse = '', database = '', schema, role = 'READER' }: B
 }
 
 /** What a stand for checks is made of, on a double of its own; names without quotes are in upper case. */
-export async function snowflakeStand(t: Teardown): Promise<EngineStandOptions> {
+export async function snowflakeStand(t: Teardown): Promise<TestDatabaseOptions> {
   const double = await startSnowflake(t)
   const connection = await double.connector.connect(double.config, double.options)
   t.teardown(() => connection.close())
@@ -285,9 +285,9 @@ export async function snowflakeStand(t: Teardown): Promise<EngineStandOptions> {
     connector: double.connector,
     connection,
     execute: double.execute,
-    ref: name => ({ catalog: DATABASE, schema: SCHEMA, name }),
-    fold: name => name.toUpperCase(),
-    types: {
+    tableRef: name => ({ catalog: DATABASE, schema: SCHEMA, name }),
+    foldName: name => name.toUpperCase(),
+    columnTypes: {
       integer: 'number(38,0)',
       decimal: 'number(38,2)',
       float: 'float',

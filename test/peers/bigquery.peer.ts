@@ -203,8 +203,8 @@ t.test('on bqemulator', async t => {
       project: PROJECT,
       dataset: 'shop',
     })
-    const make: typeof on.make = async (columns, rows) => {
-      const { table, connection: reader } = await on.make(columns, rows)
+    const make: typeof on.createTable = async (columns, rows) => {
+      const { table, connection: reader } = await on.createTable(columns, rows)
       return { table: describeTable(table, columns), connection: reader }
     }
     const huge = Object.entries(edgeCases).flatMap(([check, cases]) =>
@@ -217,8 +217,8 @@ t.test('on bqemulator', async t => {
       ]),
     )
     await testBuiltIns(t, {
-      on: { ...on, make },
-      more: onBigquery,
+      database: { ...on, createTable: make },
+      extraCases: onBigquery,
       skip: {
         ...skip,
         'min_value: NaN and infinity: NaN is above all numbers': 'bqemulator sorts NaN last, as DuckDB does',

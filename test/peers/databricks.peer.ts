@@ -90,7 +90,7 @@ t.test('on Spark', async t => {
     // The whole information schema, made anew for each of several hundred tables, would take most of the time.
     const cheap = { query: connection.query, introspect: described(connection) }
     const on = databricksStand({ connector, connection: cheap, execute, catalog: 'spark_catalog' })
-    await testBuiltIns(t, { on, more: onDatabricks })
+    await testBuiltIns(t, { database: on, extraCases: onDatabricks })
   })
 
   await t.test('texts are written as Spark reads them', async t => {

@@ -12,7 +12,7 @@ import { conformanceTable, testConnector } from '../../connectors/conformance.ts
 import { makeSnowflake } from '../../connectors/snowflake/index.ts'
 import type { SnowflakeColumn } from '../../connectors/snowflake/values.ts'
 import { sql } from '../../connectors/sql.ts'
-import { engineStand, testBuiltIns } from '../../checks/conformance.ts'
+import { createTestDatabase, testBuiltIns } from '../../checks/conformance.ts'
 import { tokenize } from '../helpers/snowflake/tokens.ts'
 import { startService, type Answer, type Exchange } from '../helpers/warehouse.ts'
 import { pythonWith } from './python.ts'
@@ -167,13 +167,13 @@ t.test('every check gives the same numbers on fakesnow', async t => {
   const log = { debug() {}, warn() {} }
   const connection = await connector.connect(config, { egress, log })
   t.teardown(() => connection.close())
-  const on = engineStand({
+  const on = createTestDatabase({
     connector,
     connection,
     execute,
-    ref: name => ({ catalog: 'SHOP', schema: 'PUBLIC', name }),
-    fold: name => name.toUpperCase(),
-    types: {
+    tableRef: name => ({ catalog: 'SHOP', schema: 'PUBLIC', name }),
+    foldName: name => name.toUpperCase(),
+    columnTypes: {
       integer: 'number(38,0)',
       decimal: 'number(38,2)',
       float: 'float',
@@ -182,5 +182,5 @@ t.test('every check gives the same numbers on fakesnow', async t => {
       json: 'variant',
     },
   })
-  await testBuiltIns(t, { on })
+  await testBuiltIns(t, { database: on })
 })

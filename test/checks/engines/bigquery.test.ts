@@ -12,7 +12,7 @@ t.test('every check gives the numbers of every engine', async t => {
   const skip = {
     'min_value: NaN and infinity: NaN is above all numbers': 'the double has NaN above all numbers',
   }
-  const skipped = await testBuiltIns(t, { on, more: onBigquery, skip })
+  const skipped = await testBuiltIns(t, { database: on, extraCases: onBigquery, skip })
   t.same(reasonsOf(skipped), [
     'BigQuery pads no text',
     'the double has NaN above all numbers',

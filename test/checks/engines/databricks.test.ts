@@ -12,6 +12,6 @@ t.test('all checks give their numbers on Databricks', async t => {
   const more = { ...onDatabricks }
   for (const [name, cases] of Object.entries(singleCases('float')))
     more[name] = [...(more[name] ?? []), ...cases]
-  const skipped = await testBuiltIns(t, { on, more })
+  const skipped = await testBuiltIns(t, { database: on, extraCases: more })
   t.same(reasonsOf(skipped), ['the double has no collations', 'the double pads no text'])
 })

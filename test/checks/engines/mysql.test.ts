@@ -277,7 +277,7 @@ t.test('every check gives the numbers of every engine', { skip: mariadbAbsent },
       { length: 64 },
       (_, index) => ({ name: `c${index}`, kind: 'integer' }) as const,
     )
-    const { table } = await on.make(columns, [columns.map(() => 1), columns.map(() => 1)])
+    const { table } = await on.createTable(columns, [columns.map(() => 1), columns.map(() => 1)])
     const checks = columns.map(({ name }) => check('UNIQUE', name))
     const { outcomes, statements } = await scan(on.connection, on.engine, table, checks, {
       timeoutMs: 60_000,
@@ -288,7 +288,7 @@ t.test('every check gives the numbers of every engine', { skip: mariadbAbsent },
       checks.map(() => ({ status: 'counted', invalid: 2 })),
     )
   })
-  const skipped = await testBuiltIns(t, { on, more: onMysql })
+  const skipped = await testBuiltIns(t, { database: on, extraCases: onMysql })
   t.same(reasonsOf(skipped), [
     'MySQL has no columns of kind json',
     'MySQL keeps no NaN',

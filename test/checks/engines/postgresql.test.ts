@@ -79,6 +79,6 @@ const onPostgresql: Record<string, CheckCase[]> = {
 }
 
 t.test('every check gives the numbers of every engine', async t => {
-  const skipped = await testBuiltIns(t, { on: await postgresqlStand(t), more: onPostgresql })
+  const skipped = await testBuiltIns(t, { database: await postgresqlStand(t), extraCases: onPostgresql })
   t.same(skipped, [])
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { engineStand, testBuiltIns } from '../../../checks/conformance.ts'
+import { createTestDatabase, testBuiltIns } from '../../../checks/conformance.ts'
 import { redshift } from '../../../connectors/redshift/index.ts'
 import { redshiftSettings, startRedshift } from '../../helpers/redshift.ts'
 import { connectOptions } from '../../helpers/source.ts'
@@ -9,12 +9,12 @@ t.test('every check gives the numbers of every engine, against an emulation', as
   const cluster = await startRedshift(t)
   const connection = await redshift.connect(redshiftSettings(cluster.config), connectOptions)
   t.teardown(() => connection.close())
-  const on = engineStand({
+  const on = createTestDatabase({
     connector: redshift,
     connection,
     execute: text => cluster.query(text),
-    ref: name => ({ catalog: cluster.name, schema: 'public', name }),
-    types: { text: 'varchar(2000)', decimal: 'numeric(38, 2)', binary: 'varbyte', json: 'super' },
+    tableRef: name => ({ catalog: cluster.name, schema: 'public', name }),
+    columnTypes: { text: 'varchar(2000)', decimal: 'numeric(38, 2)', binary: 'varbyte', json: 'super' },
     traits: {
       NaN: true,
       infinity: true,
@@ -22,13 +22,13 @@ t.test('every check gives the numbers of every engine, against an emulation', as
       zoned: 'timestamptz',
       microseconds: true,
       padded: 'char(12)',
-      'case-insensitive': { lacks: 'the emulation has no collations of Redshift' },
+      'case-insensitive': { unsupported: 'the emulation has no collations of Redshift' },
     },
     literal: value => (typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : undefined),
   })
   const skipped = await testBuiltIns(t, {
-    on,
-    more: {
+    database: on,
+    extraCases: {
       ...singleCases('real'),
       mean: [
         { name: 'of integers keeps its fraction', kind: 'integer', values: [1, 2], expect: { value: 1.5 } },

@@ -49,6 +49,6 @@ const onSqlite: Record<string, CheckCase[]> = {
 }
 
 t.test('every check gives the numbers of every engine', async t => {
-  const skipped = await testBuiltIns(t, { on: await sqliteStand(t), more: onSqlite })
+  const skipped = await testBuiltIns(t, { database: await sqliteStand(t), extraCases: onSqlite })
   t.same(reasonsOf(skipped), ['SQLite keeps NaN as NULL', 'SQLite pads no text'])
 })

@@ -5,7 +5,7 @@ import { join as joinPath } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import type { Check, Outcome } from '../../../checks/check.ts'
+import type { Check, CheckOutcome } from '../../../checks/check.ts'
 import { contextOf } from '../../../checks/plan.ts'
 import { ask } from '../../../checks/engine-validation.ts'
 import { scan } from '../../../checks/scan.ts'
@@ -72,7 +72,7 @@ async function open(connector: Connector, connection: Connection, ref: TableRef,
 }
 
 /** What a scan says of a check; the type's questions are asked by the scan. */
-async function attack(world: World, rule: Check, timeoutMs = ENOUGH_MS): Promise<Outcome | undefined> {
+async function attack(world: World, rule: Check, timeoutMs = ENOUGH_MS): Promise<CheckOutcome | undefined> {
   const { connector, connection, table } = world
   const { outcomes } = await scan(connection, connector, table, [rule], { timeoutMs, sampleLimit: 3 })
   return outcomes[0]
@@ -87,7 +87,7 @@ function asked({ connector, connection, table }: World, rule: Check): Promise<st
 const customSql = (text: string) => check('CUSTOM_SQL', undefined, { sql_expression: filled(text) })
 
 /** Counted, or an error that is the check's own and has a sentence. */
-function isHarmless(outcome: Outcome | undefined): boolean {
+function isHarmless(outcome: CheckOutcome | undefined): boolean {
   if (outcome?.status === 'counted') return true
   return outcome?.status === 'error' && BLAMED.includes(outcome.kind) && outcome.message !== ''
 }
@@ -115,7 +115,7 @@ async function withstand(t: Test, world: World, engine: 'postgresql' | 'mysql' |
     for (const text of [...ENDLESS.all, ...ENDLESS[engine]]) {
       const rule = customSql(text)
       const on = { dialect: world.connector.dialect, table: world.table }
-      t.equal(await rule.type.refuses?.(rule.config, undefined, on), null)
+      t.equal(await rule.type.validateConfig?.(rule.config, undefined, on), null)
       t.equal(await asked(world, rule), null, 'what is asked when it is made reads nothing')
       const end = await attack(world, rule, SHORT_MS)
       t.match(end, { kind: 'timeout' }, named(text))

@@ -1,12 +1,12 @@
 import {
-  engineStand,
+  createTestDatabase,
   type CheckCase,
-  type EngineStandOptions,
-  type Stand,
+  type TestDatabaseOptions,
+  type TestDatabase,
 } from '../../../checks/conformance.ts'
 
 /** What differs between the double and an independent emulator. */
-type Where = Pick<EngineStandOptions, 'connector' | 'connection' | 'execute'> & {
+type Where = Pick<TestDatabaseOptions, 'connector' | 'connection' | 'execute'> & {
   project: string
   dataset: string
 }
@@ -17,14 +17,14 @@ export function textLiteral(text: string): string {
 }
 
 /** A stand on BigQuery. */
-export function bigqueryStand({ project, dataset, ...where }: Where): Stand {
-  return engineStand({
+export function bigqueryStand({ project, dataset, ...where }: Where): TestDatabase {
+  return createTestDatabase({
     ...where,
-    ref: name => ({ catalog: project, schema: dataset, name }),
-    key: 'int64 not null',
+    tableRef: name => ({ catalog: project, schema: dataset, name }),
+    keyDeclaration: 'int64 not null',
     // As awkward as columns may be called (schemas#flexible-column-names).
     columnName: 'a <value> & #1',
-    types: {
+    columnTypes: {
       integer: 'int64',
       decimal: 'bignumeric(38, 2)',
       float: 'float64',
@@ -40,10 +40,10 @@ export function bigqueryStand({ project, dataset, ...where }: Where): Stand {
       exact: 'bignumeric(38, 20)',
       zoned: 'timestamp',
       microseconds: true,
-      padded: { lacks: 'BigQuery pads no text' },
-      'case-insensitive': { lacks: 'the double has no collations' },
+      padded: { unsupported: 'BigQuery pads no text' },
+      'case-insensitive': { unsupported: 'the double has no collations' },
     },
-    natures: ['NaN is the least'],
+    deviations: ['NaN is the least'],
     literal(value, { kind, type }) {
       if (typeof value !== 'string') return undefined
       if (kind === 'decimal') return `bignumeric '${value}'`

@@ -1,19 +1,19 @@
-import type { CheckCase, EngineStandOptions, Stand } from '../../../checks/conformance.ts'
-import { engineStand } from '../../../checks/conformance.ts'
+import type { CheckCase, TestDatabaseOptions, TestDatabase } from '../../../checks/conformance.ts'
+import { createTestDatabase } from '../../../checks/conformance.ts'
 import { textLiteral } from './literals.ts'
 
 /** What differs between the double and an independent engine. */
-type Where = Pick<EngineStandOptions, 'connector' | 'connection' | 'execute' | 'columnName'> & {
+type Where = Pick<TestDatabaseOptions, 'connector' | 'connection' | 'execute' | 'columnName'> & {
   catalog: string
 }
 
 /** A stand on Databricks SQL. */
-export function databricksStand({ catalog, ...where }: Where): Stand {
-  return engineStand({
+export function databricksStand({ catalog, ...where }: Where): TestDatabase {
+  return createTestDatabase({
     ...where,
-    ref: name => ({ catalog, schema: 'default', name }),
-    key: 'int not null',
-    types: {
+    tableRef: name => ({ catalog, schema: 'default', name }),
+    keyDeclaration: 'int not null',
+    columnTypes: {
       integer: 'int',
       decimal: 'decimal(38, 2)',
       float: 'double',
@@ -32,8 +32,8 @@ export function databricksStand({ catalog, ...where }: Where): Stand {
       exact: 'decimal(38,20)',
       zoned: 'timestamp',
       microseconds: true,
-      padded: { lacks: 'the double pads no text' },
-      'case-insensitive': { lacks: 'the double has no collations' },
+      padded: { unsupported: 'the double pads no text' },
+      'case-insensitive': { unsupported: 'the double has no collations' },
     },
     literal(value, { kind, type }) {
       if (typeof value !== 'string') return undefined
