@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { drop, isolate } from './tenant.ts'
 
-/** Companies, users, sessions, API keys, and the windows of rate limits. */
+/** Companies, users, sessions, API keys and rate limits. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table companies (

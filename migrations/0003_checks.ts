@@ -2,8 +2,8 @@ import type { Knex } from 'knex'
 import { drop, isolate } from './tenant.ts'
 
 /**
- * Validity rules with their results, metrics with their snapshots. What a sweep claims has `next_run_at`,
- * when it is due, and `running_slot`, the due time that was claimed and is not yet recorded.
+ * Validity rules with their results, metrics with their snapshots. Rows that a sweep claims have `next_run_at`, the next
+ * due time, and `running_slot`, the due time that was claimed and has no result yet.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { drop, isolate } from './tenant.ts'
 
-/** How fresh tables must be, and every look at how fresh they were. */
+/** Freshness schedules of tables, and their checks. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table freshness_schedules (

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { drop, isolate } from './tenant.ts'
 
-/** Alerts, where they go, and every attempt to bring them there. */
+/** Alerts, destinations, deliveries and attempts. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table alerts (

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { drop, isolate } from './tenant.ts'
 
-/** When tables are meant to be active, and which columns must refer to which, with every look at whether they do. */
+/** Operating schedules, and referential checks with their results. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table operating_schedules (

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { drop, isolate } from './tenant.ts'
 
-/** What a source lets itself be asked, how many sessions it takes, and which results were read from its past. */
+/** Access level and session limit of sources, and the mark of backfilled results. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     alter table sources

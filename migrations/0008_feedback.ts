@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { drop, isolate } from './tenant.ts'
 
-/** Which results raised which alert, which of them somebody called expected, and what is learned of them. */
+/** The alert of each result, dismissals as expected, and what was learned from them. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     alter table validity_results
@@ -16,8 +16,8 @@ export async function up(knex: Knex): Promise<void> {
     create index metric_snapshots_alert on metric_snapshots (alert_id) where alert_id is not null;
 
     alter table metric_states
-      -- Captures in a row that had the group; 0 once it is missing, below 0 when an alert tells that it is. And the
-      -- last capture that had it.
+      -- Consecutive captures with the group; 0 once it is missing, below 0 while an alert about that is open. And the
+      -- last capture with it.
       add column run integer not null default 0,
       add column last_seen_at timestamptz;
 

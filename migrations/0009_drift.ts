@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { drop, isolate } from './tenant.ts'
 
-/** What of a source is read, what of it was accepted, and what its tables and columns are tagged with. */
+/** Patterns of sources, accepted baselines, and tags. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     alter table sources
@@ -47,7 +47,7 @@ export async function up(knex: Knex): Promise<void> {
     create index schema_changes_open on schema_changes (company_id, source_id, table_id) where not is_acknowledged;
     create index schema_changes_age on schema_changes (detected_at);
 
-    -- Each time somebody accepted what a source, or one table of it, had become.
+    -- Each acceptance of a source or of one of its tables as the new baseline.
     create table schema_baselines (
       id uuid primary key,
       company_id uuid not null references companies on delete cascade,
@@ -72,7 +72,7 @@ export async function up(knex: Knex): Promise<void> {
       category text not null default 'business' check (category in ('business', 'technical', 'governance')),
       description text,
       origin text not null check (origin in ('manual', 'automatic')),
-      -- An automatic tag that somebody took away, and that must not come back.
+      -- An automatic tag that a user removed; discoveries must not add it again.
       is_refused boolean not null default false,
       created_at timestamptz not null default now()
     );

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
 
 /**
- * What lists are read from. Row-level security keeps LIKE from an index, since an operator could tell of rows that it
- * was not to see: a plain query of the application role reads a covering index from end to end, and the function
- * `rare_tables`, which says for itself whose rows it reads, asks the trigrams.
+ * Indexes of lists. Under row-level security PostgreSQL uses no index for LIKE, because the operator might leak hidden
+ * rows: a plain query of the application role reads a covering index completely. The function `rare_tables` filters by
+ * company itself and therefore can use the trigram index.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
@@ -46,7 +46,7 @@ export async function up(knex: Knex): Promise<void> {
       raise notice 'no index for searches (%): they will read the names of all tables of a company', sqlerrm;
     end $$;
 
-    -- The ids of the caller's tables whose names hold a term, or null when they are many or trigrams cannot tell.
+    -- The ids of the caller's tables whose names contain a term; null if there are too many, or too few trigrams.
     create function rare_tables(term text, most integer) returns uuid[]
       language plpgsql stable security definer
       set search_path = public, pg_temp set plan_cache_mode = force_custom_plan as $$
@@ -71,7 +71,7 @@ export async function up(knex: Knex): Promise<void> {
   `)
 }
 
-/** Leaves the extensions: others may use them. */
+/** Keeps the extensions, because other objects may use them. */
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
     drop function rare_tables;

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** What freshness is read from, and what spares a reading. */
+/** Signals of freshness, and the state that avoids reading unchanged tables. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- What schedules made later have where they name nothing else:
@@ -29,7 +29,7 @@ export async function up(knex: Knex): Promise<void> {
     drop index freshness_checks_updates;
     create index freshness_checks_updates on freshness_checks (company_id, schedule_id, checked_at desc, id desc)
       include (last_updated) where is_update;
-    -- By the schedule first: who deletes one looks for its checks by that alone, and would read those of everybody.
+    -- The schedule comes first: deleting one finds its checks by the schedule alone.
     drop index freshness_checks_list;
     create index freshness_checks_list on freshness_checks (schedule_id, company_id, checked_at desc, id desc);
   `)

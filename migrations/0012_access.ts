@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { drop, isolate } from './tenant.ts'
 
-/** Invitations, sign-in by other providers, tickets, and the audit log. */
+/** Invitations, sign-in through providers, tickets, and the audit log. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- Who signs in through a provider only has none.
@@ -46,15 +46,15 @@ export async function up(knex: Knex): Promise<void> {
       expires_at timestamptz not null
     );
     create index oauth_attempts_expired on oauth_attempts (expires_at);
-    -- Nobody is signed in yet: the owner's alone.
+    -- Used before sign-in, so only the owner role has access.
     alter table oauth_attempts enable row level security;
 
-    -- What is exchanged for a session once: after a provider's sign-in, or from a magic link.
+    -- Exchanged for a session once: after sign-in at a provider, or from a magic link.
     create table tickets (
       ticket_hash bytea primary key,
       company_id uuid not null references companies on delete cascade,
       user_id uuid not null references users on delete cascade,
-      -- How the user was told: oauth:<provider>, for the log.
+      -- How the user was authenticated, for the audit log: oauth:<provider>.
       method text not null,
       created_at timestamptz not null default now(),
       expires_at timestamptz not null,
@@ -62,7 +62,7 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index tickets_expired on tickets (expires_at);
 
-    -- The company that anybody may look at, through keys that read only, and only for an hour.
+    -- The demo company, which guests read with read-only keys that are valid for one hour.
     alter table companies add is_demo boolean not null default false;
     create unique index companies_one_demo on companies (is_demo) where is_demo;
     create table demo_sessions (
@@ -74,8 +74,8 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index demo_sessions_expired on demo_sessions (expires_at);
 
-    -- What belongs to the installation as a whole, sealed: the password of the application role, by which a wrong
-    -- SECRET_KEY is told too. The owner's alone, as nobody else has a policy.
+    -- Encrypted values of the installation: the password of the application role, which also detects a wrong
+    -- SECRET_KEY. No other role than the owner has a policy.
     create table installation (
       name text primary key,
       sealed text not null
@@ -165,7 +165,7 @@ export async function up(knex: Knex): Promise<void> {
       for each statement execute function audit_is_append_only();
   `)
   await isolate(knex, 'invitations', 'identities', 'tickets', 'demo_sessions')
-  // Both are read by their company, and written by the function alone.
+  // Companies may read both; only the function writes them.
   await knex.raw(`
     alter table audit_log enable row level security;
     create policy company on audit_log for select

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { drop } from './tenant.ts'
 
-/** What deliveries to many people and to failing receivers need. */
+/** Deliveries to several recipients and to failing receivers. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     alter table destinations
@@ -18,25 +18,24 @@ export async function up(knex: Knex): Promise<void> {
       -- Of a snooze: when it ends.
       add column snoozed_until timestamptz;
 
-    -- A source that is removed leaves its alerts: they are closed, and what tells so is on its way.
+    -- Alerts outlive their source: they are resolved, and the deliveries about that are still pending.
     alter table alerts drop constraint alerts_source_id_fkey;
     create index alerts_asset on alerts (company_id, asset_id, created_at desc);
-    -- Without the company in front, as foreign keys ask when a source takes its alerts, and they theirs, with it.
+    -- Without the company first, because foreign keys look up rows by these columns when a source is removed.
     create index alerts_source on alerts (source_id, created_at desc);
     drop index alert_history_alert, deliveries_alert;
     create index alert_history_alert on alert_history (alert_id, id);
     create index deliveries_alert on deliveries (alert_id);
     create index alerts_failed on alerts (company_id, created_at desc, id desc) where delivery_failed;
-    -- A trouble that lasts is counted on its alert again and again: with room beside it, no index has to be told.
+    -- Repeats update their alert often: free space in the page allows updates without index writes.
     alter table alerts set (fillfactor = 70);
-    -- What was closed within some days, and what people took on.
+    -- For trends: recently closed alerts, and acknowledgements.
     create index alerts_closed on alerts (company_id, resolved_at) where resolved_at is not null;
     create index alert_history_acknowledged on alert_history (company_id, at) where to_status = 'acknowledged';
 
     create index deliveries_tests on deliveries (created_at) where alert_id is null;
 
-    -- Addresses that want no mail, of whatever company: an address has no company. The owner's alone, as nobody
-    -- else has a policy.
+    -- Addresses that unsubscribed from mail of all companies. No other role than the owner has a policy.
     create table unsubscribed (
       email text primary key check (email = lower(email)),
       at timestamptz not null default now()

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { drop, isolate } from './tenant.ts'
 
-/** How people like their pages, how far they got, and what the public endpoints keep. */
+/** Preferences, onboarding progress, and the data of the public endpoints. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- A row that is not there stands for the defaults. The time zone is the user's own column.
@@ -45,7 +45,7 @@ export async function up(knex: Knex): Promise<void> {
 
     create table badges (
       id uuid primary key,
-      -- In the address of the picture, which anybody may ask for: not to be guessed.
+      -- Part of the public address of the image, so it must not be guessable.
       public_id text not null unique,
       company_id uuid not null references companies on delete cascade,
       -- A source or a table.
@@ -77,7 +77,7 @@ export async function up(knex: Knex): Promise<void> {
     alter table destinations add column is_demo boolean not null default false;
     create unique index destinations_one_demo on destinations (company_id) where is_demo and deleted_at is null;
 
-    -- What belongs to no company: the owner's alone, as nobody else has a policy.
+    -- Rows without a company. No other role than the owner has a policy.
     create table anonymous_events (
       id uuid primary key,
       anonymous_id text not null,

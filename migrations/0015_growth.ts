@@ -1,18 +1,18 @@
 import type { Knex } from 'knex'
 import { isolate } from './tenant.ts'
 
-/** A table that grows for ever, as it was before. */
+/** A table that grows, as it was before. */
 interface Growing {
   table: string
-  /** What tells the month of a row: a time, or a UUID v7, which begins with one. */
+  /** The column with the month of a row: a time, or a UUID v7, which starts with one. */
   by: string
-  /** Columns of the primary key before, and now: it has to hold `by`. */
+  /** Columns of the primary key before and after; it must contain `by`. */
   keys: [string, string]
-  /** Columns of which the old table knows no two rows. */
+  /** Columns that were unique in the old table. */
   slot?: string
 }
 
-/** Those that refer to others of them last. */
+/** Tables that refer to other tables of this list come last. */
 const GROWING: Growing[] = [
   {
     table: 'validity_results',
@@ -39,9 +39,9 @@ const GROWING: Growing[] = [
 ]
 
 /**
- * Tables that grow for ever are cut by months, so that a month can be dropped as a whole. No row is moved: what was
- * there becomes the first partition, up to the end of this month. Partitions are in a schema in which the application
- * role has no rights: it reaches them through their table only, where row-level security holds it.
+ * Partitions growing tables by month, so that a month can be dropped as a whole. No row is moved: existing rows become
+ * the first partition, up to the end of this month. Partitions are in a schema where the application role has no
+ * rights, so it reaches them only through their table, where row-level security applies.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
@@ -62,7 +62,7 @@ export async function up(knex: Knex): Promise<void> {
     alter table delivery_attempts drop constraint delivery_attempts_delivery_id_fkey;
   `)
   for (const growing of GROWING) await cut(knex, growing)
-  // Attempts are of the month of their delivery. A key to all months would keep any from being dropped.
+  // Attempts have the month of their delivery. A foreign key to all months would prevent dropping any of them.
   for (const part of ['past', 'later'])
     await knex.raw(`alter table partitions.delivery_attempts_${part}
       add foreign key (delivery_id) references partitions.deliveries_${part} on delete cascade`)
@@ -82,7 +82,7 @@ async function cut(knex: Knex, { table, by, keys: [, key], slot }: Growing): Pro
     drop policy owner on ${past};
     alter table ${past} no force row level security, disable row level security;
     ${
-      // What is too old is found by it.
+      // Finds expired rows.
       by.endsWith('id') ? '' : `create index ${table}_past_age on ${past} (${by});`
     }
   `)
@@ -127,7 +127,7 @@ async function cut(knex: Knex, { table, by, keys: [, key], slot }: Growing): Pro
   `)
 }
 
-/** Brings the rows of all months together again. */
+/** Merges the rows of all months into one table again. */
 export async function down(knex: Knex): Promise<void> {
   for (const growing of GROWING) await join(knex, growing)
   await knex.raw(`

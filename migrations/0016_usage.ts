@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { drop, isolate } from './tenant.ts'
 
-/** What sources were asked for and what it cost them, and how long one that cannot be reached is left alone. */
+/** Usage of sources per day and purpose, and the state of their circuit breakers. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create table source_usage (

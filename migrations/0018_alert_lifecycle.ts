@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** How long a dismissal lasts, and which alert got worse and became which. */
+/** The end of a dismissal, and the alert that replaced one that got worse. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     alter table alerts

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** Badges go with their source. */
+/** Badges are removed with their source. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- A table is only removed with its source. Null: written by a process of the version before.

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** What a linked identity is shown as, and whether it vouches for the email of its user. */
+/** The display name of a linked identity, and whether it proves the email of its user. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     alter table identities

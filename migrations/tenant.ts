@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
 
 /**
- * Holds a table to one company a transaction: row-level security, forced on the owner too. The application
- * role sees the company named by `app.company`; unset it is '' after an earlier transaction, hence nullif.
- * The owner sees all, for sign-in, sweeps and migrations.
+ * Restricts a table to one company per transaction with row-level security, which is forced on the owner too. The
+ * application role sees the rows of the company in `app.company`; after an earlier transaction that setting is '',
+ * hence nullif. The owner sees all rows, for sign-in, sweeps and migrations.
  */
 export async function isolate(knex: Knex, ...tables: string[]): Promise<void> {
   for (const table of tables) {
@@ -18,7 +18,7 @@ export async function isolate(knex: Knex, ...tables: string[]): Promise<void> {
   }
 }
 
-/** Drops tables, the last made first. */
+/** Drops tables in reverse order of creation. */
 export async function drop(knex: Knex, ...tables: string[]): Promise<void> {
   for (const table of tables.reverse()) await knex.raw(`drop table if exists ${table} cascade`)
 }
