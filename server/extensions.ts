@@ -2,6 +2,7 @@ import { registerHooks } from 'node:module'
 import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin, Server } from '@hapi/hapi'
+import type { CommandContribution } from './cli/command.ts'
 
 /** An extension that cannot be used; the message says which of four things went wrong, and what to do. */
 export class ExtensionError extends Error {
@@ -74,6 +75,13 @@ export async function loadExtensions(server: Server, specifiers: readonly string
       throw new ExtensionError(`Extension ${specifier} could not be added: ${told(cause)}`, { cause })
     }
   }
+}
+
+/** The commands that extensions export beside their plugin, as `commands`; imports them without a server. */
+export async function loadExtensionCommands(specifiers: readonly string[]): Promise<CommandContribution[]> {
+  resolveHostModules()
+  const modules = await Promise.all(specifiers.map(importExtension))
+  return modules.flatMap(({ commands = [] }) => commands as CommandContribution[])
 }
 
 async function importExtension(specifier: string): Promise<Record<string, unknown>> {

@@ -32,7 +32,7 @@ import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
 import { catalog } from '../plugins/catalog/index.ts'
-import { contracts, validateText } from '../plugins/contracts/index.ts'
+import { contracts } from '../plugins/contracts/index.ts'
 import { demo } from '../plugins/demo/index.ts'
 import { freshness } from '../plugins/freshness/index.ts'
 import { lineage } from '../plugins/lineage/index.ts'
@@ -66,8 +66,6 @@ export const manifest = {
     contracts,
     publicPages,
   ],
-  /** Validates a data contract without a server or a database, for the command line. */
-  validateContract: validateText,
   connectors: [postgresql, redshift, mysql, snowflake, bigquery, databricks] as unknown as Connector[],
   checks: [...ruleTypes, ...metricTypes] as CheckType[],
   /** The plug-in template is our own SQLite engine, loaded as anyone's extension is. */

@@ -90,10 +90,16 @@ const boomUses: Record<string, RegExp> = {
 
 const rules: Rule[] = [
   {
-    promise: 'server/ knows no feature, engine, check or migration, except for the manifest',
+    promise: 'server/ knows no feature, engine, check or migration, except for the manifest and the commands',
     offences: source =>
       source.path.startsWith('server/') && source.path !== 'server/manifest.ts'
-        ? wrongTargets(source, target => target.startsWith('server/') || isInterface(target))
+        ? wrongTargets(
+            source,
+            target =>
+              target.startsWith('server/') ||
+              isInterface(target) ||
+              (source.path === 'server/feature-commands.ts' && /^plugins\/.*-commands?\.ts$/.test(target)),
+          )
         : [],
     bad: [
       ['server/x.ts', `import { auth } from '../plugins/auth/index.ts'`],
@@ -101,9 +107,12 @@ const rules: Rule[] = [
       ['server/x.ts', `import { postgresql } from '../connectors/postgresql/index.ts'`],
       ['server/x.ts', `import * as accounts from '../migrations/0001_accounts.ts'`],
       ['server/x.ts', `export { rules } from '../checks/rules/index.ts'`],
+      ['server/x.ts', `import { badgeCommand } from '../plugins/badges/badge-command.ts'`],
+      ['server/feature-commands.ts', `import { badges } from '../plugins/badges/index.ts'`],
     ],
     good: [
       ['server/manifest.ts', `import { auth } from '../plugins/auth/index.ts'`],
+      ['server/feature-commands.ts', `import { badgeCommand } from '../plugins/badges/badge-command.ts'`],
       ['server/x.ts', `import type { Connector } from '../connectors/connector.ts'\nimport './y.ts'`],
     ],
   },

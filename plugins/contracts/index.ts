@@ -2,8 +2,6 @@ import type { Plugin } from '@hapi/hapi'
 import { normalizeContentType, routes } from './routes.ts'
 import { createValidator } from './validator.ts'
 
-export { validateText } from './validator.ts'
-
 /** Data contracts of the Open Data Contract Standard, validated for anybody. */
 export const contracts: Plugin<undefined> = {
   name: 'contracts',

@@ -1,67 +1,67 @@
-/** Waiting from afar for a job of the service. */
+/** Waiting for a job of a remote service. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Client } from './client.ts'
+import type { ServiceClient } from './client.ts'
 import { CommandError, EXIT } from './command.ts'
 
-/** Why work failed, as the record of its job says. */
-export interface Failure {
+/** Why a job failed, from its record. */
+export interface JobFailure {
   code: string
   message: string
 }
 
-/** A job that has ended, as `GET /sdk/jobs/{job_id}` shows it. */
-export interface Ended<Result> {
+/** The record of a job that has ended. */
+export interface FinishedJob<Result> {
   status: 'completed' | 'failed' | 'cancelled'
   result: Result | null
-  error: Failure | null
+  error: JobFailure | null
 }
 
-/** Milliseconds between two questions how a job goes; the last stays. */
-const POLLS = [100, 200, 700, 1_000, 2_000, 3_000]
-/** Milliseconds that the service may be away meanwhile, as while it starts anew: its workers go on, or take up again. */
-const AWAY = 120_000
-
-/** Milliseconds after which a job that no worker has taken up is worth a note. */
+/** Delays between polls; the last one repeats. */
+const POLL_DELAYS_MS = [100, 200, 700, 1_000, 2_000, 3_000]
+/** The service may restart meanwhile: its workers finish the job or resume it. */
+const MAX_UNAVAILABLE_MS = 120_000
+/** Age from which a job that no worker has taken is worth a note. */
 const PENDING_NOTE_MS = 15_000
 
 /**
- * Waits for a job of the service to end. Notes once that no worker has taken it up, when that takes long.
- * @param told what it is called, what a caller can do instead of waiting for workers, where notes go, and after how
- *   many milliseconds (defaults to 15,000)
- * @throws CommandError when the time is over before it has ended, or nobody answers for two minutes
+ * Waits for a job of the service to end. Notes once when no worker takes it for long.
+ * @param path of the job's record, below `/api/v1`
+ * @param options `what` names the job in messages, `instead` says what to do when there are no workers, `noteAfterMs`
+ *   defaults to 15,000
+ * @throws CommandError when the time is over first, or the service is unreachable for two minutes
  */
-export async function follow<Result>(
-  client: Client,
-  jobId: string,
-  told: { what: string; instead?: string; note(line: string): void; noteAfterMs?: number },
+export async function waitForJob<Result>(
+  client: ServiceClient,
+  path: string,
+  options: { what: string; instead?: string; note(line: string): void; noteAfterMs?: number },
   signal: AbortSignal,
-): Promise<Ended<Result>> {
+): Promise<FinishedJob<Result>> {
+  const { what, instead, note, noteAfterMs = PENDING_NOTE_MS } = options
   let status = 'pending'
   const startedAt = performance.now()
   let answeredAt = startedAt
   let isNoted = false
-  const worker = 'does a process with ROLE all or worker run there?'
+  const workerHint = 'does a process with ROLE all or worker run there?'
   const notePending = () => {
-    const waitedMs = performance.now() - startedAt
-    if (isNoted || status !== 'pending' || waitedMs < (told.noteAfterMs ?? PENDING_NOTE_MS)) return
+    if (isNoted || status !== 'pending' || performance.now() - startedAt < noteAfterMs) return
     isNoted = true
-    told.note(`${told.what} waits for a worker: ${worker} --timeout limits the waiting`)
+    note(`${what} waits for a worker: ${workerHint} --timeout limits the waiting`)
   }
-  const ask = async () => {
+  const poll = async () => {
     try {
-      const { body } = await client.ask<{ data: Ended<Result> }>('GET', `/sdk/jobs/${jobId}`, signal)
+      const { body } = await client.request<{ data: FinishedJob<Result> }>('GET', path, signal)
       answeredAt = performance.now()
       return body.data
     } catch (error) {
-      const mayPass = error instanceof CommandError && error.mayPass
-      if (!mayPass || performance.now() - answeredAt > AWAY) throw error
+      const isTransient = error instanceof CommandError && error.isTransient
+      if (!isTransient || performance.now() - answeredAt > MAX_UNAVAILABLE_MS) throw error
       return null
     }
   }
   try {
     for (let polls = 0; ; polls++) {
-      await pause(POLLS[Math.min(polls, POLLS.length - 1)], undefined, { signal })
-      const job = await ask()
+      await pause(POLL_DELAYS_MS[Math.min(polls, POLL_DELAYS_MS.length - 1)], undefined, { signal })
+      const job = await poll()
       status = job?.status ?? status
       if (job && ['completed', 'failed', 'cancelled'].includes(status)) return job
       notePending()
@@ -70,8 +70,8 @@ export async function follow<Result>(
     if ((signal.reason as Error | undefined)?.name !== 'TimeoutError') throw error
     const advice =
       status === 'pending'
-        ? [worker, told.instead].filter(Boolean).join(' ')
+        ? [workerHint, instead].filter(Boolean).join(' ')
         : 'give it more time with --timeout'
-    throw new CommandError(`${told.what} is still ${status}: ${advice}`, EXIT.error, { mayPass: true })
+    throw new CommandError(`${what} is still ${status}: ${advice}`, EXIT.error, { isTransient: true })
   }
 }

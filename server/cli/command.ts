@@ -1,38 +1,39 @@
 /** What the commands share: how they end, where they write, and the server they work on. */
+import type { Server } from '@hapi/hapi'
 import type { Command } from 'commander'
+import Joi from 'joi'
 import { readConfig } from '../settings/config.ts'
 import { makeLog } from '../telemetry/log.ts'
-import type { OpenProcess } from '../process/start.ts'
 import { withoutControls } from './terminal-text.ts'
 
-/** How commands end: what went wrong can be told from the number. */
-export const EXIT = { fine: 0, failed: 1, usage: 2, notFound: 3, error: 5 } as const
+/** The exit codes of commands. */
+export const EXIT = { success: 0, failed: 1, usage: 2, notFound: 3, error: 5 } as const
 
 /** A sentence that ends a command, and the code it ends with. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
-  readonly exit: number
-  /** Whether the same command may go through later. */
-  readonly mayPass: boolean
+  readonly exitCode: number
+  /** Whether the same command may succeed later. */
+  readonly isTransient: boolean
 
   constructor(
     message: string,
-    exit: number,
-    { mayPass = false, cause }: { mayPass?: boolean; cause?: unknown } = {},
+    exitCode: number,
+    { isTransient = false, cause }: { isTransient?: boolean; cause?: unknown } = {},
   ) {
     super(message, { cause })
-    this.exit = exit
-    this.mayPass = mayPass
+    this.exitCode = exitCode
+    this.isTransient = isTransient
   }
 }
 
 /** How a command ends: its code, and the one for errors that have no code of their own. */
-export interface Ending {
-  exit: number
-  unexpected: number
+export interface CommandOutcome {
+  exitCode: number
+  unexpectedExitCode: number
 }
 
-/** Where a command writes and how it hears that it shall stop. */
+/** Where a command writes and what stops it. */
 export interface Terminal {
   out(line: string): void
   err(line: string): void
@@ -40,39 +41,66 @@ export interface Terminal {
   signal: AbortSignal
 }
 
+/**
+ * A command, or a group of them, that the host, a feature or an extension contributes. Its module is loaded at every
+ * start of the command line: load what only the action needs in the action.
+ */
+export interface CommandContribution {
+  /** Its first word, such as `freshness`. */
+  name: string
+  /** Adds its arguments, options, subcommands and action to the command of that name. */
+  define(command: Command, terminal: Terminal, outcome: CommandOutcome): void
+}
+
+/** What the registry of commands accepts. */
+export const commandShape = Joi.object({
+  name: Joi.string()
+    .pattern(/^[a-z][a-z-]*$/)
+    .required(),
+  define: Joi.function().required(),
+})
+
 /** Options that most commands take. */
-export interface Options {
+export interface CommandOptions {
   json?: true
   company?: string
 }
 
-/** Lets a command print JSON. */
-export function json(command: Command): Command {
+/** Adds `--json`. */
+export function withJsonOption(command: Command): Command {
   return command.option('--json', 'print JSON')
 }
 
-/** Lets a command say whose it is about. */
-export function ofCompany(command: Command): Command {
-  return json(command).option('--company <company>', 'id or name; needed when there is more than one')
+/** Adds `--company` and `--json`. */
+export function withCompanyOption(command: Command): Command {
+  return withJsonOption(command).option(
+    '--company <company>',
+    'id or name; needed when there is more than one',
+  )
 }
 
-/** Prints the value as JSON where that was asked for, else the lines. */
-export function answer(terminal: Terminal, options: Options, value: unknown, ...lines: string[]): void {
+/** Prints the value as JSON with `--json`, else the lines. */
+export function printResult(
+  terminal: Terminal,
+  options: CommandOptions,
+  value: unknown,
+  ...lines: string[]
+): void {
   if (options.json) terminal.out(JSON.stringify(value, null, 2))
   else for (const line of lines) terminal.out(withoutControls(line))
 }
 
 /**
- * Commands run on the database of the settings, beside a service that uses it or alone.
- * @param signal ends the waiting for a database that is away
+ * Runs work on the database of the settings, beside a service that uses it or alone.
+ * @param signal stops waiting for a database that is unreachable
  */
 export async function withServer<T>(
   { signal }: Pick<Terminal, 'signal'>,
-  work: (server: OpenProcess['server']) => Promise<T>,
+  work: (server: Server) => Promise<T>,
 ): Promise<T> {
   const config = readConfig()
   const quiet = config.logLevel === 'info' ? 'warn' : config.logLevel
-  // Loaded by the commands that need it only: the others start in half the time.
+  // Imported here: commands that need no server start in half the time.
   const { openProcess } = await import('../process/start.ts')
   const { server, stop } = await openProcess(config, makeLog({ ...config, logLevel: quiet }), signal)
   try {
@@ -82,7 +110,16 @@ export async function withServer<T>(
   }
 }
 
-/** Does not wait for what cannot be aborted itself. */
+/** `withServer` for the company of `--company`. */
+export function withCompany<T>(
+  terminal: Pick<Terminal, 'signal'>,
+  { company }: CommandOptions,
+  work: (server: Server, company: { id: string; name: string }) => Promise<T>,
+): Promise<T> {
+  return withServer(terminal, async server => work(server, await server.plugins.auth.findCompany(company)))
+}
+
+/** Rejects when `signal` aborts; the work, which cannot be aborted itself, is left to finish. */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = new Promise<never>((_, reject) => {
     const abort = () => reject(signal.reason as Error)

@@ -1,40 +1,38 @@
-/** Commands that answer lines: read from one stream, written to another, in constant memory. */
+/** Commands that answer input lines with output lines, in constant memory. */
 import { addAbortSignal, type Readable, type Writable } from 'node:stream'
 
 /** Standard input, output and error, or streams like them. */
-export interface Streams {
+export interface LineStreams {
   input: Readable & { isTTY?: boolean }
   output: Writable
-  /** For people, not for the next program of a pipe. */
+  /** For people, not for the next program of the pipe. */
   notes: Writable & { isTTY?: boolean }
 }
 
-/** A line that cannot be read; the message names it and says what to write instead. */
+/** An input line that is wrong; the message names it and says what to write instead. */
 export class LineError extends Error {
   override readonly name = 'LineError'
 }
 
-/** Characters of the longest line. */
-const LONGEST = 2 ** 24
+const MAX_LINE_CHARACTERS = 2 ** 24
 
 /**
- * Answers each line that is not blank with one line, as it comes, and waits for a slow reader. Ends, without an
- * error, with the input, when the reader has gone, and when `signal` aborts.
- * @param answer gets the line without its end, and its number from 1; what it throws ends the lines, with all
- *   answers before it written
+ * Answers each line that is not blank with one line as it arrives, and waits for a slow reader. Resolves when the
+ * input ends, the reader closes the output, or `signal` aborts.
+ * @param answer gets the trimmed line and its number from 1; an error it throws rejects, with earlier answers written
  */
 export async function answerLines(
-  { input, output }: Streams,
+  { input, output }: LineStreams,
   answer: (line: string, number: number) => string,
   signal: AbortSignal,
 ): Promise<void> {
-  // Each write hears of its own error; without a listener the same error would end the process, too.
+  // Each write gets its own error; without a listener the same error would also end the process.
   output.on('error', () => {})
   let number = 0
   try {
     for await (const line of linesOf(addAbortSignal(signal, input))) {
       number++
-      // Also takes off the mark that some programs begin a text with.
+      // Also removes a byte order mark.
       const text = line.trim()
       if (text !== '') await write(output, `${answer(text, number)}\n`)
     }
@@ -50,13 +48,14 @@ async function* linesOf(input: Readable): AsyncGenerator<string> {
     const lines = (rest + chunk).split('\n')
     rest = lines.pop() ?? ''
     yield* lines
-    if (rest.length > LONGEST)
-      throw new LineError(`A line is longer than ${LONGEST} characters: end each object with a line break.`)
+    if (rest.length > MAX_LINE_CHARACTERS)
+      throw new LineError(
+        `A line is longer than ${MAX_LINE_CHARACTERS} characters: end each object with a line break.`,
+      )
   }
   yield rest
 }
 
-/** Resolves when the text has been taken. */
 function write(output: Writable, text: string): Promise<void> {
   return new Promise((resolve, reject) => output.write(text, error => (error ? reject(error) : resolve())))
 }

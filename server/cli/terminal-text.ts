@@ -1,11 +1,11 @@
-/** Text from elsewhere, made safe to print on a terminal. */
+/** Makes foreign text safe to print on a terminal. */
 
-/** Replaces the characters that a terminal would obey with spaces; line breaks stay. */
+/** Replaces control characters with spaces, except line breaks. */
 export function withoutControls(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n]/gu, ' ')
 }
 
-/** Folds a text into one line without characters that a terminal would obey. */
+/** Folds a text into one line without control characters. */
 export function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
 }

@@ -279,6 +279,11 @@ export function readConfig(
   }
 }
 
+/** The names in EXTENSIONS, whatever the other settings are: the command line needs them for wrong settings, too. */
+export function readExtensionNames(environment: Record<string, string | undefined> = process.env): string[] {
+  return (SETTINGS.EXTENSIONS.schema.validate(environment.EXTENSIONS || undefined).value ?? []) as string[]
+}
+
 /** Every setting with its value (secrets hidden), its default and what it does; for `tidemark settings`. */
 export function describeSettings(
   environment: Record<string, string | undefined> = process.env,

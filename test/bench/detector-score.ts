@@ -3,7 +3,7 @@
  * false alarm, and an event is hit when one of its values is flagged. F1 is taken a family and then averaged, so
  * that no family outweighs another.
  */
-import { answer } from '../../checks/protocol.ts'
+import { answerRequest } from '../../plugins/metrics/detect-requests.ts'
 import type { Row, Series } from './detector-series.ts'
 
 /** The sensitivity that the detectors are asked with. */
@@ -66,7 +66,7 @@ export function judgedOf({ eval_from, points }: Series): number[] {
 export const ours: Detector = series => {
   const { history: _history, point: _point, ...head } = questionOf(series, series.eval_from)
   const asked = { ...head, mode: 'series', points: series.points, indexes: judgedOf(series) }
-  return (answer(asked) as { verdicts: Said[] }).verdicts
+  return (answerRequest(asked) as { verdicts: Said[] }).verdicts
 }
 
 /** A detector that answers one question at a time. */
@@ -199,7 +199,7 @@ export function lookAhead(verdicts: Verdicts, most: number): number {
   return judged.filter(({ series, k, was }, n) => {
     if (n % stride !== 0) return false
     const i = series.eval_from + k
-    const now = answer({ ...questionOf(series, i), history: series.points.slice(0, i) }) as Said
+    const now = answerRequest({ ...questionOf(series, i), history: series.points.slice(0, i) }) as Said
     const moved = Math.abs((was?.z ?? 0) - now.z) > 1e-6
     const due = Math.abs((was?.deadline ?? 0) - (now.deadline ?? 0)) > 1
     return moved || due || was?.is_anomaly !== now.is_anomaly

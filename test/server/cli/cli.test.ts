@@ -195,7 +195,7 @@ t.test('the commands work on the database of DATABASE_URL', async t => {
   }
   t.match(await tidemark('companies', 'plan', twins[1]!, 'growth'), {
     code: 0,
-    out: /Acme has the plan growth/,
+    out: /Acme now has the plan growth/,
   })
   const made = await tidemark(
     'users',
@@ -266,4 +266,19 @@ t.test('wrong usage says what is right', async t => {
   const settings = await command(['settings', '--json'], { SECRET_KEY })
   t.match(JSON.parse(settings.out)[0], { name: 'PORT', default: '8000' })
   t.notMatch(settings.out, SECRET_KEY)
+})
+
+t.test('an extension adds a command, and a name that is taken stops it', async t => {
+  const folder = t.testdir({
+    'greet.js': `export const plugin = { name: 'greet', register() {} }
+      export const commands = [{ name: 'greet', define(command, terminal) {
+        command.argument('<who>').action(who => terminal.out('Hello ' + who)) } }]`,
+    'keys.js': `export const plugin = { name: 'keys', register() {} }
+      export const commands = [{ name: 'keys', define() {} }]`,
+  })
+  const greet = { EXTENSIONS: join(folder, 'greet.js') }
+  t.match(await command(['greet', 'Ada'], greet), { code: 0, out: 'Hello Ada\n' })
+  t.match(await command(['keys', '--help'], greet), { code: 0 })
+  const taken = { EXTENSIONS: join(folder, 'keys.js') }
+  t.match(await command(['greet'], taken), { code: 1, err: /Cannot add command "keys": the name is taken/ })
 })

@@ -335,7 +335,7 @@ t.test('the commands say what was done and what comes next', async t => {
   const nothing = await command(rotate, of(SECRET_KEY))
   t.match(
     [nothing.code, nothing.out],
-    [0, /Sealed 0 secrets.*SECRET_KEY holds one key.*behind it.*then put the new one in front/s],
+    [0, /Encrypted 0 secrets again.*SECRET_KEY holds one key.*behind it.*then put the new one in front/s],
   )
   const wrong = await command(rotate, of(fresh))
   t.match([wrong.code, wrong.err], [2, /SECRET_KEY is not the key of this database/])
@@ -344,7 +344,7 @@ t.test('the commands say what was done and what comes next', async t => {
     [done.code, JSON.parse(done.out)],
     [0, { key_id: idOf(fresh), resealed: 4, older_key_ends_at: null }],
   )
-  t.match((await command(rotate, of(`${fresh},${SECRET_KEY}`))).out, /15 minutes.*take the others out/s)
+  t.match((await command(rotate, of(`${fresh},${SECRET_KEY}`))).out, /15 minutes.*remove the others/s)
 
   const verify = await command(['audit', 'verify'], of(fresh))
   t.match(

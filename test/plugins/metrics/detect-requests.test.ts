@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { answer, answerLine } from '../../checks/protocol.ts'
+import { answerRequest, answerRequestLine } from '../../../plugins/metrics/detect-requests.ts'
 
 const DAY = 86_400
 /** Monday, 2023-11-20, 00:00 UTC. */
@@ -43,7 +43,7 @@ const times = rows.map(([at]): Row => [at, 0, null])
 const office = { days: [1, 2, 3, 4, 5], start_hour: 9, end_hour: 17, timezone: 'Europe/Berlin' }
 
 const point = (more: object, of: Row[] = rows) =>
-  answer({ ...head, history: of.slice(0, -1), point: of.at(-1), ...more }) as Answer
+  answerRequest({ ...head, history: of.slice(0, -1), point: of.at(-1), ...more }) as Answer
 
 t.test('a point is judged by its history, and comes back with its id', async t => {
   t.match(point({}), {
@@ -73,7 +73,13 @@ t.test('both forms give the same verdicts', async t => {
   ]
   for (const [more, of] of forms) {
     const indexes = [0, 8, 29]
-    const { id, verdicts } = answer({ ...head, ...more, mode: 'series', points: of, indexes }) as Answers
+    const { id, verdicts } = answerRequest({
+      ...head,
+      ...more,
+      mode: 'series',
+      points: of,
+      indexes,
+    }) as Answers
     t.equal(id, 'a')
     const alone = indexes.map(i => point({ ...more, history: of.slice(0, i), point: of[i] }))
     t.strictSame(
@@ -167,9 +173,9 @@ t.test('a wrong request is answered with what is wrong', async t => {
   for (const [more, problem] of cases)
     t.match(point(more ?? {}), { id: 'a', error: problem }, JSON.stringify(more))
   for (const request of [null, 5, 'text', [], undefined]) {
-    t.match(answer(request), { id: null, error: /A request is a JSON object/ })
+    t.match(answerRequest(request), { id: null, error: /A request is a JSON object/ })
   }
-  t.match(answer({ kind: 'metric' }), { id: null, error: String })
+  t.match(answerRequest({ kind: 'metric' }), { id: null, error: String })
 })
 
 t.test('fields that do not matter may be null, missing or unknown', async t => {
@@ -186,12 +192,12 @@ t.test('any line gets one line, never an end', async t => {
   const lines = fc.oneof(fc.string(), fc.json(), fc.constantFrom('{', '\u2028', '{"id":"\\u2028"}', 'NaN'))
   fc.assert(
     fc.property(lines, line => {
-      const said = answerLine(line)
+      const said = answerRequestLine(line)
       const read = JSON.parse(said) as Answer
       return !said.includes('\n') && typeof read.error === 'string'
     }),
   )
-  t.match(JSON.parse(answerLine('{"id": 1,')), { id: null, error: /one line of JSON: / })
+  t.match(JSON.parse(answerRequestLine('{"id": 1,')), { id: null, error: /one line of JSON: / })
 })
 
 t.test('percentages of more rows than there can be are judged, and soon', async t => {
@@ -210,7 +216,7 @@ t.test('percentages of more rows than there can be are judged, and soon', async 
     ...{ id: 1, kind: 'validity_auto', metric_type: 'null_percent', interval: 'daily', direction: 'high' },
     ...{ sensitivity: 0.8, operating_period_mode: 'auto', mode: 'series', points, indexes: [7] },
   }
-  const { verdicts } = answer(asked) as Answers
+  const { verdicts } = answerRequest(asked) as Answers
   t.match(verdicts, [{ expected: Number, low: Number, high: Number, z: Number, is_anomaly: false }])
 })
 
@@ -242,7 +248,7 @@ t.test('any series within the limits gets finite verdicts that agree with themse
         total,
       ])
       const request = { id: 1, ...asked, mode: 'series', points, indexes: points.map((_, i) => i) }
-      const { verdicts } = answer(request) as Answers
+      const { verdicts } = answerRequest(request) as Answers
       return verdicts.every((said, i) => {
         if (said.status === 'cold_start') return !said.is_anomaly && said.z === 0
         const { expected, low, high, z, is_anomaly: isAnomaly } = said

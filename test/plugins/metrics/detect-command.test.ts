@@ -4,13 +4,13 @@ import { createInterface } from 'node:readline'
 import { PassThrough, Readable } from 'node:stream'
 import t from 'tap'
 import type { Test } from 'tap'
-import { replay } from '../../checks/detector.ts'
-import type { DetectorOptions } from '../../checks/detector.ts'
-import { answer } from '../../checks/protocol.ts'
-import { runCommand } from '../../server/cli/cli.ts'
-import { detect, type DetectOptions } from '../../server/detect.ts'
+import { replay } from '../../../checks/detector.ts'
+import type { DetectorOptions } from '../../../checks/detector.ts'
+import { answerRequest } from '../../../plugins/metrics/detect-requests.ts'
+import { runCommand } from '../../../server/cli/cli.ts'
+import { detectAnomalies, type DetectOptions } from '../../../plugins/metrics/detect-command.ts'
 
-const main = new URL('../../server/main.ts', import.meta.url).pathname
+const main = new URL('../../../server/main.ts', import.meta.url).pathname
 const DAY = 86_400
 /** Monday, 2024-05-06, 00:00 UTC. */
 const MONDAY = 1_714_953_600
@@ -54,7 +54,7 @@ const usual: DetectOptions = { interval: 'daily', sensitivity: 3, warmup: 0 }
 async function judgeHere(options: Partial<DetectOptions>, input: string) {
   const output = new PassThrough({ encoding: 'utf8' })
   const streams = { input: Readable.from([Buffer.from(input)]), output, notes: new PassThrough() }
-  const error = await detect(streams, { ...usual, ...options }, new AbortController().signal).catch(
+  const error = await detectAnomalies(streams, { ...usual, ...options }, new AbortController().signal).catch(
     (error: Error) => error,
   )
   const lines = String(output.read() ?? '')
@@ -161,13 +161,13 @@ t.test('a wrong line is named, with what is wrong and what to write; what was pr
   const good = { timestamp: '2024-05-06', value: 1 }
   const counted = { ...good, total: 10 }
   const cases: [line: string, message: RegExp, options?: Partial<DetectOptions>, first?: object][] = [
-    ['2024-05-07,12', /^Line 3 is no JSON: .*Write each point as \{"timestamp"/],
-    ['[1, 2]', /^Line 3: it is no JSON object/],
+    ['2024-05-07,12', /^Line 3 is not JSON: .*Write each point as \{"timestamp"/],
+    ['[1, 2]', /^Line 3: it is not a JSON object/],
     ['{"value": 1}', /^Line 3: "timestamp" is required/],
-    ['{"timestamp": "2024-02-30", "value": 1}', /^Line 3: "timestamp" "2024-02-30" is no time. Give ISO/],
-    ['{"timestamp": "10:00", "value": 1}', /is no time/],
-    ['{"timestamp": 1e300, "value": 1}', /is no time/],
-    ['{"timestamp": true, "value": 1}', /is no time/],
+    ['{"timestamp": "2024-02-30", "value": 1}', /^Line 3: "timestamp" "2024-02-30" is not a time. Give ISO/],
+    ['{"timestamp": "10:00", "value": 1}', /is not a time/],
+    ['{"timestamp": 1e300, "value": 1}', /is not a time/],
+    ['{"timestamp": true, "value": 1}', /is not a time/],
     ['{"timestamp": "2024-05-07"}', /^Line 3: "value" is required/],
     ['{"timestamp": "2024-05-07", "value": null}', /"value" must be a number/],
     ['{"timestamp": "2024-05-07", "value": "1"}', /"value" must be a number/],
@@ -175,7 +175,7 @@ t.test('a wrong line is named, with what is wrong and what to write; what was pr
     ['{"timestamp": "2024-05-05", "value": 1}', /^Line 3: its timestamp "2024-05-05" is before .*Sort/],
     ['{"timestamp": "2024-05-07", "value": -1}', /never below 0/, { metric: 'row_count' }],
     ['{"timestamp": "2024-05-07", "value": 101}', /Give 0 to 100\.$/m, { metric: 'null_percent' }],
-    ['{"timestamp": "2024-05-07", "value": 1, "total": 5}', /"total", which the first had not/],
+    ['{"timestamp": "2024-05-07", "value": 1, "total": 5}', /"total", which the first line had not/],
     ['{"timestamp": "2024-05-07", "value": 101, "total": 5}', /or leave out "total"/, {}, counted],
     ['{"timestamp": "2024-05-07", "value": 1, "total": -5}', /"total" must be greater/, {}, counted],
     ['{"timestamp": "2024-05-07", "value": 1, "total": 5}', /leave out --metric mean/, { metric: 'mean' }],
@@ -187,7 +187,7 @@ t.test('a wrong line is named, with what is wrong and what to write; what was pr
   }
   const { code, err, judged } = await run(t, [], `${JSON.stringify(good)}\n\nnonsense\n`)
   t.equal(code, 2)
-  t.match(err, /^Line 3 is no JSON: .*\n$/)
+  t.match(err, /^Line 3 is not JSON: .*\n$/)
   t.notMatch(err, /^ +at /m, 'without a stack')
   t.match(judged, [good])
 })
@@ -259,7 +259,7 @@ t.test('a slow reader is waited for: what has not been taken is not read', async
   const output = new PassThrough({ highWaterMark: 1024 })
   const notes = new PassThrough()
   const input = Readable.from(endless(), { highWaterMark: 1 })
-  const done = detect({ input, output, notes }, usual, stop.signal)
+  const done = detectAnomalies({ input, output, notes }, usual, stop.signal)
   while (output.readableLength < 1024) await new Promise(resolve => setImmediate(resolve))
   const soFar = asked
   for (let i = 0; i < 50; i++) await new Promise(resolve => setImmediate(resolve))
@@ -275,7 +275,11 @@ t.test('at a terminal it says what it waits for, and counts at the end', async t
   const notes = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true })
   input.end(asLines(days))
   const options = { interval: 'daily', sensitivity: 3, warmup: 0 } as const
-  await detect({ input, output: new PassThrough().resume(), notes }, options, new AbortController().signal)
+  await detectAnomalies(
+    { input, output: new PassThrough().resume(), notes },
+    options,
+    new AbortController().signal,
+  )
   const said = String(notes.read())
   t.match(said, /Reading points such as \{"timestamp".*Ctrl-D ends them\.\n/)
   t.match(said, /^45 points, 1 anomaly at sensitivity 3$/m)
@@ -293,7 +297,7 @@ t.test('requests of the benchmark protocol are answered in order, wrong ones wit
   t.equal(code, 0)
   t.strictSame(
     lines.slice(0, 3).map(line => JSON.parse(line) as unknown),
-    requests.map(request => JSON.parse(JSON.stringify(answer(request))) as unknown),
+    requests.map(request => JSON.parse(JSON.stringify(answerRequest(request))) as unknown),
   )
   t.match(JSON.parse(lines[1]!), { id: 'point', is_anomaly: true })
   t.match(JSON.parse(lines[2]!), { id: 'wrong', error: /"kind" must be one of/ })

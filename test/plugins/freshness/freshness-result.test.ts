@@ -1,5 +1,9 @@
 import t from 'tap'
-import { judgeAsset, mayTurnFresh, type FreshnessRecord } from '../../server/freshness-result.ts'
+import {
+  judgeFreshness,
+  mayTurnFresh,
+  type FreshnessRecord,
+} from '../../../plugins/freshness/command/freshness-result.ts'
 
 const now = new Date('2026-03-01T12:00:00Z')
 
@@ -26,14 +30,14 @@ const record = (changes: Partial<FreshnessRecord>): FreshnessRecord => ({
 
 t.test('the line says what the age was read from', async t => {
   const line = (changes: Partial<FreshnessRecord>) =>
-    judgeAsset('shop.shop.public.orders', [record(changes)], { isRefreshed: true, now }).message
+    judgeFreshness('shop.shop.public.orders', [record(changes)], { isRefreshed: true, now }).message
   t.match(line({ signal: 'column', timestamp_column: 'updated_at' }), 'updated 60 min ago (updated_at)')
   t.match(line({ signal: 'expression' }), 'updated 60 min ago (by its SQL expression)')
   t.match(line({ signal: 'last_modified' }), 'updated 60 min ago (by the last change its engine knows of)')
 })
 
 t.test('a check of less than a minute ago is not said to be 0 minutes old', async t => {
-  const { message } = judgeAsset('shop.shop.public.orders', [record({})], { isRefreshed: false, now })
+  const { message } = judgeFreshness('shop.shop.public.orders', [record({})], { isRefreshed: false, now })
   t.match(message, '(as of its last check, less than a minute ago, at 11:59 UTC)')
 })
 

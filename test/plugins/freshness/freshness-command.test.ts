@@ -5,15 +5,15 @@ import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import type { Test } from 'tap'
-import { far } from '../../server/cli/client.ts'
-import { untilFresh } from '../../server/freshness-command.ts'
-import { look } from '../../server/freshness-check.ts'
-import { command as tidemark } from '../helpers/command.ts'
-import { certify } from '../helpers/certificates.ts'
-import { SECRET_KEY } from '../helpers/server.ts'
-import { explicit, startWorlds } from '../plugins/freshness/worlds.ts'
+import { remoteClient } from '../../../server/cli/client.ts'
+import { waitUntilFresh } from '../../../plugins/freshness/command/freshness-command.ts'
+import { checkFreshness } from '../../../plugins/freshness/command/freshness-check.ts'
+import { command as tidemark } from '../../helpers/command.ts'
+import { certify } from '../../helpers/certificates.ts'
+import { SECRET_KEY } from '../../helpers/server.ts'
+import { explicit, startWorlds } from './worlds.ts'
 
-const main = new URL('../../server/main.ts', import.meta.url).pathname
+const main = new URL('../../../server/main.ts', import.meta.url).pathname
 
 const { server, tenant, query, world } = await startWorlds(t)
 const shop = await world(
@@ -94,7 +94,11 @@ for (const [where, ask] of [
 
   t.test(`${where}, what cannot be asked is told from what is not fresh`, async t => {
     t.match(await ask('no.such.table.here'), { code: 3, out: '', err: /no such asset.*qualified name/ })
-    t.match(await ask(named('unwatched')), { code: 2, out: '', err: /Nobody watches.*freshness\/schedules/ })
+    t.match(await ask(named('unwatched')), {
+      code: 2,
+      out: '',
+      err: /is not monitored.*freshness\/schedules/,
+    })
     t.match(await ask(named('orders'), '--wait', '30'), { code: 2, out: '', err: /duration from 1m to 7d/ })
     t.match(await ask(named('orders'), '--timeout', '8d'), {
       code: 2,
@@ -177,12 +181,12 @@ for (const [where, ask] of [
 
 t.test('who waits is let through when the data has come, and told when it has not', async t => {
   t.teardown(() => shop.database.query(`update late set updated_at = now() - interval '26 hours 10 minutes'`))
-  const client = far(server.info.uri, tenant.key)
+  const client = remoteClient(server.info.uri, tenant.key)
   const { signal } = new AbortController()
   const notes: string[] = []
   const options = { signal, note: (line: string) => notes.push(line) }
-  const lookOnce = () => look(client, named('late'), { refresh: true, ...options })
-  const inVain = await untilFresh(lookOnce, { waitMs: 300, paceMs: 100, ...options })
+  const lookOnce = () => checkFreshness(client, named('late'), { refresh: true, ...options })
+  const inVain = await waitUntilFresh(lookOnce, { waitMs: 300, intervalMs: 100, ...options })
   t.equal(inVain.status, 'stale')
   notes.length = 0
 
@@ -192,7 +196,7 @@ t.test('who waits is let through when the data has come, and told when it has no
     if (++looks === 2) await shop.database.query('update late set updated_at = now()')
     return found
   }
-  t.equal((await untilFresh(arriving, { waitMs: 60_000, paceMs: 100, ...options })).status, 'fresh')
+  t.equal((await waitUntilFresh(arriving, { waitMs: 60_000, intervalMs: 100, ...options })).status, 'fresh')
   t.equal(looks, 3)
   t.equal(notes.length, 1)
   t.match(notes[0], /^stale: .*; waiting until .*\d\d:\d\d UTC$/)
@@ -202,22 +206,23 @@ t.test('a service that is away for a moment does not end the waiting; at its end
   const { signal } = new AbortController()
   const options = { signal, note: () => undefined }
   const closed = await closedPort()
-  const away = far(`http://127.0.0.1:${closed}`, 'aa_x', 10)
-  const there = far(server.info.uri, tenant.key)
+  const away = remoteClient(`http://127.0.0.1:${closed}`, 'aa_x', 10)
+  const there = remoteClient(server.info.uri, tenant.key)
   let looks = 0
-  const flaky = () => look(looks++ === 0 ? away : there, named('orders'), { refresh: true, ...options })
-  t.equal((await untilFresh(flaky, { waitMs: 60_000, paceMs: 10, ...options })).status, 'fresh')
+  const flaky = () =>
+    checkFreshness(looks++ === 0 ? away : there, named('orders'), { refresh: true, ...options })
+  t.equal((await waitUntilFresh(flaky, { waitMs: 60_000, intervalMs: 10, ...options })).status, 'fresh')
   await t.rejects(
-    untilFresh(() => look(away, named('orders'), { refresh: true, ...options }), {
+    waitUntilFresh(() => checkFreshness(away, named('orders'), { refresh: true, ...options }), {
       waitMs: 0,
-      paceMs: 10,
+      intervalMs: 10,
       ...options,
     }),
-    { exit: 5, message: /cannot be reached \(ECONNREFUSED\)/ },
+    { exitCode: 5, message: /cannot be reached \(ECONNREFUSED\)/ },
   )
-  const nowhere = far('http://no-such-host.invalid', 'aa_x', 10)
-  await t.rejects(look(nowhere, named('orders'), { refresh: true, ...options }), {
-    exit: 5,
+  const nowhere = remoteClient('http://no-such-host.invalid', 'aa_x', 10)
+  await t.rejects(checkFreshness(nowhere, named('orders'), { refresh: true, ...options }), {
+    exitCode: 5,
     message: /cannot be reached/,
   })
 })
@@ -237,7 +242,7 @@ t.test('a key that may only read gets what the last check saw, and is told so', 
   await freshness(named('late'))
   await checkedAgo('late', '190 minutes')
   const stale = await tidemark(['freshness', named('late')], settings)
-  t.match(stale, { code: 1, err: /may not ask for a check.*read-write/ })
+  t.match(stale, { code: 1, err: /may not start a check.*read-write/ })
   t.match(stale.out, /^stale: .*\(as of its last check, 3 h ago, at /)
   t.match(await tidemark(['freshness', named('orders')], settings), {
     code: 0,
@@ -284,7 +289,7 @@ t.test('what is not Tidemark gets neither trust nor a second try with the key', 
   const moved = await stranger(t, (request, response) => {
     response.writeHead(302, { location: `${thief}${request.url}` }).end()
   })
-  t.match(await ask(moved), { code: 2, out: '', err: `sends elsewhere, to ${thief}` })
+  t.match(await ask(moved), { code: 2, out: '', err: `redirects to ${thief}` })
   t.strictSame(seen, [], 'the key stays here')
   t.match(await ask(thief), { code: 2, out: '', err: /does not answer as Tidemark/ })
   const page = await stranger(t, (_request, response) => response.end('<html>'))
@@ -293,7 +298,7 @@ t.test('what is not Tidemark gets neither trust nor a second try with the key', 
   t.match(await ask(missing), { code: 2, out: '', err: /does not answer as Tidemark/ })
   const forged = await stranger(t, (_request, response) => response.end(), await certify('self-signed'))
   const untrusted = await ask(forged)
-  t.match(untrusted, { code: 5, out: '', err: /certificate .* cannot be trusted/ })
+  t.match(untrusted, { code: 5, out: '', err: /certificate .* is not trusted/ })
   t.notMatch(untrusted.err, tenant.key)
 })
 
@@ -362,8 +367,8 @@ t.test('a check that nobody does, or that was cancelled, is no answer', async t 
     }).then(async reply => response.writeHead(reply.status).end(await reply.text()))
   })
   const hurried = { refresh: true, note: () => undefined, signal: tooLate.signal }
-  const looking = look(far(idle, tenant.key), named('orders'), hurried)
-  await t.rejects(looking, { exit: 5, message: /is still pending: .*ROLE all or worker/ })
+  const looking = checkFreshness(remoteClient(idle, tenant.key), named('orders'), hurried)
+  await t.rejects(looking, { exitCode: 5, message: /is still pending: .*ROLE all or worker/ })
   status = 'cancelled'
   const settings = { ...afar, TIDEMARK_URL: idle }
   const cancelled = await tidemark(['freshness', named('orders')], settings)
@@ -401,6 +406,6 @@ t.test('the program itself ends with the code, and with none of its own when it 
 t.test('its help says what its codes mean', async t => {
   const { code, out } = await tidemark(['freshness', '--help'])
   t.equal(code, 0)
-  t.match(out, /0 {2}fresh\n.*1 {2}stale\n.*5 {2}not known.*--wait 30m &&/s)
+  t.match(out, /0 {2}fresh\n.*1 {2}stale\n.*5 {2}unknown.*--wait 30m &&/s)
   t.match((await tidemark(['--help'])).out, /freshness \[options\] <asset>/)
 })

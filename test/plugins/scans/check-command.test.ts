@@ -1,13 +1,17 @@
 import t from 'tap'
-import { CommandError, EXIT } from '../../server/cli/command.ts'
-import type { Client } from '../../server/cli/client.ts'
-import { follow } from '../../server/cli/client-job.ts'
-import { judgeChecks, type Checked, type Finding } from '../../server/check-gate.ts'
-import { checkJob } from '../../plugins/scans/check-job.ts'
-import { command as tidemark } from '../helpers/command.ts'
-import { SECRET_KEY } from '../helpers/server.ts'
-import { logPostgresql } from '../helpers/statement-log.ts'
-import { discover, makeWorld } from '../helpers/world.ts'
+import { CommandError, EXIT } from '../../../server/cli/command.ts'
+import type { ServiceClient } from '../../../server/cli/client.ts'
+import { waitForJob } from '../../../server/cli/client-job.ts'
+import {
+  judgeChecks,
+  type AssetCheckResult,
+  type CheckFinding,
+} from '../../../plugins/scans/check-command.ts'
+import { checkJob } from '../../../plugins/scans/check-job.ts'
+import { command as tidemark } from '../../helpers/command.ts'
+import { SECRET_KEY } from '../../helpers/server.ts'
+import { logPostgresql } from '../../helpers/statement-log.ts'
+import { discover, makeWorld } from '../../helpers/world.ts'
 
 const world = await makeWorld(t, [
   `create table customers (id int primary key, email text)`,
@@ -147,29 +151,34 @@ t.test('a wrong password is tried once, not for every table', async t => {
 })
 
 t.test('a service that is away for a moment does not end the waiting for its job', async t => {
-  const away = new CommandError('cannot be reached', EXIT.error, { mayPass: true })
+  const away = new CommandError('cannot be reached', EXIT.error, { isTransient: true })
   const answers = [away, { status: 'running' }, away, { status: 'completed', result: 1 }]
   const client = {
-    ask: async () => {
+    request: async () => {
       const answer = answers.shift()
       if (answer instanceof Error) throw answer
-      return { body: { data: answer }, at: new Date() }
+      return { body: { data: answer }, serverTime: new Date() }
     },
-  } as Client
+  } as ServiceClient
   const { signal } = new AbortController()
-  t.match(await follow(client, 'job', { what: 'The check', note: () => undefined }, signal), { result: 1 })
+  t.match(await waitForJob(client, 'job', { what: 'The check', note: () => undefined }, signal), {
+    result: 1,
+  })
   answers.push(new CommandError('The key is not valid', EXIT.usage))
-  await t.rejects(follow(client, 'job', { what: 'The check', note: () => undefined }, signal), /not valid/)
+  await t.rejects(
+    waitForJob(client, 'job', { what: 'The check', note: () => undefined }, signal),
+    /not valid/,
+  )
 })
 
 t.test('who waits for a job that no worker takes up learns why, once', async t => {
   const answers = ['pending', 'pending', 'pending', 'running', 'completed']
   const client = {
-    ask: async () => ({ body: { data: { status: answers.shift() } }, at: new Date() }),
-  } as unknown as Client
+    request: async () => ({ body: { data: { status: answers.shift() } }, serverTime: new Date() }),
+  } as unknown as ServiceClient
   const notes: string[] = []
   const told = { what: 'The check of shop', note: (line: string) => void notes.push(line), noteAfterMs: 0 }
-  await follow(client, 'job', told, new AbortController().signal)
+  await waitForJob(client, 'job', told, new AbortController().signal)
   t.equal(notes.length, 1)
   t.match(notes[0], /The check of shop waits for a worker: .*ROLE all or worker.* --timeout/)
 })
@@ -219,12 +228,12 @@ t.test('a source that is switched off before the turn of its check is said to be
 })
 
 t.test('a failure is worth more than a check that could not run, and both more than a pass', t => {
-  const finding = (status: Finding['status'], severity: Finding['severity']): Finding => ({
+  const finding = (status: CheckFinding['status'], severity: CheckFinding['severity']): CheckFinding => ({
     ...{ asset: 'a.b.c.d', name: 'n', message: 'm' },
     status,
     severity,
   })
-  const found = (...findings: Finding[]): Checked => ({
+  const found = (...findings: CheckFinding[]): AssetCheckResult => ({
     asset: 'a',
     checks: findings.length,
     passed: findings.filter(({ status }) => status === 'pass').length,
@@ -235,7 +244,7 @@ t.test('a failure is worth more than a check that could not run, and both more t
   const pass = finding('pass', 'critical')
   const error = finding('error', 'info')
   const minor = finding('fail', 'info')
-  const status = (failOn: Finding['severity'], ...findings: Finding[]) =>
+  const status = (failOn: CheckFinding['severity'], ...findings: CheckFinding[]) =>
     judgeChecks(found(...findings), failOn).status
   t.equal(status('info', pass), 'pass')
   t.equal(status('info', pass, finding('warning', 'critical')), 'pass')

@@ -1,0 +1,30 @@
+import { auditCommand } from '../plugins/auth/commands/audit-command.ts'
+import {
+  companiesCommand,
+  prospectsCommand,
+  usersCommand,
+} from '../plugins/auth/commands/account-commands.ts'
+import { keysCommand } from '../plugins/auth/commands/key-commands.ts'
+import { badgeCommand } from '../plugins/badges/badge-command.ts'
+import { contractsCommand } from '../plugins/contracts/validate-command.ts'
+import { freshnessCommand } from '../plugins/freshness/command/freshness-command.ts'
+import { detectCommand } from '../plugins/metrics/detect-command.ts'
+import { checkCommand } from '../plugins/scans/check-command.ts'
+import type { CommandContribution } from './cli/command.ts'
+
+/**
+ * The commands of the features. They stand beside the manifest and are not registered by the features' hapi plugins:
+ * the manifest loads every feature and engine, while a command that only sends a request must start in half a second.
+ */
+export const featureCommands: CommandContribution[] = [
+  companiesCommand,
+  usersCommand,
+  keysCommand,
+  prospectsCommand,
+  auditCommand,
+  badgeCommand,
+  checkCommand,
+  freshnessCommand,
+  contractsCommand,
+  detectCommand,
+]
