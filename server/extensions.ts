@@ -2,7 +2,6 @@ import { registerHooks } from 'node:module'
 import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin, Server } from '@hapi/hapi'
-import type { CommandContribution } from './cli/command.ts'
 
 /** An extension that cannot be used; the message says which of four things went wrong, and what to do. */
 export class ExtensionError extends Error {
@@ -77,11 +76,10 @@ export async function loadExtensions(server: Server, specifiers: readonly string
   }
 }
 
-/** The commands that extensions export beside their plugin, as `commands`; imports them without a server. */
-export async function loadExtensionCommands(specifiers: readonly string[]): Promise<CommandContribution[]> {
+/** Imports extensions without registering them: the command line takes their `commands`. */
+export async function importExtensions(specifiers: readonly string[]): Promise<Record<string, unknown>[]> {
   resolveHostModules()
-  const modules = await Promise.all(specifiers.map(importExtension))
-  return modules.flatMap(({ commands = [] }) => commands as CommandContribution[])
+  return Promise.all(specifiers.map(importExtension))
 }
 
 async function importExtension(specifier: string): Promise<Record<string, unknown>> {

@@ -55,8 +55,9 @@ async function registerCommands(words: readonly string[]): Promise<CommandContri
   commands.add(...featureCommands)
   const [first = ''] = words
   if (!first.startsWith('-') && !commands.has(first)) {
-    const { loadExtensionCommands } = await import('../extensions.ts')
-    commands.add(...(await loadExtensionCommands(readExtensionNames())))
+    const { importExtensions } = await import('../extensions.ts')
+    const modules = await importExtensions(readExtensionNames())
+    commands.add(...modules.flatMap(module => (module.commands ?? []) as CommandContribution[]))
   }
   return commands.all()
 }
