@@ -1,22 +1,12 @@
 import type { Server } from '@hapi/hapi'
 import { v4 } from 'uuid'
 import { insertAll, type Transaction } from '../../server/database/database.ts'
+import { columnsOf } from '../../server/http/fields.ts'
 import type { Backfill, Configured } from '../scans/api.ts'
+import { metricFields, type NewMetric } from './fields.ts'
 import { groupsOf, judgeValue, startState } from './capture.ts'
 import { named } from './metrics.ts'
 import { Metric, MetricState, Snapshot, type NamedMetric } from './models.ts'
-
-/** The body of a new metric; what is not named here belongs to the metric type. */
-export interface NewMetric {
-  metric_type: string
-  table_path: string
-  column_name?: string
-  capture_interval: Metric['checkInterval']
-  sensitivity: number
-  group_by_columns: string[]
-  backfill_days?: number
-  [field: string]: unknown
-}
 
 /** Finds the body of a metric good for its table. No transaction is open while the engine is asked. */
 export function configureMetric(
@@ -73,9 +63,7 @@ async function insertMetric(
       columnName: check.column ?? null,
       metricType: check.type.name,
       config: check.config,
-      groupByColumns: body.group_by_columns,
-      checkInterval: body.capture_interval,
-      sensitivity: body.sensitivity,
+      ...columnsOf<Metric>(metricFields, body),
     })
     .returning('internalId')
   return named(trx).findById(internalId).throwIfNotFound()

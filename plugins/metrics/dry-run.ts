@@ -10,15 +10,13 @@ import {
   startState,
   type Judged,
 } from './capture.ts'
-import { configureMetric, type NewMetric } from './create.ts'
+import { configureMetric } from './create.ts'
+import type { NewMetric } from './fields.ts'
 import { replay, tally, type Replayed } from './replay.ts'
 import { judgeByMetric, storedPast } from './stored-past.ts'
 
 /** The body of a dry run, validated; what is not named here belongs to the metric type. */
-export interface DryRun extends NewMetric {
-  asset_id: string
-  lookback_days: number
-}
+export type DryRun = NewMetric & { asset_id: string; lookback_days: number }
 
 /** What the past says, and how it makes the values of now judged. */
 interface Past {

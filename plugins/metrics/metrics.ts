@@ -1,11 +1,14 @@
 import type { Server } from '@hapi/hapi'
 import type { QueryBuilder } from 'objection'
+import { findByPublicId, whereAsset } from '../../server/database/asset-rows.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
-import { sooner } from '../../server/database/due.ts'
+import { rescheduled } from '../../server/database/due.ts'
 import { apiError } from '../../server/http/errors.ts'
+import { columnsOf } from '../../server/http/fields.ts'
 import { joinedPageOf, newestFirst, type Page, pageOf } from '../../server/http/page.ts'
 import type { Asset } from '../catalog/api.ts'
 import { causeOf } from './alert.ts'
+import { metricFields, type MetricPatch } from './fields.ts'
 import { untell } from './groups.ts'
 import { Metric, NamedMetric, Snapshot } from './models.ts'
 import { relearn } from './states.ts'
@@ -18,12 +21,6 @@ export function wanted(metric: Metric) {
     ...(metric.columnName !== null && { column: metric.columnName }),
     ...(metric.groupByColumns.length > 0 && { groupBy: metric.groupByColumns }),
   }
-}
-
-export interface MetricPatch {
-  is_active?: boolean
-  capture_interval?: Metric['checkInterval']
-  sensitivity?: number
 }
 
 /**
@@ -40,14 +37,7 @@ export async function patchMetric(
   if (!(await Metric.query(trx).findById(metric.internalId).forUpdate())) throw noMetric(`m_${metric.id}`)
   await Metric.query(trx)
     .findById(metric.internalId)
-    .patch({
-      isActive: patch.is_active,
-      checkInterval: patch.capture_interval,
-      sensitivity: patch.sensitivity,
-      ...(patch.is_active === false && { runningSlot: null }),
-      ...(patch.capture_interval && { nextRunAt: sooner(patch.capture_interval) }),
-      updatedAt: new Date(),
-    })
+    .patch(rescheduled(columnsOf<Metric>(metricFields, patch)))
   if (patch.capture_interval !== undefined) await relearn(trx, metric)
   if (patch.is_active === false) await closeAlerts(server, trx, metric)
   return named(trx).findById(metric.internalId).throwIfNotFound()
@@ -66,18 +56,10 @@ async function closeAlerts(server: Server, trx: Transaction, metric: Metric): Pr
   await server.plugins.alerts.resolveOrphaned(trx, { type: 'metric_anomaly', causes })
 }
 
-const FORM = /^m_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i
-
 /** A metric of an asset by `m_<uuid>` or integer id. @throws 404 `METRIC_NOT_FOUND` */
 export async function findMetric(trx: Transaction, asset: Asset, metricId: string): Promise<NamedMetric> {
-  const uuid = FORM.exec(metricId)?.[1]
-  const isNumber = /^\d{1,15}$/.test(metricId)
-  const query = named(trx).where(ofAsset(asset))
-  const metric = uuid
-    ? await query.findOne('metrics.id', uuid.toLowerCase())
-    : isNumber
-      ? await query.findOne('metrics.internalId', metricId)
-      : undefined
+  const columns = { prefix: 'm_', uuid: 'metrics.id', number: 'metrics.internalId' }
+  const metric = await findByPublicId(whereAsset(named(trx), Metric, asset), columns, metricId)
   if (metric) return metric
   throw noMetric(metricId)
 }
@@ -93,7 +75,7 @@ export async function listMetrics(
   asset: Asset,
   filter: Page & { metric_type?: string; is_active?: boolean },
 ): Promise<{ results: NamedMetric[]; total: number }> {
-  const query = Metric.query(trx).where(ofAsset(asset)).orderBy(NEWEST_FIRST)
+  const query = whereAsset(Metric.query(trx), Metric, asset).orderBy(NEWEST_FIRST)
   if (filter.metric_type !== undefined) void query.where('metrics.metricType', filter.metric_type)
   if (filter.is_active !== undefined) void query.where('metrics.isActive', filter.is_active)
   return joinedPageOf(query, filter, page => named(trx, page).orderBy(NEWEST_FIRST))
@@ -161,10 +143,6 @@ export async function summarize(trx: Transaction, companyId: string, asset: Asse
     error,
     health_percentage: judged === 0 ? 100 : Math.round((10_000 * passing) / judged) / 100,
   }
-}
-
-function ofAsset({ source, table }: Asset): object {
-  return table ? { 'metrics.tableId': table.id } : { 'metrics.sourceId': source.id }
 }
 
 /** Metrics with the names of their tables. @param some these metrics only */

@@ -1,5 +1,7 @@
 import { describeValue } from '../../checks/explanation.ts'
 import { formatName } from '../../connectors/catalog.ts'
+import { presentFields } from '../../server/http/fields.ts'
+import { metricFields } from './fields.ts'
 import { overall, severityOf } from './capture.ts'
 import type { Metric, NamedMetric, Snapshot } from './models.ts'
 
@@ -13,10 +15,7 @@ export function presentMetric(metric: NamedMetric): object {
     column_name: metric.columnName,
     metric_type: metric.metricType,
     ...metric.config,
-    group_by_columns: metric.groupByColumns,
-    capture_interval: metric.checkInterval,
-    sensitivity: metric.sensitivity,
-    is_active: metric.isActive,
+    ...presentFields(metricFields, metric),
     last_status: metric.lastStatus,
     created_at: metric.createdAt,
   }

@@ -1,4 +1,6 @@
 import Joi from 'joi'
+import { exampleOf, replyKeys } from '../../server/http/fields.ts'
+import { metricFields } from './fields.ts'
 import { held, inData, inItems, record, removal, reply } from '../../server/http/envelopes.ts'
 
 const { text, time, count, integer, number, flag } = held
@@ -10,15 +12,12 @@ const METRIC = {
   table_path: 'shop.public.orders',
   column_name: null,
   metric_type: 'row_count',
-  group_by_columns: [],
-  capture_interval: 'daily',
-  sensitivity: 3,
-  is_active: true,
+  ...exampleOf(metricFields),
   last_status: 'PASS',
   created_at: '2026-03-09T08:12:00.000Z',
 }
 
-const metricFields = {
+const metricKeys = {
   id: Joi.string()
     .pattern(/^m_[0-9a-f-]{36}$/)
     .description('The `metric_id` of paths.'),
@@ -30,10 +29,7 @@ const metricFields = {
     'row_count, null_percent, distinct_count, …, or one of an extension.',
   ),
   percentile_value: number.optional().description('Of percentile.'),
-  group_by_columns: held.texts,
-  capture_interval: Joi.valid('hourly', 'daily', 'weekly'),
-  sensitivity: number.description('The |z_score| beyond which a value is an anomaly.'),
-  is_active: flag,
+  ...replyKeys(metricFields),
   last_status: Joi.valid('PASS', 'WARNING', 'FAIL', 'ERROR')
     .allow(null)
     .description('How it did last; null before its first capture.'),
@@ -41,11 +37,11 @@ const metricFields = {
 }
 
 /** Types of extensions have fields of their own. */
-const metric = record(metricFields, METRIC).unknown().label('Metric')
+const metric = record(metricKeys, METRIC).unknown().label('Metric')
 
 const made = record(
   {
-    ...metricFields,
+    ...metricKeys,
     backfill: record({
       points: count.description('Values that were computed of the past.'),
       timestamp_column: text.allow(null).description('The column that told when rows came.'),
@@ -103,7 +99,7 @@ const snapshot = record(
 
 const withSnapshots = record(
   {
-    ...metricFields,
+    ...metricKeys,
     snapshots: Joi.array()
       .items(snapshot)
       .optional()

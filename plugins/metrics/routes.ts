@@ -4,8 +4,9 @@ import { auditorOf, fieldsOf } from '../../server/http/audit.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { bodyOf, param, queryOf } from '../../server/http/input.ts'
 import { pagination, type Page } from '../../server/http/page.ts'
-import { createMetric, type NewMetric } from './create.ts'
+import { createMetric } from './create.ts'
 import { dryRun, type DryRun } from './dry-run.ts'
+import type { MetricPatch, NewMetric } from './fields.ts'
 import {
   findMetric,
   listMetrics,
@@ -14,7 +15,6 @@ import {
   patchMetric,
   removeMetric,
   summarize,
-  type MetricPatch,
 } from './metrics.ts'
 import type { Metric, Snapshot } from './models.ts'
 import { presentMetric, presentSnapshot } from './present.ts'

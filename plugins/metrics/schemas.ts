@@ -1,8 +1,7 @@
 import Joi from 'joi'
+import { createKeys, patchKeys } from '../../server/http/fields.ts'
+import { metricFields } from './fields.ts'
 import { pageQuery, queryBoolean, queryInteger } from '../../server/http/page.ts'
-
-const interval = Joi.string().valid('hourly', 'daily', 'weekly')
-const sensitivity = Joi.number().strict().min(0.1).max(10)
 
 export const assetParams = Joi.object({ asset_id: Joi.string().max(1_000).required() })
 export const metricParams = assetParams.keys({ metric_id: Joi.string().max(100).required() })
@@ -17,14 +16,7 @@ export const newMetric = Joi.object({
     ),
   table_path: Joi.string().min(1).max(1_000).required().description('`catalog.schema.table`.'),
   column_name: Joi.string().min(1).max(300).description('Of all types but row_count.'),
-  capture_interval: interval.default('daily'),
-  sensitivity: sensitivity.default(1).description('The |z_score| beyond which a value is an anomaly.'),
-  group_by_columns: Joi.array()
-    .items(Joi.string().min(1).max(300))
-    .max(3)
-    .unique()
-    .default([])
-    .description('Takes a value for each group of them.'),
+  ...createKeys(metricFields),
   percentile_value: Joi.number().strict().description('Of percentile: from 0 to 100.'),
   backfill_days: Joi.number()
     .strict()
@@ -55,13 +47,7 @@ export const dryRun = newMetric
     { override: true },
   )
 
-export const metricPatch = Joi.object({
-  is_active: Joi.boolean().strict(),
-  capture_interval: interval,
-  sensitivity,
-})
-  .required()
-  .example({ sensitivity: 2.5 })
+export const metricPatch = Joi.object(patchKeys(metricFields)).required().example({ sensitivity: 2.5 })
 
 /** @param types the names of the metric types, known once the server is built */
 export const metricList = (types: () => string[]) =>

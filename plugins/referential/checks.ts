@@ -1,32 +1,21 @@
 import type { Server } from '@hapi/hapi'
 import type { QueryBuilder } from 'objection'
+import { findByPublicId, whereAsset } from '../../server/database/asset-rows.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
-import { sooner } from '../../server/database/due.ts'
+import { rescheduled } from '../../server/database/due.ts'
 import { apiError, invalidField } from '../../server/http/errors.ts'
+import { columnsOf } from '../../server/http/fields.ts'
 import { joinedPageOf, newestFirst, type Page, pageOf } from '../../server/http/page.ts'
 import type { Asset } from '../catalog/api.ts'
+import { checkFields, type CheckPatch } from './fields.ts'
 import { NamedCheck, ReferentialCheck, ReferentialResult } from './models.ts'
 
-/** The limits as a body gives them: null takes one away. */
-export interface GivenLimits {
-  max_orphan_count?: number | null
-  max_orphan_percent?: number | null
-  min_child_count?: number | null
-  max_child_count?: number | null
-}
-
-/** The body of a change, validated. */
-export type CheckPatch = GivenLimits & {
-  name?: string
-  description?: string | null
-  severity?: ReferentialCheck['severity']
-  is_active?: boolean
-  capture_interval?: ReferentialCheck['checkInterval']
-}
-
-/** @throws 400 `VALIDATION_ERROR` when no parent could have so many children and so few */
-export function assertLimits(minimum: number | null | undefined, maximum: number | null | undefined): void {
-  if (typeof minimum !== 'number' || typeof maximum !== 'number' || minimum <= maximum) return
+/** @throws 400 `VALIDATION_ERROR` when the limits of children per parent exclude every number */
+export function assertLimits({
+  min_child_count: minimum = null,
+  max_child_count: maximum = null,
+}: Pick<CheckPatch, 'min_child_count' | 'max_child_count'>): void {
+  if (minimum === null || maximum === null || Number(minimum) <= Number(maximum)) return
   throw invalidField('min_child_count', `must not be above max_child_count, which is ${maximum}`)
 }
 
@@ -41,40 +30,19 @@ export async function patchCheck(
   check: ReferentialCheck,
   patch: CheckPatch,
 ): Promise<NamedCheck> {
-  const { min_child_count: minimum = check.minChildCount, max_child_count: maximum = check.maxChildCount } =
-    patch
-  assertLimits(minimum === null ? null : Number(minimum), maximum === null ? null : Number(maximum))
+  assertLimits({ min_child_count: check.minChildCount, max_child_count: check.maxChildCount, ...patch })
   await ReferentialCheck.query(trx)
     .findById(check.id)
-    .patch({
-      name: patch.name,
-      description: patch.description,
-      severity: patch.severity,
-      isActive: patch.is_active,
-      checkInterval: patch.capture_interval,
-      maxOrphanCount: patch.max_orphan_count,
-      maxOrphanPercent: patch.max_orphan_percent,
-      minChildCount: patch.min_child_count,
-      maxChildCount: patch.max_child_count,
-      ...(patch.is_active === false && { runningSlot: null }),
-      ...(patch.capture_interval && { nextRunAt: sooner(patch.capture_interval) }),
-      updatedAt: new Date(),
-    })
+    .patch(rescheduled(columnsOf<ReferentialCheck>(checkFields, patch)))
   if (patch.is_active === false)
     await server.plugins.alerts.resolveOrphaned(trx, { type: 'referential_failure', causes: [check.id] })
   return named(trx).findById(check.id).throwIfNotFound()
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 /** A check of an asset by its public or internal id. @throws 404 `REFERENTIAL_CHECK_NOT_FOUND` */
 export async function findCheck(trx: Transaction, asset: Asset, checkId: string): Promise<NamedCheck> {
-  const query = named(trx).where(ofAsset(asset))
-  const check = UUID.test(checkId)
-    ? await query.findById(checkId.toLowerCase())
-    : /^\d{1,15}$/.test(checkId)
-      ? await query.findOne('referentialChecks.internalId', checkId)
-      : undefined
+  const columns = { uuid: 'referentialChecks.id', number: 'referentialChecks.internalId' }
+  const check = await findByPublicId(whereAsset(named(trx), ReferentialCheck, asset), columns, checkId)
   if (check) return check
   throw noCheck(checkId)
 }
@@ -92,7 +60,7 @@ export async function listChecks(
   asset: Asset,
   filter: Page & { is_active?: boolean },
 ): Promise<{ results: NamedCheck[]; total: number }> {
-  const query = ReferentialCheck.query(trx).where(ofAsset(asset)).orderBy(NEWEST_FIRST)
+  const query = whereAsset(ReferentialCheck.query(trx), ReferentialCheck, asset).orderBy(NEWEST_FIRST)
   if (filter.is_active !== undefined) void query.where('referentialChecks.isActive', filter.is_active)
   return joinedPageOf(query, filter, page => named(trx, page).orderBy(NEWEST_FIRST))
 }
@@ -139,10 +107,6 @@ export async function summarize(trx: Transaction, companyId: string, asset: Asse
     { companyId, sourceId: asset.source.id, tableId: asset.table?.id ?? null },
   )
   return summary ?? { total: 0, active: 0, passing: 0, failing: 0, error: 0, lastCheckAt: null }
-}
-
-function ofAsset({ source, table }: Asset): object {
-  return table ? { 'referentialChecks.tableId': table.id } : { 'referentialChecks.sourceId': source.id }
 }
 
 /** Checks with the names of their tables. */

@@ -5,22 +5,11 @@ import { ConnectorError } from '../../connectors/errors.ts'
 import { comparison, incomparable } from '../../checks/referential.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { hasCode, hasErrorData, invalidField } from '../../server/http/errors.ts'
+import { columnsOf } from '../../server/http/fields.ts'
 import type { Asset, CatalogApi, Table } from '../catalog/api.ts'
-import { assertLimits, named, type GivenLimits } from './checks.ts'
+import { assertLimits, named } from './checks.ts'
+import { checkFields, type NewCheck } from './fields.ts'
 import { ReferentialCheck, type NamedCheck } from './models.ts'
-
-/** The body of a new check, validated. */
-export type NewCheck = GivenLimits & {
-  child_table_path: string
-  child_column_name: string
-  parent_table_path: string
-  parent_column_name: string
-  name?: string
-  description?: string | null
-  severity: ReferentialCheck['severity']
-  is_active: boolean
-  capture_interval: ReferentialCheck['checkInterval']
-}
 
 /** Two columns of one source. */
 interface Pair {
@@ -42,7 +31,7 @@ export async function createCheck(
   body: NewCheck,
   tell: (trx: Transaction, check: NamedCheck) => Promise<unknown>,
 ): Promise<NamedCheck> {
-  assertLimits(body.min_child_count, body.max_child_count)
+  assertLimits(body)
   const { catalog } = server.plugins
   const pair = await server.db.company(companyId, async (trx): Promise<Pair> => {
     const asset = await catalog.findAsset(trx, assetId)
@@ -69,15 +58,8 @@ export async function createCheck(
         childColumnName: childColumn.name,
         parentTableId: parent.id,
         parentColumnName: parentColumn.name,
-        name: body.name ?? usualName.slice(0, 200),
-        description: body.description ?? null,
-        severity: body.severity,
-        isActive: body.is_active,
-        checkInterval: body.capture_interval,
-        maxOrphanCount: body.max_orphan_count ?? null,
-        maxOrphanPercent: body.max_orphan_percent ?? null,
-        minChildCount: body.min_child_count ?? null,
-        maxChildCount: body.max_child_count ?? null,
+        name: usualName.slice(0, 200),
+        ...columnsOf<ReferentialCheck>(checkFields, body),
       })
       .returning('id')
     const check = await named(trx).findById(id).throwIfNotFound()

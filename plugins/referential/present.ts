@@ -1,6 +1,8 @@
 import { formatName } from '../../connectors/catalog.ts'
 import type { RowSample } from '../../checks/check.ts'
-import { limitsOf, type Limits } from './judge.ts'
+import { presentFields } from '../../server/http/fields.ts'
+import { checkFields, limitFields } from './fields.ts'
+import { limitsOf } from './judge.ts'
 import type { NamedCheck, ReferentialCheck, ReferentialResult } from './models.ts'
 
 /** `catalog.schema.table` of the child. */
@@ -13,31 +15,17 @@ export function parentPath(check: NamedCheck): string {
   return formatName([check.parentCatalog, check.parentSchema, check.parentTable])
 }
 
-/** The limits by their names in the API. */
-export function presentLimits(limits: Limits): object {
-  return {
-    max_orphan_count: limits.maxOrphanCount,
-    max_orphan_percent: limits.maxOrphanPercent,
-    min_child_count: limits.minChildCount,
-    max_child_count: limits.maxChildCount,
-  }
-}
-
 /** A referential check as the API shows it, in lists too. */
 export function presentCheck(check: NamedCheck): object {
   return {
     id: check.id,
     internal_id: Number(check.internalId),
-    name: check.name,
-    description: check.description,
-    severity: check.severity,
-    is_active: check.isActive,
+    ...presentFields(checkFields, check),
     child_table_path: childPath(check),
     child_column_name: check.childColumnName,
     parent_table_path: parentPath(check),
     parent_column_name: check.parentColumnName,
-    capture_interval: check.checkInterval,
-    ...presentLimits(limitsOf(check)),
+    ...presentFields(limitFields, limitsOf(check)),
     latest_status: check.latestStatus,
     last_check_at: check.lastCheckAt,
     created_at: check.createdAt,

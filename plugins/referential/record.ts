@@ -1,13 +1,15 @@
 import type { Server } from '@hapi/hapi'
 import { referential, type ReferentialConfig } from '../../checks/referential.ts'
 import type { CheckType } from '../../checks/check.ts'
+import { presentFields } from '../../server/http/fields.ts'
 import { companyOf, insertAll, rows, type Transaction } from '../../server/database/database.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { MeasuredRow } from '../scans/api.ts'
 import { named } from './checks.ts'
 import { breaches, judge, limitsOf, type Judged } from './judge.ts'
 import { ReferentialResult, type NamedCheck, type ReferentialCheck } from './models.ts'
-import { childPath, parentPath, presentLimits } from './present.ts'
+import { limitFields } from './fields.ts'
+import { childPath, parentPath } from './present.ts'
 
 /** What checks want measured of their child's table, or why one cannot be, as far as the catalog knows. */
 export async function wanted(server: Server, checks: readonly ReferentialCheck[], trx: Transaction) {
@@ -144,7 +146,7 @@ function eventOf(server: Server, { source, table }: TableContext, { check, judge
       total_child_rows: judged.totalChildRows,
       parents_below_min: judged.parentsBelowMin,
       parents_above_max: judged.parentsAboveMax,
-      ...presentLimits(limitsOf(check)),
+      ...presentFields(limitFields, limitsOf(check)),
     },
   }
 }

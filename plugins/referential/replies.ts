@@ -1,7 +1,9 @@
 import Joi from 'joi'
+import { exampleOf, replyKeys } from '../../server/http/fields.ts'
+import { checkFields, generalFields } from './fields.ts'
 import { held, inData, inItems, record, removal, reply } from '../../server/http/envelopes.ts'
 
-const { id, text, time, count, integer, number, flag } = held
+const { id, text, time, count, integer, number } = held
 
 const status = Joi.valid('pass', 'fail', 'error')
 const CHECK_ID = '0196f2ee-0102-7304-8506-0708090a0b0c'
@@ -10,19 +12,12 @@ const check = record(
   {
     id,
     internal_id: integer,
-    name: text,
-    description: text.allow(null),
-    severity: Joi.valid('info', 'warning', 'critical'),
-    is_active: flag,
+    ...replyKeys(generalFields),
     child_table_path: Joi.string().description('`catalog.schema.table`.'),
     child_column_name: text,
     parent_table_path: Joi.string(),
     parent_column_name: text,
-    capture_interval: Joi.valid('hourly', 'daily', 'weekly'),
-    max_orphan_count: count.allow(null).description('Orphans that are allowed; 0 when no limit is given.'),
-    max_orphan_percent: number.min(0).max(100).allow(null).description('Of the children that are not NULL.'),
-    min_child_count: count.allow(null).description('Children that every parent must have.'),
-    max_child_count: count.allow(null).description('Children that a parent may have.'),
+    ...replyKeys(checkFields),
     latest_status: status.allow(null).description('How it did last; null before it ran.'),
     last_check_at: time.allow(null),
     created_at: time,
@@ -31,19 +26,11 @@ const check = record(
   {
     id: CHECK_ID,
     internal_id: 2,
-    name: 'Orders have customers',
-    description: null,
-    severity: 'warning',
-    is_active: true,
+    ...exampleOf(checkFields),
     child_table_path: 'shop.public.orders',
     child_column_name: 'customer_id',
     parent_table_path: 'shop.public.customers',
     parent_column_name: 'id',
-    capture_interval: 'daily',
-    max_orphan_count: 0,
-    max_orphan_percent: null,
-    min_child_count: null,
-    max_child_count: null,
     latest_status: null,
     last_check_at: null,
     created_at: '2026-03-09T08:15:00.000Z',

@@ -5,16 +5,9 @@ import { auditorOf, fieldsOf } from '../../server/http/audit.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { bodyOf, param, queryOf } from '../../server/http/input.ts'
 import { pagination, type Page } from '../../server/http/page.ts'
-import {
-  findCheck,
-  listChecks,
-  listResults,
-  noCheck,
-  patchCheck,
-  summarize,
-  type CheckPatch,
-} from './checks.ts'
-import { createCheck, type NewCheck } from './create.ts'
+import { findCheck, listChecks, listResults, noCheck, patchCheck, summarize } from './checks.ts'
+import { createCheck } from './create.ts'
+import type { CheckPatch, NewCheck } from './fields.ts'
 import { ReferentialCheck, type ReferentialResult } from './models.ts'
 import { presentCheck, presentResult } from './present.ts'
 import { replies } from './replies.ts'

@@ -10,10 +10,7 @@ import { replay, storedPast, type PastOutcome, type Replayed, type Settings } fr
 import { asked, scheduleOf } from './rules.ts'
 
 /** The body of a dry run, validated. */
-export interface DryRun extends NewRule {
-  asset_id: string
-  lookback_days: number
-}
+export type DryRun = NewRule & { asset_id: string; lookback_days: number }
 
 /**
  * Measures what a rule of this body would, judges it as that rule would, and stores nothing. Its past are the results

@@ -1,8 +1,9 @@
 import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import type { Schedule } from '../../checks/detector.ts'
+import { findByPublicId, whereAsset } from '../../server/database/asset-rows.ts'
 import { rows, type Readings, type Transaction } from '../../server/database/database.ts'
-import { sooner } from '../../server/database/due.ts'
+import { rescheduled } from '../../server/database/due.ts'
 import { apiError, invalidField } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import type { Page } from '../../server/http/page.ts'
@@ -72,12 +73,9 @@ export async function patchRule(
   await ValidityRule.query(trx)
     .findById(rule.id)
     .patch({
-      ...columnsOf<ValidityRule>(ruleFields, patch),
+      ...rescheduled(columnsOf<ValidityRule>(ruleFields, patch)),
       ...(hasPeriods && periods),
-      ...(patch.check_interval && { nextRunAt: sooner(patch.check_interval) }),
       ...(isMeasuredAnew && anew(before)),
-      ...(patch.is_active === false && { runningSlot: null }),
-      updatedAt: new Date(),
     })
   if (isMeasuredAnew || rereads(patch)) await relearn(trx, [rule])
   if (patch.is_active === false)
@@ -117,18 +115,10 @@ function rereads(patch: RulePatch): boolean {
   ].some(value => value !== undefined)
 }
 
-const FORM = /^v_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i
-
 /** A rule of an asset by `v_<uuid>` or integer id. @throws 404 `RULE_NOT_FOUND` */
 export async function findRule(trx: Transaction, asset: Asset, ruleId: string): Promise<NamedRule> {
-  const uuid = FORM.exec(ruleId)?.[1]
-  const isNumber = /^\d{1,15}$/.test(ruleId)
-  const query = named(trx).where(ofAsset(asset))
-  const rule = uuid
-    ? await query.findOne('validityRules.uuid', uuid.toLowerCase())
-    : isNumber
-      ? await query.findOne('validityRules.id', ruleId)
-      : undefined
+  const columns = { prefix: 'v_', uuid: 'validityRules.uuid', number: 'validityRules.id' }
+  const rule = await findByPublicId(whereAsset(named(trx), ValidityRule, asset), columns, ruleId)
   if (rule) return rule
   throw noRule(ruleId)
 }
@@ -219,10 +209,6 @@ export async function summarize(trx: Transaction, companyId: string, asset: Asse
     failing: summary?.failing ?? 0,
     error: summary?.error ?? 0,
   }
-}
-
-function ofAsset({ source, table }: Asset): object {
-  return table ? { 'validityRules.tableId': table.id } : { 'validityRules.sourceId': source.id }
 }
 
 /** Rules with the names of their tables. */

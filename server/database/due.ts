@@ -84,6 +84,18 @@ export function sooner(interval: keyof typeof INTERVAL_SECONDS): RawBuilder {
   return raw('least(next_run_at, now() + make_interval(secs => ?))', [INTERVAL_SECONDS[interval]])
 }
 
+/** The columns of a patch of a scheduled row, with those that follow: one that is switched off drops its claimed slot. */
+export function rescheduled<
+  Columns extends { isActive?: boolean; checkInterval?: keyof typeof INTERVAL_SECONDS },
+>(columns: Columns) {
+  return {
+    ...columns,
+    ...(columns.isActive === false && { runningSlot: null }),
+    ...(columns.checkInterval && { nextRunAt: sooner(columns.checkInterval) }),
+    updatedAt: new Date(),
+  }
+}
+
 /**
  * The `next_run_at` of what is due and was measured outside the sweep: the first time on its grid that is not due yet.
  * @param interval the interval's column

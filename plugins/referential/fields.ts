@@ -1,0 +1,94 @@
+import Joi from 'joi'
+import { held } from '../../server/http/envelopes.ts'
+import type { CreateBody, Fields, PatchBody } from '../../server/http/fields.ts'
+import type { ReferentialCheck } from './models.ts'
+
+const { text } = held
+const limit = Joi.number().strict().integer().min(0).max(Number.MAX_SAFE_INTEGER).allow(null)
+const count = held.count.allow(null)
+
+/** What a referential check is called, and whether it runs. */
+export const generalFields = {
+  name: {
+    column: 'name',
+    body: Joi.string().trim().min(1).max(200),
+    patch: true,
+    reply: text,
+    example: 'Orders have customers',
+  },
+  description: {
+    column: 'description',
+    body: Joi.string().allow('', null).max(2_000),
+    patch: true,
+    reply: text.allow(null),
+    example: null,
+  },
+  severity: {
+    column: 'severity',
+    body: Joi.string().valid('info', 'warning', 'critical'),
+    default: 'warning',
+    patch: true,
+    example: 'warning',
+  },
+  is_active: {
+    column: 'isActive',
+    body: Joi.boolean().strict(),
+    default: true,
+    patch: true,
+    example: true,
+  },
+} as const satisfies Fields<ReferentialCheck>
+
+/** The limits of a referential check; null removes one. */
+export const limitFields = {
+  max_orphan_count: {
+    column: 'maxOrphanCount',
+    body: limit.description('Orphans that are allowed; 0 when no limit is given'),
+    patch: true,
+    reply: count.description('Orphans that are allowed; 0 when no limit is given.'),
+    example: 0,
+  },
+  max_orphan_percent: {
+    column: 'maxOrphanPercent',
+    body: Joi.number().strict().min(0).max(100).allow(null).description('Of the children that are not NULL'),
+    patch: true,
+    example: null,
+  },
+  min_child_count: {
+    column: 'minChildCount',
+    body: limit.description('Children that every parent must have'),
+    patch: true,
+    reply: count.description('Children that every parent must have.'),
+    example: null,
+  },
+  max_child_count: {
+    column: 'maxChildCount',
+    body: limit.description('Children that a parent may have'),
+    patch: true,
+    reply: count.description('Children that a parent may have.'),
+    example: null,
+  },
+} as const satisfies Fields<ReferentialCheck>
+
+export const checkFields = {
+  ...generalFields,
+  capture_interval: {
+    column: 'checkInterval',
+    body: Joi.string().valid('hourly', 'daily', 'weekly'),
+    default: 'daily',
+    patch: true,
+    example: 'daily',
+  },
+  ...limitFields,
+} as const satisfies Fields<ReferentialCheck>
+
+/** The body of a new check, validated. */
+export type NewCheck = CreateBody<ReferentialCheck, typeof checkFields> & {
+  child_table_path: string
+  child_column_name: string
+  parent_table_path: string
+  parent_column_name: string
+}
+
+/** The body of a change, validated. */
+export type CheckPatch = PatchBody<ReferentialCheck, typeof checkFields>
