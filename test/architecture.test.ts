@@ -80,6 +80,35 @@ function usableBy(feature = ''): string[] {
   return [feature, ...(below[feature] ?? usable)]
 }
 
+const camelCase = (folder: string) =>
+  folder.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/** The feature that owns each table, by its models. */
+const tableOwners = new Map(
+  sources.flatMap(({ path, text }) => {
+    const [, folder] = /^plugins\/([^/]+)\/models\.ts$/.exec(path) ?? []
+    return folder
+      ? [...text.matchAll(/tableName = '(\w+)'/g)].map(([, table]) => [table, camelCase(folder)] as const)
+      : []
+  }),
+)
+
+/** Statements that lock rows and change them at once. Each takes one kind of row, or skips rows that are locked. */
+const claims = new Set([
+  'plugins/alerts/delivery/claims.ts',
+  'plugins/alerts/delivery/postponed.ts',
+  'plugins/alerts/prune.ts',
+  'plugins/catalog/discovery/jobs.ts',
+  'server/database/due.ts',
+  'server/database/prune.ts',
+  // New secrets in batches, while the service runs.
+  'server/security/installation.ts',
+  'server/security/rotate.ts',
+  // The schema: migrations, and months of partitioned tables.
+  'server/database/database.ts',
+  'server/database/partitions.ts',
+])
+
 /** What may be asked of Boom outside server/http/errors.ts: telling its errors, and what strategies must throw. */
 const boomUses: Record<string, RegExp> = {
   'server/http/replies.ts': /^(isBoom|badRequest)$/,
@@ -322,6 +351,53 @@ const rules: Rule[] = [
       ['server/x.ts', 'const list = new BlockList()'],
     ],
     good: [['server/security/egress.ts', `import { lookup } from 'node:dns/promises'`]],
+  },
+  {
+    promise: 'a feature names in SQL its own tables and those of features that it may use',
+    offences: source => {
+      const [, folder] = /^plugins\/([^/]+)\//.exec(source.path) ?? []
+      if (!folder) return []
+      const own = camelCase(folder)
+      const allowed = [own, ...(below[own] ?? [...tableOwners.values()])]
+      return [...source.text.matchAll(/\b(?:from|join|update|into)\s+(?:only\s+)?([a-z_]+)\b/g)].flatMap(
+        ([, table = '']) => {
+          const owner = tableOwners.get(table)
+          return owner === undefined || allowed.includes(owner) ? [] : [`names ${table} of ${owner}`]
+        },
+      )
+    },
+    bad: [
+      ['plugins/badges/x.ts', '`select 1 from validity_rules`'],
+      ['plugins/alerts/x.ts', '`delete from badges b using badges c join sources s on true`'],
+    ],
+    good: [
+      ['plugins/badges/x.ts', '`select 1 from badges b join sources s on true`'],
+      ['plugins/demo/x.ts', '`select 1 from metrics`'],
+    ],
+  },
+  {
+    promise:
+      'locks are taken by the functions of locks.ts, and by statements that claim rows and change them',
+    offences: source =>
+      /^(server|plugins)\//.test(source.path) && !/\/locks\.ts$/.test(source.path) && !claims.has(source.path)
+        ? matches(
+            source,
+            /\bfor (no key )?update\b|\bfor (key )?share\b|\bskip locked\b|\bpg_(try_)?advisory\w*|\block table only\b|\.(for(Update|NoKeyUpdate|Share|KeyShare)|skipLocked)\(/g,
+          )
+        : [],
+    bad: [
+      ['plugins/x/x.ts', '`select 1 from sources for update`'],
+      ['plugins/x/x.ts', 'Source.query(trx).findById(id).forNoKeyUpdate()'],
+      ['server/x.ts', '`select pg_advisory_xact_lock(1)`'],
+    ],
+    good: [
+      ['plugins/x/locks.ts', '`select 1 from sources for share`'],
+      ['plugins/x/x.ts', '// what waits for updates'],
+      [
+        'server/database/due.ts',
+        '`update t set a = 1 where id in (select id from t for update skip locked)`',
+      ],
+    ],
   },
   {
     promise: 'no source file has more than 350 lines',

@@ -1,11 +1,12 @@
 import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { companyOf, type Transaction } from '../../server/database/database.ts'
 import type { AlertEvent } from './api.ts'
 import type { DeliveryOutcome } from './destinations/destination.ts'
 import { Alert, Destination, IS_OPEN } from './models.ts'
 import { createSigningSecret, sealConfig } from './destinations/secrets.ts'
 import { slack } from './destinations/slack.ts'
+import { lockDemoAlerts } from './locks.ts'
 
 /** Alerts and a destination to look at, as `server.plugins.alerts.demo`. Nothing leaves the server because of them. */
 export interface DemoAlerts {
@@ -30,7 +31,7 @@ const NOWHERE = 'https://demo.invalid/'
 export function demoAlerts(server: Server): DemoAlerts {
   return {
     async raise(trx, event) {
-      await takeTurn(trx)
+      await lockDemoAlerts(trx)
       const known = await Alert.query(trx).findOne({ kind: KIND, cause: CAUSE }).whereRaw(IS_OPEN)
       if (known) return { alert: await placed(trx, known, event), isNew: false }
       const contextData = { is_demo: true }
@@ -40,7 +41,7 @@ export function demoAlerts(server: Server): DemoAlerts {
     },
     remove: async trx => Alert.query(trx).delete().where({ kind: KIND, cause: CAUSE }),
     async destination(trx, name) {
-      await takeTurn(trx)
+      await lockDemoAlerts(trx)
       const known = await Destination.query(trx).findOne({ isDemo: true }).whereNull('deletedAt')
       if (known) return { destination: known, isNew: false }
       const owner = { id: v7(), companyId: companyOf(trx) }
@@ -66,13 +67,6 @@ async function placed(trx: Transaction, alert: Alert, { sourceId, asset }: DemoE
   const { id, qualifiedName: qualified_name, assetType: asset_type, tags = [] } = asset
   const event = { ...alert.event, asset: { id, qualified_name, asset_type, tags: [...tags] } }
   return Alert.query(trx).patchAndFetchById(alert.id, { sourceId, assetId: id, event })
-}
-
-/** Of two who ask at once, the second waits and is given what the first has made. */
-async function takeTurn(trx: Transaction): Promise<void> {
-  await rows(trx, `select pg_advisory_xact_lock(hashtextextended('demo-alerts:' || :companyId, 0))`, {
-    companyId: companyOf(trx),
-  })
 }
 
 /** Whether an alert is there to be looked at only. */

@@ -3,11 +3,11 @@ import { rows } from '../../server/database/database.ts'
 import type { Job } from '../../server/jobs/jobs.ts'
 import { requeueDelivery } from './delivery/delivery.ts'
 import { disableFailingDestinations } from './delivery/auto-disable.ts'
-import { Delivery } from './models.ts'
 import { wakeSnoozed } from './lifecycle/transitions.ts'
 import { IS_POSTPONED } from './delivery/postponed.ts'
 import { sendPostponed } from './delivery/send-postponed.ts'
 import { sweepCompanies, type SweepContext } from './delivery/sweep-companies.ts'
+import { lockFreePendingDelivery } from './locks.ts'
 
 /** Most deliveries that one sweep takes up again. */
 const MAX_REQUEUED = 1_000
@@ -70,7 +70,7 @@ async function requeueLost({ server, log }: SweepContext): Promise<number> {
   return sweepCompanies(log, 'resend lost deliveries', lost, async (companyId, those) => {
     for (const { id } of those)
       await server.db.company(companyId, async trx => {
-        const delivery = await Delivery.query(trx).findOne({ id, status: 'pending' }).forUpdate().skipLocked()
+        const delivery = await lockFreePendingDelivery(trx, id)
         if (delivery) await requeueDelivery(server, trx, delivery)
       })
     return those.length

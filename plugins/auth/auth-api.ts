@@ -13,6 +13,7 @@ import { hashPassword, withHashingSlot, assertStrongPassword } from './sign-in/p
 import { presentCompany, presentKey } from './present.ts'
 import { admitProspect, createProspect } from './prospects/prospects.ts'
 import { schemas } from './schemas.ts'
+import { lockCompany } from './locks.ts'
 
 /** Whoever runs the command line has no user here. */
 const byOperator = (companyId: string): AuditOrigin => ({ companyId, actor: 'cli' })
@@ -33,7 +34,7 @@ export function authApi(server: Server): AuthApi {
     async setPlan(company, plan) {
       const { companyId } = await findCompany(server, company)
       return db.company(companyId, async trx => {
-        const { plan: former } = await Company.query(trx).first().forNoKeyUpdate().throwIfNotFound()
+        const { plan: former } = await lockCompany(trx)
         await Company.query(trx).patch({ plan })
         await audit(trx, byOperator(companyId), {
           action: 'company.plan_changed',

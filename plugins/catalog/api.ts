@@ -70,6 +70,19 @@ export interface CatalogApi {
   hasPersonalData(source: Source): Promise<boolean>
   /** The table as checks and connectors see it. */
   tableInfo(table: Table): TableInfo
+  /** Locks a source before rows of it are written. @throws 404 `ASSET_NOT_FOUND` */
+  lockSource(trx: Transaction, sourceId: string): Promise<Source>
+  /**
+   * Locks a source and a table of it before results are recorded: a transaction that switches the source off or retires the
+   * table waits, and then sees the alerts that were raised.
+   * @param isSourceChanged whether the source itself is written: upgrading the lock later could deadlock
+   * @returns whether each is active; undefined if one was removed
+   */
+  lockScannedTable(
+    trx: Transaction,
+    target: { source: Source; table: Table },
+    isSourceChanged: boolean,
+  ): Promise<{ isSourceActive: boolean; isTableActive: boolean } | undefined>
   /** Remembers whether a source could be reached; opens or closes its `connection_failed` alert. */
   noteConnection(trx: Transaction, source: Source, error: Error | null): Promise<void>
   /** Makes the record of asynchronous work that `GET /sdk/jobs/{job_id}` shows. */

@@ -1,7 +1,9 @@
 import type { Server } from '@hapi/hapi'
-import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { companyOf, type Transaction } from '../../server/database/database.ts'
+import { lockName } from '../../server/database/locks.ts'
 import { Source, type Run } from './models.ts'
-import { createSource, lockSource, requestDiscovery } from './sources/sources.ts'
+import { lockSource } from './locks.ts'
+import { createSource, requestDiscovery } from './sources/sources.ts'
 
 /** The source that a company tries the product with, as `server.plugins.catalog.demo`. A company has one at most. */
 export interface DemoSources {
@@ -32,10 +34,8 @@ export function demoSources(server: Server): DemoSources {
     mark: async (trx, sourceId) => void (await Source.query(trx).findById(sourceId).patch({ isDemo: true })),
     discover: async (trx, sourceId) => requestDiscovery(server, trx, await lockSource(trx, sourceId)),
     async ensure(trx, { name, path, description }) {
-      // Of two who ask at once, the second waits and is given what the first has made.
-      await rows(trx, `select pg_advisory_xact_lock(hashtextextended('demo-source:' || :companyId, 0))`, {
-        companyId: companyOf(trx),
-      })
+      // Of two requests at once, the second waits and returns the source that the first created.
+      await lockName(trx, `demo-source:${companyOf(trx)}`)
       const known = await find(trx)
       if (known) return { source: known }
       const made = await createSource(server, trx, companyOf(trx), {

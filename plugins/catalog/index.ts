@@ -27,6 +27,7 @@ import { answerStarted, finishRun, loadTable, startRun } from './discovery/runs.
 import { noteConnection, switchedOff } from './sources/sources.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { usageRoutes } from './sources/usage-routes.ts'
+import { lockScannedTable, lockSource } from './locks.ts'
 
 /** Sources, what is in them, and how it changes. */
 export const catalog: Plugin<undefined> = {
@@ -60,6 +61,8 @@ export const catalog: Plugin<undefined> = {
       tagsOf: tagsAbout,
       hasPersonalData: source => server.db.company(source.companyId, trx => hasPersonalData(trx, source)),
       switchedOff,
+      lockSource,
+      lockScannedTable,
       noteConnection: (trx, source, error) => noteConnection(server, trx, source, error),
       demo: demoSources(server),
       startRun,

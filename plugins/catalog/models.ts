@@ -182,6 +182,9 @@ export class Table extends CompanyRow {
   declare updatedAt: Date
 }
 
+/** The statuses of a run that has not ended. */
+export const UNFINISHED: readonly ('pending' | 'running')[] = ['pending', 'running']
+
 /** Asynchronous work that a client asked for; `GET /sdk/jobs/{job_id}` shows it. */
 export class Run extends CompanyRow {
   static override tableName = 'runs'

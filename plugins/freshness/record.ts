@@ -4,10 +4,10 @@ import type { ConnectorError } from '../../connectors/errors.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { isSameSlot } from '../../server/database/due.ts'
 import { formatDuration, sayAge } from '../../server/settings/durations.ts'
-import { apiError } from '../../server/http/errors.ts'
 import { alertOf, type Judgement } from './judge.ts'
-import { refOf, type MonitoredTable } from './models.ts'
-import type { Source, Watched } from './watched.ts'
+import { refOf } from './models.ts'
+import type { Watched } from './watched.ts'
+import { lockSchedules, type LockedSchedule } from './locks.ts'
 
 /** What a check saw of one table. */
 export interface Seen {
@@ -49,7 +49,7 @@ export async function record(
 ): Promise<void> {
   const held = await hold(server, trx, sourceId, { findings, isReplay })
   const current: Current[] = []
-  const dropped: Held[] = []
+  const dropped: LockedSchedule[] = []
   for (const finding of findings) {
     const schedule = held.get(finding.watched.id)
     if (!schedule) continue
@@ -75,54 +75,25 @@ export async function record(
   )
 }
 
-/** What may have become of a schedule while its table was read. */
-type Held = Pick<
-  MonitoredTable,
-  | 'id'
-  | 'timestampColumn'
-  | 'expression'
-  | 'usesLastModified'
-  | 'monitoringMode'
-  | 'slaThreshold'
-  | 'isActive'
-  | 'alertSeverity'
-  | 'lastUpdated'
-  | 'lastCheckAt'
-  | 'runningSlot'
-> &
-  Pick<Watched, 'isKnown'>
-
 /** The schedules that are still there, held until the transaction ends, by their ids. */
 async function hold(
   server: Server,
   trx: Transaction,
   sourceId: string,
   { findings, isReplay }: { findings: readonly Finding[]; isReplay: boolean },
-): Promise<Map<string, Held>> {
-  const companyId = companyOf(trx)
-  const [source] = await rows<Source>(
-    trx,
-    'select id, name, is_active from sources where company_id = ? and id = ? for no key update',
-    [companyId, sourceId],
-  )
-  if (!source) throw apiError('ASSET_NOT_FOUND', 'The source was removed', { asset_id: sourceId })
+): Promise<Map<string, LockedSchedule>> {
+  const source = await server.plugins.catalog.lockSource(trx, sourceId)
   // Its alerts are closed, and one that is opened now would stay open.
   if (!source.isActive && !isReplay) throw server.plugins.catalog.switchedOff(source)
-  const held = await rows<Held>(
+  const held = await lockSchedules(
     trx,
-    `select id, timestamp_column, expression, uses_last_modified, monitoring_mode, sla_threshold, is_active,
-       alert_severity, last_updated, last_check_at, running_slot,
-       -- Tables are retired under the lock of their source.
-       (select t.is_active from tables t where t.company_id = :companyId and t.id = table_id) as is_known
-     from freshness_schedules where company_id = :companyId and id = any(cast(:ids as uuid[]))
-     order by id for no key update`,
-    { companyId, ids: findings.map(({ watched }) => watched.id) },
+    findings.map(({ watched }) => watched.id),
   )
   return new Map(held.map(schedule => [schedule.id, schedule]))
 }
 
 /** Whether a finding is of a schedule and a table as they are now: not read or judged otherwise, nor checked again meanwhile. */
-function isOf(held: Held, { watched, checkedAt }: Finding, isReplay: boolean): boolean {
+function isOf(held: LockedSchedule, { watched, checkedAt }: Finding, isReplay: boolean): boolean {
   return (
     TERMS.every(term => held[term] === watched[term]) &&
     (isReplay || held.lastCheckAt === null || held.lastCheckAt <= checkedAt)
@@ -145,7 +116,10 @@ interface Current extends Finding {
 }
 
 /** A finding as of the schedule that is there now. */
-function asOf({ isActive, alertSeverity, lastUpdated, runningSlot }: Held, finding: Finding): Current {
+function asOf(
+  { isActive, alertSeverity, lastUpdated, runningSlot }: LockedSchedule,
+  finding: Finding,
+): Current {
   const { watched } = finding
   // Another check may have seen the same update.
   const isNew = finding.lastUpdated?.getTime() !== lastUpdated?.getTime()
@@ -184,7 +158,7 @@ async function store(trx: Transaction, findings: readonly Current[]): Promise<vo
 }
 
 /** Ends slots that were claimed for findings which came to nothing, so that the next check need not wait for them. */
-async function release(trx: Transaction, dropped: readonly Held[]): Promise<void> {
+async function release(trx: Transaction, dropped: readonly LockedSchedule[]): Promise<void> {
   if (dropped.length === 0) return
   await rows(
     trx,

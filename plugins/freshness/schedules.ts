@@ -9,6 +9,7 @@ import { formatDuration } from '../../server/settings/durations.ts'
 import { within } from '../../server/with-timeout.ts'
 import { monitoredTables, Schedule, type MonitoredTable } from './models.ts'
 import { patchedSignal, signalOf, type SignalFields } from './signals.ts'
+import { lockSchedule } from './locks.ts'
 
 /** The fields of a schedule that clients set, validated. */
 export interface ScheduleFields extends SignalFields {
@@ -157,7 +158,7 @@ async function closeAlert(server: Server, trx: Transaction, { id }: MonitoredTab
 /** A schedule that nobody else changes until the transaction ends: a check that records it has opened its alert by then. */
 async function holdSchedule(trx: Transaction, id: string): Promise<MonitoredTable> {
   const { id: known } = await findSchedule(trx, id)
-  await Schedule.query(trx).findById(known).select('id').forUpdate()
+  await lockSchedule(trx, known)
   return findSchedule(trx, known)
 }
 

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../server/database/database.ts'
-import { Metric } from './models.ts'
 import { confirm } from './states.ts'
+import { lockMetric } from './locks.ts'
 
 const OF_METRIC = /^m_([0-9a-f-]{36})$/
 
@@ -16,7 +16,7 @@ export async function learnExpected(
   alert: { id: string; cause: string },
 ): Promise<boolean> {
   const id = OF_METRIC.exec(alert.cause)?.[1]
-  const metric = id && (await Metric.query(trx).findOne({ id }).forUpdate())
+  const metric = id && (await lockMetric(trx, { id }))
   if (!metric) return false
   await confirm(trx, metric, alert.id)
   return true

@@ -12,6 +12,7 @@ import { metricFields, type MetricPatch } from './fields.ts'
 import { untell } from './groups.ts'
 import { Metric, NamedMetric, Snapshot } from './models.ts'
 import { relearn } from './states.ts'
+import { lockMetric } from './locks.ts'
 
 /** What a metric wants measured of its table. */
 export function wanted(metric: Metric) {
@@ -34,7 +35,7 @@ export async function patchMetric(
   patch: MetricPatch,
 ): Promise<NamedMetric> {
   // Once it is locked, a scan of it has been recorded, or will be by what is changed here.
-  if (!(await Metric.query(trx).findById(metric.internalId).forUpdate())) throw noMetric(`m_${metric.id}`)
+  if (!(await lockMetric(trx, { internalId: metric.internalId }))) throw noMetric(`m_${metric.id}`)
   await Metric.query(trx)
     .findById(metric.internalId)
     .patch(rescheduled(columnsOf<Metric>(metricFields, patch)))
@@ -46,7 +47,7 @@ export async function patchMetric(
 /** Removes a metric with all that was captured of it, and closes its alerts. */
 export async function removeMetric(server: Server, trx: Transaction, metric: Metric): Promise<void> {
   // First its row, then its alerts: as whoever records its captures does.
-  await Metric.query(trx).findById(metric.internalId).forUpdate()
+  await lockMetric(trx, { internalId: metric.internalId })
   await closeAlerts(server, trx, metric)
   await Metric.query(trx).deleteById(metric.internalId)
 }

@@ -6,6 +6,7 @@ import { apiError } from '../../server/http/errors.ts'
 import { newestFirst, type Page, pageOf } from '../../server/http/page.ts'
 import type { OperatingSchedulesApi, ScheduleUser } from './api.ts'
 import { OperatingSchedule } from './models.ts'
+import { lockOperatingSchedule, type SchedulePurpose } from './locks.ts'
 
 /** The body of a new schedule, validated. */
 export interface NewSchedule extends Schedule {
@@ -18,13 +19,12 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export async function findSchedule(
   trx: Transaction,
   id: string,
-  lock?: 'for update' | 'for no key update' | 'for share',
+  lock?: SchedulePurpose,
 ): Promise<OperatingSchedule> {
-  const query = UUID.test(id) ? OperatingSchedule.query(trx).findById(id.toLowerCase()) : undefined
-  if (lock === 'for update') void query?.forUpdate()
-  if (lock === 'for no key update') void query?.forNoKeyUpdate()
-  if (lock === 'for share') void query?.forShare()
-  const schedule = await query
+  const known = UUID.test(id) ? id.toLowerCase() : undefined
+  const schedule =
+    known &&
+    (await (lock ? lockOperatingSchedule(trx, known, lock) : OperatingSchedule.query(trx).findById(known)))
   if (schedule) return schedule
   throw apiError(
     'SCHEDULE_NOT_FOUND',
@@ -35,7 +35,7 @@ export async function findSchedule(
 
 /** `find` of what other features may ask. */
 export const find: OperatingSchedulesApi['find'] = async (trx, scheduleId) => {
-  const found = await findSchedule(trx, scheduleId, 'for share')
+  const found = await findSchedule(trx, scheduleId, 'use')
   return { id: found.id, schedule: hoursOf(found) }
 }
 
@@ -68,9 +68,7 @@ export async function patchSchedule(
   patch: Partial<NewSchedule>,
   users: readonly ScheduleUser[],
 ): Promise<OperatingSchedule> {
-  // Not FOR UPDATE: PostgreSQL takes KEY SHARE for a rule that one transaction updates twice, as a scan does that has
-  // locked its rules, and the change comes to these rules next.
-  const before = await findSchedule(trx, id, 'for no key update')
+  const before = await findSchedule(trx, id, 'change')
   const after = await OperatingSchedule.query(trx).patchAndFetchById(before.id, {
     ...patch,
     updatedAt: new Date(),
@@ -94,7 +92,7 @@ export async function deleteSchedule(
   id: string,
   users: readonly ScheduleUser[],
 ): Promise<OperatingSchedule> {
-  const schedule = await findSchedule(trx, id, 'for update')
+  const schedule = await findSchedule(trx, id, 'delete')
   const uses: { name: string; count: number }[] = []
   for (const user of users) uses.push({ name: user.name, count: await user.count(trx, schedule.id) })
   const found = uses.filter(({ count }) => count > 0)

@@ -4,6 +4,7 @@ import { access } from '../../server/http/access.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { held, record, reply } from '../../server/http/envelopes.ts'
 import { bodyOf } from '../../server/http/input.ts'
+import { lockName } from '../../server/database/locks.ts'
 
 const tags = ['api', 'public']
 
@@ -113,7 +114,7 @@ export const betaRoutes: ServerRoute[] = [
 async function registerSignup(server: Server, { email, ...said }: BetaSignup): Promise<number | null> {
   return server.db.system(async trx => {
     // One at a time, so that each is counted before the next is.
-    await rows(trx, `select pg_advisory_xact_lock(hashtextextended('beta sign-up', 0))`)
+    await lockName(trx, 'beta sign-up')
     const known = await findPosition(trx, email)
     if (known !== null || !isOpen(server, await countSignups(trx))) return known
     await rows(

@@ -6,6 +6,7 @@ import { apiError, hasCode } from '../../server/http/errors.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { Feature, ScanChoice, Scheduled, Unmeasurable, Wanted } from './api.ts'
 import { measure, type Measurement } from './measure.ts'
+import { lockChecks } from './locks.ts'
 
 /** Rows of a feature that one scan takes. */
 export interface Selection {
@@ -64,7 +65,7 @@ export async function runScan(
     // Only a scan that failed on the source, or that reached it after a failure, has news of it.
     const hasNews =
       measured.unreachable !== null || (measured.reached && table.source.connectionStatus !== 'connected')
-    const standing = await hold(trx, table, { hasNews, isReplay: choice.at !== undefined })
+    const standing = await lockTable(server, trx, table, { hasNews, isReplay: choice.at !== undefined })
     if (standing !== 'watched') return standing === 'gone' ? [] : null
     const recorded = await record(trx, { table, asked, which, at: choice.at, measured })
     if (hasNews) await server.plugins.catalog.noteConnection(trx, table.source, measured.unreachable)
@@ -80,26 +81,16 @@ export async function runScan(
  * The source comes first: one that is being removed takes its rows away, and a discovery retires tables under its lock.
  * @returns `unwatched` when the source was switched off or the table was retired while it was read
  */
-async function hold(
+async function lockTable(
+  server: Server,
   trx: Transaction,
   { source, table }: TableContext,
   { hasNews, isReplay }: { hasNews: boolean; isReplay: boolean },
 ): Promise<'watched' | 'unwatched' | 'gone'> {
-  const { companyId } = source
-  const [heldSource] = await rows<{ isActive: boolean }>(
-    trx,
-    // With the table in hand it must not be waited for again.
-    `select is_active from sources where company_id = ? and id = ? for ${hasNews ? 'no key update' : 'key share'}`,
-    [companyId, source.id],
-  )
-  const [heldTable] = await rows<{ isActive: boolean }>(
-    trx,
-    'select is_active from tables where company_id = ? and id = ? for share',
-    [companyId, table.id],
-  )
-  if (!heldSource || !heldTable) return 'gone'
-  const isOn = heldSource.isActive || isReplay
-  return isOn && heldTable.isActive === table.isActive ? 'watched' : 'unwatched'
+  const locked = await server.plugins.catalog.lockScannedTable(trx, { source, table }, hasNews)
+  if (!locked) return 'gone'
+  const isOn = locked.isSourceActive || isReplay
+  return isOn && locked.isTableActive === table.isActive ? 'watched' : 'unwatched'
 }
 
 async function load(
@@ -164,11 +155,7 @@ async function record(
   const results: Ran['results'] = []
   for (const [feature, own] of byFeature(asked)) {
     const before = new Map(own.map(item => [String(item.row.$id()), item]))
-    const locked = await feature.model
-      .query(trx)
-      .findByIds([...before.keys()])
-      .orderBy(String(feature.model.idColumn))
-      .forUpdate()
+    const locked = await lockChecks(trx, feature, [...before.keys()])
     const taken = locked.flatMap(row => {
       const item = before.get(String(row.$id()))
       const outcome = item && ('status' in item.check ? item.check : outcomes.get(item.check.id))

@@ -1,6 +1,7 @@
 import type { Transaction } from '../../server/database/database.ts'
 import { relearn } from './baseline.ts'
-import { ValidityResult, ValidityRule } from './models.ts'
+import { ValidityResult } from './models.ts'
+import { lockValidityRule } from './locks.ts'
 
 /**
  * Makes what an alert spoke of part of what its rule expects: the results that counted on it are confirmed, and the
@@ -12,9 +13,7 @@ export async function learnExpected(
   trx: Transaction,
   alert: { id: string; cause: string },
 ): Promise<boolean> {
-  const rule = await ValidityRule.query(trx)
-    .findOne({ uuid: alert.cause.slice('v_'.length) })
-    .forUpdate()
+  const rule = await lockValidityRule(trx, { uuid: alert.cause.slice('v_'.length) })
   if (!rule) return false
   await ValidityResult.query(trx)
     .where({ validityRuleId: rule.id, alertId: alert.id })

@@ -11,6 +11,7 @@ import type { Asset } from '../catalog/api.ts'
 import { relearn } from './baseline.ts'
 import { ruleFields, type NewRule, type RulePatch } from './fields.ts'
 import { NamedRule, ValidityRule } from './models.ts'
+import { lockRulesOfSchedule, lockValidityRule } from './locks.ts'
 
 /** What a rule wants measured of its table. */
 export function wanted(rule: ValidityRule) {
@@ -67,7 +68,7 @@ export async function patchRule(
   const hasPeriods = patch.operating_period_mode !== undefined || patch.operating_schedule_id !== undefined
   if (hasPeriods) await scheduleOf(server, trx, periods)
   // Once it is locked, a scan of it has been recorded, or will be by what is changed here.
-  const before = await ValidityRule.query(trx).findById(rule.id).forUpdate()
+  const before = await lockValidityRule(trx, { id: rule.id })
   if (!before) throw noRule(`v_${rule.uuid}`)
   const isMeasuredAnew = changesMeasure(server, before, patch)
   await ValidityRule.query(trx)
@@ -227,10 +228,6 @@ export const scheduleUser = {
   count: (trx: Transaction, id: string) =>
     ValidityRule.query(trx).where('operatingScheduleId', id).resultSize(),
   async changed(trx: Transaction, id: string): Promise<void> {
-    // In the order in which scans lock rules: in any other, each would wait for the other.
-    await relearn(
-      trx,
-      await ValidityRule.query(trx).where('operatingScheduleId', id).orderBy('id').forUpdate(),
-    )
+    await relearn(trx, await lockRulesOfSchedule(trx, id))
   },
 }

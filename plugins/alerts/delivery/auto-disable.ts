@@ -6,6 +6,7 @@ import { ENDED_FIELDS } from './outcomes.ts'
 import { updateDeliveryFailed } from './delivery-failed.ts'
 import { Alert, Delivery, Destination } from '../models.ts'
 import { sweepCompanies, type SweepContext } from './sweep-companies.ts'
+import { lockAlertsOfDeliveries, lockDeliveries, lockDestination } from '../locks.ts'
 
 /** A destination that every attempt has failed to reach for so long is switched off. */
 const FAILING_DAYS = 5
@@ -37,8 +38,8 @@ export async function disableFailingDestinations({ server, log }: SweepContext):
  * exist, or that is open only while its destination is off.
  */
 async function disableDestination(server: Server, trx: Transaction, id: string): Promise<boolean> {
-  const locked = await lockDeliveries(trx, id)
-  const before = await Destination.query(trx).findById(id).whereRaw(IS_TO_DISABLE).forNoKeyUpdate()
+  const locked = await lockPendingDeliveries(trx, id)
+  const before = await lockDestination(trx, id).whereRaw(IS_TO_DISABLE)
   if (!before) return false
   const reason = `Every attempt has failed since ${before.failingSince?.toISOString()}: switched off after ${FAILING_DAYS} days. Correct it, then switch it on again`
   await stopLocked(trx, locked, 'The destination was switched off: every attempt had failed for days')
@@ -63,7 +64,7 @@ async function disableDestination(server: Server, trx: Transaction, id: string):
 
 /** Stops all pending deliveries to a destination. */
 export async function stopDeliveries(trx: Transaction, destinationId: string, reason: string): Promise<void> {
-  await stopLocked(trx, await lockDeliveries(trx, destinationId), reason)
+  await stopLocked(trx, await lockPendingDeliveries(trx, destinationId), reason)
 }
 
 /** The pending deliveries to a destination, and their alerts. */
@@ -76,21 +77,20 @@ interface LockedDeliveries {
  * Locks the pending deliveries to a destination. Lock order: alerts by kind and cause, as raising does, then deliveries by
  * id. A delivery that is added meanwhile ends with its first attempt, which finds the destination off.
  */
-async function lockDeliveries(trx: Transaction, destinationId: string): Promise<LockedDeliveries> {
+async function lockPendingDeliveries(trx: Transaction, destinationId: string): Promise<LockedDeliveries> {
   const pending = Delivery.query(trx).where({ destinationId, status: 'pending' })
-  const alerts = await Alert.query(trx)
-    .select('id')
-    .whereIn('id', pending.clone().select('alertId'))
-    .orderByRaw('kind collate "C", cause collate "C", id')
-    .forNoKeyUpdate()
+  const alerts = await lockAlertsOfDeliveries(
+    Alert.query(trx).select('id').whereIn('id', pending.clone().select('alertId')),
+  )
   const alertIds = alerts.map(({ id }) => id)
-  const deliveries = await pending
-    .select('id')
-    .where(
-      either => void either.whereNull('alertId').orWhereRaw('alert_id = any(cast(? as uuid[]))', [alertIds]),
-    )
-    .orderBy('id')
-    .forUpdate()
+  const deliveries = await lockDeliveries(
+    pending
+      .select('id')
+      .where(
+        either =>
+          void either.whereNull('alertId').orWhereRaw('alert_id = any(cast(? as uuid[]))', [alertIds]),
+      ),
+  )
   return { alertIds, deliveryIds: deliveries.map(({ id }) => id) }
 }
 

@@ -2,8 +2,9 @@
 import { v5 } from 'uuid'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import type { JobContext } from '../../../server/jobs/jobs.ts'
-import { Delivery, Destination } from '../models.ts'
+import { Delivery, type Destination } from '../models.ts'
 import { SLOT_LEASE_SECONDS, releaseSlot, takeSlot } from './slots.ts'
+import { lockDestination } from '../locks.ts'
 
 /** The data of an attempt job: the `n`th attempt of a delivery, from 1. */
 export interface AttemptData {
@@ -49,10 +50,7 @@ export async function claimAttempt(
   )
   if (!delivery?.claimedAt) return null
   const { formerJob, formerAt, fence } = delivery
-  const destination = await Destination.query(trx)
-    .findById(delivery.destinationId)
-    .forNoKeyUpdate()
-    .throwIfNotFound()
+  const destination = await lockDestination(trx, delivery.destinationId).throwIfNotFound()
   const former = { requestId: requestIdOf(delivery.id, fence - 1), startedAt: formerAt ?? delivery.claimedAt }
   const claim = {
     delivery,

@@ -4,7 +4,7 @@ import { v7 } from 'uuid'
 import { companyOf, insertAll, type Transaction } from '../../../server/database/database.ts'
 import type { Item, Job, JobContext } from '../../../server/jobs/jobs.ts'
 import { failedOutcome, type DeliveryOutcome, type MessageType } from '../destinations/destination.ts'
-import { Alert, Delivery, DeliveryAttempt, Destination } from '../models.ts'
+import { Delivery, DeliveryAttempt, Destination } from '../models.ts'
 import { busySeconds, claimAttempt, releaseClaim, type AttemptClaim, type AttemptData } from './claims.ts'
 import { updateDeliveryFailed } from './delivery-failed.ts'
 import { recordHealth } from './health.ts'
@@ -12,6 +12,7 @@ import { attemptRow, ENDED_FIELDS, statusAfterAttempt } from './outcomes.ts'
 import { attemptDelivery } from './send.ts'
 import { MAX_IN_FLIGHT, releaseSlot } from './slots.ts'
 import { secondsFromNow } from '../../../server/database/now.ts'
+import { lockAlertOfDelivery, lockDeliveries } from '../locks.ts'
 
 const JOB_OPTIONS = {
   data: Joi.object<AttemptData>({
@@ -193,7 +194,7 @@ async function makeAttempt(
 /** Stops a delivery whose destination was switched off or deleted meanwhile. */
 async function stopDelivery(server: Server, trx: Transaction, claim: AttemptClaim): Promise<void> {
   const { delivery, destination, unusedFence: fence } = claim
-  await lockAlert(trx, delivery)
+  await lockAlertOfDelivery(trx, delivery)
   const stopped = await Delivery.query(trx)
     .where({ id: delivery.id, fence: delivery.fence, status: 'pending' })
     .patch({
@@ -222,7 +223,7 @@ async function recordOutcome(
   const { delivery } = claim
   const delays = server.config.webhookDelays
   const delay = delivery.trigger === 'automatic' && !outcome.isDelivered ? delays[n] : undefined
-  const alert = delay === undefined ? await lockAlert(trx, delivery) : undefined
+  const alert = delay === undefined ? await lockAlertOfDelivery(trx, delivery) : undefined
   const status = await statusAfterAttempt(trx, delivery, outcome, delay)
   const jobId = v7()
   const recorded = await Delivery.query(trx)
@@ -251,12 +252,6 @@ async function recordOutcome(
   return status
 }
 
-/** Under this lock, the end of a delivery and the messages of a resolved alert see each other. */
-export async function lockAlert(trx: Transaction, { alertId }: Pick<Delivery, 'alertId'>) {
-  if (!alertId) return undefined
-  return Alert.query(trx).findById(alertId).select('id', 'deliveryFailed', 'resolvedAt').forNoKeyUpdate()
-}
-
 /** After the end of a delivery, under the lock of its alert: updates `delivery_failed` and starts the messages that waited. */
 export async function settleDelivery(
   server: Server,
@@ -268,11 +263,9 @@ export async function settleDelivery(
   if (!alertId) return
   if (updatesAlert) await updateDeliveryFailed(trx, [alertId])
   if (eventType === 'alert.resolved') return
-  const waiting = await Delivery.query(trx)
-    .where({ alertId, destinationId, status: 'pending', attempt: 0 })
-    .whereNull('jobId')
-    .orderBy('id')
-    .forUpdate()
+  const waiting = await lockDeliveries(
+    Delivery.query(trx).where({ alertId, destinationId, status: 'pending', attempt: 0 }).whereNull('jobId'),
+  )
   for (const next of waiting) await requeueDelivery(server, trx, next)
 }
 

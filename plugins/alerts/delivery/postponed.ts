@@ -5,6 +5,7 @@ import type { OutgoingMessage } from './delivery.ts'
 import { ENDED_FIELDS } from './outcomes.ts'
 import { updateDeliveryFailed } from './delivery-failed.ts'
 import { Delivery } from '../models.ts'
+import { lockDeliveries } from '../locks.ts'
 
 /** A condition in SQL on deliveries. */
 export const IS_POSTPONED = `status = 'pending' and event_type = 'alert.triggered' and job_id is null and fence = 0`
@@ -35,7 +36,7 @@ export async function stopPostponed(
   const ids = postponed.map(({ deliveryId }) => deliveryId)
   const locked = Delivery.query(trx).select('id').whereRaw('id = any(cast(? as uuid[]))', [ids])
   await Delivery.query(trx)
-    .whereIn('id', locked.whereRaw(IS_POSTPONED).orderBy('id').forUpdate())
+    .whereIn('id', lockDeliveries(locked.whereRaw(IS_POSTPONED)))
     .patch({ ...ENDED_FIELDS, status: 'stopped', stoppedReason: reason })
   await updateDeliveryFailed(trx, [...new Set(postponed.map(({ alertId }) => alertId))])
 }

@@ -5,6 +5,7 @@ import { IS_POSTPONED, stopPostponed } from './postponed.ts'
 import { findRecipients } from '../rules/recipients.ts'
 import { sweepCompanies, type SweepContext } from './sweep-companies.ts'
 import { triggeredMessage, sendMessages } from '../lifecycle/notify.ts'
+import { lockDeliveries, lockFreeAlertsOfDeliveries } from '../locks.ts'
 
 /** Per sweep. */
 const MAX_DUE = 1_000
@@ -43,18 +44,16 @@ async function sendDueMessages(
   trx: Transaction,
   alertIds: readonly string[],
 ): Promise<number> {
-  const alerts = await Alert.query(trx)
-    .whereRaw('id = any(cast(? as uuid[]))', [[...alertIds]])
-    .whereNot({ status: 'snoozed' })
-    // In the order in which raising locks them.
-    .orderByRaw('kind collate "C", cause collate "C", id')
-    .forNoKeyUpdate()
-    .skipLocked()
-  const due = await Delivery.query(trx)
-    .whereRaw('alert_id = any(cast(? as uuid[]))', [alerts.map(({ id }) => id)])
-    .whereRaw(IS_DUE)
-    .orderBy('id')
-    .forUpdate()
+  const alerts = await lockFreeAlertsOfDeliveries(
+    Alert.query(trx)
+      .whereRaw('id = any(cast(? as uuid[]))', [[...alertIds]])
+      .whereNot({ status: 'snoozed' }),
+  )
+  const due = await lockDeliveries(
+    Delivery.query(trx)
+      .whereRaw('alert_id = any(cast(? as uuid[]))', [alerts.map(({ id }) => id)])
+      .whereRaw(IS_DUE),
+  )
   const open = alerts.filter(({ resolvedAt }) => resolvedAt === null)
   const found = await findRecipients(trx, open)
   const reviewed = due.map(delivery => {

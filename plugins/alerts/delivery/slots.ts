@@ -2,7 +2,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
-import { Destination } from '../models.ts'
+import { type Destination } from '../models.ts'
+import { lockDestination } from '../locks.ts'
 
 export const MAX_IN_FLIGHT = 4
 /** For a destination whose last attempts timed out, until it answers again. */
@@ -72,7 +73,7 @@ export async function waitForSlot(
   const deadline = performance.now() + timeoutMs
   for (;;) {
     const isTaken = await server.db.company(companyId, async trx => {
-      const destination = await Destination.query(trx).findById(destinationId).forNoKeyUpdate()
+      const destination = await lockDestination(trx, destinationId)
       if (!destination) return true
       const isFree = await takeSlot(trx, destination, holder, true)
       if (!isFree) await queueForSlot(trx, destinationId, holder)

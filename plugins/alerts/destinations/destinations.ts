@@ -20,6 +20,7 @@ import { attemptDelivery } from '../delivery/send.ts'
 import { releaseSlot, waitForSlot } from '../delivery/slots.ts'
 import { composeBody, getDestinationType } from './registry.ts'
 import { databaseNow } from '../../../server/database/now.ts'
+import { LOCK_RULES, lockDestination } from '../locks.ts'
 
 type Config = Record<string, unknown>
 
@@ -50,8 +51,8 @@ export async function createDestination(
 
 /** A destination that was not deleted. @throws 404 `DESTINATION_NOT_FOUND` */
 export async function findDestination(trx: Transaction, id: string, lock = false): Promise<Destination> {
-  const query = Destination.query(trx).findById(id).whereNull('deletedAt')
-  const destination = await (lock ? query.forNoKeyUpdate() : query)
+  const query = lock ? lockDestination(trx, id) : Destination.query(trx).findById(id)
+  const destination = await query.whereNull('deletedAt')
   if (destination) return destination
   throw noSuchDestination(id)
 }
@@ -164,7 +165,7 @@ async function leaveRules(trx: Transaction, destinationId: string): Promise<{ id
     `with naming as (
        select id, is_active, array_remove(destination_ids, cast(:destinationId as uuid)) as others from alert_rules
         where company_id = :companyId and cast(:destinationId as uuid) = any(destination_ids)
-        order by id for no key update)
+        ${LOCK_RULES})
      update alert_rules r
         set destination_ids = others, is_active = r.is_active and cardinality(others) > 0, updated_at = now()
        from naming n where r.company_id = :companyId and r.id = n.id

@@ -6,7 +6,7 @@ import { apiError } from '../../../server/http/errors.ts'
 import { param, queryOf } from '../../../server/http/input.ts'
 import { pagination, type Page } from '../../../server/http/page.ts'
 import { listDeliveries, loadTraffic } from '../delivery/delivery-lists.ts'
-import { lockAlert, redeliver } from '../delivery/delivery.ts'
+import { redeliver } from '../delivery/delivery.ts'
 import {
   changeDestination,
   createDestination,
@@ -23,6 +23,7 @@ import { noAlert } from '../lifecycle/transitions.ts'
 import { presentAttempt, presentDelivery, presentDestination } from '../lifecycle/present.ts'
 import { replies } from '../lifecycle/replies.ts'
 import { schemas } from '../schemas.ts'
+import { lockAlertOfDelivery, lockDelivery } from '../locks.ts'
 
 const tags = ['api', 'alerts']
 
@@ -274,8 +275,8 @@ async function redeliverMessage(request: Request) {
     const known = await Delivery.query(trx).findById(id).select('alertId')
     if (!known) throw apiError('DELIVERY_NOT_FOUND', 'There is no delivery of this id', { delivery_id: id })
     // Before the delivery, as everybody does: whoever ends the alert sees that its message is on its way again.
-    const alert = await lockAlert(trx, known)
-    const delivery = await Delivery.query(trx).findById(id).forUpdate().throwIfNotFound()
+    const alert = await lockAlertOfDelivery(trx, known)
+    const delivery = await lockDelivery(trx, id)
     const destination = await findDestination(trx, delivery.destinationId)
     if (delivery.status === 'pending') {
       throw apiError('CONFLICT', 'The delivery is still on its way: wait until it has ended', {

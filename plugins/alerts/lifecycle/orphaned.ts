@@ -3,6 +3,7 @@ import type { Transaction } from '../../../server/database/database.ts'
 import type { OrphanedAlerts } from '../api.ts'
 import { Alert, IS_ONGOING } from '../models.ts'
 import { resolveOngoing } from './resolve.ts'
+import { lockAlerts } from '../locks.ts'
 
 /** What the history of an alert says when nobody looks any more at what it spoke of. */
 const REASON = 'It is no longer watched'
@@ -26,7 +27,6 @@ export async function resolveOrphaned(
     else if (what.assetIds.length === 0) return 0
     else void ongoing.whereRaw('asset_id = any(cast(? as uuid[]))', [[...what.assetIds]])
   }
-  // In the order in which raising locks them.
-  const held = await ongoing.orderByRaw('kind collate "C", cause collate "C"').forUpdate()
+  const held = await lockAlerts(ongoing)
   return resolveOngoing(server, trx, held, REASON)
 }

@@ -5,6 +5,7 @@ import type { MessageReason } from './message.ts'
 import { Alert, AlertTransition, IS_ONGOING } from '../models.ts'
 import { notifyResolved } from './notify.ts'
 import { databaseNow } from '../../../server/database/now.ts'
+import { lockAlerts } from '../locks.ts'
 
 /** Why an alert is resolved, and by whom: `system`, `user:<id>` or `key:<id>`. */
 export interface Resolution extends MessageReason {
@@ -27,14 +28,13 @@ export async function resolveCauses(
   reason = 'It recovered',
 ): Promise<number> {
   if (causes.length === 0) return 0
-  const ongoing = await Alert.query(trx)
-    .select('id', 'status')
-    .where({ kind: type })
-    .whereRaw('cause = any(cast(? as text[]))', [[...causes]])
-    .whereRaw(IS_ONGOING)
-    // In the order in which raising locks them.
-    .orderByRaw('cause collate "C"')
-    .forUpdate()
+  const ongoing = await lockAlerts(
+    Alert.query(trx)
+      .select('id', 'status')
+      .where({ kind: type })
+      .whereRaw('cause = any(cast(? as text[]))', [[...causes]])
+      .whereRaw(IS_ONGOING),
+  )
   return resolveOngoing(server, trx, ongoing, reason)
 }
 

@@ -8,6 +8,7 @@ import { Alert, AlertTransition, type AlertStatus } from '../models.ts'
 import { resolveAlerts } from './resolve.ts'
 import { sweepCompanies, type SweepContext } from '../delivery/sweep-companies.ts'
 import { notifyAgain, notifyResolved } from './notify.ts'
+import { lockAlert, lockFreeAlerts } from '../locks.ts'
 
 /** Where each status leads; what leads nowhere is final. */
 const TRANSITIONS: Record<AlertStatus, readonly AlertStatus[]> = {
@@ -58,7 +59,7 @@ export async function transitionAlert(
       isLearned = await server.plugins.alerts.learnExpected(trx, { id, kind, cause, actor })
     }
   }
-  const alert = await Alert.query(trx).findById(id).forUpdate()
+  const alert = await lockAlert(trx, id)
   if (!alert) throw noAlert(id)
   const open = TRANSITIONS[alert.status]
   if (!open.includes(to)) {
@@ -114,14 +115,12 @@ export async function wakeSnoozed({ server, log }: SweepContext): Promise<number
 }
 
 async function wakeAlerts(server: Server, trx: Transaction, ids: readonly string[]): Promise<number> {
-  const held = await Alert.query(trx)
-    .select('id')
-    .whereRaw('id = any(cast(? as uuid[]))', [[...ids]])
-    .whereRaw(`status = 'snoozed' and snoozed_until <= now()`)
-    // In the order in which raising locks them.
-    .orderByRaw('kind collate "C", cause collate "C"')
-    .forUpdate()
-    .skipLocked()
+  const held = await lockFreeAlerts(
+    Alert.query(trx)
+      .select('id')
+      .whereRaw('id = any(cast(? as uuid[]))', [[...ids]])
+      .whereRaw(`status = 'snoozed' and snoozed_until <= now()`),
+  )
   if (held.length === 0) return 0
   const woken = await Alert.query(trx)
     .whereRaw('id = any(cast(? as uuid[]))', [held.map(({ id }) => id)])

@@ -2,6 +2,7 @@ import { companyOf, rows, type Transaction } from '../../../server/database/data
 import { leastUuid } from '../../../server/database/months.ts'
 import { SEVERITIES } from '../api.ts'
 import { Destination, AlertRule, type Alert } from '../models.ts'
+import { lockFirstMessages } from '../locks.ts'
 
 /** For clocks that are wrong: ids of deliveries have the time of the process that made them. */
 const DAY_MS = 86_400_000
@@ -235,12 +236,9 @@ async function lockTriggeredMessages(
 ): Promise<void> {
   const older = chain.filter(({ newestId, id }) => newestId !== id)
   if (older.length === 0) return
-  await rows(
+  await lockFirstMessages(
     trx,
-    `select from deliveries
-      where company_id = :companyId and alert_id = any(cast(:ids as uuid[])) and event_type = 'alert.triggered'
-        and id >= :since
-      order by id for update`,
-    { companyId: companyOf(trx), ids: older.map(({ id }) => id), since },
+    older.map(({ id }) => id),
+    since,
   )
 }

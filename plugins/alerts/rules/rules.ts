@@ -7,6 +7,7 @@ import type { EventType, Severity } from '../api.ts'
 import { noSuchDestination } from '../destinations/destinations.ts'
 import { AlertRule, Destination } from '../models.ts'
 import { reviewPostponed } from '../delivery/postponed.ts'
+import { LOCK_RULES, lockRule } from '../locks.ts'
 
 /** The fields of a rule as a request gives them. */
 export interface RuleInput {
@@ -32,8 +33,7 @@ export async function createRule(server: Server, trx: Transaction, input: RuleIn
 
 /** @throws 404 `NOT_FOUND` */
 export async function findRule(trx: Transaction, id: string, lock = false): Promise<AlertRule> {
-  const query = AlertRule.query(trx).findById(id)
-  const rule = await (lock ? query.forNoKeyUpdate() : query)
+  const rule = await (lock ? lockRule(trx, id) : AlertRule.query(trx).findById(id))
   if (rule) return rule
   throw apiError('NOT_FOUND', 'There is no alert rule of this id: GET /api/v1/sdk/alerts/rules lists them', {
     rule_id: id,
@@ -94,7 +94,7 @@ export async function forgetAssets(trx: Transaction, assetIds: readonly string[]
        select id, array(select unnest(asset_ids) except select unnest(cast(:assetIds as uuid[]))) as others
          from alert_rules
         where company_id = :companyId and asset_ids && cast(:assetIds as uuid[])
-        order by id for no key update)
+        ${LOCK_RULES})
      update alert_rules r
         set asset_ids = others, is_active = r.is_active and cardinality(others) > 0, updated_at = now()
        from naming n where r.company_id = :companyId and r.id = n.id`,

@@ -7,8 +7,9 @@ import type { Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { PLAN_LIMITS } from '../../../server/http/limits.ts'
 import { newestFirst, type Page } from '../../../server/http/page.ts'
-import { ApiKey, Company } from '../models.ts'
+import { ApiKey } from '../models.ts'
 import { sha256 } from '../sign-in/tokens.ts'
+import { lockCompany } from '../locks.ts'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const LIVE_KEY_PREFIX = 'aa_live_'
@@ -21,7 +22,7 @@ export async function createKey(
   input: { name: string; scope: Scope; expiresAt?: Date | null },
 ): Promise<{ key: string; row: ApiKey; plan: Plan }> {
   // The company's row is locked, so that two at once do not both take the last place; others may refer to it meanwhile.
-  const { plan } = await Company.query(trx).first().forNoKeyUpdate().throwIfNotFound()
+  const { plan } = await lockCompany(trx)
   const { maxKeys } = PLAN_LIMITS[plan]
   if (maxKeys !== null && (await countActiveKeys(trx)) >= maxKeys) {
     throw apiError(

@@ -4,6 +4,7 @@ import { rows } from '../../../server/database/database.ts'
 import type { LinkingSession } from './links.ts'
 import type { CallbackChecks } from './providers.ts'
 import { sha256 } from '../sign-in/tokens.ts'
+import { LOCK_ATTEMPT } from '../locks.ts'
 
 /** What an attempt at a provider is for: a sign-in, or with a `linker` the link of an account to their user. */
 export interface NewAttempt {
@@ -70,7 +71,7 @@ export async function consumeAttempt(
     }>(
       trx,
       `select browser_hash, sealed, redirect_uri, expires_at <= now() as is_late from oauth_attempts
-       where state_hash = :hash and provider = :provider for update`,
+       where state_hash = :hash and provider = :provider ${LOCK_ATTEMPT}`,
       { hash, provider },
     )
     if (!row || !timingSafeEqual(row.browserHash, sha256(browser))) return undefined

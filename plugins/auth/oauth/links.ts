@@ -9,6 +9,7 @@ import { requireVerifiedEmail } from './provider-sign-in.ts'
 import { isIssuerOf, type ProviderIdentity, type OAuthProvider } from './providers.ts'
 import { findCurrentUser, confirmPassword, wrongPassword } from '../sign-in/current-user.ts'
 import { endAllSessions } from '../sign-in/sessions.ts'
+import { LOCK_USER } from '../locks.ts'
 
 /** The signed-in user who began to link a provider, and the session that they did it in. */
 export interface LinkingSession {
@@ -40,7 +41,7 @@ const LINKER_QUERY = `
   join sessions s on s.company_id = u.company_id and s.user_id = u.id
   where u.company_id = :companyId and u.id = :userId and u.is_active
     and s.id = :sessionId and s.ended_at is null and s.expires_at > now()
-  for no key update of u`
+  ${LOCK_USER}`
 
 // Undefined for the identity of another user.
 const INSERT_IDENTITY = `

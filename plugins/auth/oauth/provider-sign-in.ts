@@ -8,6 +8,7 @@ import type { User } from '../models.ts'
 import type { ProviderIdentity, OAuthProvider } from './providers.ts'
 import { schemas } from '../schemas.ts'
 import { issueTicket } from '../sign-in/one-time-tokens.ts'
+import { LOCK_USER, LOCK_USER_FOR_LINK, lockEmail } from '../locks.ts'
 
 /** Seconds in which a ticket of a sign-in is exchanged: the browser does it at once. */
 const TICKET_SECONDS = 2 * 60
@@ -47,9 +48,7 @@ export async function admitIdentity(
   const method = `oauth:${provider.name}`
   const ticket = await server.db.system(async trx => {
     // One at a time for an email, so that two sign-ins at once make one user.
-    await rows(trx, `select pg_advisory_xact_lock(hashtextextended('sign-up:' || :email, 0))`, {
-      email: who.email,
-    })
+    await lockEmail(trx, who.email)
     const { user, events } =
       (await findLinkedUser(trx, who)) ??
       (await linkUserByEmail(trx, provider, who)) ??
@@ -115,7 +114,7 @@ async function findLinkedUser(
   const [user] = await rows<User>(
     trx,
     `select u.* from identities i join users u on u.id = i.user_id and u.company_id = i.company_id
-     where i.issuer = :issuer and i.subject = :subject for no key update of u`,
+     where i.issuer = :issuer and i.subject = :subject ${LOCK_USER}`,
     { issuer, subject },
   )
   if (!user) return undefined
@@ -139,7 +138,7 @@ async function linkUserByEmail(
     `select u.*, ${IS_EMAIL_PROVEN} as is_email_proven, exists (
        select from identities i where i.company_id = u.company_id and i.user_id = u.id and i.issuer = :issuer
      ) as is_taken
-     from users u where u.email = :email for update`,
+     from users u where u.email = :email ${LOCK_USER_FOR_LINK}`,
     { issuer, email },
   )
   if (!found) return undefined

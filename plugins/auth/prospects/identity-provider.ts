@@ -5,6 +5,7 @@ import { apiError } from '../../../server/http/errors.ts'
 import { createCompany, createUser, IS_EMAIL_PROVEN } from '../accounts.ts'
 import type { User } from '../models.ts'
 import { issueTicket } from '../sign-in/one-time-tokens.ts'
+import { LOCK_USER, lockCompanyById } from '../locks.ts'
 
 /** Somebody who came with a good token of ours. */
 export interface Prospect {
@@ -104,7 +105,7 @@ async function findUser(
   const [user] = await rows<User & { isEmailProven: boolean }>(
     trx,
     `select u.*, ${IS_EMAIL_PROVEN} as is_email_proven from users u
-     where u.id = :userId or (cast(:userId as uuid) is null and u.email = :email) for no key update of u`,
+     where u.id = :userId or (cast(:userId as uuid) is null and u.email = :email) ${LOCK_USER}`,
     { userId, email },
   )
   if (!user || userId !== null) return user && { user }
@@ -125,7 +126,7 @@ async function createProspectUser(trx: Transaction, server: Server, guest: Prosp
     guest.companyId ??
     (await createCompany(trx, email.split('@')[0] as string, server.config.defaultPlan)).companyId
   // One at a time, so that of two the second sees that there is an owner.
-  await rows(trx, 'select from companies where company_id = :companyId for no key update', { companyId })
+  await lockCompanyById(trx, companyId)
   const [other] = await rows(trx, 'select from users where company_id = :companyId limit 1', { companyId })
   const role = other ? 'member' : 'owner'
   const user = await createUser(trx, { companyId, email, passwordHash: null, role })

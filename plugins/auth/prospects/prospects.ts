@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto'
 import type { Server } from '@hapi/hapi'
 import { v7 as uuid } from 'uuid'
 import { audit, type RequestOrigin } from '../../../server/http/audit.ts'
-import { rows, type Transaction } from '../../../server/database/database.ts'
+import { rows } from '../../../server/database/database.ts'
 import { apiError, invalidField } from '../../../server/http/errors.ts'
 import { findCompany } from '../accounts.ts'
 import type { Prospect, IdentityProvider, SignInTicket } from './identity-provider.ts'
 import type { User } from '../models.ts'
 import { schemas } from '../schemas.ts'
 import { sha256 } from '../sign-in/tokens.ts'
+import { lockEmail } from '../locks.ts'
 
 /** A prospect as the command line tells it; the token is not kept. */
 export interface NewProspect {
@@ -36,7 +37,7 @@ export async function createProspect(
   const company = input.company === undefined ? null : await findCompany(server, input.company)
   const token = randomBytes(32).toString('base64url')
   return server.db.system(async trx => {
-    await oneAtATime(trx, email)
+    await lockEmail(trx, email)
     const [user] = await rows<User>(trx, 'select * from users where email = :email', { email })
     if (user && company && user.companyId !== company.companyId) {
       throw apiError(
@@ -79,7 +80,7 @@ export async function admitProspect(
       { hash },
     )
     if (!asked) return 'unknown'
-    await oneAtATime(trx, asked.email)
+    await lockEmail(trx, asked.email)
     const [guest] = await rows<Prospect>(
       trx,
       `update prospects set last_used_at = now() where token_hash = :hash and expires_at > now()
@@ -104,9 +105,4 @@ export async function admitProspect(
   if (!admitted)
     throw apiError('FORBIDDEN', 'Your user is disabled here: ask an admin of your company to enable it')
   return admitted
-}
-
-/** As sign-in through a provider does it, so that whoever comes by both ways at once is one user. */
-async function oneAtATime(trx: Transaction, email: string): Promise<void> {
-  await rows(trx, `select pg_advisory_xact_lock(hashtextextended('sign-up:' || :email, 0))`, { email })
 }

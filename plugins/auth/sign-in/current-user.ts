@@ -4,6 +4,7 @@ import type { Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { User } from '../models.ts'
 import { withHashingSlot, isPassword } from './passwords.ts'
+import { lockUser } from '../locks.ts'
 
 /**
  * The row of the signed-in user.
@@ -16,8 +17,8 @@ export async function findCurrentUser(
   trx: Transaction,
   { isHeld = false } = {},
 ): Promise<User> {
-  const query = User.query(trx).findById(caller(request).userId as string)
-  const user = await (isHeld ? query.forNoKeyUpdate() : query)
+  const id = caller(request).userId as string
+  const user = await (isHeld ? lockUser(trx, id) : User.query(trx).findById(id))
   if (user) return user
   throw apiError('USER_NOT_FOUND', 'This user was removed: sign in as another')
 }

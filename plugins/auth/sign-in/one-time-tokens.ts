@@ -8,6 +8,7 @@ import type { UserAccount } from '../accounts.ts'
 import type { User } from '../models.ts'
 import { openSession, type SessionTokens } from './sessions.ts'
 import { sha256 } from './tokens.ts'
+import { LOCK_USER } from '../locks.ts'
 
 /**
  * Makes what is exchanged for a session once: 256 bits, of which the hash is kept.
@@ -35,7 +36,7 @@ const FIND_TICKET = `
   from tickets t
   join users u on u.id = t.user_id and u.company_id = t.company_id
   join companies c on c.company_id = t.company_id
-  where t.ticket_hash = :hash for no key update of u`
+  where t.ticket_hash = :hash ${LOCK_USER}`
 
 const USE_TICKET = `
   update tickets set used_at = now()

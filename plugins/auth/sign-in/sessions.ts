@@ -15,6 +15,7 @@ import {
   signAccessToken,
   type RefreshToken,
 } from './tokens.ts'
+import { LOCK_SESSION } from '../locks.ts'
 
 /** What signing in and refreshing give. */
 export interface SessionTokens {
@@ -71,7 +72,7 @@ export async function refreshSession(server: Server, text: string, request: Requ
     throw invalidRefreshToken()
   await server.limits.take(`auth:${known.userId}`, 5, 60, request)
   const result = await server.db.system(async trx => {
-    const [state] = await rows<SessionState>(trx, `${SESSION_QUERY} for update of s`, { id: token.sessionId })
+    const [state] = await rows<SessionState>(trx, `${SESSION_QUERY} ${LOCK_SESSION}`, { id: token.sessionId })
     if (!state?.isAlive) return undefined
     const next = nextRefreshToken(server.vault, token)
     if (matchesHash(token, state.refreshHash)) {

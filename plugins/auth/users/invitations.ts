@@ -7,6 +7,7 @@ import { newestFirst, pageOf, type Page } from '../../../server/http/page.ts'
 import { lockCompanyAsAdmin } from './require-admin.ts'
 import { Invitation, User } from '../models.ts'
 import { sha256 } from '../sign-in/tokens.ts'
+import { lockInvitation } from '../locks.ts'
 
 /** Neither used, nor revoked, nor run out. */
 const IS_OPEN = 'accepted_at is null and revoked_at is null and expires_at > now()'
@@ -63,7 +64,7 @@ export async function revokeInvitation(
   trx: Transaction,
   id: string,
 ): Promise<{ invitation: Invitation; isChanged: boolean }> {
-  const invitation = isUuid(id) ? await Invitation.query(trx).findById(id).forUpdate() : undefined
+  const invitation = isUuid(id) ? await lockInvitation(trx, id) : undefined
   if (!invitation) {
     throw apiError(
       'INVITATION_NOT_FOUND',

@@ -6,6 +6,7 @@ import { lockCompanyAsAdmin } from './require-admin.ts'
 import { revokeOpenInvitations } from './invitations.ts'
 import { User } from '../models.ts'
 import { endAllSessions } from '../sign-in/sessions.ts'
+import { lockUserForRemoval } from '../locks.ts'
 
 /** What an admin may change of a user. */
 export type UserChanges = Partial<Pick<User, 'role' | 'isActive'>>
@@ -56,7 +57,7 @@ export async function removeUser(
 /** Locked, so that what is judged is what is changed. */
 async function lockOtherUser(trx: Transaction, self: string, id: string): Promise<User> {
   await lockCompanyAsAdmin(trx, self)
-  const user = isUuid(id) ? await User.query(trx).findById(id).forUpdate() : undefined
+  const user = isUuid(id) ? await lockUserForRemoval(trx, id) : undefined
   if (!user) {
     throw apiError('USER_NOT_FOUND', 'There is no such user: GET /api/v1/users lists them', { user_id: id })
   }

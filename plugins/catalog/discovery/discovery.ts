@@ -9,10 +9,10 @@ import { tableInfo } from '../assets/assets.ts'
 import { failureOf, withConnection, type SessionOptions } from '../sources/connections.ts'
 import { fingerprint } from '../drift/diff.ts'
 import { pathOf } from '../drift/drift.ts'
-import { Run, Source, type Patterns } from '../models.ts'
+import { Run, Source, UNFINISHED, type Patterns } from '../models.ts'
 import { inScope } from './patterns.ts'
 import { isOutdated, record, type Discovered } from './record.ts'
-import { UNFINISHED } from './runs.ts'
+import { lockSourceIfPresent, lockUnfinishedRun } from '../locks.ts'
 import { noteConnection } from '../sources/sources.ts'
 import { knownTables, storedTables, type Known } from './store.ts'
 import { storableTable } from './storable-table.ts'
@@ -80,7 +80,7 @@ function isOurs(error: unknown): boolean {
 /** Ends a discovery that failed for a reason of ours; the source is not blamed for it. */
 export async function abandon(server: Server, companyId: string, runId: string): Promise<void> {
   await server.db.company(companyId, async trx => {
-    const run = await lockUnfinished(trx, runId)
+    const run = await lockUnfinishedRun(trx, runId)
     if (!run) return
     const error = {
       code: 'other',
@@ -92,7 +92,7 @@ export async function abandon(server: Server, companyId: string, runId: string):
 }
 
 async function begin(trx: Transaction, runId: string): Promise<Source | undefined> {
-  const run = await lockUnfinished(trx, runId)
+  const run = await lockUnfinishedRun(trx, runId)
   if (!run) return undefined
   await Run.query(trx).findById(runId).patch({ status: 'running', startedAt: new Date(), progress: 10 })
   const [source] = await Source.query(trx)
@@ -100,13 +100,6 @@ async function begin(trx: Transaction, runId: string): Promise<Source | undefine
     .patch({ discoveryState: 'running' })
     .returning('*')
   return source
-}
-
-/** A run that may still come to something, with the row of its source locked before its own, as everywhere. */
-async function lockUnfinished(trx: Transaction, runId: string): Promise<Run | undefined> {
-  const run = await Run.query(trx).findById(runId)
-  if (run) await Source.query(trx).findById(run.sourceId).forNoKeyUpdate()
-  return Run.query(trx).findById(runId).whereIn('status', UNFINISHED).forUpdate()
 }
 
 /** How often a discovery that reads looks whether somebody cancelled it, in milliseconds. */
@@ -224,11 +217,11 @@ async function fail(
   trx: Transaction,
   { read: former, runId, error }: { read: Source; runId: string; error: Error },
 ): Promise<boolean> {
-  const source = await Source.query(trx).findById(former.id).forNoKeyUpdate()
+  const source = await lockSourceIfPresent(trx, former.id)
   if (source && isOutdated(server, former, source)) return false
   const ended = await Run.query(trx)
     .findById(runId)
-    .whereIn('status', UNFINISHED)
+    .whereIn('status', [...UNFINISHED])
     .patch({ status: 'failed', error: failureOf(error), completedAt: new Date() })
   if (ended === 0 || !source) return true
   const kind = error instanceof ConnectorError ? error.kind : 'other'

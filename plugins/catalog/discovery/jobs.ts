@@ -6,6 +6,7 @@ import { TAKE_TRIAL } from '../sources/breaker.ts'
 import { abandon, discover } from './discovery.ts'
 import { Source } from '../models.ts'
 import { requestDiscovery } from '../sources/sources.ts'
+import { lockSourceIfFree } from '../locks.ts'
 
 const RETRIES = 3
 
@@ -46,7 +47,7 @@ export const dispatchDiscoveries: Job = {
     for (const { id, companyId } of due) {
       await server.db.company(companyId, async trx => {
         // One whose discovery is being recorded waits for the next sweep, and makes no other wait.
-        const source = await Source.query(trx).findById(id).forNoKeyUpdate().skipLocked()
+        const source = await lockSourceIfFree(trx, id)
         if (!source?.runningSlot) return
         if (source.dialAfter && (await rows(trx, TAKE_TRIAL, { companyId, sourceId: id })).length === 0)
           return

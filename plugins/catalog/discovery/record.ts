@@ -13,6 +13,7 @@ import { about, FOUND_BY_LOOKING, noteConnection } from '../sources/sources.ts'
 import { countTags } from '../drift/open-changes.ts'
 import * as store from './store.ts'
 import { classify, inheritTags, moveTags, taggedTables } from '../tags/tags.ts'
+import { lockRun, lockSourceIfPresent } from '../locks.ts'
 
 /** What a discovery did, as the run's result. */
 export interface Discovered {
@@ -56,8 +57,8 @@ export async function record(
   { read, runId, found, startedAt }: Reading,
 ): Promise<Discovered | 'outdated' | null> {
   // Read again: while the source was being read, its name may have changed.
-  const source = await Source.query(trx).findById(read.id).forNoKeyUpdate()
-  const run = await Run.query(trx).findById(runId).forUpdate()
+  const source = await lockSourceIfPresent(trx, read.id)
+  const run = await lockRun(trx, runId)
   if (!source || run?.status !== 'running') return null
   if (isOutdated(server, read, source)) return 'outdated'
   const isFirst = source.lastDiscoveryAt === null

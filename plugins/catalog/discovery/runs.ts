@@ -5,11 +5,8 @@ import { inCompany } from '../../../server/http/access.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { preferredWait, presentStarted } from '../../../server/http/run-accepted.ts'
 import { failureOf } from '../sources/connections.ts'
-import { Run, Source, Table } from '../models.ts'
+import { Run, Source, Table, UNFINISHED } from '../models.ts'
 import { presentRun } from '../assets/present.ts'
-
-/** The statuses of a run that may still come to something. */
-export const UNFINISHED: Run['status'][] = ['pending', 'running']
 
 /** Makes the record of asynchronous work that a client can follow. */
 export async function startRun(
@@ -27,7 +24,7 @@ export async function finishRun(
 ): Promise<void> {
   await Run.query(trx)
     .findById(runId)
-    .whereIn('status', UNFINISHED)
+    .whereIn('status', [...UNFINISHED])
     .patch({
       completedAt: new Date(),
       ...('result' in end
@@ -80,6 +77,6 @@ async function endOf(request: Request, runId: string, milliseconds: number): Pro
     const run = await inCompany(request, async trx => Run.query(trx).findById(runId))
     // Its source was removed meanwhile, and the run with it.
     if (!run) return undefined
-    if (!UNFINISHED.includes(run.status)) return run
+    if (run.status !== 'pending' && run.status !== 'running') return run
   }
 }

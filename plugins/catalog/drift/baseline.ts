@@ -4,7 +4,7 @@ import { insertAll, rows, type Transaction } from '../../../server/database/data
 import { apiError } from '../../../server/http/errors.ts'
 import type { Asset } from '../assets/assets.ts'
 import { SchemaBaseline, Table, type Source } from '../models.ts'
-import { lockSource } from '../sources/sources.ts'
+import { lockSource } from '../locks.ts'
 
 /** Who accepts, and what for. */
 export interface Acceptance {

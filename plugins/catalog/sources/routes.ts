@@ -15,7 +15,6 @@ import { answerStarted } from '../discovery/runs.ts'
 import * as schemas from '../schemas.ts'
 import {
   createSource,
-  lockSource,
   patchSource,
   removeSource,
   requestDiscovery,
@@ -24,6 +23,7 @@ import {
   type NewSource,
   type SourcePatch,
 } from './sources.ts'
+import { lockRun, lockSource } from '../locks.ts'
 
 /** Of one source, whoever asks. */
 const DISCOVERIES_AN_HOUR = 10
@@ -199,10 +199,9 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
       },
       handler: request =>
         inCompany(request, async trx => {
-          // The source first, as whoever records a discovery locks them.
           const { sourceId } = await findRun(trx, request)
           const { lastDiscoveryAt } = await lockSource(trx, sourceId)
-          const run = await findRun(trx, request, true)
+          const run = await findRun(trx, request, lockRun)
           if (run.status !== 'pending' && run.status !== 'running') {
             throw apiError('CONFLICT', `The job is ${run.status} already`, { status: run.status })
           }
@@ -220,11 +219,13 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
   ]
 }
 
-/** @param lock holds the run against its job until the transaction ends */
-async function findRun(trx: Transaction, request: Request, lock = false): Promise<Run> {
+async function findRun(
+  trx: Transaction,
+  request: Request,
+  find = async (_: Transaction, id: string) => Run.query(trx).findById(id),
+): Promise<Run> {
   const id = param(request, 'job_id')
-  const found = Run.query(trx).findById(id)
-  const run = UUID.test(id) ? await (lock ? found.forUpdate() : found) : undefined
+  const run = UUID.test(id) ? await find(trx, id) : undefined
   if (!run) throw apiError('JOB_NOT_FOUND', 'There is no such job', { job_id: id })
   return run
 }

@@ -13,6 +13,7 @@ import { Run, Source, type FreshnessDefaults } from '../models.ts'
 import { discoverJob } from '../discovery/jobs.ts'
 import { inParts } from '../discovery/store.ts'
 import { classifyAll, forgetAutomatic } from '../tags/tags.ts'
+import { lockSource } from '../locks.ts'
 
 /** How a source is to be treated; as in the columns of the same names. */
 interface Treatment {
@@ -155,19 +156,6 @@ export const FOUND_BY_LOOKING: readonly EventType[] = [
   'referential_failure',
   'freshness_violation',
 ]
-
-/**
- * The row of a source, held until the transaction ends. Whoever writes several rows of a source holds its own first:
- * discoveries, baselines, tags, patches and cancellations. Rows that refer to it may be inserted meanwhile.
- * @param options `alone`: they may not
- * @throws 404 `ASSET_NOT_FOUND` when it was removed
- */
-export async function lockSource(trx: Transaction, id: string, { alone = false } = {}): Promise<Source> {
-  const query = Source.query(trx).findById(id)
-  const source = await (alone ? query.forUpdate() : query.forNoKeyUpdate())
-  if (source) return source
-  throw apiError('ASSET_NOT_FOUND', 'The source was removed', { asset_id: id })
-}
 
 /** Qualified names start with the source's name. */
 async function renameTables(trx: Transaction, source: Source, formerName: string): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * Tags of sources, tables and columns. The rows of `tags` are the truth; `sources.tags`, `tables.tags` and
- * `tables.column_tags` are derived from them by `settle`, in the same transaction. Whoever writes tags holds the row of
- * their source, so that of two at once none derives without the other's.
+ * `tables.column_tags` are derived from them by `settle`, in the same transaction. Writers of tags lock the source
+ * first, so that none derives without what another one writes.
  */
 import { randomUUID } from 'node:crypto'
 import type { ColumnInfo } from '../../../connectors/catalog.ts'
@@ -9,6 +9,7 @@ import { companyOf, rows, type Transaction } from '../../../server/database/data
 import { tagsByName } from './classify.ts'
 import { Source, Table, type Tag } from '../models.ts'
 import { countTags } from '../drift/open-changes.ts'
+import { lockSources } from '../locks.ts'
 
 /** What a tag is put on: a source, a table of it, or a column of that. */
 export interface Subject {
@@ -29,14 +30,6 @@ export interface Classified {
 /** The unique index of the table. */
 const ONCE = `(source_id, coalesce(table_id, '00000000-0000-0000-0000-000000000000'), coalesce(column_name, ''), name)`
 
-/** Keeps other writers of the tags of these sources, discoveries too, waiting until the transaction ends. */
-async function holdSources(trx: Transaction, ids: readonly string[]): Promise<void> {
-  await trx.raw(
-    'select 1 from sources where company_id = ? and id = any(cast(? as uuid[])) order by id for no key update',
-    [companyOf(trx), [...new Set(ids)]],
-  )
-}
-
 /** What somebody says of tags beside their names; what is left out stays as it was, or is `business` and nothing. */
 export interface Said {
   category?: Tag['category']
@@ -54,7 +47,7 @@ export async function putTags(
   { category, description }: Said = {},
 ): Promise<{ ids: string[]; isNew: boolean }> {
   if (asked.length === 0) return { ids: [], isNew: false }
-  await holdSources(
+  await lockSources(
     trx,
     asked.map(({ sourceId }) => sourceId),
   )
@@ -115,7 +108,7 @@ function unique(asked: readonly AskedTag[]): AskedTag[] {
  * @returns whether it is remembered
  */
 export async function takeOff(trx: Transaction, tag: Tag): Promise<boolean> {
-  await holdSources(trx, [tag.sourceId])
+  await lockSources(trx, [tag.sourceId])
   const where = { companyId: companyOf(trx), id: tag.id }
   const isRefused = tag.origin === 'automatic' || (await comesBack(trx, tag))
   await (isRefused
@@ -188,7 +181,7 @@ export async function classify(
 
 async function tagByName(trx: Transaction, sourceId: string, tables: readonly Classified[]): Promise<void> {
   const companyId = companyOf(trx)
-  await holdSources(trx, [sourceId])
+  await lockSources(trx, [sourceId])
   const known = await rows<Known>(
     trx,
     `select id, table_id, column_name, name, origin, is_refused from tags
@@ -244,7 +237,7 @@ export async function classifyAll(trx: Transaction, source: Source): Promise<voi
 
 /** Takes the automatic tags of a source off, as when it is switched off. What was refused stays refused. */
 export async function forgetAutomatic(trx: Transaction, source: Source): Promise<void> {
-  await holdSources(trx, [source.id])
+  await lockSources(trx, [source.id])
   const gone = await rows<Pick<Subject, 'sourceId' | 'tableId'>>(
     trx,
     `delete from tags where company_id = :companyId and source_id = :sourceId and origin = 'automatic'

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import pino from 'pino'
 import t from 'tap'
 import { claimAttempt } from '../../../../plugins/alerts/delivery/claims.ts'
-import { deliverJob, lockAlert, settleDelivery } from '../../../../plugins/alerts/delivery/delivery.ts'
+import { deliverJob, settleDelivery } from '../../../../plugins/alerts/delivery/delivery.ts'
+import { lockAlertOfDelivery } from '../../../../plugins/alerts/locks.ts'
 import { Delivery } from '../../../../plugins/alerts/models.ts'
 import { startServer } from '../../../helpers/server.ts'
 import { runSweep } from '../time.ts'
@@ -177,7 +178,7 @@ t.test('the end of a chain starts after the beginning of an older alert that end
   const endAttempt = () =>
     server.db.company(world.companyId, async trx => {
       const delivery = await Delivery.query(trx).findById(String(began?.id)).throwIfNotFound()
-      await lockAlert(trx, delivery)
+      await lockAlertOfDelivery(trx, delivery)
       await Delivery.query(trx).where({ id: delivery.id }).patch({ status: 'failed' })
       await settleDelivery(server, trx, delivery)
     })

@@ -1,0 +1,85 @@
+/**
+ * Locks of alerts, deliveries, destinations and rules, in this order. An alert about a destination is locked after that
+ * destination, against the order: it is open only while the destination is off, and no other transaction locks it then.
+ * The order of all locks: `server/database/locks.ts`.
+ */
+import type { QueryBuilder } from 'objection'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { lockName } from '../../server/database/locks.ts'
+import { Alert, AlertRule, Delivery, Destination } from './models.ts'
+
+/** Makes transactions that create demo alerts wait for each other. */
+export function lockDemoAlerts(trx: Transaction): Promise<void> {
+  return lockName(trx, `demo-alerts:${companyOf(trx)}`)
+}
+
+type Alerts = QueryBuilder<Alert, Alert[]>
+
+/** The order in which raising locks alerts. */
+const inRaisingOrder = (alerts: Alerts) => alerts.orderByRaw('kind collate "C", cause collate "C", id')
+
+/** Locks alerts that change their status. */
+export const lockAlerts = (alerts: Alerts): Alerts => inRaisingOrder(alerts).forUpdate()
+
+/** Locks alerts that change their status, except those that another transaction has locked. */
+export const lockFreeAlerts = (alerts: Alerts): Alerts => lockAlerts(alerts).skipLocked()
+
+/** Locks alerts whose deliveries change. */
+export const lockAlertsOfDeliveries = (alerts: Alerts): Alerts => inRaisingOrder(alerts).forNoKeyUpdate()
+
+/** Locks alerts whose deliveries change, except those that another transaction has locked. */
+export const lockFreeAlertsOfDeliveries = (alerts: Alerts): Alerts =>
+  lockAlertsOfDeliveries(alerts).skipLocked()
+
+/** Locks an alert that changes its status. */
+export async function lockAlert(trx: Transaction, id: string): Promise<Alert | undefined> {
+  return Alert.query(trx).findById(id).forUpdate()
+}
+
+/** Locks the alert of a delivery. A delivery that ends, and a message that resolving adds, see each other under it. */
+export async function lockAlertOfDelivery(trx: Transaction, { alertId }: Pick<Delivery, 'alertId'>) {
+  if (!alertId) return undefined
+  return Alert.query(trx).findById(alertId).select('id', 'deliveryFailed', 'resolvedAt').forNoKeyUpdate()
+}
+
+/** Locks deliveries by id. */
+export const lockDeliveries = (deliveries: QueryBuilder<Delivery, Delivery[]>) =>
+  deliveries.orderBy('id').forUpdate()
+
+export async function lockDelivery(trx: Transaction, id: string): Promise<Delivery> {
+  return Delivery.query(trx).findById(id).forUpdate().throwIfNotFound()
+}
+
+/** Locks a pending delivery; undefined if it has ended or another transaction has locked it. */
+export async function lockFreePendingDelivery(trx: Transaction, id: string): Promise<Delivery | undefined> {
+  return Delivery.query(trx).findOne({ id, status: 'pending' }).forUpdate().skipLocked()
+}
+
+/**
+ * Locks the first messages of alerts that are not locked, so that no attempt ends and no redelivery begins without
+ * seeing the end of their chain.
+ * @param since the smallest id
+ */
+export async function lockFirstMessages(
+  trx: Transaction,
+  alertIds: readonly string[],
+  since: string,
+): Promise<void> {
+  await rows(
+    trx,
+    `select from deliveries
+      where company_id = :companyId and alert_id = any(cast(:ids as uuid[])) and event_type = 'alert.triggered'
+        and id >= :since
+      order by id for update`,
+    { companyId: companyOf(trx), ids: [...alertIds], since },
+  )
+}
+
+/** Locks a destination, deleted ones too. Its slots are counted under this lock. */
+export const lockDestination = (trx: Transaction, id: string) =>
+  Destination.query(trx).findById(id).forNoKeyUpdate()
+
+export const lockRule = (trx: Transaction, id: string) => AlertRule.query(trx).findById(id).forNoKeyUpdate()
+
+/** End of a SELECT that locks alert rules. */
+export const LOCK_RULES = 'order by id for no key update'

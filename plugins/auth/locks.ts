@@ -1,0 +1,42 @@
+/** Locks of companies, users and what belongs to them. The order of all locks: `server/database/locks.ts`. */
+import { rows, type Transaction } from '../../server/database/database.ts'
+import { lockName } from '../../server/database/locks.ts'
+import { Company, Invitation, User } from './models.ts'
+
+/** Makes transactions that may create a user with this email wait for each other, so that they create one. */
+export function lockEmail(trx: Transaction, email: string): Promise<void> {
+  return lockName(trx, `sign-up:${email}`)
+}
+
+/** Locks the company of a transaction: its plan and quotas, its users and invitations. Other rows may refer to it. */
+export async function lockCompany(trx: Transaction): Promise<Company> {
+  return Company.query(trx).first().forNoKeyUpdate().throwIfNotFound()
+}
+
+/** Locks a company in a transaction over all companies. */
+export async function lockCompanyById(trx: Transaction, companyId: string): Promise<void> {
+  await rows(trx, 'select from companies where company_id = :companyId for no key update', { companyId })
+}
+
+/** Locks a user who changes their own account. */
+export async function lockUser(trx: Transaction, id: string): Promise<User | undefined> {
+  return User.query(trx).findById(id).forNoKeyUpdate()
+}
+
+/** Locks a user whom an admin changes or removes; no row may refer to them meanwhile. */
+export async function lockUserForRemoval(trx: Transaction, id: string): Promise<User | undefined> {
+  return User.query(trx).findById(id).forUpdate()
+}
+
+export async function lockInvitation(trx: Transaction, id: string): Promise<Invitation | undefined> {
+  return Invitation.query(trx).findById(id).forUpdate()
+}
+
+/** End of a SELECT that locks `users u` alone, whatever it joins. */
+export const LOCK_USER = 'for no key update of u'
+/** End of a SELECT of `users u`: no identity may be linked to them meanwhile. */
+export const LOCK_USER_FOR_LINK = 'for update of u'
+/** End of a SELECT that locks `sessions s` alone. */
+export const LOCK_SESSION = 'for update of s'
+/** End of a SELECT of one sign-in attempt, which is used once. */
+export const LOCK_ATTEMPT = 'for update'

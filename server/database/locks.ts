@@ -1,0 +1,30 @@
+/**
+ * Row locks of the whole program. Locks are taken only by the functions of files named `locks.ts`, each in the folder that
+ * owns the row, and by the statements that claim rows and change them at once.
+ *
+ * A transaction takes its locks in this order. Two transactions that take them in different orders wait for each other
+ * until PostgreSQL ends one (40P01). Several rows of one kind are locked in the order of their ids, unless it says otherwise.
+ *
+ *  1. names (`lockName`): signing up with an email, creating demo data, joining the beta
+ *  2. the company (`companies`)
+ *  3. users, then what belongs to them: sessions, invitations, tickets, sign-in attempts, identities
+ *  4. sources: before writing several rows of a source, and before recording what was read from it
+ *  5. runs of a source
+ *  6. tables of a source
+ *  7. operating schedules: before the rules that use them
+ *  8. checks: validity rules, metrics, referential checks, freshness schedules
+ *  9. alerts, by kind, cause and id, in the collation "C": raising an alert locks its row in this order
+ * 10. deliveries
+ * 11. destinations: what ends their deliveries locks those first; alerts about a destination come last, as no other
+ *     transaction locks them before
+ * 12. alert rules
+ *
+ * Strength: `for no key update` for a row that is changed, so that other rows may refer to it meanwhile; `for update` for
+ * a row that is deleted, or that no new row may refer to; `for share` for a row that must stay as it is.
+ */
+import type { Knex } from 'knex'
+
+/** Waits for other transactions that locked the same name; the lock ends with the transaction. */
+export async function lockName(trx: Knex.Transaction, name: string): Promise<void> {
+  await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [name])
+}
