@@ -169,6 +169,18 @@ export function noResponseError(engine: string, what: string): ConnectorError {
   })
 }
 
+/** The statement was ended because it ran over its time. */
+export function timeoutError(engine: string, code: string, cause?: unknown): ConnectorError {
+  return new ConnectorError({
+    kind: 'timeout',
+    engine,
+    code,
+    message:
+      'The statement ran over its time and was ended: allow more time, or check fewer rows or columns at once.',
+    cause,
+  })
+}
+
 /** The session has been closed, or was cut earlier. */
 export function closedError(engine: string, cause?: unknown): ConnectorError {
   return new ConnectorError({

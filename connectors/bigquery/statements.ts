@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ConnectorError } from '../errors.ts'
 import { RestFailure } from '../rest/errors.ts'
 import type { RestClient } from '../rest/http.ts'
-import type { RowPage, StatementProgress, StatementApi } from '../rest/statements.ts'
+import {
+  sendWithRetries,
+  type RowPage,
+  type StatementApi,
+  type StatementProgress,
+} from '../rest/statements.ts'
 import type { StatementLimits } from '../session.ts'
 import type { Sql } from '../sql.ts'
 import type { BigqueryConfig } from './config.ts'
@@ -138,21 +142,14 @@ export function makeBigqueryApi(
     return result
   }
 
-  async function submit(body: object): Promise<unknown> {
-    for (const pause of [...RETRY_PAUSES_MS, null]) {
-      try {
-        // An id of its own for each try: what failed is not to be answered again.
-        const given = { ...body, requestId: randomUUID() }
-        return (
-          await http.send({ method: 'POST', path: `${project}/queries`, body: given, isRepeatable: true })
-        ).body
-      } catch (error) {
-        const isPassing = error instanceof RestFailure && TRANSIENT_REASON.test(error.code)
-        if (pause === null || !isPassing) throw error
-        await sleep(pause)
-      }
-    }
-    throw new TypeError('The last attempt returns or throws.')
+  function submit(body: object): Promise<unknown> {
+    const isTransient = (error: unknown) => error instanceof RestFailure && TRANSIENT_REASON.test(error.code)
+    return sendWithRetries(RETRY_PAUSES_MS, isTransient, async () => {
+      // An id of its own for each try: what failed is not to be answered again.
+      const given = { ...body, requestId: randomUUID() }
+      const path = `${project}/queries`
+      return (await http.send({ method: 'POST', path, body: given, isRepeatable: true })).body
+    })
   }
 
   return {

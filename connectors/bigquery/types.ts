@@ -1,4 +1,5 @@
 import type { ColumnKind } from '../catalog.ts'
+import { makeKindLookup } from '../column-kinds.ts'
 
 /** Synonyms that BigQuery accepts, and the canonical name that the catalog lists. */
 const SYNONYMS: Readonly<Record<string, string>> = {
@@ -15,20 +16,18 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   record: 'struct',
 }
 
-const KINDS: Readonly<Record<string, ColumnKind>> = {
-  int64: 'integer',
-  numeric: 'decimal',
-  bignumeric: 'decimal',
-  float64: 'float',
-  string: 'text',
-  bool: 'boolean',
-  date: 'date',
-  datetime: 'timestamp',
-  timestamp: 'timestamp',
-  time: 'time',
-  bytes: 'binary',
-  json: 'json',
-}
+const findKind = makeKindLookup({
+  integer: ['int64'],
+  decimal: ['numeric', 'bignumeric'],
+  float: ['float64'],
+  text: ['string'],
+  boolean: ['bool'],
+  date: ['date'],
+  timestamp: ['datetime', 'timestamp'],
+  time: ['time'],
+  binary: ['bytes'],
+  json: ['json'],
+})
 
 /** The canonical form of a type in the catalog: `NUMERIC(10, 2)` is `numeric(10,2)`. */
 export function canonicalType(rawType: string): string {
@@ -43,5 +42,5 @@ export function canonicalType(rawType: string): string {
 /** What a column can be used for. */
 export function columnKind(rawType: string): ColumnKind {
   const name = /^\w+/.exec(canonicalType(rawType))?.[0] ?? ''
-  return Object.hasOwn(KINDS, name) ? (KINDS[name] ?? 'other') : 'other'
+  return findKind(name)
 }

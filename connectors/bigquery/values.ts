@@ -1,4 +1,5 @@
 import type { Row, Value } from '../connector.ts'
+import { makeRowReader, readInteger, readJson } from '../row-reader.ts'
 
 /** A query parameter by its position. https://cloud.google.com/bigquery/docs/reference/rest/v2/QueryParameter */
 export interface BigqueryParameter {
@@ -86,41 +87,18 @@ const READERS: Readonly<Record<string, (text: string) => Value>> = {
   JSON: readJson,
 }
 
-function readInteger(text: string): Value {
-  const number = Number(text)
-  return Number.isSafeInteger(number) ? number : text
-}
-
 function readFloat(text: string): Value {
   if (/^[+-]?inf(inity)?$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity
   return Number(text)
 }
 
-function readJson(text: string): Value {
-  try {
-    return JSON.parse(text) as Value
-  } catch {
-    return text
-  }
-}
-
-/** The rows of a page by the schema of its result. */
+/** The rows of a page, or a record, by the schema of its fields. */
 export function readRows(fields: readonly BigqueryField[], rows: readonly BigqueryRow[]): Row[] {
-  return rows.map(row => readRecord(fields, row))
+  const read = makeRowReader<unknown>(
+    fields.map(field => ({ name: field.name, read: cell => readCell(field, cell) })),
+  )
+  return rows.map(({ f: cells }) => read(cells.map(({ v }) => v)))
 }
-
-function readRecord(fields: readonly BigqueryField[], { f: cells }: BigqueryRow): Row {
-  const row: Row = {}
-  for (const [index, field] of fields.entries()) {
-    const value = readCell(field, cells[index]?.v)
-    // An assignment to __proto__ would not make a column of it.
-    if (field.name === '__proto__') Object.defineProperty(row, field.name, { ...OWN, value })
-    else row[field.name] = value
-  }
-  return row
-}
-
-const OWN = { enumerable: true, configurable: true, writable: true }
 
 function readCell(field: BigqueryField, cell: unknown): Value {
   if (cell === null || cell === undefined) return null
@@ -129,7 +107,7 @@ function readCell(field: BigqueryField, cell: unknown): Value {
     return (cell as { v: unknown }[]).map(({ v }) => readCell(element, v))
   }
   if (field.type === 'RECORD' || field.type === 'STRUCT')
-    return readRecord(field.fields ?? [], cell as BigqueryRow)
+    return readRows(field.fields ?? [], [cell as BigqueryRow])[0] ?? null
   const parse = Object.hasOwn(READERS, field.type) ? READERS[field.type] : undefined
   return parse ? parse(String(cell)) : String(cell)
 }

@@ -9,7 +9,6 @@ import {
 import type { CatalogReader } from '../catalog-reader.ts'
 import type { Row } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
-import type { Sql } from '../sql.ts'
 import { catalogQuery, type DatabricksScope } from './catalog-query.ts'
 import { REPLY_TOO_LARGE } from './errors.ts'
 import { canonicalType, columnKind } from './types.ts'

@@ -1,8 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ConnectorError } from '../errors.ts'
+import { ConnectorError, timeoutError } from '../errors.ts'
 import { RestFailure } from '../rest/errors.ts'
 import type { RestClient } from '../rest/http.ts'
-import type { RowPage, StatementProgress, StatementApi } from '../rest/statements.ts'
+import {
+  sendWithRetries,
+  type RowPage,
+  type StatementApi,
+  type StatementProgress,
+} from '../rest/statements.ts'
 import type { StatementLimits } from '../session.ts'
 import { warehouseId, type DatabricksConfig } from './config.ts'
 import type { Sql } from '../sql.ts'
@@ -103,17 +108,15 @@ export function makeDatabricksApi(engine: string, http: RestClient, config: Data
     return { rows: readRows(columns, rows), ...(next !== undefined && { next: String(next) }) }
   }
 
-  async function submit(body: object): Promise<unknown> {
-    for (const pause of [...RETRY_PAUSES_MS, null]) {
-      try {
-        return (await http.send({ method: 'POST', path: STATEMENTS_PATH, body, isRepeatable: false })).body
-      } catch (error) {
-        const isTaken = !(error instanceof RestFailure && NOT_ACCEPTED_STATUSES.includes(error.status))
-        if (pause === null || isTaken) throw error
-        await sleep(pause)
-      }
-    }
-    throw new TypeError('The last attempt returns or throws.')
+  function submit(body: object): Promise<unknown> {
+    const isRefused = (error: unknown) =>
+      error instanceof RestFailure && NOT_ACCEPTED_STATUSES.includes(error.status)
+    return sendWithRetries(
+      RETRY_PAUSES_MS,
+      isRefused,
+      async () =>
+        (await http.send({ method: 'POST', path: STATEMENTS_PATH, body, isRepeatable: false })).body,
+    )
   }
 
   const get = (path: string, signal?: AbortSignal) =>
@@ -138,7 +141,8 @@ export function makeDatabricksApi(engine: string, http: RestClient, config: Data
         wait_timeout: `${WAIT_SECONDS}s`,
         on_wait_timeout: isBrief ? 'CANCEL' : 'CONTINUE',
       })
-      if (isBrief && (reply as DatabricksReply).status.state === 'CANCELED') throw overTime(engine)
+      if (isBrief && (reply as DatabricksReply).status.state === 'CANCELED')
+        throw timeoutError(engine, 'TIMEOUT')
       return readProgress(reply, limits)
     },
     async poll(id, signal) {
@@ -158,14 +162,4 @@ export function makeDatabricksApi(engine: string, http: RestClient, config: Data
       }
     },
   }
-}
-
-function overTime(engine: string): ConnectorError {
-  return new ConnectorError({
-    kind: 'timeout',
-    engine,
-    code: 'TIMEOUT',
-    message:
-      'The statement ran over its time and was ended: allow more time, or check fewer rows or columns at once.',
-  })
 }

@@ -1,4 +1,5 @@
 import type { ColumnKind } from '../catalog.ts'
+import { makeKindLookup } from '../column-kinds.ts'
 
 /**
  * Other spellings of a type's first word, and the canonical one: those of the grammar
@@ -15,27 +16,19 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   timestamp_ltz: 'timestamp',
 }
 
-const KINDS: Readonly<Record<string, ColumnKind>> = {
-  tinyint: 'integer',
-  smallint: 'integer',
-  int: 'integer',
-  bigint: 'integer',
-  decimal: 'decimal',
-  float: 'float',
-  double: 'float',
-  string: 'text',
-  varchar: 'text',
-  char: 'text',
-  boolean: 'boolean',
-  date: 'date',
-  timestamp: 'timestamp',
-  timestamp_ntz: 'timestamp',
-  time: 'time',
-  binary: 'binary',
-  variant: 'json',
+const findKind = makeKindLookup({
+  integer: ['tinyint', 'smallint', 'int', 'bigint'],
+  decimal: ['decimal'],
+  float: ['float', 'double'],
+  text: ['string', 'varchar', 'char'],
+  boolean: ['boolean'],
+  date: ['date'],
+  timestamp: ['timestamp', 'timestamp_ntz'],
+  time: ['time'],
+  binary: ['binary'],
   // Neither can be grouped or compared, which is what `json` means to checks.
-  map: 'json',
-}
+  json: ['variant', 'map'],
+})
 
 /** The canonical form of a type as the catalog spells it: `DEC(10, 2)` is `decimal(10,2)`. */
 export function canonicalType(rawType: string): string {
@@ -50,5 +43,5 @@ export function canonicalType(rawType: string): string {
 /** What a column of a type can be used for. */
 export function columnKind(type: string): ColumnKind {
   const [word = ''] = /^\w+/.exec(canonicalType(type)) ?? []
-  return (Object.hasOwn(KINDS, word) ? KINDS[word] : undefined) ?? 'other'
+  return findKind(word)
 }

@@ -1,4 +1,5 @@
 import type { Row, Value } from '../connector.ts'
+import { makeRowReader, readInteger, readJson } from '../row-reader.ts'
 import { columnKind } from './types.ts'
 
 /**
@@ -58,18 +59,9 @@ export interface DatabricksColumn {
 /** Rows of the format JSON_ARRAY: every value is its text, or null. */
 export type DatabricksRow = readonly (string | null)[]
 
-/** Makes rows of what came over the wire. */
 export function readRows(columns: readonly DatabricksColumn[], rows: readonly DatabricksRow[]): Row[] {
-  const readers = columns.map(column => ({ name: column.name, read: findReader(column) }))
-  return rows.map(row =>
-    // fromEntries makes a column called __proto__ a column.
-    Object.fromEntries(
-      readers.map(({ name, read }, index) => {
-        const text = row[index]
-        return [name, text === null || text === undefined ? null : read(text)]
-      }),
-    ),
-  )
+  const read = makeRowReader(columns.map(column => ({ name: column.name, read: findReader(column) })))
+  return rows.map(row => read(row))
 }
 
 function findReader({ type_text: text, type_name: name }: DatabricksColumn): (text: string) => Value {
@@ -87,20 +79,6 @@ const asIs = (text: string): Value => text
 const readBoolean = (text: string): Value => text === 'true'
 
 const readBytes = (text: string): Value => Uint8Array.from(Buffer.from(text, 'base64'))
-
-function readInteger(text: string): Value {
-  const number = Number(text)
-  return Number.isSafeInteger(number) ? number : text
-}
-
-/** A VARIANT or MAP as what it holds; one that is no JSON (a VARIANT with a date, say) as its text. */
-function readJson(text: string): Value {
-  try {
-    return JSON.parse(text) as Value
-  } catch {
-    return text
-  }
-}
 
 const TIMESTAMP =
   /^([+-]?\d{4,6})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(Z|([+-])(\d\d):?(\d\d)(?::?(\d\d))?)?$/

@@ -11,7 +11,6 @@ import {
 import type { StreamingCatalogReader } from '../catalog-reader.ts'
 import type { Row } from '../connector.ts'
 import type { ConnectorError } from '../errors.ts'
-import type { Sql } from '../sql.ts'
 import { catalogQuery, estimatesQuery, type MysqlCatalogRow } from './catalog-query.ts'
 import { classifyMysqlError } from './errors.ts'
 import { canonicalDefault, canonicalType, columnKind } from './types.ts'

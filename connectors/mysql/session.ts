@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { ConnectOptions, Row, Value } from '../connector.ts'
 import { withConnectTimeout, rejectOnAbort } from '../dial.ts'
-import { abortedError, closedError, ConnectorError, noResponseError } from '../errors.ts'
+import { abortedError, closedError, ConnectorError, noResponseError, timeoutError } from '../errors.ts'
 import { watchReceivedBytes } from '../flow.ts'
 import {
   assertResultFits,
@@ -140,13 +140,13 @@ function startSession(
     patienceMs: number,
   ): Promise<Result> {
     if (ended) throw closedError(ENGINE, ended)
-    const timeoutError = setTimeout(() => cut(noResponseError(ENGINE, 'answer the statement')), patienceMs)
+    const timer = setTimeout(() => cut(noResponseError(ENGINE, 'answer the statement')), patienceMs)
     try {
       return await doing()
     } catch (error) {
       throw cutFor ?? classifyStatementError(ENGINE, error)
     } finally {
-      clearTimeout(timeoutError)
+      clearTimeout(timer)
     }
   }
 
@@ -205,10 +205,10 @@ function startSession(
         limitMs + NO_RESPONSE_MS,
       )
       // A statement that is ended within sleep() or benchmark() gives a row, as if nothing had happened.
-      if (abandoned || performance.now() - startedAt >= limitMs) throw late()
+      if (abandoned || performance.now() - startedAt >= limitMs) throw timeoutError(ENGINE, 'ETIMEDOUT')
       return rows.slice(0, maxRows)
     } catch (error) {
-      throw abandoned && !ended ? late(error) : error
+      throw abandoned && !ended ? timeoutError(ENGINE, 'ETIMEDOUT', error) : error
     } finally {
       taken.rows = received
       taken.bytes = flow.received() - receivedBefore
@@ -236,17 +236,6 @@ function startSession(
     onStatement,
   })
   return { ...session, isMariadb }
-}
-
-function late(cause?: unknown): ConnectorError {
-  return new ConnectorError({
-    kind: 'timeout',
-    engine: ENGINE,
-    code: 'ETIMEDOUT',
-    message:
-      'The statement ran over its time and was ended: allow more time, or check fewer rows or columns at once.',
-    cause,
-  })
 }
 
 /** White space, brackets and comments, save those that the servers run. */

@@ -1,37 +1,18 @@
 import type { ColumnKind } from '../catalog.ts'
+import { makeKindLookup } from '../column-kinds.ts'
 
-const KINDS: Readonly<Record<string, ColumnKind>> = {
-  boolean: 'boolean',
-  tinyint: 'integer',
-  smallint: 'integer',
-  mediumint: 'integer',
-  int: 'integer',
-  bigint: 'integer',
-  year: 'integer',
-  decimal: 'decimal',
-  float: 'float',
-  double: 'float',
-  char: 'text',
-  varchar: 'text',
-  tinytext: 'text',
-  text: 'text',
-  mediumtext: 'text',
-  longtext: 'text',
-  enum: 'text',
-  set: 'text',
-  date: 'date',
-  datetime: 'timestamp',
-  timestamp: 'timestamp',
-  time: 'time',
-  bit: 'binary',
-  binary: 'binary',
-  varbinary: 'binary',
-  tinyblob: 'binary',
-  blob: 'binary',
-  mediumblob: 'binary',
-  longblob: 'binary',
-  json: 'json',
-}
+const findKind = makeKindLookup({
+  boolean: ['boolean'],
+  integer: ['tinyint', 'smallint', 'mediumint', 'int', 'bigint', 'year'],
+  decimal: ['decimal'],
+  float: ['float', 'double'],
+  text: ['char', 'varchar', 'tinytext', 'text', 'mediumtext', 'longtext', 'enum', 'set'],
+  date: ['date'],
+  timestamp: ['datetime', 'timestamp'],
+  time: ['time'],
+  binary: ['bit', 'binary', 'varbinary', 'tinyblob', 'blob', 'mediumblob', 'longblob'],
+  json: ['json'],
+})
 
 /** What is shown as a number's width only, and gone from MySQL 8's catalog while MariaDB's still has it. */
 const DISPLAY_WIDTH = /^(tinyint|smallint|mediumint|int|bigint|year)\(\d+\)/
@@ -52,7 +33,7 @@ export function canonicalType(rawType: string): string {
 export function columnKind(type: string): ColumnKind {
   if (type === 'bit(1)') return 'boolean'
   const [name = ''] = /^\w+/.exec(type) ?? []
-  return (Object.hasOwn(KINDS, name) ? KINDS[name] : undefined) ?? 'other'
+  return findKind(name)
 }
 
 /**

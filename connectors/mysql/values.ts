@@ -1,5 +1,6 @@
 import type { FieldPacket, TypedParameter, TypedParameterValue } from 'mysql2'
 import type { Row, Value } from '../connector.ts'
+import { makeRowReader } from '../row-reader.ts'
 
 /** Column types of the protocol (include/mysql/plugin_auth_common.h, field_types.h), fixed for all versions. */
 const COLUMN_TYPE = {
@@ -21,24 +22,9 @@ export type MysqlField = Pick<FieldPacket, 'name'> & {
 
 const UNSIGNED_FLAG = 32
 
-const OWN = { enumerable: true, configurable: true, writable: true }
-
 /** How rows, as mysql2 reads them with all its conversions off, become ours. */
 export function rowReader(fields: readonly MysqlField[]): (values: readonly Value[]) => Row {
-  const columns = fields.map(field => ({ name: field.name, read: findReader(field) }))
-  return values => {
-    const row: Row = {}
-    // Called for every row: an iterator with its pairs would be most of the garbage of a big result.
-    for (let index = 0; index < columns.length; index += 1) {
-      const { name, read } = columns[index] as (typeof columns)[number]
-      const found = values[index] ?? null
-      const value = found === null ? null : read(found)
-      // An assignment to __proto__ would not make a column of it.
-      if (name === '__proto__') Object.defineProperty(row, name, { ...OWN, value })
-      else row[name] = value
-    }
-    return row
-  }
+  return makeRowReader(fields.map(field => ({ name: field.name, read: findReader(field) })))
 }
 
 function findReader(field: MysqlField): (value: Value) => Value {

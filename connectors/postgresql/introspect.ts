@@ -11,7 +11,6 @@ import {
 } from '../catalog.ts'
 import type { StreamingCatalogReader } from '../catalog-reader.ts'
 import type { Partition, Row } from '../connector.ts'
-import type { Sql } from '../sql.ts'
 import { catalogQuery, estimatesQuery, partitionsQuery, type PostgresqlCatalogRow } from './catalog-query.ts'
 import { canonicalType, columnKind } from './types.ts'
 

@@ -1,5 +1,6 @@
 import type { Submittable } from 'pg'
-import type { Row, Value } from '../connector.ts'
+import type { Row } from '../connector.ts'
+import { makeRowReader } from '../row-reader.ts'
 import { assertResultFits } from '../session.ts'
 import { findParser, type BoundValue } from './values.ts'
 
@@ -14,17 +15,10 @@ interface PgConnection {
   sendCopyFail(message: string): void
 }
 
-interface ResultColumn {
-  name: string
-  parse: (text: string) => Value
-}
-
 interface PgField {
   name: string
   dataTypeID: number
 }
-
-const OWN = { enumerable: true, configurable: true, writable: true }
 
 /**
  * One statement of the extended protocol, always: the simple one would run `a; b`. Parse, Bind, Describe,
@@ -47,7 +41,7 @@ export class PostgresqlStatement implements Submittable {
   readonly isKept: boolean
   /** Characters of the rows that are kept. */
   #size = 0
-  #columns: ResultColumn[] = []
+  #readRow = makeRowReader<string>([])
   #failure: unknown
 
   /**
@@ -83,7 +77,9 @@ export class PostgresqlStatement implements Submittable {
   }
 
   handleRowDescription({ fields }: { fields: PgField[] }): void {
-    this.#columns = fields.map(field => ({ name: field.name, parse: findParser(field.dataTypeID) }))
+    this.#readRow = makeRowReader(
+      fields.map(field => ({ name: field.name, read: findParser(field.dataTypeID) })),
+    )
   }
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
@@ -92,24 +88,10 @@ export class PostgresqlStatement implements Submittable {
     if (this.#failure !== undefined) return
     try {
       if (this.isKept) this.#size = assertResultFits('postgresql', this.#size, fields)
-      this.#onRow(this.#read(fields))
+      this.#onRow(this.#readRow(fields))
     } catch (error) {
       this.#failure = error
     }
-  }
-
-  #read(fields: readonly (string | null)[]): Row {
-    const row: Row = {}
-    // Called for every row: an iterator with its pairs would be most of the garbage of a big result.
-    for (let index = 0; index < this.#columns.length; index += 1) {
-      const { name, parse } = this.#columns[index] as ResultColumn
-      const text = fields[index] ?? null
-      const value = text === null ? null : parse(text)
-      // An assignment to __proto__ would not make a column of it.
-      if (name === '__proto__') Object.defineProperty(row, name, { ...OWN, value })
-      else row[name] = value
-    }
-    return row
   }
 
   handleReadyForQuery(): void {

@@ -1,4 +1,5 @@
 import type { ColumnKind } from '../catalog.ts'
+import { makeKindLookup } from '../column-kinds.ts'
 
 /** The SQL standard's long names, as `format_type` prints them, and the short ones, which are canonical here. */
 const SYNONYMS: readonly (readonly [RegExp, string])[] = [
@@ -22,23 +23,17 @@ export function canonicalType(rawType: string): string {
   return pattern ? type.replace(pattern, short ?? '') : type
 }
 
-const KINDS: Readonly<Record<string, ColumnKind>> = {
-  int2: 'integer',
-  int4: 'integer',
-  int8: 'integer',
-  numeric: 'decimal',
-  float4: 'float',
-  float8: 'float',
-  bool: 'boolean',
-  date: 'date',
-  timestamp: 'timestamp',
-  timestamptz: 'timestamp',
-  time: 'time',
-  timetz: 'time',
-  bytea: 'binary',
-  json: 'json',
-  jsonb: 'json',
-}
+const findKind = makeKindLookup({
+  integer: ['int2', 'int4', 'int8'],
+  decimal: ['numeric'],
+  float: ['float4', 'float8'],
+  boolean: ['bool'],
+  date: ['date'],
+  timestamp: ['timestamp', 'timestamptz'],
+  time: ['time', 'timetz'],
+  binary: ['bytea'],
+  json: ['json', 'jsonb'],
+})
 
 /**
  * What a column can be used for.
@@ -46,6 +41,6 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
  * @param category the type's `typcategory`; S is every string type, also those of extensions (citext)
  */
 export function columnKind(builtin: string | null, category: string): ColumnKind {
-  const kind = builtin !== null && Object.hasOwn(KINDS, builtin) ? KINDS[builtin] : undefined
-  return kind ?? (category === 'S' ? 'text' : 'other')
+  const kind = findKind(builtin ?? '')
+  return kind === 'other' && category === 'S' ? 'text' : kind
 }

@@ -1,4 +1,5 @@
 import type { ColumnKind } from '../catalog.ts'
+import { makeKindLookup } from '../column-kinds.ts'
 import { canonicalType as postgresqlType } from '../postgresql/types.ts'
 
 /** Names of types that external tables (Hive's) and views without schema binding have, and the usual ones. */
@@ -21,26 +22,18 @@ export function canonicalType(rawType: string): string {
   return pattern ? type.replace(pattern, short ?? '') : type
 }
 
-const KINDS: Readonly<Record<string, ColumnKind>> = {
-  smallint: 'integer',
-  integer: 'integer',
-  bigint: 'integer',
-  numeric: 'decimal',
-  real: 'float',
-  'double precision': 'float',
-  char: 'text',
-  varchar: 'text',
-  boolean: 'boolean',
-  date: 'date',
-  timestamp: 'timestamp',
-  timestamptz: 'timestamp',
-  time: 'time',
-  timetz: 'time',
-  varbyte: 'binary',
-  bytea: 'binary',
-  binary: 'binary',
-  super: 'json',
-}
+const findKind = makeKindLookup({
+  integer: ['smallint', 'integer', 'bigint'],
+  decimal: ['numeric'],
+  float: ['real', 'double precision'],
+  text: ['char', 'varchar'],
+  boolean: ['boolean'],
+  date: ['date'],
+  timestamp: ['timestamp', 'timestamptz'],
+  time: ['time', 'timetz'],
+  binary: ['varbyte', 'bytea', 'binary'],
+  json: ['super'],
+})
 
 /**
  * What a column can be used for. Redshift has no user-defined types, so that the name is enough; geometries,
@@ -49,5 +42,5 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
  */
 export function columnKind(type: string): ColumnKind {
   const name = type.replace(/\(.*\)$/, '')
-  return (Object.hasOwn(KINDS, name) ? KINDS[name] : undefined) ?? 'other'
+  return findKind(name)
 }

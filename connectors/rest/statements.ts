@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Row } from '../connector.ts'
 import { rejectOnAbort } from '../dial.ts'
-import { ConnectorError } from '../errors.ts'
+import { timeoutError } from '../errors.ts'
 import type { StatementLimits, SessionBackend } from '../session.ts'
 import type { RestClient } from './http.ts'
 import { isTransportFailure } from './errors.ts'
@@ -62,8 +62,25 @@ export async function runStatement<Statement>(
   } catch (error) {
     if (given.aborted || (!hasEnded && isTransportFailure(error))) await cancelStarted(api, started)
     if (!given.aborted) throw error
-    throw signal.aborted ? signal.reason : timeoutError(engine, error)
+    throw signal.aborted ? signal.reason : timeoutError(engine, 'TIMEOUT', error)
   }
+}
+
+/** Sends a request, and again after each pause, in ms, while its failure is transient. */
+export async function sendWithRetries<Reply>(
+  pausesMs: readonly number[],
+  isTransient: (error: unknown) => boolean,
+  send: (attempt: number) => Promise<Reply>,
+): Promise<Reply> {
+  for (const [attempt, pause] of pausesMs.entries()) {
+    try {
+      return await send(attempt)
+    } catch (error) {
+      if (!isTransient(error)) throw error
+      await sleep(pause)
+    }
+  }
+  return send(pausesMs.length)
 }
 
 /** Counts the bytes of the replies that a statement takes. */
@@ -123,15 +140,4 @@ async function cancelStarted<Statement>(
   } catch {
     // What could not be cancelled ends at the service's own limit.
   }
-}
-
-function timeoutError(engine: string, cause: unknown): ConnectorError {
-  return new ConnectorError({
-    kind: 'timeout',
-    engine,
-    code: 'TIMEOUT',
-    message:
-      'The statement ran over its time and was cancelled: allow more time, or check fewer rows or columns at once.',
-    cause,
-  })
 }

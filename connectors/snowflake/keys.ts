@@ -1,7 +1,6 @@
 import type { ConstraintInfo, ConstraintProperties, ReferentialAction, TableRef } from '../catalog.ts'
 import type { CatalogReader } from '../catalog-reader.ts'
 import type { Row } from '../connector.ts'
-import type { Sql } from '../sql.ts'
 import { keysQuery, keyTablesQuery, type SnowflakeScope, type KeyKind } from './catalog-query.ts'
 
 /** SHOW lists no more rows than this, and does not report that there were more. */

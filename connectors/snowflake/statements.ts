@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isTransportFailure, RestFailure } from '../rest/errors.ts'
 import type { RestClient } from '../rest/http.ts'
-import type { RowPage, StatementProgress, StatementApi } from '../rest/statements.ts'
+import {
+  sendWithRetries,
+  type RowPage,
+  type StatementApi,
+  type StatementProgress,
+} from '../rest/statements.ts'
 import type { StatementLimits } from '../session.ts'
 import type { SnowflakeConfig } from './config.ts'
 import { bindValues, readRows, type SnowflakeColumn, type SnowflakeRow } from './values.ts'
@@ -114,25 +118,18 @@ export function makeSnowflakeApi(
       // A result that was not read to its end stays behind.
       results.clear()
       const requestId = randomUUID()
-      for (const pause of [...RETRY_PAUSES_MS, null]) {
-        const isFirst = pause === RETRY_PAUSES_MS[0]
+      return sendWithRetries(RETRY_PAUSES_MS, isTransient, async attempt => {
         // With `retry` Snowflake runs the request once, even when the first one arrived after all.
-        const query = { requestId, async: true, ...(!isFirst && { retry: true }) }
-        try {
-          const reply = await http.send({
-            method: 'POST',
-            path: STATEMENTS_PATH,
-            query,
-            body,
-            isRepeatable: false,
-          })
-          return await pollOnce(readProgress(reply.status, reply.body))
-        } catch (error) {
-          if (pause === null || !isTransient(error)) throw error
-          await sleep(pause)
-        }
-      }
-      throw new TypeError('The last attempt returns or throws.')
+        const query = { requestId, async: true, ...(attempt > 0 && { retry: true }) }
+        const reply = await http.send({
+          method: 'POST',
+          path: STATEMENTS_PATH,
+          query,
+          body,
+          isRepeatable: false,
+        })
+        return pollOnce(readProgress(reply.status, reply.body))
+      })
     },
     poll,
     async page(id, next, signal) {

@@ -1,4 +1,5 @@
 import type { ColumnKind } from '../catalog.ts'
+import { makeKindLookup } from '../column-kinds.ts'
 
 /** A column's type in `information_schema.columns`. */
 export interface SnowflakeType {
@@ -20,25 +21,20 @@ export function formatType({ type, length, precision, scale, fraction }: Snowfla
   return type
 }
 
-const KINDS: Readonly<Record<string, ColumnKind>> = {
-  FLOAT: 'float',
-  DECFLOAT: 'decimal',
-  TEXT: 'text',
-  BOOLEAN: 'boolean',
-  DATE: 'date',
-  TIME: 'time',
-  TIMESTAMP_NTZ: 'timestamp',
-  TIMESTAMP_LTZ: 'timestamp',
-  TIMESTAMP_TZ: 'timestamp',
-  BINARY: 'binary',
-  VARIANT: 'json',
-  OBJECT: 'json',
-  ARRAY: 'json',
-  MAP: 'json',
-}
+const findKind = makeKindLookup({
+  float: ['FLOAT'],
+  decimal: ['DECFLOAT'],
+  text: ['TEXT'],
+  boolean: ['BOOLEAN'],
+  date: ['DATE'],
+  time: ['TIME'],
+  timestamp: ['TIMESTAMP_NTZ', 'TIMESTAMP_LTZ', 'TIMESTAMP_TZ'],
+  binary: ['BINARY'],
+  json: ['VARIANT', 'OBJECT', 'ARRAY', 'MAP'],
+})
 
 /** What a column can be used for. Integers are numbers without decimals. */
 export function columnKind({ type, scale }: SnowflakeType): ColumnKind {
   if (type === 'NUMBER') return (scale ?? 0) === 0 ? 'integer' : 'decimal'
-  return Object.hasOwn(KINDS, type) ? (KINDS[type] ?? 'other') : 'other'
+  return findKind(type)
 }

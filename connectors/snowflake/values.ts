@@ -1,4 +1,5 @@
 import type { Row, Value } from '../connector.ts'
+import { makeRowReader, readInteger, readJson } from '../row-reader.ts'
 
 /** A bound value: always text on the wire, with Snowflake's name of its type. */
 export interface SnowflakeBinding {
@@ -38,17 +39,9 @@ function bindValue(value: unknown): SnowflakeBinding {
   return { type: 'TEXT', value: JSON.stringify(value) }
 }
 
-/** Reads rows; of columns with the same name the last one remains. */
-export function readRows(columns: readonly SnowflakeColumn[], data: readonly SnowflakeRow[]): Row[] {
-  const readers = columns.map(findReader)
-  return data.map(row =>
-    Object.fromEntries(
-      columns.map(({ name }, index) => {
-        const text = row[index]
-        return [name, text === null || text === undefined ? null : (readers[index]?.(text) ?? text)]
-      }),
-    ),
-  )
+export function readRows(columns: readonly SnowflakeColumn[], rows: readonly SnowflakeRow[]): Row[] {
+  const read = makeRowReader(columns.map(column => ({ name: column.name, read: findReader(column) })))
+  return rows.map(row => read(row))
 }
 
 type TextReader = (text: string) => Value
@@ -82,12 +75,6 @@ function findReader({ type, scale }: SnowflakeColumn): TextReader {
   return READERS[name] ?? asText
 }
 
-/** Integers within 2^53 as number, larger ones as string. */
-function readInteger(text: string): Value {
-  const number = Number(text)
-  return Number.isSafeInteger(number) ? number : text
-}
-
 function formatDate(milliseconds: number): string {
   const iso = new Date(milliseconds).toISOString()
   return iso.slice(0, iso.indexOf('T'))
@@ -107,13 +94,4 @@ function readTimestamp(text: string): Date {
   const sign = text.startsWith('-') ? -1 : 1
   const nanoseconds = Number(fraction.padEnd(9, '0').slice(0, 9))
   return new Date(sign * Number(whole) * 1000 + Math.floor((sign * nanoseconds) / 1_000_000))
-}
-
-/** JSON as what it holds; Snowflake writes a missing element of an array as `undefined`, which is no JSON. */
-function readJson(text: string): Value {
-  try {
-    return JSON.parse(text) as Value
-  } catch {
-    return text
-  }
 }
