@@ -1,16 +1,16 @@
 import Joi from 'joi'
-import { describePayload, httpsUrl, shorten, type DestinationType } from 'tidemark/destination'
+import { httpsUrl, shorten, type DestinationType } from 'tidemark/destination'
 
 /** The `config` of a destination. */
 export interface NtfyConfig {
-  /** The server; ntfy.sh unless told. */
+  /** The server; defaults to ntfy.sh. */
   url: string
   topic: string
-  /** An access token, where the topic is not open to all. */
+  /** An access token, for a protected topic. */
   token?: string
 }
 
-/** ntfy counts five, from 1; people are woken by the last. */
+/** From 1 to 5, which wakes people up. */
 const PRIORITIES = { info: 3, warning: 4, critical: 5 }
 
 /** ntfy: a topic to which phones and desktops subscribe. https://docs.ntfy.sh/publish/#publish-as-json */
@@ -19,7 +19,7 @@ export const ntfy: DestinationType<NtfyConfig> = {
   label: 'ntfy',
   config: Joi.object<NtfyConfig>({
     url: httpsUrl.default('https://ntfy.sh').description('The server.'),
-    // Whoever knows the name of a topic can read it.
+    // Its name is enough to read a topic.
     topic: Joi.string()
       .pattern(/^[-_A-Za-z0-9]{1,64}$/)
       .required()
@@ -31,13 +31,12 @@ export const ntfy: DestinationType<NtfyConfig> = {
       .description('An access token of a user who may write to the topic.'),
   }),
   urlField: 'url',
-  compose(payload) {
-    const { symbol, heading, sentence, facts, links } = describePayload(payload)
+  compose(payload, { symbol, heading, sentence, facts, links }) {
     const lines = facts.map(({ name, value }) => `${name}: ${value}`)
     const isOpen = payload.event_type === 'alert.triggered'
     return JSON.stringify({
       title: `${symbol} ${heading}`,
-      // Of more than 4,096 bytes ntfy makes a file to download.
+      // ntfy turns a message of more than 4,096 bytes into a file to download.
       message: [sentence, ...lines].map(line => shorten(line, 150)).join('\n'),
       priority: isOpen ? PRIORITIES[payload.alert.severity] : PRIORITIES.info,
       click: links[0]?.url,
@@ -46,11 +45,11 @@ export const ntfy: DestinationType<NtfyConfig> = {
   async deliver({ body }, { config: { url, topic, token }, post }) {
     const outcome = await post(url, {
       headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
-      // The topic is a secret, and what is composed is stored.
+      // The topic is a secret, and the composed body is stored.
       body: JSON.stringify({ topic, ...(JSON.parse(body) as object) }),
     })
     if (outcome.statusCode !== 401 && outcome.statusCode !== 403) return outcome
-    const errorMessage = `ntfy lets nobody write to this topic without a right to: correct topic or token (${outcome.statusCode})`
+    const errorMessage = `ntfy does not allow this token to write to the topic: correct topic or token (${outcome.statusCode})`
     return { ...outcome, errorMessage }
   },
 }

@@ -6,7 +6,7 @@ import hapiPino from 'hapi-pino'
 import type { Logger } from 'pino'
 import type { CheckType } from '../checks/check.ts'
 import type { Connector, Egress } from '../connectors/connector.ts'
-import { installAdmission } from './http/admission.ts'
+import { installAdmission, requireDeclaredAccess } from './http/admission.ts'
 import { handleClientErrors } from './http/client-errors.ts'
 import type { Config } from './settings/config.ts'
 import { isAway, migrate, openDatabase, type Database } from './database/database.ts'
@@ -119,6 +119,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   installLimits(server)
   installAdmission(server)
   await server.register(manifest.plugins as Plugin<undefined>[])
+  requireDeclaredAccess(server)
   installIdempotency(server)
   installDrain(server)
   jobs.add(keepPartitions)

@@ -459,7 +459,6 @@ function findCircles(files: readonly Source[]): string[][] {
 const CIRCLES_TO_MEND = [
   'checks/sql/',
   'connectors/conformance',
-  'plugins/alerts/',
   'plugins/catalog/',
   'plugins/contracts/',
   'plugins/freshness/',

@@ -1,5 +1,10 @@
 import t from 'tap'
-import { answerOutcome, samplePayloads, testDestination } from 'tidemark/destination/conformance'
+import {
+  answerOutcome,
+  composeSample,
+  samplePayloads,
+  testDestination,
+} from 'tidemark/destination/conformance'
 import { ntfy } from '../ntfy.ts'
 
 const config = { url: 'https://ntfy.example.com', topic: 'data-alerts', token: 'tk_secret' }
@@ -17,21 +22,21 @@ t.test('ntfy conforms', t =>
   }),
 )
 
-t.test('a message is short, with a title, and loud when the alert is critical', async t => {
+t.test('a message is short, with a title, and urgent when the alert is critical', async t => {
   for (const payload of samplePayloads()) {
-    const body = ntfy.compose!(payload)
+    const body = composeSample(ntfy, payload)
     t.ok(Buffer.byteLength(JSON.parse(body).message) <= 4_096)
     t.equal(JSON.parse(body).priority, payload.event_type === 'alert.triggered' ? 5 : 3)
-    t.notMatch(body, config.topic, 'what is stored holds no secret')
+    t.notMatch(body, config.topic, 'the stored body holds no secret')
   }
-  t.match(JSON.parse(ntfy.compose!(samplePayloads()[0]!)), {
+  t.match(JSON.parse(composeSample(ntfy, samplePayloads()[0]!)), {
     title: '🔴 Critical: shop.public.orders',
     message: /3 of 100 rows are invalid\nTable: shop\.public\.orders\n/,
     click: /^https:/,
   })
 })
 
-t.test('topic and token are added when it is sent, and a refusal says what to correct', async t => {
+t.test('each attempt adds topic and token, and a refusal says what to correct', async t => {
   const requests: { url: string; headers: object; body: string }[] = []
   const deliver = (status: number) =>
     ntfy.deliver(

@@ -1,132 +1,155 @@
 import type { Transaction } from '../../server/database/database.ts'
-import type { DemoAlerts } from './demo.ts'
+import type { Registry } from '../../server/registry.ts'
 import type { Subscriptions } from './rules/subscriptions.ts'
-
-export const EVENT_TYPES = [
-  'schema_change',
-  'freshness_violation',
-  'discovery_complete',
-  'connection_failed',
-  'validity_failure',
-  'metric_anomaly',
-  'referential_failure',
-  'destination_disabled',
-] as const
-export type EventType = (typeof EVENT_TYPES)[number]
 
 /** In the order in which they get worse. */
 export const SEVERITIES = ['info', 'warning', 'critical'] as const
 export type Severity = (typeof SEVERITIES)[number]
 
-/** Something that people should hear of. */
+/** A kind of alert that a feature or an extension raises. */
+export interface AlertKind {
+  /** `event_type` of the API, by which rules select: `validity_failure`. */
+  name: string
+  /** `alert_type` of the API: `validity`. */
+  label: string
+  /**
+   * Whether each check raises it again as long as it fails. Then a dismissal lasts until a check recovers. Other kinds are
+   * raised once for each occurrence, and a dismissal must not hide the next one.
+   */
+  isRechecked?: true
+  /** Whether it comes with every run: only rules that name it match it, and trends do not count it. */
+  isRoutine?: true
+  /** What a message states, in order, from the details of an event. A fact without a value is left out. */
+  facts?(details: Record<string, unknown>, text: FactText): (readonly [name: string, value: unknown])[]
+  /** Called in the transaction of a dismissal as expected, before the row of the alert is locked: features lock their rules before alerts. */
+  learnExpected?: LearnExpected
+}
+
+/** Functions that put the details of an event into words. */
+export interface FactText {
+  /** A sentence, or null if one of its values is missing. */
+  fill(words: TemplateStringsArray, ...values: unknown[]): string | null
+  /** The parts that are there, or null if none is. @param separator defaults to `, ` */
+  join(parts: readonly unknown[], separator?: string): string | null
+  /** `8 to 12` of a band with `low` and `high`; null if one is missing. */
+  range(band: unknown): string | null
+}
+
+/** An occurrence that people should be notified of. */
 export interface AlertEvent {
-  type: EventType
-  /** What caused it, within its type: a rule, a metric, a table. One open alert a cause; a repeat counts on it. */
+  /** The name of its kind. */
+  type: string
+  /** What caused it, within its kind: a rule, a metric, a table. One open alert per cause; a repeat counts on it. */
   cause: string
   severity: Severity
-  /** Null of what no source has to do with. */
+  /** Null if it concerns no source. */
   sourceId: string | null
   asset: { id: string; qualifiedName: string; assetType: string; tags?: readonly string[] }
-  /** The name of the rule, metric or schedule that spoke. */
+  /** The name of the rule, metric or schedule that raised it. */
   ruleName: string
   /** One sentence for people. */
   title: string
-  /** A schema change's type. */
+  /** The type of a schema change. */
   changeType?: string
   details: object
-  /** Stored with the alert and shown with it, not sent. */
+  /** Stored and shown with the alert, not sent. */
   contextData?: object
-  /** Stored as resolved at once: news, not a trouble (`discovery_complete`). */
+  /** Whether it needs no action: it is stored as resolved at once. */
   isNews?: true
 }
 
-/** What became of an event. */
 export interface RaiseResult {
   alertId: string
-  /** Whether an alert was opened for it; else it counts on one that is open. */
+  /** Whether an alert was opened; else the event counts on an ongoing one. */
   isNew: boolean
 }
 
-/** What nobody looks at any more: some causes, or all that alerts of some types, or of any, say of a source or of tables. */
+/** Alerts that no check will ever find recovered: of some causes, of a source, or of assets; `onlyRechecked` by kind. */
 export type OrphanedAlerts =
-  | { type: EventType; causes: readonly string[] }
-  | { sourceId: string; types?: readonly EventType[] }
-  | { assetIds: readonly string[]; types: readonly EventType[] }
+  | { type: string; causes: readonly string[] }
+  | { sourceId: string; onlyRechecked?: true }
+  | { assetIds: readonly string[]; onlyRechecked?: true }
 
 /**
- * Makes what an alert spoke of part of what is expected; `actor` dismissed it.
- * @returns whether its check judges by that from now on, so that a failure is beyond what was dismissed
+ * Adds the values of an alert, which `actor` dismissed, to the expected ones.
+ * @returns whether its check uses them from now on, so that a later failure is a new one
  */
 export type LearnExpected = (
   trx: Transaction,
   alert: { id: string; cause: string; actor: string },
 ) => Promise<boolean>
 
-/** Which of some ids are those of things that are there, in the transaction's company. */
-export type LookUp = (trx: Transaction, ids: readonly string[]) => Promise<string[]>
-
 /** How assets are looked up. */
 export interface AssetLookup {
-  filterKnown: LookUp
+  /** The ids that are assets of the transaction's company. */
+  filterKnown(trx: Transaction, ids: readonly string[]): Promise<string[]>
   /** The UUID of an asset by its UUID or qualified name. @throws 404 `ASSET_NOT_FOUND` for an unknown name */
   resolveId(trx: Transaction, asset: string): Promise<string>
 }
 
-/** What other features may ask of alerts, as `server.plugins.alerts`. All act inside the caller's transaction. */
+/** `server.plugins.alerts`, for other features. All functions act inside the caller's transaction. */
 export interface AlertsApi {
+  addKind(...kinds: AlertKind[]): void
   /**
-   * Opens an alert, or counts on the open one of the same cause, or on the one that was dismissed if the cause has not
-   * recovered since; one that got worse is opened anew. Deliveries and their jobs commit with it.
+   * Opens an alert, or counts on the open one of the same cause, or on the dismissed one if the cause has not recovered
+   * since. One that got worse is opened anew. Deliveries and their jobs commit with it.
    */
   raise(trx: Transaction, event: AlertEvent): Promise<RaiseResult>
   /**
-   * The same for many events, in a number of statements that grows by a few with every thousand.
-   * @param events each of another type or cause: two of the same are a mistake of the caller's, and throw
-   * @returns what became of each, in their order
+   * Raises many events; the number of statements grows by a few per thousand events.
+   * @throws if two events have the same kind and cause
+   * @returns the results in the order of the events
    */
   raiseAll(trx: Transaction, events: readonly AlertEvent[]): Promise<RaiseResult[]>
   /**
-   * Resolves the open alert of a cause, if there is one, and notifies those who were notified that it began. A dismissal
-   * ends with it, so that the next failure opens a new alert.
+   * Resolves the open alert of a cause and notifies those who were notified of it. A dismissal ends too, so that the next
+   * failure opens a new alert.
    * @returns whether one was open
    */
-  resolve(trx: Transaction, type: EventType, cause: string): Promise<boolean>
+  resolve(trx: Transaction, type: string, cause: string): Promise<boolean>
   /**
-   * The same for many causes, in a number of statements that grows by a few with every thousand.
-   * @param reason one short sentence for the alert's history; that it recovered, unless told
+   * Resolves the open alerts of many causes; the number of statements grows by a few per thousand causes.
+   * @param reason one short sentence for the alert's history; defaults to "It recovered"
    * @returns how many were open
    */
-  resolveAll(trx: Transaction, type: EventType, causes: readonly string[], reason?: string): Promise<number>
+  resolveAll(trx: Transaction, type: string, causes: readonly string[], reason?: string): Promise<number>
   /**
-   * Resolves the open alerts of what is no longer watched, since nothing would ever find that it recovered: called
-   * after whoever may raise them can no more. Sends `alert.resolved` for each.
+   * Resolves open alerts that no check will find recovered, and sends `alert.resolved` for each. Call it after the last
+   * moment at which they can be raised.
    * @returns how many were open
    */
-  resolveOrphaned(trx: Transaction, what: OrphanedAlerts): Promise<number>
+  resolveOrphaned(trx: Transaction, orphaned: OrphanedAlerts): Promise<number>
   /**
-   * Takes removed assets out of the alert rules that name them, after their last alerts were resolved. A rule that
-   * names no other asset is switched off: without the filter it would let everything through.
+   * Takes removed assets out of the alert rules that name them, after their last alerts were resolved. A rule that names
+   * no other asset is switched off: without the filter it would match everything.
    */
   forgetAssets(trx: Transaction, assetIds: readonly string[]): Promise<void>
-  /**
-   * Hears of alerts of a type that somebody dismisses as expected. Called with the alert in the transaction of the
-   * dismissal, before its row is locked: whoever records results locks their rule first and the alert after it.
-   */
-  onExpected(type: EventType, learn: LearnExpected): void
-  /** How to look up which of some ids are assets: the catalog, which builds on alerts, says so when it registers. */
-  setAssetLookup(lookUp: AssetLookup): void
-  /** Which of some ids are assets of the company. */
-  filterKnownAssets: LookUp
+  /** Called by the catalog, which depends on alerts, when it registers. */
+  setAssetLookup(lookup: AssetLookup): void
+  filterKnownAssets: AssetLookup['filterKnown']
   resolveAssetId: AssetLookup['resolveId']
-  /** Lets the feature that raised an alert learn that it was expected. @returns whether it judges by that from now on */
-  learnExpected(
-    trx: Transaction,
-    alert: { id: string; kind: EventType; cause: string; actor: string },
-  ): Promise<boolean>
 }
+
+/** Alerts and a destination to look at, as `server.plugins.alerts.demo`. They send nothing. */
+export interface DemoAlerts {
+  /** Opens the demo alert, or returns the open one. */
+  raise(
+    trx: Transaction,
+    event: DemoEvent,
+  ): Promise<{ id: string; title: string; severity: Severity; isNew: boolean }>
+  /** Deletes all demo alerts. @returns how many there were */
+  remove(trx: Transaction): Promise<number>
+  /** Creates the demo destination, whose deliveries are simulated, or returns the existing one. */
+  createDestination(
+    trx: Transaction,
+    name: string,
+  ): Promise<{ id: string; name: string; destinationType: string; isNew: boolean }>
+}
+
+export type DemoEvent = Omit<AlertEvent, 'cause' | 'contextData' | 'isNews'>
 
 declare module '@hapi/hapi' {
   interface PluginProperties {
-    alerts: AlertsApi & { subscriptions: Subscriptions; demo: DemoAlerts }
+    alerts: AlertsApi & { kinds: Registry<AlertKind>; subscriptions: Subscriptions; demo: DemoAlerts }
   }
 }

@@ -1,38 +1,44 @@
 import type { Plugin } from '@hapi/hapi'
 import { deliverJob, retryJob } from './delivery/delivery.ts'
-import { demoAlerts } from './demo.ts'
-import { destinationRoutes } from './destinations/routes.ts'
+import { makeDemoAlerts } from './demo.ts'
 import type { DestinationType } from './destinations/destination.ts'
 import { email } from './destinations/email.ts'
-import { sweepJob } from './jobs.ts'
 import { pagerduty } from './destinations/pagerduty.ts'
-import { pruneJob } from './prune.ts'
-import { makeAlertsApi } from './lifecycle/raise.ts'
-import { alertRoutes } from './lifecycle/routes.ts'
-import { ruleRoutes } from './rules/routes.ts'
+import { createDestinationRegistry } from './destinations/registry.ts'
+import { destinationRoutes } from './destinations/routes.ts'
 import { sealedColumns } from './destinations/secrets.ts'
 import { slack } from './destinations/slack.ts'
-import { makeSubscriptions } from './rules/subscriptions.ts'
 import { teams } from './destinations/teams.ts'
-import { createDestinationRegistry } from './destinations/registry.ts'
 import { webhook } from './destinations/webhook.ts'
+import { sweepJob } from './jobs.ts'
+import { createKindRegistry, destinationDisabled } from './lifecycle/kinds.ts'
+import { makeAlertsApi } from './lifecycle/raise.ts'
+import { alertRoutes } from './lifecycle/routes.ts'
+import { pruneJob } from './prune.ts'
+import { ruleRoutes } from './rules/routes.ts'
+import { makeSubscriptions } from './rules/subscriptions.ts'
 
-/** Alerts, the rules that say who hears of them, and their delivery. */
+/** Alerts, the rules that select who is notified, and the delivery of messages. */
 export const alerts: Plugin<undefined> = {
   name: 'alerts',
   register(server) {
     server.decorate('server', 'destinations', createDestinationRegistry())
     server.vocabularies.set('destination_type', () => server.destinations.names())
+    const kinds = createKindRegistry()
+    kinds.add(destinationDisabled)
     const subscriptions = makeSubscriptions(server)
-    server.expose('subscriptions', subscriptions)
-    server.expose('demo', demoAlerts(server))
     const builtIn = [webhook, slack, teams, email(server, subscriptions), pagerduty]
     server.destinations.add(...(builtIn as DestinationType[]))
-    server.ext('onPreStart', () => server.destinations.close())
     server.sealed.push(...sealedColumns)
     server.jobs.add(deliverJob, retryJob, sweepJob, pruneJob)
-    server.route([...alertRoutes, ...ruleRoutes, ...destinationRoutes])
-    for (const [name, expose] of Object.entries(makeAlertsApi(server)))
-      server.expose(name as never, expose as never)
+    server.route(destinationRoutes)
+    server.ext('onPreStart', () => {
+      server.destinations.close()
+      kinds.close()
+      // Their schemas list the kinds, which features and extensions have added by now.
+      server.route([...alertRoutes(kinds), ...ruleRoutes(kinds)])
+    })
+    const api = { ...makeAlertsApi(server, kinds), kinds, subscriptions, demo: makeDemoAlerts(server) }
+    for (const [name, member] of Object.entries(api)) server.expose(name as never, member as never)
   },
 }

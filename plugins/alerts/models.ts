@@ -1,5 +1,6 @@
 import { CompanyRow } from '../../server/database/database.ts'
-import type { EventType, Severity } from './api.ts'
+import { newestFirst } from '../../server/http/page.ts'
+import type { Severity } from './api.ts'
 import type { MessageType } from './destinations/destination.ts'
 
 export const ALERT_STATUSES = ['triggered', 'acknowledged', 'snoozed', 'resolved', 'dismissed'] as const
@@ -14,9 +15,12 @@ export const IS_OPEN = `status in ('triggered', 'acknowledged', 'snoozed')`
  */
 export const IS_ONGOING = `(${IS_OPEN} or dismissal_lasts)`
 
+/** The order of lists, with the id as tie-break. */
+export const NEWEST_FIRST = newestFirst('createdAt', 'id')
+
 /** What happened, as it is stored, matched against rules and sent. */
 export interface StoredEvent {
-  type: EventType
+  type: string
   change_type?: string
   asset: { id: string; qualified_name: string; asset_type: string; tags: string[] }
   details: object
@@ -30,7 +34,7 @@ export class Alert extends CompanyRow {
   declare id: string
   declare sourceId: string | null
   declare assetId: string | null
-  declare kind: EventType
+  declare kind: string
   declare cause: string
   declare severity: Severity
   declare status: AlertStatus
@@ -73,7 +77,7 @@ export class AlertRule extends CompanyRow {
   declare id: string
   declare name: string
   declare description: string | null
-  declare eventTypes: EventType[] | null
+  declare eventTypes: string[] | null
   declare severities: Severity[] | null
   declare assetIds: string[] | null
   declare tagFilterMode: 'any' | 'all' | null

@@ -11,7 +11,7 @@ import {
   tagsAbout,
 } from './assets/assets.ts'
 import type { CatalogApi } from './api.ts'
-import { learnExpected } from './drift/baseline.ts'
+import { alertKinds } from './alert-kinds.ts'
 import { pausedSources } from './sources/breaker.ts'
 import { sealPlace } from './sources/config.ts'
 import { statementTimeoutMs, withConnection } from './sources/connections.ts'
@@ -36,7 +36,7 @@ export const catalog: Plugin<undefined> = {
   register(server) {
     const extensions: AssetExtension[] = []
     server.jobs.add(discoverJob, dispatchDiscoveries, pruneJob)
-    server.plugins.alerts.onExpected('schema_change', learnExpected)
+    server.plugins.alerts.addKind(...alertKinds)
     server.plugins.alerts.setAssetLookup({ filterKnown: knownAssets, resolveId: assetIdOf })
     server.telemetry.addReader(pausedSources(server))
     server.sealed.push({ table: 'sources', column: 'secrets', place: sealPlace })

@@ -100,7 +100,8 @@ function isBeingDiscovered({ lastDiscoveryAt, discoveryState }: DemoSource): boo
 export function openDemoAlert(server: Server, companyId: string, tell: DemoAudit): Promise<object> {
   return server.db.company(companyId, async trx => {
     const { sourceId, ...asset } = await findStaleTable(server, trx)
-    const { alert, isNew } = await server.plugins.alerts.demo.raise(trx, {
+    const { isNew, ...alert } = await server.plugins.alerts.demo.raise(trx, {
+      type: 'freshness_violation',
       severity: 'critical',
       sourceId,
       asset,
@@ -160,8 +161,8 @@ export function removeDemoAlerts(server: Server, companyId: string, tell: DemoAu
 /** Makes the demo destination of a company, or gives the one that is there. */
 export function createDemoDestination(server: Server, companyId: string, tell: DemoAudit): Promise<object> {
   return server.db.company(companyId, async trx => {
-    const { destination, isNew } = await server.plugins.alerts.demo.destination(trx, DESTINATION_NAME)
-    const { id, name, destinationType } = destination
+    const { demo } = server.plugins.alerts
+    const { id, name, destinationType, isNew } = await demo.createDestination(trx, DESTINATION_NAME)
     const kind = { destination_type: destinationType }
     if (isNew)
       await tell(trx, 'destination.created', { type: 'destination', id }, { name, ...kind, is_demo: true })

@@ -1,4 +1,5 @@
 import type { Plugin } from '@hapi/hapi'
+import { freshnessViolation } from './alert-kind.ts'
 import type { FreshnessApi } from './api.ts'
 import { checkSource } from './check.ts'
 import { freshnessExtension } from './asset-extension.ts'
@@ -11,6 +12,7 @@ export const freshness: Plugin<undefined> = {
   name: 'freshness',
   dependencies: ['alerts', 'catalog'],
   register(server) {
+    server.plugins.alerts.addKind(freshnessViolation)
     server.jobs.add(checkJob, dispatchChecks, refreshJob)
     server.route([...routes, ...scheduleRoutes])
     server.plugins.catalog.extendAssets(freshnessExtension)

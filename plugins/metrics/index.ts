@@ -1,5 +1,5 @@
 import type { Plugin } from '@hapi/hapi'
-import { learnExpected } from './feedback.ts'
+import { metricAnomaly } from './alert-kind.ts'
 import { wanted } from './metrics.ts'
 import { Metric, type Snapshot } from './models.ts'
 import { tellSnapshots } from './present.ts'
@@ -19,7 +19,7 @@ export const metrics: Plugin<undefined> = {
       lastStatus: 'last_status',
       told: tellSnapshots,
     })
-    server.plugins.alerts.onExpected('metric_anomaly', learnExpected)
+    server.plugins.alerts.addKind(metricAnomaly)
     server.route(routes(server, captureNow))
   },
 }

@@ -1,4 +1,5 @@
 import type { Plugin } from '@hapi/hapi'
+import { referentialFailure } from './alert-kind.ts'
 import { ReferentialCheck, type ReferentialResult } from './models.ts'
 import { tellResult } from './present.ts'
 import { record, wanted } from './record.ts'
@@ -17,6 +18,7 @@ export const referential: Plugin<undefined> = {
       lastStatus: 'latest_status',
       told: tellResult,
     })
+    server.plugins.alerts.addKind(referentialFailure)
     server.route(routes(server, checkNow))
   },
 }

@@ -1,5 +1,5 @@
 import type { Plugin } from '@hapi/hapi'
-import { learnExpected } from './feedback.ts'
+import { validityFailure } from './alert-kind.ts'
 import { ValidityRule, type ValidityResult } from './models.ts'
 import { tellResult } from './present.ts'
 import { record } from './record.ts'
@@ -19,7 +19,7 @@ export const validity: Plugin<undefined> = {
       lastStatus: 'latest_status',
       told: tellResult,
     })
-    server.plugins.alerts.onExpected('validity_failure', learnExpected)
+    server.plugins.alerts.addKind(validityFailure)
     server.plugins.operatingSchedules.usedBy(scheduleUser)
     server.route(routes(server, checkNow))
   },

@@ -21,13 +21,7 @@ export function installAdmission(server: Server): void {
   server.auth.scheme(CALLER_STRATEGY, () => ({ authenticate }))
   server.auth.strategy(CALLER_STRATEGY, CALLER_STRATEGY)
   server.auth.default(CALLER_STRATEGY)
-  server.ext('onPreStart', () => {
-    const bare = server.table().find(route => route.settings.plugins?.access === undefined)
-    if (bare)
-      throw new Error(
-        `Route ${bare.method} ${bare.path} does not say who may call it: spread one of access.* into its options`,
-      )
-  })
+
   server.ext('onPreAuth', (request, h) => {
     if (!request.route.settings.auth) refuseEncoding(request)
     return h.continue
@@ -37,6 +31,17 @@ export function installAdmission(server: Server): void {
     if (!request.plugins.isAdmitted) await admit(request)
     await server.limits.count(request)
     return h.continue
+  })
+}
+
+/** Checks at the start that each route declares its access. Install it after plugins, which may add routes at the start too. */
+export function requireDeclaredAccess(server: Server): void {
+  server.ext('onPreStart', () => {
+    const bare = server.table().find(route => route.settings.plugins?.access === undefined)
+    if (bare)
+      throw new Error(
+        `Route ${bare.method} ${bare.path} does not say who may call it: spread one of access.* into its options`,
+      )
   })
 }
 

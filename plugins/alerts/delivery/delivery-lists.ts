@@ -1,11 +1,10 @@
 import { raw } from 'objection'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { leastUuid } from '../../../server/database/months.ts'
-import { pagination, type Page } from '../../../server/http/page.ts'
+import { pageOf, pagination, type Page } from '../../../server/http/page.ts'
 import type { MessageType } from '../destinations/destination.ts'
-import { NEWEST_FIRST } from '../lifecycle/lists.ts'
-import { Delivery, DeliveryAttempt, Destination } from '../models.ts'
-import { presentDelivery } from '../lifecycle/present.ts'
+import { Delivery, DeliveryAttempt, Destination, NEWEST_FIRST } from '../models.ts'
+import { presentDelivery } from './present.ts'
 
 const DAY_MS = 86_400_000
 
@@ -23,11 +22,10 @@ export async function listDeliveries(
   subject: { destinationId: string } | { alertId: string },
   { status, event_type: eventType, ...page }: DeliveryFilters,
 ) {
-  const matching = Delivery.query(trx).where(subject)
+  const matching = Delivery.query(trx).where(subject).orderBy(NEWEST_FIRST)
   if (status) void matching.whereIn('status', status)
   if (eventType) void matching.whereIn('eventType', eventType)
-  const total = await matching.clone().resultSize()
-  const found = await matching.orderBy(NEWEST_FIRST).limit(page.limit).offset(page.offset)
+  const { results: found, total } = await pageOf(matching, page)
   const attempts = await DeliveryAttempt.query(trx)
     // The last of two columns with one name wins.
     .select('*', raw('left(response_body, ?) as response_body', [EXCERPT_CHARACTERS]))

@@ -55,7 +55,7 @@ async function sendDueMessages(
       .whereRaw(IS_DUE),
   )
   const open = alerts.filter(({ resolvedAt }) => resolvedAt === null)
-  const found = await findRecipients(trx, open)
+  const found = await findRecipients(server, trx, open)
   const reviewed = due.map(delivery => {
     const place = open.findIndex(({ id }) => id === delivery.alertId)
     const recipient = found[place]?.find(({ destination }) => destination.id === delivery.destinationId)

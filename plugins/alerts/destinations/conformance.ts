@@ -1,16 +1,17 @@
 /**
- * What a package with a destination type tests itself with:
+ * The conformance suite of destination types, for packages that add one:
  *
  *     await testDestination(t, {
  *       type: acme,
  *       config: { url: 'https://acme.example.com', token: 'secret' },
  *       refused: { 'no token': { url: 'https://acme.example.com' } },
- *       answer: { status: 200, body: '{"ok":true}' }, // how the place says that it took a message; 200 unless told
+ *       answer: { status: 200, body: '{"ok":true}' }, // how the receiver accepts a message; defaults to 200
  *     })
  *
- * What the place is sent, and what its own refusals are called, is left to tests of the type's own.
+ * Tests of the type itself cover the contents of its messages and the names of its refusals.
  */
 import assert from 'node:assert/strict'
+import { describePayload } from './describe.ts'
 import {
   failedOutcome,
   type DestinationType,
@@ -25,25 +26,23 @@ export interface DestinationTest {
   test(name: string, run: () => Promise<void>): unknown
 }
 
-/** What `testDestination` takes. */
 export interface DestinationConformance<Config> {
   type: DestinationType<Config>
-  /** One that is taken, with all fields that have no default. */
+  /** A valid config, with all fields that have no default. */
   config: object
-  /** Others that are refused, by what is wrong with each. */
+  /** Invalid configs, by what is wrong with each. */
   refused?: Record<string, object>
-  /** How the place says that it took a message. */
+  /** How the receiver accepts a message. */
   answer?: { status: number; body: string }
 }
 
-/** A request that a type made. */
 interface PostedRequest {
   url: string
   headers: Record<string, string>
   body: string
 }
 
-/** Holds a destination type to what `DestinationType` promises. Runs as subtests of `t`. */
+/** Tests what `DestinationType` promises, as subtests of `t`. */
 export async function testDestination<Config>(
   t: DestinationTest,
   { type, config, refused = {}, answer = { status: 200, body: '' } }: DestinationConformance<Config>,
@@ -51,8 +50,8 @@ export async function testDestination<Config>(
   const { name } = type
   const test = (promise: string, run: () => Promise<void>) => t.test(`${name}: ${promise}`, run)
   const accepted = validConfig(type, config)
-  await test('the registry takes it', async () => createDestinationRegistry().add(type as DestinationType))
-  await test('its config is taken, and what becomes of it again', async () => {
+  await test('the registry accepts it', async () => createDestinationRegistry().add(type as DestinationType))
+  await test('its config is accepted, also after validation', async () => {
     assert.deepEqual(validConfig(type, accepted as object), accepted)
     if (type.urlField)
       assert.match(String(accepted[type.urlField]), /^https:\/\//, 'urlField names an address')
@@ -63,15 +62,15 @@ export async function testDestination<Config>(
   for (const [why, wrong] of Object.entries(refused)) {
     await test(`a config is refused: ${why}`, async () => assert.ok(type.config.validate(wrong).error))
   }
-  await test('a body is the same however often it is made, and text that can be sent', async () => {
+  await test('a body is deterministic and well-formed text', async () => {
     for (const payload of samplePayloads()) {
-      const body = composeBody(type, payload)
-      assert.equal(composeBody(type, payload), body)
+      const body = composeSample(type, payload)
+      assert.equal(composeSample(type, payload), body)
       assert.ok(body.isWellFormed(), 'no half of a character')
       assert.ok(!body.includes('\0'), 'no NUL')
     }
   })
-  await test('what the place takes is delivered, over https alone, in headers of one line', async () => {
+  await test('an accepted message is delivered, over https alone, in headers of one line', async () => {
     for (const payload of samplePayloads()) {
       const { outcome, posted } = await attemptDelivery(
         type,
@@ -79,7 +78,7 @@ export async function testDestination<Config>(
         payload,
         answerOutcome(answer.status, answer.body),
       )
-      assert.ok(outcome.isDelivered, outcome.errorMessage ?? 'it said that it was not delivered')
+      assert.ok(outcome.isDelivered, outcome.errorMessage ?? 'it was not delivered')
       assert.ok(posted.length > 0, 'something was posted')
       for (const { url, headers } of posted) {
         assert.equal(new URL(url).protocol, 'https:')
@@ -96,7 +95,7 @@ export async function testDestination<Config>(
     assert.deepEqual(await bodies(2), await bodies(1))
   })
   for (const [what, given] of Object.entries(FAILED_ATTEMPTS)) {
-    await test(`${what} is a failure with a sentence, and nothing is thrown`, async () => {
+    await test(`${what} is a failure with a message, and nothing is thrown`, async () => {
       for (const payload of samplePayloads()) {
         const { outcome } = await attemptDelivery(type, accepted, payload, given)
         assert.equal(outcome.isDelivered, false)
@@ -113,8 +112,12 @@ function validConfig<Config>(type: DestinationType<Config>, config: object): Con
   return value as Config
 }
 
-function composeBody(type: { compose?(payload: Payload): string }, payload: Payload): string {
-  return type.compose?.(payload) ?? JSON.stringify(payload)
+/** The body that a type composes of a sample, with its details as facts. */
+export function composeSample(type: Pick<DestinationType, 'compose'>, payload: Payload): string {
+  const facts = Object.entries(payload.event.details)
+    .filter(([, value]) => typeof value !== 'object')
+    .map(([name, value]) => ({ name, value: String(value) }))
+  return type.compose?.(payload, describePayload(payload, facts)) ?? JSON.stringify(payload)
 }
 
 async function attemptDelivery<Config>(
@@ -131,7 +134,7 @@ async function attemptDelivery<Config>(
     attempt: n,
     requestId: '019a0000-0000-7000-8000-00000000000a',
     eventType: payload.event_type,
-    body: composeBody(type, payload),
+    body: composeSample(type, payload),
     signatures: { 'x-service-signature': 'sha256=00', 'webhook-id': payload.alert.id },
     served: [],
   }
@@ -146,7 +149,7 @@ async function attemptDelivery<Config>(
   return { outcome: await type.deliver(message, context), posted }
 }
 
-/** What `post` gives for an answer. */
+/** The outcome of `post` for an HTTP answer. */
 export function answerOutcome(statusCode: number, responseBody: string | null): DeliveryOutcome {
   const isDelivered = statusCode >= 200 && statusCode < 300
   const more = { statusCode, responseBody, address: '192.0.2.1', tlsVersion: 'TLSv1.3', latencyMs: 12 }
@@ -169,10 +172,10 @@ const FAILED_ATTEMPTS: Record<string, DeliveryOutcome> = {
   'a refusal in JSON that is no object': answerOutcome(400, 'null'),
   'a page that is gone': answerOutcome(404, null),
   'too many requests': answerOutcome(429, 'slow down'),
-  'an error of the place': answerOutcome(500, '\uFFFD'.repeat(16_384)),
+  'an error of the receiver': answerOutcome(500, '\uFFFD'.repeat(16_384)),
 }
 
-/** Messages of each type, plain and as bad as they come. */
+/** Payloads of each message type, with plain and with hostile names. */
 export function samplePayloads(): Payload[] {
   const types: MessageType[] = ['alert.triggered', 'alert.resolved', 'alert.test']
   const names = [

@@ -1,47 +1,42 @@
 import { html, Markup } from '../../../server/markup.ts'
-import { describePayload, shorten, type PayloadDescription } from './describe.ts'
+import { shorten, type PayloadDescription } from './describe.ts'
 import type { Payload } from './destination.ts'
 
-/** A mail without what differs from one reader to the next. */
+/** The part of a mail that all recipients share. */
 export interface MailBody {
   subject: string
   text: string
   html: string
   isUrgent: boolean
-  /** When it is sent again, since a snooze is over. */
+  /** When it was sent again, since a snooze had ended. */
   remindedAt?: string
 }
 
-/** Characters of a subject; phones show some forty of them. */
 const MAX_SUBJECT_CHARACTERS = 200
 
-/** Where the footer goes. Nothing of a payload can look like it: there, `<` is escaped. */
+/** Replaced by the footer. No payload can contain it, since `<` is escaped. */
 const FOOTER = '<!-- footer -->'
 
 const COLOURS = { critical: '#b3261e', warning: '#b26a00', info: '#1f6feb' }
 const RESOLVED_COLOUR = '#1a7f37'
 
-/** The mail that tells of an alert, as text and as a page of its own that loads nothing. */
-export function composeMail(payload: Payload): MailBody {
-  const described = describePayload(payload)
+/** A mail about an alert, as text and as a page that loads nothing. */
+export function composeMail(payload: Payload, description: PayloadDescription): MailBody {
   const { severity, reminded_at: remindedAt } = payload.alert
   const isOpen = payload.event_type === 'alert.triggered'
   const about = payload.event_type === 'alert.test' ? '' : ` (${payload.event.asset.qualified_name})`
-  const subject = shorten(described.heading + about, MAX_SUBJECT_CHARACTERS)
+  const subject = shorten(description.heading + about, MAX_SUBJECT_CHARACTERS)
+  const colour = payload.event_type === 'alert.resolved' ? RESOLVED_COLOUR : COLOURS[severity]
   return {
     subject,
-    text: renderText(described),
-    html: renderHtml(
-      subject,
-      described,
-      payload.event_type === 'alert.resolved' ? RESOLVED_COLOUR : COLOURS[severity],
-    ).text,
+    text: renderText(description),
+    html: renderHtml(subject, description, colour).text,
     isUrgent: isOpen && severity === 'critical',
     ...(remindedAt && { remindedAt }),
   }
 }
 
-/** The same mail with the way out for one reader. */
+/** The mail with the unsubscribe link of one recipient. */
 export function withFooter(body: Pick<MailBody, 'text' | 'html'>, to: string, link: string) {
   const footer = html`Sent by Tidemark to ${to}. <a href="${link}" style="color:inherit">Unsubscribe</a>`
   return {
@@ -56,7 +51,7 @@ function renderText({ heading, sentence, facts, links }: PayloadDescription): st
   return [heading, '', sentence, '', ...lines, '', ...addresses, ''].join('\n')
 }
 
-/** Styles stand at the elements and rows are tables: mail programs take out the one and misread other layouts. */
+/** Inline styles and tables: mail programs remove style sheets and misread other layouts. */
 function renderHtml(
   subject: string,
   { heading, sentence, facts, links }: PayloadDescription,

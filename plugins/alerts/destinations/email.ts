@@ -21,7 +21,7 @@ const config = Joi.object<EmailConfig>({
     .required(),
 })
 
-/** Characters of the answers, of all readers together, that are kept. */
+/** For the answers to all recipients together. */
 const MAX_RESPONSE_CHARACTERS = 16 * 1024
 
 const ALL_UNSUBSCRIBED =
@@ -29,35 +29,37 @@ const ALL_UNSUBSCRIBED =
 
 const MAIL_UNAVAILABLE = 'Mail cannot be sent from here: the operator has to set SMTP_URL'
 
-/** People, by mail: one for each address, with its own way to unsubscribe. */
+/** Mail: one for each address, with its own unsubscribe link. */
 export function email(server: Server, subscriptions: Subscriptions): DestinationType<EmailConfig> {
   return {
     name: 'email',
     label: 'Email',
     config,
     unavailable: () => (server.mail ? null : MAIL_UNAVAILABLE),
-    compose: payload => JSON.stringify(composeMail(payload)),
+    compose: (payload, description) => JSON.stringify(composeMail(payload, description)),
     async deliver(message, { config: { to }, signal }) {
       const { mail } = server
       if (!mail) return failedOutcome('configuration', MAIL_UNAVAILABLE)
       const startedAt = performance.now()
-      const away = await subscriptions.unsubscribed(to).catch(() => null)
-      // Nobody is written to who may have asked for the contrary.
-      if (!away)
+      const unsubscribed = await subscriptions.unsubscribed(to).catch(() => null)
+      // Recipients who may have unsubscribed get no mail.
+      if (!unsubscribed)
         return failedOutcome(
           'other',
-          'It could not be read who has unsubscribed: the database did not answer',
+          'The unsubscribed addresses could not be read: the database did not answer',
         )
       const served = new Set(message.served)
-      const left = to.filter(one => !served.has(normalizeEmail(one)) && !away.has(normalizeEmail(one)))
-      // A test is asked whether it arrives.
+      const left = to.filter(
+        one => !served.has(normalizeEmail(one)) && !unsubscribed.has(normalizeEmail(one)),
+      )
+      // A test that reaches no recipient must not count as delivered.
       if (left.length === 0 && served.size === 0 && message.eventType === 'alert.test')
         return failedOutcome('configuration', ALL_UNSUBSCRIBED)
       const letters = left.map(one => composeLetter(one, message, mail, subscriptions.linkFor(one)))
       const posted = await mail.send(letters, { signal })
       return combineOutcomes({
         to,
-        away,
+        unsubscribed,
         served,
         posted,
         latencyMs: Math.round(performance.now() - startedAt),
@@ -67,8 +69,8 @@ export function email(server: Server, subscriptions: Subscriptions): Destination
 }
 
 /**
- * The letter to one address. Its id follows from the alert, what is told of it, when it is sent again after a snooze, and
- * the address, so that mail programs can tell one that comes twice, and keep what is told of one alert together.
+ * The letter to one address. Its id is derived from the alert, the message type, the time of a reminder and the address, so
+ * that mail programs can recognize duplicates and thread the messages of one alert.
  */
 function composeLetter(to: string, message: Message, { from }: Mail, link: string): Letter {
   const { subject, isUrgent, remindedAt, ...body } = JSON.parse(message.body) as MailBody
@@ -86,23 +88,23 @@ function composeLetter(to: string, message: Message, { from }: Mail, link: strin
     isUrgent,
     headers: {
       'List-Unsubscribe': `<${link}>`,
-      // RFC 8058 knows https addresses only.
+      // RFC 8058 allows https only.
       ...(link.startsWith('https:') && { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }),
       'X-Request-Id': message.requestId,
     },
   }
 }
 
-/** One outcome of many: it is delivered when nobody is left who wants it and has not got it. */
+/** One outcome of all letters: delivered if every subscribed recipient has been served. */
 function combineOutcomes({
   to,
-  away,
+  unsubscribed,
   served,
   posted,
   latencyMs,
 }: {
   to: readonly string[]
-  away: ReadonlySet<string>
+  unsubscribed: ReadonlySet<string>
   served: ReadonlySet<string>
   posted: readonly Posted[]
   latencyMs: number
@@ -118,7 +120,7 @@ function combineOutcomes({
     address: null,
     tlsVersion: null,
     latencyMs,
-    responseBody: [...answers, ...[...away].map(one => `${one}: has unsubscribed`)]
+    responseBody: [...answers, ...[...unsubscribed].map(one => `${one}: has unsubscribed`)]
       .join('\n')
       .slice(0, MAX_RESPONSE_CHARACTERS),
     served: [...served, ...posted.filter(({ isTaken }) => isTaken).map(({ to: one }) => normalizeEmail(one))],

@@ -1,7 +1,13 @@
 import Joi from 'joi'
 import { removeBidiControls } from './describe.ts'
-import { describePayload, httpsUrl, shorten } from './destination.ts'
-import type { DeliveryContext, DestinationType, DeliveryOutcome, Payload } from './destination.ts'
+import { httpsUrl, shorten } from './destination.ts'
+import type {
+  DeliveryContext,
+  DeliveryOutcome,
+  DestinationType,
+  Payload,
+  PayloadDescription,
+} from './destination.ts'
 
 interface PagerDutyConfig {
   routing_key: string
@@ -26,20 +32,22 @@ const config = Joi.object<PagerDutyConfig>({
     .required(),
 })
 
-/** An event as it is stored: the routing key is added at each attempt. */
+/** Stored without the routing key, which each attempt adds. */
 interface PagerDutyEvent {
   event_action: 'trigger' | 'resolve'
   dedup_key: string
 }
 
-/** A service of PagerDuty, or what takes the same events: https://developer.pagerduty.com/docs/events-api-v2-overview */
+/** PagerDuty, or a service with the same API: https://developer.pagerduty.com/docs/events-api-v2-overview */
 export const pagerduty: DestinationType<PagerDutyConfig> = {
   name: 'pagerduty',
   label: 'PagerDuty',
   config,
   urlField: 'url',
-  compose: payload =>
-    JSON.stringify(payload.event_type === 'alert.resolved' ? resolveEvent(payload) : triggerEvent(payload)),
+  compose: (payload, description) =>
+    JSON.stringify(
+      payload.event_type === 'alert.resolved' ? resolveEvent(payload) : triggerEvent(payload, description),
+    ),
   async deliver({ body, eventType }, context) {
     const event = JSON.parse(body) as PagerDutyEvent
     const triggered = await enqueue(event, context)
@@ -54,22 +62,21 @@ export const pagerduty: DestinationType<PagerDutyConfig> = {
   },
 }
 
-/** Milliseconds within which a refusal came soon enough for another try, as the attempt has an end. */
+/** A refusal that came faster than this leaves time for another try within the attempt. */
 const FAST_REFUSAL_MS = 5_000
 
-/** What one alert opens and closes is one incident. */
 function resolveEvent({ alert }: Payload): PagerDutyEvent {
   return { event_action: 'resolve', dedup_key: alert.id }
 }
 
-/** UTF-16 units of a summary that PagerDuty keeps. */
 const MAX_SUMMARY_UNITS = 1_024
-/** UTF-16 units of details as JSON: an event may have 512 KB, of which this is at most half. */
+/** As JSON: an event may have 512 KB, of which this is at most half. */
 const MAX_DETAILS_UNITS = 80_000
 
-function triggerEvent(payload: Payload): PagerDutyEvent & Record<string, unknown> {
-  const { alert, event, links } = payload
-  const { heading, sentence, facts } = describePayload(payload)
+function triggerEvent(
+  { alert, event, links }: Payload,
+  { heading, sentence, facts }: PayloadDescription,
+): PagerDutyEvent & Record<string, unknown> {
   const details = removeBidiControls(JSON.stringify(event.details))
   return {
     event_action: 'trigger',
@@ -90,7 +97,7 @@ function triggerEvent(payload: Payload): PagerDutyEvent & Record<string, unknown
     },
     links: [
       { href: links.alert_url, text: 'The alert' },
-      { href: links.asset_url, text: 'What it is about' },
+      { href: links.asset_url, text: 'The asset' },
     ],
   }
 }
@@ -104,28 +111,28 @@ async function enqueue(
   return explainRefusal(await post(url, { headers, body: JSON.stringify({ routing_key, ...event }) }))
 }
 
-/** Ends of an attempt before anything was sent. */
+/** Error classes of attempts that ended before anything was sent. */
 const NOT_SENT = /^(egress_refused|dns|tls|configuration)$/
 
-/** Whether an incident may be there: it was taken, or nobody can tell. */
+/** Whether an incident may be open: the event was accepted, or its outcome is unknown. */
 function mayHaveOpenedIncident({ isDelivered, statusCode, errorClass }: DeliveryOutcome): boolean {
   if (isDelivered) return true
   return statusCode === null ? !NOT_SENT.test(errorClass ?? '') : statusCode >= 500
 }
 
-/** A refusal with PagerDuty's own words for it. */
+/** Adds PagerDuty's reason to the message of a refusal. */
 function explainRefusal(outcome: DeliveryOutcome): DeliveryOutcome {
   if (outcome.statusCode === 429)
     return {
       ...outcome,
-      errorMessage: 'PagerDuty takes no more events of this integration for a while (429)',
+      errorMessage: 'PagerDuty limits the events of this integration for a while (429)',
     }
   if (outcome.statusCode !== 400) return outcome
-  const said = refusalReason(outcome.responseBody)
-  return said
+  const reason = refusalReason(outcome.responseBody)
+  return reason
     ? {
         ...outcome,
-        errorMessage: `PagerDuty refused the event, so look at routing_key and url: ${said} (400)`,
+        errorMessage: `PagerDuty refused the event: check routing_key and url: ${reason} (400)`,
       }
     : outcome
 }

@@ -2,7 +2,10 @@ import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import { invalidField } from '../../../server/http/errors.ts'
 import { Registry } from '../../../server/registry.ts'
+import { kindOf } from '../lifecycle/kinds.ts'
+import { describePayload } from './describe.ts'
 import type { DestinationType, Payload } from './destination.ts'
+import { factsOf } from './facts.ts'
 
 declare module '@hapi/hapi' {
   interface Server {
@@ -33,8 +36,10 @@ export function getDestinationType(server: Server, name: string): DestinationTyp
   throw invalidField('destination_type', `unknown; known are ${server.destinations.names().join(', ')}`)
 }
 
-/** The body that a destination of a type is sent. A type whose extension is no longer loaded gets the payload. */
+/** The body for a destination type. A type whose extension is no longer loaded gets the payload. */
 export function composeBody(server: Server, typeName: string, payload: Payload): string {
   const type = server.destinations.has(typeName) ? server.destinations.get(typeName) : undefined
-  return type?.compose?.(payload) ?? JSON.stringify(payload)
+  if (!type?.compose) return JSON.stringify(payload)
+  const { type: kind, details } = payload.event
+  return type.compose(payload, describePayload(payload, factsOf(kindOf(server, kind), details)))
 }

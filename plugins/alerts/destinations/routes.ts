@@ -4,7 +4,7 @@ import { auditRequest, auditorOf, fieldsOf } from '../../../server/http/audit.ts
 import type { Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { param, queryOf } from '../../../server/http/input.ts'
-import { pagination, type Page } from '../../../server/http/page.ts'
+import { pageOf, pagination, type Page } from '../../../server/http/page.ts'
 import { listDeliveries, loadTraffic } from '../delivery/delivery-lists.ts'
 import { redeliver } from '../delivery/delivery.ts'
 import {
@@ -17,13 +17,14 @@ import {
   rotateSecret,
   testDestination,
 } from './destinations.ts'
-import { NEWEST_FIRST } from '../lifecycle/lists.ts'
-import { Alert, Delivery, DeliveryAttempt, Destination } from '../models.ts'
+import { Alert, Delivery, DeliveryAttempt, Destination, NEWEST_FIRST } from '../models.ts'
 import { noAlert } from '../lifecycle/transitions.ts'
-import { presentAttempt, presentDelivery, presentDestination } from '../lifecycle/present.ts'
-import { replies } from '../lifecycle/replies.ts'
-import { schemas } from '../schemas.ts'
+import { presentAttempt, presentDelivery } from '../delivery/present.ts'
+import { presentDestination } from './present.ts'
+import { replies } from './replies.ts'
+import { idParams } from '../lifecycle/schemas.ts'
 import { lockAlertOfDelivery, lockDelivery } from '../locks.ts'
+import { schemas } from './schemas.ts'
 
 const tags = ['api', 'alerts']
 
@@ -73,7 +74,7 @@ export const destinationRoutes: ServerRoute[] = [
       description: 'Show a destination',
       tags,
       response: replies.destination,
-      validate: { params: schemas.idParams },
+      validate: { params: idParams },
     },
     async handler(request) {
       const id = param(request, 'id')
@@ -90,7 +91,7 @@ export const destinationRoutes: ServerRoute[] = [
       ...access.write,
       description: 'Change a destination; its config is merged, null removes a field',
       tags,
-      validate: { params: schemas.idParams, payload: schemas.destinationPatch },
+      validate: { params: idParams, payload: schemas.destinationPatch },
       response: replies.destination,
     },
     async handler(request) {
@@ -115,7 +116,7 @@ export const destinationRoutes: ServerRoute[] = [
       notes: 'It is taken out of the alert rules; those that send to no other are switched off, and named.',
       tags,
       response: replies.destinationRemoved,
-      validate: { params: schemas.idParams },
+      validate: { params: idParams },
     },
     async handler(request) {
       const id = param(request, 'id')
@@ -140,7 +141,7 @@ export const destinationRoutes: ServerRoute[] = [
         'It takes one of the four requests that a destination gets at once, and waits up to 35 seconds for it. At most 10 tests a minute for each destination.',
       tags,
       response: replies.tested,
-      validate: { params: schemas.idParams, payload: schemas.nothing },
+      validate: { params: idParams, payload: schemas.nothing },
     },
     async handler(request) {
       const id = param(request, 'id')
@@ -159,7 +160,7 @@ export const destinationRoutes: ServerRoute[] = [
       description: 'Change the signing secret; the old one goes on signing for 24 hours',
       tags,
       response: replies.rotated,
-      validate: { params: schemas.idParams, payload: schemas.nothing },
+      validate: { params: idParams, payload: schemas.nothing },
     },
     async handler(request, h) {
       const { server } = request
@@ -183,7 +184,7 @@ export const destinationRoutes: ServerRoute[] = [
       description: 'List what was sent to a destination, with every attempt',
       tags,
       response: replies.deliveries,
-      validate: { params: schemas.idParams, query: schemas.deliveries },
+      validate: { params: idParams, query: schemas.deliveries },
     },
     handler: request =>
       inCompany(request, async trx => {
@@ -199,7 +200,7 @@ export const destinationRoutes: ServerRoute[] = [
       description: 'List what was sent about an alert, to whichever destination, with every attempt',
       tags,
       response: replies.deliveries,
-      validate: { params: schemas.idParams, query: schemas.deliveries },
+      validate: { params: idParams, query: schemas.deliveries },
     },
     handler: request =>
       inCompany(request, async trx => {
@@ -217,7 +218,7 @@ export const destinationRoutes: ServerRoute[] = [
       tags,
       app: { errors: ['DELIVERY_NOT_FOUND', 'DESTINATION_NOT_FOUND'] },
       response: replies.redelivered,
-      validate: { params: schemas.idParams, payload: schemas.nothing },
+      validate: { params: idParams, payload: schemas.nothing },
     },
     async handler(request, h) {
       return h.response(await redeliverMessage(request)).code(202)
@@ -244,15 +245,13 @@ async function listDestinations(request: Request) {
   )
   const { destination_type: destinationType, is_active: isActive, is_failing: isFailing, ...page } = query
   return inCompany(request, async trx => {
-    const matching = Destination.query(trx).whereNull('deletedAt')
+    const matching = Destination.query(trx).whereNull('deletedAt').orderBy(NEWEST_FIRST)
     if (destinationType !== undefined) void matching.where({ destinationType })
     if (isActive !== undefined) void matching.where({ isActive })
     if (isFailing !== undefined) void matching.whereRaw('(failing_since is not null) = ?', [isFailing])
-    const total = await matching.clone().resultSize()
-    const found = await matching.orderBy(NEWEST_FIRST).limit(page.limit).offset(page.offset)
-    return {
-      data: { destinations: await presentDestinations(trx, found), pagination: pagination(total, page) },
-    }
+    const { results, total } = await pageOf(matching, page)
+    const destinations = await presentDestinations(trx, results)
+    return { data: { destinations, pagination: pagination(total, page) } }
   })
 }
 

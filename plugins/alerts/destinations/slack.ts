@@ -1,11 +1,5 @@
 import Joi from 'joi'
-import {
-  describePayload,
-  httpsUrl,
-  shorten,
-  type DestinationType,
-  type DeliveryOutcome,
-} from './destination.ts'
+import { httpsUrl, shorten, type DestinationType, type DeliveryOutcome } from './destination.ts'
 
 interface SlackConfig {
   webhook_url: string
@@ -26,8 +20,7 @@ export const slack: DestinationType<SlackConfig> = {
    * Blocks of rich text, in which nothing is parsed: a name such as `<!channel>` or `_id` is shown as it is. Limits:
    * https://docs.slack.dev/reference/block-kit/blocks
    */
-  compose(payload) {
-    const { symbol, heading, sentence, facts, links } = describePayload(payload)
+  compose(_payload, { symbol, heading, sentence, facts, links }) {
     const lines = facts.flatMap(({ name, value }, place) => [
       bold(`${place > 0 ? '\n' : ''}${name}: `),
       plain(value),

@@ -1,12 +1,5 @@
 import Joi from 'joi'
-import {
-  describePayload,
-  httpsUrl,
-  shorten,
-  type DestinationType,
-  type DeliveryOutcome,
-  type Payload,
-} from './destination.ts'
+import { httpsUrl, shorten, type DestinationType, type DeliveryOutcome, type Payload } from './destination.ts'
 
 interface TeamsConfig {
   webhook_url: string
@@ -27,8 +20,7 @@ export const teams: DestinationType<TeamsConfig> = {
    * An Adaptive Card, with all names in text runs: these are not parsed, while escaped Markdown is shown differently
    * by the clients of each system. Within the 28 KiB that Teams takes, since each part of a description is bounded.
    */
-  compose(payload) {
-    const { symbol, heading, sentence, facts, links } = describePayload(payload)
+  compose(payload, { symbol, heading, sentence, facts, links }) {
     const content = {
       $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
       type: 'AdaptiveCard',

@@ -3,19 +3,16 @@ import type { QueryBuilderType } from 'objection'
 import { caller, inCompany } from '../../../server/http/access.ts'
 import { rows } from '../../../server/database/database.ts'
 import { param, queryOf } from '../../../server/http/input.ts'
-import { newestFirst, type Page, pagination } from '../../../server/http/page.ts'
-import type { EventType, Severity } from '../api.ts'
-import { Alert, AlertTransition, ALERT_STATUSES, type AlertStatus } from '../models.ts'
+import { pageOf, pagination, type Page } from '../../../server/http/page.ts'
+import type { Severity } from '../api.ts'
+import { Alert, AlertTransition, NEWEST_FIRST, ALERT_STATUSES, type AlertStatus } from '../models.ts'
 import { noAlert } from './transitions.ts'
 import { presentAlert, presentTransition } from './present.ts'
-
-/** The order of lists: newest first, the id as tie-break. */
-export const NEWEST_FIRST = newestFirst('createdAt', 'id')
 
 interface AlertFilters extends Page {
   status?: AlertStatus[]
   severity?: Severity[]
-  event_type?: EventType[]
+  event_type?: string[]
   asset_id?: string
   delivery_failed?: boolean
   search?: string
@@ -25,15 +22,16 @@ interface AlertFilters extends Page {
 
 /** One page of the alerts that a request's query asks for. */
 export async function listAlerts(request: Request) {
-  const { baseUrl } = request.server.config
   const filters = queryOf<AlertFilters>(request)
   return inCompany(request, async trx => {
     const { asset_id: asset } = filters
     const assetId = asset && (await request.server.plugins.alerts.resolveAssetId(trx, asset))
     const matching = filterAlerts(Alert.query(trx), filters, assetId)
-    const total = await matching.clone().resultSize()
-    const found = await matching.orderBy(NEWEST_FIRST).limit(filters.limit).offset(filters.offset)
-    return { items: found.map(alert => presentAlert(alert, baseUrl)), page: pagination(total, filters) }
+    const { results, total } = await pageOf(matching.orderBy(NEWEST_FIRST), filters)
+    return {
+      items: results.map(alert => presentAlert(request.server, alert)),
+      page: pagination(total, filters),
+    }
   })
 }
 
@@ -94,9 +92,8 @@ export async function listTransitions(request: Request) {
   const page = queryOf<Page>(request)
   return inCompany(request, async trx => {
     if (!(await Alert.query(trx).findById(id))) throw noAlert(id)
-    const moves = AlertTransition.query(trx).where({ alertId: id })
-    const total = await moves.clone().resultSize()
-    const found = await moves.orderBy('id', 'desc').limit(page.limit).offset(page.offset)
-    return { data: { data: found.map(presentTransition), pagination: pagination(total, page) } }
+    const transitions = AlertTransition.query(trx).where({ alertId: id }).orderBy('id', 'desc')
+    const { results, total } = await pageOf(transitions, page)
+    return { data: { data: results.map(presentTransition), pagination: pagination(total, page) } }
   })
 }

@@ -1,46 +1,34 @@
-import type { EventType } from '../api.ts'
+import type { Server } from '@hapi/hapi'
 import type { MessageType, Payload } from '../destinations/destination.ts'
 import type { Alert } from '../models.ts'
+import { kindOf } from './kinds.ts'
 
-/** `alert.alert_type` of each type of event. */
-export const ALERT_TYPES: Record<EventType, string> = {
-  schema_change: 'schema',
-  freshness_violation: 'freshness',
-  discovery_complete: 'discovery',
-  connection_failed: 'connection',
-  validity_failure: 'validity',
-  metric_anomaly: 'metric',
-  referential_failure: 'referential',
-  destination_disabled: 'destination',
-}
-
-/** Why an alert is over, or why it is sent again. */
+/** Why an alert is resolved or sent again. */
 export interface MessageReason {
   /** One short sentence. */
   reason?: string | null
-  /** The alert that tells of it from now on, since it got worse. */
+  /** The id of the alert that replaced it because it got worse. */
   supersededBy?: string
-  /** When the alert is sent again, since its snooze is over. */
+  /** When the alert was sent again, since its snooze had ended. */
   remindedAt?: Date
 }
 
-/** The addresses of an alert and of what it is about. */
 export function alertLinks(
   baseUrl: string,
   { id, event }: Pick<Alert, 'id' | 'event'>,
 ): { alert_url: string; asset_url: string } {
-  const place = event.asset.asset_type === 'destination' ? 'sdk/alerts/destinations' : 'assets'
+  const collection = event.asset.asset_type === 'destination' ? 'sdk/alerts/destinations' : 'assets'
   return {
     alert_url: `${baseUrl}/api/v1/sdk/alerts/${id}`,
-    asset_url: `${baseUrl}/api/v1/${place}/${event.asset.id}`,
+    asset_url: `${baseUrl}/api/v1/${collection}/${event.asset.id}`,
   }
 }
 
-/** The payload of a message about an alert as it is now, and why it is over or sent again. */
+/** The payload of a message about an alert as it is now. */
 export function alertPayload(
+  server: Server,
   alert: Alert,
   type: MessageType,
-  baseUrl: string,
   { reason, supersededBy, remindedAt }: MessageReason = {},
 ): Payload {
   const { event } = alert
@@ -49,7 +37,7 @@ export function alertPayload(
     alert: {
       id: alert.id,
       rule_name: alert.ruleName,
-      alert_type: ALERT_TYPES[alert.kind],
+      alert_type: kindOf(server, alert.kind).label,
       status: alert.status,
       severity: alert.severity,
       title: alert.title,
@@ -64,11 +52,11 @@ export function alertPayload(
       asset: { qualified_name: event.asset.qualified_name, asset_type: event.asset.asset_type },
       details: event.details,
     },
-    links: alertLinks(baseUrl, alert),
+    links: alertLinks(server.config.baseUrl, alert),
   }
 }
 
-/** A test, of the same shape; no alert of this id exists. */
+/** The payload of a test message. @param id no alert has it */
 export function testPayload(id: string, destinationName: string, baseUrl: string): Payload {
   const title = `A test of the destination ${destinationName}: nothing is wrong`
   return {

@@ -43,7 +43,7 @@ export async function notifyTriggered(
   superseded: EndedAlerts,
 ): Promise<void> {
   const begun = alerts.filter(alert => !isDemo(alert))
-  const found = await findRecipients(trx, begun)
+  const found = await findRecipients(server, trx, begun)
   const all = begun.flatMap((alert, place) =>
     (found[place] ?? []).map(recipient => ({ ...triggeredMessage(alert, recipient), ...recipient })),
   )
@@ -78,7 +78,7 @@ export async function notifyAgain(
       .map(({ alertId, destinationId }) => `${alertId} ${destinationId}`),
   )
   if (before.size === 0) return
-  const found = await findRecipients(trx, alerts, { ignoresCooldowns: true })
+  const found = await findRecipients(server, trx, alerts, { ignoresCooldowns: true })
   const again = alerts.flatMap((alert, place) =>
     (found[place] ?? [])
       .filter(({ destination }) => before.has(`${alert.id} ${destination.id}`))
@@ -160,7 +160,7 @@ async function findRecipientsOfOldAlerts(
   const old = alerts.filter(
     ({ id, createdAt }) => createdAt.getTime() < kept && !known.some(({ newestId }) => newestId === id),
   )
-  const found = await findRecipients(trx, old, { ignoresCooldowns: true })
+  const found = await findRecipients(server, trx, old, { ignoresCooldowns: true })
   return old.flatMap(({ id }, place) =>
     found[place]!.map(({ destination, ruleIds }) => ({
       newestId: id,
@@ -192,8 +192,7 @@ function composeMessages(server: Server, addressed: readonly AddressedMessage[])
     const { id: destinationId, destinationType } = destination
     const key = `${type} ${alert.id} ${destinationType}`
     const body =
-      bodies.get(key) ??
-      composeBody(server, destinationType, alertPayload(alert, type, server.config.baseUrl, reason))
+      bodies.get(key) ?? composeBody(server, destinationType, alertPayload(server, alert, type, reason))
     bodies.set(key, body)
     const isFailing = destination.failingSince !== null
     return { alertId: alert.id, destinationId, ruleIds, eventType: type, body, isFailing, isWaiting }

@@ -3,19 +3,19 @@ import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { companyOf, insertAll, rows, type Transaction } from '../../../server/database/database.ts'
 import { storable, storableJson } from '../../../server/database/storable.ts'
-import { SEVERITIES, type AlertsApi, type AlertEvent, type EventType, type Severity } from '../api.ts'
-import type { AssetLookup, LearnExpected, RaiseResult } from '../api.ts'
+import type { Registry } from '../../../server/registry.ts'
+import { SEVERITIES, type AlertEvent, type AlertKind, type AlertsApi, type Severity } from '../api.ts'
+import type { AssetLookup, RaiseResult } from '../api.ts'
 import { Alert, AlertTransition, IS_ONGOING, type AlertStatus, type StoredEvent } from '../models.ts'
 import { endDismissals, isOpen, markResolved, resolveCauses, type Resolution } from './resolve.ts'
 import { forgetAssets } from '../rules/rules.ts'
 import { notifyTriggered, type EndedAlerts } from './notify.ts'
 import { resolveOrphaned } from './orphaned.ts'
 
-/** `server.plugins.alerts` of a server. */
-export function makeAlertsApi(server: Server): AlertsApi {
-  const learners = new Map<EventType, LearnExpected>()
+export function makeAlertsApi(server: Server, kinds: Registry<AlertKind>): AlertsApi {
   let assets: AssetLookup | undefined
   return {
+    addKind: (...added) => kinds.add(...added),
     async raise(trx, event) {
       const [raised] = await raiseAll(server, trx, [event])
       return raised!
@@ -23,14 +23,11 @@ export function makeAlertsApi(server: Server): AlertsApi {
     raiseAll: (trx, events) => raiseAll(server, trx, events),
     resolve: async (trx, type, cause) => (await resolveCauses(server, trx, type, [cause])) > 0,
     resolveAll: (trx, type, causes, reason) => resolveCauses(server, trx, type, causes, reason),
-    resolveOrphaned: (trx, what) => resolveOrphaned(server, trx, what),
+    resolveOrphaned: (trx, orphaned) => resolveOrphaned(server, trx, orphaned),
     forgetAssets,
-    onExpected: (type, learn) => void learners.set(type, learn),
-    setAssetLookup: lookUp => void (assets = lookUp),
+    setAssetLookup: lookup => void (assets = lookup),
     filterKnownAssets: async (trx, ids) => (await assets?.filterKnown(trx, ids)) ?? [],
     resolveAssetId: async (trx, asset) => (await assets?.resolveId(trx, asset)) ?? asset,
-    learnExpected: async (trx, { id, kind, cause, actor }) =>
-      (await learners.get(kind)?.(trx, { id, cause, actor })) ?? false,
   }
 }
 
@@ -47,7 +44,7 @@ interface NumberedEvent {
 /** The alert of an event: opened for it, or ongoing before. */
 interface StoredAlert {
   id: string
-  kind: EventType
+  kind: string
   cause: string
   severity: Severity
   status: AlertStatus
@@ -59,6 +56,7 @@ async function raiseAll(
   trx: Transaction,
   events: readonly AlertEvent[],
 ): Promise<RaiseResult[]> {
+  for (const { type } of events) server.plugins.alerts.kinds.get(type)
   const numbered = events.map(event => ({ id: v7(), event }))
   const kept = await storeAlerts(trx, numbered)
   const worse = numbered.filter(({ event }) => gotWorse(kept.get(keyOf(event)), event))

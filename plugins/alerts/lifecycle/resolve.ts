@@ -1,6 +1,5 @@
 import type { Server } from '@hapi/hapi'
 import { insertAll, type Transaction } from '../../../server/database/database.ts'
-import type { EventType } from '../api.ts'
 import type { MessageReason } from './message.ts'
 import { Alert, AlertTransition, IS_ONGOING } from '../models.ts'
 import { notifyResolved } from './notify.ts'
@@ -23,7 +22,7 @@ type LockedAlert = Pick<Alert, 'id' | 'status'>
 export async function resolveCauses(
   server: Server,
   trx: Transaction,
-  type: EventType,
+  type: string,
   causes: readonly string[],
   reason = 'It recovered',
 ): Promise<number> {

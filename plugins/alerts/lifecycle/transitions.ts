@@ -2,9 +2,10 @@ import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import { apiError } from '../../../server/http/errors.ts'
 import { insertAll, type Transaction } from '../../../server/database/database.ts'
-import type { EventType } from '../api.ts'
+
 import { isDemo } from '../demo.ts'
 import { Alert, AlertTransition, type AlertStatus } from '../models.ts'
+import { kindOf } from './kinds.ts'
 import { resolveAlerts } from './resolve.ts'
 import { sweepCompanies, type SweepContext } from '../delivery/sweep-companies.ts'
 import { notifyAgain, notifyResolved } from './notify.ts'
@@ -31,18 +32,6 @@ export interface TransitionRequest {
 /** The reason of a dismissal that makes what the alert spoke of part of what is expected. */
 const EXPECTED_REASON = 'expected'
 
-/**
- * Types that each check raises again as long as it fails: a dismissal lasts until one recovers. The others are raised
- * once for each thing that happens, which a dismissal of what happened before must not hide.
- */
-const RECHECKED: readonly EventType[] = [
-  'freshness_violation',
-  'connection_failed',
-  'validity_failure',
-  'metric_anomaly',
-  'referential_failure',
-]
-
 /** Moves an alert. @throws 404 `ALERT_NOT_FOUND`, 409 `CONFLICT` when its status does not lead there */
 export async function transitionAlert(
   server: Server,
@@ -56,7 +45,7 @@ export async function transitionAlert(
     const known = await Alert.query(trx).findById(id)
     if (known) {
       const { kind, cause } = known
-      isLearned = await server.plugins.alerts.learnExpected(trx, { id, kind, cause, actor })
+      isLearned = (await kindOf(server, kind).learnExpected?.(trx, { id, cause, actor })) ?? false
     }
   }
   const alert = await lockAlert(trx, id)
@@ -82,7 +71,7 @@ export async function transitionAlert(
       ...(to === 'dismissed' && {
         resolvedAt: raw('now()'),
         // What fails after it was learned is beyond what was dismissed.
-        dismissalLasts: RECHECKED.includes(alert.kind) && !isLearned && !isDemo(alert),
+        dismissalLasts: kindOf(server, alert.kind).isRechecked === true && !isLearned && !isDemo(alert),
       }),
     })
     .returning('*')

@@ -3,64 +3,64 @@ import { DateTime } from 'luxon'
 import { inCompany } from '../../../server/http/access.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { queryOf } from '../../../server/http/input.ts'
-import { EVENT_TYPES, SEVERITIES, type EventType, type Severity } from '../api.ts'
+import { SEVERITIES, type Severity } from '../api.ts'
 import { NOT_DEMO } from '../demo.ts'
 
-/** What trends are asked with. */
 interface TrendsQuery {
-  /** How many days, today's the last. */
+  /** The number of days, including today. */
   days: number
-  /** Whose midnights part the days: an IANA zone. */
+  /** The IANA zone whose midnights separate the days. */
   timezone?: string
   asset_id?: string
 }
 
-/** What all statements are bound to. */
+/** The values that all statements are bound to. */
 interface TrendPeriod {
   companyId: string
   assetId: string | null
+  /** Names of kinds that do not count. */
+  routineKinds: string[]
   /** The first moment of each day, and that of the day after the last. */
   midnights: Date[]
   since: Date
   until: Date
 }
 
-/** Alerts that were opened, or closed, on a day. */
+/** The number of alerts that were opened, resolved or dismissed on a day. */
 interface TrendCount {
   /** Counted from 1. */
   day: number
   what: 'opened' | 'resolved' | 'dismissed'
   severity: Severity
-  kind: EventType
+  kind: string
   count: number
-  /** How long they had been open, in sum. */
+  /** The sum of the times for which they were open. */
   minutes: number | null
 }
 
-/** How many assets and rules are named. */
 const MAX_NOISIEST = 10
 
-/** Which alerts count: news, which is over as it comes, is no trouble, and neither is what is only looked at. */
-const COUNTED = `a.company_id = :companyId and a.kind <> 'discovery_complete' and ${NOT_DEMO}
+/** A condition in SQL: neither an alert of a routine kind nor a demo alert. */
+const COUNTED = `a.company_id = :companyId and a.kind <> all(cast(:routineKinds as text[])) and ${NOT_DEMO}
   and (cast(:assetId as uuid) is null or a.asset_id = :assetId or a.source_id = :assetId)`
 const OPENED = `${COUNTED} and a.created_at >= :since and a.created_at < :until`
 
-/** How alerts came and went, day by day, how long people took, and what is noisiest: in four statements. */
+/** Counts alerts by day, severity and kind, with mean times and the noisiest assets and rules: in four statements. */
 export async function showTrends(request: Request) {
-  const asked = queryOf<TrendsQuery>(request)
-  const zone = asked.timezone ?? request.server.config.timezone
+  const { days, timezone, asset_id: asset } = queryOf<TrendsQuery>(request)
+  const zone = timezone ?? request.server.config.timezone
+  const { kinds, resolveAssetId } = request.server.plugins.alerts
   const first = DateTime.now()
     .setZone(zone)
-    .minus({ days: asked.days - 1 })
-  // Each by itself: where clocks change at midnight, a day begins at one.
-  const dates = Array.from({ length: asked.days + 1 }, (_, day) => first.plus({ days: day }).startOf('day'))
+    .minus({ days: days - 1 })
+  // Each by itself: where clocks change at midnight, a day begins at 01:00.
+  const dates = Array.from({ length: days + 1 }, (_, day) => first.plus({ days: day }).startOf('day'))
   const midnights = dates.map(date => date.toJSDate())
   return inCompany(request, async trx => {
-    const { asset_id: given } = asked
-    const asset = given && (await request.server.plugins.alerts.resolveAssetId(trx, given))
     const span: TrendPeriod = {
       companyId: companyOf(trx),
-      assetId: asset ?? null,
+      assetId: asset ? await resolveAssetId(trx, asset) : null,
+      routineKinds: kinds.all().flatMap(({ name, isRoutine }) => (isRoutine ? name : [])),
       midnights,
       since: midnights[0]!,
       until: midnights.at(-1)!,
@@ -76,7 +76,7 @@ export async function showTrends(request: Request) {
         mean_minutes_to_resolve: meanMinutes(tallies.filter(({ what }) => what === 'resolved')),
         by_severity: countsByKey(SEVERITIES, tallies, ({ severity }) => severity),
         by_event_type: countsByKey(
-          EVENT_TYPES.filter(type => type !== 'discovery_complete'),
+          kinds.all().flatMap(({ name, isRoutine }) => (isRoutine ? [] : name)),
           tallies,
           ({ kind }) => kind,
         ),
@@ -111,7 +111,7 @@ async function countByDay(trx: Transaction, span: TrendPeriod): Promise<TrendCou
   )
 }
 
-/** Of the alerts that were first acknowledged within the span. */
+/** The mean over the alerts that were first acknowledged within the period. */
 async function minutesToAcknowledge(trx: Transaction, span: TrendPeriod): Promise<number | null> {
   const [found] = await rows<{ minutes: number | null }>(
     trx,
@@ -128,7 +128,7 @@ async function minutesToAcknowledge(trx: Transaction, span: TrendPeriod): Promis
   return roundToTenths(found?.minutes)
 }
 
-/** The assets of which most alerts were opened, by the name that the newest alert has for each. */
+/** The assets with the most opened alerts, named as in the newest alert of each. */
 async function noisiestAssets(trx: Transaction, span: TrendPeriod): Promise<object[]> {
   const found = await rows<{ asset: Record<string, unknown>; alerts: number; occurrences: number }>(
     trx,
@@ -149,9 +149,9 @@ async function noisiestAssets(trx: Transaction, span: TrendPeriod): Promise<obje
   })
 }
 
-/** The rules, metrics and schedules that opened most alerts. */
+/** The rules, metrics and schedules with the most opened alerts. */
 async function noisiestRules(trx: Transaction, span: TrendPeriod): Promise<object[]> {
-  const found = await rows<{ kind: EventType; ruleName: string; alerts: number; occurrences: number }>(
+  const found = await rows<{ kind: string; ruleName: string; alerts: number; occurrences: number }>(
     trx,
     `select a.kind, (array_agg(a.rule_name order by a.created_at desc))[1] as rule_name,
             count(*)::int as alerts, sum(a.occurrences)::int as occurrences
@@ -167,8 +167,8 @@ async function noisiestRules(trx: Transaction, span: TrendPeriod): Promise<objec
 }
 
 function sumByOutcome(tallies: readonly TrendCount[]): Record<TrendCount['what'], number> {
-  const of = (asked: TrendCount['what']) => sumCounts(tallies.filter(({ what }) => what === asked))
-  return { opened: of('opened'), resolved: of('resolved'), dismissed: of('dismissed') }
+  const sum = (outcome: TrendCount['what']) => sumCounts(tallies.filter(({ what }) => what === outcome))
+  return { opened: sum('opened'), resolved: sum('resolved'), dismissed: sum('dismissed') }
 }
 
 function countsByKey(
@@ -197,7 +197,6 @@ function meanMinutes(tallies: readonly TrendCount[]): number | null {
   return tallies.length === 0 ? null : roundToTenths(minutes / sumCounts(tallies))
 }
 
-/** To tenths. */
 function roundToTenths(minutes: number | null | undefined): number | null {
   return minutes == null ? null : Math.round(minutes * 10) / 10
 }

@@ -4,17 +4,18 @@ import { pagination, type Page } from '../../../server/http/page.ts'
 import { SEVERITIES, type Severity } from '../api.ts'
 import { NOT_DEMO } from '../demo.ts'
 import { Alert, Destination, type AlertRule } from '../models.ts'
+import { kindOf } from '../lifecycle/kinds.ts'
 import { presentAlert } from '../lifecycle/present.ts'
 import { matchesRule } from './recipients.ts'
 import { applyRuleInput, findRule, requireKnownTargets, type RuleInput } from './rules.ts'
 
-/** What a rule would have done: a stored one, with what is given changed, or one that is not stored yet. */
+/** A stored rule with changes, or a rule that is not stored yet. */
 export interface PreviewInput extends Page, RuleInput {
   rule_id?: string
   days_back: number
 }
 
-/** A rule as far as it decides what is told. */
+/** The fields of a rule that decide what is sent. */
 type PreviewedRule = Pick<
   AlertRule,
   | 'eventTypes'
@@ -27,7 +28,7 @@ type PreviewedRule = Pick<
   | 'isActive'
 >
 
-/** A rule that lets everything through. */
+/** Matches every alert. */
 const OPEN_RULE: PreviewedRule = {
   eventTypes: null,
   severities: null,
@@ -39,20 +40,17 @@ const OPEN_RULE: PreviewedRule = {
   isActive: true,
 }
 
-/** A past alert as far as rules look at it. */
+/** The fields of a past alert that rules read. */
 type PastAlert = Pick<
   Alert,
   'id' | 'kind' | 'cause' | 'severity' | 'assetId' | 'sourceId' | 'createdAt' | 'resolvedAt' | 'supersedes'
 > & {
   tags: string[]
-  /** The time in all its digits, to go on from. */
-  place: string
+  /** `created_at` in full precision, the cursor of the next chunk. */
+  cursor: string
 }
 
-/**
- * What would have become of an alert that a rule asks for: sent at once, sent when the cooldown ended, or never, since
- * it was over before.
- */
+/** Sent at once, sent when the cooldown ended, or never, since the alert was over before. */
 type PreviewOutcome = 'told' | 'postponed' | 'held_back'
 
 interface PreviewedAlert {
@@ -60,14 +58,13 @@ interface PreviewedAlert {
   outcome: PreviewOutcome
 }
 
-/** Alerts that are read at a time, however many there are. */
 const CHUNK_ROWS = 5_000
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
 
 /**
- * Which alerts of the past days a rule would have sent, which its cooldown would have postponed or held back, and to
- * which destinations. It is taken as switched on, and as the only rule; snoozes do not count.
+ * Lists which alerts of the past days a rule would have sent, postponed or held back, and to which destinations. The rule
+ * counts as active and as the only one; snoozes are ignored.
  * @throws 404 for a rule, a destination or an asset that does not exist, 400 for a tag mode without tags
  */
 export async function previewRule(server: Server, trx: Transaction, input: PreviewInput): Promise<object> {
@@ -80,22 +77,21 @@ export async function previewRule(server: Server, trx: Transaction, input: Previ
   }
   const until = new Date()
   const since = new Date(until.getTime() - daysBack * DAY_MS)
-  const judged = await classifyPastAlerts(trx, rule, since)
-  const count = (outcome: PreviewOutcome) => judged.filter(each => each.outcome === outcome).length
+  const previewed = await classifyPastAlerts(server, trx, rule, since)
+  const count = (outcome: PreviewOutcome) => previewed.filter(each => each.outcome === outcome).length
   const [told, postponed] = [count('told'), count('postponed')]
   const destinations = await Destination.query(trx)
     .findByIds(rule.destinationIds)
     .whereNull('deletedAt')
     .orderBy('id')
-  const page = judged.toReversed().slice(offset, offset + limit)
+  const page = previewed.toReversed().slice(offset, offset + limit)
   return {
     since,
     until,
-    matched: judged.length,
+    matched: previewed.length,
     told,
     postponed,
     held_back: count('held_back'),
-    // One for each alert and destination that is switched on.
     messages: (told + postponed) * destinations.filter(({ isActive }) => isActive).length,
     destinations: destinations.map(({ id, name, destinationType, isActive }) => ({
       id,
@@ -103,59 +99,61 @@ export async function previewRule(server: Server, trx: Transaction, input: Previ
       destination_type: destinationType,
       is_active: isActive,
     })),
-    alerts: await presentPreviewed(trx, page, server.config.baseUrl),
-    pagination: pagination(judged.length, { limit, offset }),
+    alerts: await presentPreviewed(server, trx, page),
+    pagination: pagination(previewed.length, { limit, offset }),
   }
 }
 
 /**
- * Goes through past alerts, oldest first, as they would have come. It begins two cooldowns earlier, so that the first
- * ones may be held back by those before them, which may have been postponed themselves.
+ * Replays past alerts, oldest first. It starts two cooldowns earlier, since the first alerts may be postponed by earlier
+ * ones, which may have been postponed themselves.
  */
 async function classifyPastAlerts(
+  server: Server,
   trx: Transaction,
   rule: PreviewedRule,
   since: Date,
 ): Promise<PreviewedAlert[]> {
-  const cooldown = rule.cooldownMinutes * MINUTE_MS
-  // When the rule last sent of each cause, by severity.
+  const cooldownMs = rule.cooldownMinutes * MINUTE_MS
+  // When the rule last sent a message of each cause, by severity.
   const sentAt = new Map<string, Map<Severity, number>>()
-  const judged: PreviewedAlert[] = []
-  for await (const alert of readPastAlerts(trx, rule, new Date(since.getTime() - 2 * cooldown))) {
-    if (!matchesRule(rule, { ...alert, event: { asset: { tags: alert.tags } } })) continue
+  const previewed: PreviewedAlert[] = []
+  for await (const alert of readPastAlerts(trx, rule, new Date(since.getTime() - 2 * cooldownMs))) {
+    const matched = { ...alert, event: { asset: { tags: alert.tags } } }
+    if (!matchesRule(rule, matched, kindOf(server, alert.kind))) continue
     const cause = `${alert.kind} ${alert.cause}`
     const sent = sentAt.get(cause) ?? new Map<Severity, number>()
     const at = alert.createdAt.getTime()
-    const lasted = alert.resolvedAt?.getTime() ?? Infinity
-    const free = alert.supersedes === null ? cooldown + lastSentAt(sent, alert.severity) : at
-    const outcome = free <= at ? 'told' : free < lasted ? 'postponed' : 'held_back'
-    if (outcome !== 'held_back') sentAt.set(cause, sent.set(alert.severity, Math.max(at, free)))
-    if (at >= since.getTime()) judged.push({ id: alert.id, outcome })
+    const resolvedAt = alert.resolvedAt?.getTime() ?? Infinity
+    const sendAt = alert.supersedes === null ? cooldownMs + lastSentAt(sent, alert.severity) : at
+    const outcome = sendAt <= at ? 'told' : sendAt < resolvedAt ? 'postponed' : 'held_back'
+    if (outcome !== 'held_back') sentAt.set(cause, sent.set(alert.severity, Math.max(at, sendAt)))
+    if (at >= since.getTime()) previewed.push({ id: alert.id, outcome })
   }
-  return judged
+  return previewed
 }
 
-/** When a message of at least a severity was last sent. */
+/** When a message of at least this severity was last sent; -Infinity if never. */
 function lastSentAt(sent: ReadonlyMap<Severity, number>, severity: Severity): number {
   const atLeast = SEVERITIES.slice(SEVERITIES.indexOf(severity))
   return Math.max(...atLeast.map(each => sent.get(each) ?? -Infinity))
 }
 
-/** Alerts since a moment, oldest first: those of the rule's types and severities, whatever else it asks; no demos. */
+/** The alerts of the rule's types and severities since a time, oldest first, without demo alerts. */
 async function* readPastAlerts(
   trx: Transaction,
   rule: PreviewedRule,
   since: Date,
 ): AsyncGenerator<PastAlert> {
-  let after = { place: since.toISOString(), id: '00000000-0000-0000-0000-000000000000' }
+  let after = { cursor: since.toISOString(), id: '00000000-0000-0000-0000-000000000000' }
   for (;;) {
     const chunk = await rows<PastAlert>(
       trx,
       `select id, kind, cause, severity, asset_id, source_id, created_at, resolved_at, supersedes,
-              cast(created_at as text) as place,
+              cast(created_at as text) as cursor,
               array(select jsonb_array_elements_text(event #> '{asset,tags}')) as tags
          from alerts
-        where company_id = :companyId and (created_at, id) > (cast(:place as timestamptz), cast(:id as uuid))
+        where company_id = :companyId and (created_at, id) > (cast(:cursor as timestamptz), cast(:id as uuid))
           and ${NOT_DEMO}
           and (cast(:kinds as text[]) is null or kind = any(:kinds))
           and (cast(:severities as text[]) is null or severity = any(:severities))
@@ -171,18 +169,18 @@ async function* readPastAlerts(
     yield* chunk
     const last = chunk.at(-1)
     if (!last || chunk.length < CHUNK_ROWS) return
-    after = { place: last.place, id: last.id }
+    after = { cursor: last.cursor, id: last.id }
   }
 }
 
 async function presentPreviewed(
+  server: Server,
   trx: Transaction,
   page: readonly PreviewedAlert[],
-  baseUrl: string,
 ): Promise<object[]> {
   const alerts = await Alert.query(trx).findByIds(page.map(({ id }) => id))
   return page.flatMap(({ id, outcome }) => {
     const alert = alerts.find(each => each.id === id)
-    return alert ? [{ ...presentAlert(alert, baseUrl), outcome }] : []
+    return alert ? [{ ...presentAlert(server, alert), outcome }] : []
   })
 }

@@ -1,27 +1,29 @@
+import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { leastUuid } from '../../../server/database/months.ts'
-import { SEVERITIES } from '../api.ts'
+import { SEVERITIES, type AlertKind } from '../api.ts'
+import { destinationDisabled, kindOf } from '../lifecycle/kinds.ts'
 import { Destination, AlertRule, type Alert } from '../models.ts'
 import { lockFirstMessages } from '../locks.ts'
 
-/** For clocks that are wrong: ids of deliveries have the time of the process that made them. */
+/** Tolerates wrong clocks: the id of a delivery holds the time of the process that created it. */
 const DAY_MS = 86_400_000
 
-/** A destination that should be notified of an alert, with the rules that ask for it. */
+/** A destination that should be notified of an alert, with the rules that match. */
 export interface Recipient {
   destination: Destination
   ruleIds: string[]
-  /** When the first of the cooldowns ends that hold the message back; null when none does. */
+  /** When the first of the cooldowns that postpone the message ends; null if none does. */
   postponedUntil: Date | null
 }
 
 /**
- * The destinations that should be notified that each alert began, in the order of the alerts. Without a rule in the
- * company, every active destination is notified of warnings and critical alerts. A rule in its cooldown for a cause
- * postpones the message, unless the alert is worse than what the rule sent, or replaced a lesser one.
- * @param options `ignoresCooldowns` if nothing is to be postponed
+ * The destinations to notify of each alert, in the order of the alerts. If the company has no rule, every active
+ * destination is notified of warnings and critical alerts. A rule in its cooldown for a cause postpones the message, unless
+ * the alert is worse than what the rule sent, or replaced a lesser one.
  */
 export async function findRecipients(
+  server: Server,
   trx: Transaction,
   alerts: readonly Alert[],
   options: { ignoresCooldowns?: boolean } = {},
@@ -39,45 +41,47 @@ export async function findRecipients(
             .map(destination => ({ destination, ruleIds: [], postponedUntil: null })),
     )
   }
-  const asked = alerts.map(alert => ({ alert, rules: rules.filter(rule => matchesRule(rule, alert)) }))
-  const endOf = options.ignoresCooldowns ? () => null : await loadCooldownEnds(trx, asked)
-  return asked.map(({ alert, rules: matching }) =>
+  const matched = alerts.map(alert => {
+    const kind = kindOf(server, alert.kind)
+    return { alert, rules: rules.filter(rule => matchesRule(rule, alert, kind)) }
+  })
+  const endOf = options.ignoresCooldowns ? () => null : await loadCooldownEnds(trx, matched)
+  return matched.map(({ alert, rules: matching }) =>
     active.filter(isOther(alert)).flatMap(destination => {
-      const asking = matching
+      const cooldowns = matching
         .filter(({ destinationIds }) => destinationIds.includes(destination.id))
         .map(({ id }) => ({ id, end: endOf(alert.id, id) }))
-      const free = asking.filter(({ end }) => end === null)
-      const [earliest] = asking
+      const free = cooldowns.filter(({ end }) => end === null)
+      const [earliest] = cooldowns
         .flatMap(({ end }) => end ?? [])
         .toSorted((one, other) => one.getTime() - other.getTime())
-      if (asking.length === 0) return []
-      const ruleIds = (free.length > 0 ? free : asking).map(({ id }) => id)
+      if (cooldowns.length === 0) return []
+      const ruleIds = (free.length > 0 ? free : cooldowns).map(({ id }) => id)
       return [{ destination, ruleIds, postponedUntil: free.length > 0 ? null : (earliest ?? null) }]
     }),
   )
 }
 
-/** A destination is not notified of itself: that it was switched off, others should hear. */
+/** A destination is not notified that it was itself switched off. */
 function isOther({ kind, cause }: Pick<Alert, 'kind' | 'cause'>): (destination: Destination) => boolean {
-  return ({ id }) => kind !== 'destination_disabled' || id !== cause
+  return ({ id }) => kind !== destinationDisabled.name || id !== cause
 }
 
-/** Whether a rule asks for an alert: every filter that it has lets the alert through. */
+/** Whether all filters of a rule match an alert of a kind. */
 export function matchesRule(
   rule: Pick<
     AlertRule,
     'isActive' | 'eventTypes' | 'severities' | 'assetIds' | 'tagFilterMode' | 'tagFilterTags'
   >,
-  alert: Pick<Alert, 'kind' | 'severity' | 'assetId' | 'sourceId'> & { event: { asset: { tags: string[] } } },
+  alert: Pick<Alert, 'severity' | 'assetId' | 'sourceId'> & { event: { asset: { tags: string[] } } },
+  { name, isRoutine }: AlertKind,
 ): boolean {
   const { eventTypes, severities, assetIds } = rule
-  // News of a finished discovery comes with each one: only who names it wants it.
-  const wantsType = eventTypes?.length ? eventTypes.includes(alert.kind) : alert.kind !== 'discovery_complete'
   return (
     rule.isActive &&
-    wantsType &&
+    (eventTypes?.length ? eventTypes.includes(name) : !isRoutine) &&
     (!severities?.length || severities.includes(alert.severity)) &&
-    // Empty: the assets that it named were removed.
+    // An empty list: the assets that the rule named were removed.
     (!assetIds || assetIds.some(id => id === alert.assetId || id === alert.sourceId)) &&
     matchesTags(rule, alert.event.asset.tags)
   )
@@ -95,14 +99,14 @@ function matchesTags(
 }
 
 /**
- * Until when cooldowns hold alerts back: a rule has sent `alert.triggered` of the same cause, of at least the same
- * severity, less than its cooldown ago. Only other alerts of the cause count, and these were all closed since.
+ * Until when cooldowns postpone alerts: a rule has sent `alert.triggered` of the same cause and at least the same severity
+ * less than its cooldown ago. Only other alerts of the cause count, and all of these are closed.
  */
 async function loadCooldownEnds(
   trx: Transaction,
-  asked: readonly { alert: Alert; rules: readonly AlertRule[] }[],
+  matched: readonly { alert: Alert; rules: readonly AlertRule[] }[],
 ): Promise<(alertId: string, ruleId: string) => Date | null> {
-  const cooled = asked.filter(
+  const cooled = matched.filter(
     ({ alert, rules }) => alert.supersedes === null && rules.some(rule => rule.cooldownMinutes > 0),
   )
   if (cooled.length === 0) return () => null
@@ -120,7 +124,7 @@ async function loadCooldownEnds(
        join deliveries d on d.company_id = :companyId and d.alert_id = a.id and d.event_type = 'alert.triggered'
        join alert_rules r on r.company_id = :companyId and r.id = any(d.rule_ids) and r.id = any(cast(:ruleIds as uuid[]))
       where d.created_at > now() - make_interval(mins => r.cooldown_minutes) and ${IS_SENT}
-        -- By which the months before are left alone; with a day for a clock that is wrong.
+        -- Prunes the partitions of earlier months, with a day for wrong clocks.
         and d.id >= :since
       group by raised.id, r.id`,
     {
@@ -139,28 +143,28 @@ async function loadCooldownEnds(
   return (alertId, ruleId) => ends.get(`${alertId} ${ruleId}`) ?? null
 }
 
-/** Whether a delivery `d` was attempted or will be: it is not postponed, nor was it stopped before its first attempt. */
+/** Condition in SQL: a delivery `d` is neither postponed nor was it stopped before its first attempt. */
 const IS_SENT = `not (d.fence = 0 and (d.status = 'stopped' or d.status = 'pending' and d.job_id is null))`
 
-/** What a destination was notified of and not yet of its end, or what waits for the end of a cooldown. */
+/** A destination that was notified of an alert but not yet of its end, or whose message is postponed. */
 export interface NotifiedDestination {
-  /** The alert that was asked for. */
+  /** The alert that the caller gave. */
   newestId: string
-  /** The alert of the message: the same one, or one that it superseded. */
+  /** The alert of the message: `newestId`, or one that it superseded. */
   alertId: string
   destinationId: string
   ruleIds: string[]
   /** The newest such delivery. */
   deliveryId: string
-  /** Whether it waits for the end of a cooldown: the destination has not been notified. */
+  /** Whether a cooldown postpones it: the destination has not been notified. */
   isPostponed: boolean
-  /** Whether a message that the alert began is on its way. */
+  /** Whether an `alert.triggered` is on its way. */
   isPending: boolean
 }
 
 /**
- * Which destinations were notified that alerts, or those that they superseded, began, and not yet that they ended. Asked
- * under the locks of the alerts, under which messages begin and end.
+ * The destinations that were notified of alerts, or of those that they superseded, but not yet of their ends. The caller
+ * holds the locks of the alerts, under which messages are created and end.
  */
 export async function findNotified(
   trx: Transaction,
@@ -191,14 +195,13 @@ export async function findNotified(
   )
 }
 
-/** An alert, or one that it superseded, directly or through others. */
+/** An alert, or one that it superseded, directly or indirectly. */
 interface ChainLink {
   newestId: string
   id: string
   createdAt: Date
 }
 
-/** Alerts with those that they superseded. */
 async function loadChains(
   trx: Transaction,
   alerts: readonly Pick<Alert, 'id' | 'supersedes' | 'createdAt'>[],
@@ -225,9 +228,9 @@ async function loadChains(
 }
 
 /**
- * Locks the messages that older alerts of a chain began. Their alerts are not locked, so an attempt could end, or a
- * redelivery begin, that does not see the end of the chain. Messages come after all alerts in the order of locks; the
- * rows of the older alerts do not, since the newest ones are held already.
+ * Locks the `alert.triggered` messages of the older alerts of a chain. Those alerts are not locked, so an attempt could end,
+ * or a redelivery begin, without seeing the end of the chain. Lock order: messages come after all alerts, while the older
+ * alerts would have come before the newest ones, which are locked already.
  */
 async function lockTriggeredMessages(
   trx: Transaction,

@@ -3,7 +3,7 @@ import { raw } from 'objection'
 import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError, invalidField } from '../../../server/http/errors.ts'
-import type { EventType, Severity } from '../api.ts'
+import type { Severity } from '../api.ts'
 import { noSuchDestination } from '../destinations/destinations.ts'
 import { AlertRule, Destination } from '../models.ts'
 import { reviewPostponed } from '../delivery/postponed.ts'
@@ -13,7 +13,7 @@ import { LOCK_RULES, lockRule } from '../locks.ts'
 export interface RuleInput {
   name?: string
   description?: string | null
-  event_types?: EventType[] | null
+  event_types?: string[] | null
   severities?: Severity[] | null
   asset_ids?: string[] | null
   tag_filter_mode?: 'any' | 'all' | null
@@ -162,5 +162,24 @@ export async function requireKnownTargets(
         asset_id: noAsset,
       },
     )
+  }
+}
+
+/** A rule as the API shows it. */
+export function presentRule(rule: AlertRule): object {
+  return {
+    id: rule.id,
+    name: rule.name,
+    description: rule.description,
+    event_types: rule.eventTypes,
+    severities: rule.severities,
+    asset_ids: rule.assetIds,
+    tag_filter_mode: rule.tagFilterMode,
+    tag_filter_tags: rule.tagFilterTags,
+    destination_ids: rule.destinationIds,
+    cooldown_minutes: rule.cooldownMinutes,
+    is_active: rule.isActive,
+    created_at: rule.createdAt,
+    updated_at: rule.updatedAt,
   }
 }

@@ -9,7 +9,7 @@ import { compareCatalogs, type Comparison } from './compare.ts'
 import { closeExcluded, recordDrift } from '../drift/changes.ts'
 import type { Found } from './discovery.ts'
 import { Run, Source } from '../models.ts'
-import { about, FOUND_BY_LOOKING, noteConnection } from '../sources/sources.ts'
+import { about, noteConnection } from '../sources/sources.ts'
 import { countTags } from '../drift/open-changes.ts'
 import * as store from './store.ts'
 import { classify, inheritTags, moveTags, taggedTables } from '../tags/tags.ts'
@@ -66,7 +66,7 @@ export async function record(
   const ids = await write(trx, source, compared)
   await closeExcluded(server, trx, compared.excluded)
   const retired = [...compared.removed, ...compared.excluded]
-  await server.plugins.alerts.resolveOrphaned(trx, { assetIds: retired, types: FOUND_BY_LOOKING })
+  await server.plugins.alerts.resolveOrphaned(trx, { assetIds: retired, onlyRechecked: true })
   const changes = await recordDrift(server, trx, { source, runId, drifts: compared.drifts, ids })
   const unread = [
     ...[...found.unread, ...compared.partlyHidden].map(([path, error]) => unreadOf(path, error)),

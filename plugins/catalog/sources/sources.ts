@@ -117,7 +117,7 @@ export async function patchSource(
   if (patch.is_active === false)
     await server.plugins.alerts.resolveOrphaned(trx, {
       sourceId: source.id,
-      types: [...FOUND_BY_LOOKING, 'connection_failed'],
+      onlyRechecked: true,
     })
   return changed
 }
@@ -147,15 +147,6 @@ export async function removeSource(
   for (const extension of extensions) await extension.forgetAssets?.(trx, assetIds)
 }
 
-type EventType = Parameters<Server['plugins']['alerts']['resolveAll']>[1]
-
-/** What is told of data, and found to be over only by looking at the table again. */
-export const FOUND_BY_LOOKING: readonly EventType[] = [
-  'validity_failure',
-  'metric_anomaly',
-  'referential_failure',
-  'freshness_violation',
-]
 
 /** Qualified names start with the source's name. */
 async function renameTables(trx: Transaction, source: Source, formerName: string): Promise<void> {

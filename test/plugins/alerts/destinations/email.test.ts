@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
+import { describePayload } from '../../../../plugins/alerts/destinations/describe.ts'
+import type { Payload } from '../../../../plugins/alerts/destinations/payload.ts'
 import { composeMail, withFooter } from '../../../../plugins/alerts/destinations/email-body.ts'
 import { testPayload } from '../../../../plugins/alerts/lifecycle/message.ts'
 import { startMailServer } from '../../../helpers/mail-server.ts'
@@ -238,18 +240,19 @@ t.test(
   },
 )
 
-t.test('no name brings markup, headers or a footer of its own into a mail', async t => {
+t.test('no name can add markup, headers or a footer to a mail', async t => {
   const hostile = `<script>alert(1)</script> <!-- footer --> "x" $& {{x}}\r\nBcc: eve@example.com \u202e`
   const payload = testPayload('1', 'x', 'https://watch.example.com')
   const alert = { ...payload.alert, rule_name: hostile, title: hostile }
-  const body = composeMail({ ...payload, event_type: 'alert.triggered', alert })
+  const compose = (composed: Payload) => composeMail(composed, describePayload(composed))
+  const body = compose({ ...payload, event_type: 'alert.triggered', alert })
   t.notMatch(body.subject, /[\r\n]/)
   const { html, text } = withFooter(body, 'ann@example.com', 'https://watch.example.com/?email=a&token=b')
   t.notMatch(html, /<script/)
   t.match(html, '&lt;script&gt;alert(1)&lt;/script&gt; &lt;!-- footer --&gt; &quot;x&quot; $&amp; {{x}}')
   t.equal(html.split('https://watch.example.com/?email=a&amp;token=b').length, 2, 'the link stands once')
   t.ok(text.endsWith('https://watch.example.com/?email=a&token=b\n'))
-  const long = composeMail({
+  const long = compose({
     ...payload,
     alert: { ...alert, rule_name: '𝒳'.repeat(10_000), title: 'é'.repeat(1e6) },
   })

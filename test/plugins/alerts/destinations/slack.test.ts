@@ -1,5 +1,5 @@
 import t from 'tap'
-import { samplePayloads } from '../../../../plugins/alerts/destinations/conformance.ts'
+import { composeSample, samplePayloads } from '../../../../plugins/alerts/destinations/conformance.ts'
 import { slack } from '../../../../plugins/alerts/destinations/slack.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
@@ -74,7 +74,7 @@ t.test(
     const receiver = await startReceiver(t)
     receiver.answer(slackPlace)
     for (const payload of samplePayloads()) {
-      const body = slack.compose!(payload)
+      const body = composeSample(slack, payload!)
       const headers = { 'content-type': 'application/json' }
       const response = await fetch(receiver.url, { method: 'POST', headers, body })
       t.equal(await response.text(), 'ok', payload.alert.rule_name.slice(0, 20))
@@ -83,7 +83,7 @@ t.test(
     const [payload] = samplePayloads()
     payload!.event.asset.qualified_name = name
     payload!.alert.title = name
-    t.match(shown(slack.compose!(payload!)), [/./, name, `Table: ${name}`])
+    t.match(shown(composeSample(slack, payload!)), [/./, name, `Table: ${name}`])
   },
 )
 

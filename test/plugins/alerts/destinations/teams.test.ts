@@ -1,5 +1,9 @@
 import t from 'tap'
-import { answerOutcome, samplePayloads } from '../../../../plugins/alerts/destinations/conformance.ts'
+import {
+  answerOutcome,
+  composeSample,
+  samplePayloads,
+} from '../../../../plugins/alerts/destinations/conformance.ts'
 import type { DeliveryOutcome } from '../../../../plugins/alerts/destinations/destination.ts'
 import { teams } from '../../../../plugins/alerts/destinations/teams.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
@@ -62,7 +66,7 @@ t.test('whatever things are called, the card fits and its names are not parsed',
     const long = payload.event.asset.qualified_name
     const names = ['child_column_name', 'parent_table_path', 'parent_column_name', 'orphan_count']
     payload.event.details = Object.fromEntries(names.map(name => [name, long]))
-    const body = teams.compose!(payload)
+    const body = composeSample(teams, payload)
     t.equal((await fetch(receiver.url, { method: 'POST', body })).status, 202, long.slice(0, 20))
   }
 })

@@ -1,0 +1,29 @@
+import type { DestinationTraffic } from '../delivery/delivery-lists.ts'
+import type { Destination } from '../models.ts'
+
+/** A destination as the API shows it, with placeholders instead of secrets. */
+export function presentDestination(
+  destination: Destination,
+  { lastDelivery, counts }: DestinationTraffic,
+): object {
+  return {
+    id: destination.id,
+    name: destination.name,
+    destination_type: destination.destinationType,
+    is_active: destination.isActive,
+    is_verified: destination.isVerified,
+    disabled_reason: destination.disabledReason,
+    failing_since: destination.failingSince,
+    config: destination.config,
+    created_at: destination.createdAt,
+    updated_at: destination.updatedAt,
+    last_delivery: lastDelivery && {
+      id: lastDelivery.id,
+      event_type: lastDelivery.eventType,
+      status: lastDelivery.status,
+      created_at: lastDelivery.createdAt,
+      completed_at: lastDelivery.completedAt,
+    },
+    last_24_hours: counts,
+  }
+}

@@ -1,0 +1,126 @@
+import Joi from 'joi'
+import { held, inData, inNestedPage, record, reply } from '../../../server/http/envelopes.ts'
+import { ALERT_ID_EXAMPLE } from '../lifecycle/replies.ts'
+
+const { id, text, time, count, flag } = held
+const object = Joi.object().unknown()
+const list = (item: Joi.Schema) => Joi.array().items(item)
+
+export const DESTINATION_ID_EXAMPLE = '0196f1c2-aa01-7b22-8c33-4d5e6f708192'
+
+const deliveryStatus = Joi.string().valid('pending', 'delivered', 'failed', 'stopped')
+const messageType = Joi.string().valid('alert.triggered', 'alert.resolved', 'alert.test')
+const trigger = Joi.string().valid('automatic', 'manual', 'test')
+
+const destinationFields = {
+  id: id.example(DESTINATION_ID_EXAMPLE),
+  name: text.example('On call'),
+  destination_type: Joi.string().example('webhook'),
+  is_active: flag,
+  is_verified: flag.description('Whether it has ever accepted a message.'),
+  disabled_reason: text.allow(null).description('Why it was switched off automatically.').example(null),
+  failing_since: time.allow(null).description('Since when every attempt has failed.').example(null),
+  config: object
+    .description('As its type defines it, with placeholders instead of secrets.')
+    .example({ url: 'https://hooks.example.com/tidemark' }),
+  created_at: time,
+  updated_at: time,
+  last_delivery: record({
+    id,
+    event_type: messageType,
+    status: deliveryStatus.example('delivered'),
+    created_at: time,
+    completed_at: time.allow(null),
+  }).allow(null),
+  last_24_hours: record({ pending: count, delivered: count, failed: count, stopped: count }).description(
+    'The number of messages.',
+  ),
+}
+const destination = record(destinationFields)
+const signingSecret = Joi.string()
+  .pattern(/^whsec_/)
+  .description('Shown once. Deliveries are signed with it.')
+  .example('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwPpqMRf4Wk3E=')
+
+const outcomeFields = {
+  request_id: id.allow(null),
+  started_at: time,
+  ended_at: time,
+  status_code: Joi.number().integer().allow(null).example(204),
+  error_class: Joi.string()
+    .allow(null)
+    .description(
+      '`egress_refused`, `dns`, `connect`, `tls`, `timeout`, `protocol`, `status`, `configuration`, `interrupted` (the process that made the attempt was lost), `other`.',
+    )
+    .example(null),
+  error_message: text.allow(null).example(null),
+  address: text.allow(null).description('The address that was dialled.').example('192.0.2.7'),
+  tls_version: text.allow(null).example('TLSv1.3'),
+  latency_ms: count.example(84),
+  is_slow: flag
+    .description('Whether it took longer than the 5 seconds that receivers should take.')
+    .example(false),
+  response_body: text.allow(null).description('The beginning of the answer.').example(''),
+}
+
+const deliveryFields = {
+  id,
+  alert_id: id.allow(null).description('Null for a test.').example(ALERT_ID_EXAMPLE),
+  destination_id: id.example(DESTINATION_ID_EXAMPLE),
+  rule_ids: list(id),
+  event_type: messageType,
+  trigger,
+  status: deliveryStatus.example('delivered'),
+  attempt_count: count.example(1),
+  next_attempt_at: time
+    .allow(null)
+    .description('When the next attempt is due; for a postponed message, when the cooldown ends.')
+    .example(null),
+  stopped_reason: text.allow(null).example(null),
+  created_at: time,
+  completed_at: time.allow(null),
+  attempts: list(record({ n: count.example(1), trigger, ...outcomeFields })),
+}
+const listedDelivery = record({
+  ...deliveryFields,
+  destination_name: text.example('On call'),
+  destination_type: Joi.string().example('webhook'),
+})
+
+/** The replies of the routes of destinations and deliveries. */
+export const replies = {
+  destinations: reply(inNestedPage(destination, 'destinations')),
+  destination: reply(inData(destination)),
+  newDestination: reply(inData(record({ ...destinationFields, signing_secret: signingSecret })), 201),
+  destinationRemoved: reply(
+    inData(
+      record({
+        success: Joi.valid(true),
+        message: Joi.string().example('The destination was deleted'),
+        rules_switched_off: list(record({ id: held.id, name: text.example('Money to finance') })).description(
+          'Alert rules that had no other destination.',
+        ),
+      }),
+    ),
+  ),
+  tested: reply(
+    inData(
+      record({
+        success: flag.description('Whether the receiver accepted the message.'),
+        delivery_id: id,
+        ...outcomeFields,
+      }),
+    ),
+  ),
+  rotated: reply(
+    inData(
+      record({
+        id: id.example(DESTINATION_ID_EXAMPLE),
+        signing_secret: signingSecret,
+        previous_valid_until: time.description('Until when the old secret signs too.'),
+      }),
+    ),
+  ),
+  deliveries: reply(inNestedPage(listedDelivery)),
+  redelivered: reply(inData(record(deliveryFields)), 202),
+}

@@ -1,0 +1,12 @@
+import type { AlertKind } from '../alerts/api.ts'
+
+export const freshnessViolation: AlertKind = {
+  name: 'freshness_violation',
+  label: 'freshness',
+  isRechecked: true,
+  facts: ({ timestamp_column, last_updated, sla_threshold }, { fill }) => [
+    ['Column', timestamp_column],
+    ['Newest data', last_updated],
+    ['Expected', fill`at most ${sla_threshold} old`],
+  ],
+}
