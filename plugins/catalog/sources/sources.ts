@@ -147,7 +147,6 @@ export async function removeSource(
   for (const extension of extensions) await extension.forgetAssets?.(trx, assetIds)
 }
 
-
 /** Qualified names start with the source's name. */
 async function renameTables(trx: Transaction, source: Source, formerName: string): Promise<void> {
   const tables = await rows<{ id: string }>(
