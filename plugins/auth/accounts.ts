@@ -2,12 +2,14 @@ import type { Server } from '@hapi/hapi'
 import { v7 as uuid, validate as isUuid } from 'uuid'
 import type { Role } from '../../server/http/access.ts'
 import type { Plan } from '../../server/settings/config.ts'
-import { audit, type RequestOrigin } from '../../server/http/audit.ts'
+import type { AuditEvent, RequestOrigin } from '../../server/http/audit.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
-import { apiError } from '../../server/http/errors.ts'
+import { apiError, invalidField } from '../../server/http/errors.ts'
+import { auditUser } from './audit-log/audit-user.ts'
 import type { Company, User } from './models.ts'
-import { acceptInvitation, findInvitation } from './users/invitations.ts'
+import { schemas } from './schemas.ts'
 import { hashPassword, withHashingSlot, assertStrongPassword } from './sign-in/passwords.ts'
+import { acceptInvitation, findInvitation } from './users/invitations.ts'
 
 /** A user with the company they belong to. */
 export interface UserAccount {
@@ -15,7 +17,13 @@ export interface UserAccount {
   company: Pick<Company, 'companyId' | 'name' | 'plan'>
 }
 
-/** Makes a company, over all companies as only the system may. */
+/** A user who signs in, with the audit event of how they were registered or linked just now. */
+export interface ResolvedUser {
+  user: User
+  event?: AuditEvent
+}
+
+/** Needs a system transaction. */
 export async function createCompany(
   trx: Transaction,
   name: string,
@@ -30,65 +38,56 @@ export async function createCompany(
 }
 
 /**
- * Makes a user of a company.
- * @param input.passwordHash as `hashPassword` gives it; null for who signs in through a provider only
- * @throws 409 `USER_EXISTS`, also when the user is another company's; 409 `CONFLICT` for a second owner
+ * @param input.passwordHash from `hashPassword`; null for a user who signs in through a provider only
+ * @throws 409 `USER_EXISTS`, also for a user of another company; 409 `CONFLICT` for a second owner
  */
 export async function createUser(
   trx: Transaction,
-  input: {
-    companyId: string
-    email: string
-    passwordHash: string | null
-    fullName?: string | null
-    role: Role
-  },
+  input: Pick<User, 'companyId' | 'email' | 'passwordHash'> & { fullName?: string | null; role: Role },
 ): Promise<User> {
   const [user] = await rows<User>(
     trx,
     `insert into users (id, company_id, email, password_hash, full_name, role)
-     values (:id, :company_id, :email, :password_hash, :full_name, :role)
+     values (:id, :companyId, :email, :passwordHash, :fullName, :role)
      on conflict (email) do nothing returning *`,
-    {
-      id: uuid(),
-      company_id: input.companyId,
-      email: input.email,
-      password_hash: input.passwordHash,
-      full_name: input.fullName ?? null,
-      role: input.role,
-    },
+    { ...input, id: uuid(), fullName: input.fullName ?? null },
   ).catch((error: { constraint?: string }) => {
     if (error.constraint !== 'users_one_owner') throw error
-    throw apiError('CONFLICT', 'The company has an owner already: give the user another role')
+    throw apiError('CONFLICT', 'The company already has an owner: give the user another role')
   })
-  if (!user)
-    throw apiError('USER_EXISTS', 'There is a user with this email already: sign in, or use another email', {
-      field: 'email',
-    })
-  return user
+  if (user) return user
+  throw apiError('USER_EXISTS', 'A user with this email already exists: sign in, or use another email', {
+    field: 'email',
+  })
 }
 
 /**
- * SQL: whether the user `u` is known to own their email. Who registered with a password is not, also after they
- * removed it and sign in through a provider where they have another email.
+ * SQL: whether the user `u` is known to own their email. Registering with a password proves nothing, even after the
+ * password was removed and the user signs in through a provider where they have another email.
  */
 export const IS_EMAIL_PROVEN = `(u.password_hash is null and coalesce(
   (select bool_or(i.email is null or i.email = u.email) from identities i
    where i.company_id = u.company_id and i.user_id = u.id), true))`
 
-/** What somebody registers with. */
+/** An email address as it is stored. @throws 400 `VALIDATION_ERROR` */
+export function parseEmail(given: string): string {
+  const { value, error } = schemas.email.validate(given) as { value: string; error?: Error }
+  if (error) throw invalidField('email', `${JSON.stringify(given)} is not an email address`)
+  return value
+}
+
+/** The validated body of a registration. */
 export interface Registration {
   email: string
   password: string
   fullName?: string
   companyName?: string
-  /** Joins the company that it invites to, in its role. */
+  /** Joins the inviting company, in the role of the invitation. */
   invitationToken?: string
 }
 
 /**
- * Makes a user: by an invitation of its company, else with a company of their own, as its owner.
- * @param origin where the request came from, for the audit log
+ * Registers a user: in the company of the invitation, else as the owner of a new company.
  * @throws 400 `WEAK_PASSWORD` and `INVALID_INVITATION`, 409 `USER_EXISTS`, also for users of other companies
  */
 export async function registerUser(
@@ -111,19 +110,15 @@ export async function registerUser(
     const role = invitation?.role ?? 'owner'
     const user = await createUser(trx, { companyId, email, passwordHash, fullName, role })
     const details = { email, role, ...(invitation && { invitation_id: invitation.id }) }
-    await audit(
-      trx,
-      { companyId, actor: `user:${user.id}`, ...origin },
-      { action: 'user.registered', target: { type: 'user', id: user.id }, details },
-    )
+    await auditUser(trx, user, origin, { action: 'user.registered', details })
     return { user, company }
   })
 }
 
 /**
- * A company by id, else by name; the only one when not named. Everybody names their company as they like, also after
- * the id of another: so the id goes first.
- * @throws a sentence for the command line when it is not clear which
+ * Finds a company by id, else by name; without either, the only one there is. A company may be named after the id of
+ * another, so ids match first.
+ * @throws 404 `NOT_FOUND` or 400 `VALIDATION_ERROR` with a message for the command line when there is none or several
  */
 export async function findCompany(server: Server, company?: string): Promise<UserAccount['company']> {
   const id = isUuid(company) ? (company as string).toLowerCase() : null
@@ -139,15 +134,15 @@ export async function findCompany(server: Server, company?: string): Promise<Use
     throw apiError(
       'NOT_FOUND',
       company === undefined
-        ? 'There is no company yet: make one with companies create NAME'
+        ? 'There is no company yet: create one with companies create NAME'
         : `There is no company ${JSON.stringify(company)}: give its id or its exact name`,
     )
   }
   const names = found.slice(0, 10).map(({ companyId, name }) => `${name} (${companyId})`)
   const count = found.length > 10 ? 'More than 10' : String(found.length)
-  const what =
+  const problem =
     company === undefined
-      ? 'Say which company with --company ID'
-      : `${count} companies are named ${JSON.stringify(company)}: give the id in place of the name`
-  throw apiError('VALIDATION_ERROR', `${what}: ${names.join(', ')}${found.length > 10 ? ', …' : ''}`)
+      ? 'Choose a company with --company ID'
+      : `${count} companies are named ${JSON.stringify(company)}: give the id instead of the name`
+  throw apiError('VALIDATION_ERROR', `${problem}: ${names.join(', ')}${found.length > 10 ? ', …' : ''}`)
 }

@@ -1,60 +1,140 @@
-import type { Scope } from '../../server/http/access.ts'
+import type { Server } from '@hapi/hapi'
+import type { Role, Scope } from '../../server/http/access.ts'
 import type { Transaction } from '../../server/database/database.ts'
-import type { RequestOrigin } from '../../server/http/audit.ts'
+import { audit, type AuditOrigin, type RequestOrigin } from '../../server/http/audit.ts'
 import type { Plan } from '../../server/settings/config.ts'
-import type { AuditVerification } from './audit-log/audit-log.ts'
-import type { IdentityProvider, SignInTicket } from './prospects/identity-provider.ts'
-import type { NewProspect } from './prospects/prospects.ts'
+import { createCompany, createUser, findCompany, parseEmail } from './accounts.ts'
+import { createKey, keyAuditEvent, listKeys, revokeKey } from './api-keys/api-keys.ts'
+import { verifyAudit } from './audit-log/audit-log.ts'
+import { lockCompany } from './locks.ts'
+import { Company, User } from './models.ts'
+import { presentCompany, presentKey } from './present.ts'
+import { createIdentityProviderSlot, type IdentityProvider } from './prospects/identity-provider.ts'
+import { admitProspect, createProspect } from './prospects/prospects.ts'
+import { setDemoCompany } from './sign-in/demo-sessions.ts'
+import { issueTicket } from './sign-in/one-time-tokens.ts'
+import { hashPassword, withHashingSlot, assertStrongPassword } from './sign-in/passwords.ts'
 
-/** What the command line and other features may ask of accounts, as `server.plugins.auth`. */
-export interface AuthApi {
-  createCompany(input: { name: string; plan?: Plan }): Promise<{ id: string; name: string; plan: Plan }>
-  setPlan(company: string, plan: Plan): Promise<{ id: string; name: string; plan: Plan }>
-  /** A company by id or name; the only one when not named. Throws a sentence when it is not clear. */
-  findCompany(company?: string): Promise<{ id: string; name: string; plan: Plan }>
-  countCompanies(): Promise<number>
-  /** The time zone of a user, by its IANA name. */
-  getTimezone(trx: Transaction, userId: string): Promise<string>
-  setTimezone(trx: Transaction, userId: string, timezone: string): Promise<void>
-  createUser(input: {
-    companyId: string
-    email: string
-    password: string
-    fullName?: string
-    role: 'viewer' | 'member' | 'admin' | 'owner'
-  }): Promise<{ id: string; email: string }>
-  /** `record` is the API key record of decisions section 12 (snake_case); `key` is shown once. */
-  createKey(input: {
-    companyId: string
-    name: string
-    scope: Scope
-    expiresAt?: Date
-  }): Promise<{ key: string; record: { id: string } }>
-  listKeys(companyId: string): Promise<object[]>
-  revokeKey(companyId: string, id: string): Promise<object>
-  /** Whether the audit log of a company is whole. */
-  verifyAudit(companyId: string): Promise<AuditVerification>
-  /** What `POST /auth/tickets` exchanges for a session, once; `method` tells the audit log how the user was told. */
-  issueTicket(input: { companyId: string; userId: string; method: string; seconds: number }): Promise<string>
-  /**
-   * Lets somebody sign in by a token of 7 days that is shown this once: as the user of their email, who is made when
-   * they come. Without a company, whoever has no user yet gets one of their own.
-   * @throws 400 `VALIDATION_ERROR`, 404 for the company, 409 `CONFLICT` where the email is a user of another company
-   */
-  createProspect(input: { email: string; company?: string }): Promise<NewProspect>
-  /**
-   * What a prospect's token gives: a ticket of 5 minutes for `POST /auth/tickets`.
-   * @throws 401 `INVALID_TOKEN`, 403 `FORBIDDEN` for a disabled user, 409 `USER_EXISTS` where the email was taken since
-   */
-  admitProspect(token: string, origin: RequestOrigin): Promise<SignInTicket>
-  /** Has another system say who a prospect is, in place of our own table of users; once, before the start. */
-  useIdentityProvider(provider: IdentityProvider): void
-  /** Names the company that `POST /demo/session` lets anybody read. */
-  setDemoCompany(companyId: string): Promise<void>
-}
+export type { AuditVerification } from './audit-log/audit-log.ts'
 
 declare module '@hapi/hapi' {
   interface PluginProperties {
     auth: AuthApi
+  }
+}
+
+/** Accounts for the command line and other features, as `server.plugins.auth`. */
+export type AuthApi = ReturnType<typeof authApi>
+
+/** The operator has no user in the companies they administer. */
+const byOperator = (companyId: string): AuditOrigin => ({ companyId, actor: 'cli' })
+
+/** What auth exposes. Changes are audited with the actor `cli`. */
+export function authApi(server: Server) {
+  const { db, config } = server
+  const identityProvider = createIdentityProviderSlot(server)
+  return {
+    createCompany: ({ name, plan = config.defaultPlan }: { name: string; plan?: Plan }) =>
+      db.system(async trx => {
+        const company = await createCompany(trx, name, plan)
+        const { companyId } = company
+        const target = { type: 'company', id: companyId }
+        await audit(trx, byOperator(companyId), { action: 'company.created', target, details: { name } })
+        return presentCompany(company)
+      }),
+    async setPlan(company: string, plan: Plan) {
+      const { companyId } = await findCompany(server, company)
+      return db.company(companyId, async trx => {
+        const { plan: former } = await lockCompany(trx)
+        await Company.query(trx).patch({ plan })
+        await audit(trx, byOperator(companyId), {
+          action: 'company.plan_changed',
+          target: { type: 'company', id: companyId },
+          details: { from: former, to: plan },
+        })
+        return presentCompany(await Company.query(trx).first().throwIfNotFound())
+      })
+    },
+    /** By id or name; the only company without either. @throws 404 or 400 with a message for the command line */
+    findCompany: async (company?: string) => presentCompany(await findCompany(server, company)),
+    async countCompanies(): Promise<number> {
+      const [row] = await db.statement<{ count: number }>(
+        'select cast(count(*) as int) as count from companies',
+      )
+      return row?.count ?? 0
+    },
+    /** The IANA name of a user's time zone. */
+    getTimezone: async (trx: Transaction, userId: string): Promise<string> =>
+      (await User.query(trx).findById(userId).throwIfNotFound()).timezone,
+    async setTimezone(trx: Transaction, userId: string, timezone: string): Promise<void> {
+      await User.query(trx).findById(userId).patch({ timezone })
+    },
+    async createUser(input: {
+      companyId: string
+      email: string
+      password: string
+      fullName?: string
+      role: Role
+    }): Promise<{ id: string; email: string }> {
+      const { companyId, password, fullName, role } = input
+      const email = parseEmail(input.email)
+      const { name: companyName } = await findCompany(server, companyId)
+      assertStrongPassword(password, email, { companyName })
+      const passwordHash = await withHashingSlot(() => hashPassword(password))
+      return db.system(async trx => {
+        const { id } = await createUser(trx, { companyId, email, passwordHash, fullName, role })
+        const event = {
+          action: 'user.registered',
+          target: { type: 'user', id },
+          details: { email, role },
+        }
+        await audit(trx, byOperator(companyId), event)
+        return { id, email }
+      })
+    },
+    /** `record` is the API's record of the key; `key` is the secret itself, which is not stored. */
+    createKey: ({
+      companyId,
+      ...input
+    }: {
+      companyId: string
+      name: string
+      scope: Scope
+      expiresAt?: Date
+    }) =>
+      db.company(companyId, async trx => {
+        const { key, row, plan } = await createKey(trx, input)
+        await audit(trx, byOperator(companyId), keyAuditEvent('created', row))
+        return { key, record: presentKey(row, plan) }
+      }),
+    listKeys: (companyId: string) =>
+      db.company(companyId, async trx => {
+        const { plan } = await Company.query(trx).first().throwIfNotFound()
+        return (await listKeys(trx)).rows.map(row => presentKey(row, plan))
+      }),
+    revokeKey: (companyId: string, id: string) =>
+      db.company(companyId, async trx => {
+        const { plan } = await Company.query(trx).first().throwIfNotFound()
+        const row = await revokeKey(trx, id, event => audit(trx, byOperator(companyId), event))
+        return presentKey(row, plan)
+      }),
+    /** Verifies the hash chain of a company's audit log. */
+    verifyAudit: (companyId: string) => verifyAudit(work => db.company(companyId, work)),
+    /** A one-time token for `POST /auth/tickets`; `method` is how the user signed in, for the audit log. */
+    issueTicket: ({
+      seconds,
+      ...input
+    }: {
+      companyId: string
+      userId: string
+      method: string
+      seconds: number
+    }) => db.company(input.companyId, trx => issueTicket(trx, input, seconds)),
+    createProspect: (input: { email: string; company?: string }) => createProspect(server, input),
+    admitProspect: (token: string, origin: RequestOrigin) =>
+      admitProspect(server, identityProvider.current(), token, origin),
+    /** Lets another system than our table of users identify prospects; once, before the start. */
+    useIdentityProvider: (provider: IdentityProvider) => identityProvider.use(provider),
+    setDemoCompany: (companyId: string) => setDemoCompany(server, companyId),
   }
 }

@@ -2,7 +2,7 @@ import type { Role, Scope } from '../../server/http/access.ts'
 import type { Plan } from '../../server/settings/config.ts'
 import { CompanyRow } from '../../server/database/database.ts'
 
-/** A tenant; everything belongs to one. */
+/** A tenant. */
 export class Company extends CompanyRow {
   static override tableName = 'companies'
   static override idColumn = 'companyId'
@@ -12,14 +12,13 @@ export class Company extends CompanyRow {
   declare createdAt: Date
 }
 
-/** Somebody who signs in with an email and a password. */
 export class User extends CompanyRow {
   static override tableName = 'users'
 
   declare id: string
   /** Lower-cased. */
   declare email: string
-  /** Null for who signs in through a provider only. */
+  /** Null for a user who signs in through a provider only. */
   declare passwordHash: string | null
   declare fullName: string | null
   declare role: Role
@@ -29,7 +28,7 @@ export class User extends CompanyRow {
   declare lastLoginAt: Date | null
 }
 
-/** A credential of a program; only its hash is kept. */
+/** A credential of a program; only its hash is stored. */
 export class ApiKey extends CompanyRow {
   static override tableName = 'api_keys'
 
@@ -45,7 +44,7 @@ export class ApiKey extends CompanyRow {
   declare revokedAt: Date | null
 }
 
-/** What somebody joins a company with; only the hash of its token is kept. */
+/** An invitation to join a company; only the hash of its token is stored. */
 export class Invitation extends CompanyRow {
   static override tableName = 'invitations'
 

@@ -1,14 +1,16 @@
 import type { Plan } from '../../server/settings/config.ts'
 import { PLAN_LIMITS } from '../../server/http/limits.ts'
-import type { ApiKey, Company, Invitation, User } from './models.ts'
+import type { UserAccount } from './accounts.ts'
+import type { ApiKey, Invitation, User } from './models.ts'
+import type { SessionTokens } from './sign-in/sessions.ts'
 
-/** A company as others see it. */
-export function presentCompany({ companyId, name, plan }: Pick<Company, 'companyId' | 'name' | 'plan'>) {
+type AccountCompany = UserAccount['company']
+
+export function presentCompany({ companyId, name, plan }: AccountCompany) {
   return { id: companyId, name, plan }
 }
 
-/** The user record. */
-export function presentUser(user: User, company: Pick<Company, 'companyId' | 'name' | 'plan'>) {
+export function presentUser(user: User, company: AccountCompany) {
   return {
     id: user.id,
     email: user.email,
@@ -22,7 +24,12 @@ export function presentUser(user: User, company: Pick<Company, 'companyId' | 'na
   }
 }
 
-/** The API key record, without the key. */
+/** The tokens of a new session, with its user. */
+export function presentSignIn({ user, company, ...tokens }: SessionTokens & UserAccount) {
+  return { ...tokens, user: presentUser(user, company) }
+}
+
+/** Without the key itself. */
 export function presentKey(key: ApiKey, plan: Plan, now = new Date()) {
   return {
     id: key.id,
@@ -41,15 +48,15 @@ export function presentKey(key: ApiKey, plan: Plan, now = new Date()) {
   }
 }
 
-/** The invitation record, without the token. */
+/** Without the token. */
 export function presentInvitation(invitation: Invitation, now = new Date()) {
   const { id, email, role, invitedBy, createdAt, expiresAt, acceptedAt, revokedAt } = invitation
-  const over = expiresAt > now ? 'open' : 'expired'
+  const unused = expiresAt > now ? 'open' : 'expired'
   return {
     id,
     email,
     role,
-    status: acceptedAt ? 'accepted' : revokedAt ? 'revoked' : over,
+    status: acceptedAt ? 'accepted' : revokedAt ? 'revoked' : unused,
     invited_by: invitedBy,
     created_at: createdAt,
     expires_at: expiresAt,

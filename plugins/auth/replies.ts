@@ -36,7 +36,7 @@ const user = record(
     full_name: text.allow(null),
     role,
     company: record({ id, name: text, plan }),
-    is_active: flag.description('Who is not is signed out, and cannot sign in.'),
+    is_active: flag.description('A disabled user is signed out and cannot sign in.'),
     timezone: Joi.string().description('An IANA time zone, such as Europe/Berlin.'),
     created_at: time,
     last_login_at: time.allow(null),
@@ -45,10 +45,10 @@ const user = record(
 ).label('UserResponse')
 
 const tokenFields = {
-  access_token: Joi.string().description('Good for 15 minutes.'),
-  refresh_token: Joi.string().description('Good once, within 30 days.'),
+  access_token: Joi.string().description('Valid for 15 minutes.'),
+  refresh_token: Joi.string().description('Can be used once, within 30 days.'),
   token_type: Joi.string().valid('bearer'),
-  expires_in: count.description('Seconds until the access token ends.'),
+  expires_in: count.description('Seconds until the access token expires.'),
 }
 const TOKENS = {
   access_token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIwMTk2ZjFjMiJ9.k3Jx0Q',
@@ -57,9 +57,8 @@ const TOKENS = {
   expires_in: 900,
 }
 const tokens = record(tokenFields, TOKENS).label('RefreshTokenResponse')
-/** Of `signedIn`, for replies that may be something else. */
 export const signedInExample = { ...TOKENS, user: ADA }
-const login = record({ ...tokenFields, user }, signedInExample).label('LoginResponse')
+export const signedIn = record({ ...tokenFields, user }, signedInExample).label('LoginResponse')
 
 const invitation = record(
   {
@@ -107,16 +106,16 @@ const keyFields = {
   id,
   name: text,
   scope: Joi.string().valid(...SCOPES),
-  key_prefix: Joi.string().description('How the key begins.'),
-  key_suffix: Joi.string().description('How the key ends.'),
+  key_prefix: Joi.string().description('The first characters of the key.'),
+  key_suffix: Joi.string().description('The last characters of the key.'),
   display_key: Joi.string(),
-  rate_limit_per_min: count.description('Requests a minute, by the plan.'),
-  burst_limit: count.description('Requests a second, by the plan.'),
+  rate_limit_per_min: count.description('Requests per minute, set by the plan.'),
+  burst_limit: count.description('Requests per second, set by the plan.'),
   created_at: time,
-  expires_at: time.allow(null).description('Null for a key that lives until it is revoked.'),
+  expires_at: time.allow(null).description('Null for a key that never expires.'),
   last_used_at: time.allow(null),
   revoked_at: time.allow(null),
-  is_active: flag.description('Neither revoked nor ended.'),
+  is_active: flag.description('Neither revoked nor expired.'),
 }
 const KEY = {
   id: '0196f2d3-5a3c-7d10-b0aa-6c1e2f3a4b5c',
@@ -141,7 +140,7 @@ const newKey = record(
 
 const usage = record(
   {
-    current_count: count.description('Keys that are neither revoked nor ended.'),
+    current_count: count.description('Keys that are neither revoked nor expired.'),
     max_keys: count.allow(null).description('Null for no limit.'),
     rate_limit_per_min: count,
     burst_limit: count,
@@ -152,18 +151,20 @@ const usage = record(
 
 const entry = record(
   {
-    id: held.integer.description('Counted from 1 in each company, without gaps.'),
+    id: held.integer.description('Starts at 1 in each company, without gaps.'),
     at: time,
     actor: Joi.string().description('`user:<id>`, `key:<id>`, `system` or `cli`.'),
     actor_name: text
       .allow(null)
-      .description('The name or email of the user, or the name of the key; of a removed user the last one.'),
+      .description(
+        'The name or email of the user (for a removed user the last one), or the name of the key.',
+      ),
     action: Joi.string().description('Such as `source.updated`.'),
     target: record({ type: Joi.string(), id: Joi.string() }).allow(null),
-    details: Joi.object().unknown().description('What else there is to say, by action.'),
+    details: Joi.object().unknown().description('More details; depends on the action.'),
     request_id: Joi.string().allow(null),
-    address: Joi.string().allow(null).description('Where the request came from.'),
-    hash: text.description('Of this entry and, through the one before it, of all before.'),
+    address: Joi.string().allow(null).description('The client address of the request.'),
+    hash: text.description('Covers this entry and, through the previous hash, all entries before it.'),
   },
   {
     id: 42,
@@ -191,11 +192,11 @@ const auditPage = record({
 const verdict = record(
   {
     is_whole: flag,
-    entries: count.description('Entries that are right, from the first on.'),
+    entries: count.description('Correct entries before the first wrong one.'),
     broken_at: held.integer.allow(null).description('The first entry that is wrong or missing.'),
     problem: Joi.string().allow(null),
     head_id: held.integer,
-    head_hash: text.description('Written down elsewhere, it shows whether all was made anew.'),
+    head_hash: text.description('Stored elsewhere, it later reveals a log that was rewritten as a whole.'),
   },
   {
     is_whole: true,
@@ -208,25 +209,24 @@ const verdict = record(
 )
 
 const demoKey = record(
-  { api_key: Joi.string().description('Reads, and nothing else.'), expires_at: time },
+  { api_key: Joi.string().description('Read-only.'), expires_at: time },
   { api_key: 'aa_demo_q7RbT0mZ4Vd8Yw2Kc6Nf1Hs9Lp3Xa5Jg', expires_at: '2026-03-09T09:03:12.000Z' },
 )
 
 const linkFields = {
   provider: text.allow(null).description('Null for an issuer that is no longer in the settings.'),
   linked_at: time,
-  last_used_at: time.allow(null).description('When it was last signed in with.'),
+  last_used_at: time.allow(null).description('When it was last used to sign in.'),
 }
 const LINK = { provider: 'google', linked_at: '2026-03-09T08:03:12.000Z', last_used_at: null }
 
-/** A provider that is linked to a user. */
 export const linked = record(linkFields, LINK).label('ProviderLink')
 
 const links = record(
   {
     has_password: flag,
     links: Joi.array().items(linked),
-    providers: Joi.array().items(Joi.string()).description('Those of the settings, which may be linked.'),
+    providers: Joi.array().items(Joi.string()).description('The configured providers, which can be linked.'),
   },
   { has_password: true, links: [LINK], providers: ['github', 'google'] },
 ).label('ProviderLinks')
@@ -234,7 +234,7 @@ const links = record(
 const linking = record(
   {
     authorization_url: Joi.string().uri().description('The address at the provider to send the browser to.'),
-    expires_in: count.description('Seconds until the attempt ends.'),
+    expires_in: count.description('Seconds until the attempt expires.'),
   },
   {
     authorization_url: 'https://accounts.google.com/o/oauth2/v2/auth?client_id=tidemark&state=4f6c9a8f',
@@ -242,16 +242,13 @@ const linking = record(
   },
 ).label('LinkProviderResponse')
 
-/** What people sign in with, as every way in answers it. */
-export const signedIn = login
-
-/** Replies as the interface's description tells them, for the `response` of a route. */
+/** The `response` of each route. */
 export const replies = {
   user: reply(user),
   registered: reply(user, 201),
   users: reply(inPage(user)),
   tokens: reply(tokens),
-  login: reply(login),
+  login: reply(signedIn),
   invited: reply(invited, 201),
   invitations: reply(inPage(invitation)),
   newKey: reply(inData(newKey), 201),

@@ -5,29 +5,28 @@ import { pageQuery } from '../../server/http/page.ts'
 import { TIMEZONE } from '../../server/settings/timezones.ts'
 
 const email = Joi.string().trim().normalize('NFC').lowercase().email({ tlds: false }).max(254)
-/** Hashing takes text of any length; policy is checked apart, and has a code of its own. */
+/** The password policy has an error code of its own; this only bounds the text that is hashed. */
 const password = Joi.string().max(1_024)
-/** What others read, also at a terminal, which would obey control characters. */
+/** Also printed to terminals, which would obey control characters. */
 const name = Joi.string()
   .trim()
   .min(1)
   .max(200)
   .pattern(/^\P{Cc}*$/u)
   .messages({ 'string.pattern.base': '{{#label}} must not hold control characters' })
-/** Whatever it is, it names one or is answered as one that never was. */
+/** Any text; one that is no id is answered as an unknown one. */
 const id = Joi.string().required()
-/** There is one owner, and nobody is made it. */
+/** A company has one owner, and the role cannot be given. */
 const givenRole = Joi.string().valid('admin', 'member', 'viewer')
 
-/** The path of what is done at a provider. */
 export const providerParams = Joi.object({
   provider_type: Joi.string()
     .max(100)
     .required()
-    .description('google, github, slack, or any other of the settings OAUTH_<PROVIDER>_…'),
+    .description('google, github, slack, or any other provider of the settings OAUTH_<PROVIDER>_…'),
 })
 
-/** The bodies and queries of accounts, users, invitations and API keys. */
+/** Bodies, queries and paths. */
 export const schemas = {
   email,
   register: Joi.object({
@@ -35,10 +34,15 @@ export const schemas = {
     password: password.required(),
     full_name: name,
     company_name: name,
-    invitation_token: Joi.string().max(200).description('Joins the company that invited this email.'),
+    invitation_token: Joi.string()
+      .max(200)
+      .description('The token of an invitation of this email: joins the company that sent it.'),
   })
     .without('invitation_token', 'company_name')
-    .messages({ 'object.without': 'company_name is not for who joins a company by an invitation' })
+    .messages({
+      'object.without':
+        'company_name cannot be given with an invitation_token: the invitation names the company',
+    })
     .example({
       email: 'ada@example.com',
       password: 'a long walk at dawn',
@@ -66,11 +70,15 @@ export const schemas = {
     old_password: password.description('The password of your user; required while it has one.'),
     redirect_uri: Joi.string()
       .max(2_000)
-      .description('Where the browser goes on to afterwards; an address of the origin of BASE_URL.'),
+      .description('Where the browser is sent afterwards; an address of the origin of BASE_URL.'),
   })
     .allow(null)
     .example({ old_password: 'a long walk at dawn', redirect_uri: 'http://127.0.0.1:8000/' })
     .label('LinkProviderRequest'),
+  exchangeTicket: Joi.object({ ticket: Joi.string().min(1).max(200).required() })
+    .required()
+    .example({ ticket: 'k7Qd0mZ4Vd8Yw2Kc6Nf1Hs9Lp3Xa5Jg7Ue0QxT0' })
+    .label('ExchangeTicketRequest'),
   nothing: Joi.object({}).allow(null).example({}).label('Empty'),
   none: Joi.object({}),
   createKey: Joi.object({
@@ -83,7 +91,7 @@ export const schemas = {
       .max(MAX_DATE)
       .messages({ 'date.max': '{{#label}} must lie before the year 10000' })
       .allow(null)
-      .description('When it ends by itself; null, as when left out, means never.'),
+      .description('When the key expires; null or absent for never.'),
   })
     .example({ name: 'Airflow', scope: 'read-write' })
     .label('CreateApiKeyRequest'),

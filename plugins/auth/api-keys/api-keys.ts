@@ -7,30 +7,28 @@ import type { Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { PLAN_LIMITS } from '../../../server/http/limits.ts'
 import { newestFirst, type Page } from '../../../server/http/page.ts'
+import { lockCompany } from '../locks.ts'
 import { ApiKey } from '../models.ts'
 import { sha256 } from '../sign-in/tokens.ts'
-import { lockCompany } from '../locks.ts'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const LIVE_KEY_PREFIX = 'aa_live_'
 const SECRET_LENGTH = 40
 const SHOWN_CHARACTERS = 4
 
-/** Makes a key. Its text is not kept; this is the only time it is seen. */
+/** Creates a key. Only its hash is stored. @throws 409 `KEY_LIMIT` */
 export async function createKey(
   trx: Transaction,
   input: { name: string; scope: Scope; expiresAt?: Date | null },
 ): Promise<{ key: string; row: ApiKey; plan: Plan }> {
-  // The company's row is locked, so that two at once do not both take the last place; others may refer to it meanwhile.
+  // The lock keeps two concurrent requests from both taking the last place.
   const { plan } = await lockCompany(trx)
   const { maxKeys } = PLAN_LIMITS[plan]
   if (maxKeys !== null && (await countActiveKeys(trx)) >= maxKeys) {
     throw apiError(
       'KEY_LIMIT',
       `The plan ${plan} allows ${maxKeys} API key(s): revoke one, or change the plan`,
-      {
-        max_keys: maxKeys,
-      },
+      { max_keys: maxKeys },
     )
   }
   const secret = Array.from({ length: SECRET_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
@@ -74,11 +72,11 @@ export async function findKey(trx: Transaction, id: string): Promise<ApiKey> {
   return row
 }
 
-/** Ends a key for good; doing it again changes nothing, and is not told. @throws 404 `API_KEY_NOT_FOUND` */
+/** Revoking a key again changes nothing and is not audited. @throws 404 `API_KEY_NOT_FOUND` */
 export async function revokeKey(
   trx: Transaction,
   id: string,
-  tell: (event: AuditEvent) => Promise<unknown>,
+  auditEvent: (event: AuditEvent) => Promise<unknown>,
 ): Promise<ApiKey> {
   await findKey(trx, id)
   const revoked = await ApiKey.query(trx)
@@ -86,11 +84,10 @@ export async function revokeKey(
     .whereNull('revokedAt')
     .patch({ revokedAt: new Date() })
   const row = await findKey(trx, id)
-  if (revoked > 0) await tell(keyAuditEvent('revoked', row))
+  if (revoked > 0) await auditEvent(keyAuditEvent('revoked', row))
   return row
 }
 
-/** What the audit log tells of a key. */
 export function keyAuditEvent(happened: 'created' | 'revoked', key: ApiKey): AuditEvent {
   const { id, name, scope, keyPrefix, keySuffix, expiresAt } = key
   return {

@@ -13,14 +13,14 @@ import { lockCompanyForCaller } from '../users/require-admin.ts'
 const tags = ['api', 'api-keys']
 const key = '/api/v1/api-keys/{key_id}'
 
-/** Managing API keys, by sessions and keys of scope admin. */
+/** API keys, for sessions and keys of scope admin. */
 export const keyRoutes: ServerRoute[] = [
   {
     method: 'POST',
     path: '/api/v1/api-keys',
     options: {
       ...access.keys,
-      description: 'Make an API key; it is shown once',
+      description: 'Create an API key; it is shown once',
       tags,
       validate: { payload: schemas.createKey, query: schemas.none },
       response: replies.newKey,
@@ -62,7 +62,7 @@ export const keyRoutes: ServerRoute[] = [
     path: '/api/v1/api-keys/usage',
     options: {
       ...access.keys,
-      description: 'How many keys there are and may be',
+      description: 'How many API keys the company has and may have',
       tags,
       validate: { query: schemas.none },
       response: replies.usage,
@@ -87,7 +87,7 @@ export const keyRoutes: ServerRoute[] = [
     path: key,
     options: {
       ...access.keys,
-      description: 'An API key',
+      description: 'One API key',
       tags,
       validate: { params: schemas.keyParams, query: schemas.none },
       response: replies.key,

@@ -1,9 +1,8 @@
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 
-/** What of a log is asked for. */
 export interface AuditQuery {
   limit: number
-  /** Entries before this number, as the page before ended with. */
+  /** Only entries before this number: `nextBefore` of the previous page. */
   before?: number
   action?: string
   actor?: string
@@ -27,14 +26,14 @@ interface Row {
   hash: Buffer
 }
 
-// Times go with the numbers, so that a span of time is a span of numbers, whose ends an index tells.
+// Times grow with the numbers, so a range of time is a range of numbers, whose ends an index finds.
 const PAGE_QUERY = `
   select l.*, coalesce(
       (select coalesce(u.full_name, u.email) from users u where u.company_id = :companyId
         and u.id = case when l.actor like 'user:%' then cast(substr(l.actor, 6) as uuid) end),
       (select k.name from api_keys k where k.company_id = :companyId
         and k.id = case when l.actor like 'key:%' then cast(substr(l.actor, 5) as uuid) end),
-      -- A removed user has no row; the entry of the removal names them. Entries themselves hold no name to change.
+      -- A removed user has no row; the entry of the removal names them.
       (select coalesce(r.details ->> 'full_name', r.details ->> 'email') from audit_log r
         where r.company_id = :companyId and r.action = 'user.removed'
           and r.target_id = case when l.actor like 'user:%' then substr(l.actor, 6) end
@@ -44,7 +43,7 @@ const PAGE_QUERY = `
     select sequence, at, actor, action, target_type, target_id, details, request_id, address, hash
     from audit_log l where l.company_id = :companyId`
 
-/** Each is a condition for itself: one that is not asked for shall not stand in an index's way. */
+/** Only the given conditions go into the query: an unused one would keep an index from being used. */
 const CONDITIONS: Record<string, string> = {
   before: 'l.sequence < :before',
   action: 'l.action = :action',
@@ -58,19 +57,19 @@ const CONDITIONS: Record<string, string> = {
     order by t.at desc, t.sequence desc limit 1)`,
 }
 
-/** A page of a company's log, newest first, as the API tells it. */
+/** A page of the company's log, newest first. */
 export async function listAudit(
   trx: Transaction,
   query: AuditQuery,
 ): Promise<{ entries: object[]; nextBefore: number | null }> {
   const { limit, target_type: targetType, target_id: targetId, ...others } = query
-  const asked = Object.entries({ ...others, targetType, targetId }).filter(([, value]) => value !== undefined)
-  const conditions = asked.map(([name]) => ` and ${CONDITIONS[name]}`).join('')
+  const given = Object.entries({ ...others, targetType, targetId }).filter(([, value]) => value !== undefined)
+  const conditions = given.map(([name]) => ` and ${CONDITIONS[name]}`).join('')
   const found = await rows<Row>(
     trx,
     `${PAGE_QUERY}${conditions} order by l.sequence desc limit :most) l order by l.sequence desc`,
     {
-      ...Object.fromEntries(asked),
+      ...Object.fromEntries(given),
       companyId: companyOf(trx),
       most: limit + 1,
     },
@@ -96,15 +95,15 @@ function presentEntry(row: Row) {
   }
 }
 
-/** Whether a company's log is whole. */
+/** Whether a company's log is complete and unchanged, as the API shows it. */
 export interface AuditVerification {
   is_whole: boolean
-  /** Entries that were looked at, up to the first that is wrong. */
+  /** Correct entries before the first wrong one. */
   entries: number
   /** The number of the first entry that is wrong or missing. */
   broken_at: number | null
   problem: string | null
-  /** Where the log ends. Written down elsewhere, it shows later whether all was made anew. */
+  /** The end of the log. Stored elsewhere, it later reveals a log that was rewritten as a whole. */
   head_id: number
   head_hash: string
 }
@@ -123,20 +122,19 @@ interface ChainLink {
   isOwn: boolean
 }
 
-/** Entries that one statement looks at: far less than its time allows. */
 const ENTRIES_PER_BATCH = 5_000
 const NO_HASH = Buffer.alloc(0)
 
 /**
- * Walks the chain of a company's log from its first entry. The entries that come meanwhile are not looked at.
- * @param inCompany runs a transaction of the company; each part has its own
+ * Verifies the hash chain of a company's log, from its first entry to the one that is last when the call begins.
+ * @param inCompany runs a transaction of the company; each batch of entries has its own
  */
 export async function verifyAudit(
   inCompany: <T>(work: (trx: Transaction) => Promise<T>) => Promise<T>,
 ): Promise<AuditVerification> {
   const head = await inCompany(readHead)
   let last = { sequence: 0, hash: NO_HASH as Buffer }
-  const verdict = (problem?: keyof typeof PROBLEMS): AuditVerification => ({
+  const result = (problem?: keyof typeof PROBLEMS): AuditVerification => ({
     is_whole: !problem,
     entries: last.sequence,
     broken_at: problem ? last.sequence + 1 : null,
@@ -146,17 +144,17 @@ export async function verifyAudit(
   })
   while (last.sequence < head.sequence) {
     const links = await inCompany(trx => readLinks(trx, last.sequence, head.sequence))
-    if (links.length === 0) return verdict('missing')
+    if (links.length === 0) return result('missing')
     for (const link of links) {
-      if (Number(link.sequence) !== last.sequence + 1) return verdict('missing')
-      if (!link.isOwn) return verdict('changed')
-      if (!link.previousHash.equals(last.hash)) return verdict('unlinked')
+      if (Number(link.sequence) !== last.sequence + 1) return result('missing')
+      if (!link.isOwn) return result('changed')
+      if (!link.previousHash.equals(last.hash)) return result('unlinked')
       last = { sequence: Number(link.sequence), hash: link.hash }
     }
   }
   if (last.hash.equals(head.hash) && !(await inCompany(trx => hasEntriesBeyondHead(trx, head.sequence))))
-    return verdict()
-  return verdict('cut')
+    return result()
+  return result('cut')
 }
 
 async function readHead(trx: Transaction): Promise<{ sequence: number; hash: Buffer }> {
@@ -178,7 +176,7 @@ function readLinks(trx: Transaction, after: number, upTo: number): Promise<Chain
   )
 }
 
-/** Entries beyond the end of the log; of those that have come meanwhile the end tells too. */
+/** Compares with the current end of the log too: entries that were added meanwhile are no error. */
 async function hasEntriesBeyondHead(trx: Transaction, head: number): Promise<boolean> {
   const [found] = await rows<{ strays: boolean }>(
     trx,

@@ -1,32 +1,32 @@
 import type { Request, Server } from '@hapi/hapi'
-import type { AuditEvent } from '../../../server/http/audit.ts'
-import { audit, requestOrigin } from '../../../server/http/audit.ts'
+import { audit, requestOrigin, type AuditEvent } from '../../../server/http/audit.ts'
 
 const deferredEvents = new WeakMap<Request, { companyId: string; events: AuditEvent[] }>()
 
 /**
- * Tells the audit log of a refused sign-in once the answer is out: told before, it would make the answer slower where
- * there is such a user, and so tell that there is. The actor is `system`, since it is not known who tried.
+ * Audits a refused sign-in after the response: auditing first would leak by timing whether the user exists. The actor
+ * is `system`, since the caller is unknown.
  */
 export function auditAfterResponse(request: Request, companyId: string, events: AuditEvent[]): void {
   deferredEvents.set(request, { companyId, events })
 }
 
-/** Has the server write what `auditAfterwards` was given; a server that stops writes all of it first. */
+/** Writes the events of `auditAfterResponse`; a stopping server waits for them. */
 export function installDeferredAudit(server: Server): void {
   const running = new Set<Promise<void>>()
   server.events.on('response', request => {
-    const told = deferredEvents.get(request)
-    if (!told) return
-    const origin = { companyId: told.companyId, actor: 'system', ...requestOrigin(request) }
+    const deferred = deferredEvents.get(request)
+    if (!deferred) return
+    const { companyId, events } = deferred
+    const origin = { companyId, actor: 'system', ...requestOrigin(request) }
     const run = server.db
-      .company(told.companyId, async trx => {
-        for (const event of told.events) await audit(trx, origin, event)
+      .company(companyId, async trx => {
+        for (const event of events) await audit(trx, origin, event)
       })
       .catch((error: unknown) => {
         server.pino.error(
           { err: error, request_id: request.info.id },
-          'the audit log was not told of a failed sign-in',
+          'a failed sign-in could not be added to the audit log',
         )
       })
       .finally(() => running.delete(run))

@@ -14,33 +14,33 @@ const time = Joi.date().iso()
 const query = Joi.object({
   limit: queryInteger(1, 500).default(50).description('How many entries.'),
   before: queryInteger(1, 1_000_000_000_000).description(
-    'Only entries before this number: `next_before` of the page before.',
+    'Only entries before this number: `next_before` of the previous page.',
   ),
   action: word.description('Such as `source.updated`.'),
   actor: word.description('`user:<id>`, `key:<id>`, `system` or `cli`.'),
   target_type: word.description('Such as `source`.'),
-  target_id: word.description('The id of what it was about.'),
-  from: time.description('Entries of this time and after.'),
-  to: time.description('Entries of this time and before.'),
+  target_id: word.description('The id of the target.'),
+  from: time.description('Only entries at or after this time.'),
+  to: time.description('Only entries at or before this time.'),
 })
 
-/** The audit log, for admins. It is only ever added to. */
+/** The audit log, for admins. It is append-only. */
 export const auditRoutes: ServerRoute[] = [
   {
     method: 'GET',
     path: '/api/v1/audit-log',
     options: {
       ...access.admin,
-      description: 'What people and keys did, newest first',
+      description: 'The audit log: what users and API keys did, newest first',
       tags,
       validate: { query },
       response: replies.auditLog,
     },
     handler: request =>
       inCompany(request, async trx => {
-        const asked = queryOf<AuditQuery>(request)
-        const { entries, nextBefore } = await listAudit(trx, asked)
-        const pagination = { limit: asked.limit, has_more: nextBefore !== null, next_before: nextBefore }
+        const page = queryOf<AuditQuery>(request)
+        const { entries, nextBefore } = await listAudit(trx, page)
+        const pagination = { limit: page.limit, has_more: nextBefore !== null, next_before: nextBefore }
         return { data: entries, pagination }
       }),
   },
@@ -49,14 +49,14 @@ export const auditRoutes: ServerRoute[] = [
     path: '/api/v1/audit-log/verify',
     options: {
       ...access.admin,
-      description: 'Whether the audit log is whole, or where it breaks',
+      description: 'Verify the hash chain of the audit log',
       tags,
       validate: { query: Joi.object({}) },
       response: replies.auditVerdict,
     },
     async handler(request) {
       const { companyId } = caller(request)
-      // It reads the whole log, which may be long.
+      // Reads the whole log, which may be long.
       await request.server.limits.take(`audit-verify:${companyId}`, VERIFICATIONS_PER_HOUR, 3_600, request)
       return { data: await verifyAudit(work => inCompany(request, work)) }
     },

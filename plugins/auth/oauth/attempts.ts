@@ -6,24 +6,23 @@ import type { CallbackChecks } from './providers.ts'
 import { sha256 } from '../sign-in/tokens.ts'
 import { LOCK_ATTEMPT } from '../locks.ts'
 
-/** What an attempt at a provider is for: a sign-in, or with a `linker` the link of an account to their user. */
+/** The purpose of an attempt: a sign-in, or with a `linker` the link of an account to their user. */
 export interface NewAttempt {
-  /** Where the browser goes on to. */
+  /** Where the browser is sent afterwards. */
   redirectUri: string | null
-  /** The invitation that whoever is new comes by. */
+  /** The invitation token of a new user. */
   invitation?: string
   linker?: LinkingSession
 }
 
-/** An attempt that has come back from its provider, to be finished. */
+/** An attempt that came back from its provider. */
 export interface SignInAttempt extends CallbackChecks, NewAttempt {}
 
-/** Seconds in which a user signs in at the provider. */
 export const ATTEMPT_SECONDS = 10 * 60
 
 /**
- * Keeps a new attempt: its state and the browser's mark as hashes, the rest sealed.
- * @returns the checks, and the mark that the browser keeps in a cookie
+ * Stores a new attempt: its state and the browser token as hashes, the rest sealed.
+ * @returns the checks, and the browser token for a cookie
  */
 export async function createAttempt(
   server: Server,
@@ -51,8 +50,8 @@ export async function createAttempt(
 }
 
 /**
- * Takes the sign-in of a state, once: of two that come at the same time one finds it. Another browser and another
- * provider neither find it nor spoil it.
+ * Consumes the attempt of a state: only one of two concurrent calls gets it. A call from another browser or provider
+ * neither gets nor consumes it.
  */
 export async function consumeAttempt(
   server: Server,
@@ -85,7 +84,7 @@ export async function consumeAttempt(
 
 type SealedAttempt = Omit<SignInAttempt, 'state' | 'redirectUri'>
 
-/** Undefined when the key that sealed it was taken away meanwhile: the user begins anew. */
+/** Undefined when the sealing key was removed meanwhile: the user has to start again. */
 function unsealAttempt(server: Server, sealed: string, hash: Buffer): SealedAttempt | undefined {
   try {
     return JSON.parse(server.vault.open(sealed, sealContext(hash))) as SealedAttempt
@@ -94,7 +93,7 @@ function unsealAttempt(server: Server, sealed: string, hash: Buffer): SealedAtte
   }
 }
 
-/** The cookie of one sign-in: each has its own, so that two tabs do not disturb each other. */
+/** The cookie of one attempt: each has its own, so that two tabs do not interfere. */
 export function attemptCookie(
   server: Server,
   state: string,
@@ -102,12 +101,12 @@ export function attemptCookie(
   const isSecure = server.config.baseUrl.startsWith('https:')
   const id = sha256(state).toString('base64url').slice(0, 16)
   return {
-    // The prefix keeps other hosts of the domain, and plain http, from setting it.
+    // The prefix keeps other hosts of the domain, and plain http, from setting the cookie.
     name: `${isSecure ? '__Host-' : ''}tidemark-oauth-${id}`,
     options: {
       isSecure,
       isHttpOnly: true,
-      // Lax, since the way back from the provider starts there.
+      // Lax, since the provider's site starts the request back.
       isSameSite: 'Lax',
       path: '/',
       ttl: ATTEMPT_SECONDS * 1_000,
@@ -117,7 +116,6 @@ export function attemptCookie(
   }
 }
 
-/** The mark that the browser was given with a state. */
 export function readBrowserToken(request: Request, state: string): string | undefined {
   const value = (request.state as Record<string, unknown>)[attemptCookie(request.server, state).name]
   return typeof value === 'string' ? value : undefined
@@ -127,7 +125,7 @@ function sealContext(hash: Buffer): string {
   return `oauth:${hash.toString('hex')}`
 }
 
-/** 256 bits, in letters that a verifier of PKCE may have (RFC 7636, section 4.1). */
+/** 256 bits in the characters of a PKCE verifier (RFC 7636, section 4.1). */
 function randomToken(): string {
   return randomBytes(32).toString('base64url')
 }

@@ -7,7 +7,7 @@ import type { OAuthProvider } from './providers.ts'
 
 /**
  * Begins an attempt at a provider.
- * @returns the address of the provider to send the browser to, and what gives the browser its cookie
+ * @returns the provider's address for the browser, and a function that sets the browser's cookie on a reply
  * @throws 503 when the provider does not answer
  */
 export async function beginAttempt(
@@ -16,7 +16,7 @@ export async function beginAttempt(
   attempt: NewAttempt,
 ): Promise<{
   address: string
-  mark: (reply: ReturnType<ResponseToolkit['response']>) => ReturnType<ResponseToolkit['response']>
+  setCookie: (reply: ReturnType<ResponseToolkit['response']>) => ReturnType<ResponseToolkit['response']>
 }> {
   const client = await provider.client().catch((error: unknown) => {
     throw providerFailure(server, provider.name, error)
@@ -34,18 +34,17 @@ export async function beginAttempt(
   const { name, options } = attemptCookie(server, state)
   return {
     address: address.href,
-    mark: reply => reply.state(name, browser, options).header('Cache-Control', 'no-store'),
+    setCookie: reply => reply.state(name, browser, options).header('Cache-Control', 'no-store'),
   }
 }
 
-/** The address that the provider sends browsers back to. */
 export function callbackUrl({ config }: Server, { name }: OAuthProvider): string {
   return `${config.baseUrl}/api/v1/oauth/${name}/callback`
 }
 
 /**
- * The address as browsers read it, so that what was judged is what they go to.
- * @param source where the request has it
+ * Returns the address as browsers parse it, so that the checked address is the one they follow.
+ * @param source the part of the request that holds it, for the error
  * @throws 422 for an address of another origin
  */
 export function parseRedirectUri(
@@ -56,7 +55,7 @@ export function parseRedirectUri(
   if (given === undefined) return null
   const { origin, protocol } = new URL(config.baseUrl)
   const target = URL.canParse(given) ? new URL(given) : undefined
-  // blob:https://… has the origin of what stands behind it.
+  // The origin of blob:https://… is that of the inner address.
   const isOurs = target?.protocol === protocol && target.origin === origin
   if (isOurs && !target.username && !target.password) return target.href
   throw unprocessable([

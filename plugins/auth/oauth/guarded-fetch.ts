@@ -2,20 +2,18 @@ import got, { type Method } from 'got'
 import type { CustomFetch } from 'openid-client'
 import { guardedAgent, type EgressPolicy } from '../../../server/security/egress.ts'
 
-/** Milliseconds that a provider has for each answer. */
 const TIMEOUT_MS = 5_000
-/** What a provider has to say is a few KiB. */
 const MAX_BYTES = 512 * 1024
 
 /**
- * The one way to a provider: over TLS, to what the policy allows, without redirects and retries, at most 5 seconds
- * and 512 KiB. The operator names the providers, so that they may be on any port. An error of the HTTP client carries the
- * request with its secrets, so that only its code goes on.
+ * A fetch for providers: TLS only, egress policy, no redirects or retries, at most 5 seconds and 512 KiB. Any port is
+ * allowed, since the operator configures the providers. Errors of the HTTP client hold the request with its secrets,
+ * so only their codes are passed on.
  */
 export function guardedFetch({ ports: _ports, ...anyPort }: EgressPolicy): CustomFetch {
   return async (url, { method, headers, body }) => {
     if (new URL(url).protocol !== 'https:') throw failure('not https', 'ERR_PROTOCOL')
-    const asked = got(url, {
+    const request = got(url, {
       method: method as Method,
       headers: { ...headers, 'accept-encoding': 'identity' },
       ...(body != null && { body: String(body as URLSearchParams) }),
@@ -28,20 +26,20 @@ export function guardedFetch({ ports: _ports, ...anyPort }: EgressPolicy): Custo
       responseType: 'buffer',
       timeout: { request: TIMEOUT_MS },
     })
-    void asked.on('downloadProgress', ({ transferred }) => {
-      if (transferred > MAX_BYTES) asked.cancel()
+    void request.on('downloadProgress', ({ transferred }) => {
+      if (transferred > MAX_BYTES) request.cancel()
     })
-    const response = await asked.catch((error: { code?: string }) => {
-      throw failure(asked.isCanceled ? 'the answer is too long' : 'no answer', error.code ?? 'ERR_UNKNOWN')
+    const response = await request.catch((error: { code?: string }) => {
+      throw failure(request.isCanceled ? 'the answer is too long' : 'no answer', error.code ?? 'ERR_UNKNOWN')
     })
-    const answered = new Headers()
+    const responseHeaders = new Headers()
     for (const [name, value] of Object.entries(response.headers)) {
-      if (value !== undefined) answered.set(name, String(value))
+      if (value !== undefined) responseHeaders.set(name, String(value))
     }
     const isEmpty = [204, 205, 304].includes(response.statusCode)
     return new Response(isEmpty ? null : new Uint8Array(response.body), {
       status: response.statusCode,
-      headers: answered,
+      headers: responseHeaders,
     })
   }
 }

@@ -12,7 +12,7 @@ import { providerParams, schemas } from '../schemas.ts'
 const tags = ['api', 'oauth']
 const path = '/api/v1/oauth/{provider_type}/link'
 
-/** Linking providers to the signed-in user, and doing without a password. */
+/** Linking providers to the signed-in user, and removing the password. */
 export function linkRoutes(providers: ReadonlyMap<string, OAuthProvider>): ServerRoute[] {
   return [
     {
@@ -20,7 +20,7 @@ export function linkRoutes(providers: ReadonlyMap<string, OAuthProvider>): Serve
       path: '/api/v1/oauth/links',
       options: {
         ...access.session,
-        description: 'The providers that are linked to your user, and whether it has a password',
+        description: 'List the providers linked to your user, and whether it has a password',
         tags,
         validate: { query: schemas.none },
         response: replies.links,
@@ -35,11 +35,11 @@ export function linkRoutes(providers: ReadonlyMap<string, OAuthProvider>): Serve
         ...access.sessionLimited,
         description: 'Link a provider to your user',
         notes: [
-          'A user who has a password gives it as old_password; one without a password needs none.',
-          'Send the browser to authorization_url within 10 minutes; it has to be the browser that got this reply,',
-          'whose cookie shows it. The provider sends it back to the callback, which links the account and goes on to',
+          'A user who has a password must send it as old_password.',
+          'Send the browser to authorization_url within 10 minutes; it must be the browser that received this reply',
+          'with its cookie. The provider sends it back to the callback, which links the account and redirects to',
           'redirect_uri with ?linked= and the name of the provider, or with ?error= and &error_description=. Without',
-          'redirect_uri the callback answers with the link. The emails need not be the same.',
+          'redirect_uri the callback replies with the link. The emails may differ.',
         ],
         tags,
         validate: { params: providerParams, payload: schemas.link, query: schemas.none },
@@ -52,11 +52,11 @@ export function linkRoutes(providers: ReadonlyMap<string, OAuthProvider>): Serve
           bodyOf<{ redirect_uri?: string; old_password?: string } | null>(request) ?? {}
         const redirectUri = parseRedirectUri(request.server, given, 'body')
         await requireLinkPassword(request, provider, password)
-        const { address, mark } = await beginAttempt(request, provider, {
+        const { address, setCookie } = await beginAttempt(request, provider, {
           redirectUri,
-          linker: linkerOf(request),
+          linker: linkingSession(request),
         })
-        return mark(h.response({ authorization_url: address, expires_in: ATTEMPT_SECONDS }))
+        return setCookie(h.response({ authorization_url: address, expires_in: ATTEMPT_SECONDS }))
       },
     },
     {
@@ -65,7 +65,7 @@ export function linkRoutes(providers: ReadonlyMap<string, OAuthProvider>): Serve
       options: {
         ...access.sessionLimited,
         description: 'Unlink a provider from your user',
-        notes: 'Sessions live on. The last way to sign in cannot be unlinked.',
+        notes: 'Sessions stay open. The last way to sign in cannot be unlinked.',
         tags,
         validate: { params: providerParams, query: schemas.none },
         response: replies.nothing,
@@ -81,7 +81,7 @@ export function linkRoutes(providers: ReadonlyMap<string, OAuthProvider>): Serve
       path: '/api/v1/auth/remove-password',
       options: {
         ...access.sessionLimited,
-        description: 'Remove your password and end all sessions; a provider has to be linked',
+        description: 'Remove your password and end all your sessions; requires a linked provider',
         tags: ['api', 'auth'],
         validate: { payload: schemas.removePassword, query: schemas.none },
         response: replies.nothing,
@@ -96,7 +96,7 @@ export function linkRoutes(providers: ReadonlyMap<string, OAuthProvider>): Serve
   ]
 }
 
-function linkerOf(request: Request) {
+function linkingSession(request: Request) {
   const { companyId, userId, sessionId } = caller(request)
   return { companyId, userId: userId as string, sessionId: sessionId as string }
 }

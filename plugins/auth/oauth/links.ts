@@ -11,7 +11,7 @@ import { findCurrentUser, confirmPassword, wrongPassword } from '../sign-in/curr
 import { endAllSessions } from '../sign-in/sessions.ts'
 import { LOCK_USER } from '../locks.ts'
 
-/** The signed-in user who began to link a provider, and the session that they did it in. */
+/** The signed-in user who began to link a provider, with their session. */
 export interface LinkingSession {
   companyId: string
   userId: string
@@ -20,7 +20,7 @@ export interface LinkingSession {
 
 /** A linked provider as the API shows it. */
 export interface LinkedProvider {
-  /** The name in the settings; null for an issuer that is no longer there. */
+  /** Null for an issuer that is no longer in the settings. */
   provider: string | null
   linked_at: Date
   last_used_at: Date | null
@@ -43,7 +43,7 @@ const LINKER_QUERY = `
     and s.id = :sessionId and s.ended_at is null and s.expires_at > now()
   ${LOCK_USER}`
 
-// Undefined for the identity of another user.
+// Returns no row for the identity of another user.
 const INSERT_IDENTITY = `
   insert into identities as i (issuer, subject, company_id, user_id, provider, email)
   values (:issuer, :subject, :companyId, :userId, :provider, :email)
@@ -52,10 +52,10 @@ const INSERT_IDENTITY = `
   returning provider, created_at, last_used_at, xmax = 0 as is_new`
 
 /**
- * Requires the password of a caller who has one before a link begins: a linked provider is a way in that outlives the
- * session and a change of the password, so that a session alone must not make one. A refusal is audited.
+ * Requires the password of a caller who has one before a link begins: a linked provider outlives the session and a
+ * change of the password, so a stolen session must not be able to link one. A refusal is audited.
  * @param given the `old_password` of the request
- * @throws 401 `INVALID_PASSWORD`, 422 without a password that is needed
+ * @throws 401 `INVALID_PASSWORD`, 422 when a required password is missing
  */
 export async function requireLinkPassword(
   request: Request,
@@ -84,9 +84,9 @@ export async function requireLinkPassword(
 }
 
 /**
- * Links an identity to the user who began it; linking it again changes nothing.
- * @throws 401 `INVALID_TOKEN` when they have signed out since, 403 for an email that is not verified, 409 `CONFLICT`
- *   for an account of another user, or another account of a provider that is linked
+ * Links an identity to the user who began the link; linking it again changes nothing.
+ * @throws 401 `INVALID_TOKEN` when they have signed out since, 403 for an unverified email, 409 `CONFLICT` for an
+ *   account of another user, or a second account of a linked provider
  */
 export function linkIdentity(
   server: Server,
@@ -96,7 +96,7 @@ export function linkIdentity(
   origin: RequestOrigin,
 ): Promise<LinkedProvider> {
   const { name } = provider
-  // A sign-in asks for it too: a link that cannot be signed in with would be a trap.
+  // Signing in requires it too: a link that cannot be used to sign in would be a trap.
   const { issuer, subject, email } = requireVerifiedEmail(provider, identity)
   const { companyId, userId } = linker
   return server.db.system(async trx => {
@@ -142,7 +142,7 @@ export function linkIdentity(
   })
 }
 
-/** How the caller may sign in: the linked providers, oldest first, and whether there is a password. */
+/** How the caller can sign in; links are sorted oldest first. */
 export function listLinks(
   request: Request,
   providers: Providers,
@@ -164,16 +164,14 @@ export function listLinks(
  */
 export async function unlinkProvider(request: Request, providers: Providers, name: string): Promise<void> {
   await inCompany(request, async trx => {
-    const { id: userId, passwordHash } = await findCurrentUser(request, trx, { isHeld: true })
+    const { id: userId, passwordHash } = await findCurrentUser(request, trx, { lock: true })
     const identities = await listIdentities(trx, userId, providers)
     const gone = identities.filter(({ provider }) => provider === name)
     if (gone.length === 0)
       throw apiError(
         'NOT_FOUND',
-        `${name} is not linked to your user: GET /api/v1/oauth/links lists what is`,
-        {
-          provider: name,
-        },
+        `${name} is not linked to your user: GET /api/v1/oauth/links lists the linked providers`,
+        { provider: name },
       )
     const others = identities.filter(identity => identity.provider !== name && isUsable(providers, identity))
     if (passwordHash === null && others.length === 0)
@@ -189,7 +187,7 @@ export async function unlinkProvider(request: Request, providers: Providers, nam
         { companyId, userId, issuer, subject },
       )
     const method = `oauth:${name}`
-    // What has come back from the provider and was not exchanged yet.
+    // Tickets of this provider that were not exchanged yet.
     await rows(
       trx,
       'delete from tickets where company_id = :companyId and user_id = :userId and method = :method',
@@ -204,17 +202,17 @@ export async function unlinkProvider(request: Request, providers: Providers, nam
 }
 
 /**
- * Removes the caller's password and ends all their sessions, as a changed password does.
+ * Removes the caller's password and ends all their sessions.
  * @throws 401 `INVALID_PASSWORD`, 409 `CONFLICT` without a password, or without a linked provider to sign in with
  */
 export async function removePassword(request: Request, providers: Providers, given: string): Promise<void> {
   const { passwordHash } = await inCompany(request, trx => findCurrentUser(request, trx))
   if (passwordHash === null)
-    throw apiError('CONFLICT', 'You have no password here: there is nothing to remove')
+    throw apiError('CONFLICT', 'Your user has no password: there is nothing to remove')
   await confirmPassword(given, passwordHash)
   await inCompany(request, async trx => {
-    const user = await findCurrentUser(request, trx, { isHeld: true })
-    // Changed since it was compared.
+    const user = await findCurrentUser(request, trx, { lock: true })
+    // The password was changed since it was compared.
     if (user.passwordHash !== passwordHash) throw wrongPassword()
     const identities = await listIdentities(trx, user.id, providers)
     if (!identities.some(identity => isUsable(providers, identity)))
@@ -231,7 +229,7 @@ export async function removePassword(request: Request, providers: Providers, giv
   })
 }
 
-/** The identities of a user, with the name of the provider also where a version before did not write it. */
+/** The identities of a user. Earlier versions did not store the provider's name: it is found by the issuer. */
 async function listIdentities(
   trx: Transaction,
   userId: string,
@@ -248,7 +246,7 @@ async function listIdentities(
   return found.map(row => ({ ...row, provider: row.provider ?? nameOf(row) ?? null }))
 }
 
-/** Whether an identity can be signed in with: the settings have its provider, and with the issuer that it is of. */
+/** Whether the settings still have the identity's provider, with the same issuer. */
 function isUsable(providers: Providers, { provider: name, issuer }: IdentityRow): boolean {
   const provider = name === null ? undefined : providers.get(name)
   return provider !== undefined && isIssuerOf(provider, issuer)

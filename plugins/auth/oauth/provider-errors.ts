@@ -2,19 +2,19 @@ import type { Server } from '@hapi/hapi'
 import * as openid from 'openid-client'
 import { apiError, hasErrorData } from '../../../server/http/errors.ts'
 
-/** Faults of an answer that claims to belong to a sign-in, and does not. */
+/** Codes of openid-client for an answer that does not belong to the sign-in it claims. */
 const FOREIGN_ANSWER_CODES = new Set([
   'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
   'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
   'OAUTH_KEY_SELECTION_FAILED',
 ])
 
-/** Words of the protocol are shown; whatever else a provider writes there is not. */
+/** Only error codes of the protocol are shown, not other text of a provider. */
 const PROTOCOL_WORD = /^[a-z_]{1,40}$/
 
 /**
- * What becomes of a failure between us and a provider: 401 for an answer that is not of this sign-in, 403 when the
- * user cancelled, else 503. The log tells the operator more; neither tells a code, token or secret.
+ * The error for a failure at a provider: 401 for an answer of another sign-in, 403 when the user cancelled, else 503.
+ * The operator's log has more details; neither holds a code, token or secret.
  */
 export function providerFailure(server: Server, provider: string, error: unknown): Error {
   if (hasErrorData(error)) return error
@@ -31,23 +31,23 @@ export function providerFailure(server: Server, provider: string, error: unknown
   if (refusal !== undefined) return providerMisconfigured(provider, refusal)
   return apiError(
     'UNAVAILABLE',
-    `The provider ${provider} does not answer as it should just now: try again in a minute, or sign in another way`,
+    `The provider ${provider} does not answer correctly at the moment: try again in a minute, or sign in another way`,
     { provider },
   )
 }
 
-/** 401: the answer does not belong to a sign-in or a link that this browser began. */
+/** The 401 of an answer that does not belong to an attempt of this browser. */
 export function foreignAnswer(provider: string) {
   return apiError(
     'INVALID_TOKEN',
-    'This attempt was not begun in this browser, was finished before, or took longer than 10 minutes: ' +
+    'This attempt was started in another browser, was finished before, or took longer than 10 minutes: ' +
       `start the sign-in again at GET /api/v1/oauth/${provider}/authorize, ` +
-      `or begin the link again with POST /api/v1/oauth/${provider}/link`,
+      `or start the link again with POST /api/v1/oauth/${provider}/link`,
     { provider },
   )
 }
 
-/** The library has one code for a wrong answer in the browser and for one of the provider itself. */
+/** The library has one code for a wrong answer through the browser and for one of the provider itself. */
 function isForeignAnswer(code: string, reason = ''): boolean {
   return (
     (code === 'OAUTH_INVALID_RESPONSE' &&
@@ -65,10 +65,14 @@ function authorizationRefused(provider: string, word: string) {
     )
   }
   if (word === 'server_error' || word === 'temporarily_unavailable') {
-    return apiError('UNAVAILABLE', `The provider ${provider} cannot sign you in just now: try again later`, {
-      provider,
-      reason: word,
-    })
+    return apiError(
+      'UNAVAILABLE',
+      `The provider ${provider} cannot sign you in at the moment: try again later`,
+      {
+        provider,
+        reason: word,
+      },
+    )
   }
   return providerMisconfigured(provider, word)
 }

@@ -4,42 +4,40 @@ import type { OAuthSettings } from '../../../server/settings/oauth-settings.ts'
 import { apiError } from '../../../server/http/errors.ts'
 import { guardedFetch } from './guarded-fetch.ts'
 
-/** Who somebody is to a provider. */
+/** A person as a provider identifies them. */
 export interface ProviderIdentity {
   issuer: string
-  /** The provider's own, which never changes. */
+  /** The provider's id of the person, which never changes. */
   subject: string
   email?: string
-  /** Whether the provider has seen that the email is theirs. */
+  /** Whether the provider has verified the email. */
   isVerified: boolean
   name?: string
 }
 
-/** Somebody else's sign-in that users may come through. */
+/** An external sign-in service. */
 export interface OAuthProvider {
   name: string
-  /** An OpenID Connect issuer; GitHub is none. */
+  /** Whether it is an OpenID Connect issuer; GitHub is not. */
   isOpenId: boolean
-  /** The issuer of its identities, as the settings have it. */
+  /** As the settings have it. */
   issuer: string
   scopes: string
-  /** The client of the library, after discovery. */
   client(): Promise<openid.Configuration>
-  /** Exchanges the code of the callback's address, and asks who it is. */
+  /** Exchanges the code in the callback's address and reads the identity. */
   identify(client: openid.Configuration, callback: URL, checks: CallbackChecks): Promise<ProviderIdentity>
 }
 
-/** What the answer has to fit. */
+/** Secrets of an attempt that the provider's answer must match. */
 export interface CallbackChecks {
   state: string
   nonce: string
   verifier: string
 }
 
-/** Milliseconds for which what a provider says of itself is believed. */
 const DISCOVERY_CACHE_MS = 10 * 60_000
 
-/** The providers of the settings. */
+/** The providers of the settings, by name. */
 export function createProviders(server: Server): ReadonlyMap<string, OAuthProvider> {
   const providers = [...server.config.oauth].map(([name, settings]) =>
     name === 'github' ? githubProvider(server, name, settings) : openIdProvider(server, name, settings),
@@ -55,13 +53,13 @@ export function findProvider(providers: ReadonlyMap<string, OAuthProvider>, name
   throw apiError(
     'NOT_FOUND',
     known.length > 0
-      ? `There is no provider of this name here: there are ${known.join(', ')}`
-      : 'Nobody can sign in through a provider here: the operator can set OAUTH_<PROVIDER>_CLIENT_ID',
+      ? `There is no such provider: the providers are ${known.join(', ')}`
+      : 'No provider is configured: the operator can add one with OAUTH_<PROVIDER>_CLIENT_ID',
     { providers: known },
   )
 }
 
-/** Entra's issuers for many tenants; the identities of their users name the issuer of the tenant. */
+/** Entra has issuers for many tenants; their identities name the issuer of one tenant. */
 const ENTRA_ORIGIN = 'https://login.microsoftonline.com'
 const MANY_TENANTS = /^\/(common|organizations|consumers|\{tenantid\})(\/|$)/i
 
@@ -86,7 +84,7 @@ function openIdProvider(server: Server, name: string, settings: OAuthSettings): 
         execute: [openid.enableNonRepudiationChecks],
       },
     )
-    // Where browsers are sent to; what we ask ourselves, guardedFetch sees to.
+    // Browsers are sent here; our own requests are checked by guardedFetch.
     const { authorization_endpoint: endpoint = '' } = client.serverMetadata()
     if (!/^https:/i.test(endpoint) || !URL.canParse(endpoint))
       throw new Error('The authorization endpoint is not an https address')
@@ -115,7 +113,7 @@ function openIdProvider(server: Server, name: string, settings: OAuthSettings): 
   }
 }
 
-/** Some issuers write their booleans as text. */
+/** Some issuers send booleans as text. */
 function profileFromClaims(
   claims: Record<string, unknown>,
 ): Pick<ProviderIdentity, 'email' | 'isVerified' | 'name'> {
@@ -127,35 +125,35 @@ function profileFromClaims(
   }
 }
 
-/** As the issuer takes it, in the body if it may be chosen; without a secret the client is a public one. */
+/** Sends the secret in the body if the issuer supports it, else in the header; without one the client is public. */
 function clientAuthentication({ clientSecret }: OAuthSettings): openid.ClientAuth {
   if (clientSecret === undefined) return openid.None()
   const inBody = openid.ClientSecretPost(clientSecret)
   const inHeader = openid.ClientSecretBasic(clientSecret)
   return (as, ...given) => {
-    // What an issuer that says nothing takes (OpenID Connect Discovery 1.0, section 3).
+    // The default of OpenID Connect Discovery 1.0, section 3.
     const methods = as.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
     return methods.includes('client_secret_post') ? inBody(as, ...given) : inHeader(as, ...given)
   }
 }
 
-/** One answer for all who ask within some minutes; a failure is asked for again. */
-function cacheDiscovery<T>(ask: () => Promise<T>): () => Promise<T> {
-  let known: { answer: Promise<T>; until: number } | undefined
+/** Caches a discovery for some minutes; failures are not cached. */
+function cacheDiscovery<T>(discover: () => Promise<T>): () => Promise<T> {
+  let cached: { answer: Promise<T>; until: number } | undefined
   return () => {
-    if (known && known.until > performance.now()) return known.answer
-    const asked = { answer: ask(), until: performance.now() + DISCOVERY_CACHE_MS }
-    known = asked
-    asked.answer.catch(() => {
-      if (known === asked) known = undefined
+    if (cached && cached.until > performance.now()) return cached.answer
+    const entry = { answer: discover(), until: performance.now() + DISCOVERY_CACHE_MS }
+    cached = entry
+    entry.answer.catch(() => {
+      if (cached === entry) cached = undefined
     })
-    return asked.answer
+    return entry.answer
   }
 }
 
 const GITHUB_ORIGIN = 'https://github.com'
 
-/** OAuth 2 alone: who it is, and which of their addresses are theirs, is asked of GitHub's own interface. */
+/** Plain OAuth 2: identity and verified emails are read from GitHub's own API. */
 function githubProvider(server: Server, name: string, settings: OAuthSettings): OAuthProvider {
   const site = settings.issuer.replace(/\/+$/, '')
   const login = `${site}/login/oauth`
@@ -195,7 +193,8 @@ function githubProvider(server: Server, name: string, settings: OAuthSettings): 
 
 function githubIdentity(issuer: string, user: unknown, emails: unknown): ProviderIdentity {
   const { id, name, login } = user as { id?: number; name?: string | null; login?: string }
-  if (!Number.isInteger(id) || !Array.isArray(emails)) throw new Error('GitHub answers something else')
+  if (!Number.isInteger(id) || !Array.isArray(emails))
+    throw new Error('GitHub answers with another body than documented')
   const [primary] = emails.filter((entry: { primary?: unknown }) => entry.primary === true) as Record<
     string,
     unknown

@@ -12,13 +12,13 @@ import { foreignAnswer, providerFailure } from './provider-errors.ts'
 import { linkRoutes } from './link-routes.ts'
 import { linkIdentity } from './links.ts'
 import { createProviders, findProvider, type ProviderIdentity, type OAuthProvider } from './providers.ts'
-import { presentUser } from '../present.ts'
+import { presentSignIn } from '../present.ts'
 import { linked, signedIn, signedInExample } from '../replies.ts'
 import { providerParams as params } from '../schemas.ts'
 import { redeemTicket } from '../sign-in/one-time-tokens.ts'
 
 const tags = ['api', 'oauth']
-/** Signing in through a provider, there and back, and linking one. */
+/** Signing in through a provider, and linking one. */
 export function oauthRoutes(server: Server): ServerRoute[] {
   const providers = createProviders(server)
   const find = (request: Request) => findProvider(providers, request.params.provider_type as string)
@@ -29,7 +29,7 @@ export function oauthRoutes(server: Server): ServerRoute[] {
       options: {
         ...access.oauth,
         description: 'Sign in through a provider',
-        notes: 'For browsers: leads to the provider, and from there to redirect_uri with a ticket.',
+        notes: 'For browsers: redirects to the provider, and from there to redirect_uri with a ticket.',
         tags,
         validate: {
           params,
@@ -37,12 +37,12 @@ export function oauthRoutes(server: Server): ServerRoute[] {
             redirect_uri: Joi.string()
               .max(2_000)
               .description(
-                'Where the browser goes on to, with ?ticket=; an address of the origin of BASE_URL. ' +
-                  'Without it the callback answers as a sign-in does.',
+                'Where the browser is sent, with ?ticket=; an address of the origin of BASE_URL. ' +
+                  'Without it the callback replies like a sign-in.',
               ),
             invitation_token: Joi.string()
               .max(200)
-              .description('Of an invitation, for whoever is new here and would join the company it is to.'),
+              .description('An invitation: a new user joins the company that sent it.'),
           }),
         },
         response: { status: { 302: true, 503: failure }, sample: 0 },
@@ -56,8 +56,8 @@ export function oauthRoutes(server: Server): ServerRoute[] {
         ...access.oauth,
         description: 'Finish a sign-in through a provider, or the link of one',
         notes:
-          'Where the provider sends the browser. A browser that cannot be signed in goes on to redirect_uri with ' +
-          '?error= (a code) and &error_description=; without it, and to a program, the reply is the error.',
+          'The provider sends the browser here. After a failure a browser is redirected to redirect_uri with ' +
+          '?error= (a code) and &error_description=; without redirect_uri, and for programs, the reply is the error.',
         tags,
         validate: {
           params,
@@ -65,14 +65,17 @@ export function oauthRoutes(server: Server): ServerRoute[] {
             state: Joi.string()
               .max(200)
               .required()
-              .description('Which attempt it is about; made by authorize.'),
-            code: Joi.string().max(8_000).description('What the provider exchanges for who it was.'),
-            iss: Joi.string().max(2_000).description('The provider, as it calls itself.'),
-            error: Joi.string().max(200).description('Why the provider signed nobody in.'),
-            error_description: Joi.string().max(8_000).allow('').description('The same for people.'),
+              .description('Identifies the attempt; created by authorize.'),
+            code: Joi.string().max(8_000).description('The authorization code of the provider.'),
+            iss: Joi.string().max(2_000).description('The issuer of the provider.'),
+            error: Joi.string().max(200).description('The error code of the provider.'),
+            error_description: Joi.string()
+              .max(8_000)
+              .allow('')
+              .description('The error message of the provider.'),
           }).unknown(),
         },
-        // Another cookie of the host that is not well-formed is no affair of ours.
+        // A malformed cookie of another application on the host must not fail the request.
         state: { parse: true, failAction: 'ignore' },
         app: { errors: ['INVALID_INVITATION', 'USER_EXISTS', 'CONFLICT'] },
         response: {
@@ -96,8 +99,8 @@ export function oauthRoutes(server: Server): ServerRoute[] {
 async function authorize(request: Request, h: ResponseToolkit, provider: OAuthProvider) {
   const { redirect_uri: given, invitation_token: invitation } = request.query as Record<string, string>
   const redirectUri = parseRedirectUri(request.server, given)
-  const { address, mark } = await beginAttempt(request, provider, { redirectUri, invitation })
-  return mark(h.redirect(address))
+  const { address, setCookie } = await beginAttempt(request, provider, { redirectUri, invitation })
+  return setCookie(h.redirect(address))
 }
 
 async function finishAttempt(request: Request, h: ResponseToolkit, provider: OAuthProvider) {
@@ -127,11 +130,10 @@ async function completeAttempt(
   }
   const ticket = await admitIdentity(server, provider, identity, requestOrigin(request), attempt.invitation)
   if (attempt.redirectUri !== null) return h.redirect(withQuery(attempt.redirectUri, { ticket }))
-  const { user, company, ...tokens } = await redeemTicket(server, ticket, requestOrigin(request))
-  return h.response({ ...tokens, user: presentUser(user, company) })
+  return h.response(presentSignIn(await redeemTicket(server, ticket, requestOrigin(request))))
 }
 
-/** The address that we were called at is taken from the settings: the Host of a request is anybody's word. */
+/** Takes the callback's address from the settings: the Host header is controlled by the client. */
 async function identify(
   { server, url }: Request,
   provider: OAuthProvider,
@@ -146,7 +148,7 @@ async function identify(
   }
 }
 
-/** Somebody who looks at a page is told where they came from; all others by the reply. */
+/** Redirects a browser back to its page with the error; everything else gets the error as the reply. */
 function redirectWithError(
   request: Request,
   h: ResponseToolkit,
@@ -154,8 +156,8 @@ function redirectWithError(
   error: unknown,
 ) {
   if (redirectUri === null || !acceptsHtml(request) || !hasErrorData(error) || !error.data) throw error
-  const told = { error: error.data.code.toLowerCase(), error_description: error.message }
-  return h.redirect(withQuery(redirectUri, told))
+  const query = { error: error.data.code.toLowerCase(), error_description: error.message }
+  return h.redirect(withQuery(redirectUri, query))
 }
 
 function withQuery(address: string, values: Record<string, string>): string {

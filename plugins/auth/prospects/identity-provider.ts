@@ -1,55 +1,53 @@
 import type { Server } from '@hapi/hapi'
-import { audit, type AuditEvent, type RequestOrigin } from '../../../server/http/audit.ts'
+import type { RequestOrigin } from '../../../server/http/audit.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
-import { createCompany, createUser, IS_EMAIL_PROVEN } from '../accounts.ts'
-import type { User } from '../models.ts'
-import { issueTicket } from '../sign-in/one-time-tokens.ts'
+import { createCompany, createUser, IS_EMAIL_PROVEN, type ResolvedUser } from '../accounts.ts'
 import { LOCK_USER, lockCompanyById } from '../locks.ts'
+import type { User } from '../models.ts'
+import { issueUserTicket } from '../sign-in/one-time-tokens.ts'
 
-/** Somebody who came with a good token of ours. */
+/** The owner of a prospect token. */
 export interface Prospect {
-  /** The prospect's. */
   id: string
   /** Lower-cased. */
   email: string
-  /** Who they are; null at the first time, where they had no user when they were asked. */
+  /** Null until the first sign-in, unless they had a user when the token was created. */
   userId: string | null
-  /** The company that they were asked to; null where they get one of their own. */
+  /** The company they were invited to; null for a company of their own. */
   companyId: string | null
 }
 
-/** What somebody signs in with. */
+/** A one-time token for `POST /auth/tickets`. */
 export interface SignInTicket {
   ticket: string
-  /** Seconds until it ends. */
+  /** Seconds. */
   expiresIn: number
-  /** Where it is good, with it. */
+  /** Where the ticket can be exchanged; carries it in the query. */
   redirectUrl: string
 }
 
-/** Who says who a guest is. */
+/** Decides which user a prospect is. */
 export interface IdentityProvider {
   name: string
   /**
-   * Makes the guest's user where there is none, and gives a ticket for their session. Guests of one email come one at
-   * a time.
-   * @param trx of all companies; what is told of the prospect commits with it
-   * @returns undefined for who may not sign in
+   * Finds or creates the user and issues a ticket. Calls for one email never overlap.
+   * @param trx a system transaction, which also holds the change of the prospect
+   * @returns undefined for a user who may not sign in
    */
   admit(
     trx: Transaction,
-    guest: Prospect,
+    prospect: Prospect,
     origin: RequestOrigin,
   ): Promise<(SignInTicket & { userId?: string }) | undefined>
 }
 
-/** Our own users, unless another provider is put in their place. */
+/** Holds the identity provider: our own users unless another one is set. */
 export function createIdentityProviderSlot(server: Server) {
-  const own = localIdentityProvider(server)
+  const local = localIdentityProvider(server)
   let chosen: IdentityProvider | undefined
   return {
-    current: () => chosen ?? own,
+    current: () => chosen ?? local,
     use(provider: IdentityProvider) {
       if (chosen)
         throw new Error(`Cannot use the identity provider ${provider.name}: ${chosen.name} is in use already`)
@@ -58,50 +56,32 @@ export function createIdentityProviderSlot(server: Server) {
   }
 }
 
-/** Seconds in which a ticket of a magic link is exchanged. */
 const TICKET_SECONDS = 5 * 60
-const SIGN_IN_METHOD = 'magic_link'
 
-/** Guests as users of ours, and tickets for `POST /auth/tickets`. */
 function localIdentityProvider(server: Server): IdentityProvider {
   return {
     name: 'users',
-    async admit(trx, guest, origin) {
-      const { user, event } = (await findUser(trx, guest)) ?? (await createProspectUser(trx, server, guest))
-      const { companyId, id: userId } = user
-      const tell = ({ details, ...what }: AuditEvent) =>
-        audit(
-          trx,
-          { companyId, actor: `user:${userId}`, ...origin },
-          { ...what, target: { type: 'user', id: userId }, details: { ...details, method: SIGN_IN_METHOD } },
-        )
-      if (!user.isActive) {
-        await tell({ action: 'user.sign_in_failed', details: { reason: 'disabled' } })
-        return undefined
-      }
-      const ticket = await issueTicket(trx, { companyId, userId, method: SIGN_IN_METHOD }, TICKET_SECONDS)
-      if (event) await tell(event)
+    async admit(trx, prospect, origin) {
+      const resolved = (await findUser(trx, prospect)) ?? (await createProspectUser(trx, server, prospect))
+      const ticket = await issueUserTicket(trx, resolved, origin, {
+        method: 'magic_link',
+        seconds: TICKET_SECONDS,
+      })
+      if (ticket === undefined) return undefined
       const redirectUrl = `${server.config.baseUrl}/?${new URLSearchParams({ ticket })}`
-      return { ticket, expiresIn: TICKET_SECONDS, redirectUrl, userId }
+      return { ticket, expiresIn: TICKET_SECONDS, redirectUrl, userId: resolved.user.id }
     },
   }
 }
 
-interface Found {
-  user: User
-  /** What the log is to tell of how the user came to be. */
-  event?: AuditEvent
-}
-
 /**
- * The guest's user. One who has a password (or removed it) and came to be after the guest was asked is not taken for
- * them: registering proves no email, so that another person may have taken the address; in the company that they were
- * asked to, its admins have seen to that.
+ * A user who registered with a password after the prospect was created is refused: registering proves no email, so
+ * another person may have taken the address. In the company of the invitation, its admins vouch for the address.
  */
 async function findUser(
   trx: Transaction,
   { email, userId, companyId }: Prospect,
-): Promise<Found | undefined> {
+): Promise<ResolvedUser | undefined> {
   const [user] = await rows<User & { isEmailProven: boolean }>(
     trx,
     `select u.*, ${IS_EMAIL_PROVEN} as is_email_proven from users u
@@ -113,19 +93,23 @@ async function findUser(
   throw apiError(
     'USER_EXISTS',
     companyId === null
-      ? 'A user with this email has registered since you were asked: sign in with the password'
-      : 'This email is a user of another company by now: sign in there, or ask to be invited with another email',
+      ? 'A user with this email has registered since the link was created: sign in with the password'
+      : 'A user of another company has this email by now: sign in there, or ask for an invitation to another email',
     { field: 'token' },
   )
 }
 
-/** A user of the company that they were asked to, its owner where nobody else is there yet; else with a company of their own. */
-async function createProspectUser(trx: Transaction, server: Server, guest: Prospect): Promise<Found> {
-  const { email, id } = guest
+/** Creates the user in the company of the invitation, as its owner if it has no user yet; else in a new company. */
+async function createProspectUser(
+  trx: Transaction,
+  server: Server,
+  prospect: Prospect,
+): Promise<ResolvedUser> {
+  const { email, id } = prospect
   const companyId =
-    guest.companyId ??
+    prospect.companyId ??
     (await createCompany(trx, email.split('@')[0] as string, server.config.defaultPlan)).companyId
-  // One at a time, so that of two the second sees that there is an owner.
+  // Of two concurrent prospects of one company, the second must see that there is an owner.
   await lockCompanyById(trx, companyId)
   const [other] = await rows(trx, 'select from users where company_id = :companyId limit 1', { companyId })
   const role = other ? 'member' : 'owner'

@@ -3,37 +3,35 @@ import type { Server } from '@hapi/hapi'
 import { v7 as uuid } from 'uuid'
 import { audit, type RequestOrigin } from '../../../server/http/audit.ts'
 import { rows } from '../../../server/database/database.ts'
-import { apiError, invalidField } from '../../../server/http/errors.ts'
-import { findCompany } from '../accounts.ts'
+import { apiError } from '../../../server/http/errors.ts'
+import { findCompany, parseEmail } from '../accounts.ts'
 import type { Prospect, IdentityProvider, SignInTicket } from './identity-provider.ts'
-import type { User } from '../models.ts'
-import { schemas } from '../schemas.ts'
-import { sha256 } from '../sign-in/tokens.ts'
 import { lockEmail } from '../locks.ts'
+import type { User } from '../models.ts'
+import { sha256 } from '../sign-in/tokens.ts'
 
-/** A prospect as the command line tells it; the token is not kept. */
+/** A prospect as the command line prints it; the token is not stored. */
 export interface NewProspect {
   id: string
   email: string
   token: string
-  /** The company that they will join, or are a user of. */
+  /** The company they will join, or belong to; null for a company of their own. */
   company_id: string | null
-  /** Their user, if they have one. */
+  /** Their user, if they have one already. */
   user_id: string | null
   expires_at: Date
 }
 
 /**
- * Lets somebody sign in by a token, for 7 days and as often as they like.
- * @param input.company an id or a name; without one they get a company of their own, unless they have a user
- * @throws 400 for what is no email, 404 for the company, 409 `CONFLICT` for a user of another company
+ * Creates a token that signs the owner of an email in, any number of times within 7 days.
+ * @param input.company an id or a name; without one, a prospect who has no user gets a company of their own
+ * @throws 400 `VALIDATION_ERROR` for the email, 404 for the company, 409 `CONFLICT` for a user of another company
  */
 export async function createProspect(
   server: Server,
   input: { email: string; company?: string },
 ): Promise<NewProspect> {
-  const { value: email, error } = schemas.email.validate(input.email) as { value: string; error?: Error }
-  if (error) throw invalidField('email', `${JSON.stringify(input.email)} is no email address`)
+  const email = parseEmail(input.email)
   const company = input.company === undefined ? null : await findCompany(server, input.company)
   const token = randomBytes(32).toString('base64url')
   return server.db.system(async trx => {
@@ -46,25 +44,25 @@ export async function createProspect(
       )
     }
     const companyId = company?.companyId ?? user?.companyId ?? null
+    const userId = user?.id ?? null
     const [made] = await rows<{ id: string; expiresAt: Date }>(
       trx,
       `insert into prospects (id, email, company_id, user_id, token_hash, expires_at)
        values (:id, :email, :companyId, :userId, :hash, now() + interval '7 days') returning id, expires_at`,
-      { id: uuid(), email, companyId, userId: user?.id ?? null, hash: sha256(token) },
+      { id: uuid(), email, companyId, userId, hash: sha256(token) },
     )
     const { id, expiresAt } = made as { id: string; expiresAt: Date }
     if (companyId !== null) {
       const event = { action: 'prospect.created', target: { type: 'prospect', id }, details: { email } }
       await audit(trx, { companyId, actor: 'cli' }, event)
     }
-    return { id, email, token, company_id: companyId, user_id: user?.id ?? null, expires_at: expiresAt }
+    return { id, email, token, company_id: companyId, user_id: userId, expires_at: expiresAt }
   })
 }
 
 /**
- * What a prospect's token gives: a ticket for a session of theirs.
- * @param provider says who they are
- * @throws 401 `INVALID_TOKEN`, 403 `FORBIDDEN` for who may not sign in, 409 `USER_EXISTS` where the email was taken since
+ * Exchanges a prospect's token for a ticket of 5 minutes.
+ * @throws 401 `INVALID_TOKEN`, 403 `FORBIDDEN` for a disabled user, 409 `USER_EXISTS` when another person took the email
  */
 export async function admitProspect(
   server: Server,
@@ -74,35 +72,31 @@ export async function admitProspect(
 ): Promise<SignInTicket> {
   const admitted = await server.db.system(async trx => {
     const hash = sha256(token)
-    const [asked] = await rows<{ email: string }>(
+    const [row] = await rows<{ email: string }>(
       trx,
       'select email from prospects where token_hash = :hash and expires_at > now()',
       { hash },
     )
-    if (!asked) return 'unknown'
-    await lockEmail(trx, asked.email)
-    const [guest] = await rows<Prospect>(
+    if (!row) return 'unknown'
+    await lockEmail(trx, row.email)
+    const [prospect] = await rows<Prospect>(
       trx,
       `update prospects set last_used_at = now() where token_hash = :hash and expires_at > now()
        returning id, email, user_id, company_id`,
       { hash },
     )
-    if (!guest) return 'unknown'
-    const ticket = await provider.admit(trx, guest, origin)
-    if (ticket?.userId !== undefined && guest.userId === null) {
+    if (!prospect) return 'unknown'
+    const ticket = await provider.admit(trx, prospect, origin)
+    if (ticket?.userId !== undefined && prospect.userId === null)
       await rows(trx, 'update prospects set user_id = :userId where id = :id', {
         userId: ticket.userId,
-        id: guest.id,
+        id: prospect.id,
       })
-    }
     return ticket
   })
   if (admitted === 'unknown')
-    throw apiError(
-      'INVALID_TOKEN',
-      'This link is not good, or has expired: ask whoever sent it for a new one',
-    )
+    throw apiError('INVALID_TOKEN', 'This link is invalid or has expired: ask its sender for a new one')
   if (!admitted)
-    throw apiError('FORBIDDEN', 'Your user is disabled here: ask an admin of your company to enable it')
+    throw apiError('FORBIDDEN', 'Your user is disabled: ask an admin of your company to enable it')
   return admitted
 }

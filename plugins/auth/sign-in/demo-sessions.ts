@@ -9,10 +9,9 @@ import { replies } from '../replies.ts'
 import { schemas } from '../schemas.ts'
 import { sha256 } from './tokens.ts'
 
-/** How the keys of demo sessions start. */
 export const DEMO_KEY_PREFIX = 'aa_demo_'
 
-/** Names the company that anybody may look at; there is one at most. */
+/** Sets the company that `POST /demo/session` opens to the public; there is one at most. */
 export async function setDemoCompany(server: Server, companyId: string): Promise<void> {
   await server.db.system(async trx => {
     await rows(trx, 'update companies set is_demo = false where is_demo and company_id <> :companyId', {
@@ -24,7 +23,7 @@ export async function setDemoCompany(server: Server, companyId: string): Promise
   })
 }
 
-/** Makes a key of an hour that reads the demo company; undefined when there is none. */
+/** Creates a read-only key of the demo company for an hour; undefined when there is no such company. */
 async function createDemoSession(server: Server): Promise<{ key: string; expiresAt: Date } | undefined> {
   const key = DEMO_KEY_PREFIX + randomBytes(30).toString('base64url')
   const [made] = await server.db.statement<{ expiresAt: Date }>(
@@ -36,7 +35,7 @@ async function createDemoSession(server: Server): Promise<{ key: string; expires
   return made && { key, expiresAt: made.expiresAt }
 }
 
-/** Who a demo key stands for; undefined when it is not known any more, or the demo is switched off. */
+/** Undefined for an unknown or expired key, and while the demo is disabled. */
 export async function findDemoCaller(server: Server, key: string): Promise<Caller | undefined> {
   if (!server.config.demoEnabled) return undefined
   const [row] = await server.db.statement<{ id: string; companyId: string }>(
@@ -56,14 +55,13 @@ export async function findDemoCaller(server: Server, key: string): Promise<Calle
   )
 }
 
-/** Looking around in the demo company, for anybody. */
 export const demoRoutes: ServerRoute[] = [
   {
     method: 'POST',
     path: '/api/v1/demo/session',
     options: {
       ...access.demo,
-      description: 'Get a key that reads the demo company for an hour',
+      description: 'Create an API key that reads the demo company for an hour',
       tags: ['api', 'demo'],
       validate: { payload: schemas.nothing, query: schemas.none },
       response: replies.demoKey,
@@ -72,7 +70,7 @@ export const demoRoutes: ServerRoute[] = [
     async handler({ server }, h) {
       const made = server.config.demoEnabled ? await createDemoSession(server) : undefined
       if (!made) {
-        throw apiError('NOT_FOUND', 'There is no demo here: the operator can have one with DEMO_ENABLED=true')
+        throw apiError('NOT_FOUND', 'There is no demo: the operator can enable it with DEMO_ENABLED=true')
       }
       const data = { api_key: made.key, expires_at: made.expiresAt }
       return h.response(envelope(data)).code(201).header('Cache-Control', 'no-store')

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { apiError } from '../../../server/http/errors.ts'
 
-// Failures are counted before the password is looked at, so that many guesses at once are not more guesses.
+// Counted before the password is checked, so that concurrent guesses do not get past the limit.
 const ATTEMPT = `
   insert into login_failures as f values (:email_hash, 1, now(), null)
   on conflict (email_hash) do update set (failures, first_at, locked_until) = (
@@ -16,13 +16,13 @@ const ATTEMPT = `
   )
   returning failures`
 
-/** The last failure that is answered as one; the next attempt is told of the lock. */
+/** `ATTEMPT` names this number too. */
 const MAX_FAILURES = 10
 
 /**
- * Counts a sign-in as failed until `forgive` says otherwise. Ten failures in 15 minutes lock the email for 15
- * minutes, whether or not there is such a user.
- * @returns whether the email is locked from now on, if this attempt fails
+ * Counts a sign-in as failed; `clearFailures` undoes it after a success. Ten failures in 15 minutes lock the email for
+ * 15 minutes, whether or not there is such a user.
+ * @returns whether a failure of this attempt locks the email
  * @throws 403 `ACCOUNT_LOCKED`
  */
 export async function countAttempt(server: Server, email: string): Promise<{ isLast: boolean }> {
@@ -33,11 +33,10 @@ export async function countAttempt(server: Server, email: string): Promise<{ isL
   if (failures <= MAX_FAILURES) return { isLast: failures === MAX_FAILURES }
   throw apiError(
     'ACCOUNT_LOCKED',
-    'Too many failed sign-ins: this account is locked for 15 minutes, then try again',
+    'Too many failed sign-ins: this account is locked, try again in 15 minutes',
   )
 }
 
-/** Clears the count after a success. */
 export async function clearFailures(server: Server, email: string): Promise<void> {
   await server.db.statement('delete from login_failures where email_hash = :email_hash', {
     email_hash: hashEmail(server, email),

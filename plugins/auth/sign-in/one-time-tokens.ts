@@ -1,19 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import type { Server } from '@hapi/hapi'
-import { audit, type RequestOrigin } from '../../../server/http/audit.ts'
+import type { AuditEvent, RequestOrigin } from '../../../server/http/audit.ts'
 import type { Plan } from '../../../server/settings/config.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
-import type { UserAccount } from '../accounts.ts'
+import type { ResolvedUser, UserAccount } from '../accounts.ts'
+import { auditUser } from '../audit-log/audit-user.ts'
 import type { User } from '../models.ts'
 import { openSession, type SessionTokens } from './sessions.ts'
 import { sha256 } from './tokens.ts'
 import { LOCK_USER } from '../locks.ts'
 
 /**
- * Makes what is exchanged for a session once: 256 bits, of which the hash is kept.
- * @param input.method how the user was told, for the audit log: `oauth:google`
- * @param seconds until it ends
+ * Issues a ticket: a token that is exchanged for a session once. Only its hash is stored.
+ * @param input.method how the user signed in, for the audit log: `oauth:google`
+ * @param seconds its lifetime
  */
 export async function issueTicket(
   trx: Transaction,
@@ -30,7 +31,28 @@ export async function issueTicket(
   return ticket
 }
 
-// The user's row first, as changing a password and disabling take it: whoever comes second sees what the first did.
+/**
+ * Issues a ticket for a user and audits how the user came to be.
+ * @returns undefined for a disabled user; that attempt is audited too
+ */
+export async function issueUserTicket(
+  trx: Transaction,
+  { user, event }: ResolvedUser,
+  origin: RequestOrigin,
+  { method, seconds }: { method: string; seconds: number },
+): Promise<string | undefined> {
+  const auditWithMethod = (what: AuditEvent) =>
+    auditUser(trx, user, origin, { ...what, details: { ...what.details, method } })
+  if (!user.isActive) {
+    await auditWithMethod({ action: 'user.sign_in_failed', details: { reason: 'disabled' } })
+    return undefined
+  }
+  const ticket = await issueTicket(trx, { companyId: user.companyId, userId: user.id, method }, seconds)
+  if (event) await auditWithMethod(event)
+  return ticket
+}
+
+// Locks the user first, as a change of the password and disabling do: whichever comes second sees the first.
 const FIND_TICKET = `
   select u.*, c.name as company_name, c.plan
   from tickets t
@@ -46,11 +68,7 @@ const RECORD_SIGN_IN = `
   update users set last_login_at = now()
   where id = :id and company_id = :companyId and is_active returning last_login_at`
 
-/**
- * Opens a session for a ticket.
- * @param origin where the request came from, for the audit log
- * @throws 401 `INVALID_TOKEN`
- */
+/** Exchanges a ticket for a session. @throws 401 `INVALID_TOKEN` */
 export async function redeemTicket(
   server: Server,
   ticket: string,
@@ -58,25 +76,19 @@ export async function redeemTicket(
 ): Promise<SessionTokens & UserAccount> {
   const opened = await server.db.system(async trx => {
     const hash = sha256(ticket)
-    const [found] = await rows<User & { companyName: string; plan: Plan }>(trx, FIND_TICKET, { hash })
-    if (!found) return undefined
-    const { companyId, id, companyName: name, plan } = found
+    const [user] = await rows<User & { companyName: string; plan: Plan }>(trx, FIND_TICKET, { hash })
+    if (!user) return undefined
+    const { companyId, id, companyName: name, plan } = user
     const [used] = await rows<{ method: string }>(trx, USE_TICKET, { hash })
-    // The ticket of a disabled user is spent all the same.
+    // A disabled user's ticket is used up as well.
     const [signedIn] = used
       ? await rows<Pick<User, 'lastLoginAt'>>(trx, RECORD_SIGN_IN, { id, companyId })
       : []
     if (!used || !signedIn) return undefined
-    const tokens = await openSession(server, trx, found)
-    await audit(
-      trx,
-      { companyId, actor: `user:${id}`, ...origin },
-      { action: 'user.signed_in', target: { type: 'user', id }, details: { method: used.method } },
-    )
-    return { ...tokens, user: Object.assign(found, signedIn) as User, company: { companyId, name, plan } }
+    const tokens = await openSession(server, trx, user)
+    await auditUser(trx, user, origin, { action: 'user.signed_in', details: { method: used.method } })
+    return { ...tokens, user: Object.assign(user, signedIn) as User, company: { companyId, name, plan } }
   })
-  if (!opened) {
-    throw apiError('INVALID_TOKEN', 'This ticket was used before, or has expired: sign in again')
-  }
-  return opened
+  if (opened) return opened
+  throw apiError('INVALID_TOKEN', 'This ticket was used before or has expired: sign in again')
 }

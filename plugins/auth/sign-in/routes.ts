@@ -3,34 +3,35 @@ import { access, caller, inCompany } from '../../../server/http/access.ts'
 import { auditRequest, fieldsOf, requestOrigin } from '../../../server/http/audit.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
+import { bodyOf } from '../../../server/http/input.ts'
 import { registerUser } from '../accounts.ts'
 import { Company, User } from '../models.ts'
 import { findCurrentUser, wrongPassword } from './current-user.ts'
 import { hashPassword, withHashingSlot, isPassword, assertStrongPassword } from './passwords.ts'
-import { presentUser } from '../present.ts'
+import { presentSignIn, presentUser } from '../present.ts'
 import { replies } from '../replies.ts'
 import { schemas } from '../schemas.ts'
 import { endAllSessions, endSession, refreshSession } from './sessions.ts'
+import { redeemTicket } from './one-time-tokens.ts'
 import { signInWithPassword } from './sign-in.ts'
 
 const tags = ['api', 'auth']
 
-/** Accounts: registering, signing in and out, and a user's own settings. */
+/** Registering, signing in and out, and a user's own profile. */
 export const routes: ServerRoute[] = [
   {
     method: 'POST',
     path: '/api/v1/auth/register',
     options: {
       ...access.register,
-      description: 'Make a company and its owner, or join a company by its invitation',
+      description: 'Create a company and its owner, or join a company with its invitation',
       tags,
       validate: { payload: schemas.register, query: schemas.none },
       response: replies.registered,
       app: { errors: ['WEAK_PASSWORD', 'INVALID_INVITATION', 'USER_EXISTS', 'CONFLICT'] },
     },
     async handler(request, h) {
-      const body = request.payload as Record<'email' | 'password', string> &
-        Record<string, string | undefined>
+      const body = bodyOf<Record<'email' | 'password', string> & Record<string, string | undefined>>(request)
       const { user, company } = await registerUser(
         request.server,
         {
@@ -57,11 +58,26 @@ export const routes: ServerRoute[] = [
       app: { errors: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'] },
     },
     async handler(request, h) {
-      const { user, company, ...tokens } = await signInWithPassword(
-        request,
-        request.payload as { email: string; password: string },
-      )
-      return h.response({ ...tokens, user: presentUser(user, company) }).header('Cache-Control', 'no-store')
+      const signedIn = await signInWithPassword(request, bodyOf<{ email: string; password: string }>(request))
+      return h.response(presentSignIn(signedIn)).header('Cache-Control', 'no-store')
+    },
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/auth/tickets',
+    options: {
+      ...access.tickets,
+      description: 'Exchange a ticket for a session',
+      notes: 'A ticket can be used once; that of a sign-in through a provider lasts 2 minutes.',
+      tags,
+      validate: { payload: schemas.exchangeTicket, query: schemas.none },
+      response: replies.login,
+      app: { errors: ['INVALID_TOKEN'] },
+    },
+    async handler(request, h) {
+      const { ticket } = bodyOf<{ ticket: string }>(request)
+      const signedIn = await redeemTicket(request.server, ticket, requestOrigin(request))
+      return h.response(presentSignIn(signedIn)).header('Cache-Control', 'no-store')
     },
   },
   {
@@ -76,7 +92,7 @@ export const routes: ServerRoute[] = [
       app: { errors: ['UNAUTHORIZED', 'RATE_LIMITED'] },
     },
     async handler(request, h) {
-      const { refresh_token: text } = request.payload as { refresh_token: string }
+      const { refresh_token: text } = bodyOf<{ refresh_token: string }>(request)
       return h
         .response(await refreshSession(request.server, text, request))
         .header('Cache-Control', 'no-store')
@@ -118,17 +134,16 @@ export const routes: ServerRoute[] = [
     path: '/api/v1/auth/me',
     options: {
       ...access.sessionLimited,
-      description: 'Change name or time zone',
+      description: 'Change your name or time zone',
       tags,
       validate: { payload: schemas.profile, query: schemas.none },
       response: replies.user,
       app: { errors: ['USER_NOT_FOUND'] },
     },
     handler(request) {
-      const { full_name: fullName, timezone } = request.payload as {
-        full_name?: string | null
-        timezone?: string
-      }
+      const { full_name: fullName, timezone } = bodyOf<{ full_name?: string | null; timezone?: string }>(
+        request,
+      )
       return updateSelf(request, {
         ...(fullName !== undefined && { fullName }),
         ...(timezone !== undefined && { timezone }),
@@ -140,7 +155,7 @@ export const routes: ServerRoute[] = [
     path: '/api/v1/auth/change-password',
     options: {
       ...access.sessionLimited,
-      description: 'Change the password and end all sessions',
+      description: 'Change your password and end all your sessions',
       tags,
       validate: { payload: schemas.changePassword, query: schemas.none },
       response: replies.nothing,
@@ -174,10 +189,8 @@ async function updateSelf(request: Request, changes: Partial<Pick<User, 'fullNam
 }
 
 async function changePassword(request: Request): Promise<void> {
-  const { old_password: oldPassword, new_password: newPassword } = request.payload as {
-    old_password: string
-    new_password: string
-  }
+  const { old_password: oldPassword, new_password: newPassword } =
+    bodyOf<Record<'old_password' | 'new_password', string>>(request)
   const { user, company } = await inCompany(request, async trx => ({
     user: await findCurrentUser(request, trx),
     company: await Company.query(trx).first().throwIfNotFound(),
@@ -185,7 +198,7 @@ async function changePassword(request: Request): Promise<void> {
   if (user.passwordHash === null) {
     throw apiError(
       'CONFLICT',
-      'You have no password here: you sign in through a provider, and change it there',
+      'Your user has no password: you sign in through a provider, and change it there',
     )
   }
   const passwordHash = await withHashingSlot(async () => {
@@ -194,7 +207,7 @@ async function changePassword(request: Request): Promise<void> {
     return hashPassword(newPassword)
   })
   await inCompany(request, async trx => {
-    // By the old hash, so that of two changes at once the second fails instead of winning.
+    // Matching the old hash makes the second of two concurrent changes fail instead of winning.
     const changed = await User.query(trx)
       .where({ id: user.id, passwordHash: user.passwordHash })
       .patch({ passwordHash })

@@ -17,7 +17,6 @@ import {
 } from './tokens.ts'
 import { LOCK_SESSION } from '../locks.ts'
 
-/** What signing in and refreshing give. */
 export interface SessionTokens {
   access_token: string
   refresh_token: string
@@ -26,7 +25,6 @@ export interface SessionTokens {
   expires_in: number
 }
 
-/** Opens a session for a user. */
 export async function openSession(
   server: Server,
   trx: Transaction,
@@ -60,14 +58,14 @@ const SESSION_QUERY = `
   where s.id = :id`
 
 /**
- * Gives new tokens for a refresh token, which is good once. Within 10 s of that it gives the same successor
- * again, for clients that ask twice; later, that is reuse, and the whole session ends.
+ * Exchanges a refresh token for new tokens. A token can be used once; within 10 s it returns the same successor again,
+ * for clients that retry. Later use is reuse and ends the session.
  * @throws 401 `UNAUTHORIZED`, 429 `RATE_LIMITED`
  */
 export async function refreshSession(server: Server, text: string, request: Request): Promise<SessionTokens> {
   const token = parseRefreshToken(server.vault, text)
   const [known] = token ? await server.db.statement<SessionState>(SESSION_QUERY, { id: token.sessionId }) : []
-  // Of a session that has ended nothing counts against its user: who stole a token of it must not keep them from theirs.
+  // An ended session does not count against the limit of its user: a thief of its token could lock the user out.
   if (!token || !known?.isAlive || !(token.isOurs || matchesHash(token, known.refreshHash)))
     throw invalidRefreshToken()
   await server.limits.take(`auth:${known.userId}`, 5, 60, request)
@@ -86,15 +84,15 @@ export async function refreshSession(server: Server, text: string, request: Requ
       return issueTokens(server, state.userId, next)
     }
     const isRepeat = state.previousHash !== null && matchesHash(token, state.previousHash)
-    // Made by a process that has another newest key, it may not be what would follow here.
-    const made = possibleSuccessors(server.vault, token).find(successor =>
-      matchesHash(successor, state.refreshHash),
+    // A process with another newest key may have computed the successor.
+    const successor = possibleSuccessors(server.vault, token).find(made =>
+      matchesHash(made, state.refreshHash),
     )
-    if (made && isRepeat && state.isJustRotated) return issueTokens(server, state.userId, made)
+    if (successor && isRepeat && state.isJustRotated) return issueTokens(server, state.userId, successor)
     await rows(trx, 'update sessions set ended_at = now() where id = :id', { id: token.sessionId })
     await audit(
       trx,
-      // It is not known which of the two is the user.
+      // Which of the two callers is the user is unknown.
       { companyId: state.companyId, actor: 'system', ...requestOrigin(request) },
       {
         action: 'session.reused',
@@ -108,7 +106,7 @@ export async function refreshSession(server: Server, text: string, request: Requ
   return result
 }
 
-/** Who an access token stands for now; undefined once its session has ended or its user is disabled. */
+/** The caller of an access token; undefined once its session has ended or its user is disabled. */
 export async function findSessionCaller(
   server: Server,
   sessionId: string,
@@ -170,6 +168,6 @@ function matchesHash(token: RefreshToken, stored: Buffer): boolean {
 function invalidRefreshToken() {
   return apiError(
     'UNAUTHORIZED',
-    'This refresh token is not good any more: sign in again with POST /api/v1/auth/login',
+    'This refresh token is no longer valid: sign in again with POST /api/v1/auth/login',
   )
 }

@@ -18,7 +18,7 @@ const FIND_USER = `
   where u.email = :email`
 
 /**
- * Signs a user in. An unknown email, a disabled user and a wrong password are answered alike, after the same work.
+ * An unknown email, a disabled user and a wrong password get the same answer after the same work.
  * @throws 401 `INVALID_CREDENTIALS`, 403 `ACCOUNT_LOCKED`, 429 when too many sign in at once
  */
 export function signInWithPassword(
@@ -41,7 +41,7 @@ export function signInWithPassword(
   })
 }
 
-/** Undefined when the password was changed, or the user disabled or removed, in the meantime. */
+/** Undefined when the password was changed, or the user disabled or removed, meanwhile. */
 async function openPasswordSession(
   request: Request,
   found: SignInRow,
@@ -70,7 +70,7 @@ async function openPasswordSession(
   })
 }
 
-/** What the log is told of a refused attempt of a user; the last one that is counted locks the email. */
+/** The audit events of a refused attempt; the last of the allowed failures locks the email. */
 function refusalEvents(user: User, isRight: boolean, isLast: boolean): AuditEvent[] {
   const target = { type: 'user', id: user.id }
   const reason = isRight ? 'disabled' : user.passwordHash ? 'wrong_password' : 'no_password'

@@ -14,10 +14,9 @@ import { accessTokenKey, isAccessTokenHeader, sha256, verifyOptions, type Access
 // The package's types say `export =`, yet as a module its plugin is the default export.
 const jwtPlugin = (hapiAuthJwt2 as unknown as { default: Plugin<undefined> }).default
 
-/** How every API key starts. */
 export const API_KEY_PREFIX = 'aa_'
 
-/** Registers the strategies `api-key` and `jwt`; either puts a `Caller` into the credentials. */
+/** Registers the strategies `api-key` and `jwt`; both set a `Caller` as the credentials. */
 export async function addStrategies(server: Server): Promise<void> {
   await server.register(jwtPlugin)
   server.auth.strategy('jwt', 'jwt', {
@@ -51,17 +50,17 @@ export async function addStrategies(server: Server): Promise<void> {
   server.auth.strategy('api-key', 'api-key')
 }
 
-/** What hapi-auth-jwt2 says when there is no token at all, or not of the form of one. */
+/** Messages of hapi-auth-jwt2 for a missing or malformed token. */
 const NO_TOKEN_ERRORS = new Set(['token is null', 'Invalid token format'])
 
 const MESSAGES = {
   token: 'The access token is not valid: sign in with POST /api/v1/auth/login',
-  expired: 'The access token has expired: PUT /api/v1/auth/tokens/current gives a new one',
+  expired: 'The access token has expired: PUT /api/v1/auth/tokens/current returns a new one',
   ended: 'The session has ended: sign in again with POST /api/v1/auth/login',
-  key: 'The API key is not known: check that it was copied whole, or make one with POST /api/v1/api-keys',
-  expiredKey: 'The API key has expired: make a new one with POST /api/v1/api-keys',
-  revokedKey: 'The API key was revoked: make a new one with POST /api/v1/api-keys',
-  demoKey: 'The demo session has ended: POST /api/v1/demo/session gives a new key',
+  key: 'The API key is unknown: check that it was copied completely, or create one with POST /api/v1/api-keys',
+  expiredKey: 'The API key has expired: create a new one with POST /api/v1/api-keys',
+  revokedKey: 'The API key was revoked: create a new one with POST /api/v1/api-keys',
+  demoKey: 'The demo session has ended: POST /api/v1/demo/session returns a new key',
 }
 
 function messageOf(message: string | undefined): string {
@@ -76,7 +75,7 @@ function unauthorized(message: string): Boom.Boom {
 }
 
 interface KeyRow extends Omit<Taken, 'isAllowed'> {
-  /** Null, or missing, where it was not counted. */
+  /** Null or missing when the request was not counted. */
   isAllowed?: boolean | null
   id: string
   companyId: string
@@ -93,7 +92,7 @@ const KEY_QUERY = `
    from api_keys k join companies c on c.company_id = k.company_id
    where k.key_hash = :hash`
 
-// The time of last use is written once a minute at most.
+// The time of last use is written at most once per minute.
 const COUNTED_KEY_QUERY = findAndTake(
   KEY_QUERY,
   `update api_keys set last_used_at = now()
@@ -103,7 +102,7 @@ const COUNTED_KEY_QUERY = findAndTake(
 
 async function authenticateKey(request: Request, h: ResponseToolkit) {
   const key = /^Bearer +(\S+)$/i.exec(String(request.headers.authorization ?? ''))?.[1]
-  // A missing credential lets the next strategy look.
+  // Without a credential, hapi tries the next strategy.
   if (!key?.startsWith(API_KEY_PREFIX)) throw Boom.unauthorized(null, 'ApiKey')
   if (key.startsWith(DEMO_KEY_PREFIX)) {
     const visitor = await findDemoCaller(request.server, key)
@@ -114,7 +113,7 @@ async function authenticateKey(request: Request, h: ResponseToolkit) {
   const { db } = request.server
   const [row] = await db.statement<KeyRow>(COUNTED_KEY_QUERY, bound, 'key').catch((error: unknown) => {
     if (!isRefusedWrite(error)) throw error
-    // Of a database that takes no writes keys can still be told from others.
+    // A read-only database can still authenticate keys, without counting.
     return db.statement<KeyRow>(KEY_QUERY, bound, 'known key')
   })
   if (!row) throw unauthorized(MESSAGES.key)

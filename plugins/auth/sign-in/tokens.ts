@@ -3,14 +3,12 @@ import jwt from 'jsonwebtoken'
 import { stringify as uuidText, parse as uuidBytes } from 'uuid'
 import type { Vault } from '../../../server/security/vault.ts'
 
-/** Seconds an access token lives. */
 export const ACCESS_TOKEN_SECONDS = 15 * 60
 const ISSUER = 'tidemark'
 const AUDIENCE = 'tidemark-api'
-/** RFC 9068, so that no other kind of token passes for one. */
+/** RFC 9068: keeps other kinds of tokens from being accepted. */
 const TOKEN_TYPE = 'at+jwt'
 
-/** What an access token says. */
 export interface AccessClaims {
   /** The user's id. */
   sub: string
@@ -18,7 +16,7 @@ export interface AccessClaims {
   sid: string
 }
 
-/** How access tokens are checked, for `jsonwebtoken`. */
+/** Options of `jsonwebtoken`. */
 export const verifyOptions = {
   algorithms: ['HS256' as const],
   issuer: ISSUER,
@@ -28,7 +26,7 @@ export const verifyOptions = {
 
 const ACCESS_KEY_NAME = 'access tokens'
 
-/** The key that access tokens are signed with, or the one that a token names; undefined when that one is gone. */
+/** The current signing key of access tokens, or the one of a key id; undefined for an id that is gone. */
 export function accessTokenKey(vault: Vault): Buffer
 export function accessTokenKey(vault: Vault, keyId: unknown): Buffer | undefined
 export function accessTokenKey(vault: Vault, keyId?: unknown): Buffer | undefined {
@@ -36,7 +34,6 @@ export function accessTokenKey(vault: Vault, keyId?: unknown): Buffer | undefine
   return vault.deriveAll(ACCESS_KEY_NAME).find(known => known.keyId === keyId)?.key
 }
 
-/** An access token of 15 minutes. */
 export function signAccessToken(vault: Vault, { sub, sid }: AccessClaims): string {
   return jwt.sign({ sid }, accessTokenKey(vault), {
     algorithm: 'HS256',
@@ -48,19 +45,18 @@ export function signAccessToken(vault: Vault, { sub, sid }: AccessClaims): strin
   })
 }
 
-/** Whether a token's header names our kind of token. */
 export function isAccessTokenHeader(header: unknown): boolean {
   return (header as { typ?: unknown } | undefined)?.typ === TOKEN_TYPE
 }
 
 /**
- * A refresh token: the session's id, 256 bits, and a mark that we made it, in base64url. By the mark an old one
- * that comes again is told from one made up.
+ * A refresh token, base64url of: the session's id, 256 bits, and a MAC ("mark"), which distinguishes a reused token
+ * from a made-up one.
  */
 export interface RefreshToken {
   sessionId: string
   text: string
-  /** What is stored of it. */
+  /** Stored instead of the token. */
   hash: Buffer
 }
 
@@ -75,14 +71,14 @@ export function createRefreshToken(vault: Vault, sessionId: string): RefreshToke
 }
 
 /**
- * The one token that may follow another. It is computed, so that two requests with the same token get the same
- * successor although only hashes are stored; who has the old token alone cannot compute it.
+ * The successor of a token. It is computed with a secret key, so that two requests with the same token get the same
+ * successor although only hashes are stored.
  */
 export function nextRefreshToken(vault: Vault, token: RefreshToken): RefreshToken {
   return possibleSuccessors(vault, token)[0]!
 }
 
-/** What may have followed a token: its successor under each key, the newest first. */
+/** The successor of a token under each key, newest first. */
 export function possibleSuccessors(vault: Vault, token: RefreshToken): RefreshToken[] {
   const marks = vault.deriveAll(MARK_KEY_NAME)
   return vault.deriveAll('refresh successor').map(({ key }, index) => {
@@ -90,7 +86,7 @@ export function possibleSuccessors(vault: Vault, token: RefreshToken): RefreshTo
   })
 }
 
-/** Reads a refresh token; `isOurs` is whether its mark is right. Undefined when it has not the form of one. */
+/** Undefined for malformed text; `isOurs` is whether the mark is valid. */
 export function parseRefreshToken(
   vault: Vault,
   text: string,
@@ -109,7 +105,7 @@ export function parseRefreshToken(
   }
 }
 
-/** SHA-256, enough for secrets that are random themselves. */
+/** Sufficient for secrets that are random themselves. */
 export function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }

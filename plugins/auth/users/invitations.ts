@@ -9,30 +9,27 @@ import { Invitation, User } from '../models.ts'
 import { sha256 } from '../sign-in/tokens.ts'
 import { lockInvitation } from '../locks.ts'
 
-/** Neither used, nor revoked, nor run out. */
 const IS_OPEN = 'accepted_at is null and revoked_at is null and expires_at > now()'
 
 /**
- * Invites an email to the company of the transaction for 7 days, in place of an invitation that is open. Whether the
- * email has a user in another company is nobody's business here: they are told when they register.
- * @param self the id of who invites
- * @returns the token, which is not kept; this is the only time it is seen
- * @throws 403 for who is no admin any more, 409 `USER_EXISTS` for a user of the same company
+ * Invites an email to the company for 7 days and revokes an open invitation of the same email. A user of the email in
+ * another company is not mentioned: only its owner learns of it, when they register.
+ * @param callerId the inviting user
+ * @returns the token, which is not stored
+ * @throws 403 for a former admin, 409 `USER_EXISTS` for a user of the same company
  */
 export async function createInvitation(
   trx: Transaction,
-  self: string,
+  callerId: string,
   { email, role }: Pick<Invitation, 'email' | 'role'>,
 ): Promise<{ token: string; invitation: Invitation }> {
-  // One at a time, so that of two at once the second replaces the first.
-  await lockCompanyAsAdmin(trx, self)
+  // The lock makes the second of two concurrent invitations replace the first.
+  await lockCompanyAsAdmin(trx, callerId)
   if (await User.query(trx).findOne({ email })) {
     throw apiError(
       'USER_EXISTS',
-      'This email is a user of your company already: GET /api/v1/users lists them',
-      {
-        field: 'email',
-      },
+      'A user of your company already has this email: GET /api/v1/users lists them',
+      { field: 'email' },
     )
   }
   await revokeOpenInvitations(trx, { email })
@@ -41,24 +38,30 @@ export async function createInvitation(
     trx,
     `insert into invitations (id, company_id, email, role, token_hash, invited_by, expires_at)
      values (:id, :companyId, :email, :role, :hash, :invitedBy, now() + interval '7 days') returning *`,
-    { id: uuid(), companyId: companyOf(trx), email, role, hash: sha256(token), invitedBy: `user:${self}` },
+    {
+      id: uuid(),
+      companyId: companyOf(trx),
+      email,
+      role,
+      hash: sha256(token),
+      invitedBy: `user:${callerId}`,
+    },
   )
   return { token, invitation: invitation as Invitation }
 }
 
-/** A page of the invitations, newest first; those that ended are kept for a month. */
-export async function listInvitations(
+/** A page of the invitations, newest first; ended ones are kept for 30 days. */
+export function listInvitations(
   trx: Transaction,
   page: Page,
-): Promise<{ rows: Invitation[]; total: number }> {
-  const { results, total } = await pageOf(Invitation.query(trx).orderBy(newestFirst('createdAt', 'id')), page)
-  return { rows: results, total }
+): Promise<{ results: Invitation[]; total: number }> {
+  return pageOf(Invitation.query(trx).orderBy(newestFirst('createdAt', 'id')), page)
 }
 
 /**
- * Revokes an invitation; doing it again changes nothing.
- * @returns the invitation, and whether it was revoked now
- * @throws 404 `INVITATION_NOT_FOUND`, 409 `CONFLICT` when somebody has joined by it
+ * Revokes an invitation; revoking it again changes nothing.
+ * @returns the invitation, and whether this call revoked it
+ * @throws 404 `INVITATION_NOT_FOUND`, 409 `CONFLICT` for an accepted one
  */
 export async function revokeInvitation(
   trx: Transaction,
@@ -82,21 +85,15 @@ export async function revokeInvitation(
   return { invitation, isChanged: revoked > 0 }
 }
 
-/** Revokes what is open of some email, of some inviter, or the one of an id; gives how many. */
+/** Returns the number of revoked invitations. */
 export function revokeOpenInvitations(
   trx: Transaction,
-  which: Partial<Pick<Invitation, 'id' | 'email' | 'invitedBy'>>,
+  filter: Partial<Pick<Invitation, 'id' | 'email' | 'invitedBy'>>,
 ): Promise<number> {
-  return Invitation.query(trx)
-    .where(which)
-    .whereNull('acceptedAt')
-    .whereNull('revokedAt')
-    .where('expiresAt', '>', trx.fn.now())
-    .patch({ revokedAt: new Date() })
-    .execute()
+  return Invitation.query(trx).where(filter).whereRaw(IS_OPEN).patch({ revokedAt: new Date() }).execute()
 }
 
-/** An invitation that may be accepted, with the company it is to. */
+/** An invitation that can be accepted, with its company. */
 export interface OpenInvitation {
   id: string
   companyId: string
@@ -106,7 +103,7 @@ export interface OpenInvitation {
 }
 
 /**
- * The open invitation of a token, for the email it is bound to; over all companies, as only the system may.
+ * The open invitation of a token and the email it was sent to. Needs a system transaction.
  * @throws 400 `INVALID_INVITATION`, whatever is wrong with it
  */
 export async function findInvitation(
@@ -125,13 +122,14 @@ export async function findInvitation(
 }
 
 /**
- * Uses an invitation up, in the transaction that makes its user.
- * @throws 400 `INVALID_INVITATION` when it ended meanwhile, or somebody was faster
+ * Marks an invitation as accepted, in the transaction that creates its user.
+ * @throws 400 `INVALID_INVITATION` when it ended or was accepted since it was read
  */
 export async function acceptInvitation(trx: Transaction, { id, companyId }: OpenInvitation): Promise<void> {
   const [accepted] = await rows(
     trx,
-    `update invitations set accepted_at = now() where id = :id and company_id = :companyId and ${IS_OPEN} returning id`,
+    `update invitations set accepted_at = now()
+     where id = :id and company_id = :companyId and ${IS_OPEN} returning id`,
     { id, companyId },
   )
   if (!accepted) throw invalidInvitation()
@@ -140,7 +138,7 @@ export async function acceptInvitation(trx: Transaction, { id, companyId }: Open
 function invalidInvitation() {
   return apiError(
     'INVALID_INVITATION',
-    'This invitation is not good, or not for this email: ask an admin of the company for a new one',
+    'This invitation has ended, or is for another email: ask an admin of the company for a new one',
     { field: 'invitation_token' },
   )
 }

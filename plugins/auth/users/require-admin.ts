@@ -1,29 +1,28 @@
 import { covers, SCOPE_OF_ROLE, type Caller } from '../../../server/http/access.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
-import { ApiKey, User } from '../models.ts'
 import { lockCompany } from '../locks.ts'
+import { ApiKey, User } from '../models.ts'
 
 /**
- * Has the company's users, and who is invited, changed by one admin at a time, who is still one: a request is let in
- * before its body is read, which may take its sender as long as they like, and their role may end meanwhile.
- * @param self the id of who asks
- * @throws 403 for who is no admin any more
+ * Locks the company row and re-checks that the caller is still an active admin: access is checked before the body is
+ * read, which may take long enough for their role to change.
+ * @throws 403
  */
-export async function lockCompanyAsAdmin(trx: Transaction, self: string): Promise<void> {
+export async function lockCompanyAsAdmin(trx: Transaction, callerId: string): Promise<void> {
   await lockCompany(trx)
-  const user = await User.query(trx).findById(self)
+  const user = await User.query(trx).findById(callerId)
   if (user?.isActive && covers(SCOPE_OF_ROLE[user.role], 'admin')) return
-  throw apiError('FORBIDDEN', 'You are no admin of this company any more: ask somebody who is', {
+  throw apiError('FORBIDDEN', 'You are no longer an admin of this company: ask one of its admins', {
     required_scope: 'admin',
   })
 }
 
-/** The same for whoever asks with a key, which may have been revoked meanwhile. */
+/** `lockCompanyAsAdmin` for a caller with a session or an API key. @throws 403, or 401 for a revoked key */
 export async function lockCompanyForCaller(trx: Transaction, { userId, keyId }: Caller): Promise<void> {
   if (userId !== undefined) return lockCompanyAsAdmin(trx, userId)
   await lockCompany(trx)
   const key = keyId === undefined ? undefined : await ApiKey.query(trx).findById(keyId)
   if (key && key.revokedAt === null) return
-  throw apiError('UNAUTHORIZED', 'The API key was revoked: make a new one with POST /api/v1/api-keys')
+  throw apiError('UNAUTHORIZED', 'The API key was revoked: create a new one with POST /api/v1/api-keys')
 }

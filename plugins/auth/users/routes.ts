@@ -11,9 +11,9 @@ import { schemas } from '../schemas.ts'
 import { changeUser, listUsers, removeUser } from './users.ts'
 
 const tags = ['api', 'users']
-const one = '/api/v1/users/{user_id}'
+const userPath = '/api/v1/users/{user_id}'
 
-/** Users of a company and invitations to it, for its signed-in admins. */
+/** Users and invitations of the company, for its signed-in admins. */
 export const userRoutes: ServerRoute[] = [
   {
     method: 'GET',
@@ -29,18 +29,18 @@ export const userRoutes: ServerRoute[] = [
       inCompany(request, async trx => {
         const page = queryOf<Page>(request)
         const company = await Company.query(trx).first().throwIfNotFound()
-        const { rows, total } = await listUsers(trx, page)
-        return { data: rows.map(row => presentUser(row, company)), pagination: pagination(total, page) }
+        const { results, total } = await listUsers(trx, page)
+        return { data: results.map(row => presentUser(row, company)), pagination: pagination(total, page) }
       }),
   },
   {
     method: 'PATCH',
-    path: one,
+    path: userPath,
     options: {
       ...access.users,
       description: "Change a user's role, or disable and enable them",
       notes:
-        'It counts from their next request on. Neither the owner nor oneself can be changed. Who is disabled is signed out everywhere; API keys that they made live on.',
+        'Applies from their next request on. Neither the owner nor your own user can be changed. A disabled user is signed out everywhere; API keys that they created stay valid.',
       tags,
       validate: { params: schemas.userParams, payload: schemas.updateUser, query: schemas.none },
       response: replies.user,
@@ -48,10 +48,15 @@ export const userRoutes: ServerRoute[] = [
     handler: request =>
       inCompany(request, async trx => {
         const { role, is_active: isActive } = bodyOf<{ role?: User['role']; is_active?: boolean }>(request)
-        const { before, after, revoked } = await changeUser(trx, selfOf(request), param(request, 'user_id'), {
-          role,
-          isActive,
-        })
+        const { before, after, revoked } = await changeUser(
+          trx,
+          callerId(request),
+          param(request, 'user_id'),
+          {
+            role,
+            isActive,
+          },
+        )
         const details = {
           ...(before.role !== after.role && { role: { from: before.role, to: after.role } }),
           ...(before.isActive !== after.isActive && {
@@ -68,19 +73,19 @@ export const userRoutes: ServerRoute[] = [
   },
   {
     method: 'DELETE',
-    path: one,
+    path: userPath,
     options: {
       ...access.users,
       description: 'Remove a user from the company',
       notes:
-        'Their sessions end at once; what they did stays in histories, and API keys live on. Neither the owner nor oneself can be removed.',
+        'Their sessions end at once; histories keep what they did, and API keys stay valid. Neither the owner nor your own user can be removed.',
       tags,
       validate: { params: schemas.userParams, query: schemas.none },
       response: replies.nothing,
     },
     async handler(request, h) {
       await inCompany(request, async trx => {
-        const { user, revoked } = await removeUser(trx, selfOf(request), param(request, 'user_id'))
+        const { user, revoked } = await removeUser(trx, callerId(request), param(request, 'user_id'))
         const { id, email, fullName, role } = user
         const details = { email, full_name: fullName, role, revoked_invitations: revoked }
         await auditRequest(request, trx, { action: 'user.removed', target: { type: 'user', id }, details })
@@ -94,8 +99,7 @@ export const userRoutes: ServerRoute[] = [
     options: {
       ...access.users,
       description: 'The invitations of the company, newest first',
-      notes:
-        'Without their tokens. Those that were accepted, were revoked or have expired are kept for 30 days.',
+      notes: 'Without their tokens. Accepted, revoked and expired invitations are kept for 30 days.',
       tags,
       validate: { query: schemas.page },
       response: replies.invitations,
@@ -103,8 +107,8 @@ export const userRoutes: ServerRoute[] = [
     handler: request =>
       inCompany(request, async trx => {
         const page = queryOf<Page>(request)
-        const { rows, total } = await listInvitations(trx, page)
-        return { data: rows.map(row => presentInvitation(row)), pagination: pagination(total, page) }
+        const { results, total } = await listInvitations(trx, page)
+        return { data: results.map(row => presentInvitation(row)), pagination: pagination(total, page) }
       }),
   },
   {
@@ -114,7 +118,7 @@ export const userRoutes: ServerRoute[] = [
       ...access.users,
       description: 'Invite an email to the company; the token is shown once',
       notes:
-        'Whoever registers with this email and the token within 7 days joins the company in this role. It replaces an open invitation to the same email.',
+        'A user who registers with this email and the token within 7 days joins the company in this role. Replaces an open invitation of the same email.',
       tags,
       validate: { payload: schemas.invite, query: schemas.none },
       response: replies.invited,
@@ -123,7 +127,7 @@ export const userRoutes: ServerRoute[] = [
     async handler(request, h) {
       const body = bodyOf<Pick<Invitation, 'email' | 'role'>>(request)
       const { invitation, token } = await inCompany(request, async trx => {
-        const made = await createInvitation(trx, selfOf(request), body)
+        const made = await createInvitation(trx, callerId(request), body)
         const target = { type: 'invitation', id: made.invitation.id }
         await auditRequest(request, trx, { action: 'user.invited', target, details: body })
         return made
@@ -158,6 +162,6 @@ export const userRoutes: ServerRoute[] = [
   },
 ]
 
-function selfOf(request: Parameters<typeof caller>[0]): string {
+function callerId(request: Parameters<typeof caller>[0]): string {
   return caller(request).userId as string
 }

@@ -4,32 +4,31 @@ import { apiError } from '../../../server/http/errors.ts'
 import { newestFirst, pageOf, type Page } from '../../../server/http/page.ts'
 import { lockCompanyAsAdmin } from './require-admin.ts'
 import { revokeOpenInvitations } from './invitations.ts'
+import { lockUserForRemoval } from '../locks.ts'
 import { User } from '../models.ts'
 import { endAllSessions } from '../sign-in/sessions.ts'
-import { lockUserForRemoval } from '../locks.ts'
 
 /** What an admin may change of a user. */
 export type UserChanges = Partial<Pick<User, 'role' | 'isActive'>>
 
 /** A page of the company's users, newest first. */
-export async function listUsers(trx: Transaction, page: Page): Promise<{ rows: User[]; total: number }> {
-  const { results, total } = await pageOf(User.query(trx).orderBy(newestFirst('createdAt', 'id')), page)
-  return { rows: results, total }
+export function listUsers(trx: Transaction, page: Page): Promise<{ results: User[]; total: number }> {
+  return pageOf(User.query(trx).orderBy(newestFirst('createdAt', 'id')), page)
 }
 
 /**
- * Changes the role of another user, or whether they may sign in, from their next request on.
- * @param self the id of who asks
- * @returns the user before and after, and how many invitations of theirs were revoked with it
- * @throws 403 for who is no admin any more, 404 `USER_NOT_FOUND`, 409 `CONFLICT` for the owner and for oneself
+ * Changes the role of another user, or enables or disables them, from their next request on.
+ * @param callerId the user who makes the change
+ * @returns the user before and after, and how many of their open invitations were revoked
+ * @throws 403 for a former admin, 404 `USER_NOT_FOUND`, 409 `CONFLICT` for the owner and for oneself
  */
 export async function changeUser(
   trx: Transaction,
-  self: string,
+  callerId: string,
   id: string,
   changes: UserChanges,
 ): Promise<{ before: User; after: User; revoked: number }> {
-  const before = await lockOtherUser(trx, self, id)
+  const before = await lockOtherUser(trx, callerId, id)
   const { role = before.role, isActive = before.isActive } = changes
   const after = await User.query(trx).patchAndFetchById(before.id, { role, isActive })
   if (!isActive) await endAllSessions(trx, before.id)
@@ -38,39 +37,38 @@ export async function changeUser(
 }
 
 /**
- * Removes another user with their sessions. What they did stays in histories under `user:<id>`, and the keys that
- * they made are the company's.
- * @param self the id of who asks
- * @returns who it was, and how many invitations of theirs were revoked with it
- * @throws 403 for who is no admin any more, 404 `USER_NOT_FOUND`, 409 `CONFLICT` for the owner and for oneself
+ * Removes another user with their sessions. Histories keep naming them as `user:<id>`, and the API keys they created
+ * stay valid, since keys belong to the company.
+ * @param callerId the user who removes them
+ * @returns the user, and how many of their open invitations were revoked
+ * @throws 403 for a former admin, 404 `USER_NOT_FOUND`, 409 `CONFLICT` for the owner and for oneself
  */
 export async function removeUser(
   trx: Transaction,
-  self: string,
+  callerId: string,
   id: string,
 ): Promise<{ user: User; revoked: number }> {
-  const user = await lockOtherUser(trx, self, id)
+  const user = await lockOtherUser(trx, callerId, id)
   await User.query(trx).deleteById(user.id)
   return { user, revoked: await revokeInvitationsBy(trx, user.id) }
 }
 
-/** Locked, so that what is judged is what is changed. */
-async function lockOtherUser(trx: Transaction, self: string, id: string): Promise<User> {
-  await lockCompanyAsAdmin(trx, self)
+async function lockOtherUser(trx: Transaction, callerId: string, id: string): Promise<User> {
+  await lockCompanyAsAdmin(trx, callerId)
   const user = isUuid(id) ? await lockUserForRemoval(trx, id) : undefined
-  if (!user) {
+  if (!user)
     throw apiError('USER_NOT_FOUND', 'There is no such user: GET /api/v1/users lists them', { user_id: id })
-  }
-  if (user.role === 'owner') {
-    throw apiError('CONFLICT', 'This is the owner of the company, who can be neither changed nor removed')
-  }
-  if (user.id === self) {
-    throw apiError('CONFLICT', 'This is yourself: ask another admin, so that nobody shuts themselves out')
-  }
+  if (user.role === 'owner')
+    throw apiError('CONFLICT', 'This user owns the company: an owner can be neither changed nor removed')
+  if (user.id === callerId)
+    throw apiError(
+      'CONFLICT',
+      'This is your own user: ask another admin, so that you do not lock yourself out',
+    )
   return user
 }
 
-/** Who is no admin any more must not come back by an invitation of their own making. */
+/** A former admin must not come back by an invitation of their own. */
 function revokeInvitationsBy(trx: Transaction, userId: string): Promise<number> {
   return revokeOpenInvitations(trx, { invitedBy: `user:${userId}` })
 }
