@@ -1,4 +1,4 @@
-/** What the demo watches: bodies as a user would send them to the API. */
+/** Checks of the demo, as bodies of API requests. */
 export const METRICS = [
   { metric_type: 'row_count', table_path: 'orders' },
   { metric_type: 'mean', table_path: 'orders', column_name: 'total' },

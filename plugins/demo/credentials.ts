@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 
-/** How to get into the demo company; the source is missing while it is being made. */
+/** Credentials of the demo company; `sourceId` is missing until the source is complete. */
 export interface DemoCredentials {
   email: string
   password: string
@@ -14,13 +14,13 @@ function credentialsFile(dataDir: string): string {
   return join(resolve(dataDir), 'demo', 'credentials.json')
 }
 
-/** The credentials of an earlier start; null where there was none. */
+/** Null before the first start. */
 export async function readCredentials(dataDir: string): Promise<DemoCredentials | null> {
   const text = await readFile(credentialsFile(dataDir), 'utf8').catch(() => null)
   return text === null ? null : (JSON.parse(text) as DemoCredentials)
 }
 
-/** Keeps them for later starts, readable by the owner of the process only. */
+/** Saves the credentials for later starts, readable by the owner of the process only. */
 export async function saveCredentials(dataDir: string, credentials: DemoCredentials): Promise<void> {
   const file = credentialsFile(dataDir)
   await mkdir(dirname(file), { recursive: true })

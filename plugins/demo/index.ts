@@ -5,9 +5,8 @@ import { ensureSharedShop } from './shared-shop.ts'
 import { summarize } from './summary.ts'
 import { createDemoSource, createDemoCompany } from './tour.ts'
 
-/** What the start asks of the demo, as `server.plugins.demo`. */
 export interface DemoApi {
-  /** On an empty database makes the demo; prints how to sign in and what was found, also at later starts. */
+  /** Creates the demo in an empty database. Prints the credentials and a summary, also at later starts. */
   runDemo(print: (line: string) => void): Promise<void>
 }
 
@@ -17,7 +16,7 @@ declare module '@hapi/hapi' {
   }
 }
 
-/** A company with a source to look at, made at the first start. */
+/** A company with an example source, created at the first start. */
 export const demo: Plugin<undefined> = {
   name: 'demo',
   dependencies: [
@@ -38,14 +37,14 @@ export const demo: Plugin<undefined> = {
   },
 }
 
-/** Where the server's processes share a database, its discoveries may run on a machine that no request has reached. */
+/** With a shared database, a discovery may run on a machine that has served no request for the demo asset. */
 async function prepareShop(server: Server): Promise<void> {
   const { demoEnabled, databaseUrl, role, dataDir } = server.config
   if (!demoEnabled || databaseUrl === undefined || role === 'web') return
   await ensureSharedShop(dataDir).catch((error: unknown) => {
     server.pino.warn(
       { err: error },
-      'the database of the demo asset could not be made: see that DATA_DIR can be written',
+      'the database of the demo asset could not be created: check that DATA_DIR is writable',
     )
   })
 }
@@ -57,18 +56,18 @@ async function run(server: Server, print: (line: string) => void): Promise<void>
   print(`sign-in: ${credentials.email} ${credentials.password}`)
   print(`key: ${credentials.key}`)
   const found = await summarize(server, credentials).catch((error: unknown) => {
-    server.pino.debug({ err: error }, 'the demo was changed since it was made')
-    return ['The demo source or its key was removed; the rest is as you left it.']
+    server.pino.debug({ err: error }, 'the demo was changed since it was created')
+    return ['The demo source or its key was removed; everything else is unchanged.']
   })
   for (const line of found) print(line)
 }
 
-/** The demo of an earlier start, or a new one on an empty database. One that was cut short is made again. */
+/** The demo of an earlier start, or a new one in an empty database. An interrupted one is created again. */
 async function ensureDemo(server: Server, print: (line: string) => void): Promise<DemoCredentials | null> {
   const kept = await readCredentials(server.config.dataDir)
   if (kept?.sourceId) return kept
   if (!kept && (await server.plugins.auth.countCompanies()) > 0) return null
-  print('Making the demo, which takes about 10 seconds:')
+  print('Creating the demo, which takes about 10 seconds:')
   const credentials = kept ?? (await createDemoCompany(server))
   await saveCredentials(server.config.dataDir, credentials)
   const complete = { ...credentials, sourceId: await createDemoSource(server, credentials, print) }

@@ -1,4 +1,4 @@
-/** Which of the shop's tables are made from which, upstream first. */
+/** Edges between the shop's tables, upstream first. */
 export const SHOP_LINEAGE = [
   ['currencies', 'countries'],
   ['countries', 'customers'],

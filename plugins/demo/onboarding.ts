@@ -5,13 +5,12 @@ import { apiError, hasCode } from '../../server/http/errors.ts'
 import { SHOP_LINEAGE } from './lineage.ts'
 import { ensureSharedShop } from './shared-shop.ts'
 
-/** Why there is nothing to show, as the envelope tells it. */
+/** Why the demo cannot be shown; sent with status 200. */
 export interface DemoRefusal {
   error: 'DEMO_DISABLED' | 'ASSET_NOT_FOUND' | 'NOT_DISCOVERED'
   message: string
 }
 
-/** Notes what was made, in the transaction that makes it. */
 export type DemoAudit = (
   trx: Transaction,
   action: string,
@@ -22,22 +21,22 @@ export type DemoAudit = (
 const NAME = 'demo_shop'
 const DESTINATION_NAME = 'Demo chat'
 
-/** Gives a company its demo source, whose discovery starts when it is made. */
+/** Creates a company's demo source and starts its discovery, unless there is one. */
 export async function createDemoAsset(
   server: Server,
   companyId: string,
-  tell: DemoAudit,
+  audit: DemoAudit,
 ): Promise<object | DemoRefusal> {
   if (!server.config.demoEnabled) {
     return {
       error: 'DEMO_DISABLED',
-      message: 'There is no demo here: the operator can have one with DEMO_ENABLED=true',
+      message: 'There is no demo: the operator can enable it with DEMO_ENABLED=true',
     }
   }
   const path = await ensureSharedShop(server.config.dataDir).catch((error: unknown) => {
-    server.pino.warn({ err: error }, 'the database of the demo asset could not be made')
+    server.pino.warn({ err: error }, 'the database of the demo asset could not be created')
     const message =
-      'The database of the demo could not be made: the service has to be let write to DATA_DIR/demo'
+      'The database of the demo could not be created: the operator can make DATA_DIR/demo writable'
     throw apiError('UNAVAILABLE', message)
   })
   return server.db.company(companyId, async trx => {
@@ -50,21 +49,21 @@ export async function createDemoAsset(
     const { id, name } = source
     if (discovery) {
       const target = { type: 'source', id }
-      await tell(trx, 'source.created', target, { name, source_type: source.sourceType, is_demo: true })
-      await tell(trx, 'source.discovery_requested', target, { job_id: discovery.id })
+      await audit(trx, 'source.created', target, { name, source_type: source.sourceType, is_demo: true })
+      await audit(trx, 'source.discovery_requested', target, { job_id: discovery.id })
     }
     return { id, public_id: id, name, is_new: discovery !== undefined, job_id: discovery?.id ?? null }
   })
 }
 
-/** Milliseconds that the lineage of a source that is being discovered is waited for. */
+/** How long loading the lineage waits for a running discovery. */
 const DISCOVERY_WAIT_MS = 10_000
 
-/** Loads the lineage of a company's demo source; of one that was just made, when its discovery has ended. */
+/** Loads the lineage of a company's demo source; waits for a running discovery first. */
 export async function loadDemoLineage(
   server: Server,
   companyId: string,
-  tell: DemoAudit,
+  audit: DemoAudit,
 ): Promise<object | DemoRefusal> {
   const { catalog, lineage } = server.plugins
   const deadline = Date.now() + DISCOVERY_WAIT_MS
@@ -74,18 +73,18 @@ export async function loadDemoLineage(
     source = await server.db.company(companyId, catalog.demo.find)
   }
   if (!source) {
-    const message = 'Make the demo asset first: POST /api/v1/auth/preferences/onboarding/demo-asset'
+    const message = 'Create the demo asset first: POST /api/v1/auth/preferences/onboarding/demo-asset'
     return { error: 'ASSET_NOT_FOUND', message }
   }
   const { id, lastDiscoveryAt } = source
   if (lastDiscoveryAt === null) {
-    const message = `The tables of the demo asset are not known yet: POST /api/v1/sdk/assets/${id}/discover, then try again`
+    const message = `The tables of the demo asset are not discovered yet: POST /api/v1/sdk/assets/${id}/discover, then try again`
     return { error: 'NOT_DISCOVERED', message }
   }
   return server.db.company(companyId, async trx => {
     const { nodes, edges } = await lineage.connect(trx, id, SHOP_LINEAGE, { isDemo: true })
     const made = { nodes_created: nodes, edges_created: edges }
-    if (edges > 0) await tell(trx, 'lineage.loaded', { type: 'source', id }, made)
+    if (edges > 0) await audit(trx, 'lineage.loaded', { type: 'source', id }, made)
     return made
   })
 }
@@ -96,8 +95,8 @@ function isBeingDiscovered({ lastDiscoveryAt, discoveryState }: DemoSource): boo
   return lastDiscoveryAt === null && ['queued', 'running'].includes(discoveryState)
 }
 
-/** Opens the demo alert of a company, or gives the one that is open. */
-export function openDemoAlert(server: Server, companyId: string, tell: DemoAudit): Promise<object> {
+/** Opens the demo alert of a company, unless it is open. */
+export function openDemoAlert(server: Server, companyId: string, audit: DemoAudit): Promise<object> {
   return server.db.company(companyId, async trx => {
     const { sourceId, ...asset } = await findStaleTable(server, trx)
     const { isNew, ...alert } = await server.plugins.alerts.demo.raise(trx, {
@@ -116,15 +115,14 @@ export function openDemoAlert(server: Server, companyId: string, tell: DemoAudit
       },
     })
     const { id, title, severity } = alert
-    if (isNew) await tell(trx, 'alert.created', { type: 'alert', id }, { title, is_demo: true })
+    if (isNew) await audit(trx, 'alert.created', { type: 'alert', id }, { title, is_demo: true })
     return { id, title, severity, is_new: isNew }
   })
 }
 
-/** The table of the shop that is not kept up to date. */
 const STALE_TABLE = 'main.main.inventory'
 
-/** That table, as far as the company has it: an alert can be looked at before the demo asset was made. */
+/** The table, as far as the company has it: the alert can be opened before the demo asset exists. */
 async function findStaleTable(server: Server, trx: Transaction) {
   const { catalog } = server.plugins
   const source = await catalog.demo.find(trx)
@@ -148,24 +146,23 @@ function ignoreUnknownTable(error: unknown): undefined {
   if (!hasCode(error, 'VALIDATION_ERROR')) throw error
 }
 
-/** Deletes the demo alerts of a company. */
-export function removeDemoAlerts(server: Server, companyId: string, tell: DemoAudit): Promise<object> {
+export function removeDemoAlerts(server: Server, companyId: string, audit: DemoAudit): Promise<object> {
   return server.db.company(companyId, async trx => {
     const deleted = await server.plugins.alerts.demo.remove(trx)
     if (deleted > 0)
-      await tell(trx, 'alert.removed', { type: 'company', id: companyId }, { deleted, is_demo: true })
+      await audit(trx, 'alert.removed', { type: 'company', id: companyId }, { deleted, is_demo: true })
     return { deleted }
   })
 }
 
-/** Makes the demo destination of a company, or gives the one that is there. */
-export function createDemoDestination(server: Server, companyId: string, tell: DemoAudit): Promise<object> {
+/** Creates the demo destination of a company, unless there is one. */
+export function createDemoDestination(server: Server, companyId: string, audit: DemoAudit): Promise<object> {
   return server.db.company(companyId, async trx => {
     const { demo } = server.plugins.alerts
     const { id, name, destinationType, isNew } = await demo.createDestination(trx, DESTINATION_NAME)
     const kind = { destination_type: destinationType }
     if (isNew)
-      await tell(trx, 'destination.created', { type: 'destination', id }, { name, ...kind, is_demo: true })
+      await audit(trx, 'destination.created', { type: 'destination', id }, { name, ...kind, is_demo: true })
     return { id, name, ...kind, is_new: isNew }
   })
 }

@@ -2,7 +2,7 @@ import Joi from 'joi'
 import { held, inEnvelope, record, reply } from '../../server/http/envelopes.ts'
 
 const id = '0197f3a2-5b1c-7e7f-9d3e-2f6a1c4b8d90'
-const isNew = held.flag.description('False of one that was there before.')
+const isNew = held.flag.description('False if it existed before.')
 
 const asset = record(
   {
@@ -10,7 +10,7 @@ const asset = record(
     public_id: held.id.description('The same as the id.'),
     name: Joi.string(),
     is_new: isNew,
-    job_id: held.id.allow(null).description('Its discovery; null unless it is new.'),
+    job_id: held.id.allow(null).description('The discovery; null unless the asset is new.'),
   },
   { id, public_id: id, name: 'demo_shop', is_new: true, job_id: '0197f3a2-5b1c-7e7f-9d3e-2f6a1c4b8d91' },
 )
@@ -38,7 +38,7 @@ const destination = record(
   { id, name: 'Demo chat', destination_type: 'slack', is_new: true },
 )
 
-/** What the routes for new users answer; the data is null where `success` is false. */
+/** The data is null when `success` is false. */
 export const replies = {
   asset: reply(inEnvelope(asset.allow(null))),
   lineage: reply(inEnvelope(lineage.allow(null))),

@@ -21,16 +21,15 @@ const options = {
   validate: { payload: Joi.object({}).allow(null), query: Joi.object({}) },
 }
 
-/** What new users are given to look at. */
 export const routes: ServerRoute[] = [
   {
     method: 'POST',
     path: `${path}/demo-asset`,
     options: {
       ...options,
-      description: 'Make the demo asset of the company, or give the one that is there',
+      description: 'Create the demo asset of the company, or return the existing one',
       notes:
-        'A source over a real database, a small shop; its discovery starts at once. Where the demo is switched off, `success` is false and `error` DEMO_DISABLED.',
+        'A source over a real database, a small shop; its discovery starts at once. If the demo is disabled, `success` is false and `error` is DEMO_DISABLED.',
       response: replies.asset,
     },
     handler: request => runForCompany(request, createDemoAsset),
@@ -40,9 +39,9 @@ export const routes: ServerRoute[] = [
     path: `${path}/demo-lineage`,
     options: {
       ...options,
-      description: 'Load which tables of the demo asset are made from which',
+      description: 'Load the lineage of the demo asset',
       notes:
-        'Counts what is new. Without a demo asset, `success` is false and `error` ASSET_NOT_FOUND; while its tables are not known, NOT_DISCOVERED.',
+        'Replies with the number of new nodes and edges. Without a demo asset, `success` is false and `error` is ASSET_NOT_FOUND; before its tables are discovered, NOT_DISCOVERED.',
       response: replies.lineage,
     },
     handler: request => runForCompany(request, loadDemoLineage),
@@ -52,8 +51,9 @@ export const routes: ServerRoute[] = [
     path: `${path}/demo-alert`,
     options: {
       ...options,
-      description: 'Open a simulated freshness alert, or give the one that is open',
-      notes: 'Its `context_data.is_demo` is true. Nobody is told of it, neither when it is over.',
+      description: 'Open a simulated freshness alert, or return the open one',
+      notes:
+        'Its `context_data.is_demo` is true. No notification is sent for it, neither when it opens nor when it ends.',
       response: replies.alert,
     },
     handler: request => runForCompany(request, openDemoAlert),
@@ -69,22 +69,22 @@ export const routes: ServerRoute[] = [
     path: `${path}/demo-destination`,
     options: {
       ...options,
-      description: 'Make a demo chat destination, or give the one that is there',
+      description: 'Create a demo chat destination, or return the existing one',
       notes:
-        'Alerts are delivered to it as to any other, and each attempt is recorded as delivered; nothing is really sent. It is listed, tested, changed and deleted like any other, save that its config stays as it is.',
+        'Deliveries to it are recorded as delivered, but nothing is sent. It is listed, tested, changed and deleted like any other destination, except that its config cannot be changed.',
       response: replies.destination,
     },
     handler: request => runForCompany(request, createDemoDestination),
   },
 ]
 
-/** Does something for the caller's company and answers with what came of it; a refusal is 200 too. */
+/** Runs work for the caller's company and replies with its result; a refusal has status 200 too. */
 async function runForCompany(
   request: Request,
-  work: (server: Request['server'], companyId: string, tell: DemoAudit) => Promise<object | DemoRefusal>,
+  work: (server: Request['server'], companyId: string, audit: DemoAudit) => Promise<object | DemoRefusal>,
 ) {
-  const tell: DemoAudit = (trx, action, target, details) =>
+  const audit: DemoAudit = (trx, action, target, details) =>
     auditRequest(request, trx, { action, target, details: { ...details } })
-  const made = await work(request.server, caller(request).companyId, tell)
+  const made = await work(request.server, caller(request).companyId, audit)
   return 'error' in made ? { success: false, data: null, ...made, meta: {} } : envelope(made)
 }

@@ -4,15 +4,14 @@ import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { HISTORY_DAYS, openShop } from './shop.ts'
 
-/** Hours after which the shop's last day is too long ago to be looked at as today. */
+/** After this, the shop's last day no longer passes for today. */
 const MAX_AGE_HOURS = 24
 
 const buildsInProgress = new Map<string, Promise<string>>()
 
 /**
- * The shop's database that all companies may look at: sources only read, and nobody writes to it once it is made. It is
- * made when it is asked for the first time, and again when it is a day old.
- * @returns its path
+ * Returns the path of the shop's database, which all companies share: sources only read. It is created at the first call
+ * and again when it is a day old.
  */
 export function ensureSharedShop(dataDir: string): Promise<string> {
   const path = join(resolve(dataDir), 'demo', 'shared-shop.sqlite')
@@ -27,7 +26,7 @@ async function refreshShop(path: string): Promise<string> {
   const there = await stat(path).catch(() => null)
   if (there && Date.now() - there.mtimeMs < MAX_AGE_HOURS * 3_600_000) return path
   await mkdir(join(path, '..'), { recursive: true })
-  // Another process may do the same: each makes its own, and whoever opens the path finds one that is whole.
+  // Each process builds a draft of its own and renames it, so that the path always holds a complete database.
   const draft = `${path}.${randomUUID()}`
   try {
     await buildShop(draft)
@@ -43,14 +42,14 @@ async function buildShop(path: string): Promise<void> {
   const shop = openShop(path, new Date())
   try {
     for (let daysAgo = HISTORY_DAYS; daysAgo >= 0; daysAgo--) {
-      shop.live(daysAgo)
-      // Requests get their turn between two days.
+      shop.addDay(daysAgo)
+      // Lets requests run between two days.
       await new Promise(done => setImmediate(done))
     }
   } finally {
     shop.close()
   }
-  // Readers of a file with a journal beside it would have to write there.
+  // In WAL mode, even readers write files beside the database.
   const database = new DatabaseSync(path)
   database.exec('pragma journal_mode = delete')
   database.close()

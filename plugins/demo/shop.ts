@@ -2,11 +2,11 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 
-/** Days of history that the demo shop has before today. */
+/** Days of history before today. */
 export const HISTORY_DAYS = 28
 const DAY_MS = 86_400_000
 
-/** The schema the shop starts with: twenty tables and a view. */
+/** Twenty tables and a view. */
 const SCHEMA = `
   create table currencies (code text primary key, name text not null);
   create table countries (code text primary key, name text not null, currency text references currencies);
@@ -40,7 +40,7 @@ const SCHEMA = `
   create view daily_sales as select date(created_at) as day, count(*) as orders, sum(total) as revenue from orders group by 1;
 `
 
-/** What a careless release did to the schema: every kind of change that drift tells apart. */
+/** A careless release: every kind of schema change that drift distinguishes. */
 const RELEASE_CHANGES = `
   alter table customers add column loyalty_tier text;
   alter table products rename column weight_g to weight_grams;
@@ -56,7 +56,7 @@ const STATUSES = ['new', 'paid', 'shipped', 'delivered', 'cancelled']
 const METHODS = ['card', 'invoice', 'wallet']
 const COUNTRIES = ['DE', 'FR', 'NL', 'PL', 'US']
 
-/** Numbers from 0 to 1 that look random and are the same each time: mulberry32, public domain, T. Ettinger. */
+/** Pseudo-random numbers from 0 to 1, the same in each run: mulberry32, public domain, T. Ettinger. */
 function seededRandom(seed: number): () => number {
   let state = seed
   return () => {
@@ -67,27 +67,27 @@ function seededRandom(seed: number): () => number {
   }
 }
 
-/** The demo's database: a small shop that lives a day at a time, and has a bad last day. */
+/** The demo's database: a small shop that is filled a day at a time, with faults on the last day. */
 export interface Shop {
-  /** Lives one day that ended `daysAgo` days before now; today (0) is the day of the faults. */
-  live(daysAgo: number): void
-  /** Changes the schema as the careless release did. */
+  /** Inserts the rows of the day that ended `daysAgo` days ago; today (0) is the day of the faults. */
+  addDay(daysAgo: number): void
+  /** Applies the careless release to the schema. */
   release(): void
   close(): void
 }
 
-/** Makes the shop's SQLite file anew, with master data and no orders yet. */
+/** Creates the shop's SQLite file anew, with master data and without orders. */
 export function openShop(path: string, now: Date): Shop {
   mkdirSync(dirname(path), { recursive: true })
   rmSync(path, { force: true })
   const database = new DatabaseSync(path)
-  // The demo's file can be made again at any time, so that no write waits for the disk.
+  // The file can be created again at any time, so no write has to wait for the disk.
   database.exec('pragma journal_mode = wal; pragma synchronous = off')
   database.exec(SCHEMA)
   const random = seededRandom(20_240_601)
   insertMasterData(database, random, formatMoment(now, HISTORY_DAYS + 1, 0.3))
   return {
-    live: daysAgo => inTransaction(database, () => insertDay(database, random, now, daysAgo)),
+    addDay: daysAgo => inTransaction(database, () => insertDay(database, random, now, daysAgo)),
     release: () => inTransaction(database, () => database.exec(RELEASE_CHANGES)),
     close: () => database.close(),
   }
@@ -99,7 +99,7 @@ function inTransaction(database: DatabaseSync, work: () => void): void {
   database.exec('commit')
 }
 
-/** A moment of a day, as the shop writes times: UTC without a zone. `share` is that of the day gone by. */
+/** A moment of a day as UTC without a zone; `share` is the part of the day that has passed. */
 function formatMoment(now: Date, daysAgo: number, share: number): string {
   const moment = new Date(now.getTime() - daysAgo * DAY_MS - (1 - share) * DAY_MS)
   return moment.toISOString().slice(0, 19).replace('T', ' ')
@@ -123,7 +123,7 @@ function numbered<T>(countRows: number, make: (n: number) => T): T[] {
   return Array.from({ length: countRows }, (_, index) => make(index + 1))
 }
 
-/** What is there before the first day. */
+/** The rows that exist before the first day. */
 function insertMasterData(database: DatabaseSync, random: () => number, created: string): void {
   insertRows(
     database,
@@ -220,15 +220,15 @@ function count(database: DatabaseSync, table: string): number {
   return Number(database.prepare(`select count(*) as n from ${table}`).get()?.n)
 }
 
-/** One day's business. Weekends are quiet, and on the last day a good deal goes wrong. */
+/** Weekends have half the volume; the last day has the faults. */
 function insertDay(database: DatabaseSync, random: () => number, now: Date, daysAgo: number): void {
   const isToday = daysAgo === 0
   const weekday = new Date(now.getTime() - daysAgo * DAY_MS).getUTCDay()
-  const busy = weekday === 0 || weekday === 6 ? 0.5 : 1
+  const volume = weekday === 0 || weekday === 6 ? 0.5 : 1
   const moment = () => formatMoment(now, daysAgo, random())
   const known = count(database, 'customers')
   // Today an import brings customers without email addresses.
-  const arrivals = isToday ? 90 : Math.round((6 + random() * 4) * busy)
+  const arrivals = isToday ? 90 : Math.round((6 + random() * 4) * volume)
   insertRows(
     database,
     'customers',
@@ -236,7 +236,7 @@ function insertDay(database: DatabaseSync, random: () => number, now: Date, days
   )
 
   const firstOrder = count(database, 'orders') + 1
-  const orders = numbered(Math.round((55 + random() * 10) * busy), n => ({
+  const orders = numbered(Math.round((55 + random() * 10) * volume), n => ({
     id: firstOrder + n - 1,
     customer_id: 1 + Math.floor(random() * known),
     // Today a service writes a status that does not exist.
@@ -281,7 +281,7 @@ function insertDay(database: DatabaseSync, random: () => number, now: Date, days
   insertRows(
     database,
     'reviews',
-    numbered(Math.round(8 * busy), n => ({
+    numbered(Math.round(8 * volume), n => ({
       id: review + n,
       product_id: 1 + Math.floor(random() * 60),
       rating: 1 + Math.floor(random() * 5),
@@ -290,7 +290,7 @@ function insertDay(database: DatabaseSync, random: () => number, now: Date, days
     })),
   )
   // Today the tracker loses nearly all page views.
-  const views = isToday ? 15 : Math.round((180 + random() * 40) * busy)
+  const views = isToday ? 15 : Math.round((180 + random() * 40) * volume)
   const view = count(database, 'page_views')
   insertRows(
     database,

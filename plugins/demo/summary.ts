@@ -12,13 +12,12 @@ interface Tags {
   data: { pagination: { total: number } }
 }
 
-/** Alerts that the summary names; the rest is a request away. */
 const MAX_ALERTS = 12
 
-/** What was found in the demo source, as a table for a terminal, with three requests to go on with. */
+/** The findings in the demo source as a table for a terminal, followed by three requests to try. */
 export async function summarize(server: Server, { key, sourceId }: DemoCredentials): Promise<string[]> {
-  const ask = createRequester(server)
-  const get = <T>(path: string) => ask<T>('GET', path, undefined, key)
+  const request = createRequester(server, key)
+  const get = <T>(path: string) => request<T>('GET', path)
   const asset = await get<Record<string, string | number>>(`/assets/${sourceId}`)
   const changes = await get<{ data: { total: number } }>(`/assets/${sourceId}/schema-changes`)
   const freshness = await get<{ data: { summary: Record<string, number> } }>(`/assets/${sourceId}/freshness`)
@@ -54,7 +53,7 @@ export async function summarize(server: Server, { key, sourceId }: DemoCredentia
       .map(({ severity, title }) => `  ${severity.padEnd(8)}  ${title}`),
     ...(open.length > MAX_ALERTS ? [`  … and ${open.length - MAX_ALERTS} more`] : []),
     '',
-    'Go on with:',
+    'Try next:',
     `  API=${api} AUTH="Authorization: Bearer ${key}"`,
     curl(`/assets/${asset.name}/schema-changes`),
     curl(`/sdk/validity/${asset.name}`),

@@ -5,10 +5,10 @@ import type { DemoCredentials } from './credentials.ts'
 import { HISTORY_DAYS, openShop } from './shop.ts'
 import { METRICS, REFERENCES, RULES, SCHEDULES } from './checks.ts'
 
-/** A record of the API; the tour reads few of its fields. */
+/** A reply of the API, with the fields that the tour reads. */
 type DemoReply = Record<string, never> & { data: Record<string, string> }
 
-/** Makes the demo company, its owner and a key, without requests: those would count against the limits of people. */
+/** Creates the demo company, its owner and a key, without requests, which would count against rate limits. */
 export async function createDemoCompany(server: Server): Promise<DemoCredentials> {
   const email = 'owner@demo.example'
   const password = randomBytes(12).toString('base64url')
@@ -19,12 +19,11 @@ export async function createDemoCompany(server: Server): Promise<DemoCredentials
   return { email, password, key, companyId }
 }
 
-/** Days of the history between two lines about it. */
 const REPORT_EVERY_DAYS = 7
 
 /**
- * Makes the demo source and lets it live through its history, by the requests that a user would make.
- * @param report takes a line for each step, for a person who waits
+ * Creates the demo source and replays its history, with the requests that a user would send.
+ * @param report receives a progress line for each step
  * @returns the source's id
  */
 export async function createDemoSource(
@@ -33,14 +32,13 @@ export async function createDemoSource(
   report: (line: string) => void,
 ): Promise<string> {
   const now = new Date()
-  const ask = createRequester(server)
-  const asks = <T = DemoReply>(method: string, path: string, body?: object) => ask<T>(method, path, body, key)
-  await removeLeftover(asks)
+  const send = createRequester(server, key)
+  await removeLeftover(send)
   const path = join(resolve(server.config.dataDir), 'demo', 'shop.sqlite')
   report('  a shop in SQLite')
   const shop = openShop(path, now)
   try {
-    const source = await asks('POST', '/sdk/assets', {
+    const source = await send('POST', '/sdk/assets', {
       name: SOURCE_NAME,
       source_type: 'sqlite',
       connection_config: { path },
@@ -49,18 +47,18 @@ export async function createDemoSource(
     })
     const sourceId = String(source.data.id)
     await server.db.company(companyId, trx => server.plugins.catalog.demo.mark(trx, sourceId))
-    // The sweep would mix checks of this moment among those of the days that are lived again.
-    await asks('PATCH', `/sdk/assets/${sourceId}`, { is_active: false })
-    await asks('POST', `/sdk/assets/${sourceId}/test-connection`)
-    await runDiscovery(server, asks, { companyId, sourceId })
+    // Otherwise the sweep would mix checks of today among those of the replayed days.
+    await send('PATCH', `/sdk/assets/${sourceId}`, { is_active: false })
+    await send('POST', `/sdk/assets/${sourceId}/test-connection`)
+    await runDiscovery(server, send, { companyId, sourceId })
     report(`  its catalog, ${METRICS.length + RULES.length + REFERENCES.length} checks`)
-    for (const metric of METRICS) await asks('POST', `/sdk/metrics/${sourceId}`, metric)
-    for (const rule of RULES) await asks('POST', `/sdk/validity/${sourceId}`, rule)
-    for (const check of REFERENCES) await asks('POST', `/sdk/referential/${sourceId}`, check)
+    for (const metric of METRICS) await send('POST', `/sdk/metrics/${sourceId}`, metric)
+    for (const rule of RULES) await send('POST', `/sdk/validity/${sourceId}`, rule)
+    for (const check of REFERENCES) await send('POST', `/sdk/referential/${sourceId}`, check)
 
     const tables = await listCheckedTables(server, companyId, sourceId)
     for (let daysAgo = HISTORY_DAYS; daysAgo >= 0; daysAgo--) {
-      shop.live(daysAgo)
+      shop.addDay(daysAgo)
       const at = new Date(now.getTime() - daysAgo * 86_400_000)
       for (const tableId of tables) await server.plugins.scans.runTable(companyId, tableId, 'active', { at })
       const done = HISTORY_DAYS - daysAgo
@@ -68,10 +66,10 @@ export async function createDemoSource(
     }
     shop.release()
     report('  a release that changes its tables')
-    await runDiscovery(server, asks, { companyId, sourceId })
-    await asks('PATCH', `/sdk/assets/${sourceId}`, { is_active: true })
+    await runDiscovery(server, send, { companyId, sourceId })
+    await send('PATCH', `/sdk/assets/${sourceId}`, { is_active: true })
     for (const schedule of SCHEDULES) {
-      await asks('POST', '/sdk/freshness/schedules', { asset_id: sourceId, ...schedule })
+      await send('POST', '/sdk/freshness/schedules', { asset_id: sourceId, ...schedule })
     }
     return sourceId
   } finally {
@@ -81,25 +79,27 @@ export async function createDemoSource(
 
 const SOURCE_NAME = 'demo_shop'
 
-/** Removes what a start that was cut short has left. */
-async function removeLeftover(asks: <T>(method: string, path: string) => Promise<T>): Promise<void> {
-  const { data } = await asks<{ data: { id: string }[] }>(
+/** Removes the source of an interrupted start. */
+async function removeLeftover(send: Requester): Promise<void> {
+  const { data } = await send<{ data: { id: string }[] }>(
     'GET',
     `/assets?asset_type=source&source=${SOURCE_NAME}`,
   )
-  for (const { id } of data) await asks('DELETE', `/sdk/assets/${id}`)
+  for (const { id } of data) await send('DELETE', `/sdk/assets/${id}`)
 }
 
-/** Sends requests to the server's own routes. @throws Error with the reply when one is refused */
-export function createRequester(server: Server) {
-  return async <T>(method: string, path: string, payload?: object, credential?: string): Promise<T> => {
+type Requester = ReturnType<typeof createRequester>
+
+/** Sends requests with an API key to the server's own routes. @throws Error with the reply of a failed request */
+export function createRequester(server: Server, key: string) {
+  return async <T = DemoReply>(method: string, path: string, payload?: object): Promise<T> => {
     const reply = await server.inject({
       method,
       url: `/api/v1${path}`,
       ...(payload && { payload }),
-      ...(credential !== undefined && { headers: { authorization: `Bearer ${credential}` } }),
+      headers: { authorization: `Bearer ${key}` },
     })
-    if (reply.statusCode >= 400) throw new Error(`The demo's ${method} ${path} was refused: ${reply.payload}`)
+    if (reply.statusCode >= 400) throw new Error(`The demo's ${method} ${path} failed: ${reply.payload}`)
     return (reply.payload === '' ? undefined : JSON.parse(reply.payload)) as T
   }
 }
@@ -109,13 +109,13 @@ const DISCOVERY_TIMEOUT_MS = 30_000
 
 async function runDiscovery(
   server: Server,
-  asks: (method: string, path: string) => Promise<DemoReply>,
+  send: Requester,
   { companyId, sourceId }: { companyId: string; sourceId: string },
 ): Promise<void> {
   const run = await server.db.company(companyId, trx => server.plugins.catalog.demo.discover(trx, sourceId))
   const deadline = Date.now() + DISCOVERY_TIMEOUT_MS
   for (;;) {
-    const { data: job } = await asks('GET', `/sdk/jobs/${run.id}`)
+    const { data: job } = await send('GET', `/sdk/jobs/${run.id}`)
     if (job.status === 'completed') return
     if (job.status === 'failed' || Date.now() > deadline)
       throw new Error(`The demo's discovery is ${job.status}: ${JSON.stringify(job)}`)

@@ -4,7 +4,7 @@ import { onboardingRoutes } from './onboarding-routes.ts'
 import { forgetDefaultAsset } from './preferences.ts'
 import { preferenceRoutes } from './routes.ts'
 
-/** How users like their pages, and how far they are in the tour. */
+/** User preferences, and progress in the onboarding tour. */
 export const preferences: Plugin<undefined> = {
   name: 'preferences',
   dependencies: ['auth', 'alerts', 'catalog'],

@@ -1,10 +1,9 @@
 import Joi from 'joi'
 import type { Job } from '../../server/jobs/jobs.ts'
 
-/** Days that events of the tour are kept. */
 const RETENTION_DAYS = 90
 
-/** Deletes events of the tour that nobody asks for any more. */
+/** Deletes old events of the tour. */
 export const pruneOnboardingEvents: Job = {
   name: 'preferences.prune',
   data: Joi.object({}),

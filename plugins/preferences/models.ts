@@ -1,13 +1,13 @@
 import { CompanyRow } from '../../server/database/database.ts'
 
-/** The parts of the tour that new users are taken through, in their order. */
+/** The chapters of the onboarding tour, in order. */
 export const CHAPTERS = ['connect', 'discover', 'freshness', 'schema'] as const
 export type ChapterName = (typeof CHAPTERS)[number]
 
 export const THEMES = ['system', 'light', 'dark'] as const
 export const DIGESTS = ['off', 'daily', 'weekly'] as const
 
-/** How a user likes their pages. Without a row it is as `DEFAULTS` says. */
+/** Without a row, `DEFAULTS` apply. */
 export class UserPreferences extends CompanyRow {
   static override tableName = 'user_preferences'
   static override idColumn = 'userId'
@@ -24,7 +24,7 @@ export class UserPreferences extends CompanyRow {
   declare updatedAt: Date
 }
 
-/** How far a user is in a chapter. Without a row they have not begun. */
+/** A user's progress in a chapter. Without a row they have not started it. */
 export class Chapter extends CompanyRow {
   static override tableName = 'onboarding_chapters'
   static override idColumn = ['userId', 'chapter']
@@ -36,7 +36,6 @@ export class Chapter extends CompanyRow {
   declare updatedAt: Date
 }
 
-/** Something that a user did in a chapter. */
 export class OnboardingEvent extends CompanyRow {
   static override tableName = 'onboarding_events'
   static override jsonAttributes = ['properties']

@@ -18,17 +18,14 @@ import { schemas } from './schemas.ts'
 const tags = ['api', 'onboarding']
 const path = '/api/v1/auth/preferences/onboarding'
 
-/**
- * How far the signed-in user is in the tour. The audit log is not told: these are notes to themselves, of which only
- * they see anything.
- */
+/** Progress in the onboarding tour. It is private to the user, so changes are not audited. */
 export const onboardingRoutes: ServerRoute[] = [
   {
     method: 'GET',
     path,
     options: {
       ...access.session,
-      description: 'How far the user is in each chapter of the tour, and in all',
+      description: 'Get the progress in each chapter of the tour, and overall',
       tags,
       validate: { query: schemas.none },
       response: replies.progress,
@@ -40,7 +37,7 @@ export const onboardingRoutes: ServerRoute[] = [
     path,
     options: {
       ...access.session,
-      description: 'Mark a chapter as completed, or as not',
+      description: 'Mark a chapter as completed or not completed',
       tags,
       validate: { payload: schemas.chapter, query: schemas.none },
       response: replies.progress,
@@ -53,7 +50,7 @@ export const onboardingRoutes: ServerRoute[] = [
     path: `${path}/step`,
     options: {
       ...access.session,
-      description: 'Keep where in a chapter the user is, to go on from there',
+      description: 'Save the current step of a chapter',
       tags,
       validate: { payload: schemas.step, query: schemas.none },
       response: replies.progress,
@@ -65,8 +62,8 @@ export const onboardingRoutes: ServerRoute[] = [
     path: `${path}/reset`,
     options: {
       ...access.session,
-      description: 'Start a chapter over, or all of them',
-      notes: 'Deletes nothing that the user has made.',
+      description: 'Restart a chapter, or all of them',
+      notes: 'What the user created in the tour is kept.',
       tags,
       validate: { payload: schemas.reset, query: schemas.none },
       response: replies.progress,
@@ -81,8 +78,8 @@ export const onboardingRoutes: ServerRoute[] = [
     path: `${path}/events`,
     options: {
       ...access.sessionCounted,
-      description: 'Tell what the user did in the tour',
-      notes: 'Kept for 90 days. Whether they did it after they had completed the chapter is found out here.',
+      description: 'Record an event of the tour',
+      notes: 'Kept for 90 days. The server finds out whether the user had completed the chapter before.',
       tags,
       validate: { payload: schemas.event, query: schemas.none },
       response: replies.tracked,
@@ -95,7 +92,7 @@ export const onboardingRoutes: ServerRoute[] = [
   },
 ]
 
-/** Does something with the caller's progress and answers with how far they are then. */
+/** Changes the caller's progress and replies with the result. */
 function replyWithProgress(request: Request, work: (trx: Transaction, userId: string) => Promise<void>) {
   const userId = caller(request).userId as string
   return inCompany(request, async trx => {

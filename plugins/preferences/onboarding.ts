@@ -3,27 +3,24 @@ import type { Transaction } from '../../server/database/database.ts'
 import { Chapter, CHAPTERS, OnboardingEvent, type ChapterName } from './models.ts'
 import { databaseNow, timeOf } from '../../server/database/now.ts'
 
-/** How far a user is in a chapter. */
 export interface ChapterProgress {
   completed: boolean
   completed_at: Date | null
   current_step: number
 }
 
-/** How far a user is in the tour. */
 export interface OnboardingProgress {
   chapters: Record<ChapterName, ChapterProgress>
-  /** Completed chapters of a hundred. */
+  /** Completed chapters, in percent. */
   overall_percent: number
   completed: boolean
 }
 
-/** How far a user is. */
 export async function readProgress(trx: Transaction, userId: string): Promise<OnboardingProgress> {
-  const kept = new Map((await Chapter.query(trx).where({ userId })).map(row => [row.chapter, row]))
+  const stored = new Map((await Chapter.query(trx).where({ userId })).map(row => [row.chapter, row]))
   const chapters = Object.fromEntries(
     CHAPTERS.map(name => {
-      const { completedAt = null, currentStep = 0 } = kept.get(name) ?? {}
+      const { completedAt = null, currentStep = 0 } = stored.get(name) ?? {}
       return [name, { completed: completedAt !== null, completed_at: completedAt, current_step: currentStep }]
     }),
   ) as OnboardingProgress['chapters']
@@ -35,7 +32,7 @@ export async function readProgress(trx: Transaction, userId: string): Promise<On
   }
 }
 
-/** Marks a chapter as completed, or as not; completed twice, it stays completed since the first time. */
+/** Completing a chapter twice keeps the first time. */
 export async function markChapter(
   trx: Transaction,
   userId: string,
@@ -51,7 +48,6 @@ export async function markChapter(
     })
 }
 
-/** Keeps where in a chapter a user is, to go on from there. */
 export async function saveStep(
   trx: Transaction,
   userId: string,
@@ -63,14 +59,13 @@ export async function saveStep(
     .merge(['currentStep', 'updatedAt'])
 }
 
-/** Starts one chapter over, or all. What the user made on the way stays. */
+/** Resets one chapter, or all of them. */
 export async function resetProgress(trx: Transaction, userId: string, chapter?: ChapterName): Promise<void> {
   await Chapter.query(trx)
     .delete()
     .where({ userId, ...(chapter && { chapter }) })
 }
 
-/** The body of an event, validated. */
 export interface NewOnboardingEvent {
   event_name: string
   chapter: ChapterName
@@ -78,7 +73,7 @@ export interface NewOnboardingEvent {
   properties?: Record<string, unknown>
 }
 
-/** Keeps what a user did. @returns whether they did it in a chapter that they had completed already */
+/** @returns whether the user had completed the chapter before */
 export async function recordEvent(
   trx: Transaction,
   userId: string,
@@ -87,14 +82,7 @@ export async function recordEvent(
   const { chapter, event_name: eventName, step = null, properties = {} } = event
   const completed = await Chapter.query(trx).findById([userId, chapter]).whereNotNull('completedAt')
   const isReplay = completed !== undefined
-  await OnboardingEvent.query(trx).insert({
-    id: v7(),
-    userId,
-    eventName,
-    chapter,
-    step,
-    properties,
-    isReplay,
-  })
+  const id = v7()
+  await OnboardingEvent.query(trx).insert({ id, userId, eventName, chapter, step, properties, isReplay })
   return isReplay
 }

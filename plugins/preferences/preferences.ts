@@ -4,10 +4,9 @@ import { UserPreferences } from './models.ts'
 import { readProgress, type OnboardingProgress } from './onboarding.ts'
 import { databaseNow } from '../../server/database/now.ts'
 
-/** The preferences record. */
 export interface PreferencesRecord {
   theme: UserPreferences['theme']
-  /** The user's own time zone, which their profile shows too. */
+  /** The same as in the user's profile. */
   timezone: string
   email_notifications: boolean
   digest: UserPreferences['digest']
@@ -17,10 +16,9 @@ export interface PreferencesRecord {
   custom: Record<string, unknown>
 }
 
-/** What a user may change of them. */
 export type PreferencesPatch = Partial<Omit<PreferencesRecord, 'onboarding'>>
 
-/** What holds for who has changed nothing, as in the columns' defaults. */
+/** The same as the defaults of the columns. */
 const DEFAULTS = {
   theme: 'system',
   emailNotifications: true,
@@ -32,14 +30,13 @@ const DEFAULTS = {
 
 const DEFAULT_TIMEZONE = 'UTC'
 
-/** The preferences of a user; the defaults for who has none. */
 export async function readPreferences(
   server: Server,
   trx: Transaction,
   userId: string,
 ): Promise<PreferencesRecord> {
-  const kept = await UserPreferences.query(trx).findById(userId)
-  const { theme, emailNotifications, digest, defaultAssetId, tablePageSize, custom } = kept ?? DEFAULTS
+  const stored = await UserPreferences.query(trx).findById(userId)
+  const { theme, emailNotifications, digest, defaultAssetId, tablePageSize, custom } = stored ?? DEFAULTS
   return {
     theme,
     timezone: await server.plugins.auth.getTimezone(trx, userId),
@@ -59,9 +56,9 @@ async function existingAssetId(server: Server, trx: Transaction, id: string | nu
 }
 
 /**
- * Changes what is given and leaves the rest, in one statement, so that of two changes at once neither undoes the
- * other. `custom` is replaced as a whole.
- * @throws 404 `ASSET_NOT_FOUND` for a default asset that is not there
+ * Changes the given fields in one statement, so that concurrent changes do not undo each other. `custom` is replaced as
+ * a whole.
+ * @throws 404 `ASSET_NOT_FOUND` for an unknown default asset
  */
 export async function changePreferences(
   server: Server,
@@ -98,14 +95,14 @@ async function toColumns(
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))
 }
 
-/** Makes everything the default again; how far the user is in the tour stays. */
+/** Restores the defaults; progress in the tour stays. */
 export async function resetPreferences(server: Server, trx: Transaction, userId: string): Promise<void> {
-  // In the order in which a change writes them, so that no two wait for each other.
+  // The same order as in `changePreferences`, so that the two cannot deadlock.
   await server.plugins.auth.setTimezone(trx, userId, DEFAULT_TIMEZONE)
   await UserPreferences.query(trx).deleteById(userId)
 }
 
-/** Clears the default asset of all users of the company who chose one of these. */
+/** Clears the default asset of all users of the company who chose one of these assets. */
 export async function forgetDefaultAsset(trx: Transaction, assetIds: readonly string[]): Promise<void> {
   await rows(
     trx,
@@ -118,8 +115,8 @@ export async function forgetDefaultAsset(trx: Transaction, assetIds: readonly st
 const CUSTOM_PREFIX = 'custom.'
 
 /**
- * One value of the record by its name, or one of `custom` by its key, which may be written `custom.<key>` where the
- * record has a field of that name; null for what is neither.
+ * A field of the record by name, or a value of `custom` by its key, also written `custom.<key>` in case the record has a
+ * field of that name; null for neither.
  */
 export function pickPreference(record: PreferencesRecord, key: string): unknown {
   if (Object.hasOwn(record, key)) return record[key as keyof PreferencesRecord]

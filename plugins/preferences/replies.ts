@@ -2,10 +2,10 @@ import Joi from 'joi'
 import { held, inEnvelope, record, reply } from '../../server/http/envelopes.ts'
 import { CHAPTERS, DIGESTS, THEMES } from './models.ts'
 
-const begun = { completed: true, completed_at: '2026-05-04T09:30:00.000Z', current_step: 3 }
-const notBegun = { completed: false, completed_at: null, current_step: 0 }
+const started = { completed: true, completed_at: '2026-05-04T09:30:00.000Z', current_step: 3 }
+const notStarted = { completed: false, completed_at: null, current_step: 0 }
 const progressSample = {
-  chapters: { connect: begun, discover: notBegun, freshness: notBegun, schema: notBegun },
+  chapters: { connect: started, discover: notStarted, freshness: notStarted, schema: notStarted },
   overall_percent: 25,
   completed: false,
 }
@@ -13,17 +13,13 @@ const progressSample = {
 const chapter = record({
   completed: held.flag,
   completed_at: held.time.allow(null),
-  current_step: held.count.description('Where to go on.'),
+  current_step: held.count.description('The step to continue with.'),
 })
 
 const progress = record(
   {
     chapters: record(Object.fromEntries(CHAPTERS.map(name => [name, chapter]))),
-    overall_percent: Joi.number()
-      .integer()
-      .min(0)
-      .max(100)
-      .description('Completed chapters of all, in percent.'),
+    overall_percent: Joi.number().integer().min(0).max(100).description('Completed chapters, in percent.'),
     completed: held.flag.description('Whether every chapter is completed.'),
   },
   progressSample,
@@ -37,10 +33,10 @@ const preferences = record(
     digest: Joi.string().valid(...DIGESTS),
     default_asset_id: held.id
       .allow(null)
-      .description('A source or a table; null where none was chosen or it was removed.'),
+      .description('A source or a table; null when none was chosen or it was removed.'),
     table_page_size: Joi.number().integer().min(10).max(200),
     onboarding: progress,
-    custom: Joi.object().unknown().description('What clients keep for the user.'),
+    custom: Joi.object().unknown().description('Values that clients store for the user.'),
   },
   {
     theme: 'dark',
@@ -54,14 +50,13 @@ const preferences = record(
   },
 ).label('UserPreferences')
 
-const value = Joi.any().allow(null).description('The value; null where there is none.').example('dark')
+const value = Joi.any().allow(null).description('The value; null if there is none.').example('dark')
 
 const tracked = record(
   { is_replay: held.flag.description('Whether the user had completed the chapter before.') },
   { is_replay: false },
 )
 
-/** What the routes of preferences and of the tour answer. */
 export const replies = {
   preferences: reply(inEnvelope(preferences)),
   value: reply(inEnvelope(value)),

@@ -17,15 +17,14 @@ import { schemas } from './schemas.ts'
 const tags = ['api', 'preferences']
 const path = '/api/v1/auth/preferences'
 
-/** How the signed-in user likes their pages. */
 export const preferenceRoutes: ServerRoute[] = [
   {
     method: 'GET',
     path,
     options: {
       ...access.session,
-      description: "The user's preferences",
-      notes: 'Who has changed nothing has the defaults.',
+      description: "Get the user's preferences",
+      notes: 'Fields that were never changed have their defaults.',
       tags,
       validate: { query: schemas.none },
       response: replies.preferences,
@@ -38,7 +37,7 @@ export const preferenceRoutes: ServerRoute[] = [
     options: {
       ...access.session,
       description: 'Change some preferences',
-      notes: 'What is not given stays as it is; `custom` is replaced as a whole.',
+      notes: 'Absent fields stay unchanged; `custom` is replaced as a whole.',
       tags,
       validate: { payload: schemas.patch, query: schemas.none },
       response: replies.preferences,
@@ -57,8 +56,8 @@ export const preferenceRoutes: ServerRoute[] = [
     path,
     options: {
       ...access.session,
-      description: 'Make all preferences the defaults again',
-      notes: 'The time zone is one of them. How far the user is in the tour stays.',
+      description: 'Reset all preferences to their defaults',
+      notes: 'Includes the time zone. Progress in the tour is kept.',
       tags,
       validate: { payload: schemas.nothing, query: schemas.none },
       response: replies.preferences,
@@ -74,9 +73,9 @@ export const preferenceRoutes: ServerRoute[] = [
     path: `${path}/{preference_key}`,
     options: {
       ...access.session,
-      description: 'One preference by its name',
+      description: 'Get one preference by name',
       notes:
-        'A field of the preferences, or a key of `custom`, also written `custom.<key>`; null where there is none.',
+        'A field of the preferences, or a key of `custom`, also written `custom.<key>`; null if there is none.',
       tags,
       validate: { params: schemas.keyParams, query: schemas.none },
       response: replies.value,
@@ -89,7 +88,7 @@ export const preferenceRoutes: ServerRoute[] = [
   },
 ]
 
-/** Does something with the caller's preferences and answers with the whole of them. */
+/** Changes the caller's preferences and replies with all of them. */
 function replyWithPreferences(request: Request, work: (trx: Transaction, userId: string) => Promise<void>) {
   const userId = caller(request).userId as string
   return inCompany(request, async trx => {

@@ -2,31 +2,29 @@ import Joi from 'joi'
 import { TIMEZONE } from '../../server/settings/timezones.ts'
 import { CHAPTERS, DIGESTS, THEMES } from './models.ts'
 
-/** Bytes of `custom` as JSON. */
 const MAX_CUSTOM_BYTES = 16 * 1024
-/** Keys of `custom`. */
 const MAX_CUSTOM_KEYS = 64
-/** Characters of such a key. */
 const MAX_KEY_CHARACTERS = 100
-/** Bytes of an event's properties as JSON. */
 const MAX_PROPERTIES_BYTES = 8 * 1024
-/** As large as its column takes. */
+/** The largest value of the column. */
 const MAX_STEP = 2_147_483_647
 
-/** An object of anything, of a size that a row may have. */
-function boundedObject(most: number, longestKey = most): Joi.ObjectSchema {
+/** An object of any values, at most `maxBytes` as JSON. */
+function boundedObject(maxBytes: number, maxKeyCharacters = maxBytes): Joi.ObjectSchema {
   return Joi.object()
-    .pattern(Joi.string().min(1).max(longestKey), Joi.any())
+    .pattern(Joi.string().min(1).max(maxKeyCharacters), Joi.any())
     .custom((value: object, helpers) =>
-      Buffer.byteLength(JSON.stringify(value)) <= most ? value : helpers.error('object.size', { most }),
+      Buffer.byteLength(JSON.stringify(value)) <= maxBytes
+        ? value
+        : helpers.error('object.size', { maxBytes }),
     )
-    .messages({ 'object.size': `{{#label}} must be at most ${most} bytes as JSON` })
+    .messages({ 'object.size': `{{#label}} must be at most ${maxBytes} bytes as JSON` })
 }
 
 const custom = boundedObject(MAX_CUSTOM_BYTES, MAX_KEY_CHARACTERS)
   .max(MAX_CUSTOM_KEYS)
   .description(
-    `Whatever a client wants to keep for the user: at most ${MAX_CUSTOM_KEYS} keys, 16 KiB. Replaced as a whole.`,
+    `Any values that a client stores for the user: at most ${MAX_CUSTOM_KEYS} keys, 16 KiB. Replaced as a whole.`,
   )
 
 const chapter = Joi.string().valid(...CHAPTERS)
@@ -37,7 +35,6 @@ const word = Joi.string()
   .max(100)
   .pattern(/^\P{Cc}*$/u, 'text without control characters')
 
-/** The bodies and paths of preferences and of the tour. */
 export const schemas = {
   patch: Joi.object({
     theme: Joi.string().valid(...THEMES),
@@ -69,17 +66,15 @@ export const schemas = {
     .required()
     .label('UpdateStepRequest')
     .example({ chapter: 'connect', step: 2 }),
-  reset: Joi.object({ chapter: chapter.description('All of them unless given.') })
+  reset: Joi.object({ chapter: chapter.description('Defaults to all chapters.') })
     .allow(null)
     .label('ResetOnboardingRequest')
     .example({ chapter: 'connect' }),
   event: Joi.object({
-    event_name: word.required().description('What happened.'),
+    event_name: word.required().description('The name of the event.'),
     chapter: chapter.required(),
     step,
-    properties: boundedObject(MAX_PROPERTIES_BYTES).description(
-      'Whatever else is to be known: at most 8 KiB.',
-    ),
+    properties: boundedObject(MAX_PROPERTIES_BYTES).description('More details: at most 8 KiB.'),
   })
     .required()
     .label('TrackOnboardingEventRequest')

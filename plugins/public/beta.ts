@@ -24,10 +24,10 @@ const signUp = Joi.object({
     .email({ tlds: false })
     .max(254)
     .required()
-    .description('Where to write to when there is a place.'),
+    .description('The address to contact when there is a place.'),
   name: text(200),
   company: text(200),
-  use_case: Joi.string().trim().max(2_000).allow('', null).description('What it is to be used for.'),
+  use_case: Joi.string().trim().max(2_000).allow('', null).description('The planned use.'),
 })
   .required()
   .example({ email: 'ada@example.com', name: 'Ada', company: 'Acme', use_case: 'Freshness of 200 tables' })
@@ -35,9 +35,9 @@ const signUp = Joi.object({
 
 const status = record(
   {
-    open: held.flag.description('Whether sign-ups are taken.'),
-    capacity: held.count.allow(null).description('How many are taken; null for any number.'),
-    registered: held.count.description('How many have signed up.'),
+    open: held.flag.description('Whether sign-ups are accepted.'),
+    capacity: held.count.allow(null).description('The maximum number of sign-ups; null for no limit.'),
+    registered: held.count.description('The number of sign-ups.'),
     message: Joi.string(),
   },
   {
@@ -51,7 +51,7 @@ const status = record(
 const signedUp = record(
   {
     registered: held.flag,
-    position: Joi.number().integer().min(1).allow(null).description('The place on the list, from 1.'),
+    position: Joi.number().integer().min(1).allow(null).description('The position on the list, from 1.'),
     message: Joi.string(),
   },
   { registered: true, position: 42, message: 'You are on the list: we will write to you.' },
@@ -64,14 +64,14 @@ interface BetaSignup {
   use_case?: string | null
 }
 
-/** Who would like to take part before everybody can. */
+/** The waiting list of the beta. */
 export const betaRoutes: ServerRoute[] = [
   {
     method: 'GET',
     path: '/api/public/beta/status',
     options: {
       ...access.open,
-      description: 'Whether people may sign up for the beta',
+      description: 'Get whether the beta accepts sign-ups',
       tags,
       response: reply(status),
     },
@@ -81,7 +81,7 @@ export const betaRoutes: ServerRoute[] = [
       const open = isOpen(server, registered)
       const message = open
         ? 'The beta is open: sign up and we will write to you.'
-        : 'The beta takes nobody just now: look again later.'
+        : 'The beta is full or closed at the moment: try again later.'
       return h.response({ open, capacity, registered, message }).header('Cache-Control', 'no-store')
     },
   },
@@ -92,7 +92,7 @@ export const betaRoutes: ServerRoute[] = [
       ...access.beta,
       description: 'Sign up for the beta',
       notes:
-        'The same email gets the same answer again, also when the beta is full or closed, and what was said first is kept.',
+        'Signing up again with the same email returns the same position, also when the beta is full or closed, and keeps the first details.',
       tags,
       validate: { payload: signUp },
       response: reply(signedUp),
@@ -110,29 +110,24 @@ export const betaRoutes: ServerRoute[] = [
   },
 ]
 
-/** The position of an email on the list, from 1; null when it is not on the list and the beta is full or closed. */
+/** @returns the position on the list, from 1; null for a new email when the beta is full or closed */
 async function registerSignup(server: Server, { email, ...said }: BetaSignup): Promise<number | null> {
   return server.db.system(async trx => {
-    // One at a time, so that each is counted before the next is.
+    // Serialized, so that the capacity is not exceeded.
     await lockName(trx, 'beta sign-up')
     const known = await findPosition(trx, email)
     if (known !== null || !isOpen(server, await countSignups(trx))) return known
     await rows(
       trx,
       `insert into beta_signups (email, name, company, use_case) values (:email, :name, :company, :useCase)`,
-      {
-        email,
-        name: said.name || null,
-        company: said.company || null,
-        useCase: said.use_case || null,
-      },
+      { email, name: said.name || null, company: said.company || null, useCase: said.use_case || null },
     )
     return findPosition(trx, email)
   })
 }
 
 async function findPosition(trx: Transaction, email: string): Promise<number | null> {
-  // Counted, since a number that was drawn and not used leaves a gap.
+  // Counted, since a rolled-back insert leaves a gap in the numbers.
   const [place] = await rows<{ position: number }>(
     trx,
     `select cast(count(*) as int) as position from beta_signups

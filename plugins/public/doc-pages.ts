@@ -8,14 +8,14 @@ const FOLDER = join(packageRoot, 'plugins/public/docs')
 const PREFIX = '/api/public/docs/'
 const FIRST_PAGES = ['getting-started', 'index']
 
-/** Paths below the docs folder without `.md`, sorted. Nothing else is ever read. */
+/** Paths below the docs folder without `.md`, sorted. No other file is served. */
 export const pageNames: readonly string[] = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
   .map(file => file.replaceAll('\\', '/'))
   .filter(file => /^([a-z0-9-]+\/)*[a-z0-9-]+\.md$/.test(file))
   .map(file => file.slice(0, -'.md'.length))
   .sort()
 
-/** The pages with what their first lines call them, as they are read: where to start comes first. */
+/** The pages with the titles of their first lines, in reading order. */
 export const pages: readonly { name: string; title: string }[] = pageNames
   .map(name => {
     const [title = name] = readFileSync(join(FOLDER, `${name}.md`), 'utf8').split('\n', 1)
@@ -32,14 +32,14 @@ export function pageFile(path: string): string {
   const [name = ''] = path.split(/\.md$/)
   if (path.endsWith('.md') && pageNames.includes(name)) return join(FOLDER, `${name}.md`)
   if (leavesFolder(path)) throw forbidden()
-  throw apiError('NOT_FOUND', 'There is no such page; details.pages lists what there is', {
+  throw apiError('NOT_FOUND', 'There is no such page: details.pages lists the pages', {
     pages: pageNames,
   })
 }
 
 /**
- * Refuses addresses that try to leave the docs folder. It looks at what was sent: `..`, also when encoded, is
- * resolved before routing, so that such a request would end at another route or nowhere.
+ * Refuses addresses that try to leave the docs folder. Checks the raw address: `..`, also when encoded, is resolved
+ * before routing, so such a request would reach another route or none.
  */
 export const refuseTraversal: Lifecycle.Method = (request, h) => {
   const sent = (request.raw.req.url ?? '').replace(/^https?:\/\/[^/]*/i, '').replace(/[?#].*$/s, '')
@@ -56,8 +56,7 @@ function leavesFolder(path: string): boolean {
 }
 
 /**
- * Undoes one encoding. The percent signs of a second one, or of what cannot be decoded, stay, and stand in no
- * ordinary name.
+ * Decodes once. The percent signs of a second encoding, or of an invalid one, stay, and are in no ordinary name.
  */
 function decodeOnce(text: string): string {
   try {
@@ -70,6 +69,6 @@ function decodeOnce(text: string): string {
 function forbidden() {
   return apiError(
     'FORBIDDEN',
-    'Pages lie below /api/public/docs/ and are named by small letters, digits and hyphens',
+    'Pages are below /api/public/docs/ and are named with lower-case letters, digits and hyphens',
   )
 }

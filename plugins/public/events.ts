@@ -17,14 +17,14 @@ const name = (max: number) =>
     .messages({ 'string.pattern.base': '{{#label}} must not hold control characters' })
 
 const body = Joi.object({
-  event_name: name(100).required().description('What happened.'),
-  anonymous_id: name(128).required().description('A random id that a browser keeps; nothing of a person.'),
-  properties: Joi.object().unknown().default({}).description('What else there is to know of it.'),
+  event_name: name(100).required().description('The name of the event.'),
+  anonymous_id: name(128).required().description('A random id that a browser stores; no personal data.'),
+  properties: Joi.object().unknown().default({}).description('More details.'),
   occurred_at: Joi.date()
     .iso()
     .min('2000-01-01T00:00:00Z')
     .max('2100-01-01T00:00:00Z')
-    .description('When it happened; now unless given.'),
+    .description('Defaults to now.'),
 })
   .required()
   .example({
@@ -41,14 +41,14 @@ interface TrackedEvent {
   occurred_at?: Date
 }
 
-/** What happens on pages that nobody is signed in to. Neither address nor browser is kept. */
+/** Events of pages without a sign-in. Neither the address nor the browser is stored. */
 export const eventRoutes: ServerRoute[] = [
   {
     method: 'POST',
     path: '/api/public/events',
     options: {
       ...access.events,
-      description: 'Tell of something that happened, without saying who one is',
+      description: 'Record an anonymous event',
       notes: 'At most 8 KiB. Events are kept for 90 days.',
       tags: ['api', 'public'],
       payload: {

@@ -8,11 +8,11 @@ import { showNotFoundPage } from './not-found.ts'
 import { refuseTraversal } from './doc-pages.ts'
 import { routes } from './routes.ts'
 
-/** What is for anyone: health, the description of the interface, documentation, and what guests may send. */
+/** Routes that need no sign-in: health, API description, documentation, magic login, events and the beta. */
 export const publicPages: Plugin<undefined> = {
   name: 'public',
   async register(server) {
-    // It serves files; another feature may have asked for it before.
+    // Another feature may have registered it before.
     await server.register(inert, { once: true })
     server.ext('onRequest', refuseTraversal)
     server.ext('onPreResponse', showNotFoundPage)

@@ -4,7 +4,7 @@ import { deleteFirst, prune } from '../../server/database/prune.ts'
 
 const DELETE_OLD_EVENTS = deleteFirst('anonymous_events', 'at', `at < now() - interval '90 days'`)
 
-/** Deletes events of nobody in particular after 90 days. */
+/** Deletes anonymous events after 90 days. */
 export const pruneEvents: Job = {
   name: 'public.prune',
   data: Joi.object({}),

@@ -15,11 +15,11 @@ const MAX_TOKEN = 200
 const refused = Joi.alternatives(failure, page)
 const tags = ['api', 'public']
 
-/** What mail programs and their guards call themselves, beside what isbot knows. */
+/** User agents of mail programs and scanners that isbot does not know. */
 const SCANNERS = /preview|scan|barracuda|proofpoint|mimecast/i
 
 const body = Joi.object({
-  token: Joi.string().min(1).max(MAX_TOKEN).required().description('The token of the link that was sent.'),
+  token: Joi.string().min(1).max(MAX_TOKEN).required().description('The token of the link.'),
 })
   .required()
   .example({ token: 'k7Qd0mZ4Vd8Yw2Kc6Nf1Hs9Lp3Xa5Jg7Ue0QxT0Rb2' })
@@ -27,9 +27,9 @@ const body = Joi.object({
 
 const ticket = record(
   {
-    ticket: Joi.string().description('Exchange it at POST /api/v1/auth/tickets, once.'),
-    expires_in: Joi.number().integer().description('Seconds until the ticket ends.'),
-    redirect_url: Joi.string().uri().description('Where to go on, with the ticket in the query.'),
+    ticket: Joi.string().description('Can be exchanged once, at POST /api/v1/auth/tickets.'),
+    expires_in: Joi.number().integer().description('Seconds until the ticket expires.'),
+    redirect_url: Joi.string().uri().description('The page to open next; holds the ticket in the query.'),
   },
   {
     ticket: 'Zt5Vd8Yw2Kc6Nf1Hs9Lp3Xa5Jg7Ue0QxT0Rb2q3Yk0',
@@ -41,19 +41,19 @@ const ticket = record(
 const refusal = () =>
   apiError(
     'BOT_REFUSED',
-    'Programs that look at links are not signed in: send the token by POST, from a browser',
+    'Programs that open links are not signed in: send the token by POST, from a browser',
   )
 
-/** Programs that look at links are told apart by what they call themselves. */
+/** Recognizes programs that open links in mails by their user agent. */
 function isScanner({ headers }: Request): boolean {
   const agent = String(headers['user-agent'] ?? '')
   return isbot(agent) || SCANNERS.test(agent)
 }
 
-/** A link that was looked at is not used up. */
+/** Runs before the body is validated, so that a scanner learns nothing about the token it has sent. */
 const refuseScanners: Lifecycle.Method = (request, h) => {
   if (isScanner(request)) throw refusal()
-  // The button of the page is on this site; a form of another must not sign its visitors in as someone else.
+  // A form on another site must not sign its visitors in as someone else.
   if (isForm(request) && request.headers['sec-fetch-site'] === 'cross-site') throw refusal()
   return h.continue
 }
@@ -64,7 +64,7 @@ function isForm({ mime }: Request): boolean {
 
 const FAILED_TITLE = 'This link does not work'
 
-/** The page that a link opens: signing in takes a click, which programs that look at links do not make. */
+/** The page that a link opens: signing in takes a click, which scanners do not make. */
 function signInPage(token: unknown): string {
   if (typeof token !== 'string' || token === '' || token.length > MAX_TOKEN)
     return renderMessage(
@@ -73,7 +73,7 @@ function signInPage(token: unknown): string {
     )
   return renderMessage(
     'Sign in to Tidemark',
-    'This link signs you in. It is for you alone.',
+    'This link signs you in. Do not share it.',
     html`<form method="post" action="?">
       <input type="hidden" name="token" value="${token}" />
       <button>Sign in</button>
@@ -90,14 +90,13 @@ function showPage(h: ResponseToolkit, page: string, status: number) {
     .header('Cache-Control', 'no-store')
 }
 
-/** Signing in by a link that was sent. */
 export const magicRoutes: ServerRoute[] = [
   {
     method: 'GET',
     path,
     options: {
       ...access.open,
-      description: 'Refused: programs that look at links in mails ask by GET',
+      description: 'Refused: programs that open links in mails send GET',
       notes:
         'A browser, whose Accept names text/html, gets a page with a button that sends the ?token= by POST.',
       tags,
@@ -115,11 +114,10 @@ export const magicRoutes: ServerRoute[] = [
       ...access.magic,
       description: 'Exchange the token of a link for a sign-in ticket',
       notes:
-        'Makes the user at the first time. The token is good for 7 days, as often as its owner likes; the ticket once, for 5 minutes. The form of the page at GET gets a page that goes on to redirect_url.',
+        'Creates the user at the first sign-in. The token can be used any number of times within 7 days, the ticket once within 5 minutes. The form of the page at GET gets a page that redirects to redirect_url.',
       tags,
       payload: { allow: ['application/json', 'application/x-www-form-urlencoded'] },
       validate: { payload: body },
-      // Before the body is judged, so that a scanner is told nothing of what it has sent.
       ext: { onPostAuth: { method: refuseScanners } },
       app: { errors: ['INVALID_TOKEN', 'FORBIDDEN', 'BOT_REFUSED', 'USER_EXISTS'] },
       response: {
@@ -142,7 +140,7 @@ export const magicRoutes: ServerRoute[] = [
   },
 ]
 
-/** What a person sees who has pressed the button: the page where they go on, or why they cannot. */
+/** Replies to the form with a page that redirects, or that shows why the sign-in failed. */
 async function signInWithForm(h: ResponseToolkit, admitted: Promise<{ redirectUrl: string }>) {
   try {
     return showPage(h, renderForward('You are signed in', (await admitted).redirectUrl), 200)

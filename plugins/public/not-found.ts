@@ -3,13 +3,13 @@ import { acceptsHtml } from '../../server/http/input.ts'
 import { messagePolicy, notFoundPage } from './card-page.ts'
 
 /**
- * Gives a browser a page in place of the error body of an unknown address. Programs, and addresses of the API, keep
- * the error body. It comes after the host has made that body.
+ * Shows browsers a page instead of the error body of an unknown address. Programs, and addresses of the API, get the
+ * error body. Runs after the host has built that body.
  */
 export const showNotFoundPage: Lifecycle.Method = (request, h) => {
   const { response, method, route, path } = request
   const isMissing = 'statusCode' in response && response.statusCode === 404
-  // Without access it is hapi's own route for what is not there.
+  // Only hapi's own catch-all route has no access.
   const isUnknown = isMissing && route.settings.plugins?.access === undefined && !path.startsWith('/api/')
   if (!isUnknown || !['get', 'head'].includes(method) || !acceptsHtml(request)) return h.continue
   return h

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { html, Markup } from '../../server/markup.ts'
 
-/** Colours and type of all pages, light or dark as the reader's system is; every pair of them meets WCAG AA. */
+/** Colours and type of all pages, light or dark as in the system settings; every pair meets WCAG AA. */
 export const SHELL_STYLE = `
 :root { color-scheme: light dark; --text: #1c2024; --quiet: #575b63; --page: #f4f5f7; --card: #fff; --line: #dfe2e6; --on: #1a62d6; --link: #0b57d0; }
 @media (prefers-color-scheme: dark) {
@@ -13,20 +13,18 @@ body { margin: 0; background: var(--page); color: var(--text); font: 16px/1.5 sy
 
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0b57d0"/><path d="M5 13q5.5-5 11 0t11 0M5 21q5.5-5 11 0t11 0" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round"/></svg>`
 
-/** What a page is made of. */
 export interface HtmlPage {
   title: string
-  /** What stands in the body. */
   content: Markup
   style: string
-  /** Of the page itself, run at its end. */
+  /** Inline, run at the end of the page. */
   script?: string
-  /** Style sheets and scripts that are files of ours, the scripts in their order. */
+  /** Files of this host; scripts run in order. */
   styleSheets?: readonly string[]
   scripts?: readonly string[]
-  /** The address that the browser goes on to at once. */
+  /** The address that the browser is sent to at once. */
   next?: string
-  /** For what search engines are to leave out. */
+  /** Hidden from search engines. */
   isHidden?: boolean
 }
 
@@ -52,8 +50,8 @@ export function renderPage({ title, content, style, script, ...page }: HtmlPage)
 }
 
 /**
- * The Content-Security-Policy of a page: nothing but what is named, and data addresses for its icon.
- * @param sources what may be loaded beside that, by directive, such as `{ 'connect-src': ["'self'"] }`
+ * The Content-Security-Policy of a page: forbids everything except the given sources, and data addresses for the icon.
+ * @param sources by directive, such as `{ 'connect-src': ["'self'"] }`
  */
 export function buildPolicy(sources: Record<string, readonly string[]>): string {
   const all: Record<string, readonly string[]> = {
@@ -69,7 +67,7 @@ export function buildPolicy(sources: Record<string, readonly string[]>): string 
     .join('; ')
 }
 
-/** How a policy names a style or script that stands in the page. */
+/** The source of an inline style or script, for a policy. */
 export function sourceHash(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 }

@@ -4,17 +4,17 @@ import { fileURLToPath } from 'node:url'
 import { html } from '../../server/markup.ts'
 import { sourceHash, renderPage, buildPolicy, SHELL_STYLE } from './page-shell.ts'
 
-/** One of the pages that show `/openapi.json` to people. */
+/** A page that shows `/openapi.json`. */
 export interface ReferencePage {
   path: '/docs' | '/redoc'
   description: string
   page: string
   policy: string
-  /** A file of its own, since the policy allows no script inside the page. */
+  /** Served as a file, since the policy allows no inline script. */
   startScript: string
-  /** Where the files of the program lie that draws it; null where it is not installed. */
+  /** The folder of the renderer's files; null if it is not installed. */
   folder: string | null
-  /** Those that are served; all others of its package are not. */
+  /** The files of the folder that are served. */
   files: readonly string[]
 }
 
@@ -33,10 +33,10 @@ header [aria-current] { color: inherit; text-decoration: none; }
 }
 `
 
-/** Redoc styles by sheets that it puts into the page empty and fills by script. This is the hash of nothing at all. */
+/** Redoc inserts empty style sheets and fills them by script: this is the hash of the empty text. */
 const EMPTY_STYLE = sourceHash('')
 
-/** The reference where requests are tried out, drawn by Swagger UI. */
+/** The interactive reference, rendered by Swagger UI. */
 export const swagger: ReferencePage = {
   path: '/docs',
   description: 'The interactive reference',
@@ -46,14 +46,14 @@ export const swagger: ReferencePage = {
     styleSheets: ['/docs/assets/swagger-ui.css'],
     scripts: ['/docs/assets/swagger-ui-bundle.js', '/docs/start.js'],
   }),
-  // It styles elements by script, which the policy does not touch; icons of its style sheet are data addresses.
+  // Styles set by script need no permission; the icons of the style sheet are data addresses.
   policy: buildPolicy({
     'script-src': ["'self'"],
     'style-src': ["'self'", sourceHash(STYLE)],
     'connect-src': ["'self'"],
   }),
-  // It would ask another host to validate. Its colours go by a class. The policy lets it ask this host alone, which
-  // may have more names than the one in the description.
+  // The validator is another host. Colours depend on a class. The policy allows requests to this host only, which may
+  // have more names than the one in the description.
   startScript: `const dark = matchMedia('(prefers-color-scheme: dark)')
 const colour = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
 dark.addEventListener('change', colour)
@@ -74,15 +74,15 @@ SwaggerUIBundle({
 `,
 }
 
-/** The reference on one page to be read, drawn by Redoc. */
+/** The reference on one page, rendered by Redoc. */
 export const redoc: ReferencePage = {
   path: '/redoc',
   description: 'The reference on one page',
   folder: redocFolder(),
   files: ['redoc.standalone.js'],
   page: renderReference('/redoc', { scripts: ['/redoc/assets/redoc.standalone.js', '/redoc/start.js'] }),
-  // Searching is done by a worker that it makes of its own text. Two things it asks for are not allowed, and it does
-  // without: a logo from a host of its makers, and the style of scrollbars that `nativeScrollbars` leaves unused.
+  // Search runs in a worker made from a blob. Two requests of Redoc are refused without harm: a logo from another host,
+  // and the style of scrollbars, which `nativeScrollbars` leaves unused.
   policy: buildPolicy({
     'script-src': ["'self'"],
     'style-src': [sourceHash(STYLE), EMPTY_STYLE],
@@ -107,7 +107,7 @@ const darkTheme = {
   codeBlock: { backgroundColor: '#0b0c0d' },
   fab: { backgroundColor: '#25292d', color: '#8ab4ff' },
 }
-// It cannot change its colours once it is drawn.
+// Redoc cannot change its colours once it is rendered.
 dark.addEventListener('change', () => location.reload())
 Redoc.init(
   '/openapi.json',
@@ -135,12 +135,12 @@ function renderReference(
         </nav>
       </header>
       <main id="reference">
-        <p>This page needs JavaScript; the same is in <a href="/openapi.json">/openapi.json</a>.</p>
+        <p>This page needs JavaScript; the same content is in <a href="/openapi.json">/openapi.json</a>.</p>
       </main>`,
   })
 }
 
-/** The build puts a copy beside this file; sources are run where the package is installed. */
+/** The build puts a copy beside this file; sources use the installed package. */
 function redocFolder(): string | null {
   const copy = fileURLToPath(new URL('redoc', import.meta.url))
   return existsSync(copy) ? copy : packageFolder('redoc/bundles/redoc.standalone.js')

@@ -12,7 +12,6 @@ import { unsubscribeRoutes } from './unsubscribe.ts'
 
 const tags = ['api', 'public']
 
-/** The routes of the feature. */
 export function routes(server: Server): ServerRoute[] {
   return [
     ...healthRoutes(server),
@@ -30,7 +29,7 @@ function healthRoutes(server: Server): ServerRoute[] {
   }
   const options: RouteOptions = {
     ...access.open,
-    description: 'Tells how the service, its database and its jobs do',
+    description: 'Get the health of the service, its database and its jobs',
     tags,
     response: { status: { 200: healthReply, 503: healthReply } },
   }
@@ -42,7 +41,7 @@ function healthRoutes(server: Server): ServerRoute[] {
 
 function descriptionRoute(server: Server): ServerRoute {
   let document: { text: string; tag: string } | undefined
-  // Made at the first request, when all routes are there.
+  // Built at the first request, when all routes are registered.
   const describe = () => {
     const text = JSON.stringify(openApi(server, server.config.baseUrl))
     return { text, tag: createHash('sha256').update(text).digest('base64url').slice(0, 22) }
@@ -54,7 +53,7 @@ function descriptionRoute(server: Server): ServerRoute {
       const { text, tag } = (document ??= describe())
       return h.response(text).type('application/json').etag(tag).header('Cache-Control', 'no-cache')
     },
-    options: { ...access.open, description: 'The OpenAPI 3.1 description of this interface', tags },
+    options: { ...access.open, description: 'The OpenAPI 3.1 description of this API', tags },
   }
 }
 
@@ -83,7 +82,7 @@ function referenceRoutes({ path, description, files, ...reference }: ReferencePa
       path: `${path}/assets/{file}`,
       handler: (request, h) => {
         if (reference.folder === null) {
-          const message = `What draws ${path} is not installed: install the development dependencies, or run the build`
+          const message = `The renderer of ${path} is not installed: install the development dependencies, or run the build`
           throw apiError('NOT_FOUND', message)
         }
         return h.file(String(request.params.file), { confine: reference.folder })

@@ -37,7 +37,6 @@ export const markdown = Joi.string().meta({ contentType: 'text/markdown' })
 export const script = Joi.string().meta({ contentType: 'text/javascript' })
 const styleSheet = Joi.string().meta({ contentType: 'text/css' })
 
-/** What files are answered as, by their names. */
 export const fileReply = (files: readonly string[]) =>
   files.some(file => file.endsWith('.css')) ? Joi.alternatives(styleSheet, script) : script
 
@@ -46,11 +45,11 @@ const address = {
     .email({ tlds: false, minDomainSegments: 1 })
     .max(254)
     .required()
-    .description('The address it is about'),
-  token: Joi.string().max(500).required().description('The signature that the links in mails carry'),
+    .description('The email address'),
+  token: Joi.string().max(500).required().description('The signature of the link in the mail'),
 }
 
-/** Mail programs and what counts clicks add parameters of their own. */
+/** Mail programs and click trackers add parameters of their own. */
 export const unsubscribeQuery = Joi.object(address).unknown()
 
 export const unsubscribeChange = Joi.object({
@@ -62,5 +61,5 @@ const subscription = Joi.object({ email: Joi.string().required(), subscribed: Jo
   .example({ email: 'ada@example.com', subscribed: false })
   .label('Subscription')
 
-/** After a change, a script is told how it stands, who accepts a page gets one, and mail programs nothing. */
+/** Scripts get the subscription, browsers a page, and mail programs an empty body. */
 export const changed = Joi.alternatives(subscription, html.allow(''))

@@ -17,45 +17,43 @@ li p { font-size: 15px; }
 .pages { column-gap: 28px; }
 `
 
-/** What a browser may load for the start page: its own style. */
 export const startPolicy = buildPolicy({ 'style-src': [sourceHash(STYLE)] })
 
 const REFERENCE_LINKS = [
-  ['/docs', 'Interactive reference', 'Every request, to be tried out here.'],
+  ['/docs', 'Interactive reference', 'Every request, to try out here.'],
   ['/redoc', 'Reference to read', 'The same on one page, with examples.'],
   ['/openapi.json', 'OpenAPI description', 'The same for programs, in version 3.1.'],
-  ['/health', 'Health', 'How the service, its database and its jobs do.'],
+  ['/health', 'Health', 'The state of the service, its database and its jobs.'],
 ] as const
 
-/** The page at `/`, for who opens the address in a browser. */
 export const startPage = renderPage({
   title: 'Tidemark',
   style: STYLE,
   content: html`<main>
     <h1>Tidemark</h1>
     <p>
-      Watches databases and warehouses: how their tables change, whether they are fresh, whether their values
-      are what they should be. It tells you when they are not.
+      Watches databases and warehouses: schema changes, freshness, volume and the validity of values. It
+      alerts you when something is wrong.
     </p>
     <nav aria-labelledby="reference">
       <h2 id="reference">Reference</h2>
       <ul class="cards">
-        ${REFERENCE_LINKS.map(([path, name, about]) => entry(path, name, about))}
+        ${REFERENCE_LINKS.map(([path, name, text]) => entry(path, name, text))}
       </ul>
     </nav>
     <nav aria-labelledby="documentation">
       <h2 id="documentation">Documentation</h2>
       <ul class="pages">
         ${pages.map(({ name, title }) => {
-          const [short = title, about = ''] = title.split(': ', 2)
-          return entry(`/api/public/docs/${name}.md`, short, about)
+          const [short = title, text = ''] = title.split(': ', 2)
+          return entry(`/api/public/docs/${name}.md`, short, text)
         })}
       </ul>
     </nav>
   </main>`,
 })
 
-function entry(path: string, name: string, about: string) {
-  const more = about && html`<p>${about.charAt(0).toUpperCase()}${about.slice(1)}</p>`
+function entry(path: string, name: string, text: string) {
+  const more = text && html`<p>${text.charAt(0).toUpperCase()}${text.slice(1)}</p>`
   return html`<li><a href="${path}">${name}</a>${more}</li>`
 }

@@ -17,7 +17,7 @@ button:disabled { cursor: progress; }
 @media (forced-colors: active) { .knob { border: 1px solid; } .knob::after { background: CanvasText; } }
 `
 
-/** Without it, the button sends the form and a page comes back; with it, the switch moves where it is. */
+/** Moves the switch in place; without the script, the button sends the form and a new page is shown. */
 const SCRIPT = `
 const form = document.querySelector('form')
 const button = document.querySelector('button')
@@ -35,14 +35,14 @@ form.addEventListener('submit', async event => {
     next.searchParams.set('action', subscribed ? 'unsubscribe' : 'subscribe')
     form.action = next
   } catch {
-    state.textContent = 'That did not work just now. Please try again in a minute.'
+    state.textContent = 'That did not work. Please try again in a minute.'
   }
   button.disabled = false
   button.focus()
 })
 `
 
-/** What the pages may load and do: their own style and script by their hashes, and ask this host. */
+/** Allows the page's own style and script, and requests to this host. */
 export const preferencesPolicy = buildPolicy({
   'style-src': [sourceHash(STYLE)],
   'script-src': [sourceHash(SCRIPT)],
@@ -50,13 +50,13 @@ export const preferencesPolicy = buildPolicy({
   'form-action': ["'self'"],
 })
 
-const ON = 'You get alerts by email.'
-const OFF = 'You get no more email from us.'
+const ON = 'You receive alerts by email.'
+const OFF = 'You no longer receive email from us.'
 
-/** The page where an address is taken off and put on again; it tells how it stands now. */
+/** The page where an address is unsubscribed and subscribed again; shows the current state. */
 export function renderPreferences(email: string, token: string, isSubscribed: boolean): string {
   const action = isSubscribed ? 'unsubscribe' : 'subscribe'
-  // Relative, so that it works at whatever address a proxy shows.
+  // Relative, so that it works behind any proxy.
   const target = `?${new URLSearchParams({ email, token, action }).toString()}`
   return renderCard(
     'Email from Tidemark',
@@ -73,7 +73,7 @@ export function renderPreferences(email: string, token: string, isSubscribed: bo
   )
 }
 
-/** The page for a link that was changed or is not complete. */
+/** The page for an invalid link. */
 export const refusalPage = renderCard(
   'This link does not work',
   html`<h1>This link does not work</h1>

@@ -13,14 +13,14 @@ interface UnsubscribeQuery {
   action: 'subscribe' | 'unsubscribe'
 }
 
-/** Where people say whether they want mail: a page, and what the buttons of pages and mail programs send. */
+/** Subscribing an address to mail and unsubscribing it: a page, and the requests of its switch and of mail programs. */
 export const unsubscribeRoutes: ServerRoute[] = [
   {
     method: 'GET',
     path,
     options: {
       ...access.open,
-      description: 'Shows whether an address gets mail, with a switch; changes nothing',
+      description: 'Show whether an address receives mail, with a switch; changes nothing',
       tags,
       validate: { query: unsubscribeQuery },
       response: { status: { 200: html, 403: html } },
@@ -37,9 +37,9 @@ export const unsubscribeRoutes: ServerRoute[] = [
     path,
     options: {
       ...access.open,
-      description: 'Takes an address off, or puts it on again',
+      description: 'Unsubscribe an address, or subscribe it again',
       notes:
-        'The body List-Unsubscribe=One-Click of mail programs (RFC 8058), urlencoded or multipart, is answered with an empty 200; who accepts text/html gets a page.',
+        'The body List-Unsubscribe=One-Click of mail programs (RFC 8058), urlencoded or multipart, gets an empty 200; a client that accepts text/html gets a page.',
       tags,
       payload: {
         multipart: { output: 'data' },

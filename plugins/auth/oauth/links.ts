@@ -104,7 +104,7 @@ export function linkIdentity(
     if (!user)
       throw apiError(
         'INVALID_TOKEN',
-        `You have signed out since: sign in, then begin the link again with POST /api/v1/oauth/${name}/link`,
+        `You have signed out since: sign in, then start the link again with POST /api/v1/oauth/${name}/link`,
         { provider: name },
       )
     const [other] = await rows(

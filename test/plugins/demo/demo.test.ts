@@ -32,7 +32,7 @@ const id = (await query('select id from sources'))[0]?.id
 
 t.test('a person who waits for the first demo sees how far it is', async t => {
   const progress = all.slice(0, all.indexOf(printed[0]!))
-  t.match(progress[0], /^Making the demo/)
+  t.match(progress[0], /^Creating the demo/)
   const days = progress.filter(line => / of 28 days /.test(line))
   t.strictSame(
     days,

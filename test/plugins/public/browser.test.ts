@@ -137,9 +137,9 @@ async function tryPages() {
     t.strictSame(await page.evaluate('faults.focus()'), [], 'focus is seen')
     const toggle = page.getByRole('switch', { name: 'Alerts by email' })
     for (const [key, isOn, said] of [
-      ['Space', false, 'You get no more email from us.'],
-      ['Enter', true, 'You get alerts by email.'],
-      ['Space', false, 'You get no more email from us.'],
+      ['Space', false, 'You no longer receive email from us.'],
+      ['Enter', true, 'You receive alerts by email.'],
+      ['Space', false, 'You no longer receive email from us.'],
     ] as const) {
       await page.keyboard.press(key)
       await page.getByRole('status').getByText(said).waitFor({ timeout: PATIENCE })

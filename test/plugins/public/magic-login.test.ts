@@ -323,7 +323,7 @@ t.test('the command line makes prospects', async t => {
   )
   t.match(await command(['prospects', 'create', '--email', 'nobody'], settings), {
     code: 2,
-    err: /no email address/,
+    err: /not an email address/,
   })
   const words = ['prospects', 'create', '--email', email, '--company', 'Nowhere']
   t.match(await command(words, settings), { code: 3, err: /no company "Nowhere"/ })

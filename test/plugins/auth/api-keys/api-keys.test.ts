@@ -145,8 +145,10 @@ t.test('the command line makes companies, users and keys by the same rules', asy
   }
   t.match(await auth.createUser(owner), { email: 'owner@example.com' })
   await t.rejects(auth.createUser(owner), { message: /with this email/ })
-  await t.rejects(auth.createUser({ ...owner, email: 'second@example.com' }), { message: /owner already/ })
-  await t.rejects(auth.createUser({ ...owner, email: 'nonsense' }), { message: /no email/ })
+  await t.rejects(auth.createUser({ ...owner, email: 'second@example.com' }), {
+    message: /already has an owner/,
+  })
+  await t.rejects(auth.createUser({ ...owner, email: 'nonsense' }), { message: /not an email address/ })
   await t.rejects(auth.createUser({ ...owner, email: 'third@example.com', password: 'short' }), {
     message: /12 characters/,
   })

@@ -141,7 +141,7 @@ t.test('an attempt belongs to its browser and its session', async t => {
   const stolen = await victim.ask((await begin(user)).href)
   t.match(
     [stolen.status, errorOf(stolen.text)],
-    [401, { code: 'INVALID_TOKEN', message: /begin the link again with POST \/api\/v1\/oauth\/local\/link/ }],
+    [401, { code: 'INVALID_TOKEN', message: /start the link again with POST \/api\/v1\/oauth\/local\/link/ }],
     'another browser',
   )
 
@@ -150,7 +150,7 @@ t.test('an attempt belongs to its browser and its session', async t => {
   const late = await user.browser.ask(back.href)
   t.match(
     [late.status, errorOf(late.text)],
-    [401, { code: 'INVALID_TOKEN', message: /begin the link again with POST \/api\/v1\/oauth\/local\/link/ }],
+    [401, { code: 'INVALID_TOKEN', message: /start the link again with POST \/api\/v1\/oauth\/local\/link/ }],
   )
 
   user.token = await user.signIn()
