@@ -94,13 +94,18 @@ function secondsOfChildren(times: string): number {
   return found.reduce((sum, [, minutes, seconds]) => sum + Number(minutes) * 60 + Number(seconds), 0)
 }
 
-/** CPU seconds of a running process and of its children that have ended; NaN where there is no /proc. */
+/** CPU seconds of a running process and of all its children, ended or not; NaN where there is no /proc. */
 export function cpuSecondsOf(pid: number): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // utime, stime, cutime, cstime: fields 14 to 17, in ticks; the name (field 2) may hold spaces.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS_PER_SECOND
+    const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS_PER_SECOND
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+      .trim()
+      .split(' ')
+      .filter(Boolean)
+    return children.reduce((sum, child) => sum + (cpuSecondsOf(Number(child)) || 0), own)
   } catch {
     return NaN
   }
