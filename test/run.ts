@@ -44,7 +44,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
-const cluster = await startTestCluster()
+const cluster = await startTestCluster({}, { inMemory: true })
 const environment = {
   ...process.env,
   PATH: `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH}`,
