@@ -1,38 +1,38 @@
 import type { ConnectorError } from '../../connectors/errors.ts'
 
-/** What one check of a source asks for. */
-export interface CheckRequest {
+/** Which schedules of a source to check, and when. */
+export interface SourceCheckRequest {
   companyId: string
   sourceId: string
-  /** All active schedules of the source unless told. */
+  /** Defaults to all active schedules of the source. */
   scheduleIds?: readonly string[]
-  /** When the check takes place; the database's clock unless told. For replaying past days. */
+  /** Time of the check, to replay past days; defaults to the database's clock. */
   at?: Date
-  /** Ends what runs at the source and rejects; what was not recorded by then is not. */
+  /** Cancels statements at the source and rejects; observations not stored by then are dropped. */
   signal?: AbortSignal
 }
 
-/** What a check of a source found. */
-export interface Checked {
-  /** Tables that could be read, those without data included. */
+/** Counts of one check of a source. */
+export interface SourceCheckResult {
+  /** Tables that could be read, including tables without data. */
   measured: number
   fresh: number
   stale: number
   unknown: number
-  /** Tables that could not be read, by qualified name; they count as unknown too. */
+  /** Tables that could not be read, by qualified name; also counted as unknown. */
   failed: { asset: string; error: ConnectorError }[]
   /** Statements sent to the source. */
   statements: number
 }
 
-/** What other features may ask of freshness, as `server.plugins.freshness`. */
+/** What freshness offers other features, as `server.plugins.freshness`. */
 export interface FreshnessApi {
   /**
-   * Checks tables of one source, records what was found, and raises or resolves their alerts. Failures of the
-   * source are recorded with its tables, not thrown.
-   * @throws 409 `CONFLICT` of a source that is paused, 503 `UNAVAILABLE` while all its sessions are in use
+   * Checks tables of one source, stores the results, and raises or resolves alerts. Failures of the source are stored
+   * with its tables, not thrown.
+   * @throws 409 `CONFLICT` if the source is paused, 503 `UNAVAILABLE` while all its sessions are in use
    */
-  checkSource(request: CheckRequest): Promise<Checked>
+  checkSource(request: SourceCheckRequest): Promise<SourceCheckResult>
 }
 
 declare module '@hapi/hapi' {

@@ -1,11 +1,11 @@
 import type { AssetExtension } from '../catalog/api.ts'
 import { shownThreshold } from './judge.ts'
-import { noneCounted, type Counts } from './lists.ts'
+import { zeroCounts, type ReadinessCounts } from './lists.ts'
 import { Schedule } from './models.ts'
 import { statusOf } from './present.ts'
 import { IS_LAPSED, READINESS_SQL, type JudgedTable, type Readiness } from './readiness.ts'
 
-/** What freshness adds to assets. */
+/** Freshness fields of assets. */
 export const freshnessExtension: AssetExtension = {
   async sourceFields(trx, sources) {
     const counted = await Schedule.query(trx)
@@ -19,16 +19,16 @@ export const freshnessExtension: AssetExtension = {
       )
       .groupByRaw('1, 2')
       .castTo<{ id: string; readiness: Readiness; count: number }[]>()
-    const counts = new Map<string, Counts>()
+    const counts = new Map<string, ReadinessCounts>()
     for (const { id, readiness, count } of counted) {
-      counts.set(id, { ...(counts.get(id) ?? noneCounted()), [readiness]: count })
+      counts.set(id, { ...(counts.get(id) ?? zeroCounts()), [readiness]: count })
     }
-    return new Map([...counts].map(([id, known]) => [id, ofSource(known)]))
+    return new Map([...counts].map(([id, known]) => [id, sourceFreshness(known)]))
   },
   outcomes: () => [
     {
       kind: 'freshness',
-      // What was found before a pause says nothing about now.
+      // A status from before a pause is outdated.
       text: `select company_id, source_id, table_id,
           case when last_error is not null then 'error' when status = 'stale' then 'fail' else 'pass' end as outcome
         from freshness_schedules f where is_active and (last_error is not null or status <> 'unknown')
@@ -60,8 +60,8 @@ export const freshnessExtension: AssetExtension = {
   }),
 }
 
-/** A source is stale with its first stale table; and not fresh while a table of it cannot be read. */
-function ofSource({ ready, not_ready: stale, unknown, error }: Counts): object {
+/** A source is stale if any table is, and not fresh while any table cannot be read. */
+function sourceFreshness({ ready, not_ready: stale, unknown, error }: ReadinessCounts): object {
   const total = ready + stale + unknown + error
   const isFresh = stale === 0 && error === 0 && ready > 0
   return {
@@ -74,7 +74,7 @@ function ofSource({ ready, not_ready: stale, unknown, error }: Counts): object {
 function messageOf({ ready, stale, error }: Record<string, number>, total: number): string {
   const unread = error ? `, ${error} could not be checked` : ''
   if (stale) return `${stale} of ${total} monitored tables are stale${unread}`
-  if (error) return `${error} of ${total} monitored tables could not be checked, none is known to be stale`
+  if (error) return `${error} of ${total} monitored tables could not be checked, none of the others is stale`
   if (ready) return `${ready} of ${total} monitored tables are fresh, none is stale`
-  return 'Nothing is known of the monitored tables: they were not checked yet, are paused, or hold no data'
+  return 'The status of the monitored tables is unknown: they were not checked yet, are paused, or contain no data'
 }

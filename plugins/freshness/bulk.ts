@@ -4,13 +4,14 @@ import { v7 } from 'uuid'
 import { tablePath, type TableRef } from '../../connectors/catalog.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { invalidField } from '../../server/http/errors.ts'
-import { detectColumn, hiddenColumns, type KnownColumn } from './columns.ts'
-import type { Signal } from './models.ts'
-import { termsOf, type ScheduleFields } from './schedules.ts'
-import { tellsModified } from './signals.ts'
+import type { Source } from '../catalog/api.ts'
+import { detectColumn, hiddenColumns, type TypedColumn } from './columns.ts'
+import type { FreshnessSignal } from './models.ts'
+import { resolveTerms, type ScheduleFields } from './schedules.ts'
+import { hasModificationTime } from './signals.ts'
 
 /** The body of `POST /sdk/freshness/schedules/bulk`, validated. */
-export interface NewSchedules extends ScheduleFields {
+export interface BulkScheduleRequest extends ScheduleFields {
   asset_id: string
   include_patterns?: string[]
   exclude_patterns?: string[]
@@ -19,82 +20,78 @@ export interface NewSchedules extends ScheduleFields {
   is_active: boolean
 }
 
-/** What was made, or of a dry run would be. `matched` tables are those `created`, `existing` and left out. */
-export interface Created {
+/** Created schedules, or in a dry run the ones to create. `matched` = `created` + `existing` + skipped tables. */
+export interface BulkScheduleResult {
   created: number
   /** Tables that had a schedule before. */
   existing: number
-  /** Tables of which nothing tells when they were updated; left out unless asked for all the same. */
+  /** Tables without a signal; skipped unless `only_with_signal` is false. */
   without_signal: number
-  /** Tables in use that the patterns name. */
+  /** Active tables that match the patterns. */
   matched: number
-  /** The first of those without a signal, by path. */
+  /** The first tables without a signal, by path. */
   tables_without_signal: string[]
-  /** What the created ones are read from. */
-  signals: Record<Detected, number>
+  /** Signals of the created schedules. */
+  signals: Record<DetectedSignal, number>
   dry_run: boolean
 }
 
-/** What is found without being asked for. */
-type Detected = Exclude<Signal, 'expression'>
+/** Signals that are chosen automatically. */
+type DetectedSignal = Exclude<FreshnessSignal, 'expression'>
 
-type Source = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>['source']
-
-/** Tables that are read, and schedules that are made, by one statement. */
-const PART = 4_000
-/** Tables that are matched in one go. */
-const TURN = 50
-/** Tables that a reply names. */
-const NAMED = 100
+const TABLES_PER_STATEMENT = 4_000
+const TABLES_BETWEEN_PAUSES = 50
+const MAX_NAMED_TABLES = 100
 
 /**
- * Makes the schedules that the tables of a source lack, each with the signal that a schedule made alone would get:
- * the first column that tells, else the engine's time of the last change. All are due at once, and stay together: what
- * is due at a source at the same time is read by the same few statements, so that spreading them over the interval
- * would send more of them. Asked twice, the second makes nothing.
+ * Creates the missing schedules of a source's tables, each with the signal that a single schedule would get: the first
+ * timestamp column, else the engine's modification time. All are due at once and stay in step: tables of a source that
+ * are due together share statements, so spreading them over the interval would send more. Idempotent.
  */
 export async function createSchedules(
   server: Server,
   trx: Transaction,
-  body: NewSchedules,
-): Promise<Created> {
+  body: BulkScheduleRequest,
+): Promise<BulkScheduleResult> {
   const source = await sourceOf(server, trx, body.asset_id)
-  const terms = termsOf(source, body)
+  const terms = resolveTerms(source, body)
   const isMatch = server.plugins.catalog.matcherOf(body)
-  const reply: Created = {
+  const reply: BulkScheduleResult = {
     ...{ created: 0, existing: 0, without_signal: 0, matched: 0, tables_without_signal: [] },
     signals: { column: 0, last_modified: 0 },
     dry_run: body.dry_run,
   }
-  const tables = await tablesInUse(trx, source)
-  for (let from = 0; from < tables.length; from += PART) {
-    const matching = await filterInTurns(tables.slice(from, from + PART), isMatch)
-    const planned = (await bareTables(trx, source, matching)).map(table => plan(server, source, table))
-    const untold = planned.filter(({ signal }) => signal === null)
+  const tables = await activeTables(trx, source)
+  for (let from = 0; from < tables.length; from += TABLES_PER_STATEMENT) {
+    const matching = await filterWithPauses(tables.slice(from, from + TABLES_PER_STATEMENT), isMatch)
+    const planned = (await unscheduledTables(trx, source, matching)).map(table =>
+      planSchedule(server, source, table),
+    )
+    const withoutSignal = planned.filter(({ signal }) => signal === null)
     const wanted = body.only_with_signal ? planned.filter(({ signal }) => signal !== null) : planned
-    const made = body.dry_run
+    const created = body.dry_run
       ? wanted
-      : await insert(trx, source, wanted, { ...terms, isActive: body.is_active })
+      : await insertSchedules(trx, source, wanted, { ...terms, isActive: body.is_active })
     reply.matched += matching.length
-    reply.existing += matching.length - planned.length + wanted.length - made.length
-    reply.created += made.length
-    reply.without_signal += untold.length
-    for (const { signal } of made) if (signal) reply.signals[signal]++
-    reply.tables_without_signal.push(...untold.map(({ path }) => path))
+    reply.existing += matching.length - planned.length + wanted.length - created.length
+    reply.created += created.length
+    reply.without_signal += withoutSignal.length
+    for (const { signal } of created) if (signal) reply.signals[signal]++
+    reply.tables_without_signal.push(...withoutSignal.map(({ path }) => path))
   }
-  // Read from the last name to the first.
-  reply.tables_without_signal = reply.tables_without_signal.reverse().slice(0, NAMED)
+  // Tables are read in descending order of names.
+  reply.tables_without_signal = reply.tables_without_signal.reverse().slice(0, MAX_NAMED_TABLES)
   return reply
 }
 
-/** Patterns are matched without waiting for anything, and others are waiting: hundreds of long ones take milliseconds a table. */
-async function filterInTurns<Item>(
+/** Pauses between tables: matching hundreds of long patterns blocks the event loop for milliseconds per table. */
+async function filterWithPauses<Item>(
   items: readonly Item[],
   isWanted: (item: Item) => boolean,
 ): Promise<Item[]> {
   const wanted: Item[] = []
   for (const [index, item] of items.entries()) {
-    if (index % TURN === 0) await setImmediate()
+    if (index % TABLES_BETWEEN_PAUSES === 0) await setImmediate()
     if (isWanted(item)) wanted.push(item)
   }
   return wanted
@@ -105,17 +102,17 @@ async function sourceOf(server: Server, trx: Transaction, assetId: string): Prom
   if (table)
     throw invalidField(
       'asset_id',
-      'names a table, and a source is needed: POST /api/v1/sdk/freshness/schedules',
+      'is a table, but must be a source: use POST /api/v1/sdk/freshness/schedules for one table',
     )
   if (source.lastDiscoveryAt) return source
   throw invalidField(
     'asset_id',
-    `names a source whose tables are not known yet: POST /api/v1/sdk/assets/${source.id}/discover`,
+    `is a source that was not discovered yet: POST /api/v1/sdk/assets/${source.id}/discover`,
   )
 }
 
-/** The last name first: lists begin with what was made last, and so with the first name. */
-function tablesInUse(trx: Transaction, { id }: Source): Promise<(TableRef & { id: string })[]> {
+/** In descending order of names: lists start with the newest schedule, which is then the first name. */
+function activeTables(trx: Transaction, { id }: Source): Promise<(TableRef & { id: string })[]> {
   return rows(
     trx,
     `select id, catalog_name as catalog, schema_name as schema, name from tables
@@ -124,16 +121,19 @@ function tablesInUse(trx: Transaction, { id }: Source): Promise<(TableRef & { id
   )
 }
 
-/** A table without a schedule, as far as signals go. */
-interface BareTable extends TableRef {
+interface UnscheduledTable extends TableRef {
   id: string
-  kind: Parameters<typeof tellsModified>[2]['kind']
-  columns: KnownColumn[]
+  kind: Parameters<typeof hasModificationTime>[2]['kind']
+  columns: TypedColumn[]
   columnTags: Record<string, string[]>
 }
 
-/** Those of some tables that have no schedule, in their order. */
-function bareTables(trx: Transaction, { id }: Source, some: readonly { id: string }[]): Promise<BareTable[]> {
+/** Tables of `some` that have no schedule, in the same order. */
+function unscheduledTables(
+  trx: Transaction,
+  { id }: Source,
+  some: readonly { id: string }[],
+): Promise<UnscheduledTable[]> {
   return rows(
     trx,
     `select id, catalog_name as catalog, schema_name as schema, name, kind, columns, column_tags from tables t
@@ -144,41 +144,40 @@ function bareTables(trx: Transaction, { id }: Source, some: readonly { id: strin
   )
 }
 
-/** A schedule to be made. */
-interface Plan {
+interface PlannedSchedule {
   tableId: string
   path: string
-  /** Null when nothing tells. */
-  signal: Detected | null
+  /** Null without any signal. */
+  signal: DetectedSignal | null
   timestampColumn: string | null
   usesLastModified: boolean
 }
 
-function plan(server: Server, source: Source, table: BareTable): Plan {
-  // Of a source whose rows may not be read at all, no column tells anything.
+function planSchedule(server: Server, source: Source, table: UnscheduledTable): PlannedSchedule {
+  // With schema_only, no column may be read.
   const isReadable = source.queryAccessLevel !== 'schema_only'
   const { columns } = table
   const column = isReadable
     ? detectColumn(columns, hiddenColumns(server, table), source.freshnessDefaults?.freshness_columns)
     : undefined
-  const isTold = tellsModified(server, source, table)
+  const isTimed = hasModificationTime(server, source, table)
   return {
     tableId: table.id,
     path: tablePath(table),
-    signal: column ? 'column' : isTold ? 'last_modified' : null,
+    signal: column ? 'column' : isTimed ? 'last_modified' : null,
     timestampColumn: column?.name ?? null,
-    // Else a check would go by the column that may not be read.
-    usesLastModified: isTold && !isReadable,
+    // Otherwise a check would choose the column, which it may not read.
+    usesLastModified: isTimed && !isReadable,
   }
 }
 
-/** @returns those that were made: not those that another made meanwhile */
-async function insert(
+/** @returns the inserted ones, without tables that got a schedule concurrently */
+async function insertSchedules(
   trx: Transaction,
   source: Source,
-  plans: readonly Plan[],
-  terms: ReturnType<typeof termsOf> & { isActive: boolean },
-): Promise<Plan[]> {
+  plans: readonly PlannedSchedule[],
+  terms: ReturnType<typeof resolveTerms> & { isActive: boolean },
+): Promise<PlannedSchedule[]> {
   if (plans.length === 0) return []
   const records = plans.map(({ tableId, timestampColumn, usesLastModified }) => ({
     id: v7(),
@@ -186,7 +185,7 @@ async function insert(
     timestamp_column: timestampColumn,
     uses_last_modified: usesLastModified,
   }))
-  const made = await rows<{ tableId: string }>(
+  const inserted = await rows<{ tableId: string }>(
     trx,
     `insert into freshness_schedules
        (id, company_id, source_id, table_id, timestamp_column, uses_last_modified, monitoring_mode, sla_threshold,
@@ -204,6 +203,6 @@ async function insert(
       records: JSON.stringify(records),
     },
   )
-  const ids = new Set(made.map(({ tableId }) => tableId))
+  const ids = new Set(inserted.map(({ tableId }) => tableId))
   return plans.filter(({ tableId }) => ids.has(tableId))
 }

@@ -1,82 +1,88 @@
 import type { Server } from '@hapi/hapi'
 import { ConnectorError } from '../../connectors/errors.ts'
-import type { Checked, CheckRequest } from './api.ts'
-import { judge, knownThreshold } from './judge.ts'
+import type { Source } from '../catalog/api.ts'
+import type { SourceCheckResult, SourceCheckRequest } from './api.ts'
+import { judgeAge, knownThreshold } from './judge.ts'
 import { learnThresholds } from './learn.ts'
-import type { Reading } from './measure.ts'
+import type { TableReading } from './measure.ts'
 import { readMoment } from './moments.ts'
-import { read, zoneOf } from './read.ts'
-import { record, type Finding, type Seen } from './record.ts'
-import { loadWatched, plan, type Planned, type Slots, type Source, type Watched } from './watched.ts'
+import { readSource, zoneOf } from './read.ts'
+import { recordObservations, type JudgedObservation, type Observation } from './record.ts'
+import {
+  loadWatched,
+  planReading,
+  type PlannedReading,
+  type SlotRange,
+  type WatchedTable,
+} from './watched.ts'
 
-/** Tables that are read, held in memory and recorded at once. */
-const PART = 5_000
+const TABLES_PER_TRANSACTION = 5_000
 
 /**
- * Checks tables of one source: reads the newest timestamps in as few statements as it can, judges them, and
- * records them, some thousand tables in a transaction.
- * @param request `claimed` takes what a sweep has claimed for one job and is not recorded yet
- * @throws 404 `ASSET_NOT_FOUND` when the source was removed
+ * Checks tables of one source: reads the newest timestamps in as few statements as possible, judges and stores them,
+ * some thousand tables per transaction.
+ * @param request `claimed` selects the schedules that a sweep claimed for one job and that have no result yet
+ * @throws 404 `ASSET_NOT_FOUND` if the source was removed
  */
 export async function checkSource(
   server: Server,
-  request: CheckRequest & { claimed?: Slots },
-): Promise<Checked> {
-  let total: Checked = { measured: 0, fresh: 0, stale: 0, unknown: 0, failed: [], statements: 0 }
+  request: SourceCheckRequest & { claimed?: SlotRange },
+): Promise<SourceCheckResult> {
+  let total: SourceCheckResult = { measured: 0, fresh: 0, stale: 0, unknown: 0, failed: [], statements: 0 }
   let failure: ConnectorError | null = null
   for (let after: string | null = null; ;) {
-    const part: Part = await server.db.company(request.companyId, trx =>
-      loadWatched(server, trx, request, { after, limit: PART }),
+    const part: WatchedBatch = await server.db.company(request.companyId, trx =>
+      loadWatched(server, trx, request, { after, limit: TABLES_PER_TRANSACTION }),
     )
-    // Whoever replays the past switches the source off, so that no sweep mixes in.
+    // A replay of the past deactivates the source first, so that no sweep interferes.
     if (!part.source.isActive && request.at === undefined)
       throw server.plugins.catalog.switchedOff(part.source)
-    const last: Watched | undefined = part.watched.at(-1)
+    const last: WatchedTable | undefined = part.watched.at(-1)
     if (!last) return total
-    const checked = await checkPart(server, request, part, failure)
-    total = sum(total, checked)
+    const checked = await checkBatch(server, request, part, failure)
+    total = addResults(total, checked)
     failure = checked.failure
-    if (part.watched.length < PART) return total
+    if (part.watched.length < TABLES_PER_TRANSACTION) return total
     after = last.id
   }
 }
 
-type Part = Awaited<ReturnType<typeof loadWatched>>
+type WatchedBatch = Awaited<ReturnType<typeof loadWatched>>
 
-async function checkPart(
+async function checkBatch(
   server: Server,
-  { companyId, sourceId, at, signal, claimed }: CheckRequest & { claimed?: Slots },
-  { source, watched, now }: Part,
+  { companyId, sourceId, at, signal, claimed }: SourceCheckRequest & { claimed?: SlotRange },
+  { source, watched, now }: WatchedBatch,
   failure: ConnectorError | null,
-): Promise<Checked & { failure: ConnectorError | null }> {
+): Promise<SourceCheckResult & { failure: ConnectorError | null }> {
   const loadedAt = performance.now()
-  const planned: Planned[] = []
-  for (const each of watched) planned.push(await plan(server, source, each))
-  const found = await read(server, source, planned, {
+  const planned: PlannedReading[] = []
+  for (const each of watched) planned.push(await planReading(server, source, each))
+  const found = await readSource(server, source, planned, {
     now: at ?? now,
     failure,
     isScheduled: claimed !== undefined,
     signal,
   })
-  const clock = (reading: Reading) =>
-    // What did not change was found to need no reading as of `now`.
+  const clock = (reading: TableReading) =>
+    // An unchanged table was found unchanged at `now`.
     at ?? ('isUnchanged' in reading ? now : new Date(now.getTime() + reading.at - loadedAt))
   const seen = planned.map(item => {
-    const refused: Reading | undefined = item.refusal && { error: item.refusal, at: performance.now() }
+    const refused: TableReading | undefined = item.refusal && { error: item.refusal, at: performance.now() }
     const reading = refused ?? found.readings.get(item.watched.id)
-    if (!reading) throw new Error(`Nothing was read of ${item.watched.qualifiedName}`)
-    return look(server, source, item, reading, clock(reading))
+    if (!reading) throw new Error(`There is no reading of ${item.watched.qualifiedName}`)
+    return observe(server, source, item, reading, clock(reading))
   })
   const findings = await judgeAll(server, companyId, seen)
   await server.db.company(companyId, async trx => {
-    await record(server, trx, sourceId, findings, { isReplay: at !== undefined })
+    await recordObservations(server, trx, sourceId, findings, { isReplay: at !== undefined })
     if (found.isConnected || found.failure)
       await server.plugins.catalog.noteConnection(trx, source, found.failure)
   })
-  return { ...summarize(findings, found.statements), failure: found.failure }
+  return { ...resultOf(findings, found.statements), failure: found.failure }
 }
 
-function sum(a: Checked, b: Checked): Checked {
+function addResults(a: SourceCheckResult, b: SourceCheckResult): SourceCheckResult {
   return {
     measured: a.measured + b.measured,
     fresh: a.fresh + b.fresh,
@@ -89,14 +95,14 @@ function sum(a: Checked, b: Checked): Checked {
 
 const EXPRESSION = 'freshness_expression'
 
-/** What one reading shows of a table. */
-function look(
+/** Turns a reading into an observation of the table. */
+function observe(
   server: Server,
   source: Source,
-  { watched, column, expression }: Planned,
-  reading: Reading,
+  { watched, column, expression }: PlannedReading,
+  reading: TableReading,
   checkedAt: Date,
-): Seen {
+): Observation {
   const { modifiedAt, isSlow } = watched
   const zone = zoneOf(server, source)
   const known = {
@@ -107,9 +113,9 @@ function look(
     isSlow,
     zone,
   }
-  const failed = (error: ConnectorError): Seen => ({
+  const failed = (error: ConnectorError): Observation => ({
     ...known,
-    // It may have failed before its turn.
+    // The statement may have failed before this table.
     isSlow: isSlow || 'isSlow' in reading,
     error,
     lastUpdated: null,
@@ -120,7 +126,7 @@ function look(
     return { ...known, error: null, lastUpdated: watched.lastUpdated, isUpdate: false }
   const { dialect } = server.plugins.catalog.connectorOf(source)
   const lastUpdated = readMoment(reading.value, {
-    // Of an expression nobody knows whether its type names a zone.
+    // Engines do not report whether the result of an expression has a time zone.
     zone: expression ? 'utc' : zone,
     now: checkedAt,
     isMoment: !column || dialect.isInstant(column),
@@ -136,12 +142,12 @@ function look(
     isSlow: reading.isSlow ?? false,
     error: null,
     lastUpdated,
-    isUpdate: isNewMaximum(lastUpdated, watched, checkedAt),
+    isUpdate: isNewUpdate(lastUpdated, watched, checkedAt),
   }
 }
 
-/** A newest timestamp later than any before; one from the future counts once, as of the check that saw it. */
-function isNewMaximum(lastUpdated: Date | null, watched: Watched, checkedAt: Date): boolean {
+/** Whether the newest timestamp is later than any before. A future one counts once, as of the check that saw it. */
+function isNewUpdate(lastUpdated: Date | null, watched: WatchedTable, checkedAt: Date): boolean {
   if (!lastUpdated || lastUpdated.getTime() === watched.lastUpdated?.getTime()) return false
   return !watched.lastUpdate || earlier(lastUpdated, checkedAt) > watched.lastUpdate
 }
@@ -150,8 +156,12 @@ function earlier(a: Date, b: Date): Date {
   return a < b ? a : b
 }
 
-/** Judges what was seen. A learned threshold changes with an update only, so that is when it is learned anew. */
-async function judgeAll(server: Server, companyId: string, seen: readonly Seen[]): Promise<Finding[]> {
+/** Judges observations. A learned threshold changes only with an update, so it is learned again only then. */
+async function judgeAll(
+  server: Server,
+  companyId: string,
+  seen: readonly Observation[],
+): Promise<JudgedObservation[]> {
   const learners = seen.filter(
     ({ watched, error, isUpdate }) =>
       watched.monitoringMode === 'auto_learn' && !error && (isUpdate || watched.learnedSlaSeconds === null),
@@ -161,18 +171,18 @@ async function judgeAll(server: Server, companyId: string, seen: readonly Seen[]
     companyId,
     learners.map(({ watched, isUpdate, lastUpdated, checkedAt }) => ({
       id: watched.id,
-      // An update said to come from the future was there by the time it was seen.
+      // An update with a future timestamp existed when it was seen.
       newUpdate: isUpdate && lastUpdated ? earlier(lastUpdated, checkedAt) : null,
     })),
   )
   return seen.map(item => {
     const { watched, error, lastUpdated, checkedAt } = item
     const threshold = learned.get(watched.id) ?? knownThreshold(watched, lastUpdated)
-    return { ...item, judgement: error ? null : judge(lastUpdated, checkedAt, threshold) }
+    return { ...item, judgement: error ? null : judgeAge(lastUpdated, checkedAt, threshold) }
   })
 }
 
-function summarize(findings: readonly Finding[], statements: number): Checked {
+function resultOf(findings: readonly JudgedObservation[], statements: number): SourceCheckResult {
   const count = (status: string) =>
     findings.filter(({ judgement }) => (judgement?.status ?? 'unknown') === status).length
   const failed = findings.flatMap(({ watched, error }) =>

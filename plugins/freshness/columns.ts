@@ -1,8 +1,8 @@
 import type { Server } from '@hapi/hapi'
 import type { ColumnInfo, ColumnKind } from '../../connectors/catalog.ts'
 
-/** Names that say when a row was written, the surest first. */
-const CONVENTIONAL = [
+/** Conventional names of columns with the time a row was written, the most reliable first. */
+const CONVENTIONAL_NAMES = [
   'updated_at',
   'modified_at',
   'last_updated',
@@ -15,49 +15,47 @@ const CONVENTIONAL = [
   'date',
 ]
 
-/** Kinds that a detected column has. */
-const TEMPORAL: readonly ColumnKind[] = ['date', 'timestamp']
-/** Kinds that a column named by hand may have: numbers are epochs, texts ISO dates. */
-const READABLE: readonly ColumnKind[] = [...TEMPORAL, 'integer', 'decimal', 'float', 'text']
-/** The type of columns without a declared type, SQLite's and those of its views: they may hold anything. */
-const UNTYPED = 'any'
-/** Texts out of a fixed list of values, on MySQL. */
-const LISTED = /^(enum|set)\(/
+const TEMPORAL_KINDS: readonly ColumnKind[] = ['date', 'timestamp']
+/** Kinds of a column that a user names: numbers are epochs, texts ISO dates. */
+const READABLE_KINDS: readonly ColumnKind[] = [...TEMPORAL_KINDS, 'integer', 'decimal', 'float', 'text']
+/** The type of SQLite columns without a declared type, which may contain anything. */
+const UNTYPED_TYPE = 'any'
+/** MySQL's types with a fixed list of texts. */
+const ENUMERATED_TYPE = /^(enum|set)\(/
 
-/** What has to be known of a column. */
-export type KnownColumn = Pick<ColumnInfo, 'name' | 'type' | 'base' | 'kind'>
+export type TypedColumn = Pick<ColumnInfo, 'name' | 'type' | 'base' | 'kind'>
 
 /**
- * The columns whose newest value is not to be shown: those that are tagged as personal data themselves. A tag on the
- * table or the source says nothing of when its rows were written.
+ * Columns whose newest value must not be shown: those tagged as personal data themselves. A tag on the table or source
+ * does not make the time of writing personal.
  */
 export function hiddenColumns(
   server: Server,
-  table: { columns: readonly KnownColumn[]; columnTags: Record<string, string[]> },
+  table: { columns: readonly TypedColumn[]; columnTags: Record<string, string[]> },
 ): ReadonlySet<string> {
   return server.plugins.catalog.personalColumns({ source: { tags: [] }, table: { ...table, tags: [] } })
 }
 
 /**
- * The column that tells when a table was last updated: the first of the preferred names, of a kind that can be read,
- * else the first conventional name of a date or timestamp.
- * @param hidden columns that are left out
- * @param preferred names of the source's own, the surest first
+ * The column with the time of the last update: the first preferred name with a readable kind, else the first
+ * conventional name with a date or timestamp.
+ * @param hidden columns to skip
+ * @param preferred names from the source's defaults, the most reliable first
  */
-export function detectColumn<Column extends KnownColumn>(
+export function detectColumn<Column extends TypedColumn>(
   columns: readonly Column[],
   hidden: ReadonlySet<string> = new Set(),
   preferred: readonly string[] = [],
 ): Column | undefined {
   const shown = columns.filter(({ name }) => !hidden.has(name))
   const readable = shown.filter(isReadable)
-  const temporal = shown.filter(({ kind }) => TEMPORAL.includes(kind))
+  const temporal = shown.filter(({ kind }) => TEMPORAL_KINDS.includes(kind))
   const named = (some: readonly Column[]) => (name: string) =>
     some.find(column => column.name.toLowerCase() === name.toLowerCase())
-  return preferred.map(named(readable)).find(Boolean) ?? CONVENTIONAL.map(named(temporal)).find(Boolean)
+  return preferred.map(named(readable)).find(Boolean) ?? CONVENTIONAL_NAMES.map(named(temporal)).find(Boolean)
 }
 
-/** Whether a column's values can be read as moments, as far as its type shows. */
+/** Whether values of a column can be moments, judging by its type. */
 export function isReadable({ kind, type }: Pick<ColumnInfo, 'kind' | 'type'>): boolean {
-  return (READABLE.includes(kind) && !LISTED.test(type)) || type === UNTYPED
+  return (READABLE_KINDS.includes(kind) && !ENUMERATED_TYPE.test(type)) || type === UNTYPED_TYPE
 }

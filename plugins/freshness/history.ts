@@ -1,10 +1,9 @@
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { pagination, type Page, type Pagination } from '../../server/http/page.ts'
-import type { SlaStatus, Status } from './judge.ts'
+import type { SlaStatus, FreshnessStatus } from './judge.ts'
 
-/** One check of a table, as it was stored. */
-interface Check {
-  status: Status
+interface StoredCheck {
+  status: FreshnessStatus
   slaStatus: SlaStatus | null
   lastUpdated: Date | null
   dataAgeMinutes: number | null
@@ -13,7 +12,7 @@ interface Check {
   checkedAt: Date
 }
 
-/** One page of the checks of a schedule, newest first; of the last days when `days_back` is given, else all. */
+/** One page of the checks of a schedule, newest first; limited to the last `days_back` days if given. */
 export async function listChecks(
   trx: Transaction,
   scheduleId: string,
@@ -22,17 +21,17 @@ export async function listChecks(
   const companyId = companyOf(trx)
   const matching = `from freshness_checks where company_id = :companyId and schedule_id = :scheduleId
     ${days === undefined ? '' : 'and checked_at >= now() - make_interval(days => :days)'}`
-  // The rows that are skipped are skipped in the index.
+  // OFFSET skips entries of the index, not rows.
   const [found] = await rows<{ total: number; ids: string[] | null; from: string; to: string }>(
     trx,
-    // Times as text: a date of JavaScript has no microseconds.
+    // As text, because JavaScript dates have no microseconds.
     `select (select cast(count(*) as int) ${matching}) as total, array_agg(id) as ids,
        cast(min(checked_at) as text) as from, cast(max(checked_at) as text) as to
      from (select id, checked_at ${matching} order by checked_at desc, id desc limit :limit offset :offset) page`,
     { companyId, scheduleId, days: days ?? null, ...page },
   )
   if (!found?.ids) return { data: [], pagination: pagination(found?.total ?? 0, page) }
-  const checks = await rows<Check>(
+  const checks = await rows<StoredCheck>(
     trx,
     `select status, sla_status, last_updated, cast(data_age_seconds / 60 as float8) as data_age_minutes, is_update,
        error_message, checked_at
@@ -44,7 +43,7 @@ export async function listChecks(
   return { data: checks.map(presentCheck), pagination: pagination(found.total, page) }
 }
 
-function presentCheck(check: Check): object {
+function presentCheck(check: StoredCheck): object {
   return {
     checked_at: check.checkedAt,
     status: check.status,

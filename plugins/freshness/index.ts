@@ -7,7 +7,7 @@ import { checkJob, dispatchChecks, refreshJob } from './jobs.ts'
 import { routes } from './routes.ts'
 import { scheduleRoutes } from './schedule-routes.ts'
 
-/** How old the newest data of tables is, and how old it may be. */
+/** Freshness: the age of the newest data of tables, and its SLA. */
 export const freshness: Plugin<undefined> = {
   name: 'freshness',
   dependencies: ['alerts', 'catalog'],

@@ -4,41 +4,44 @@ import { rows, type Transaction } from '../../server/database/database.ts'
 import { claimDue, type Due } from '../../server/database/due.ts'
 import { hasCode, hasErrorData } from '../../server/http/errors.ts'
 import { GiveUp, type Job } from '../../server/jobs/jobs.ts'
-import type { Checked, CheckRequest } from './api.ts'
+import type { SourceCheckResult, SourceCheckRequest } from './api.ts'
 import { checkSource } from './check.ts'
-import type { Slots } from './watched.ts'
+import type { SlotRange } from './watched.ts'
 
 const id = Joi.string().guid().required()
 
-/** Tries of a check before it is said to have failed. */
-const TRIES = 3
-/** Seconds of one check: an hour in which statements may begin, and as long as one may take. */
-const LONGEST_CHECK = 7_500
-/** Checks at once: in one process, and of one company over all, so that a slow source leaves workers to others. */
+const MAX_TRIES = 3
+/** One hour in which statements may start, plus the longest statement. */
+const MAX_CHECK_SECONDS = 7_500
+/** Concurrent checks per process, and per company over all processes: a slow source must not take all workers. */
 const CONCURRENCY = { local: 4, perGroup: 2 }
-/** Schedules that are claimed in one statement. */
-const BATCH = 50_000
+const SCHEDULES_PER_CLAIM = 50_000
 
 const moment = Joi.string().isoDate().required()
 
-/** Checks what one sweep has claimed of a source; not what another did, since the job of that may still run. */
-export const checkJob: Job<{ company_id: string; source_id: string; slots: Slots }> = {
+/** Checks the schedules of a source that one sweep claimed. Claims of another sweep belong to its own job. */
+export const checkJob: Job<{ company_id: string; source_id: string; slots: SlotRange }> = {
   name: 'freshness.check',
   data: Joi.object({
     company_id: id,
     source_id: id,
     slots: Joi.object({ from: moment, to: moment }).required(),
   }),
-  queue: { expireSeconds: LONGEST_CHECK, retries: TRIES - 1 },
+  queue: { expireSeconds: MAX_CHECK_SECONDS, retries: MAX_TRIES - 1 },
   concurrency: CONCURRENCY,
   async work({ company_id: companyId, source_id: sourceId, slots }, { server, attempt, signal }) {
     try {
-      const { failed, ...checked } = await check(server, { companyId, sourceId, claimed: slots, signal })
+      const { failed, ...checked } = await checkOrGiveUp(server, {
+        companyId,
+        sourceId,
+        claimed: slots,
+        signal,
+      })
       return { ...checked, failed: failed.length }
     } catch (error) {
-      // Its sessions are all in use, or it was paused since the sweep.
+      // All sessions of the source are in use, or it was paused after the sweep.
       const isForLater = hasCode(error, 'UNAVAILABLE') || hasCode(error, 'CONFLICT')
-      if (isForLater || (attempt >= TRIES && !signal.aborted))
+      if (isForLater || (attempt >= MAX_TRIES && !signal.aborted))
         await server.db.company(companyId, trx =>
           handBack(trx, { companyId, sourceId, ...slots, isForLater }),
         )
@@ -49,12 +52,12 @@ export const checkJob: Job<{ company_id: string; source_id: string; slots: Slots
 }
 
 /**
- * Frees what was claimed. Of a source that could not be asked now it is due again, at its own time: the next sweep
- * that finds it active claims it. After a failure it is due when it would have been.
+ * Releases claimed schedules. If the source could not be read now, they are due again at their original time, and the
+ * next sweep that finds the source active claims them. After a failure they keep their next due time.
  */
 async function handBack(
   trx: Transaction,
-  claim: Slots & { companyId: string; sourceId: string; isForLater: boolean },
+  claim: SlotRange & { companyId: string; sourceId: string; isForLater: boolean },
 ): Promise<void> {
   await rows(
     trx,
@@ -66,8 +69,8 @@ async function handBack(
 }
 
 /**
- * Claims what is due, every table once, and asks for one check a source. A table whose check still waits or runs is
- * not claimed again, unless that was lost.
+ * Claims due schedules and sends one check per source. A table whose check is queued or running is not claimed again,
+ * unless that check was lost.
  */
 export const dispatchChecks: Job = {
   name: 'freshness.dispatch',
@@ -76,7 +79,7 @@ export const dispatchChecks: Job = {
   work: (_data, { server }) =>
     server.db.system(async trx => {
       const columns = { interval: 'check_interval', source: 'source_id' }
-      const limits = { limit: BATCH, patience: LONGEST_CHECK }
+      const limits = { limit: SCHEDULES_PER_CLAIM, patience: MAX_CHECK_SECONDS }
       const due = await claimDue(trx, 'freshness_schedules', columns, limits)
       const bySource = Map.groupBy(due, ({ sourceId }) => sourceId)
       const items = [...bySource].map(([sourceId, claimed]) => {
@@ -91,8 +94,8 @@ export const dispatchChecks: Job = {
     }),
 }
 
-/** From the first to the last time that any of them was due at; one is a little later than its Date says. */
-function slotsOf(claimed: readonly Due[]): Slots {
+/** The range of due times; 1 ms is added to the end because a Date drops microseconds. */
+function slotsOf(claimed: readonly Due[]): SlotRange {
   const [from, to] = claimed.reduce(
     ([first, last], { slot }) => [Math.min(first, slot.getTime()), Math.max(last, slot.getTime() + 1)],
     [Infinity, -Infinity],
@@ -100,21 +103,21 @@ function slotsOf(claimed: readonly Due[]): Slots {
   return { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
 }
 
-/** Checks a table, or all of a source, because a client asked for it. */
+/** Checks a table, or all tables of a source, on request. */
 export const refreshJob: Job<{ company_id: string; source_id: string; run_id: string; table_id?: string }> = {
   name: 'freshness.refresh',
   data: Joi.object({ company_id: id, source_id: id, run_id: id, table_id: id.optional() }),
-  queue: { expireSeconds: LONGEST_CHECK, retries: TRIES - 1 },
+  queue: { expireSeconds: MAX_CHECK_SECONDS, retries: MAX_TRIES - 1 },
   concurrency: CONCURRENCY,
   async work(data, { server, attempt, signal }) {
     const { company_id: companyId, run_id: runId } = data
-    if (!(await server.db.company(companyId, trx => begin(trx, companyId, runId))))
+    if (!(await server.db.company(companyId, trx => beginRun(trx, companyId, runId))))
       return { status: 'cancelled' }
     try {
       return await refresh(server, data, signal)
     } catch (error) {
-      const isLast = error instanceof GiveUp || (attempt >= TRIES && !signal.aborted)
-      if (isLast) await server.db.company(companyId, trx => fail(server, trx, runId, error as Error))
+      const isLast = error instanceof GiveUp || (attempt >= MAX_TRIES && !signal.aborted)
+      if (isLast) await server.db.company(companyId, trx => failRun(server, trx, runId, error as Error))
       throw error
     }
   },
@@ -127,14 +130,14 @@ async function refresh(
 ): Promise<object> {
   const { company_id: companyId, source_id: sourceId, run_id: runId, table_id: tableId } = data
   const scheduleIds = await server.db.company(companyId, trx =>
-    schedulesOf(trx, companyId, sourceId, tableId),
+    findScheduleIds(trx, companyId, sourceId, tableId),
   )
-  const { failed, ...checked } = await check(server, { companyId, sourceId, scheduleIds, signal })
+  const { failed, ...checked } = await checkOrGiveUp(server, { companyId, sourceId, scheduleIds, signal })
   const tables = failed.map(({ asset, error }) => ({ asset, status: 'error', error_message: error.message }))
   const [first] = failed
   await server.db.company(companyId, trx =>
     checked.measured === 0 && first
-      ? fail(server, trx, runId, first.error)
+      ? failRun(server, trx, runId, first.error)
       : server.plugins.catalog.finishRun(trx, runId, {
           result: { ...checked, failed: failed.length, tables },
         }),
@@ -142,8 +145,11 @@ async function refresh(
   return { ...checked, failed: failed.length }
 }
 
-/** A source that is gone stays gone, and what people asked for of a paused one fails; one that is busy is asked again. */
-async function check(server: Server, request: CheckRequest & { claimed?: Slots }): Promise<Checked> {
+/** Fails for good if the source was removed, or a requested refresh finds it paused; retries while it is busy. */
+async function checkOrGiveUp(
+  server: Server,
+  request: SourceCheckRequest & { claimed?: SlotRange },
+): Promise<SourceCheckResult> {
   try {
     return await checkSource(server, request)
   } catch (error) {
@@ -153,8 +159,8 @@ async function check(server: Server, request: CheckRequest & { claimed?: Slots }
   }
 }
 
-/** @returns false when the run was cancelled meanwhile */
-async function begin(trx: Transaction, companyId: string, runId: string): Promise<boolean> {
+/** @returns false if the run was cancelled */
+async function beginRun(trx: Transaction, companyId: string, runId: string): Promise<boolean> {
   const begun = await rows(
     trx,
     `update runs set status = 'running', started_at = coalesce(started_at, now())
@@ -164,11 +170,11 @@ async function begin(trx: Transaction, companyId: string, runId: string): Promis
   return begun.length > 0
 }
 
-async function fail(server: Server, trx: Transaction, runId: string, error: Error): Promise<void> {
+async function failRun(server: Server, trx: Transaction, runId: string, error: Error): Promise<void> {
   await server.plugins.catalog.finishRun(trx, runId, { error })
 }
 
-async function schedulesOf(
+async function findScheduleIds(
   trx: Transaction,
   companyId: string,
   sourceId: string,

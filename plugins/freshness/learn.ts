@@ -3,38 +3,37 @@ import type { Server } from '@hapi/hapi'
 import { rows } from '../../server/database/database.ts'
 import { learnThreshold, type Threshold } from './judge.ts'
 
-/** Updates that a cadence is learned from. */
-const MOST_UPDATES = 500
-/** Learning takes part of a millisecond a table; after this many, requests that wait get their turn. */
-const BETWEEN_PAUSES = 10
-/** Schedules whose updates are read in one statement: some megabytes of them. */
-const AT_ONCE = 1_000
+const MAX_UPDATES = 500
+/** Learning takes a fraction of a millisecond per table; pausing lets other requests proceed. */
+const TABLES_BETWEEN_PAUSES = 10
+/** Keeps a statement's result at some megabytes. */
+const SCHEDULES_PER_STATEMENT = 1_000
 
-/** A schedule to learn for, and the update that the check at hand has found. */
-export interface Learner {
+/** A schedule in `auto_learn` mode, and the update that the current check found. */
+export interface LearningSchedule {
   id: string
   newUpdate: Date | null
 }
 
 /**
- * The thresholds of auto_learn schedules by id, from their recorded updates and the new ones. Learned outside
- * of any transaction, since it takes seconds for thousands of tables.
+ * Thresholds of `auto_learn` schedules by id, from stored updates and the new ones. Learned outside of any transaction,
+ * because thousands of tables take seconds.
  */
 export async function learnThresholds(
   server: Server,
   companyId: string,
-  learners: readonly Learner[],
+  learners: readonly LearningSchedule[],
 ): Promise<Map<string, Threshold>> {
   const learned = new Map<string, Threshold>()
-  for (let from = 0; from < learners.length; from += AT_ONCE) {
-    const some = learners.slice(from, from + AT_ONCE)
+  for (let from = 0; from < learners.length; from += SCHEDULES_PER_STATEMENT) {
+    const some = learners.slice(from, from + SCHEDULES_PER_STATEMENT)
     const updatesOf = await knownUpdates(
       server,
       companyId,
       some.map(({ id }) => id),
     )
     for (const { id, newUpdate } of some) {
-      if (learned.size % BETWEEN_PAUSES === 0) await setImmediate()
+      if (learned.size % TABLES_BETWEEN_PAUSES === 0) await setImmediate()
       learned.set(id, learnThreshold([...(updatesOf.get(id) ?? []), ...(newUpdate ? [newUpdate] : [])]))
     }
   }
@@ -42,8 +41,8 @@ export async function learnThresholds(
 }
 
 /**
- * The recorded updates of schedules, oldest first. They come as JSON of milliseconds, which is read ten times as fast
- * as an array of timestamps.
+ * Stored update times of schedules, oldest first. JSON of milliseconds is parsed ten times as fast as an array of
+ * timestamps.
  */
 async function knownUpdates(
   server: Server,
@@ -57,7 +56,7 @@ async function knownUpdates(
          select json_agg(cast(date_part('epoch', seen) * 1000 as bigint)) as updates from (
            select least(c.last_updated, c.checked_at) as seen from freshness_checks c
            where c.company_id = f.company_id and c.schedule_id = f.id and c.is_update
-           order by c.checked_at desc, c.id desc limit ${MOST_UPDATES}) newest) u
+           order by c.checked_at desc, c.id desc limit ${MAX_UPDATES}) newest) u
        where f.company_id = :companyId and f.id = any(cast(:ids as uuid[])) and u.updates is not null`,
       { companyId, ids },
     ),

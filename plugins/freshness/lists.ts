@@ -12,64 +12,67 @@ import {
   type Readiness,
 } from './readiness.ts'
 
-/** Which monitored tables are asked for. */
-export interface Filters {
+export interface FreshnessFilters {
   status?: Readiness[]
   schema?: string[]
   tag?: string[]
   search?: string
 }
 
-/** A source, or one of its tables, whose schedules are asked for; all of the company without one. */
-export interface Scope {
+/** A source or a table; the whole company if empty. */
+export interface FreshnessScope {
   sourceId?: string
   tableId?: string
 }
 
-/** The scope that an asset stands for. @throws 404 */
-export async function scopeOf(server: Server, trx: Transaction, assetId: string | undefined): Promise<Scope> {
+/** The scope of an asset. @throws 404 */
+export async function scopeOf(
+  server: Server,
+  trx: Transaction,
+  assetId: string | undefined,
+): Promise<FreshnessScope> {
   if (assetId === undefined) return {}
   const { source, table } = await server.plugins.catalog.findAsset(trx, assetId)
   return table ? { tableId: table.id } : { sourceId: source.id }
 }
 
-/** How many tables are in each state. */
-export type Counts = Record<Readiness, number>
+/** Number of tables in each state. */
+export type ReadinessCounts = Record<Readiness, number>
 
 /**
- * One page of monitored tables, newest schedule first, and how many are in each state, whatever state is asked for.
- * At most two statements.
+ * One page of monitored tables, newest schedule first, and the number in each state regardless of the filter on
+ * `status`. At most two statements.
  */
 export async function listTables(
   trx: Transaction,
-  scope: Scope,
-  filters: Filters,
+  scope: FreshnessScope,
+  filters: FreshnessFilters,
   page: Page,
-): Promise<{ tables: JudgedTable[]; counts: Counts; pagination: Pagination }> {
+): Promise<{ tables: JudgedTable[]; counts: ReadinessCounts; pagination: Pagination }> {
   const counts = await countReadiness(trx, scope, filters)
   const total = (filters.status ?? READINESS).reduce((sum, readiness) => sum + counts[readiness], 0)
-  const query = matching(Schedule.query(trx), companyOf(trx), scope, filters)
+  const query = filterSchedules(Schedule.query(trx), companyOf(trx), scope, filters)
   if (filters.status) query.whereRaw(`(${READINESS_SQL}) = any(?)`, [filters.status])
-  const tables = page.offset < total ? await pageOf(trx, query, page) : []
+  const tables = page.offset < total ? await readPage(trx, query, page) : []
   return { tables, counts, pagination: pagination(total, page) }
 }
 
 /** One page of schedules, newest first. */
 export async function listSchedules(
   trx: Transaction,
-  scope: Scope,
+  scope: FreshnessScope,
   { isActive, ...page }: Page & { isActive?: boolean },
 ): Promise<{ tables: JudgedTable[]; pagination: Pagination }> {
-  const query = matching(Schedule.query(trx), companyOf(trx), scope, {})
+  const query = filterSchedules(Schedule.query(trx), companyOf(trx), scope, {})
   if (isActive !== undefined) void query.where('freshness_schedules.isActive', isActive)
   const total = await query.clone().resultSize()
-  return { tables: await pageOf(trx, query, page), pagination: pagination(total, page) }
+  return { tables: await readPage(trx, query, page), pagination: pagination(total, page) }
 }
 
 const NEWEST_FIRST = newestFirst('freshness_schedules.createdAt', 'freshness_schedules.id')
 
-/** The page is chosen before its tables are joined, so that those of all other pages stay unread. */
-async function pageOf(
+/** Chooses the page before the join, so that tables of other pages are not read. */
+async function readPage(
   trx: Transaction,
   query: ReturnType<typeof Schedule.query>,
   { limit, offset }: Page,
@@ -78,22 +81,25 @@ async function pageOf(
   return judgedTables(trx).whereIn('freshness_schedules.id', ids).orderBy(NEWEST_FIRST)
 }
 
-/** How many monitored tables are in each state, whatever state is asked for. */
-export async function countReadiness(trx: Transaction, scope: Scope, filters: Filters): Promise<Counts> {
-  const counts = noneCounted()
-  for (const { readiness, count } of await tally(trx, scope, filters)) counts[readiness] = count
+/** Number of monitored tables in each state, regardless of the filter on `status`. */
+export async function countReadiness(
+  trx: Transaction,
+  scope: FreshnessScope,
+  filters: FreshnessFilters,
+): Promise<ReadinessCounts> {
+  const counts = zeroCounts()
+  for (const { readiness, count } of await countByState(trx, scope, filters)) counts[readiness] = count
   return counts
 }
 
-/** No table in any state. */
-export function noneCounted(): Counts {
-  return Object.fromEntries(READINESS.map(readiness => [readiness, 0])) as Counts
+export function zeroCounts(): ReadinessCounts {
+  return Object.fromEntries(READINESS.map(readiness => [readiness, 0])) as ReadinessCounts
 }
 
-/** Counts over all monitored tables, for `GET /sdk/freshness/summary`. */
-export async function summarize(trx: Transaction, scope: Scope): Promise<object> {
-  const states = await tally(trx, scope, {})
-  const count = (of: (state: Tally) => number) => states.reduce((sum, state) => sum + of(state), 0)
+/** Counts of all monitored tables, for `GET /sdk/freshness/summary`. */
+export async function summarize(trx: Transaction, scope: FreshnessScope): Promise<object> {
+  const states = await countByState(trx, scope, {})
+  const count = (of: (state: StateCounts) => number) => states.reduce((sum, state) => sum + of(state), 0)
   const inState = (readiness: Readiness) => count(state => (state.readiness === readiness ? state.count : 0))
   const checks = states.flatMap(({ lastCheckAt }) => lastCheckAt ?? [])
   return {
@@ -109,8 +115,7 @@ export async function summarize(trx: Transaction, scope: Scope): Promise<object>
   }
 }
 
-/** What is counted of the tables in one state. */
-interface Tally {
+interface StateCounts {
   readiness: Readiness
   count: number
   warning: number
@@ -119,47 +124,53 @@ interface Tally {
   lastCheckAt: Date | null
 }
 
-async function tally(trx: Transaction, scope: Scope, filters: Filters): Promise<Tally[]> {
+async function countByState(
+  trx: Transaction,
+  scope: FreshnessScope,
+  filters: FreshnessFilters,
+): Promise<StateCounts[]> {
   const slaStatus = (status: string) =>
     `count(*) filter (where sla_status = '${status}' and not ${IS_LAPSED})::int as ${status}`
-  return matching(Schedule.query(trx), companyOf(trx), scope, filters)
+  return filterSchedules(Schedule.query(trx), companyOf(trx), scope, filters)
     .select(
       trx.raw(`${READINESS_SQL} as readiness, count(*)::int as count, ${slaStatus('warning')},
         ${slaStatus('violated')}, count(*) filter (where not ${IS_WATCHED})::int as paused,
         max(last_check_at) as last_check_at`),
     )
     .groupByRaw('1')
-    .castTo<Tally[]>()
+    .castTo<StateCounts[]>()
 }
 
 /** The part of a query builder that conditions need. */
-interface Conditions {
+interface ConditionBuilder {
   where(column: string, value: string): unknown
   whereRaw(condition: string, bindings: readonly unknown[] | Record<string, unknown>): unknown
 }
 
-/** A condition on the table of a schedule, of tables in use and others: each has an index that spares reading the rows. */
-const ofTable = (condition: string) => `freshness_schedules.table_id in (
+/** A condition on the table of a schedule. Active and inactive tables are separate, because each has a covering index. */
+const tableCondition = (condition: string) => `freshness_schedules.table_id in (
   select t.id from tables t where t.company_id = :companyId and t.is_active and ${condition} union all
   select t.id from tables t where t.company_id = :companyId and not t.is_active and ${condition})`
 
-const TAGGED = 'from tags g where g.company_id = ? and g.name = any(cast(? as text[])) and not g.is_refused'
+const TAGGED_SQL =
+  'from tags g where g.company_id = ? and g.name = any(cast(? as text[])) and not g.is_refused'
 
-/** A tag of the table itself, of any of its columns, or of its source, as in the lists of assets. */
-const HAS_TAG = `(freshness_schedules.table_id in (select g.table_id ${TAGGED} and g.table_id is not null)
-  or freshness_schedules.source_id in (select g.source_id ${TAGGED} and g.table_id is null))`
+/** A tag on the table, on any of its columns, or on its source, as in asset lists. */
+const HAS_TAG_SQL = `(freshness_schedules.table_id in (select g.table_id ${TAGGED_SQL} and g.table_id is not null)
+  or freshness_schedules.source_id in (select g.source_id ${TAGGED_SQL} and g.table_id is null))`
 
-function matching<Query extends Conditions>(
+function filterSchedules<Query extends ConditionBuilder>(
   query: Query,
   companyId: string,
-  { sourceId, tableId }: Scope,
-  { schema, tag, search }: Filters,
+  { sourceId, tableId }: FreshnessScope,
+  { schema, tag, search }: FreshnessFilters,
 ): Query {
   if (sourceId !== undefined) query.where('freshness_schedules.sourceId', sourceId)
   if (tableId !== undefined) query.where('freshness_schedules.tableId', tableId)
-  if (schema) query.whereRaw(ofTable('t.schema_name = any(cast(:schema as text[]))'), { companyId, schema })
-  if (tag) query.whereRaw(HAS_TAG, [companyId, tag, companyId, tag])
+  if (schema)
+    query.whereRaw(tableCondition('t.schema_name = any(cast(:schema as text[]))'), { companyId, schema })
+  if (tag) query.whereRaw(HAS_TAG_SQL, [companyId, tag, companyId, tag])
   if (search !== undefined)
-    query.whereRaw(ofTable('position(lower(:search) in t.lower_name) > 0'), { companyId, search })
+    query.whereRaw(tableCondition('position(lower(:search) in t.lower_name) > 0'), { companyId, search })
   return query
 }

@@ -5,76 +5,76 @@ import type { Dialect } from '../../connectors/dialect.ts'
 import { CHECK_ERROR_KINDS, ConnectorError } from '../../connectors/errors.ts'
 import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
 
-/** A table to look at, and where to look. */
-export interface Target {
+/** A table and the value to read from it. */
+export interface MeasureTarget {
   id: string
   table: TableRef
-  /** A column or an expression whose newest value is read; null for a table that goes by the engine's last change. */
+  /** The column or expression whose newest value is read; null to use the engine's modification time. */
   value: Sql | null
-  /** Whether the engine's time of the last change, where it has one, is that of rows: not of a view. */
+  /** Whether the engine's modification time, if it has one, is that of rows: false for views. */
   isStored: boolean
   /**
-   * The engine's time of the last change when the column was read last, where a column that did not change since need
-   * not be read again.
+   * The engine's modification time at the last reading of the column, if the column need not be read again while that
+   * time stays the same.
    */
   unchanged?: Date
-  /** It is read alone and last, so that no other has to wait for it. */
+  /** Read alone and last, so that other tables do not wait for it. */
   isSlow?: boolean
-  /** Whether `value` is a user's own SQL: what the engine says of it may quote any row, and is not shown. */
+  /** Whether `value` is a user's SQL. The engine's errors about it may quote any row and are redacted. */
   isOwnSql?: boolean
 }
 
-/** What was read of a table, on the clock of `now`. */
-export type Reading = { at: number } & (
+/** The reading of a table; `at` is on the clock of `now`. */
+export type TableReading = { at: number } & (
   | { error: ConnectorError; isSlow?: boolean }
   | { isUnchanged: true }
-  /** `modifiedAt` is the engine's time of the last change, known before the column was read. */
+  /** `modifiedAt` is the engine's modification time from before the column was read. */
   | { value: Value; modifiedAt?: Date; isSlow?: boolean }
 )
 
-export interface Measured {
-  /** By target id; one for each target. */
-  readings: Map<string, Reading>
-  /** Statements sent, beside those of the engine's own `lastModified`. */
+export interface MeasureResult {
+  /** By target id, one per target. */
+  readings: Map<string, TableReading>
+  /** Number of statements, without those of the connector's `lastModified`. */
   statements: number
-  /** Set when the connection was to blame: what was not read by then has this error. */
+  /** The error of the connection, if it failed: tables not read by then have this error. */
   failure: ConnectorError | null
 }
 
 export interface MeasureOptions {
-  /** Named in errors. */
+  /** Used in error messages. */
   engine: string
-  /** Milliseconds for one statement. */
+  /** Timeout of one statement. */
   timeoutMs: number
-  /** Milliseconds on a clock that only goes forward; the process's own unless told. */
+  /** Milliseconds on a monotonic clock; defaults to the process's own. */
   now?: () => number
 }
 
-/** Tables in one statement: PostgreSQL locks each with its indexes, and its lock table holds some 6,000. */
-const MOST_TABLES = 500
-/** All statements together may begin within this many times what one may take, and within an hour. */
-const PATIENCE = 10
-const LONGEST_MS = 3_600_000
-const NO_TIME =
-  'There was no time left to read it: tables before it took long. An index on their freshness_column, a longer check_interval, or freshness_signal last_modified help.'
-/** The share of a statement's time from which a table is read alone. */
+/** PostgreSQL locks each table with its indexes, and its lock table holds about 6,000. */
+const MAX_TABLES_PER_STATEMENT = 500
+/** Statements may start within this many statement timeouts, and within an hour. */
+const MAX_TIMEOUTS = 10
+const MAX_DURATION_MS = 3_600_000
+const NO_TIME_MESSAGE =
+  'The check ran out of time because earlier tables were slow. Add an index on their freshness_column, choose a longer check_interval, or set freshness_signal to last_modified.'
+/** A table that takes this share of the statement timeout is read alone from then on. */
 const SLOW_SHARE = 0.1
 
 /**
- * Reads the newest timestamp of many tables in as few statements as it can: one for all, or one for each cut
- * by the dialect's limit. Where the engine knows when tables changed last, it is asked first, and what did not change
- * is not read. When a statement fails on a kind that blames a table it is halved until the guilty tables are alone; a
- * failure of the connection is that of all tables not read yet. It never throws a ConnectorError.
+ * Reads the newest timestamps of many tables in as few statements as the dialect's limits allow. If the engine has
+ * modification times, they are read first, and unchanged tables are skipped. A statement that fails because of a table is
+ * bisected until only the failing tables have the error; a failure of the connection is the error of all tables not read
+ * yet. Never throws a ConnectorError.
  */
-export async function measure(
+export async function readNewest(
   connection: Connection,
   dialect: Dialect,
-  targets: readonly Target[],
+  targets: readonly MeasureTarget[],
   options: MeasureOptions,
-): Promise<Measured> {
-  const session = openSession(connection, dialect, options)
-  const readings = new Map<string, Reading>()
-  const keep = (more: ReadonlyMap<string, Reading>) =>
+): Promise<MeasureResult> {
+  const session = makeReadSession(connection, dialect, options)
+  const readings = new Map<string, TableReading>()
+  const keep = (more: ReadonlyMap<string, TableReading>) =>
     more.forEach((reading, id) => readings.set(id, reading))
   let failure: ConnectorError | null = null
   try {
@@ -82,17 +82,17 @@ export async function measure(
     keep(modified.readings)
     const left = targets.filter(({ id }) => !readings.has(id))
     const quick = left.filter(({ isSlow }) => !isSlow)
-    let most = Math.min(dialect.limits.columns, MOST_TABLES)
+    let most = Math.min(dialect.limits.columns, MAX_TABLES_PER_STATEMENT)
     for (let from = 0; from < quick.length;) {
       const part = quick.slice(from, from + most)
       from += part.length
-      const { readings: found, largest } = await readPart(session, part)
+      const { readings: found, largest } = await readBatch(session, part)
       keep(found)
-      // What was too much once is too much for the next ones too.
+      // A batch that was too large once would be too large again.
       most = Math.min(most, largest)
     }
     for (const target of left.filter(({ isSlow }) => isSlow))
-      keep((await readPart(session, [target])).readings)
+      keep((await readBatch(session, [target])).readings)
     for (const [id, modifiedAt] of modified.times) {
       const reading = readings.get(id)
       if (reading && 'value' in reading) readings.set(id, { ...reading, modifiedAt })
@@ -107,8 +107,8 @@ export async function measure(
   return { readings, statements: session.count(), failure }
 }
 
-/** The one SELECT for many tables: a scalar sub-query each, so that an index on the column answers it. */
-export function newestOf(dialect: Dialect, targets: readonly Target[]): Sql {
+/** One SELECT for many tables, with a scalar subquery per table, which an index on the column can answer. */
+export function newestSelect(dialect: Dialect, targets: readonly MeasureTarget[]): Sql {
   const newest = targets.map(
     ({ table, value }, index) =>
       sql`(select max(${value ?? raw('null')}) from ${dialect.table(table)}) as ${dialect.quote(`m${index}`)}`,
@@ -116,23 +116,23 @@ export function newestOf(dialect: Dialect, targets: readonly Target[]): Sql {
   return sql`select ${join(newest)}`
 }
 
-interface Session {
+interface ReadSession {
   connection: Connection
   engine: string
-  read(targets: readonly Target[]): Promise<Map<string, Reading>>
+  read(targets: readonly MeasureTarget[]): Promise<Map<string, TableReading>>
   now(): number
   count(): number
   isOver(): boolean
-  /** Whether the connection still runs statements. */
+  /** Sends a trivial statement. @returns whether the connection still works */
   answers(): Promise<boolean>
 }
 
-function openSession(
+function makeReadSession(
   connection: Connection,
   dialect: Dialect,
   { engine, timeoutMs, now = () => performance.now() }: MeasureOptions,
-): Session {
-  const deadline = now() + Math.min(PATIENCE * timeoutMs, LONGEST_MS)
+): ReadSession {
+  const deadline = now() + Math.min(MAX_TIMEOUTS * timeoutMs, MAX_DURATION_MS)
   let statements = 0
   return {
     connection,
@@ -151,8 +151,8 @@ function openSession(
       statements += 1
       const from = now()
       const [row = {}] = await connection
-        .query(newestOf(dialect, targets), { timeoutMs })
-        .catch(quietly(targets))
+        .query(newestSelect(dialect, targets), { timeoutMs })
+        .catch(redactThrown(targets))
       const at = now()
       const isSlow = targets.length === 1 && at - from > SLOW_SHARE * timeoutMs
       return new Map(
@@ -165,34 +165,34 @@ function openSession(
   }
 }
 
-/** What the engine says of a value that it could not read is in no error. */
-function quietly(targets: readonly Target[]): (thrown: unknown) => never {
+/** Redacts engine errors, which may quote a value. */
+function redactThrown(targets: readonly MeasureTarget[]): (thrown: unknown) => never {
   return thrown => {
     const isOwnSql = targets.some(target => target.isOwnSql)
     throw thrown instanceof ConnectorError ? discreet(thrown, isOwnSql) : thrown
   }
 }
 
-/** The readings of a part, and how many tables one statement could read. */
-interface PartRead {
-  readings: Map<string, Reading>
+/** The readings of a batch, and the largest number of tables that one statement could read. */
+interface BatchReadings {
+  readings: Map<string, TableReading>
   largest: number
 }
 
-async function readPart(session: Session, part: readonly Target[]): Promise<PartRead> {
+async function readBatch(session: ReadSession, part: readonly MeasureTarget[]): Promise<BatchReadings> {
   if (session.isOver()) {
-    const error = new ConnectorError({ kind: 'timeout', engine: session.engine, message: NO_TIME })
-    return { readings: allFailed(session, part, error), largest: Infinity }
+    const error = new ConnectorError({ kind: 'timeout', engine: session.engine, message: NO_TIME_MESSAGE })
+    return { readings: failAll(session, part, error), largest: Infinity }
   }
-  const result = await tryPart(session, part)
-  return result instanceof Map ? { readings: result, largest: Infinity } : isolate(session, part, result)
+  const result = await tryBatch(session, part)
+  return result instanceof Map ? { readings: result, largest: Infinity } : bisectBatch(session, part, result)
 }
 
-/** The readings of a part, or the error that one of its tables may be to blame for. */
-async function tryPart(
-  session: Session,
-  part: readonly Target[],
-): Promise<Map<string, Reading> | ConnectorError> {
+/** The readings of a batch, or the error that one of its tables caused. @throws ConnectorError of the connection */
+async function tryBatch(
+  session: ReadSession,
+  part: readonly MeasureTarget[],
+): Promise<Map<string, TableReading> | ConnectorError> {
   try {
     return await session.read(part)
   } catch (thrown) {
@@ -201,57 +201,61 @@ async function tryPart(
   }
 }
 
-/** An error that nobody knows, such as that of a damaged table, is the connection's only when that answers no more. */
-async function blamesTable(session: Session, { kind, code }: ConnectorError): Promise<boolean> {
+/** An error of kind `other`, such as that of a damaged table, is the connection's only if that no longer works. */
+async function blamesTable(session: ReadSession, { kind, code }: ConnectorError): Promise<boolean> {
   if (kind !== 'other') return CHECK_ERROR_KINDS.has(kind)
   return code !== 'ABORTED' && session.answers()
 }
 
-/** Halves a part that failed. When the first half succeeds, the failure was the second's, unless time was short. */
-async function isolate(session: Session, part: readonly Target[], error: ConnectorError): Promise<PartRead> {
+/** Bisects a failed batch. If the first half succeeds, the error belongs to the second, unless it was a timeout. */
+async function bisectBatch(
+  session: ReadSession,
+  part: readonly MeasureTarget[],
+  error: ConnectorError,
+): Promise<BatchReadings> {
   const isShort = error.kind === 'timeout'
-  if (part.length === 1) return { readings: allFailed(session, part, error, isShort), largest: Infinity }
+  if (part.length === 1) return { readings: failAll(session, part, error, isShort), largest: Infinity }
   const middle = Math.ceil(part.length / 2)
-  const first = await readPart(session, part.slice(0, middle))
+  const first = await readBatch(session, part.slice(0, middle))
   const rest = part.slice(middle)
   const second =
-    isWell(first) && !isShort ? await isolate(session, rest, error) : await readPart(session, rest)
-  // Too short a time for both halves together, and for no table of them, was too much work.
-  const largest = isShort && isWell(first) && isWell(second) ? middle : Infinity
+    hasNoErrors(first) && !isShort ? await bisectBatch(session, rest, error) : await readBatch(session, rest)
+  // Both halves succeed alone, so the batch was too large, and no table is to blame.
+  const largest = isShort && hasNoErrors(first) && hasNoErrors(second) ? middle : Infinity
   return {
     readings: new Map([...first.readings, ...second.readings]),
     largest: Math.min(first.largest, second.largest, largest),
   }
 }
 
-function isWell({ readings }: PartRead): boolean {
+function hasNoErrors({ readings }: BatchReadings): boolean {
   return ![...readings.values()].some(reading => 'error' in reading)
 }
 
-function allFailed(
-  session: Session,
-  part: readonly Target[],
+function failAll(
+  session: ReadSession,
+  part: readonly MeasureTarget[],
   error: ConnectorError,
   isSlow = false,
-): Map<string, Reading> {
+): Map<string, TableReading> {
   return new Map(part.map(({ id }) => [id, { error, at: session.now(), ...(isSlow && { isSlow }) }]))
 }
 
 /**
- * What the engine itself knows of when tables changed last: the readings of those that go by it, null where it knows
- * nothing, and of those whose column need not be read again; and the times of the others.
+ * Reads the engine's modification times.
+ * @returns readings of the tables that use them and of unchanged tables; the times of all others
  */
 async function readLastModified(
-  session: Session,
-  targets: readonly Target[],
-): Promise<{ readings: Map<string, Reading>; times: Map<string, Date> }> {
+  session: ReadSession,
+  targets: readonly MeasureTarget[],
+): Promise<{ readings: Map<string, TableReading>; times: Map<string, Date> }> {
   const { connection } = session
-  const readings = new Map<string, Reading>()
+  const readings = new Map<string, TableReading>()
   const times = new Map<string, Date>()
-  const asked = connection.lastModified ? targets.filter(({ isStored }) => isStored) : []
+  const timed = connection.lastModified ? targets.filter(({ isStored }) => isStored) : []
   let failure: ConnectorError | undefined
-  const known = await (asked.length > 0
-    ? connection.lastModified!(asked.map(({ table }) => table)).catch(async (thrown: unknown) => {
+  const known = await (timed.length > 0
+    ? connection.lastModified!(timed.map(({ table }) => table)).catch(async (thrown: unknown) => {
         if (!(thrown instanceof ConnectorError && (await blamesTable(session, thrown)))) throw thrown
         failure = thrown
       })
@@ -259,7 +263,7 @@ async function readLastModified(
   const at = session.now()
   for (const { id, table, value, isStored, unchanged } of targets) {
     const time = isStored ? known?.get(tablePath(table)) : undefined
-    // Where it cannot be asked, columns are read all the same.
+    // If modification times are unavailable, columns are still read.
     if (value === null)
       readings.set(id, failure && isStored ? { error: failure, at } : { value: time ?? null, at })
     else if (time && time.getTime() === unchanged?.getTime()) readings.set(id, { isUnchanged: true, at })

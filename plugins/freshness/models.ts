@@ -1,13 +1,13 @@
 import type { QueryBuilder } from 'objection'
 import type { TableRef } from '../../connectors/catalog.ts'
 import { CompanyRow, type Transaction } from '../../server/database/database.ts'
-import type { SlaStatus, Status } from './judge.ts'
+import type { SlaStatus, FreshnessStatus } from './judge.ts'
 
-/** What freshness is read from: a column of the table, an expression over its columns, or the engine's time of its last change. */
+/** Where freshness is read from: a column, an expression over columns, or the engine's modification time. */
 export const SIGNALS = ['column', 'expression', 'last_modified'] as const
-export type Signal = (typeof SIGNALS)[number]
+export type FreshnessSignal = (typeof SIGNALS)[number]
 
-/** How fresh one table must be, and how fresh it was at the last check. */
+/** The SLA of one table and the result of its last check. */
 export class Schedule extends CompanyRow {
   static override tableName = 'freshness_schedules'
 
@@ -15,30 +15,30 @@ export class Schedule extends CompanyRow {
   declare sourceId: string
   declare tableId: string
   declare timestampColumn: string | null
-  /** A SQL expression that is read in place of a column. */
+  /** SQL expression, instead of a column. */
   declare expression: string | null
   declare monitoringMode: 'explicit' | 'auto_learn'
-  /** As it was given: `24h`. */
+  /** As given: `24h`. */
   declare slaThreshold: string | null
   declare checkInterval: string
   declare isActive: boolean
-  declare status: Status
+  declare status: FreshnessStatus
   declare slaStatus: SlaStatus | null
   declare lastUpdated: Date | null
   declare expectedNext: Date | null
   declare learnedSlaSeconds: number | null
-  /** Why the last check failed; null when it did not. */
+  /** Why the last check failed; null if it did not. */
   declare lastError: string | null
-  /** Of the alert raised last and not resolved since. */
+  /** Severity of the open alert. */
   declare alertSeverity: 'warning' | 'critical' | null
   declare lastCheckAt: Date | null
-  /** Asked to go by the engine's time of the last change, though the table may have a timestamp column. */
+  /** Uses the engine's modification time even if the table has a timestamp column. */
   declare usesLastModified: boolean
-  /** The engine's time of the last change when the column was read last: while it stays, so does the newest value. */
+  /** The engine's modification time at the last reading; while it stays the same, so does the newest value. */
   declare modifiedAt: Date | null
-  /** The zone that was taken for that reading. */
+  /** Time zone of that reading. */
   declare readZone: string | null
-  /** The last reading took longer than a statement may: it is read alone, so that no other has to wait for it. */
+  /** The last reading was slow: the table is read alone, so that others do not wait for it. */
   declare isSlow: boolean
   declare nextRunAt: Date
   /** The slot that a check is queued or running for. */
@@ -47,7 +47,7 @@ export class Schedule extends CompanyRow {
   declare updatedAt: Date
 }
 
-/** A schedule with what replies tell of its table. */
+/** A schedule with the names of its table. */
 export interface MonitoredTable extends Schedule {
   catalogName: string
   schemaName: string
@@ -55,7 +55,7 @@ export interface MonitoredTable extends Schedule {
   qualifiedName: string
 }
 
-/** Schedules with their tables; conditions may name both, the table as `t`. */
+/** Schedules joined with their tables; conditions may refer to the table as `t`. */
 export function monitoredTables(trx: Transaction): QueryBuilder<Schedule, MonitoredTable[]> {
   return Schedule.query(trx)
     .join('tables as t', 't.id', 'freshness_schedules.tableId')
@@ -69,7 +69,8 @@ export function monitoredTables(trx: Transaction): QueryBuilder<Schedule, Monito
     .castTo<MonitoredTable[]>()
 }
 
-/** Where the table of a schedule lives. */
-export function refOf(table: Pick<MonitoredTable, 'catalogName' | 'schemaName' | 'tableName'>): TableRef {
+export function tableRefOf(
+  table: Pick<MonitoredTable, 'catalogName' | 'schemaName' | 'tableName'>,
+): TableRef {
   return { catalog: table.catalogName, schema: table.schemaName, name: table.tableName }
 }

@@ -5,37 +5,38 @@ import type { Connection } from '../../connectors/connector.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { hasErrorData } from '../../server/http/errors.ts'
-import { refusedExpressions } from './expression.ts'
-import { alertOf, judge, knownThreshold } from './judge.ts'
-import { measure, type Measured, type Reading, type Target } from './measure.ts'
-import { refOf } from './models.ts'
-import type { Planned, Source, Watched } from './watched.ts'
+import type { Source } from '../catalog/api.ts'
+import { findVolatileExpressions } from './expression.ts'
+import { alertSeverityOf, judgeAge, knownThreshold } from './judge.ts'
+import { readNewest, type MeasureResult, type TableReading, type MeasureTarget } from './measure.ts'
+import { tableRefOf } from './models.ts'
+import type { PlannedReading, WatchedTable } from './watched.ts'
 
-/** What was read of a source's tables. */
-export interface Read extends Measured {
-  /** Whether a session was opened; not when there was nothing to read. */
+/** The readings of a source's tables. */
+export interface SourceReadings extends MeasureResult {
+  /** Whether a session was opened; false if there was nothing to read. */
   isConnected: boolean
 }
 
 /**
- * Reads the tables that can be read, in one session. A source that cannot be reached is the error of each.
- * @param failure why it could not be reached just before: it is not tried again
+ * Reads the readable tables in one session. If the source cannot be reached, each table has that error.
+ * @param failure the error of an attempt just before; the source is not tried again
  * @throws 503 `UNAVAILABLE` while all sessions of the source are in use
  */
-export async function read(
+export async function readSource(
   server: Server,
   source: Source,
-  planned: readonly Planned[],
+  planned: readonly PlannedReading[],
   {
     now,
     failure,
     isScheduled,
     signal,
   }: { now: Date; failure: ConnectorError | null; isScheduled: boolean; signal?: AbortSignal },
-): Promise<Read> {
+): Promise<SourceReadings> {
   const { catalog } = server.plugins
   const readable = planned.filter(({ refusal }) => !refusal)
-  const none = (error: ConnectorError | null): Read => ({
+  const none = (error: ConnectorError | null): SourceReadings => ({
     readings: new Map(
       error ? readable.map(({ watched }) => [watched.id, { error, at: performance.now() }]) : [],
     ),
@@ -55,7 +56,7 @@ export async function read(
       async connection => {
         const refused = await refuseExpressions(connection, dialect, readable, source.sourceType)
         const allowed = targets.filter(({ id }) => !refused.has(id))
-        const { readings, ...more } = await measure(connection, dialect, allowed, options)
+        const { readings, ...more } = await readNewest(connection, dialect, allowed, options)
         return { ...more, readings: new Map([...readings, ...refused]) }
       },
       { purpose: 'freshness', isScheduled, timeoutMs, signal },
@@ -63,43 +64,43 @@ export async function read(
     signal?.throwIfAborted()
     return { ...measured, isConnected: true }
   } catch (thrown) {
-    // One that was called off has no news of its source.
+    // An aborted check says nothing about its source.
     signal?.throwIfAborted()
-    // All sessions of the source are in use, which says nothing of its tables.
+    // All sessions are in use, which says nothing about the tables.
     if (hasErrorData(thrown)) throw thrown
-    return none(thrown instanceof ConnectorError ? thrown : unexpected(server, source, thrown))
+    return none(thrown instanceof ConnectorError ? thrown : unexpectedError(server, source, thrown))
   }
 }
 
 function targetOf(
   dialect: Dialect,
-  { watched, column, expression }: Planned,
+  { watched, column, expression }: PlannedReading,
   now: Date,
   zone: string,
-): Target {
+): MeasureTarget {
   const value = expression ? written(expression, dialect) : column ? dialect.quote(column.name) : null
   return {
     id: watched.id,
-    table: refOf(watched),
+    table: tableRefOf(watched),
     value,
     isStored: watched.kind === 'table',
     isSlow: watched.isSlow,
     isOwnSql: expression !== undefined,
-    unchanged: (watched.readZone === zone && staysAsIs(watched, now) && watched.modifiedAt) || undefined,
+    unchanged: (watched.readZone === zone && keepsVerdict(watched, now) && watched.modifiedAt) || undefined,
   }
 }
 
-/** The readings of expressions that the engine should not run. */
+/** Error readings of expressions that the engine must not run. */
 async function refuseExpressions(
   connection: Connection,
   dialect: Dialect,
-  planned: readonly Planned[],
+  planned: readonly PlannedReading[],
   engine: string,
-): Promise<Map<string, Reading>> {
+): Promise<Map<string, TableReading>> {
   const expressions = planned.flatMap(({ watched, expression }): [string, CustomSql][] =>
     expression ? [[watched.id, expression]] : [],
   )
-  const refused = await refusedExpressions(connection, dialect, new Map(expressions))
+  const refused = await findVolatileExpressions(connection, dialect, new Map(expressions))
   return new Map(
     [...refused].map(([id, message]) => [
       id,
@@ -109,26 +110,26 @@ async function refuseExpressions(
 }
 
 /**
- * Whether a table that did not change would be judged as it was. Some engines tell of a change only minutes after it:
- * so a verdict that is to change is read for, and where a value was newer than the change that was told, it is not
- * trusted again before a change is told. Else what is learned would be learned from what was spared.
+ * Whether the verdict on a table stays the same if the table did not change. Some engines report changes minutes late, so
+ * the column is read whenever the verdict would change, and modification times are not trusted while they are older than
+ * the newest value. Otherwise thresholds would be learned from skipped readings.
  */
-function staysAsIs(watched: Watched, now: Date): boolean {
+function keepsVerdict(watched: WatchedTable, now: Date): boolean {
   const { lastUpdated, lastError, modifiedAt, slaStatus, alertSeverity } = watched
   if (lastError !== null || !lastUpdated || !modifiedAt || lastUpdated > modifiedAt) return false
-  const judgement = judge(lastUpdated, now, knownThreshold(watched, lastUpdated))
-  // A learned deadline warns without another verdict.
-  return judgement.slaStatus === slaStatus && alertOf(judgement, watched, now) === alertSeverity
+  const judgement = judgeAge(lastUpdated, now, knownThreshold(watched, lastUpdated))
+  // A learned threshold can warn without a change of the status.
+  return judgement.slaStatus === slaStatus && alertSeverityOf(judgement, watched, now) === alertSeverity
 }
 
-/** A fault of ours, such as an engine whose extension is not loaded any more, is an error of every table too. */
-function unexpected(server: Server, source: Source, cause: unknown): ConnectorError {
+/** An internal error, such as an engine whose extension is no longer loaded, is the error of every table. */
+function unexpectedError(server: Server, source: Source, cause: unknown): ConnectorError {
   server.pino.error({ err: cause, source_id: source.id }, 'freshness check failed')
-  const message = 'Something unexpected went wrong while reading the source; the log has more.'
+  const message = 'An unexpected error occurred while reading the source; see the log.'
   return new ConnectorError({ kind: 'other', engine: source.sourceType, message, cause })
 }
 
-/** The zone in which timestamps without one were written. */
+/** The time zone of timestamps without one. */
 export function zoneOf(server: Server, { config }: Source): string {
   return typeof config.timezone === 'string' ? config.timezone : server.config.timezone
 }

@@ -2,19 +2,19 @@ import type { QueryBuilder } from 'objection'
 import type { Transaction } from '../../server/database/database.ts'
 import { monitoredTables, type MonitoredTable, type Schedule } from './models.ts'
 
-/** How usable a table is downstream: fresh is ready, stale is not; a check that failed is an error, whatever was before. */
+/** Whether a table is usable downstream: fresh is ready, stale is not; after a failed check it is an error. */
 export type Readiness = 'ready' | 'not_ready' | 'unknown' | 'error'
 
 export const READINESS: readonly Readiness[] = ['ready', 'not_ready', 'unknown', 'error']
 
-/** Whether a table is checked by itself: neither its schedule nor its source is paused. */
+/** Whether a table is checked automatically: neither its schedule nor its source is paused. */
 export const IS_WATCHED = `(freshness_schedules.is_active
   and (freshness_schedules.company_id, freshness_schedules.source_id) in
     (select s.company_id, s.id from sources s where s.is_active))`
 
 /**
- * Whether the last verdict counts no more, since nobody looks whether it still holds. What was found before a schedule
- * was paused ends with the pause; what is found during one, by a refresh, ends after one `check_interval`.
+ * Whether the last verdict has lapsed because the table is no longer checked. A verdict from before a pause lapses when
+ * the pause starts; the result of a refresh during a pause lapses after one `check_interval`.
  */
 export const IS_LAPSED = `coalesce(not ${IS_WATCHED} and
   (not freshness_schedules.is_active and freshness_schedules.last_check_at <= freshness_schedules.updated_at
@@ -26,16 +26,16 @@ export const READINESS_SQL = `case when ${IS_LAPSED} then 'unknown'
   when freshness_schedules.status = 'fresh' then 'ready'
   when freshness_schedules.status = 'stale' then 'not_ready' else 'unknown' end`
 
-/** A monitored table with what its last verdict is worth now. */
+/** A monitored table with its readiness, and whether its last verdict is still valid. */
 export interface JudgedTable extends MonitoredTable {
   readiness: Readiness
   /** False while its schedule or its source is paused. */
   isWatched: boolean
-  /** The last verdict was given too long ago, or before a pause, and counts no more. */
+  /** The last verdict is outdated: too old, or from before a pause. */
   isLapsed: boolean
 }
 
-/** Schedules with their tables and what their verdicts are worth. */
+/** Schedules with their tables and readiness. */
 export function judgedTables(trx: Transaction): QueryBuilder<Schedule, JudgedTable[]> {
   return monitoredTables(trx)
     .select(trx.raw(`${READINESS_SQL} as readiness, ${IS_WATCHED} as is_watched, ${IS_LAPSED} as is_lapsed`))

@@ -4,62 +4,62 @@ import type { ConnectorError } from '../../connectors/errors.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { isSameSlot } from '../../server/database/due.ts'
 import { formatDuration, sayAge } from '../../server/settings/durations.ts'
-import { alertOf, type Judgement } from './judge.ts'
-import { refOf } from './models.ts'
-import type { Watched } from './watched.ts'
+import type { AlertEvent } from '../alerts/api.ts'
+import { alertSeverityOf, type FreshnessVerdict } from './judge.ts'
 import { lockSchedules, type LockedSchedule } from './locks.ts'
+import { tableRefOf } from './models.ts'
+import type { WatchedTable } from './watched.ts'
 
-/** What a check saw of one table. */
-export interface Seen {
-  watched: Watched
+/** The result of reading one table. */
+export interface Observation {
+  watched: WatchedTable
   timestampColumn: string | null
   checkedAt: Date
-  /** Why the table could not be read; null when it was. */
+  /** Why the table could not be read; null if it was. */
   error: ConnectorError | null
   lastUpdated: Date | null
-  /** Whether the newest timestamp was a new one. */
+  /** Whether the newest timestamp is new. */
   isUpdate: boolean
-  /** The engine's time of the last change as of the last reading, where it tells one. */
+  /** The engine's modification time at the last reading, if it has one. */
   modifiedAt: Date | null
-  /** The zone that wall clock times were taken to be of. */
+  /** The time zone used for local times. */
   zone: string
-  /** Whether it is to be read alone from now on. */
+  /** Whether the table is read alone from now on. */
   isSlow: boolean
 }
 
-/** What was seen, judged. */
-export interface Finding extends Seen {
-  /** Null when the table could not be read. */
-  judgement: Judgement | null
+export interface JudgedObservation extends Observation {
+  /** Null if the table could not be read. */
+  judgement: FreshnessVerdict | null
 }
 
 /**
- * Records findings, and raises or resolves the alerts of those that call for it. A violation, or the warning before it,
- * opens an alert; a table in time again closes it. Not knowing does neither. What another check or a client has made
- * of a schedule since it was loaded counts: rows are held first, the source's before its schedules'.
- * @param options `isReplay` records a check of the past, which else gives way to a later one
- * @throws 404 `ASSET_NOT_FOUND` when the source was removed, 409 `CONFLICT` when it was switched off meanwhile
+ * Stores observations, and raises or resolves alerts. A warning or violation opens an alert, a table within its SLA
+ * resolves it, and an unknown status does neither. Changes to a schedule since it was loaded take precedence: the source
+ * and then its schedules are locked first.
+ * @param options `isReplay` stores a check of the past, which would otherwise be dropped in favour of a later one
+ * @throws 404 `ASSET_NOT_FOUND` if the source was removed, 409 `CONFLICT` if it was deactivated
  */
-export async function record(
+export async function recordObservations(
   server: Server,
   trx: Transaction,
   sourceId: string,
-  findings: readonly Finding[],
+  findings: readonly JudgedObservation[],
   { isReplay }: { isReplay: boolean },
 ): Promise<void> {
-  const held = await hold(server, trx, sourceId, { findings, isReplay })
-  const current: Current[] = []
+  const held = await lockCurrent(server, trx, sourceId, { findings, isReplay })
+  const current: CurrentObservation[] = []
   const dropped: LockedSchedule[] = []
   for (const finding of findings) {
     const schedule = held.get(finding.watched.id)
     if (!schedule) continue
-    if (isOf(schedule, finding, isReplay)) current.push(asOf(schedule, finding))
+    if (isCurrent(schedule, finding, isReplay)) current.push(applySchedule(schedule, finding))
     else if (isSameSlot(schedule, finding.watched)) dropped.push(schedule)
   }
-  await store(trx, current)
+  await storeObservations(trx, current)
   for (const { judgement } of current)
     server.telemetry.verdict('freshness', 'age', judgement?.status ?? 'error')
-  await release(trx, dropped)
+  await releaseSlots(trx, dropped)
   const over = current.filter(
     finding => finding.watched.alertSeverity !== null && severityOf(finding) === null,
   )
@@ -71,19 +71,19 @@ export async function record(
   )
   await alerts.raiseAll(
     trx,
-    current.flatMap(finding => eventOf(server, sourceId, finding) ?? []),
+    current.flatMap(finding => violationEvent(server, sourceId, finding) ?? []),
   )
 }
 
-/** The schedules that are still there, held until the transaction ends, by their ids. */
-async function hold(
+/** Locks the source and then the schedules that still exist. @returns them by id */
+async function lockCurrent(
   server: Server,
   trx: Transaction,
   sourceId: string,
-  { findings, isReplay }: { findings: readonly Finding[]; isReplay: boolean },
+  { findings, isReplay }: { findings: readonly JudgedObservation[]; isReplay: boolean },
 ): Promise<Map<string, LockedSchedule>> {
   const source = await server.plugins.catalog.lockSource(trx, sourceId)
-  // Its alerts are closed, and one that is opened now would stay open.
+  // Its alerts were resolved when it was deactivated; a new one would stay open.
   if (!source.isActive && !isReplay) throw server.plugins.catalog.switchedOff(source)
   const held = await lockSchedules(
     trx,
@@ -92,15 +92,19 @@ async function hold(
   return new Map(held.map(schedule => [schedule.id, schedule]))
 }
 
-/** Whether a finding is of a schedule and a table as they are now: not read or judged otherwise, nor checked again meanwhile. */
-function isOf(held: LockedSchedule, { watched, checkedAt }: Finding, isReplay: boolean): boolean {
+/** Whether an observation still applies: the schedule has the same terms, and no later check was stored. */
+function isCurrent(
+  held: LockedSchedule,
+  { watched, checkedAt }: JudgedObservation,
+  isReplay: boolean,
+): boolean {
   return (
-    TERMS.every(term => held[term] === watched[term]) &&
+    COMPARED_FIELDS.every(term => held[term] === watched[term]) &&
     (isReplay || held.lastCheckAt === null || held.lastCheckAt <= checkedAt)
   )
 }
 
-const TERMS = [
+const COMPARED_FIELDS = [
   'timestampColumn',
   'expression',
   'usesLastModified',
@@ -109,19 +113,19 @@ const TERMS = [
   'isKnown',
 ] as const
 
-/** A finding to be recorded. */
-interface Current extends Finding {
-  /** Whether the slot that it was claimed for ends with it. */
+/** An observation to store. */
+interface CurrentObservation extends JudgedObservation {
+  /** Whether it ends the slot that it was claimed for. */
   endsSlot: boolean
 }
 
-/** A finding as of the schedule that is there now. */
-function asOf(
+/** Updates an observation with the current state of its schedule. */
+function applySchedule(
   { isActive, alertSeverity, lastUpdated, runningSlot }: LockedSchedule,
-  finding: Finding,
-): Current {
+  finding: JudgedObservation,
+): CurrentObservation {
   const { watched } = finding
-  // Another check may have seen the same update.
+  // Another check may have stored the same update.
   const isNew = finding.lastUpdated?.getTime() !== lastUpdated?.getTime()
   return {
     ...finding,
@@ -131,7 +135,7 @@ function asOf(
   }
 }
 
-async function store(trx: Transaction, findings: readonly Current[]): Promise<void> {
+async function storeObservations(trx: Transaction, findings: readonly CurrentObservation[]): Promise<void> {
   await rows(
     trx,
     `with r as materialized (
@@ -157,8 +161,8 @@ async function store(trx: Transaction, findings: readonly Current[]): Promise<vo
   )
 }
 
-/** Ends slots that were claimed for findings which came to nothing, so that the next check need not wait for them. */
-async function release(trx: Transaction, dropped: readonly LockedSchedule[]): Promise<void> {
+/** Ends the slots of dropped observations, so that the next check need not wait for them. */
+async function releaseSlots(trx: Transaction, dropped: readonly LockedSchedule[]): Promise<void> {
   if (dropped.length === 0) return
   await rows(
     trx,
@@ -167,7 +171,7 @@ async function release(trx: Transaction, dropped: readonly LockedSchedule[]): Pr
   )
 }
 
-function toRecord(finding: Current): object {
+function toRecord(finding: CurrentObservation): object {
   const { watched, timestampColumn, checkedAt, error, lastUpdated, isUpdate, judgement } = finding
   return {
     id: watched.id,
@@ -182,7 +186,7 @@ function toRecord(finding: Current): object {
     age_seconds: judgement?.ageSeconds == null ? null : Math.floor(judgement.ageSeconds),
     learned_sla_seconds: watched.monitoringMode === 'auto_learn' ? (judgement?.slaSeconds ?? null) : null,
     expected_next: judgement?.expectedNext ?? null,
-    // No JSON holds a NUL or half a character, which a message that was cut may end with.
+    // JSON in PostgreSQL rejects NUL and lone surrogates, which a truncated message may end with.
     error: error?.message.replaceAll('\0', '\uFFFD').toWellFormed() ?? null,
     alert_severity: severityOf(finding),
     checked_at: checkedAt,
@@ -190,22 +194,26 @@ function toRecord(finding: Current): object {
   }
 }
 
-function severityOf({ watched, judgement, checkedAt }: Finding): 'warning' | 'critical' | null {
-  return alertOf(judgement, watched, checkedAt)
+function severityOf({ watched, judgement, checkedAt }: JudgedObservation): 'warning' | 'critical' | null {
+  return alertSeverityOf(judgement, watched, checkedAt)
 }
 
-/** What is to be told of a table that is not in time; undefined of one that is, or of which nothing is known. */
-function eventOf(server: Server, sourceId: string, finding: Finding): Event | undefined {
+/** The alert event of a late table; undefined if the table is within its SLA or its status is unknown. */
+function violationEvent(
+  server: Server,
+  sourceId: string,
+  finding: JudgedObservation,
+): AlertEvent | undefined {
   const { watched, judgement } = finding
   if (severityOf(finding) === null || !judgement?.slaStatus) return undefined
   const isViolated = judgement.slaStatus === 'violated'
-  const path = tablePath(refOf(watched))
+  const path = tablePath(tableRefOf(watched))
   const age = judgement.ageSeconds ?? 0
   const threshold = thresholdOf(watched, judgement)
   return {
     type: 'freshness_violation',
     cause: watched.id,
-    // A warning after a violation counts on the alert of that; when somebody has closed it, it opens no critical one.
+    // A warning after a violation counts on that alert. If a user has closed it, the new alert is a warning.
     severity: isViolated ? 'critical' : 'warning',
     sourceId,
     asset: {
@@ -216,8 +224,8 @@ function eventOf(server: Server, sourceId: string, finding: Finding): Event | un
     },
     ruleName: `Freshness of ${path}`,
     title: isViolated
-      ? `${path} is stale: its newest data is ${sayAge(age)} old, and at most ${threshold} are allowed`
-      : `${path} is nearly stale: its newest data is ${sayAge(age)} old of the ${threshold} allowed`,
+      ? `${path} is stale: its newest data is ${sayAge(age)} old, and the threshold is ${threshold}`
+      : `${path} is nearly stale: its newest data is ${sayAge(age)} old, and the threshold is ${threshold}`,
     details: {
       table_path: path,
       timestamp_column: finding.timestampColumn,
@@ -228,9 +236,7 @@ function eventOf(server: Server, sourceId: string, finding: Finding): Event | un
   }
 }
 
-type Event = Parameters<Server['plugins']['alerts']['raiseAll']>[1][number]
-
-function thresholdOf(watched: Watched, judgement: Judgement): string {
+function thresholdOf(watched: WatchedTable, judgement: FreshnessVerdict): string {
   const own = watched.monitoringMode === 'explicit' ? watched.slaThreshold : null
   return own ?? formatDuration(judgement.slaSeconds ?? 0)
 }

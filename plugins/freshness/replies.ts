@@ -22,16 +22,16 @@ const slaStatus = Joi.valid('within_sla', 'warning', 'violated')
   .allow(null)
   .description('Null while unknown.')
 const readiness = Joi.valid(...READINESS).description(
-  'Whether it can be used: fresh is ready, stale is not_ready, one whose check failed is error.',
+  'Whether the table is usable: fresh is ready, stale is not_ready, a failed check is error.',
 )
 const threshold = Joi.string()
   .allow(null)
-  .description('How old its newest data may be, given or learned, such as 24h; null while it is not known.')
+  .description('Maximum age of the newest data, given or learned, such as 24h; null while unknown.')
 const mode = Joi.valid('explicit', 'auto_learn')
 const signal = Joi.valid(...SIGNALS)
   .allow(null)
-  .description('What the age is read from: null where nothing tells it.')
-const ageMinutes = integer.min(0).allow(null).description('At the time of the check.')
+  .description('Where the age is read from; null without a signal.')
+const ageMinutes = integer.min(0).allow(null).description('Age at the time of the check.')
 
 const FRESHNESS = {
   asset: 'shop.shop.public.orders',
@@ -47,7 +47,7 @@ const FRESHNESS = {
 const freshnessFields = {
   asset: Joi.string().description('The qualified name.'),
   status,
-  last_updated: time.allow(null).description('The newest data in it.'),
+  last_updated: time.allow(null).description('Time of the newest data.'),
   sla_threshold: threshold,
   sla_status: slaStatus,
   checked_at: time.allow(null),
@@ -66,7 +66,7 @@ const metaFields = {
   signal,
   expected_next_update: time.allow(null),
   error_message: text.allow(null).description('Why the last check failed.'),
-  note: Joi.string().allow(null).description('What else is to be known of it.'),
+  note: Joi.string().allow(null).description('Additional notes.'),
 }
 
 const summaryOf = {
@@ -80,7 +80,7 @@ function ofSource(table: Joi.Schema): Joi.ObjectSchema {
   return record({
     asset: Joi.string().example('shop').description('The qualified name of the source.'),
     summary: record(summaryOf, { ready: 3, not_ready: 0, unknown: 0, error: 0 }).description(
-      'Of all that match, whatever status was asked for.',
+      'Counts of all matching tables, regardless of the filter on status.',
     ),
     tables: Joi.array().items(table),
     ...pageFields,
@@ -119,7 +119,7 @@ const monitored = record(
     source_id: id,
     table_path: Joi.string(),
     monitoring_mode: mode,
-    is_active: flag.description('Whether its schedule is.'),
+    is_active: flag.description('Whether its schedule is active.'),
     ...metaFields,
   },
   MONITORED,
@@ -137,9 +137,9 @@ const summary = record(
     stale: count,
     unknown: count,
     error: count.description('Tables whose last check failed.'),
-    warning: count.description('Fresh ones of which 80 % of the threshold have passed.'),
+    warning: count.description('Fresh tables older than 80 % of the threshold.'),
     violated: count,
-    paused: count.description('Of which the schedule or the source is paused.'),
+    paused: count.description('Tables with a paused schedule or source.'),
     last_check_at: time.allow(null),
   },
   {
@@ -162,7 +162,7 @@ const check = record(
     sla_status: slaStatus,
     last_updated: time.allow(null),
     data_age_minutes: ageMinutes,
-    is_update: flag.description('Whether there was newer data than at the check before.'),
+    is_update: flag.description('Whether the data is newer than at the previous check.'),
     error_message: text.allow(null),
   },
   {
@@ -218,27 +218,23 @@ const SCHEDULE = {
 
 const schedule = record(scheduleFields, SCHEDULE).label('FreshnessSchedule')
 
-/** A schedule as it is made or changed. */
+/** A created or changed schedule. */
 const changedSchedule = record(
   {
     ...scheduleFields,
-    warnings: held.texts.description(
-      'Sentences; one says so where nothing shows when the table was updated.',
-    ),
+    warnings: held.texts.description('Warnings, such as a table without a signal.'),
   },
   { ...SCHEDULE, warnings: [] },
 ).label('ChangedFreshnessSchedule')
 
 const bulk = record(
   {
-    created: count.description('Schedules that were made, or of a dry run would be.'),
-    existing: count.description('Tables that had a schedule before.'),
-    without_signal: count.description('Tables of which nothing tells when they were updated.'),
-    matched: count.description('Tables in use that the patterns name.'),
-    tables_without_signal: held.texts.description('The first 100 of those, by path.'),
-    signals: record({ column: count, last_modified: count }).description(
-      'What the created ones are read from.',
-    ),
+    created: count.description('Created schedules; in a dry run, the ones to create.'),
+    existing: count.description('Tables that already had a schedule.'),
+    without_signal: count.description('Tables without a signal.'),
+    matched: count.description('Active tables that match the patterns.'),
+    tables_without_signal: held.texts.description('The first 100 tables without a signal, by path.'),
+    signals: record({ column: count, last_modified: count }).description('Signals of the created schedules.'),
     dry_run: flag,
   },
   {
@@ -264,12 +260,12 @@ const unconfigured = unusable
     ],
   })
 
-/** The same of an asset that may have none. */
+/** Adds the reply for an asset without a schedule. */
 function ofConfigured(schema: Joi.Schema) {
   return { status: { 200: schema, 422: unconfigured }, sample: 0 }
 }
 
-/** Replies about freshness, for the `response` of a route. */
+/** Replies of the freshness routes. */
 export const replies = {
   bare: reply(bare),
   monitored: reply(inNestedPage(monitored)),
@@ -281,5 +277,5 @@ export const replies = {
   newSchedule: reply(inData(changedSchedule), 201),
   schedule: reply(inData(changedSchedule)),
   bulk: reply(inData(bulk)),
-  scheduleRemoved: reply(removal('The freshness of shop.shop.public.orders is not watched any more')),
+  scheduleRemoved: reply(removal('The freshness schedule of shop.shop.public.orders was removed')),
 }

@@ -9,7 +9,7 @@ import { envelope } from '../../server/http/replies.ts'
 import { waitHeaders } from '../../server/http/run-accepted.ts'
 import { listChecks } from './history.ts'
 import { refreshJob } from './jobs.ts'
-import { listTables, scopeOf, summarize, type Filters } from './lists.ts'
+import { listTables, scopeOf, summarize, type FreshnessFilters } from './lists.ts'
 import { Schedule } from './models.ts'
 import { presentFreshness, presentMeta, presentMonitored } from './present.ts'
 import { judgedTables, type JudgedTable } from './readiness.ts'
@@ -18,21 +18,23 @@ import * as schemas from './schemas.ts'
 
 const tags = ['api', 'freshness']
 
-/** The routes of how fresh tables are. */
+/** Routes that read freshness and refresh it. */
 export const routes: ServerRoute[] = [
   {
     method: 'GET',
     path: '/api/v1/freshness',
     options: {
       ...access.read,
-      description: 'How fresh a table, or the tables of a source, are',
+      description: 'Freshness of a table, or of the tables of a source',
       tags,
       validate: { query: schemas.namedAssetQuery },
       response: replies.bare,
     },
     handler: request => {
-      const { asset, ...query } = queryOf<Filters & Page & { asset: string }>(request)
-      return inCompany(request, trx => freshnessOf(request, trx, { asset, loc: ['query', 'asset'] }, query))
+      const { asset, ...query } = queryOf<FreshnessFilters & Page & { asset: string }>(request)
+      return inCompany(request, trx =>
+        freshnessEnvelope(request, trx, { asset, loc: ['query', 'asset'] }, query),
+      )
     },
   },
   {
@@ -40,13 +42,15 @@ export const routes: ServerRoute[] = [
     path: '/api/v1/assets/{asset_id}/freshness',
     options: {
       ...access.read,
-      description: 'How fresh a table, or the tables of a source, are',
+      description: 'Freshness of a table, or of the tables of a source',
       tags,
       validate: { params: schemas.assetParams, query: schemas.freshnessQuery },
       response: replies.bare,
     },
     handler: request =>
-      inCompany(request, trx => freshnessOf(request, trx, ofPath(request), queryOf<Filters & Page>(request))),
+      inCompany(request, trx =>
+        freshnessEnvelope(request, trx, assetOfPath(request), queryOf<FreshnessFilters & Page>(request)),
+      ),
   },
   {
     method: 'GET',
@@ -59,7 +63,7 @@ export const routes: ServerRoute[] = [
       response: replies.monitored,
     },
     handler: request => {
-      const { asset_id: asset, ...query } = queryOf<Filters & Page & { asset_id?: string }>(request)
+      const { asset_id: asset, ...query } = queryOf<FreshnessFilters & Page & { asset_id?: string }>(request)
       return inCompany(request, async trx => {
         const { tables, pagination } = await listTables(
           trx,
@@ -93,18 +97,18 @@ export const routes: ServerRoute[] = [
     path: '/api/v1/sdk/freshness/{asset_id}',
     options: {
       ...access.read,
-      description: 'How fresh a table, or the tables of a source, are',
+      description: 'Freshness of a table, or of the tables of a source',
       tags,
       validate: { params: schemas.assetParams, query: schemas.detailQuery },
       response: replies.detail,
     },
     handler: request =>
       inCompany(request, async trx => {
-        const query = queryOf<Filters & Page>(request)
-        const asset = await configured(request, trx, ofPath(request))
-        if (!asset.table) return { data: await ofSource(trx, asset, query, presentMonitored) }
+        const query = queryOf<FreshnessFilters & Page>(request)
+        const asset = await findConfigured(request, trx, assetOfPath(request))
+        if (!asset.table) return { data: await presentSource(trx, asset, query, presentMonitored) }
         const [filter] = filtersIn(query)
-        if (filter) throw invalidField(filter, FOR_SOURCES)
+        if (filter) throw invalidField(filter, ONLY_FOR_SOURCES)
         return { data: presentMonitored(asset.table) }
       }),
   },
@@ -113,18 +117,18 @@ export const routes: ServerRoute[] = [
     path: '/api/v1/sdk/freshness/{asset_id}/history',
     options: {
       ...access.read,
-      description: 'The checks of a table, newest first',
+      description: 'List the freshness checks of a table, newest first',
       tags,
       validate: { params: schemas.assetParams, query: schemas.historyQuery },
       response: replies.history,
     },
     handler: request =>
       inCompany(request, async trx => {
-        const { table, name } = await configured(request, trx, ofPath(request))
+        const { table, name } = await findConfigured(request, trx, assetOfPath(request))
         if (!table)
           throw invalidField(
             'asset_id',
-            `${name} is a source, and histories are of tables: GET /api/v1/sdk/freshness?asset_id=${name} lists them`,
+            `${name} is a source, and only tables have a history: GET /api/v1/sdk/freshness?asset_id=${name} lists them`,
           )
         return { data: await listChecks(trx, table.id, queryOf<Page & { days_back?: number }>(request)) }
       }),
@@ -146,41 +150,40 @@ export const routes: ServerRoute[] = [
   },
 ]
 
-/** The reply for a table (its record) or a source (counts and its tables), in the standard envelope. */
-async function freshnessOf(
+/** The record of a table, or counts and tables of a source, in the standard envelope. */
+async function freshnessEnvelope(
   request: Request,
   trx: Transaction,
   named: NamedAsset,
-  query: Filters & Page,
+  query: FreshnessFilters & Page,
 ): Promise<object> {
-  const asset = await configured(request, trx, named)
+  const asset = await findConfigured(request, trx, named)
   if (!asset.table) {
     const present = (table: JudgedTable) => ({ ...presentFreshness(table), readiness: table.readiness })
-    return envelope(await ofSource(trx, asset, query, present))
+    return envelope(await presentSource(trx, asset, query, present))
   }
   const detail = filtersIn(query).map(name => ({
     loc: ['query', name],
-    msg: `${name} ${FOR_SOURCES}`,
+    msg: `${name} ${ONLY_FOR_SOURCES}`,
     type: 'freshness.of_table',
   }))
   if (detail.length > 0) throw unprocessable(detail)
   return envelope(presentFreshness(asset.table), '', presentMeta(asset.table))
 }
 
-/** What is said of a filter that would be passed over in silence. */
-const FOR_SOURCES = 'chooses among the tables of a source, and the asset is a table: leave it out'
+const ONLY_FOR_SOURCES = 'filters the tables of a source, but the asset is a table: omit it'
 
-function filtersIn(query: Filters): string[] {
+function filtersIn(query: FreshnessFilters): string[] {
   return (['status', 'schema', 'tag', 'search'] as const).filter(name => query[name] !== undefined)
 }
 
-/** An asset as a request names it, and where it does. */
+/** An asset named in a request, and where. */
 interface NamedAsset {
   asset: string
   loc: string[]
 }
 
-function ofPath(request: Request): NamedAsset {
+function assetOfPath(request: Request): NamedAsset {
   return { asset: param(request, 'asset_id'), loc: ['path', 'asset_id'] }
 }
 
@@ -188,22 +191,22 @@ interface ConfiguredAsset {
   sourceId: string
   /** The qualified name. */
   name: string
-  /** Present when the asset is a table. */
+  /** Set if the asset is a table. */
   table?: JudgedTable
 }
 
-async function ofSource(
+async function presentSource(
   trx: Transaction,
   { sourceId, name }: ConfiguredAsset,
-  query: Filters & Page,
+  query: FreshnessFilters & Page,
   present: (table: JudgedTable) => object,
 ): Promise<object> {
   const { tables, counts, pagination } = await listTables(trx, { sourceId }, query, query)
   return { asset: name, summary: counts, tables: tables.map(present), ...pagination }
 }
 
-/** An asset that has a schedule, or schedules. @throws 422 when it has none */
-async function configured(
+/** Finds an asset with at least one schedule. @throws 422 if it has none */
+async function findConfigured(
   request: Request,
   trx: Transaction,
   { asset, loc }: NamedAsset,
@@ -221,8 +224,8 @@ async function configured(
 
 async function requestRefresh(request: Request, trx: Transaction) {
   const { companyId } = caller(request)
-  const named = ofPath(request)
-  const { sourceId, name, table } = await configured(request, trx, named)
+  const named = assetOfPath(request)
+  const { sourceId, name, table } = await findConfigured(request, trx, named)
   const { source } = await request.server.plugins.catalog.findAsset(trx, sourceId)
   if (!source.isActive) throw request.server.plugins.catalog.switchedOff(source)
   if (!table) await assertActive(trx, sourceId, name, named.loc)
@@ -241,7 +244,7 @@ async function requestRefresh(request: Request, trx: Transaction) {
   return run
 }
 
-/** A refresh of a source leaves paused schedules out, and of nothing else would check nothing. */
+/** Rejects the refresh of a source whose schedules are all paused, because it would check nothing. */
 async function assertActive(trx: Transaction, sourceId: string, name: string, loc: string[]): Promise<void> {
   if (await Schedule.query(trx).findOne({ sourceId, isActive: true }).select('id')) return
   const msg = `All freshness schedules of ${name} are paused: PATCH one with is_active true, or refresh a table by its own id`

@@ -4,7 +4,7 @@ import { auditRequest, auditorOf, fieldsOf } from '../../server/http/audit.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { bodyOf, param, queryOf } from '../../server/http/input.ts'
 import type { Page } from '../../server/http/page.ts'
-import { createSchedules, type NewSchedules } from './bulk.ts'
+import { createSchedules, type BulkScheduleRequest } from './bulk.ts'
 import { listSchedules, scopeOf } from './lists.ts'
 import type { MonitoredTable } from './models.ts'
 import { presentSchedule } from './present.ts'
@@ -12,11 +12,11 @@ import { replies } from './replies.ts'
 import * as schemas from './schemas.ts'
 import {
   assertRunnable,
-  checkAtOnce,
+  checkNow,
   createSchedule,
   deleteSchedule,
   patchSchedule,
-  type NewSchedule,
+  type ScheduleRequest,
   type ScheduleFields,
 } from './schedules.ts'
 import { warningsOf } from './signals.ts'
@@ -24,7 +24,7 @@ import { warningsOf } from './signals.ts'
 const BASE = '/api/v1/sdk/freshness/schedules'
 const tags = ['api', 'freshness']
 
-/** The routes of which tables are watched, and how. */
+/** Routes that manage freshness schedules. */
 export const scheduleRoutes: ServerRoute[] = [
   {
     method: 'GET',
@@ -43,17 +43,17 @@ export const scheduleRoutes: ServerRoute[] = [
     path: BASE,
     options: {
       ...access.write,
-      description: 'Watch a table: make its schedule and run the first check',
+      description: 'Create the freshness schedule of a table and run the first check',
       tags,
       validate: { payload: schemas.newSchedule },
       response: replies.newSchedule,
     },
     handler: async (request, h) => {
-      const body = bodyOf<NewSchedule>(request)
+      const body = bodyOf<ScheduleRequest>(request)
       await assertRunnable(request.server, caller(request).companyId, body, body)
       const made = await inCompany(request, async trx => {
         const schedule = await createSchedule(request.server, trx, body)
-        await tell(request, trx, 'created', schedule, { table: schedule.qualifiedName })
+        await audit(request, trx, 'created', schedule, { table: schedule.qualifiedName })
         return { schedule, warnings: await warningsOf(request.server, trx, schedule) }
       })
       return h.response({ data: await checkedSchedule(request, made) }).code(201)
@@ -64,15 +64,15 @@ export const scheduleRoutes: ServerRoute[] = [
     path: `${BASE}/bulk`,
     options: {
       ...access.write,
-      description: 'Watch many tables of a source: make the schedules that are missing',
-      notes: 'The first checks come within a minute. Asked again, it adds what was found since.',
+      description: 'Create the missing freshness schedules of many tables',
+      notes: 'The first checks run within a minute. Repeating the request adds schedules for new tables.',
       tags,
       validate: { payload: schemas.newSchedules },
       response: replies.bulk,
     },
     handler: async request => ({
       data: await inCompany(request, async trx => {
-        const body = bodyOf<NewSchedules>(request)
+        const body = bodyOf<BulkScheduleRequest>(request)
         const reply = await createSchedules(request.server, trx, body)
         if (reply.created > 0 && !reply.dry_run) {
           const { source } = await request.server.plugins.catalog.findAsset(trx, body.asset_id)
@@ -102,7 +102,7 @@ export const scheduleRoutes: ServerRoute[] = [
       await assertRunnable(request.server, caller(request).companyId, { id }, patch)
       const changed = await inCompany(request, async trx => {
         const schedule = await patchSchedule(request.server, trx, id, patch)
-        await tell(request, trx, 'updated', schedule, { fields: fieldsOf(patch) })
+        await audit(request, trx, 'updated', schedule, { fields: fieldsOf(patch) })
         return { schedule, warnings: await warningsOf(request.server, trx, schedule) }
       })
       return { data: await checkedSchedule(request, changed) }
@@ -113,7 +113,7 @@ export const scheduleRoutes: ServerRoute[] = [
     path: `${BASE}/{id}`,
     options: {
       ...access.write,
-      description: 'Stop watching a table and forget its history',
+      description: 'Delete a freshness schedule and its history',
       tags,
       validate: { params: schemas.scheduleParams },
       response: replies.scheduleRemoved,
@@ -122,20 +122,20 @@ export const scheduleRoutes: ServerRoute[] = [
       inCompany(request, async trx => {
         const schedule = await deleteSchedule(request.server, trx, param(request, 'id'))
         const { qualifiedName } = schedule
-        await tell(request, trx, 'removed', schedule, { table: qualifiedName })
+        await audit(request, trx, 'removed', schedule, { table: qualifiedName })
         return {
-          data: { success: true, message: `The freshness of ${qualifiedName} is not watched any more` },
+          data: { success: true, message: `The freshness schedule of ${qualifiedName} was removed` },
         }
       }),
   },
 ]
 
-/** A new or changed schedule after the check that it is due for, with its warnings. */
+/** A new or changed schedule after its first check, with warnings. */
 async function checkedSchedule(
   { server }: Request,
   { schedule, warnings }: { schedule: MonitoredTable; warnings: string[] },
 ): Promise<object> {
-  return { ...presentSchedule(await checkAtOnce(server, schedule)), warnings }
+  return { ...presentSchedule(await checkNow(server, schedule)), warnings }
 }
 
 async function list(request: Request, trx: Transaction): Promise<object> {
@@ -149,4 +149,4 @@ async function list(request: Request, trx: Transaction): Promise<object> {
   return { data: { data: tables.map(presentSchedule), pagination } }
 }
 
-const tell = auditorOf('schedule', ({ id }: { id: string }) => id)
+const audit = auditorOf('schedule', ({ id }: { id: string }) => id)

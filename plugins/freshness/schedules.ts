@@ -1,15 +1,16 @@
 import type { Server } from '@hapi/hapi'
-import { raw } from 'objection'
 import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import { databaseNow, timeOf } from '../../server/database/now.ts'
 import { apiError, hasCode, invalidField } from '../../server/http/errors.ts'
+import type { Source, TableContext } from '../catalog/api.ts'
 import { checkSource } from './check.ts'
 import { assertExpression } from './expression.ts'
 import { formatDuration } from '../../server/settings/durations.ts'
 import { within } from '../../server/with-timeout.ts'
 import { monitoredTables, Schedule, type MonitoredTable } from './models.ts'
-import { patchedSignal, signalOf, type SignalFields } from './signals.ts'
 import { lockSchedule } from './locks.ts'
+import { chooseSignalOfPatch, chooseSignal, type SignalFields } from './signals.ts'
 
 /** The fields of a schedule that clients set, validated. */
 export interface ScheduleFields extends SignalFields {
@@ -21,39 +22,34 @@ export interface ScheduleFields extends SignalFields {
 }
 
 /** The body of `POST /sdk/freshness/schedules`, validated. */
-export interface NewSchedule extends ScheduleFields {
+export interface ScheduleRequest extends ScheduleFields {
   asset_id: string
   table_path?: string
   is_active: boolean
 }
 
-type Asset = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>
-type Table = NonNullable<Asset['table']>
-type Source = Asset['source']
-
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-/** Milliseconds that a request waits for the check it caused; the check goes on beyond. */
-const PATIENCE_MS = 5_000
+/** How long a request waits for its check, which continues afterwards. */
+const MAX_WAIT_MS = 5_000
 
-/** How often a table is checked unless its schedule or its source says otherwise. */
-const CHECK_INTERVAL = '1h'
+const DEFAULT_CHECK_INTERVAL = '1h'
 
-/** The next time on a schedule's own grid, so that checks do not drift and missed ones come once. */
+/** The next time on the schedule's grid: checks do not drift, and missed ones run once. */
 export const NEXT_ON_GRID = `next_run_at + make_interval(secs =>
   extract(epoch from cast(check_interval as interval)) *
   (floor(extract(epoch from now() - next_run_at) / extract(epoch from cast(check_interval as interval))) + 1))`
 
-/** Makes the schedule of a table, due at once. @throws 409 when the table has one */
+/** Creates the schedule of a table, due at once. @throws 409 if the table has one */
 export async function createSchedule(
   server: Server,
   trx: Transaction,
-  body: NewSchedule,
+  body: ScheduleRequest,
 ): Promise<MonitoredTable> {
   const { source, table } = await tableOf(server, trx, body)
-  const { mode, slaThreshold, checkInterval } = termsOf(source, body)
-  const signal = signalOf(server, source, table, body)
+  const { mode, slaThreshold, checkInterval } = resolveTerms(source, body)
+  const signal = chooseSignal(server, source, table, body)
   const id = v7()
-  const made = await rows(
+  const inserted = await rows(
     trx,
     `insert into freshness_schedules
        (id, company_id, source_id, table_id, timestamp_column, expression, uses_last_modified, monitoring_mode,
@@ -73,21 +69,20 @@ export async function createSchedule(
       isActive: body.is_active,
     },
   )
-  if (made.length > 0) return findSchedule(trx, id)
+  if (inserted.length > 0) return findSchedule(trx, id)
   const known = await Schedule.query(trx).findOne('tableId', table.id)
-  const message = `${table.qualifiedName} has a freshness schedule already: PATCH that one`
+  const message = `${table.qualifiedName} already has a freshness schedule: PATCH it`
   throw apiError('CONFLICT', message, { field: 'table_path', schedule_id: known?.id ?? null })
 }
 
 /**
- * Refuses the expression of a new or changed schedule, if there is one, that its source would not run. It asks the
- * source: call it outside of a transaction.
+ * Rejects an expression that the source would not run. It queries the source, so call it outside of a transaction.
  * @throws 400 `VALIDATION_ERROR`
  */
 export async function assertRunnable(
   server: Server,
   companyId: string,
-  target: NewSchedule | { id: string },
+  target: ScheduleRequest | { id: string },
   { freshness_expression: expression }: SignalFields,
 ): Promise<void> {
   if (expression === undefined) return
@@ -100,8 +95,8 @@ export async function assertRunnable(
 }
 
 /**
- * Changes what is given; a threshold makes a schedule explicit, unless the patch says otherwise. It is due at once, and
- * what was learned from another column is forgotten.
+ * Changes the given fields; a threshold makes the schedule explicit unless the patch sets the mode. The schedule is due
+ * at once. A different signal deletes what was learned.
  */
 export async function patchSchedule(
   server: Server,
@@ -109,14 +104,19 @@ export async function patchSchedule(
   id: string,
   patch: ScheduleFields,
 ): Promise<MonitoredTable> {
-  const schedule = await holdSchedule(trx, id)
+  const schedule = await findLockedSchedule(trx, id)
   const ownThreshold = thresholdOf(patch)
   const slaThreshold = ownThreshold ?? schedule.slaThreshold
   const monitoringMode =
     patch.monitoring_mode ?? (ownThreshold === undefined ? schedule.monitoringMode : 'explicit')
   assertThreshold(monitoringMode, slaThreshold ?? undefined)
-  const { timestampColumn, expression, usesLastModified } = await patchedSignal(server, trx, schedule, patch)
-  const isReadElsewhere =
+  const { timestampColumn, expression, usesLastModified } = await chooseSignalOfPatch(
+    server,
+    trx,
+    schedule,
+    patch,
+  )
+  const isOtherSignal =
     timestampColumn !== schedule.timestampColumn ||
     expression !== schedule.expression ||
     usesLastModified !== schedule.usesLastModified
@@ -132,31 +132,31 @@ export async function patchSchedule(
       checkInterval: patch.check_interval ?? schedule.checkInterval,
       isActive,
       ...(!isActive && { alertSeverity: null }),
-      nextRunAt: raw('now()'),
-      // A check that is on its way is of what was before.
+      nextRunAt: databaseNow(),
+      // A running check measures the previous terms.
       runningSlot: null,
-      // By the clock of checks: what was found before a pause ends with it.
-      updatedAt: raw('clock_timestamp()'),
+      // Comparable with check times: verdicts from before a pause lapse.
+      updatedAt: timeOf('clock_timestamp()'),
     })
-  if (isReadElsewhere) await forget(trx, schedule.id)
-  if (!isActive) await closeAlert(server, trx, schedule)
+  if (isOtherSignal) await forgetHistory(trx, schedule.id)
+  if (!isActive) await resolveOrphanedAlert(server, trx, schedule)
   return findSchedule(trx, schedule.id)
 }
 
-/** Removes a schedule with its history, and closes its alert. */
+/** Removes a schedule with its history, and resolves its alert. */
 export async function deleteSchedule(server: Server, trx: Transaction, id: string): Promise<MonitoredTable> {
-  const schedule = await holdSchedule(trx, id)
+  const schedule = await findLockedSchedule(trx, id)
   await Schedule.query(trx).deleteById(schedule.id)
-  await closeAlert(server, trx, schedule)
+  await resolveOrphanedAlert(server, trx, schedule)
   return schedule
 }
 
-async function closeAlert(server: Server, trx: Transaction, { id }: MonitoredTable): Promise<void> {
+async function resolveOrphanedAlert(server: Server, trx: Transaction, { id }: MonitoredTable): Promise<void> {
   await server.plugins.alerts.resolveOrphaned(trx, { type: 'freshness_violation', causes: [id] })
 }
 
-/** A schedule that nobody else changes until the transaction ends: a check that records it has opened its alert by then. */
-async function holdSchedule(trx: Transaction, id: string): Promise<MonitoredTable> {
+/** Locks a schedule: a check that stores its result now has raised its alert before this returns. */
+async function findLockedSchedule(trx: Transaction, id: string): Promise<MonitoredTable> {
   const { id: known } = await findSchedule(trx, id)
   await lockSchedule(trx, known)
   return findSchedule(trx, known)
@@ -168,26 +168,26 @@ export async function findSchedule(trx: Transaction, id: string): Promise<Monito
     ? await monitoredTables(trx).findById(id).castTo<MonitoredTable | undefined>()
     : undefined
   if (!schedule)
-    throw apiError('SCHEDULE_NOT_FOUND', 'There is no such freshness schedule', { schedule_id: id })
+    throw apiError('SCHEDULE_NOT_FOUND', 'The freshness schedule does not exist', { schedule_id: id })
   return schedule
 }
 
-/** Runs the check that a new or changed schedule is due for, waits for it a little, and gives the schedule. */
-export async function checkAtOnce(server: Server, schedule: MonitoredTable): Promise<MonitoredTable> {
+/** Runs the check of a new or changed schedule, waits for it up to 5 s, and returns the schedule. */
+export async function checkNow(server: Server, schedule: MonitoredTable): Promise<MonitoredTable> {
   const { companyId, sourceId, id } = schedule
   if (!schedule.isActive) return schedule
   const checking = checkSource(server, { companyId, sourceId, scheduleIds: [id] })
-    .then(() => server.db.company(companyId, trx => advance(trx, id)))
-    // The schedule stays due: the sweep tries again, of a paused source when it is active.
+    .then(() => server.db.company(companyId, trx => advanceNextRun(trx, id)))
+    // The schedule stays due, so a sweep retries; for a paused source once it is active.
     .catch((error: Error) => {
       if (!hasCode(error, 'CONFLICT'))
         server.pino.warn({ err: error.message, schedule_id: id }, 'first freshness check failed')
     })
-  await within(checking, PATIENCE_MS, () => undefined)
+  await within(checking, MAX_WAIT_MS, () => undefined)
   return server.db.company(companyId, trx => findSchedule(trx, id))
 }
 
-async function advance(trx: Transaction, id: string): Promise<void> {
+async function advanceNextRun(trx: Transaction, id: string): Promise<void> {
   await trx.raw(
     `update freshness_schedules set next_run_at = ${NEXT_ON_GRID}
      where company_id = :companyId and id = :id and next_run_at <= now()`,
@@ -195,20 +195,15 @@ async function advance(trx: Transaction, id: string): Promise<void> {
   )
 }
 
-async function tableOf(
-  server: Server,
-  trx: Transaction,
-  body: NewSchedule,
-): Promise<Asset & { table: Table }> {
+async function tableOf(server: Server, trx: Transaction, body: ScheduleRequest): Promise<TableContext> {
   const { source, table } = await server.plugins.catalog.findAsset(trx, body.asset_id)
   if (body.table_path === undefined) {
     if (!table)
       throw invalidField(
         'table_path',
-        'is required unless asset_id names a table; POST /api/v1/sdk/freshness/schedules/bulk watches many tables of a source',
+        'is required unless asset_id is a table; POST /api/v1/sdk/freshness/schedules/bulk covers many tables of a source',
       )
-    if (!table.isActive)
-      throw invalidField('asset_id', 'names a table that was not there at the last discovery')
+    if (!table.isActive) throw invalidField('asset_id', 'is a table that the last discovery did not find')
     return { source, table }
   }
   const named = await server.plugins.catalog.findTable(trx, { source, table }, body.table_path)
@@ -228,15 +223,15 @@ function assertThreshold(mode: string, threshold: string | undefined): void {
   }
 }
 
-/** What a table is held to and how often it is looked at: by its schedule, else by the defaults of its source. */
-export function termsOf(
+/** Mode, threshold and interval of a schedule: its own, else the defaults of its source. */
+export function resolveTerms(
   { freshnessDefaults }: Pick<Source, 'freshnessDefaults'>,
   fields: ScheduleFields,
 ): { mode: 'auto_learn' | 'explicit'; slaThreshold: string | undefined; checkInterval: string } {
   const defaults = freshnessDefaults ?? {}
   const own = thresholdOf(fields)
   const slaThreshold = own ?? defaults.sla_threshold
-  // A threshold says what is expected, so nothing is left to learn.
+  // With a threshold there is nothing to learn.
   const natural = slaThreshold === undefined ? 'auto_learn' : 'explicit'
   const mode =
     fields.monitoring_mode ?? (own === undefined ? (defaults.monitoring_mode ?? natural) : 'explicit')
@@ -244,11 +239,11 @@ export function termsOf(
   return {
     mode,
     slaThreshold,
-    checkInterval: fields.check_interval ?? defaults.check_interval ?? CHECK_INTERVAL,
+    checkInterval: fields.check_interval ?? defaults.check_interval ?? DEFAULT_CHECK_INTERVAL,
   }
 }
 
-async function forget(trx: Transaction, id: string): Promise<void> {
+async function forgetHistory(trx: Transaction, id: string): Promise<void> {
   await trx.raw(
     `update freshness_checks set is_update = false where company_id = ? and schedule_id = ? and is_update`,
     [companyOf(trx), id],

@@ -4,13 +4,13 @@ import { CHECK_INTERVAL, SLA_THRESHOLD } from '../../server/settings/durations.t
 import { SIGNALS } from './models.ts'
 import { READINESS } from './readiness.ts'
 
-const MINUTE = 60
-const LONGEST_SLA = 400 * 86_400
+const MINUTE_SECONDS = 60
+const MAX_SLA_SECONDS = 400 * 86_400
 
-/** One value of a list: double-quoted, or free of commas. */
+/** One value of a list: double-quoted, or without commas. */
 const LIST_VALUE = /\s*(?:"((?:[^"]|"")+)"|([^",\s][^,]*?))\s*(,|$)/y
 
-/** Splits values at their commas; null when one is empty, or a quote is left open. */
+/** Splits values at commas; null if one is empty or a quote is not closed. */
 function splitList(text: string): string[] | null {
   const value = new RegExp(LIST_VALUE)
   const values: string[] = []
@@ -22,7 +22,7 @@ function splitList(text: string): string[] | null {
   }
 }
 
-/** Values separated by commas, of which any will do. */
+/** Comma-separated values, any of which may match. */
 const commaList = (description: string, allowed?: readonly string[]) =>
   Joi.string()
     .max(1_000)
@@ -42,21 +42,19 @@ const commaList = (description: string, allowed?: readonly string[]) =>
     })
     .messages({
       'list.form':
-        '{{#label}} must be values separated by commas, none of them empty; one that holds a comma or begins with a double quote is written in double quotes, with those within it doubled',
+        '{{#label}} must be comma-separated values, none of them empty; put a value with a comma or a leading double quote in double quotes, and double the quotes in it',
       'any.only': '{{#label}} must be one or more of {{#valids}}, separated by commas',
     })
     .description(description)
 
 const freshnessFilters = {
-  status: commaList(`What tables are asked for, separated by commas: ${READINESS.join(', ')}.`, READINESS),
-  // Names of schemas are as their engines have them; those of tags are stored composed.
-  schema: commaList('Schemas, separated by commas; tables of any of them are listed.'),
-  tag: commaList(
-    'Tags, separated by commas: of the table, of any of its columns, or of its source.',
-  ).normalize('NFC'),
-  search: Joi.string()
-    .max(200)
-    .description('A part of the name of the table, in any case; there are no wildcards.'),
+  status: commaList(`Comma-separated states: ${READINESS.join(', ')}.`, READINESS),
+  // Schema names are compared as the engine returns them; tags are stored in NFC.
+  schema: commaList('Comma-separated schemas.'),
+  tag: commaList('Comma-separated tags of the table, of any of its columns, or of its source.').normalize(
+    'NFC',
+  ),
+  search: Joi.string().max(200).description('Part of the table name, ignoring case; no wildcards.'),
 }
 
 const assetId = Joi.string().max(1_000)
@@ -75,34 +73,33 @@ export const summaryQuery = Joi.object({ asset_id: assetId })
 export const scheduleParams = Joi.object({ id: Joi.string().max(100).required() })
 export const schedulesQuery = Joi.object({ ...pageQuery(), asset_id: assetId, is_active: queryBoolean })
 
-const HOURS = `{{#label}} must be from ${(MINUTE / 3600).toFixed(4)} (a minute) to ${LONGEST_SLA / 3600} (400 days)`
+const HOURS_MESSAGE = `{{#label}} must be from ${(MINUTE_SECONDS / 3600).toFixed(4)} (a minute) to ${MAX_SLA_SECONDS / 3600} (400 days)`
 
-/** Said of two fields of which either will do. */
-const EITHER = { 'object.oxor': 'Give one of {{#presentWithLabels}}, not both' }
+const EITHER_MESSAGES = { 'object.oxor': 'Give one of {{#presentWithLabels}}, not both' }
 
 const scheduleFields = {
   monitoring_mode: Joi.string()
     .valid('auto_learn', 'explicit')
-    .description('Whether the threshold is learned of its updates, or given.'),
-  sla_threshold: SLA_THRESHOLD.description('How old its newest data may be, such as 24h.'),
+    .description('Whether the threshold is learned from updates or given.'),
+  sla_threshold: SLA_THRESHOLD.description('Maximum age of the newest data, such as 24h.'),
   expected_interval_hours: Joi.number()
     .strict()
-    .min(MINUTE / 3600)
-    .max(LONGEST_SLA / 3600)
-    .messages({ 'number.min': HOURS, 'number.max': HOURS })
+    .min(MINUTE_SECONDS / 3600)
+    .max(MAX_SLA_SECONDS / 3600)
+    .messages({ 'number.min': HOURS_MESSAGE, 'number.max': HOURS_MESSAGE })
     .description('The same in hours.'),
   freshness_column: Joi.string()
     .max(255)
     .allow(null)
-    .description('The column that tells when a row was written; it is looked for unless given.'),
+    .description('The column with the time a row was written; detected if omitted.'),
   freshness_expression: Joi.string()
     .trim()
     .max(1_000)
-    .description('A SQL expression over the columns of a row that is read in place of a column.'),
+    .description('A SQL expression over the columns of a row, instead of a column.'),
   freshness_signal: Joi.string()
     .valid(...SIGNALS)
-    .description('What freshness is read from; what is named tells it, too.'),
-  check_interval: CHECK_INTERVAL.description('How often it is checked, such as 1h.'),
+    .description('Where freshness is read from; implied by freshness_column and freshness_expression.'),
+  check_interval: CHECK_INTERVAL.description('How often the table is checked, such as 1h.'),
   is_active: Joi.boolean().strict(),
 }
 
@@ -114,7 +111,7 @@ export const newSchedule = Joi.object({
 })
   .oxor('sla_threshold', 'expected_interval_hours')
   .oxor('freshness_column', 'freshness_expression')
-  .messages(EITHER)
+  .messages(EITHER_MESSAGES)
   .required()
   .example({ asset_id: 'shop.shop.public.orders', sla_threshold: '24h', check_interval: '1h' })
 
@@ -122,25 +119,25 @@ export const schedulePatch = Joi.object(scheduleFields)
   .min(1)
   .oxor('sla_threshold', 'expected_interval_hours')
   .oxor('freshness_column', 'freshness_expression')
-  .messages(EITHER)
+  .messages(EITHER_MESSAGES)
   .required()
   .example({ sla_threshold: '6h' })
 
-/** Globs; what they may look like is for the catalog to say. */
+/** Patterns; the catalog validates their form. */
 const patterns = (description: string) =>
   Joi.array().items(Joi.string().max(400)).max(200).description(description)
 
-const GLOBS = 'table, schema.table or catalog.schema.table, with * for any characters'
+const PATTERN_FORMS = 'table, schema.table or catalog.schema.table, with * for any characters'
 
 export const newSchedules = Joi.object({
   asset_id: assetId.required().description('A source.'),
-  include_patterns: patterns(`Tables to watch, all unless given: ${GLOBS}.`),
-  exclude_patterns: patterns(`Tables to leave out, even if included: ${GLOBS}.`),
-  only_with_signal: Joi.boolean()
+  include_patterns: patterns(`Tables to include, default all: ${PATTERN_FORMS}.`),
+  exclude_patterns: patterns(`Tables to exclude, even if included: ${PATTERN_FORMS}.`),
+  only_with_signal: Joi.boolean().strict().default(true).description('Skips tables without a signal.'),
+  dry_run: Joi.boolean()
     .strict()
-    .default(true)
-    .description('Leaves out tables of which nothing tells when they were updated.'),
-  dry_run: Joi.boolean().strict().default(false).description('Makes nothing, and tells what would be made.'),
+    .default(false)
+    .description('Creates nothing, and returns what would be created.'),
   monitoring_mode: scheduleFields.monitoring_mode,
   sla_threshold: scheduleFields.sla_threshold,
   expected_interval_hours: scheduleFields.expected_interval_hours,
@@ -148,6 +145,6 @@ export const newSchedules = Joi.object({
   is_active: scheduleFields.is_active.default(true),
 })
   .oxor('sla_threshold', 'expected_interval_hours')
-  .messages(EITHER)
+  .messages(EITHER_MESSAGES)
   .required()
   .example({ asset_id: 'shop', include_patterns: ['public.*'], monitoring_mode: 'auto_learn' })

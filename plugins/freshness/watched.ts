@@ -2,13 +2,13 @@ import type { Server } from '@hapi/hapi'
 import { ConnectorError } from '../../connectors/errors.ts'
 import type { CustomSql } from '../../checks/sql/custom-sql.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
-import type { CheckRequest } from './api.ts'
-import { detectColumn, hiddenColumns, type KnownColumn } from './columns.ts'
-import { readExpression } from './expression.ts'
+import type { Source } from '../catalog/api.ts'
+import type { SourceCheckRequest } from './api.ts'
+import { detectColumn, hiddenColumns, type TypedColumn } from './columns.ts'
+import { parseExpression } from './expression.ts'
 import type { MonitoredTable } from './models.ts'
 
-/** A schedule as a check needs it. */
-export interface Watched extends Pick<
+export interface WatchedTable extends Pick<
   MonitoredTable,
   | 'id'
   | 'tableId'
@@ -36,47 +36,44 @@ export interface Watched extends Pick<
   kind: string
   tags: string[]
   columnTags: Record<string, string[]>
-  /** Of the source itself. */
+  /** Tags of the source. */
   sourceTags: string[]
   isKnown: boolean
-  /** The timestamp column; all columns while none is chosen. */
-  columns: KnownColumn[] | null
-  /** The last update seen. */
+  /** The timestamp column; all columns if none is chosen. */
+  columns: TypedColumn[] | null
+  /** Time of the last update seen. */
   lastUpdate: Date | null
 }
 
-/** A watched table with the column or expression that its freshness is read from, or why it cannot be read. */
-export interface Planned {
-  watched: Watched
-  column: KnownColumn | undefined
+/** A watched table with the column or expression to read, or the reason it cannot be read. */
+export interface PlannedReading {
+  watched: WatchedTable
+  column: TypedColumn | undefined
   expression: CustomSql | undefined
   refusal: ConnectorError | undefined
 }
 
-export type Source = Awaited<ReturnType<Server['plugins']['catalog']['findAsset']>>['source']
-
-/** The times between which what a sweep has claimed for one job was due. */
-export interface Slots {
+/** The range of due times that a sweep claimed for one job. */
+export interface SlotRange {
   from: string
   to: string
 }
 
 /**
- * Some of the schedules that a check is of, with their tables, by their ids.
- * @param request `claimed` takes what a sweep has claimed for one job and is not recorded yet
- * @param page those after an id, so many
+ * Loads a page of the schedules of a check with their tables, ordered by id.
+ * @param request `claimed` selects the schedules that a sweep claimed for one job and that have no result yet
  */
 export async function loadWatched(
   server: Server,
   trx: Transaction,
-  { companyId, sourceId, scheduleIds, claimed }: CheckRequest & { claimed?: Slots },
+  { companyId, sourceId, scheduleIds, claimed }: SourceCheckRequest & { claimed?: SlotRange },
   { after, limit }: { after: string | null; limit: number },
-): Promise<{ source: Source; watched: Watched[]; now: Date }> {
+): Promise<{ source: Source; watched: WatchedTable[]; now: Date }> {
   const { source } = await server.plugins.catalog.findAsset(trx, sourceId)
   const which = scheduleIds
     ? 'and f.id = any(cast(:ids as uuid[]))'
     : `and f.is_active${claimed ? ' and f.running_slot between :from and :to' : ''}`
-  const watched = await rows<Watched>(
+  const watched = await rows<WatchedTable>(
     trx,
     `select f.id, f.table_id, f.timestamp_column, f.expression, f.uses_last_modified, f.monitoring_mode, f.sla_threshold,
        f.learned_sla_seconds, f.expected_next, f.alert_severity, f.sla_status, f.last_error, f.last_updated,
@@ -100,18 +97,22 @@ export async function loadWatched(
   return { source, watched, now: clock?.now ?? new Date() }
 }
 
-/** Settles against the catalog what can be known without asking the database. */
-export async function plan(server: Server, source: Source, watched: Watched): Promise<Planned> {
+/** Plans the reading from the catalog, without querying the source. */
+export async function planReading(
+  server: Server,
+  source: Source,
+  watched: WatchedTable,
+): Promise<PlannedReading> {
   const columns = watched.columns ?? []
   const hidden = hiddenColumns(server, { columns, columnTags: watched.columnTags })
-  // A source whose engine is not loaded any more is refused when it is dialled.
+  // A source whose engine is no longer loaded fails when it is connected.
   const connector = server.connectors.has(source.sourceType)
     ? server.connectors.get(source.sourceType)
     : undefined
   const reading =
     watched.expression === null || !connector
       ? undefined
-      : await readExpression(watched.expression, {
+      : await parseExpression(watched.expression, {
           dialect: connector.dialect,
           table: watched.tableName,
           columns,
@@ -126,7 +127,7 @@ export async function plan(server: Server, source: Source, watched: Watched): Pr
   const refusal =
     reading && 'error' in reading
       ? { kind: 'invalid-query' as const, message: reading.error }
-      : connector && refusalOf(source, watched, column, hidden)
+      : connector && unreadableReason(source, watched, column, hidden)
   return {
     watched,
     column,
@@ -135,29 +136,28 @@ export async function plan(server: Server, source: Source, watched: Watched): Pr
   }
 }
 
-/** Why a table cannot be read, as far as the catalog tells. */
-function refusalOf(
+/** Why a table cannot be read, judging by the catalog. */
+function unreadableReason(
   source: Source,
-  watched: Watched,
-  column: KnownColumn | undefined,
+  watched: WatchedTable,
+  column: TypedColumn | undefined,
   hidden: ReadonlySet<string>,
 ): { kind: 'missing-object' | 'permission'; message: string } | undefined {
   if (!watched.isKnown) {
-    const message =
-      'The table was no longer there at the last discovery: discover again, or delete the schedule.'
+    const message = 'The last discovery did not find the table: discover again, or delete the schedule.'
     return { kind: 'missing-object', message }
   }
   if (watched.timestampColumn !== null && !column) {
-    const message = `The table has no column ${watched.timestampColumn} any more: choose another freshness_column.`
+    const message = `The table no longer has a column ${watched.timestampColumn}: choose another freshness_column.`
     return { kind: 'missing-object', message }
   }
   if (column && hidden.has(column.name)) {
-    const message = `${column.name} is tagged as personal data, and its newest value would be shown: choose another freshness_column, or take the tag off.`
+    const message = `${column.name} is tagged as personal data, and its newest value would be shown: choose another freshness_column, or remove the tag.`
     return { kind: 'permission', message }
   }
   if ((column || watched.expression !== null) && source.queryAccessLevel === 'schema_only') {
     const what = column?.name ?? 'value'
-    const message = `The query_access_level of ${source.name} is schema_only: the newest ${what} needs aggregates or full.`
+    const message = `The query_access_level of ${source.name} is schema_only: reading the newest ${what} needs aggregates or full.`
     return { kind: 'permission', message }
   }
   return undefined

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Dialect } from '../../../connectors/dialect.ts'
 import { mysqlDialect } from '../../../connectors/mysql/dialect.ts'
 import { postgresqlDialect } from '../../../connectors/postgresql/dialect.ts'
-import { newestOf } from '../../../plugins/freshness/measure.ts'
+import { newestSelect } from '../../../plugins/freshness/measure.ts'
 import { resolveHostModules } from '../../../server/extensions.ts'
 import { mariadbAbsent, startShop } from '../../helpers/mariadb.ts'
 import { startSource, type Source } from '../../helpers/source.ts'
@@ -20,7 +20,7 @@ function statementFor(dialect: Dialect, schema: string, names: readonly string[]
     value: dialect.quote('ts'),
     isStored: true,
   }))
-  return dialect.render(newestOf(dialect, targets)).text
+  return dialect.render(newestSelect(dialect, targets)).text
 }
 
 /** A node of a plan, as EXPLAIN (FORMAT JSON) tells it. */

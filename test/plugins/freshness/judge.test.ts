@@ -4,9 +4,9 @@ import { detectColumn, isReadable } from '../../../plugins/freshness/columns.ts'
 import { formatDuration, parseDuration, sayAge } from '../../../server/settings/durations.ts'
 import {
   isLate,
-  judge,
+  judgeAge,
   learnThreshold,
-  namedThreshold,
+  explicitThreshold,
   shownThreshold,
 } from '../../../plugins/freshness/judge.ts'
 import { readMoment } from '../../../plugins/freshness/moments.ts'
@@ -21,7 +21,7 @@ function ago(seconds: number): Date {
 t.test('the status follows the age as a share of the threshold', async t => {
   const day = 24 * HOUR
   const at = (percent: number) => {
-    const { status, slaStatus } = judge(ago((day * percent) / 100), NOW, {
+    const { status, slaStatus } = judgeAge(ago((day * percent) / 100), NOW, {
       slaSeconds: day,
       expectedNext: null,
     })
@@ -39,7 +39,7 @@ t.test('the borders are exact to the millisecond for any threshold', async t => 
   for (const minutes of [1, 7, 90, 1441, 10_079]) {
     const slaSeconds = minutes * 60
     const slaStatus = (seconds: number) =>
-      judge(ago(seconds), NOW, { slaSeconds, expectedNext: null }).slaStatus
+      judgeAge(ago(seconds), NOW, { slaSeconds, expectedNext: null }).slaStatus
     t.equal(slaStatus(slaSeconds * 0.8 - 0.001), 'within_sla', `${minutes} min`)
     t.equal(slaStatus(slaSeconds * 0.8), 'warning', `${minutes} min`)
     t.equal(slaStatus(slaSeconds - 0.001), 'warning', `${minutes} min`)
@@ -49,13 +49,13 @@ t.test('the borders are exact to the millisecond for any threshold', async t => 
 
 t.test('without data nothing is known, and the future has age 0', async t => {
   const expectation = { slaSeconds: HOUR, expectedNext: null }
-  t.match(judge(null, NOW, expectation), { status: 'unknown', slaStatus: null, ageSeconds: null })
-  t.match(judge(ago(-5 * HOUR), NOW, expectation), {
+  t.match(judgeAge(null, NOW, expectation), { status: 'unknown', slaStatus: null, ageSeconds: null })
+  t.match(judgeAge(ago(-5 * HOUR), NOW, expectation), {
     status: 'fresh',
     slaStatus: 'within_sla',
     ageSeconds: 0,
   })
-  t.same(namedThreshold(HOUR, ago(600)).expectedNext, ago(600 - HOUR), 'the next update is due in an SLA')
+  t.same(explicitThreshold(HOUR, ago(600)).expectedNext, ago(600 - HOUR), 'the next update is due in an SLA')
 })
 
 t.test('auto_learn knows nothing until the 7th update, then learns the cadence', async t => {
@@ -63,7 +63,7 @@ t.test('auto_learn knows nothing until the 7th update, then learns the cadence',
     Array.from({ length: count }, (_, index) => ago(lastAgo + (count - 1 - index) * HOUR))
   const judged = (count: number, lastAgo: number) => {
     const updates = hourly(count, lastAgo)
-    return judge(updates.at(-1) ?? null, NOW, learnThreshold(updates))
+    return judgeAge(updates.at(-1) ?? null, NOW, learnThreshold(updates))
   }
   t.match(judged(6, 600), { status: 'unknown', slaStatus: null, slaSeconds: null })
   t.match(judged(7, 600), { status: 'fresh', slaStatus: 'within_sla' })
@@ -77,7 +77,7 @@ t.test('a learned threshold warns when most of the doubt about the next update h
   // Usually an update comes after 10 hours; after 12 its absence is unusual.
   const learned = (age: number) => {
     const expectedNext = new Date(NOW.getTime() + (10 - age) * HOUR * 1000)
-    return isLate(judge(ago(age * HOUR), NOW, { slaSeconds: 12 * HOUR, expectedNext }), NOW)
+    return isLate(judgeAge(ago(age * HOUR), NOW, { slaSeconds: 12 * HOUR, expectedNext }), NOW)
   }
   t.equal(learned(9.9), false, 'past 80 % of the threshold, before its usual time')
   t.equal(learned(11.59), false)
@@ -85,7 +85,7 @@ t.test('a learned threshold warns when most of the doubt about the next update h
   t.equal(learned(11.99), true)
   t.equal(learned(12), false, 'violated is more than late')
   t.equal(learned(0), false)
-  t.equal(isLate(judge(null, NOW, { slaSeconds: null, expectedNext: null }), NOW), false)
+  t.equal(isLate(judgeAge(null, NOW, { slaSeconds: null, expectedNext: null }), NOW), false)
 })
 
 t.test('durations are read and written', async t => {

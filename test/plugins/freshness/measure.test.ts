@@ -4,11 +4,11 @@ import type { Connection } from '../../../connectors/connector.ts'
 import { defineDialect } from '../../../connectors/dialect.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../../../connectors/errors.ts'
 import type { Sql } from '../../../connectors/sql.ts'
-import { measure, newestOf, type Target } from '../../../plugins/freshness/measure.ts'
+import { readNewest, newestSelect, type MeasureTarget } from '../../../plugins/freshness/measure.ts'
 
 const dialect = defineDialect({ limits: { columns: 10, values: 100 } })
 
-const target = (id: string, column: string | null = 'ts'): Target => ({
+const target = (id: string, column: string | null = 'ts'): MeasureTarget => ({
   id,
   value: column === null ? null : dialect.quote(column),
   isStored: true,
@@ -47,7 +47,7 @@ const errorsOf = (readings: Map<string, object>) =>
   )
 
 t.test('one SELECT with a scalar sub-query a table, names quoted', async t => {
-  const { text } = dialect.render(newestOf(dialect, [target('a', 'odd "name"'), target('b')]))
+  const { text } = dialect.render(newestSelect(dialect, [target('a', 'odd "name"'), target('b')]))
   t.equal(
     text,
     'select (select max("odd ""name""") from "main"."a") as "m0", (select max("ts") from "main"."b") as "m1"',
@@ -56,7 +56,7 @@ t.test('one SELECT with a scalar sub-query a table, names quoted', async t => {
 
 t.test('tables are cut by the limit of the dialect', async t => {
   const { connection, texts } = stand({})
-  const { readings, statements, failure } = await measure(connection, dialect, many(25), OPTIONS)
+  const { readings, statements, failure } = await readNewest(connection, dialect, many(25), OPTIONS)
   t.equal(statements, 3)
   t.equal(texts.length, 3)
   t.equal(readings.size, 25)
@@ -66,7 +66,7 @@ t.test('tables are cut by the limit of the dialect', async t => {
 t.test('only the guilty table errs', async t => {
   for (const kind of ['missing-object', 'permission', 'invalid-query', 'timeout'] as const) {
     const { connection } = stand({ t6: kind })
-    const { readings, statements, failure } = await measure(connection, dialect, many(10), OPTIONS)
+    const { readings, statements, failure } = await readNewest(connection, dialect, many(10), OPTIONS)
     t.same(errorsOf(readings), [`t6 ${kind}`])
     t.equal(readings.size, 10)
     t.equal(failure, null, 'the connection is not to blame')
@@ -82,7 +82,7 @@ t.test('when the time is up, what is left has timed out', async t => {
     clock += 4000
     return query(...input)
   }
-  const { readings, statements } = await measure(connection, dialect, many(10), {
+  const { readings, statements } = await readNewest(connection, dialect, many(10), {
     ...OPTIONS,
     now: () => clock,
   })
@@ -94,7 +94,7 @@ t.test('when the time is up, what is left has timed out', async t => {
 
 t.test('a connection that breaks takes along what was not read yet', async t => {
   const { connection } = stand({ t14: 'network' })
-  const { readings, failure } = await measure(connection, dialect, many(25), OPTIONS)
+  const { readings, failure } = await readNewest(connection, dialect, many(25), OPTIONS)
   t.equal(failure?.kind, 'network')
   t.equal(errorsOf(readings).length, 15)
   t.equal(readings.size, 25)
@@ -104,20 +104,20 @@ t.test('tables without a timestamp column are as old as the engine says, if it d
   const at = new Date('2025-03-10T12:00:00Z')
   const targets = [target('a', null), target('b', null)]
   const knowing = stand({}, { lastModified: async ([first]) => new Map([[tablePath(first!), at]]) })
-  const { readings, statements } = await measure(knowing.connection, dialect, targets, OPTIONS)
+  const { readings, statements } = await readNewest(knowing.connection, dialect, targets, OPTIONS)
   t.match([...readings.values()], [{ value: at }, { value: null }])
   t.equal(statements, 0)
-  const ignorant = await measure(stand({}).connection, dialect, targets, OPTIONS)
+  const ignorant = await readNewest(stand({}).connection, dialect, targets, OPTIONS)
   t.match([...ignorant.readings.values()], [{ value: null }, { value: null }])
   const refusing = stand({}, { lastModified: async () => Promise.reject(failure('permission')) })
-  const { readings: refused } = await measure(refusing.connection, dialect, targets, OPTIONS)
+  const { readings: refused } = await readNewest(refusing.connection, dialect, targets, OPTIONS)
   t.same(errorsOf(refused), ['a permission', 'b permission'])
 })
 
 t.test('what is slow is read alone, after all others', async t => {
   const { connection, texts } = stand({})
   const targets = many(4).map(item => ({ ...item, isSlow: item.id === 't1' }))
-  const { readings, statements } = await measure(connection, dialect, targets, OPTIONS)
+  const { readings, statements } = await readNewest(connection, dialect, targets, OPTIONS)
   t.equal(statements, 2)
   t.match(texts, [/"t0".*"t2".*"t3"/, /^[^,]*"t1"[^,]*$/])
   t.equal(readings.size, 4)
@@ -133,7 +133,10 @@ t.test('a table is slow as long as it takes a tenth of the time that a statement
     return query(...input)
   }
   const read = async (name: string) => {
-    const { readings } = await measure(connection, dialect, [target(name)], { ...OPTIONS, now: () => clock })
+    const { readings } = await readNewest(connection, dialect, [target(name)], {
+      ...OPTIONS,
+      now: () => clock,
+    })
     return readings.get(name)
   }
   t.match(await read('t0'), { isSlow: true })
@@ -151,7 +154,7 @@ t.test('when all together were too slow, the next ones are asked in smaller part
     if (tables > 3) throw failure('timeout')
     return rows
   }
-  const { readings, failure: none } = await measure(connection, dialect, many(20), OPTIONS)
+  const { readings, failure: none } = await readNewest(connection, dialect, many(20), OPTIONS)
   t.same(errorsOf(readings), [])
   t.equal(none, null)
   t.equal(texts.length, 11, '10 and 5 fail; 3 and 2 of each half; then 3, 3, 3 and 1')
@@ -159,7 +162,7 @@ t.test('when all together were too slow, the next ones are asked in smaller part
 
 t.test('a locked table does not make the parts after it smaller', async t => {
   const { connection } = stand({ t3: 'timeout' })
-  const { readings, statements } = await measure(connection, dialect, many(30), OPTIONS)
+  const { readings, statements } = await readNewest(connection, dialect, many(30), OPTIONS)
   t.same(errorsOf(readings), ['t3 timeout'])
   t.equal(statements, 9, 'seven to find it, two for the twenty tables after it')
 })
@@ -167,7 +170,7 @@ t.test('a locked table does not make the parts after it smaller', async t => {
 t.test('an engine that may not be asked when tables changed has its columns read all the same', async t => {
   const { connection } = stand({}, { lastModified: async () => Promise.reject(failure('permission')) })
   const targets = [{ ...target('a'), unchanged: new Date(0) }, target('b', null)]
-  const { readings, statements } = await measure(connection, dialect, targets, OPTIONS)
+  const { readings, statements } = await readNewest(connection, dialect, targets, OPTIONS)
   t.same(errorsOf(readings), ['b permission'])
   t.match(readings.get('a'), { value: 1_700_000_000 })
   t.equal(statements, 1)
@@ -177,7 +180,7 @@ t.test(
   'when it fails for a reason that nobody knows, columns are read as long as the connection answers',
   async t => {
     const { connection } = stand({}, { lastModified: async () => Promise.reject(failure('other')) })
-    const { readings, failure: none } = await measure(
+    const { readings, failure: none } = await readNewest(
       connection,
       dialect,
       [target('a'), target('b', null)],
@@ -200,7 +203,7 @@ t.test('an engine is not asked when views changed: it knows that of their defini
     },
   )
   const targets = [target('a', null), { ...target('b', null), isStored: false }]
-  const { readings } = await measure(connection, dialect, targets, OPTIONS)
+  const { readings } = await readNewest(connection, dialect, targets, OPTIONS)
   t.same(asked, ['a'])
   t.match(readings.get('b'), { value: null })
 })
