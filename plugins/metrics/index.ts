@@ -4,7 +4,7 @@ import { wanted } from './metrics.ts'
 import { Metric, type Snapshot } from './models.ts'
 import { tellSnapshots } from './present.ts'
 import { record } from './record.ts'
-import { routes } from './routes.ts'
+import { dryRunRoute, metricResource } from './routes.ts'
 
 /** Numbers taken of tables again and again, each judged against its own history. */
 export const metrics: Plugin<undefined> = {
@@ -20,6 +20,6 @@ export const metrics: Plugin<undefined> = {
       told: tellSnapshots,
     })
     server.plugins.alerts.addKind(metricAnomaly)
-    server.route(routes(server, captureNow))
+    server.route([...server.plugins.scans.routesOf(metricResource(server, captureNow)), dryRunRoute(server)])
   },
 }

@@ -1,9 +1,8 @@
 import type { Server } from '@hapi/hapi'
 import type { QueryBuilder } from 'objection'
 import { findByPublicId, whereAsset } from '../../server/database/asset-rows.ts'
-import { rows, type Transaction } from '../../server/database/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { rescheduled } from '../../server/database/due.ts'
-import { apiError } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import { joinedPageOf, newestFirst, type Page, pageOf } from '../../server/http/page.ts'
 import type { Asset } from '../catalog/api.ts'
@@ -33,9 +32,9 @@ export async function patchMetric(
   trx: Transaction,
   metric: Metric,
   patch: MetricPatch,
-): Promise<NamedMetric> {
+): Promise<NamedMetric | undefined> {
   // Once it is locked, a scan of it has been recorded, or will be by what is changed here.
-  if (!(await lockMetric(trx, { internalId: metric.internalId }))) throw noMetric(`m_${metric.id}`)
+  if (!(await lockMetric(trx, { internalId: metric.internalId }))) return undefined
   await Metric.query(trx)
     .findById(metric.internalId)
     .patch(rescheduled(columnsOf<Metric>(metricFields, patch)))
@@ -57,24 +56,23 @@ async function closeAlerts(server: Server, trx: Transaction, metric: Metric): Pr
   await server.plugins.alerts.resolveOrphaned(trx, { type: 'metric_anomaly', causes })
 }
 
-/** A metric of an asset by `m_<uuid>` or integer id. @throws 404 `METRIC_NOT_FOUND` */
-export async function findMetric(trx: Transaction, asset: Asset, metricId: string): Promise<NamedMetric> {
+/** A metric of an asset by `m_<uuid>` or integer id. */
+export function findMetric(
+  trx: Transaction,
+  asset: Asset,
+  metricId: string,
+): Promise<NamedMetric | undefined> {
   const columns = { prefix: 'm_', uuid: 'metrics.id', number: 'metrics.internalId' }
-  const metric = await findByPublicId(whereAsset(named(trx), Metric, asset), columns, metricId)
-  if (metric) return metric
-  throw noMetric(metricId)
+  return findByPublicId(whereAsset(named(trx), Metric, asset), columns, metricId)
 }
 
-/** 404: a metric that never was, is another company's, or was removed meanwhile. */
-export function noMetric(metricId: string) {
-  return apiError('METRIC_NOT_FOUND', 'There is no such metric on this asset', { metric_id: metricId })
-}
+export type MetricFilter = Page & { metric_type?: string; is_active?: boolean }
 
 /** One page of an asset's metrics, newest first, and how many there are. */
 export async function listMetrics(
   trx: Transaction,
   asset: Asset,
-  filter: Page & { metric_type?: string; is_active?: boolean },
+  filter: MetricFilter,
 ): Promise<{ results: NamedMetric[]; total: number }> {
   const query = whereAsset(Metric.query(trx), Metric, asset).orderBy(NEWEST_FIRST)
   if (filter.metric_type !== undefined) void query.where('metrics.metricType', filter.metric_type)
@@ -96,20 +94,8 @@ export async function listSnapshots(
   )
 }
 
-/** Counts of the summary endpoint. */
-export interface Summary {
-  total_metrics: number
-  active_metrics: number
-  total_checks: number
-  passing: number
-  failing: number
-  warning: number
-  error: number
-  health_percentage: number
-}
-
 /** How the active metrics of an asset did last. */
-export async function summarize(trx: Transaction, companyId: string, asset: Asset): Promise<Summary> {
+export async function summarize(trx: Transaction, asset: Asset): Promise<object> {
   const [found] = await rows<Record<string, number>>(
     trx,
     `select count(*)::int as total, count(*) filter (where is_active)::int as active,
@@ -122,7 +108,7 @@ export async function summarize(trx: Transaction, companyId: string, asset: Asse
             and (cast(:tableId as uuid) is null or table_id = :tableId))) as snapshots
      from metrics where company_id = :companyId and source_id = :sourceId
        and (cast(:tableId as uuid) is null or table_id = :tableId)`,
-    { companyId, sourceId: asset.source.id, tableId: asset.table?.id ?? null },
+    { companyId: companyOf(trx), sourceId: asset.source.id, tableId: asset.table?.id ?? null },
   )
   const {
     total = 0,

@@ -201,12 +201,12 @@ const dryRun = record(
 /** Replies about metrics, for the `response` of a route. */
 export const replies = {
   summary: reply(inData(summary)),
-  metrics: reply(inItems(metric)),
-  made: reply(inData(made), 201),
+  list: reply(inItems(metric)),
+  created: reply(inData(made), 201),
   dryRun: reply(inData(dryRun)),
-  withSnapshots: reply(inData(withSnapshots)),
-  metric: reply(inData(metric)),
+  get: reply(inData(withSnapshots)),
+  patched: reply(inData(metric)),
   removed: reply(removal(`Metric ${METRIC.id} was removed`)),
-  captured: reply(inData(captured)),
-  snapshots: reply(inItems(snapshot)),
+  run: reply(inData(captured)),
+  results: reply(inItems(snapshot)),
 }

@@ -3,8 +3,7 @@ import { createKeys, patchKeys } from '../../server/http/fields.ts'
 import { metricFields } from './fields.ts'
 import { pageQuery, queryBoolean, queryInteger } from '../../server/http/page.ts'
 
-export const assetParams = Joi.object({ asset_id: Joi.string().max(1_000).required() })
-export const metricParams = assetParams.keys({ metric_id: Joi.string().max(100).required() })
+export const metricId = Joi.string().max(100).required()
 
 /** What all metric types take; the rest of the body is the type's own to check. */
 export const newMetric = Joi.object({
@@ -68,5 +67,3 @@ export const metricQuery = Joi.object({
   include_snapshots: queryBoolean.default(true).description('Whether it comes with its last snapshots.'),
   snapshot_limit: queryInteger(1, 1_000).default(30).description('How many of them.'),
 })
-
-export const snapshotList = Joi.object(pageQuery({ max: 1_000, fallback: 100 }))

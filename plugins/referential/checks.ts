@@ -1,9 +1,9 @@
 import type { Server } from '@hapi/hapi'
 import type { QueryBuilder } from 'objection'
 import { findByPublicId, whereAsset } from '../../server/database/asset-rows.ts'
-import { rows, type Transaction } from '../../server/database/database.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { rescheduled } from '../../server/database/due.ts'
-import { apiError, invalidField } from '../../server/http/errors.ts'
+import { invalidField } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import { joinedPageOf, newestFirst, type Page, pageOf } from '../../server/http/page.ts'
 import type { Asset } from '../catalog/api.ts'
@@ -39,26 +39,25 @@ export async function patchCheck(
   return named(trx).findById(check.id).throwIfNotFound()
 }
 
-/** A check of an asset by its public or internal id. @throws 404 `REFERENTIAL_CHECK_NOT_FOUND` */
-export async function findCheck(trx: Transaction, asset: Asset, checkId: string): Promise<NamedCheck> {
+/** A check of an asset by its public or internal id. */
+export function findCheck(trx: Transaction, asset: Asset, checkId: string): Promise<NamedCheck | undefined> {
   const columns = { uuid: 'referentialChecks.id', number: 'referentialChecks.internalId' }
-  const check = await findByPublicId(whereAsset(named(trx), ReferentialCheck, asset), columns, checkId)
-  if (check) return check
-  throw noCheck(checkId)
+  return findByPublicId(whereAsset(named(trx), ReferentialCheck, asset), columns, checkId)
 }
 
-/** 404: a check that never was, is another company's, or was removed meanwhile. */
-export function noCheck(checkId: string) {
-  return apiError('REFERENTIAL_CHECK_NOT_FOUND', 'There is no such referential check on this asset', {
-    check_id: checkId,
-  })
+/** Removes a check with its results, and resolves its alert. */
+export async function removeCheck(server: Server, trx: Transaction, check: ReferentialCheck): Promise<void> {
+  await ReferentialCheck.query(trx).deleteById(check.id)
+  await server.plugins.alerts.resolveOrphaned(trx, { type: 'referential_failure', causes: [check.id] })
 }
+
+export type CheckFilter = Page & { is_active?: boolean }
 
 /** One page of the checks of an asset's children, newest first, and how many there are. */
 export async function listChecks(
   trx: Transaction,
   asset: Asset,
-  filter: Page & { is_active?: boolean },
+  filter: CheckFilter,
 ): Promise<{ results: NamedCheck[]; total: number }> {
   const query = whereAsset(ReferentialCheck.query(trx), ReferentialCheck, asset).orderBy(NEWEST_FIRST)
   if (filter.is_active !== undefined) void query.where('referentialChecks.isActive', filter.is_active)
@@ -81,20 +80,9 @@ export async function listResults(
   )
 }
 
-/** The checks of an asset, and how the active ones did last. */
-export interface Summary {
-  total: number
-  active: number
-  passing: number
-  failing: number
-  error: number
-  /** The last time that any of them was looked at, active or not. */
-  lastCheckAt: Date | null
-}
-
 /** Counts the checks of an asset, or of a table those of which it is the child. */
-export async function summarize(trx: Transaction, companyId: string, asset: Asset): Promise<Summary> {
-  const [summary] = await rows<Summary>(
+export async function summarize(trx: Transaction, asset: Asset): Promise<object> {
+  const [summary] = await rows<Record<string, number> & { lastCheckAt: Date | null }>(
     trx,
     `select count(*)::int as total,
        count(*) filter (where is_active)::int as active,
@@ -104,9 +92,16 @@ export async function summarize(trx: Transaction, companyId: string, asset: Asse
        max(last_check_at) as last_check_at
      from referential_checks where company_id = :companyId and source_id = :sourceId
        and (cast(:tableId as uuid) is null or table_id = :tableId)`,
-    { companyId, sourceId: asset.source.id, tableId: asset.table?.id ?? null },
+    { companyId: companyOf(trx), sourceId: asset.source.id, tableId: asset.table?.id ?? null },
   )
-  return summary ?? { total: 0, active: 0, passing: 0, failing: 0, error: 0, lastCheckAt: null }
+  return {
+    total_checks: summary?.total ?? 0,
+    active_checks: summary?.active ?? 0,
+    passing_checks: summary?.passing ?? 0,
+    failing_checks: summary?.failing ?? 0,
+    error: summary?.error ?? 0,
+    last_check_at: summary?.lastCheckAt ?? null,
+  }
 }
 
 /** Checks with the names of their tables. */

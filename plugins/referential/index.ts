@@ -3,7 +3,7 @@ import { referentialFailure } from './alert-kind.ts'
 import { ReferentialCheck, type ReferentialResult } from './models.ts'
 import { tellResult } from './present.ts'
 import { record, wanted } from './record.ts'
-import { routes } from './routes.ts'
+import { referentialResource } from './routes.ts'
 
 /** Checks that the values of a column occur in another table, on schedule and on demand. */
 export const referential: Plugin<undefined> = {
@@ -19,6 +19,6 @@ export const referential: Plugin<undefined> = {
       told: tellResult,
     })
     server.plugins.alerts.addKind(referentialFailure)
-    server.route(routes(server, checkNow))
+    server.route(server.plugins.scans.routesOf(referentialResource(server, checkNow)))
   },
 }

@@ -115,10 +115,11 @@ const summary = record(
 /** Replies about referential checks, for the `response` of a route. */
 export const replies = {
   summary: reply(inData(summary)),
-  checks: reply(inItems(check)),
-  made: reply(inData(check), 201),
-  check: reply(inData(check)),
+  list: reply(inItems(check)),
+  created: reply(inData(check), 201),
+  get: reply(inData(check)),
+  patched: reply(inData(check)),
   removed: reply(removal('Referential check Orders have customers was removed')),
-  executed: reply(inData(executed)),
+  run: reply(inData(executed)),
   results: reply(inItems(result)),
 }

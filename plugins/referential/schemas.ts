@@ -5,10 +5,8 @@ import { pageQuery, queryBoolean } from '../../server/http/page.ts'
 
 const tablePath = Joi.string().min(1).max(1_000).required()
 const columnName = Joi.string().min(1).max(300).required()
-export const assetParams = Joi.object({ asset_id: Joi.string().max(1_000).required() })
-
 /** The public id, or the internal one; whatever else it is names no check. */
-export const checkParams = assetParams.keys({ check_id: Joi.string().required() })
+export const checkId = Joi.string().required()
 
 export const newCheck = Joi.object({
   child_table_path: tablePath,
@@ -29,8 +27,6 @@ export const newCheck = Joi.object({
 export const checkPatch = Joi.object(patchKeys(checkFields)).required().example({ max_orphan_percent: 0.5 })
 
 export const checkList = Joi.object({ is_active: queryBoolean, ...pageQuery() })
-
-export const resultList = Joi.object(pageQuery({ max: 1_000, fallback: 100 }))
 
 /** Nothing can be chosen. */
 export const noBody = Joi.object({}).allow(null).example({})

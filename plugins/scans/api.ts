@@ -1,7 +1,11 @@
+import type { RouteOptionsResponse, ServerRoute } from '@hapi/hapi'
+import type Joi from 'joi'
 import type { ModelClass } from 'objection'
 import type { Check, CheckType, CheckOutcome } from '../../checks/check.ts'
 import type { CompanyRow, Transaction } from '../../server/database/database.ts'
-import type { TableContext } from '../catalog/api.ts'
+import type { ErrorCode } from '../../server/http/errors.ts'
+import type { Page } from '../../server/http/page.ts'
+import type { Asset, TableContext } from '../catalog/api.ts'
 
 /** A row that stands for a check of one table, with the columns that `server/database/due.ts` asks for. */
 export interface Scheduled extends CompanyRow {
@@ -184,6 +188,57 @@ export interface ScanChoice {
   leavesAlone?: boolean
 }
 
+/** A page of a list, as its reply shows it, and how many items there are in all. */
+export interface PresentedPage {
+  items: object[]
+  total: number
+}
+
+/** A kind of check as the API offers it: what its endpoints need to know of it, and do with it. */
+export interface CheckResource<Row> {
+  names: {
+    /** The path segment below `/api/v1/sdk`, and the tag. */
+    path: string
+    /** As sentences name it: `rule`, `rules`. */
+    one: string
+    many: string
+    /** The path parameter that holds its id. */
+    id: string
+    /** The last path segments of what runs one and of what that stores. */
+    run: string
+    results: string
+    /** The type of its entries in the audit log. */
+    audit: string
+    notFound: ErrorCode
+    /** The error codes of the endpoints of one, where they do not follow from the parameter's name. */
+    errors?: ErrorCode[]
+  }
+  schemas: Record<'id' | 'list' | 'create' | 'patch', Joi.Schema> & { get?: Joi.Schema; run?: Joi.Schema }
+  replies: Record<
+    'summary' | 'list' | 'created' | 'get' | 'patched' | 'removed' | 'run' | 'results',
+    RouteOptionsResponse
+  >
+  /** Its public id, its name at the start of a sentence, and what the audit log holds of it. */
+  identify(row: Row): { id: string; title: string; details: object }
+  summarize(trx: Transaction, asset: Asset): Promise<object>
+  list(companyId: string, assetId: string, query: Page): Promise<PresentedPage>
+  /** @param audit is called in the transaction that stores the row, with more details of it */
+  create(
+    companyId: string,
+    assetId: string,
+    body: object,
+    audit: (trx: Transaction, row: Row, details?: object) => Promise<unknown>,
+  ): Promise<object>
+  find(trx: Transaction, asset: Asset, id: string): Promise<Row | undefined>
+  present(trx: Transaction, row: Row, query: object): object | Promise<object>
+  /** @returns undefined when the row is gone */
+  patch(trx: Transaction, row: Row, patch: object): Promise<Row | undefined>
+  remove(trx: Transaction, row: Row): Promise<void>
+  /** @returns undefined when the row is gone */
+  run(row: Row, body: object | null): Promise<object | undefined>
+  listResults(trx: Transaction, row: Row, page: Page): Promise<PresentedPage>
+}
+
 /** What other features may ask of scans, as `server.plugins.scans`. */
 export interface ScansApi {
   /**
@@ -191,6 +246,8 @@ export interface ScansApi {
    * @returns what scans one row's table now for this row alone, by the same path as the sweep's jobs
    */
   contribute<Row extends Scheduled, Result>(feature: Feature<Row, Result>): CheckNow<Row, Result>
+  /** The endpoints of one kind of check. */
+  routesOf<Row>(resource: CheckResource<Row>): ServerRoute[]
   /** Scans a table once for every feature's checks: those the sweep claimed, or all active ones. */
   runTable(
     companyId: string,

@@ -2,6 +2,7 @@ import type { Plugin } from '@hapi/hapi'
 import type { Feature, ScansApi } from './api.ts'
 import { checkAsset, targetOf } from './check.ts'
 import { checkJob, checkRoute } from './check-job.ts'
+import { checkRoutes } from './check-routes.ts'
 import { configure } from './configure.ts'
 import { dispatch, dispatchJob, scanJob } from './jobs.ts'
 import { backfill, tryOut } from './past.ts'
@@ -22,6 +23,7 @@ export const scans: Plugin<undefined> = {
         features.push(feature as unknown as Feature)
         return (row, choice) => runRow(server, feature, row, choice)
       },
+      routesOf: resource => checkRoutes(server, resource),
       runTable: (companyId, tableId, which, choice) =>
         runTable(server, features, { companyId, tableId, which }, choice),
       targetOf: (trx, companyId, assetId, tablePath) =>

@@ -4,7 +4,7 @@ import { ValidityRule, type ValidityResult } from './models.ts'
 import { tellResult } from './present.ts'
 import { record } from './record.ts'
 import { scheduleUser, wanted } from './rules.ts'
-import { routes } from './routes.ts'
+import { dryRunRoute, ruleResource } from './routes.ts'
 
 /** Rules that say which values are valid, checked on schedule and on demand. */
 export const validity: Plugin<undefined> = {
@@ -21,6 +21,6 @@ export const validity: Plugin<undefined> = {
     })
     server.plugins.alerts.addKind(validityFailure)
     server.plugins.operatingSchedules.usedBy(scheduleUser)
-    server.route(routes(server, checkNow))
+    server.route([...server.plugins.scans.routesOf(ruleResource(server, checkNow)), dryRunRoute(server)])
   },
 }

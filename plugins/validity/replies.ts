@@ -207,11 +207,12 @@ const summary = record(
 /** Replies about validity rules, for the `response` of a route. */
 export const replies = {
   summary: reply(inData(summary)),
-  rules: reply(inItems(rule)),
-  made: reply(inData(made), 201),
+  list: reply(inItems(rule)),
+  created: reply(inData(made), 201),
   dryRun: reply(inData(dryRun)),
-  rule: reply(inData(detail)),
+  get: reply(inData(detail)),
+  patched: reply(inData(detail)),
   removed: reply(removal('Rule Known statuses was removed')),
-  checked: reply(inData(checked)),
+  run: reply(inData(checked)),
   results: reply(inItems(result)),
 }

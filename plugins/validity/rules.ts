@@ -2,9 +2,9 @@ import type { Server } from '@hapi/hapi'
 import { raw } from 'objection'
 import type { Schedule } from '../../checks/detector.ts'
 import { findByPublicId, whereAsset } from '../../server/database/asset-rows.ts'
-import { rows, type Readings, type Transaction } from '../../server/database/database.ts'
+import { companyOf, rows, type Readings, type Transaction } from '../../server/database/database.ts'
 import { rescheduled } from '../../server/database/due.ts'
-import { apiError, invalidField } from '../../server/http/errors.ts'
+import { invalidField } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import type { Page } from '../../server/http/page.ts'
 import type { Asset } from '../catalog/api.ts'
@@ -59,7 +59,7 @@ export async function patchRule(
   trx: Transaction,
   rule: ValidityRule,
   patch: RulePatch,
-): Promise<NamedRule> {
+): Promise<NamedRule | undefined> {
   const periods: Periods = {
     operatingPeriodMode: patch.operating_period_mode ?? rule.operatingPeriodMode,
     operatingScheduleId:
@@ -69,7 +69,7 @@ export async function patchRule(
   if (hasPeriods) await scheduleOf(server, trx, periods)
   // Once it is locked, a scan of it has been recorded, or will be by what is changed here.
   const before = await lockValidityRule(trx, { id: rule.id })
-  if (!before) throw noRule(`v_${rule.uuid}`)
+  if (!before) return undefined
   const isMeasuredAnew = changesMeasure(server, before, patch)
   await ValidityRule.query(trx)
     .findById(rule.id)
@@ -116,17 +116,16 @@ function rereads(patch: RulePatch): boolean {
   ].some(value => value !== undefined)
 }
 
-/** A rule of an asset by `v_<uuid>` or integer id. @throws 404 `RULE_NOT_FOUND` */
-export async function findRule(trx: Transaction, asset: Asset, ruleId: string): Promise<NamedRule> {
+/** A rule of an asset by `v_<uuid>` or integer id. */
+export function findRule(trx: Transaction, asset: Asset, ruleId: string): Promise<NamedRule | undefined> {
   const columns = { prefix: 'v_', uuid: 'validityRules.uuid', number: 'validityRules.id' }
-  const rule = await findByPublicId(whereAsset(named(trx), ValidityRule, asset), columns, ruleId)
-  if (rule) return rule
-  throw noRule(ruleId)
+  return findByPublicId(whereAsset(named(trx), ValidityRule, asset), columns, ruleId)
 }
 
-/** 404: a rule that never was, is another company's, or was removed meanwhile. */
-export function noRule(ruleId: string) {
-  return apiError('RULE_NOT_FOUND', 'There is no such rule on this asset', { rule_id: ruleId })
+/** Removes a rule with its results, and resolves its alert. */
+export async function removeRule(server: Server, trx: Transaction, rule: ValidityRule): Promise<void> {
+  await ValidityRule.query(trx).deleteById(rule.id)
+  await server.plugins.alerts.resolveOrphaned(trx, { type: 'validity_failure', causes: [`v_${rule.uuid}`] })
 }
 
 /** A rule as lists show it. */
@@ -147,11 +146,13 @@ export type ListedRule = Pick<
   | 'latestStatus'
 >
 
-/** What reads one page of an asset's rules, newest first, and how many there are. */
-export function listOf(
+export type RuleFilter = Page & { rule_type?: string; is_active?: boolean }
+
+/** The statements that read one page of an asset's rules, newest first, and count them. */
+export function ruleListReadings(
   companyId: string,
   assetId: string,
-  filter: Page & { rule_type?: string; is_active?: boolean },
+  filter: RuleFilter,
 ): Readings<[ListedRule, { total: number }]> {
   const given = (['rule_type', 'is_active'] as const).filter(name => filter[name] !== undefined)
   const and = given.map(name => ` and ${name} = :${name}`).join('')
@@ -184,16 +185,8 @@ export function listOf(
   ]
 }
 
-/** Counts of the summary endpoint. */
-export interface Summary {
-  total_rules: number
-  passing: number
-  failing: number
-  error: number
-}
-
 /** How the active rules of an asset did last. */
-export async function summarize(trx: Transaction, companyId: string, asset: Asset): Promise<Summary> {
+export async function summarize(trx: Transaction, asset: Asset): Promise<object> {
   const [summary] = await rows<Record<string, number>>(
     trx,
     `select count(*)::int as total_rules,
@@ -202,7 +195,7 @@ export async function summarize(trx: Transaction, companyId: string, asset: Asse
        count(*) filter (where is_active and latest_status = 'error')::int as error
      from validity_rules where company_id = :companyId and source_id = :sourceId
        and (cast(:tableId as uuid) is null or table_id = :tableId)`,
-    { companyId, sourceId: asset.source.id, tableId: asset.table?.id ?? null },
+    { companyId: companyOf(trx), sourceId: asset.source.id, tableId: asset.table?.id ?? null },
   )
   return {
     total_rules: summary?.totalRules ?? 0,

@@ -3,8 +3,7 @@ import { createKeys, patchKeys } from '../../server/http/fields.ts'
 import { pageQuery, queryBoolean } from '../../server/http/page.ts'
 import { ruleFields } from './fields.ts'
 
-export const assetParams = Joi.object({ asset_id: Joi.string().max(1_000).required() })
-export const ruleParams = assetParams.keys({ rule_id: Joi.string().max(100).required() })
+export const ruleId = Joi.string().max(100).required()
 
 export const newRule = Joi.object({
   rule_type: Joi.string()
@@ -79,8 +78,6 @@ export const ruleList = (types: () => string[]) =>
     is_active: queryBoolean,
     ...pageQuery(),
   })
-
-export const resultList = Joi.object(pageQuery({ max: 1_000, fallback: 100 }))
 
 export const checkBody = Joi.object({
   sample_limit: Joi.number()
