@@ -1,5 +1,4 @@
 import { createServer } from 'node:http'
-import { join, resolve } from 'node:path'
 import Hapi, { type Plugin, type Request, type Server } from '@hapi/hapi'
 import { Model } from 'objection'
 import hapiPino from 'hapi-pino'
@@ -23,14 +22,18 @@ import { installLimits } from './http/limits.ts'
 import { openMail, type Mail } from './mail.ts'
 import { manifest } from './manifest.ts'
 import { openMetrics, readAtScrapes } from './telemetry/listener.ts'
-import { keepPartitions, makeMonths } from './database/partitions.ts'
+import {
+  createComingMonths,
+  maintainPartitionsJob,
+  partitionFamilyShape,
+  type PartitionFamily,
+} from './database/partitions.ts'
 import { Registry } from './registry.ts'
 import { onInvalid, shapeReplies } from './http/replies.ts'
 import { followRequests } from './telemetry/requests.ts'
-import type { SealedColumn } from './security/rotate.ts'
 import { checkShape, connectorShape } from './extension-schemas.ts'
 import { makeTelemetry, type Telemetry } from './telemetry/telemetry.ts'
-import { makeVault, type Vault } from './security/vault.ts'
+import { makeVault, type SealedColumn, type Vault } from './security/vault.ts'
 
 declare module '@hapi/hapi' {
   interface Server {
@@ -38,20 +41,25 @@ declare module '@hapi/hapi' {
     db: Database
     jobs: Jobs
     vault: Vault
-    /** Where sealed secrets are stored; who stores some says so, that they are sealed anew when the key changes. */
+    /** Called once the server listens, with a function that prints for the person who started it. */
+    afterStart: ((print: (line: string) => void) => Promise<void>)[]
+    /** Descriptions of the tags of routes, for OpenAPI; each feature sets its own. */
+    apiTags: Record<string, string>
+    /** The encrypted columns, from the features that own them: encrypted again when the key changes. */
     sealed: SealedColumn[]
-    /** What this process counts of its work. */
     telemetry: Telemetry
     /** What sources may reach. */
     sourceEgress: Egress
-    /** What the demo source of a company may reach: the demo's own files. */
-    demoEgress: Egress
+    /** What a source may reach whose files are in one folder, whatever FILE_SOURCES is. */
+    egressForFolder(folder: string): Egress
     /** What webhooks and other calls of ours may reach. */
     egress: EgressPolicy
     /** The mail server; null where the settings name none. */
     mail: Mail | null
     connectors: Registry<Connector>
     checks: Registry<CheckType>
+    /** Tables that are partitioned by months, from the features that own them. */
+    partitions: Registry<PartitionFamily>
     /** The process's logger, for what is not a request or a job. */
     pino: Logger
   }
@@ -71,6 +79,8 @@ export interface BuildOptions {
   webhookAllow?: readonly string[]
   /** Whether sweeps run by the clock; tests start them by hand. */
   sweeps?: boolean
+  /** Defaults to everything the program consists of; tests leave features out. */
+  plugins?: readonly Plugin<undefined>[]
   /** Whether jobs can be waited for; for tests. */
   spies?: boolean
 }
@@ -87,15 +97,17 @@ export async function build(options: BuildOptions): Promise<Server> {
   server.decorate('server', 'config', config)
   server.decorate('server', 'vault', vault)
   server.decorate('server', 'sealed', [])
+  server.decorate('server', 'afterStart', [])
+  server.decorate('server', 'apiTags', { health: 'The state of the service itself.' })
   server.decorate('server', 'pino', log)
   server.decorate('server', 'jobs', jobs)
   server.decorate('server', 'connectors', new Registry<Connector>('connector', connectorShape))
   server.decorate('server', 'checks', new Registry<CheckType>('check type', checkShape))
+  server.decorate('server', 'partitions', new Registry<PartitionFamily>('partitions', partitionFamilyShape))
   server.decorate('server', 'vocabularies', new Map(Object.entries(vocabulariesOf(server))))
   const policy = sourcePolicy(options)
   server.decorate('server', 'sourceEgress', sourceEgress(policy))
-  const demoFolder = join(resolve(config.dataDir), 'demo')
-  server.decorate('server', 'demoEgress', sourceEgress({ ...policy, fileSources: [demoFolder] }))
+  server.decorate('server', 'egressForFolder', folder => sourceEgress({ ...policy, fileSources: [folder] }))
   server.decorate('server', 'mail', openMail(config) as never)
   server.decorate('server', 'egress', {
     allow: config.egressAllow ?? options.webhookAllow ?? [],
@@ -118,16 +130,17 @@ export async function build(options: BuildOptions): Promise<Server> {
   await server.register({ plugin: hapiPino, options: requestLog(log) })
   installLimits(server)
   installAdmission(server)
-  await server.register(manifest.plugins as Plugin<undefined>[])
+  await server.register([...(options.plugins ?? manifest.plugins)])
   requireDeclaredAccess(server)
   installIdempotency(server)
   installDrain(server)
-  jobs.add(keepPartitions)
+  jobs.add(maintainPartitionsJob)
   server.connectors.add(...manifest.connectors)
   server.checks.add(...manifest.checks)
   await loadExtensions(server, [...manifest.extensions, ...config.extensions])
   server.connectors.close()
   server.checks.close()
+  server.partitions.close()
 
   let closeMetrics = async () => {}
   const close = async () => {
@@ -174,15 +187,15 @@ function vocabulariesOf(server: Server): Record<string, () => string[]> {
   }
 }
 
-/** What comes after the months that are there is stored all the same, so that nobody has to wait for them. */
-async function prepareMonths({ db, pino }: Server): Promise<void> {
+/** Does not stop the start: rows of missing months go to the last partition. */
+async function prepareMonths({ db, partitions, pino }: Server): Promise<void> {
   try {
-    const { waiting } = await makeMonths(work => db.system(work))
+    const { waiting } = await createComingMonths(work => db.system(work), partitions.all())
     if (waiting.length > 0)
-      pino.warn({ tables: waiting }, 'tables are in use: the next hour sees to their months')
+      pino.warn({ tables: waiting }, 'tables are in use: their months are maintained in the next hour')
   } catch (error) {
     if (isAway(error)) throw error
-    pino.error({ err: error }, 'partitions of the coming months cannot be made')
+    pino.error({ err: error }, 'partitions of the coming months cannot be created')
   }
 }
 

@@ -25,7 +25,7 @@ export interface Posted {
   code: number | null
   /** What the mail server said, on one line. */
   answer: string | null
-  /** As of outcomes of deliveries; null when it was taken. */
+  /** Why it failed; null when the mail server accepted it. */
   errorClass: string | null
   /** One sentence that a person can act on; null when it was taken. */
   problem: string | null
@@ -97,7 +97,7 @@ function connectionTo({ host, port, tls, auth }: SmtpServer) {
     tls: { minVersion: 'TLSv1.2' as const },
     ...(auth && { auth: { user: auth.user, pass: auth.password } }),
     maxConnections: CONNECTIONS,
-    // A letter that broke off may have arrived: only the record of deliveries decides about sending it again.
+    // A letter that broke off may have arrived: the caller decides whether to send it again.
     maxRequeues: 0,
     idleTimeout: IDLE,
     dnsTimeout: TO_CONNECT,

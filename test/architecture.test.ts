@@ -3,7 +3,7 @@
  * one that comes close but does not.
  */
 import { readFileSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import t from 'tap'
 import { parseSource, readSources, root, type Source } from './helpers/sources.ts'
 
@@ -527,6 +527,46 @@ t.test('no more than three files declare a type of the same name', async t => {
   const files = ['a', 'b', 'c', 'd'].map(name => parseSource(name, 'export interface Same {}\ntype Own = 1'))
   t.strictSame(repeatedTypes(files), ['Same: a b c d', 'Own: a b c d'], 'it can fail')
   t.strictSame(repeatedTypes(files.slice(1)), [])
+})
+
+/** Tables of the host itself; and words that are English, or name a thing of the host or of an interface, too. */
+const HOST_TABLES = ['audit_heads', 'audit_log', 'companies', 'idempotent_replies', 'installation']
+const ENGLISH_TABLES = [
+  ...['alerts', 'badges', 'destinations', 'identities', 'metrics', 'runs', 'sessions', 'sources', 'tables'],
+  ...['tags', 'tickets', 'unsubscribed', 'users', 'invitations', 'prospects', 'api_keys'],
+]
+
+/** What the host must not name: tables, alert kinds and paths of features. */
+function featureNames(files: readonly Source[]): RegExp {
+  const texts = (folder: string) =>
+    files.filter(({ path }) => path.startsWith(folder)).map(({ text }) => text)
+  const tables = texts('migrations/').flatMap(text =>
+    [...text.matchAll(/create table (?:if not exists )?(\w+)\b(?!\.)/g)].map(([, name]) => name!),
+  )
+  const kinds = texts('plugins/').flatMap(text =>
+    [...text.matchAll(/\bkind: '([a-z]+_[a-z_]+)'/g)].map(([, name]) => name!),
+  )
+  const names = [...tables, ...kinds].filter(name => ![...HOST_TABLES, ...ENGLISH_TABLES].includes(name))
+  return new RegExp(`\\b(${[...new Set(names)].join('|')})\\b|/sdk/[\\w{$]`)
+}
+
+t.test('the host names no table, alert kind or path of a feature', async t => {
+  const names = featureNames(sources)
+  for (const name of ['freshness_checks', 'deliveries', 'schema_change']) t.match(names.source, name)
+  const named = sources.flatMap(({ path, text }) =>
+    path.startsWith('server/') && names.test(text) ? [`${path}: ${names.exec(text)?.[0]}`] : [],
+  )
+  t.strictSame(named, [])
+  t.match('/api/v1/sdk/jobs', names, 'it can fail')
+})
+
+t.test('no folder holds more than 25 source files', async t => {
+  const folders = Map.groupBy(sources, ({ path }) => dirname(path))
+  const full = [...folders].filter(([folder, files]) => files.length > 25 && folder !== 'plugins/freshness')
+  t.strictSame(
+    full.map(([folder, files]) => `${folder}: ${files.length}`),
+    [],
+  )
 })
 
 const topLevel = [

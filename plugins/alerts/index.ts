@@ -1,5 +1,6 @@
 import type { Plugin } from '@hapi/hapi'
 import { deliverJob, retryJob } from './delivery/delivery.ts'
+import { addDeliveryTelemetry } from './delivery/delivery-telemetry.ts'
 import { makeDemoAlerts } from './demo.ts'
 import type { DestinationType } from './destinations/destination.ts'
 import { email } from './destinations/email.ts'
@@ -14,7 +15,7 @@ import { sweepJob } from './jobs.ts'
 import { createKindRegistry, destinationDisabled } from './lifecycle/kinds.ts'
 import { makeAlertsApi } from './lifecycle/raise.ts'
 import { alertRoutes } from './lifecycle/routes.ts'
-import { pruneJob } from './prune.ts'
+import { deliveryPartitions, pruneJob } from './prune.ts'
 import { ruleRoutes } from './rules/routes.ts'
 import { makeSubscriptions } from './rules/subscriptions.ts'
 
@@ -22,6 +23,9 @@ import { makeSubscriptions } from './rules/subscriptions.ts'
 export const alerts: Plugin<undefined> = {
   name: 'alerts',
   register(server) {
+    Object.assign(server.apiTags, {
+      alerts: 'Alerts, the rules that decide who is notified, destinations and deliveries.',
+    })
     server.decorate('server', 'destinations', createDestinationRegistry())
     server.vocabularies.set('destination_type', () => server.destinations.names())
     const kinds = createKindRegistry()
@@ -30,6 +34,8 @@ export const alerts: Plugin<undefined> = {
     const builtIn = [webhook, slack, teams, email(server, subscriptions), pagerduty]
     server.destinations.add(...(builtIn as DestinationType[]))
     server.sealed.push(...sealedColumns)
+    server.partitions.add(deliveryPartitions)
+    addDeliveryTelemetry(server.telemetry)
     server.jobs.add(deliverJob, retryJob, sweepJob, pruneJob)
     server.route(destinationRoutes)
     server.ext('onPreStart', () => {

@@ -1,3 +1,4 @@
+import type { PartitionFamily } from '../../server/database/partitions.ts'
 import Joi from 'joi'
 import type { Job } from '../../server/jobs/jobs.ts'
 import { prune } from '../../server/database/prune.ts'
@@ -35,3 +36,18 @@ const DELETE_ALERTS = `
        and not (a.status = 'dismissed' and a.dismissal_lasts)
      limit :batch for update of a skip locked))
   returning 1 as gone`
+
+/** A pending delivery keeps its month. */
+export const deliveryPartitions: PartitionFamily = {
+  name: 'deliveries',
+  retention: 'retentionAlertsDays',
+  tables: [
+    { table: 'deliveries', by: 'id', isUuid: true, keepWhere: `status = 'pending'` },
+    {
+      table: 'delivery_attempts',
+      by: 'delivery_id',
+      isUuid: true,
+      parent: { column: 'delivery_id', table: 'deliveries' },
+    },
+  ],
+}

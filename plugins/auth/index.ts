@@ -14,6 +14,16 @@ import { userRoutes } from './users/routes.ts'
 export const auth: Plugin<undefined> = {
   name: 'auth',
   async register(server) {
+    Object.assign(server.apiTags, {
+      'api-keys': 'Keys for programs, shown once when they are created.',
+      'audit-log': 'Who did what, in a log that cannot be changed.',
+      auth: 'Registration, sign-in and the caller.',
+      demo: 'The demo company, without signing up.',
+      invitations: 'Invitations into the company.',
+      keys: 'Keys for programs, shown once when they are created.',
+      oauth: 'Sign-in through another provider.',
+      users: 'The users of the company and their roles.',
+    })
     await addStrategies(server)
     installDeferredAudit(server)
     server.route([...routes, ...userRoutes, ...keyRoutes, ...auditRoutes, ...demoRoutes])

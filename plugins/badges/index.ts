@@ -9,6 +9,7 @@ export const badges: Plugin<undefined> = {
   name: 'badges',
   dependencies: ['auth', 'catalog'],
   register(server) {
+    Object.assign(server.apiTags, { badges: 'Status images of assets, for other pages.' })
     server.route([...routes, ...pictureRoutes])
     server.expose({
       ensureBadge: (companyId, input) => ensureBadge(server, companyId, input),

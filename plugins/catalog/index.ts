@@ -19,7 +19,7 @@ import { demoSources } from './demo.ts'
 import { discoverJob, dispatchDiscoveries } from './discovery/jobs.ts'
 import type { AssetExtension } from './assets/asset-extensions.ts'
 import { matcherOf } from './discovery/patterns.ts'
-import { pruneJob } from './discovery/prune.ts'
+import { pruneJob, schemaChangePartitions } from './discovery/prune.ts'
 import { routes } from './assets/routes.ts'
 import { schemaRoutes } from './drift/routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
@@ -34,7 +34,15 @@ export const catalog: Plugin<undefined> = {
   name: 'catalog',
   dependencies: ['auth', 'alerts'],
   register(server) {
+    Object.assign(server.apiTags, {
+      assets: 'Sources, which are connections to databases, and the tables found in them.',
+      jobs: 'Background jobs.',
+      schema: 'How tables and columns changed.',
+      sources: 'Connections to databases.',
+      tags: 'Labels of tables and columns.',
+    })
     const extensions: AssetExtension[] = []
+    server.partitions.add(schemaChangePartitions)
     server.jobs.add(discoverJob, dispatchDiscoveries, pruneJob)
     server.plugins.alerts.addKind(...alertKinds)
     server.plugins.alerts.setAssetLookup({ filterKnown: knownAssets, resolveId: assetIdOf })

@@ -6,6 +6,7 @@ import { createValidator } from './validator.ts'
 export const contracts: Plugin<undefined> = {
   name: 'contracts',
   register(server) {
+    Object.assign(server.apiTags, { contracts: 'Validation of Open Data Contract Standard documents.' })
     const validator = createValidator()
     server.ext('onRequest', normalizeContentType)
     server.ext('onPostStop', () => validator.stop())

@@ -33,6 +33,9 @@ export const demo: Plugin<undefined> = {
   register(server) {
     server.route(routes)
     server.ext('onPostStart', () => prepareShop(server))
+    server.afterStart.push(async print => {
+      if (server.config.demoEnabled) await run(server, print)
+    })
     server.expose({ runDemo: print => run(server, print) } satisfies DemoApi)
   },
 }

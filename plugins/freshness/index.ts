@@ -12,6 +12,14 @@ export const freshness: Plugin<undefined> = {
   name: 'freshness',
   dependencies: ['alerts', 'catalog'],
   register(server) {
+    Object.assign(server.apiTags, {
+      freshness: 'The age of the newest rows of tables, against what is expected.',
+    })
+    server.partitions.add({
+      name: 'freshness_checks',
+      retention: 'retentionResultsDays',
+      tables: [{ table: 'freshness_checks', by: 'checked_at' }],
+    })
     server.plugins.alerts.addKind(freshnessViolation)
     server.jobs.add(checkJob, dispatchChecks, refreshJob)
     server.route([...routes, ...scheduleRoutes])

@@ -178,7 +178,7 @@ const check = record(
 
 const JOB_ID = '0196f2e9-7000-7b1c-9d2e-3f4051627384'
 
-const started = startedRun('Refresh', JOB_ID)
+const started = startedRun('Refresh', { id: JOB_ID, jobPath: '/api/v1/sdk/jobs' })
 
 const scheduleFields = {
   id,

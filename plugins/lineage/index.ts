@@ -9,6 +9,7 @@ export const lineage: Plugin<undefined> = {
   name: 'lineage',
   dependencies: ['auth', 'catalog'],
   register(server) {
+    Object.assign(server.apiTags, { lineage: 'Which tables are derived from which.' })
     server.plugins.catalog.extendAssets(lineageExtension)
     server.route(routes)
     server.expose({ connect } satisfies LineageApi)

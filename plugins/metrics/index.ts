@@ -11,6 +11,14 @@ export const metrics: Plugin<undefined> = {
   name: 'metrics',
   dependencies: ['catalog', 'scans', 'alerts'],
   register(server) {
+    Object.assign(server.apiTags, { metrics: 'Numbers measured over time, and their anomalies.' })
+    server.partitions.add({
+      name: 'metric_snapshots',
+      retention: 'retentionResultsDays',
+      tables: [
+        { table: 'metric_snapshots', by: 'captured_at', unique: 'metric_id, group_values, scheduled_for' },
+      ],
+    })
     const captureNow = server.plugins.scans.contribute<Metric, Snapshot[]>({
       name: 'metrics',
       model: Metric,

@@ -8,6 +8,9 @@ export const operatingSchedules: Plugin<undefined> = {
   name: 'operatingSchedules',
   dependencies: ['auth'],
   register(server) {
+    Object.assign(server.apiTags, {
+      'operating-schedules': 'Business hours, for baselines that take them into account.',
+    })
     const users: ScheduleUser[] = []
     server.route(routes(users))
     server.expose({ find, hours, usedBy: user => void users.push(user) } satisfies OperatingSchedulesApi)

@@ -9,6 +9,10 @@ export const preferences: Plugin<undefined> = {
   name: 'preferences',
   dependencies: ['auth', 'alerts', 'catalog'],
   register(server) {
+    Object.assign(server.apiTags, {
+      onboarding: 'How far a user got in the product tour.',
+      preferences: 'Preferences of a user.',
+    })
     server.jobs.add(pruneOnboardingEvents)
     server.plugins.catalog.extendAssets({ forgetAssets: forgetDefaultAsset })
     server.route([...preferenceRoutes, ...onboardingRoutes])

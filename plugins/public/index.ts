@@ -12,6 +12,11 @@ import { routes } from './routes.ts'
 export const publicPages: Plugin<undefined> = {
   name: 'public',
   async register(server) {
+    Object.assign(server.apiTags, {
+      beta: 'Registration for the beta.',
+      public:
+        'Endpoints without a credential: health, this description, documentation, pages linked from emails.',
+    })
     // Another feature may have registered it before.
     await server.register(inert, { once: true })
     server.ext('onRequest', refuseTraversal)

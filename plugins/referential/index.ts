@@ -10,6 +10,14 @@ export const referential: Plugin<undefined> = {
   name: 'referential',
   dependencies: ['catalog', 'scans', 'alerts'],
   register(server) {
+    Object.assign(server.apiTags, { referential: 'Rows whose parents are missing.' })
+    server.partitions.add({
+      name: 'referential_results',
+      retention: 'retentionResultsDays',
+      tables: [
+        { table: 'referential_results', by: 'checked_at', unique: 'referential_check_id, scheduled_for' },
+      ],
+    })
     const checkNow = server.plugins.scans.contribute<ReferentialCheck, ReferentialResult>({
       name: 'referential',
       model: ReferentialCheck,

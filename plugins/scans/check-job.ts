@@ -92,7 +92,7 @@ const JOB_ID = '0196f2f4-1111-7222-8333-444455556666'
 
 const started = startedRun(
   'Check',
-  JOB_ID,
+  { id: JOB_ID, jobPath: '/api/v1/sdk/jobs' },
   { asset_id: held.id.description('What is checked: the source, or the table.') },
   { asset_id: '0196f2e1-0a1b-7c2d-8e3f-405162738495' },
 )

@@ -11,6 +11,12 @@ export const validity: Plugin<undefined> = {
   name: 'validity',
   dependencies: ['catalog', 'scans', 'alerts', 'operatingSchedules'],
   register(server) {
+    Object.assign(server.apiTags, { validity: 'Rules for the values of columns.' })
+    server.partitions.add({
+      name: 'validity_results',
+      retention: 'retentionResultsDays',
+      tables: [{ table: 'validity_results', by: 'checked_at', unique: 'validity_rule_id, scheduled_for' }],
+    })
     const checkNow = server.plugins.scans.contribute<ValidityRule, ValidityResult>({
       name: 'validity',
       model: ValidityRule,

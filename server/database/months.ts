@@ -1,22 +1,22 @@
-/** How tables are cut by months: what partitions there are, and where a month begins. */
+/** Months as partitions: reads the partitions that exist, and computes where months begin. */
 import { rows, type Transaction } from './database.ts'
 
-/** A partition as the database's catalog has it: from a time, to before a time; null where it is open. */
-export interface Part {
+/** A partition: from `from`, to before `to`; null where it is open. */
+export interface Partition {
   table: string
   name: string
   from: Date | null
   to: Date | null
 }
 
-/** The database's clock, and the partitions of some tables, as they are named and bounded. */
-export async function look(
+/** Reads the database's clock and the partitions of some tables. */
+export async function readPartitions(
   trx: Transaction,
   tables: readonly string[],
-): Promise<{ now: Date; parts: Part[] }> {
+): Promise<{ now: Date; partitions: Partition[] }> {
   // Bounds are shown in the zone of the session.
   const [clock] = await rows<{ now: Date }>(trx, `select now(), set_config('timezone', 'UTC', true)`)
-  const found = await rows<{ table: string; name: string; bound: string }>(
+  const bounds = await rows<{ table: string; name: string; bound: string }>(
     trx,
     `select p.relname as table, c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound
        from pg_inherits join pg_class c on c.oid = inhrelid join pg_class p on p.oid = inhparent
@@ -24,15 +24,15 @@ export async function look(
       order by name`,
     { tables: [...tables] },
   )
-  const parts = found.map(({ table, name, bound }) => {
+  const partitions = bounds.map(({ table, name, bound }) => {
     const [, from, to] = /FROM \((.+)\) TO \((.+)\)$/.exec(bound) ?? []
-    return { table, name, from: timeOf(from), to: timeOf(to) }
+    return { table, name, from: parseBound(from), to: parseBound(to) }
   })
-  return { now: clock?.now ?? new Date(), parts }
+  return { now: clock?.now ?? new Date(), partitions }
 }
 
-/** The time of a bound such as `'2026-12-01 00:00:00+00'` or that of a UUID; null of MINVALUE and MAXVALUE. */
-function timeOf(bound = ''): Date | null {
+/** Parses a bound such as `'2026-12-01 00:00:00+00'` or a UUID v7; null for MINVALUE and MAXVALUE. */
+function parseBound(bound = ''): Date | null {
   const [, text] = /^'(.+)'$/.exec(bound) ?? []
   if (text === undefined) return null
   const [, uuid] = /^([0-9a-f]{8}-[0-9a-f]{4})-/.exec(text) ?? []
@@ -41,18 +41,18 @@ function timeOf(bound = ''): Date | null {
     : new Date(Number.parseInt(uuid.replace('-', ''), 16))
 }
 
-/** The least UUID v7 of a millisecond. */
+/** The smallest UUID v7 of a millisecond. */
 export function leastUuid(at: Date): string {
   const time = at.getTime().toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
 }
 
-/** The beginning, in UTC, of the month that comes so many months after a time's. */
+/** The beginning, in UTC, of the month that is `months` after the month of `at`. */
 export function monthAfter(at: Date, months: number): Date {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + months, 1))
 }
 
-/** The beginnings of the months from that of one on, until another. */
+/** The beginnings of the months from `from` to before `to`. */
 export function monthsBetween(from: Date, to: Date): Date[] {
   const months: Date[] = []
   for (let month = from; month < to; month = monthAfter(month, 1)) months.push(month)

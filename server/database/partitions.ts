@@ -1,238 +1,234 @@
-/** Upkeep of the tables that grow for ever, which are cut by months: the coming ones are made, and old ones dropped. */
+/** Maintenance of the tables that are partitioned by months: creates the coming months and drops expired ones. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
 import type { Config } from '../settings/config.ts'
 import { rows, type Transaction } from './database.ts'
 import type { Job } from '../jobs/job.ts'
-import { leastUuid, look, monthAfter, monthsBetween, type Part } from './months.ts'
+import { leastUuid, monthAfter, monthsBetween, readPartitions, type Partition } from './months.ts'
 import { deleteFirst, prune, type Pace, type Transact } from './prune.ts'
 
-/** A table that is cut by months. */
-interface Cut {
+/** A table that is partitioned by months. */
+interface PartitionedTable {
   table: string
-  /** What tells the month of a row. */
+  /** The column that decides the month of a row. */
   by: string
-  /** Whether that is a UUID v7, which begins with a time, and not a time itself. */
+  /** Whether that column is a UUID v7, which begins with a time, and not a time itself. */
   isUuid?: true
-  /** Columns of which no month has two rows alike; over all months, the lock of whom they are of sees to it. */
-  slot?: string
-  /** The column by which rows refer to one of another table, of the same month. */
-  of?: { column: string; table: string }
+  /** Columns that are unique within a month; across months, a lock on the row they belong to ensures it. */
+  unique?: string
+  /** The column that refers to a row of another table in the same month. */
+  parent?: { column: string; table: string }
   /** Rows that keep their month from being dropped. */
-  held?: string
-  /** Storage parameters of each month. */
-  options?: string
+  keepWhere?: string
+  /** Storage parameters of each partition. */
+  storage?: string
 }
 
-/** Tables of which a month is made, and dropped, together: those that refer to others of them last. */
-interface Family {
-  kept: 'retentionResultsDays' | 'retentionChangesDays' | 'retentionAlertsDays'
-  cuts: readonly Cut[]
+type Retention = 'retentionResultsDays' | 'retentionChangesDays' | 'retentionAlertsDays'
+
+/** Tables whose months are created and dropped together. A feature adds its own to `server.partitions`. */
+export interface PartitionFamily {
+  name: string
+  /** The setting that limits the age of rows. */
+  retention: Retention
+  /** A table comes after those that it refers to. */
+  tables: readonly PartitionedTable[]
 }
 
-const results = (...cuts: Cut[]): Family => ({ kept: 'retentionResultsDays', cuts })
+/** What `server.partitions` accepts. */
+export const partitionFamilyShape = Joi.object({
+  name: Joi.string().required(),
+  retention: Joi.valid('retentionResultsDays', 'retentionChangesDays', 'retentionAlertsDays').required(),
+  tables: Joi.array()
+    .items(Joi.object({ table: Joi.string().required(), by: Joi.string().required() }).unknown())
+    .min(1)
+    .required(),
+})
 
-/** Every table that is cut by months, and which setting says how long it is kept. */
-export const FAMILIES: readonly Family[] = [
-  results({ table: 'validity_results', by: 'checked_at', slot: 'validity_rule_id, scheduled_for' }),
-  results({ table: 'metric_snapshots', by: 'captured_at', slot: 'metric_id, group_values, scheduled_for' }),
-  results({ table: 'referential_results', by: 'checked_at', slot: 'referential_check_id, scheduled_for' }),
-  results({ table: 'freshness_checks', by: 'checked_at' }),
-  {
-    kept: 'retentionChangesDays',
-    cuts: [
-      {
-        table: 'schema_changes',
-        by: 'detected_at',
-        // Only vacuumed pages spare the look at their rows: after 2 % of changes, not 20.
-        options: `with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02,
-          autovacuum_analyze_scale_factor = 0.02)`,
-      },
-    ],
-  },
-  {
-    kept: 'retentionAlertsDays',
-    cuts: [
-      { table: 'deliveries', by: 'id', isUuid: true, held: `status = 'pending'` },
-      {
-        table: 'delivery_attempts',
-        by: 'delivery_id',
-        isUuid: true,
-        of: { column: 'delivery_id', table: 'deliveries' },
-      },
-    ],
-  },
-]
-
-/** Months that are there before they begin: whoever works this job has so long to come to it. */
-const AHEAD = 2
-/** Milliseconds that a lock is waited for: less than the second after which PostgreSQL looks for deadlocks. */
-const LOCK_TIMEOUT = 400
-/** Tries to get the locks of a family, and milliseconds between them; what got none is left for the next time. */
-const TRIES = 5
-const PAUSE = 2_000
-const DAY = 86_400_000
+/** Months created in advance: the job may fail for that long. */
+const MONTHS_AHEAD = 2
+/** Less than the second after which PostgreSQL looks for deadlocks. */
+const LOCK_TIMEOUT_MS = 400
+/** Tries to lock a family; the next run goes on with a family that was never free. */
+const LOCK_TRIES = 5
+const LOCK_RETRY_MS = 2_000
+const DAY_MS = 86_400_000
 /** Any number, the same in every process. */
-const UPKEEP_LOCK = 7_114_366
+const MAINTENANCE_LOCK = 7_114_366
 
-/** What upkeep did. */
-export interface Upkeep {
+/** What maintenance changed. */
+export interface PartitionChanges {
+  /** Partitions. */
   made: string[]
   dropped: string[]
   /** Rows, by table. */
   deleted: Record<string, number>
-  /** Tables that somebody was at for too long: the next time goes on. */
+  /** Tables that were locked for too long: the next run goes on. */
   waiting: string[]
 }
 
 /**
- * Makes the coming months and drops what is too old; says what it made and dropped. Every hour, though a day would do:
- * a dump that is at all tables night after night would keep it from them for ever.
+ * Runs every hour, though a day would do: a dump that locks all tables night after night would otherwise block it
+ * for ever.
  */
-export const keepPartitions: Job = {
+export const maintainPartitionsJob: Job = {
   name: 'partitions.keep',
   data: Joi.object({}),
   every: '20 * * * *',
   queue: { expireSeconds: 3_600 },
   concurrency: { local: 1 },
   async work(_data, { server, signal, log }) {
-    const upkeep = await keep(server, { signal })
-    const { waiting } = upkeep
+    const changes = await maintainPartitions(server, { signal })
+    const { waiting } = changes
     if (waiting.length > 0)
-      log.warn({ tables: waiting }, 'tables are in use: the next hour sees to their months')
-    return upkeep
+      log.warn({ tables: waiting }, 'tables are in use: their months are maintained in the next hour')
+    return changes
   },
 }
 
 /** The work of `partitions.keep`. */
-export async function keep(
-  server: Pick<Server, 'config' | 'db'>,
-  { batch, tries = TRIES, signal }: Pace & { tries?: number } = {},
-): Promise<Upkeep> {
-  const upkeep: Upkeep = { made: [], dropped: [], deleted: {}, waiting: [] }
+export async function maintainPartitions(
+  server: Pick<Server, 'config' | 'db' | 'partitions'>,
+  { batch, tries = LOCK_TRIES, signal }: Pace & { tries?: number } = {},
+): Promise<PartitionChanges> {
   const run: Transact = work => server.db.system(work)
-  await changeParts(run, upkeep, { days: server.config, tries, signal })
-  for (const { kept, cuts } of FAMILIES) {
-    // With what they refer to go those that refer to it.
-    for (const cut of cuts.filter(({ of }) => !of)) {
-      const deleted = await deletePast(run, cut, server.config[kept], { batch, signal })
-      if (deleted > 0) upkeep.deleted[cut.table] = deleted
+  const families = server.partitions.all()
+  const changes = await changePartitions(run, families, { retention: server.config, tries, signal })
+  for (const { retention, tables } of families) {
+    // Rows that refer to others are deleted with them.
+    for (const table of tables.filter(({ parent }) => !parent)) {
+      const deleted = await deleteExpired(run, table, server.config[retention], { batch, signal })
+      if (deleted > 0) changes.deleted[table.table] = deleted
     }
   }
-  return upkeep
+  return changes
 }
 
-/** Makes the coming months where they are missing. @param run runs a transaction of the owner */
-export async function makeMonths(run: Transact): Promise<Upkeep> {
-  const upkeep: Upkeep = { made: [], dropped: [], deleted: {}, waiting: [] }
-  await changeParts(run, upkeep, { tries: 1 })
-  return upkeep
-}
-
-/** @param days how long what is kept; without it, nothing is dropped */
-async function changeParts(
+/** Creates missing months. @param run runs a transaction of the owner */
+export function createComingMonths(
   run: Transact,
-  upkeep: Upkeep,
-  { days, tries, signal }: { days?: Pick<Config, Family['kept']>; tries: number; signal?: AbortSignal },
-): Promise<void> {
-  // Mostly there is nothing to do, which one look at all tables tells.
-  const todo = await run(async trx => {
-    const { now, parts } = await look(trx, FAMILIES.flatMap(tablesOf))
-    return FAMILIES.filter(family => needsChange(planOf(family, parts, now, days)))
+  families: readonly PartitionFamily[],
+): Promise<PartitionChanges> {
+  return changePartitions(run, families, { tries: 1 })
+}
+
+interface ChangeOptions {
+  /** Days by setting; without it nothing is dropped. */
+  retention?: Pick<Config, Retention>
+  tries: number
+  signal?: AbortSignal
+}
+
+async function changePartitions(
+  run: Transact,
+  families: readonly PartitionFamily[],
+  { retention, tries, signal }: ChangeOptions,
+): Promise<PartitionChanges> {
+  const changes: PartitionChanges = { made: [], dropped: [], deleted: {}, waiting: [] }
+  // Mostly there is nothing to do, which one query on the catalog shows.
+  const outdated = await run(async trx => {
+    const { now, partitions } = await readPartitions(trx, families.flatMap(tableNames))
+    return families.filter(family => needsChange(planPartitions(family, partitions, now, retention)))
   })
-  for (const family of todo) {
+  for (const family of outdated) {
     for (let left = tries; !signal?.aborted; left -= 1) {
-      const done = await run(trx => changeFamily(trx, family, days)).catch((error: Error) => {
-        if (isLocked(error)) return null
+      const changed = await run(trx => changeFamily(trx, family, retention)).catch((error: Error) => {
+        if (isLockError(error)) return null
         throw error
       })
-      upkeep.made.push(...(done?.made ?? []))
-      upkeep.dropped.push(...(done?.dropped ?? []))
-      if (!done && left <= 1) upkeep.waiting.push(...family.cuts.map(({ table }) => table))
-      if (done || left <= 1) break
-      await wait(PAUSE, undefined, { signal }).catch(() => undefined)
+      changes.made.push(...(changed?.made ?? []))
+      changes.dropped.push(...(changed?.dropped ?? []))
+      if (!changed && left <= 1) changes.waiting.push(...tableNames(family))
+      if (changed || left <= 1) break
+      await wait(LOCK_RETRY_MS, undefined, { signal }).catch(() => undefined)
     }
   }
+  return changes
 }
 
-/** Whether somebody held a lock for too long, or another process is at the same. */
-function isLocked(error: Error & { code?: string }): boolean {
+/** Whether a lock was not available in time, or another process maintains the same tables. */
+function isLockError(error: Error & { code?: string }): boolean {
   return error.code === '55P03' || error.code === '40P01'
 }
 
-/** What is to be done to the tables of a family. */
-interface Plan {
+interface PartitionPlan {
+  /** Months to create. */
   months: Date[]
-  old: Part[]
-  /** Where the months end that are to be there. */
+  /** Where the last month ends. */
   until: Date
+  expired: Partition[]
 }
 
-function planOf(
-  { kept, cuts }: Family,
-  parts: readonly Part[],
+function planPartitions(
+  family: PartitionFamily,
+  partitions: readonly Partition[],
   now: Date,
-  days: Pick<Config, Family['kept']> | undefined,
-): Plan {
-  const own = parts.filter(({ table }) => cuts.some(cut => cut.table === table))
-  const until = monthAfter(now, AHEAD + 1)
+  retention: Pick<Config, Retention> | undefined,
+): PartitionPlan {
+  const names = tableNames(family)
+  const own = partitions.filter(({ table }) => names.includes(table))
+  const until = monthAfter(now, MONTHS_AHEAD + 1)
   const later = own.find(({ from, to }) => from !== null && to === null)
-  const cutoff = days && now.getTime() - days[kept] * DAY
+  const cutoff = retention && now.getTime() - retention[family.retention] * DAY_MS
   return {
     months: later?.from ? monthsBetween(later.from, until) : [],
-    old: own.filter(({ to }) => cutoff !== undefined && to !== null && to.getTime() <= cutoff),
+    expired: own.filter(({ to }) => cutoff !== undefined && to !== null && to.getTime() <= cutoff),
     until,
   }
 }
 
-const tablesOf = ({ cuts }: Family) => cuts.map(({ table }) => table)
-const needsChange = ({ months, old }: Plan) => months.length > 0 || old.length > 0
+const tableNames = ({ tables }: PartitionFamily) => tables.map(({ table }) => table)
+const needsChange = ({ months, expired }: PartitionPlan) => months.length > 0 || expired.length > 0
 
 async function changeFamily(
   trx: Transaction,
-  family: Family,
-  days: Pick<Config, Family['kept']> | undefined,
-): Promise<Pick<Upkeep, 'made' | 'dropped'> | null> {
-  const [upkeep] = await rows<{ isOurs: boolean }>(
+  family: PartitionFamily,
+  retention: Pick<Config, Retention> | undefined,
+): Promise<Pick<PartitionChanges, 'made' | 'dropped'> | null> {
+  const [lock] = await rows<{ isOurs: boolean }>(
     trx,
-    `select pg_try_advisory_xact_lock(${UPKEEP_LOCK}) as is_ours,
-       set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true)`,
+    `select pg_try_advisory_xact_lock(${MAINTENANCE_LOCK}) as is_ours,
+       set_config('lock_timeout', '${LOCK_TIMEOUT_MS}ms', true)`,
   )
-  if (!upkeep?.isOurs) return null
-  // Again: another process may have done it meanwhile.
-  const { now, parts } = await look(trx, tablesOf(family))
-  const plan = planOf(family, parts, now, days)
+  if (!lock?.isOurs) return null
+  // Read again: another process may have changed them meanwhile.
+  const { now, partitions } = await readPartitions(trx, tableNames(family))
+  const plan = planPartitions(family, partitions, now, retention)
   if (!needsChange(plan)) return { made: [], dropped: [] }
-  await lock(trx, family.cuts)
-  const dropped = await dropParts(trx, family.cuts, plan.old)
-  return { dropped, made: plan.months.length > 0 ? await makeParts(trx, family.cuts, plan) : [] }
+  await lockTables(trx, tableNames(family))
+  const dropped = await dropPartitions(trx, family.tables, plan.expired)
+  return { dropped, made: plan.months.length > 0 ? await createPartitions(trx, family.tables, plan) : [] }
 }
 
-/** In the order in which everybody comes to them: what is referred to first. Then nobody has to wait in a ring. */
-async function lock(trx: Transaction, cuts: readonly Cut[]): Promise<void> {
-  const tables = cuts.map(({ table }) => table)
-  const referred = await rows<{ name: string }>(
+/** Locks referenced tables first, in the order in which all other code locks them, so that there is no deadlock. */
+async function lockTables(trx: Transaction, tables: readonly string[]): Promise<void> {
+  const referenced = await rows<{ name: string }>(
     trx,
     `select distinct cast(cast(confrelid as regclass) as text) as name from pg_constraint
       where contype = 'f' and conrelid = any(array(select cast(to_regclass(t) as oid) from unnest(cast(:tables as text[])) t))
         and not cast(cast(confrelid as regclass) as text) = any(cast(:tables as text[]))
       order by name`,
-    { tables },
+    { tables: [...tables] },
   )
-  for (const { name } of referred) await trx.raw(`lock table only ${name} in share row exclusive mode`)
+  for (const { name } of referenced) await trx.raw(`lock table only ${name} in share row exclusive mode`)
   for (const table of tables) await trx.raw(`lock table only ${table} in access exclusive mode`)
 }
 
-async function dropParts(trx: Transaction, cuts: readonly Cut[], old: readonly Part[]): Promise<string[]> {
+async function dropPartitions(
+  trx: Transaction,
+  tables: readonly PartitionedTable[],
+  expired: readonly Partition[],
+): Promise<string[]> {
   const dropped: string[] = []
-  const held = new Set<number>()
-  for (const cut of cuts.filter(({ held }) => held !== undefined))
-    for (const { name, to } of old.filter(({ table }) => table === cut.table))
-      if (await hasRows(trx, name, cut.held)) held.add(Number(to))
-  // Those that refer to others of them first.
-  for (const { table } of [...cuts].reverse()) {
-    for (const { name } of old.filter(part => part.table === table && !held.has(Number(part.to)))) {
+  /** The ends of months that a row keeps in every table of the family. */
+  const kept = new Set<number>()
+  for (const { table, keepWhere } of tables.filter(({ keepWhere }) => keepWhere !== undefined))
+    for (const { name, to } of expired.filter(partition => partition.table === table))
+      if (await hasRows(trx, name, keepWhere)) kept.add(Number(to))
+  // Partitions that refer to others first.
+  for (const { table } of tables.toReversed()) {
+    for (const { name } of expired.filter(part => part.table === table && !kept.has(Number(part.to)))) {
       await trx.raw(`drop table partitions.${name}`)
       dropped.push(name)
     }
@@ -240,46 +236,50 @@ async function dropParts(trx: Transaction, cuts: readonly Cut[], old: readonly P
   return dropped
 }
 
-/** Makes months out of the last partition, which holds all that is to come, and gives back what was in it. */
-async function makeParts(trx: Transaction, cuts: readonly Cut[], { months, until }: Plan): Promise<string[]> {
-  const waiting: Cut[] = []
-  for (const cut of [...cuts].reverse()) {
-    if (await hasRows(trx, `${cut.table}_later`)) {
-      waiting.unshift(cut)
-      await trx.raw(`create table partitions.${cut.table}_moving as table partitions.${cut.table}_later`)
+/** Splits months off the last partition, which holds all later rows, and inserts its rows again. */
+async function createPartitions(
+  trx: Transaction,
+  tables: readonly PartitionedTable[],
+  { months, until }: PartitionPlan,
+): Promise<string[]> {
+  const moved: string[] = []
+  for (const { table } of tables.toReversed()) {
+    if (await hasRows(trx, `${table}_later`)) {
+      moved.unshift(table)
+      await trx.raw(`create table partitions.${table}_moving as table partitions.${table}_later`)
     }
-    await trx.raw(`drop table partitions.${cut.table}_later`)
+    await trx.raw(`drop table partitions.${table}_later`)
   }
   const made: string[] = []
-  for (const cut of cuts) {
+  for (const table of tables) {
     for (const month of months) {
-      const end = month.toISOString().slice(0, 7).replace('-', '_')
-      await makePart(trx, cut, end, { from: month, to: monthAfter(month, 1) })
-      made.push(`${cut.table}_${end}`)
+      const suffix = month.toISOString().slice(0, 7).replace('-', '_')
+      await createPartition(trx, table, suffix, { from: month, to: monthAfter(month, 1) })
+      made.push(`${table.table}_${suffix}`)
     }
-    await makePart(trx, cut, 'later', { from: until, to: null })
+    await createPartition(trx, table, 'later', { from: until, to: null })
   }
-  for (const { table } of waiting) {
+  for (const table of moved) {
     await trx.raw(`insert into ${table} overriding system value select * from partitions.${table}_moving`)
     await trx.raw(`drop table partitions.${table}_moving`)
   }
   return made
 }
 
-async function makePart(
+async function createPartition(
   trx: Transaction,
-  { table, isUuid, slot, of, options = '' }: Cut,
-  end: string,
+  { table, isUuid, unique, parent, storage = '' }: PartitionedTable,
+  suffix: string,
   { from, to }: { from: Date; to: Date | null },
 ): Promise<void> {
-  const name = `${table}_${end}`
+  const name = `${table}_${suffix}`
   const bound = (at: Date) => `'${isUuid ? leastUuid(at) : at.toISOString()}'`
   await trx.raw(`create table partitions.${name} partition of ${table}
-    for values from (${bound(from)}) to (${to ? bound(to) : 'maxvalue'}) ${options}`)
-  if (slot) await trx.raw(`create unique index on partitions.${name} (${slot})`)
-  if (of)
-    await trx.raw(`alter table partitions.${name} add foreign key (${of.column})
-      references partitions.${of.table}_${end} on delete cascade`)
+    for values from (${bound(from)}) to (${to ? bound(to) : 'maxvalue'}) ${storage}`)
+  if (unique) await trx.raw(`create unique index on partitions.${name} (${unique})`)
+  if (parent)
+    await trx.raw(`alter table partitions.${name} add foreign key (${parent.column})
+      references partitions.${parent.table}_${suffix} on delete cascade`)
 }
 
 async function hasRows(trx: Transaction, name: string, condition = 'true'): Promise<boolean> {
@@ -290,13 +290,10 @@ async function hasRows(trx: Transaction, name: string, condition = 'true'): Prom
   return found?.any === true
 }
 
-/**
- * Deletes what is too old of the first partition, which no month bounds.
- * @returns how many were deleted
- */
-async function deletePast(
+/** Deletes expired rows of the first partition, which has no lower bound. @returns how many were deleted */
+async function deleteExpired(
   run: Transact,
-  { table, by, isUuid, held }: Cut,
+  { table, by, isUuid, keepWhere }: PartitionedTable,
   days: number,
   pace: Pace,
 ): Promise<number> {
@@ -310,6 +307,6 @@ async function deletePast(
   )
   if (!clock) return 0
   const cutoff = isUuid ? leastUuid(clock.cutoff) : clock.cutoff
-  const where = `${by} < :cutoff ${held ? `and not (${held})` : ''}`
+  const where = `${by} < :cutoff ${keepWhere ? `and not (${keepWhere})` : ''}`
   return prune(run, deleteFirst(past, by, where), { cutoff }, pace)
 }

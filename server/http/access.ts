@@ -28,8 +28,8 @@ export interface Caller {
   userId?: string
   sessionId?: string
   keyId?: string
-  /** Anybody's key to the demo company: it reads, and nothing else. */
-  isDemo?: true
+  /** Present when the credential may only read: the message for other requests. */
+  readOnlyReason?: string
 }
 
 /** How a route is guarded; every route carries one of these. */
@@ -136,16 +136,12 @@ export function refusalOf(request: Request): Error | null {
       required_scope: guard.scope,
     })
   }
-  // A dry run changes nothing, and yet works at a source.
-  if (who.isDemo && request.method !== 'get' && request.method !== 'head') {
-    return apiError(
-      'FORBIDDEN',
-      'The key of a demo session reads only: sign up to try this with your own data',
-      {
-        current_scope: who.scope,
-        required_scope: 'read-write',
-      },
-    )
+  // The scope is not enough: a dry run takes read-only, and yet loads a source.
+  if (who.readOnlyReason !== undefined && request.method !== 'get' && request.method !== 'head') {
+    return apiError('FORBIDDEN', who.readOnlyReason, {
+      current_scope: who.scope,
+      required_scope: 'read-write',
+    })
   }
   return null
 }

@@ -3,50 +3,49 @@ import type { Request, RouteOptionsResponse } from '@hapi/hapi'
 import Joi from 'joi'
 import { held, inData, record } from './envelopes.ts'
 
-/** How a run stands. */
 export const runStatus = Joi.valid('pending', 'running', 'completed', 'failed', 'cancelled')
 
-/** A run that was asked for, and that job `id` does. */
 interface Run {
   id: string
   status: string
 }
 
-/** Longest that a request may wait for its run to end. */
 export const MAX_WAIT_SECONDS = 60
 
-/** The job of a run, and where to follow it. @param what runs, as in "Discovery is pending" */
-export function presentStarted(what: string, { id, status }: Run) {
+/**
+ * Presents a started run.
+ * @param what runs, as in "Discovery is pending"
+ * @param jobPath where its record is served, without its id
+ */
+export function presentStarted(what: string, { id, status }: Run, jobPath: string) {
   return {
     job_id: id,
     status,
-    message: `${what} is ${status}: follow it at GET /api/v1/sdk/jobs/${id}`,
+    message: `${what} is ${status}: follow it at GET ${jobPath}/${id}`,
   }
 }
 
-/** Its schema, with more fields where there are any. */
+/** The schema of a started run. @param id of the example @param more fields */
 export function startedRun(
   what: string,
-  id: string,
+  { id, jobPath }: { id: string; jobPath: string },
   more: Record<string, Joi.Schema> = {},
   example: object = {},
 ): Joi.Schema {
   return inData(
     record(
       { job_id: held.id, status: runStatus, message: Joi.string(), ...more },
-      { ...presentStarted(what, { id, status: 'pending' }), ...example },
+      { ...presentStarted(what, { id, status: 'pending' }, jobPath), ...example },
     ),
   )
 }
 
-/** The record of a run, as `GET /sdk/jobs/{job_id}` shows it. @param result of a completed one */
+/** The schema of the record of a run. @param result of a completed one */
 export function runRecord(result: Joi.Schema, error: Joi.Schema): Joi.ObjectSchema {
   return record({
     job_id: held.id,
     status: runStatus,
-    workflow_name: Joi.string().description(
-      'What it does: `discovery`, `freshness_refresh` or `asset_check`.',
-    ),
+    workflow_name: Joi.string().description('What the job does, such as `discovery`.'),
     asset_id: held.id,
     progress: held.integer.min(0).max(100).description('Percent.'),
     result: result.allow(null).description('Of a completed job.'),

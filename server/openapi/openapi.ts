@@ -59,7 +59,7 @@ export function openApi(server: Server, baseUrl: string): OpenApiDocument {
     },
     servers: [{ url: baseUrl }],
     tags: [...tags].sort().map(name => {
-      const description = TAGS[name]
+      const description = server.apiTags[name]
       return { name, ...(description !== undefined && { description }) }
     }),
     paths: withWords(server, paths),
@@ -98,37 +98,6 @@ Send a credential as \`Authorization: Bearer <token or API key>\`. Times are ISO
 programs and a \`message\` that says what to do; bad input outside \`/api/v1/sdk\` and \`/api/v1/api-keys\` is 422 with a list
 in \`detail\`. A method that a path does not take is 405, with \`Allow\`. Lists take \`limit\` and \`offset\`. Every reply carries
 \`X-Request-Id\`, which names it in the log.`
-
-/** What the groups of operations are about. */
-const TAGS: Record<string, string> = {
-  alerts: 'What went wrong, who is told of it and where: alerts, rules, destinations and deliveries.',
-  'api-keys': 'Keys for programs, shown once when they are made.',
-  assets: 'Sources, which are connections to databases, and the tables found in them.',
-  'audit-log': 'Who did what, in a log that nobody can change.',
-  auth: 'Signing up, signing in, and the caller themselves.',
-  badges: 'Pictures for other pages that tell how an asset does.',
-  beta: 'Signing up for the beta.',
-  contracts: 'Open Data Contract Standard documents, validated.',
-  demo: 'A look at the demo company without signing up.',
-  freshness: 'How old the newest rows of tables are, against what is expected.',
-  health: 'How the service itself does.',
-  invitations: 'Asking others into the company.',
-  jobs: 'What runs in the background.',
-  keys: 'Keys for programs, shown once when they are made.',
-  lineage: 'Which tables are made from which.',
-  metrics: 'Numbers taken from tables over time, and what is unusual among them.',
-  oauth: 'Signing in through another provider.',
-  onboarding: 'How far a user got in getting to know the product.',
-  'operating-schedules': 'Hours in which a business works, for baselines that know of them.',
-  preferences: 'How a user likes their pages.',
-  public: 'What anybody may ask for: health, this description, documentation, pages from mails.',
-  referential: 'Rows whose parents are missing.',
-  schema: 'How tables and columns changed.',
-  sources: 'Connections to databases.',
-  tags: 'Words on tables and columns that tell what they hold.',
-  users: 'The people of the company and what they may do.',
-  validity: 'Rules that the values of columns keep to.',
-}
 
 const SECURITY_SCHEMES = {
   session: {
@@ -178,7 +147,7 @@ function pathTemplate(path: string): string {
   return path.replaceAll(/\{(\w+)[^}]*\}/g, '{$1}')
 }
 
-/** `GET /api/v1/sdk/assets/{id}` is `getSdkAssetsId`, unless the route has an id. */
+/** `GET /api/v1/users/{id}` is `getUsersId`, unless the route has an id. */
 function operationId({ method, path, settings }: RequestRoute): string {
   const words = path.replace(/^\/api(\/v1)?\//, '').match(/[A-Za-z0-9]+/g) ?? []
   return settings.id ?? method + words.map(word => word.charAt(0).toUpperCase() + word.slice(1)).join('')

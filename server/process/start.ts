@@ -118,7 +118,7 @@ export async function serve(
     print(config.role === 'worker' ? 'Tidemark works jobs' : `Tidemark listens on ${server.info.uri}`)
     watch(server)
     const stopped = new Promise<void>(done => signal.addEventListener('abort', () => done(), { once: true }))
-    await Promise.race([showDemo(server, print), stopped])
+    await Promise.race([runAfterStart(server, print), stopped])
     if (!signal.aborted) await stopped
   } finally {
     await stop((signal.reason as Error | undefined)?.message === 'SIGINT')
@@ -173,14 +173,12 @@ async function listen(server: Server): Promise<void> {
   }
 }
 
-/** The first thing a new installation shows. It never keeps the server from serving. */
-async function showDemo(server: Server, print: (line: string) => void): Promise<void> {
-  if (!server.config.demoEnabled) return
-  try {
-    await server.plugins.demo.runDemo(print)
-  } catch (error) {
-    server.pino.error({ err: error }, 'the demo could not be made')
-  }
+/** Runs what features do after the start. An error in it does not stop the service. */
+async function runAfterStart(server: Server, print: (line: string) => void): Promise<void> {
+  for (const action of server.afterStart)
+    await action(print).catch((error: unknown) =>
+      server.pino.error({ err: error }, 'a task after the start failed'),
+    )
 }
 
 async function reach(url: string, log: Logger, signal?: AbortSignal): Promise<void> {

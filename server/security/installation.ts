@@ -1,7 +1,6 @@
 import { ConfigError } from '../settings/config.ts'
 import { rows, type Transaction } from '../database/database.ts'
-import type { SealedColumn } from './rotate.ts'
-import type { Vault } from './vault.ts'
+import type { SealedColumn, Vault } from './vault.ts'
 
 const APP_ROLE = 'password of the application role'
 

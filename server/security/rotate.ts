@@ -2,15 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { audit } from '../http/audit.ts'
 import { rows } from '../database/database.ts'
 import { resealInstallation } from './installation.ts'
-import type { Vault } from './vault.ts'
-
-/** A column of sealed secrets, in a table whose rows have a `company_id` and an `id`. */
-export interface SealedColumn {
-  table: string
-  column: string
-  /** What its texts are sealed for, as `Vault.seal` takes it. */
-  place(companyId: string, id: string): string
-}
+import type { SealedColumn, Vault } from './vault.ts'
 
 /** What sealing anew came to. */
 export interface Rotation {

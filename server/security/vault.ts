@@ -133,3 +133,11 @@ function keyId(key: Buffer): string {
 function sealingKey(key: Buffer): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', 'tidemark seal', 32))
 }
+
+/** A column of sealed secrets, in a table whose rows have a `company_id` and an `id`. */
+export interface SealedColumn {
+  table: string
+  column: string
+  /** What its texts are sealed for, as `Vault.seal` takes it. */
+  place(companyId: string, id: string): string
+}

@@ -44,7 +44,7 @@ export interface Config {
   retentionResultsDays: number
   /** The same for schema changes and runs of discovery. */
   retentionChangesDays: number
-  /** The same for alerts that are over, counted from their end, and for deliveries. */
+  /** The same for alerts, counted from their end, and for what was sent. */
   retentionAlertsDays: number
   /** Providers that users may sign in through, by their lower-cased names. */
   oauth: ReadonlyMap<string, OAuthSettings>

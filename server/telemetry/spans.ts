@@ -1,4 +1,4 @@
-/** Traces, for operators who bring an OpenTelemetry SDK; without one each of these does next to nothing. */
+/** Traces, for operators who add an OpenTelemetry SDK; no-ops without one. */
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { Attributes, Context, Span } from '@opentelemetry/api'
 import { version } from '../version.ts'
@@ -6,11 +6,10 @@ import { version } from '../version.ts'
 const tracer = trace.getTracer('tidemark', version)
 const TRACEPARENT = 'traceparent'
 
-/** How a span begins. */
 export interface SpanStart {
   kind: 'server' | 'client' | 'consumer' | 'internal'
   attributes?: Attributes
-  /** As `traceparent` gave it; what is active here unless told. */
+  /** A value of `traceparent()`; defaults to the active span. */
   parent?: string
 }
 
@@ -21,20 +20,20 @@ const KINDS = {
   internal: SpanKind.INTERNAL,
 }
 
-/** The trace and span that are active here, as the header `traceparent` of W3C names them; none without an SDK. */
+/** The active trace and span as a W3C `traceparent` header; undefined without an SDK. */
 export function traceparent(): string | undefined {
   const carrier: Record<string, string> = {}
   propagation.inject(context.active(), carrier)
   return carrier[TRACEPARENT]
 }
 
-/** Runs work inside a span, which ends with it; an error is told by its name only, since messages may hold values. */
+/** Runs work inside a span that ends with it. Records the name of an error only, since messages may hold values. */
 export async function inSpan<T>(
   name: string,
   start: SpanStart,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
-  const { span, active } = begin(name, start)
+  const { span, active } = beginSpan(name, start)
   try {
     return await context.with(active, () => work(span))
   } catch (error) {
@@ -45,14 +44,14 @@ export async function inSpan<T>(
   }
 }
 
-/** Runs what only starts work inside a span, which whoever knows the end of it has to end. */
+/** Starts work inside a span that the caller ends. */
 export function startInSpan<T>(name: string, start: SpanStart, work: (span: Span) => T): T {
-  const { span, active } = begin(name, start)
+  const { span, active } = beginSpan(name, start)
   return context.with(active, () => work(span))
 }
 
-/** Tells of what is over: a span that lasted for so many milliseconds until now. */
-export function tellSpan(
+/** Records a span of `ms` milliseconds that ends now. */
+export function recordSpan(
   name: string,
   { attributes, ms, error }: { attributes: Attributes; ms: number; error?: string },
 ): void {
@@ -62,13 +61,13 @@ export function tellSpan(
   span.end(endedAt)
 }
 
-/** Marks a span as failed. @param why a word of ours, never a message */
+/** Marks a span as failed. @param why an error name or code, never a message */
 export function failSpan(span: Span, why: string): void {
   span.setAttribute('error.type', why)
   span.setStatus({ code: SpanStatusCode.ERROR })
 }
 
-function begin(name: string, { kind, attributes, parent }: SpanStart): { span: Span; active: Context } {
+function beginSpan(name: string, { kind, attributes, parent }: SpanStart): { span: Span; active: Context } {
   const around =
     parent === undefined ? context.active() : propagation.extract(ROOT_CONTEXT, { [TRACEPARENT]: parent })
   const span = tracer.startSpan(name, { kind: KINDS[kind], attributes }, around)

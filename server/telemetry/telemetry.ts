@@ -1,61 +1,54 @@
-/** What a process counts and times of its own work, for Prometheus. No name and no value of a customer is a label. */
+/** Counters and timings of a process's own work, for Prometheus. Labels never hold names or values of a customer. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { StatementUsage } from '../../connectors/connector.ts'
 import { inTime } from '../http/health.ts'
-import { tellSpan } from './spans.ts'
+import { recordSpan } from './spans.ts'
 import { version } from '../version.ts'
 
-/** What features tell of their work as it ends. */
+/** Records work as it ends. */
 export interface Telemetry {
-  /** A request that was answered. @param route its path as a template, or `none` */
+  /** A request. @param route its path as a template, or `none` */
   request(method: string, route: string, status: number, ms: number): void
-  /** One try of a job. */
+  /** One attempt of a job. */
   job(queue: string, result: 'completed' | 'failed' | 'gave_up', ms: number): void
   /** A scan of one table. */
   scan(engine: string, result: 'measured' | 'unreachable'): void
-  /** A statement at a source that has ended. @param engine the connector's name @param purpose such as `scan` */
+  /** A statement at a source. @param engine the connector's name @param purpose such as `scan` */
   statement(engine: string, purpose: string, taken: StatementUsage): void
-  /** One attempt of a delivery. @param errorClass null when it got through */
-  delivery(type: string, errorClass: string | null, ms: number): void
-  /** What a measured value was found to be. @param subject `rule`, `metric` …  @param type of the rule or metric */
+  /** Adds a counter `tidemark_<name>_total` of a feature, and a histogram `tidemark_<name>_seconds`. */
+  addCounter(name: string, help: string, labels: string[]): (labels: Record<string, string>) => void
+  addDuration(
+    name: string,
+    help: string,
+    labels: string[],
+  ): (labels: Record<string, string>, ms: number) => void
+  /** A verdict. @param subject `rule`, `metric` …  @param type of the rule or metric */
   verdict(subject: string, type: string, verdict: string): void
-  /** Adds numbers that are read when they are asked for. */
+  /** Adds gauges that are read at each scrape. */
   addReader(reader: Reader): void
-  /** Starts to watch the process itself: its memory, its event loop, its garbage collector. */
+  /** Starts measuring the process: memory, event loop, garbage collector. */
   watchProcess(): void
-  /** All of it in the text format of Prometheus, and the type of that text. */
+  /** Renders everything in the text format of Prometheus. */
   expose(): Promise<{ text: string; contentType: string }>
 }
 
-/** One number of a gauge that is read, and what tells it from the others. */
+/** One value of a gauge. */
 export interface Sample {
   labels: Record<string, string>
   value: number
 }
 
-/** Gauges that are read together. */
+/** Gauges that share one reading. */
 export interface Reader {
-  /** By the gauge's name without `tidemark_`: what it says, and its labels. */
+  /** By the gauge's name without `tidemark_`. */
   gauges: Record<string, { help: string; labels: string[] }>
   /** Samples by the gauge's name. When it rejects, or takes 4.5 s, the gauges have none this time. */
   read(): Promise<Record<string, Sample[]>>
 }
 
-/** Seconds: a read from memory, a slow one, a statement at a source, one that is about to be ended. */
-const BUCKETS = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60]
-/** How deliveries end; what a third party's type says beyond that is `other`, so that it cannot add series for ever. */
-const ERROR_CLASSES = [
-  'egress_refused',
-  'dns',
-  'connect',
-  'tls',
-  'timeout',
-  'protocol',
-  'status',
-  'configuration',
-]
+const DURATION_BUCKETS_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60]
 
-/** Makes the counters of one server; they share nothing with those of another in the same process. */
+/** Creates the metrics of one server, separate from those of another server in the same process. */
 export function makeTelemetry(role: string): Telemetry {
   const registry = new Registry()
   const metrics = makeMetrics(registry)
@@ -75,7 +68,7 @@ export function makeTelemetry(role: string): Telemetry {
       metrics.statementSeconds.observe({ engine, purpose }, durationMs / 1_000)
       metrics.rows.inc({ engine }, rows)
       metrics.bytes.inc({ engine }, bytes)
-      tellSpan(`${purpose} ${engine}`, {
+      recordSpan(`${purpose} ${engine}`, {
         attributes: {
           'db.system.name': engine,
           'db.operation.name': purpose,
@@ -85,15 +78,13 @@ export function makeTelemetry(role: string): Telemetry {
         ...(error && { error: error.kind }),
       })
     },
-    delivery(type, errorClass, ms) {
-      const failed = ERROR_CLASSES.includes(errorClass ?? '') ? errorClass! : 'other'
-      metrics.deliveries.inc({ type, result: errorClass === null ? 'delivered' : failed })
-      metrics.deliverySeconds.observe({ type }, ms / 1_000)
-      tellSpan(`deliver ${type}`, {
-        attributes: { 'tidemark.destination_type': type },
-        ms,
-        ...(errorClass !== null && { error: failed }),
-      })
+    addCounter(name, help, labelNames) {
+      const added = counter(registry, name, help, labelNames)
+      return labels => added.inc(labels)
+    },
+    addDuration(name, help, labelNames) {
+      const added = duration(registry, name, help, labelNames)
+      return (labels, ms) => added.observe(labels, ms / 1_000)
     },
     verdict: (subject, type, verdict) =>
       metrics.verdicts.inc({ subject, type, verdict: verdict.toLowerCase() }),
@@ -103,49 +94,43 @@ export function makeTelemetry(role: string): Telemetry {
   }
 }
 
+function counter(registry: Registry, name: string, help: string, labelNames: string[]): Counter {
+  return new Counter({ name: `tidemark_${name}_total`, help, labelNames, registers: [registry] })
+}
+
+function duration(registry: Registry, name: string, help: string, labelNames: string[]): Histogram {
+  const names = { name: `tidemark_${name}_seconds`, help, labelNames }
+  return new Histogram({ ...names, buckets: DURATION_BUCKETS_SECONDS, registers: [registry] })
+}
+
 function makeMetrics(registry: Registry) {
-  const counter = (name: string, help: string, labelNames: string[]) =>
-    new Counter({ name: `tidemark_${name}_total`, help, labelNames, registers: [registry] })
-  const seconds = (name: string, help: string, labelNames: string[]) =>
-    new Histogram({
-      name: `tidemark_${name}_seconds`,
-      help,
-      labelNames,
-      buckets: BUCKETS,
-      registers: [registry],
-    })
   return {
     build: new Gauge({
       name: 'tidemark_build_info',
-      help: 'The program that runs, and what it does',
+      help: 'The running program and its role',
       labelNames: ['version', 'role', 'node'],
       registers: [registry],
     }),
-    requests: counter('http_requests', 'Requests answered', ['method', 'route', 'status']),
-    requestSeconds: seconds('http_request_duration', 'How long requests took', ['method', 'route']),
-    jobs: counter('jobs_worked', 'Tries of jobs by this process', ['queue', 'result']),
-    jobSeconds: seconds('job_duration', 'How long tries of jobs took', ['queue']),
-    scans: counter('scans', 'Tables scanned', ['engine', 'result']),
-    statements: counter('source_statements', 'Statements sent to sources', ['engine', 'purpose', 'result']),
-    statementSeconds: seconds('source_statement_duration', 'How long sources took to answer', [
-      'engine',
-      'purpose',
+    requests: counter(registry, 'http_requests', 'Requests answered', ['method', 'route', 'status']),
+    requestSeconds: duration(registry, 'http_request_duration', 'Duration of requests', ['method', 'route']),
+    jobs: counter(registry, 'jobs_worked', 'Job attempts by this process', ['queue', 'result']),
+    jobSeconds: duration(registry, 'job_duration', 'Duration of job attempts', ['queue']),
+    scans: counter(registry, 'scans', 'Tables scanned', ['engine', 'result']),
+    statements: counter(registry, 'source_statements', 'Statements sent to sources', [
+      ...['engine', 'purpose', 'result'],
     ]),
-    rows: counter('source_rows', 'Rows received from sources', ['engine']),
-    bytes: counter('source_bytes', 'Bytes received from sources, where that is known', ['engine']),
-    deliveries: counter('delivery_attempts', 'Attempts to deliver alerts', ['type', 'result']),
-    deliverySeconds: seconds('delivery_duration', 'How long attempts to deliver took', ['type']),
-    verdicts: counter('verdicts', 'What rules, metrics and freshness were found to be', [
-      'subject',
-      'type',
-      'verdict',
+    statementSeconds: duration(registry, 'source_statement_duration', 'Duration of statements at sources', [
+      ...['engine', 'purpose'],
     ]),
+    rows: counter(registry, 'source_rows', 'Rows received from sources', ['engine']),
+    bytes: counter(registry, 'source_bytes', 'Bytes received from sources, where known', ['engine']),
+    verdicts: counter(registry, 'verdicts', 'Verdicts of checks', ['subject', 'type', 'verdict']),
   }
 }
 
 /**
- * All gauges of a reader share one reading, since they are collected at the same time. One that takes too long counts
- * as failed: what a process tells of itself is wanted most when its database hangs.
+ * All gauges of a reader share one reading, since they are collected at the same time. A slow reading counts as
+ * failed: the metrics of a process are needed most when its database hangs.
  */
 function addReader(registry: Registry, { gauges, read }: Reader): void {
   let reading: Promise<Record<string, Sample[]>> | undefined

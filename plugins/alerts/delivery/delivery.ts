@@ -1,4 +1,5 @@
 import type { Server } from '@hapi/hapi'
+import { recordAttempt } from './delivery-telemetry.ts'
 import Joi from 'joi'
 import { v7 } from 'uuid'
 import { companyOf, insertAll, type Transaction } from '../../../server/database/database.ts'
@@ -177,7 +178,7 @@ async function makeAttempt(
   // The process stops, or the claim is lost: the outcome is unknown, so the attempt is made again.
   if (signal.aborted && !isLost) throw new Error('The attempt was aborted: it will be made again')
   const { statusCode, errorClass, latencyMs: ms } = outcome
-  server.telemetry.delivery(destination.destinationType, errorClass, ms)
+  recordAttempt(server.telemetry, destination.destinationType, errorClass, ms)
   const status = await server.db.company(data.company_id, trx =>
     recordOutcome(server, trx, claim, data.n, outcome),
   )

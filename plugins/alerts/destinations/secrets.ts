@@ -1,5 +1,5 @@
 import type Joi from 'joi'
-import type { SealedColumn } from '../../../server/security/rotate.ts'
+import type { SealedColumn } from '../../../server/security/vault.ts'
 import type { Vault } from '../../../server/security/vault.ts'
 import type { Destination } from '../models.ts'
 import { generateSigningSecret } from './signature.ts'

@@ -50,7 +50,7 @@ export async function findDemoCaller(server: Server, key: string): Promise<Calle
       plan: 'free_trial',
       scope: 'read-only',
       keyId: row.id,
-      isDemo: true,
+      readOnlyReason: 'The key of a demo session reads only: sign up to try this with your own data',
     }
   )
 }

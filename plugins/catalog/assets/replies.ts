@@ -76,7 +76,7 @@ const JOB_ID = '0196f2e1-2b3c-7d4e-8f50-a1b2c3d4e5f6'
 
 const started = startedRun(
   'Discovery',
-  JOB_ID,
+  { id: JOB_ID, jobPath: '/api/v1/sdk/jobs' },
   { asset_id: id, started_at: time },
   { asset_id: SOURCE_ID, started_at: '2026-03-09T08:05:10.000Z' },
 )

@@ -63,7 +63,7 @@ export async function answerStarted(
   const ended = seconds > 0 ? await endOf(request, run.id, seconds * 1_000) : undefined
   const reply = ended
     ? h.response({ data: presentRun(ended) }).code(200)
-    : h.response({ data: { ...presentStarted(what, run), ...more } }).code(202)
+    : h.response({ data: { ...presentStarted(what, run, '/api/v1/sdk/jobs'), ...more } }).code(202)
   return seconds > 0 ? reply.header('Preference-Applied', `wait=${seconds}`) : reply
 }
 

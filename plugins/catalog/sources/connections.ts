@@ -1,3 +1,4 @@
+import { join, resolve } from 'node:path'
 import type { Server } from '@hapi/hapi'
 import type { Connection, ConnectOptions, Stage } from '../../../connectors/connector.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../../../connectors/errors.ts'
@@ -127,5 +128,7 @@ function meterOf({ telemetry }: Server, { sourceType }: Source, purpose: Purpose
 }
 
 function options(server: Server, { isDemo }: Source, { onStatement }: Meter): ConnectOptions {
-  return { egress: isDemo ? server.demoEgress : server.sourceEgress, log: server.pino, onStatement }
+  const demoFolder = join(resolve(server.config.dataDir), 'demo')
+  const egress = isDemo ? server.egressForFolder(demoFolder) : server.sourceEgress
+  return { egress, log: server.pino, onStatement }
 }

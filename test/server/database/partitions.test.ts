@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import t from 'tap'
-import { FAMILIES, keep } from '../../../server/database/partitions.ts'
+import { maintainPartitions } from '../../../server/database/partitions.ts'
 import { leastUuid } from '../../../server/database/months.ts'
 import { testCluster } from '../../helpers/cluster.ts'
 import { startServer } from '../../helpers/server.ts'
@@ -9,7 +9,7 @@ import { makeWorld } from '../../plugins/alerts/world.ts'
 
 const app = await startServer(t)
 const { query, server } = app
-const TABLES = FAMILIES.flatMap(({ cuts }) => cuts)
+const TABLES = server.partitions.all().flatMap(({ tables }) => tables)
 
 const now = new Date()
 /** The beginning of the month so many after this one. */
@@ -117,17 +117,17 @@ const parts = async () =>
 
 /** Gives each table one more partition: the last but one, or one before all others, in whose place `past` shrinks. */
 async function put(name: string, from: Date | null, to: Date | null): Promise<void> {
-  for (const { table, isUuid, slot, of } of TABLES) {
+  for (const { table, isUuid, unique, parent } of TABLES) {
     const bound = (at: Date) => `'${isUuid ? leastUuid(at) : at.toISOString()}'`
     await query(
       `create table partitions.${table}_${name} partition of ${table}
          for values from (${from ? bound(from) : 'minvalue'}) to (${to ? bound(to) : 'maxvalue'})`,
     )
-    if (slot) await query(`create unique index on partitions.${table}_${name} (${slot})`)
+    if (unique) await query(`create unique index on partitions.${table}_${name} (${unique})`)
     await query(`alter table partitions.${table}_${name} owner to tidemark_test`)
-    if (of)
+    if (parent)
       await query(
-        `alter table partitions.${table}_${name} add foreign key (${of.column}) references partitions.${of.table}_${name} on delete cascade`,
+        `alter table partitions.${table}_${name} add foreign key (${parent.column}) references partitions.${parent.table}_${name} on delete cascade`,
       )
   }
 }
@@ -200,7 +200,10 @@ t.test('a month that has come near is cut out of the last partition, with the ro
 
   for (const end of [suffix(2), 'later']) await remove(end)
   await put('later', month(2), null)
-  const [one, other] = await Promise.all([keep(server, { tries: 9 }), keep(twin, { tries: 9 })])
+  const [one, other] = await Promise.all([
+    maintainPartitions(server, { tries: 9 }),
+    maintainPartitions(twin, { tries: 9 }),
+  ])
   t.strictSame([...one.made, ...other.made].sort(), named(suffix(2)), 'of two at once, one does it')
 })
 
@@ -215,7 +218,7 @@ t.test('months that cannot be made keep nobody from starting, and bounds are rea
   const twin = await app.startTwin()
   await query(`alter database ${name} reset datestyle`)
   t.strictSame(await parts(), named('past', suffix(1), suffix(2), 'later'))
-  t.strictSame((await keep(twin)).dropped, [])
+  t.strictSame((await maintainPartitions(twin)).dropped, [])
 })
 
 const since = (days: number) => new Date(now.getTime() - days * DAY)
@@ -234,8 +237,8 @@ t.test('what is older than is kept goes, months as a whole, and nothing younger'
   const held = await add(month(-19), 'pending')
   const twin = await app.startTwin()
   const upkeeps = await Promise.all([
-    keep(server, { batch: 1, tries: 9 }),
-    keep(twin, { batch: 1, tries: 9 }),
+    maintainPartitions(server, { batch: 1, tries: 9 }),
+    maintainPartitions(twin, { batch: 1, tries: 9 }),
   ])
   const gone = Array.from({ length: 30 }, (_, index) => index - 20).filter(
     after => month(after + 1) <= since(400),
@@ -273,7 +276,7 @@ t.test('rows from before the first month go one by one once they are too old', a
   for (const days of [500, 402, 401]) await add(since(days))
   for (const days of [399, 30]) await add(since(days))
   const held = await add(since(450), 'pending')
-  const { deleted, dropped } = await keep(server, { batch: 2 })
+  const { deleted, dropped } = await maintainPartitions(server, { batch: 2 })
   t.strictSame(dropped, [])
   t.match(deleted, { validity_results: 4, schema_changes: 4, deliveries: 3 })
   t.match(await places(), {
@@ -282,7 +285,7 @@ t.test('rows from before the first month go one by one once they are too old', a
     delivery_attempts: { past: 3 },
   })
   t.match(await query(`select id from deliveries where status = 'pending'`), [{ id: held }])
-  const again = await keep(server, { signal: AbortSignal.abort() })
+  const again = await maintainPartitions(server, { signal: AbortSignal.abort() })
   t.match(again, { made: [], dropped: [], deleted: {}, waiting: [] })
 })
 
@@ -295,12 +298,12 @@ t.test('who is at a table for long is not waited for, and the next time does it'
   await client.connect()
   t.teardown(() => client.end())
   await client.query('begin; select count(*) from freshness_checks; select count(*) from validity_rules')
-  const busy = await keep(server, { tries: 1 })
+  const busy = await maintainPartitions(server, { tries: 1 })
   t.strictSame(busy.waiting, ['freshness_checks'])
   t.strictSame(
     busy.made.toSorted(),
     named(suffix(2)).filter(name => !name.startsWith('freshness')),
   )
   await client.query('commit')
-  t.strictSame((await keep(server, { tries: 1 })).made, [`freshness_checks_${suffix(2)}`])
+  t.strictSame((await maintainPartitions(server, { tries: 1 })).made, [`freshness_checks_${suffix(2)}`])
 })

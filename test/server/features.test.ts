@@ -1,0 +1,38 @@
+/** The host works without any feature that no other feature needs. */
+import t from 'tap'
+import { manifest } from '../../server/manifest.ts'
+import { startServer } from '../helpers/server.ts'
+
+/** Features to leave out, a path that goes with them, and features that need them. */
+const cases = [
+  { feature: 'lineage', path: '/api/v1/sdk/lineage', dependents: ['demo'] },
+  { feature: 'badges', path: '/api/v1/sdk/badges', dependents: [] },
+  { feature: 'contracts', path: '/api/public/contracts/validate', dependents: [] },
+]
+
+for (const { feature, path, dependents } of cases) {
+  t.test(`the server starts without ${feature}`, async t => {
+    const left = manifest.plugins.filter(
+      plugin => ![feature, ...dependents].includes((plugin as { name: string }).name),
+    )
+    t.equal(left.length, manifest.plugins.length - 1 - dependents.length)
+    const { ask, server } = await startServer(t, { build: { plugins: left } })
+    const { status, body } = await ask('GET', '/openapi.json')
+    t.equal(status, 200)
+    const own = server.table().filter(route => route.path.startsWith(path))
+    t.strictSame(own, [])
+    t.notMatch(Object.keys(body.paths).join('\n'), path)
+    t.match(await ask('GET', '/health'), { status: 200 })
+    t.equal((await ask('POST', path, {})).status, 404)
+    t.equal((await ask('GET', path)).status, 404)
+  })
+}
+
+t.test('each left out feature has the path that is looked for', async t => {
+  const { server } = await startServer(t)
+  for (const { path } of cases)
+    t.ok(
+      server.table().some(route => route.path.startsWith(path)),
+      path,
+    )
+})
