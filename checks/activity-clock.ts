@@ -8,7 +8,7 @@ import { HOUR } from './detector/calendar.ts'
 const HOURS = 24
 
 /** What is known of a table's hours; all arrays have 48 slots: 24 hours of a working day, 24 of a weekend day. */
-export interface Pace {
+export interface ActivityClock {
   /** How fast the clock runs, 1 where updates come at the usual pace, 0 at rest. */
   speeds: readonly number[]
   /** Variance of the logarithm of the speed. */
@@ -18,7 +18,11 @@ export interface Pace {
 }
 
 /** Learns the pace from update times (epoch seconds, each later than the one before) and the gaps between them. */
-export function learnPace(times: readonly number[], gaps: readonly number[], typicalGap: number): Pace {
+export function learnActivityClock(
+  times: readonly number[],
+  gaps: readonly number[],
+  typicalGap: number,
+): ActivityClock {
   const rests = learnRests(times, gaps, typicalGap)
   const hours = shrunkToMean(speedsOfHours(times, gaps, typicalGap, rests))
   const ofSlots = (value: (hour: number) => number) =>
@@ -72,12 +76,12 @@ function endOfHour(at: number): number {
 }
 
 /** A gap is a rest when it is this long, and this many times the typical one: more than any delay. */
-const SHORTEST_REST = 3 * HOUR
-const REST_GAPS = 8
+const MIN_REST_SECONDS = 3 * HOUR
+const MIN_REST_GAPS = 8
 /** A slot rests when it did so on about two days of three. */
-const REST_SHARE = 0.66
+const MIN_REST_SHARE = 0.66
 /** Hours of rest on a working day that let one expect rest at a weekend not seen yet. */
-const HOURS_OFF = 3
+const MIN_REST_HOURS = 3
 
 /** Whether a table rests in each slot: whether whole hours of it lay within rests. */
 function learnRests(times: readonly number[], gaps: readonly number[], typicalGap: number): boolean[] {
@@ -87,17 +91,19 @@ function learnRests(times: readonly number[], gaps: readonly number[], typicalGa
     for (let hour = from; hour < to; hour++) counts[slotOfHour(hour)]!++
   }
   count(lived, Math.floor(times[0]! / HOUR), Math.floor(times[times.length - 1]! / HOUR) + 1)
-  const shortest = Math.max(SHORTEST_REST, REST_GAPS * typicalGap)
+  const shortest = Math.max(MIN_REST_SECONDS, MIN_REST_GAPS * typicalGap)
   gaps.forEach((gap, i) => {
     if (gap >= shortest) count(rested, Math.ceil(times[i]! / HOUR), Math.floor(times[i + 1]! / HOUR))
   })
-  const rests = rested.map((n, slot) => n > 0 && n >= REST_SHARE * lived[slot]!)
+  const rests = rested.map((n, slot) => n > 0 && n >= MIN_REST_SHARE * lived[slot]!)
   const hoursOff = rests.slice(0, HOURS).filter(Boolean).length
-  return rests.map((isRest, slot) => isRest || (slot >= HOURS && lived[slot] === 0 && hoursOff >= HOURS_OFF))
+  return rests.map(
+    (isRest, slot) => isRest || (slot >= HOURS && lived[slot] === 0 && hoursOff >= MIN_REST_HOURS),
+  )
 }
 
 /** What one hour of one day says of the speed of its hour of the day. */
-interface Sighting {
+interface HourObservation {
   hour: number
   /** Logarithm of the speed. */
   value: number
@@ -106,9 +112,9 @@ interface Sighting {
 }
 
 /** Parts of an hour that are too short to say anything. */
-const SHORTEST_PART = HOUR / 6
+const MIN_PART_SECONDS = HOUR / 6
 /** No gap is shorter than this, in seconds: checks of a table are never closer. */
-export const SHORTEST_GAP = 60
+export const MIN_GAP_SECONDS = 60
 
 /** Each hour's speed: the part of a gap that passed in it per second, against one typical gap per typical gap. */
 function speedsOfHours(
@@ -116,31 +122,31 @@ function speedsOfHours(
   gaps: readonly number[],
   typicalGap: number,
   rests: readonly boolean[],
-): Sighting[] {
+): HourObservation[] {
   const awake = rests.map(isRest => (isRest ? 0 : 1))
-  const sightings: Sighting[] = []
+  const sightings: HourObservation[] = []
   let hour = Math.floor(times[0]! / HOUR)
   let seconds = 0
   let parts = 0
   gaps.forEach((_, i) => {
-    const length = Math.max(SHORTEST_GAP, secondsOnClock(awake, times[i]!, times[i + 1]!))
+    const length = Math.max(MIN_GAP_SECONDS, secondsOnClock(awake, times[i]!, times[i + 1]!))
     for (let at = times[i]!; at < times[i + 1]!;) {
       const next = Math.min(times[i + 1]!, endOfHour(at))
       const lived = awake[slotOf(at)]! * (next - at)
       seconds += lived
       parts += lived / length
       if (next === endOfHour(at)) {
-        note()
+        addObservation()
         hour++
       }
       at = next
     }
   })
-  note()
+  addObservation()
   return sightings
 
-  function note(): void {
-    if (seconds >= SHORTEST_PART) {
+  function addObservation(): void {
+    if (seconds >= MIN_PART_SECONDS) {
       const value = Math.log((parts * typicalGap) / seconds)
       sightings.push({ hour: ((hour % HOURS) + HOURS) % HOURS, value, weight: seconds / HOUR })
     }
@@ -150,13 +156,13 @@ function speedsOfHours(
 }
 
 /** Differences between hours count only as far as they exceed this many times what chance makes of equal ones. */
-const CHANCE = 1.5
+const CHANCE_FACTOR = 1.5
 
 /**
  * The mean of each hour of the day, less the mean of all, shrunk by how much hours differ beyond chance (empirical
  * Bayes, Efron & Morris 1975): with variance V between hours and v / n of an hour's mean, by V / (V + v / n).
  */
-function shrunkToMean(sightings: readonly Sighting[]): {
+function shrunkToMean(sightings: readonly HourObservation[]): {
   means: number[]
   doubts: number[]
   weights: number[]
@@ -177,7 +183,7 @@ function shrunkToMean(sightings: readonly Sighting[]): {
   const freedom = weights.reduce((sum, weight) => sum + Math.max(0, weight - 1), 0)
   const noise = freedom > 0 ? within / freedom : Infinity
   const spread = means.reduce((sum, value, hour) => sum + weights[hour]! * (value - mean) ** 2, 0) / total
-  const between = spread - (CHANCE * noise * weights.filter(weight => weight > 0).length) / total
+  const between = spread - (CHANCE_FACTOR * noise * weights.filter(weight => weight > 0).length) / total
   if (!(between > 0)) return { means: means.map(() => 0), doubts: means.map(() => 0), weights }
   return {
     means: means.map((value, hour) =>

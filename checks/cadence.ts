@@ -2,12 +2,12 @@
 import { DAY, HOUR, slotsAt, WEEK } from './detector/calendar.ts'
 import { median } from './detector/robust.ts'
 import {
-  learnPace,
+  learnActivityClock,
   momentOnClock,
   secondsOnClock,
-  SHORTEST_GAP,
+  MIN_GAP_SECONDS,
   slotOf,
-  type Pace,
+  type ActivityClock,
 } from './activity-clock.ts'
 
 export interface Cadence {
@@ -20,7 +20,7 @@ export interface Cadence {
 }
 
 /** Updates needed before anything is expected. */
-const LEAST_UPDATES = 7
+const MIN_UPDATES = 7
 /** A table whose typical gap is shorter follows the hour of the day. */
 const SUB_DAILY = 12 * HOUR
 /** A table whose typical gap is shorter follows the weekday. */
@@ -31,12 +31,12 @@ const SUB_WEEKLY = 3 * DAY
  * times their spread beyond it. Times in any order, or twice, are put in order. Null with fewer than 7 updates.
  */
 export function learnCadence(updateTimes: readonly number[], sensitivity = 3): Cadence | null {
-  const times = inOrder(updateTimes)
-  if (times.length < LEAST_UPDATES) return null
+  const times = sortTimes(updateTimes)
+  if (times.length < MIN_UPDATES) return null
   const all = updatesAt(times)
   const { last, typicalGap: typicalGapSeconds } = all
-  const lately = times.filter(at => at > last - LATELY)
-  const isSubDaily = typicalGapSeconds < SUB_DAILY && lately.length >= LEAST_UPDATES
+  const lately = times.filter(at => at > last - RECENT_SECONDS)
+  const isSubDaily = typicalGapSeconds < SUB_DAILY && lately.length >= MIN_UPDATES
   const { usual, latest } = isSubDaily
     ? dueByClock(updatesAt(lately), sensitivity)
     : dueByWeekday(all, sensitivity)
@@ -44,13 +44,13 @@ export function learnCadence(updateTimes: readonly number[], sensitivity = 3): C
 }
 
 /** What the hours of a table are learned from: its last twelve weeks. */
-const LATELY = 12 * WEEK
+const RECENT_SECONDS = 12 * WEEK
 
 /** The moments that a date can stand for, in seconds from 1970. */
-const LAST_MOMENT = 8.64e12
+const MAX_EPOCH_SECONDS = 8.64e12
 
-function inOrder(times: readonly number[]): readonly number[] {
-  const isMoment = (at: number) => Math.abs(at) <= LAST_MOMENT
+function sortTimes(times: readonly number[]): readonly number[] {
+  const isMoment = (at: number) => Math.abs(at) <= MAX_EPOCH_SECONDS
   const isInOrder = times.every((at, i) => isMoment(at) && (i === 0 || at > times[i - 1]!))
   return isInOrder ? times : [...new Set(times.filter(isMoment))].sort((a, b) => a - b)
 }
@@ -69,27 +69,27 @@ function updatesAt(times: readonly number[]): Updates {
 }
 
 /** Seconds after the last update. */
-interface Due {
+interface DueTimes {
   usual: number
   latest: number
 }
 
 /** The gaps that a deadline is learned from. */
-const RECENT = 120
+const MAX_GAPS = 120
 /** The least sd of a gap: relative to the usual one, and seconds. */
-const LEAST_VARIATION = 0.07
-const LEAST_SD = 100
+const MIN_RELATIVE_SD = 0.07
+const MIN_SD_SECONDS = 100
 
 /**
  * Median, and beyond it `sensitivity` sd. Taken of square roots, on which scale both regular gaps and those between
  * random events (gamma, exponential) have nearly normal tails; few gaps know their sd less well.
  * @param doubt variance of the logarithm of the pace
  */
-function dueAfter(gaps: readonly number[], sensitivity: number, doubt = 0): Due {
+function dueAfter(gaps: readonly number[], sensitivity: number, doubt = 0): DueTimes {
   const roots = gaps.map(Math.sqrt)
   const usual = median(roots)
   // The root's sd is that of the gap over twice the root.
-  const least = Math.max(LEAST_VARIATION * usual, LEAST_SD / usual) / 2
+  const least = Math.max(MIN_RELATIVE_SD * usual, MIN_SD_SECONDS / usual) / 2
   const sd = Math.max(least, spreadAround(usual, roots) * (1 + 2 / roots.length))
   const beyond = sensitivity * Math.hypot(sd, (usual * Math.sqrt(doubt)) / 2)
   const middle = median(gaps)
@@ -118,57 +118,64 @@ const LARGEST_SQUARE = 2.706
 const EXPECTED_SQUARE = 0.8313
 
 /** The slowest pace at which a gap is assumed to go on. */
-const SLOWEST = 0.05
+const MIN_SPEED = 0.05
 
 /** A gap beyond this score was too long, whatever sensitivity is asked for. */
-const TOO_LONG = 3
+const LONG_GAP_SCORE = 3
 
 /** By the gaps on a clock that runs as fast as the table lives in each hour. */
-function dueByClock(updates: Updates, sensitivity: number): Due {
+function dueByClock(updates: Updates, sensitivity: number): DueTimes {
   const { times, gaps, typicalGap, last } = updates
-  const pace = learnPace(times, gaps, typicalGap)
-  const recent = times.slice(-RECENT - 1)
+  const pace = learnActivityClock(times, gaps, typicalGap)
+  const recent = times.slice(-MAX_GAPS - 1)
   const passed = recent
     .slice(1)
-    .map((at, i) => Math.max(SHORTEST_GAP, secondsOnClock(pace.speeds, recent[i]!, at)))
+    .map((at, i) => Math.max(MIN_GAP_SECONDS, secondsOnClock(pace.speeds, recent[i]!, at)))
   const slot = slotOf(last)
-  const dueAt = (score: number): Due => {
+  const dueAt = (score: number): DueTimes => {
     const { usual, latest } = dueAfter(passed, score, pace.doubts[slot])
     // A gap that began at a slow pace may well end at it.
-    const atThisPace = latest / Math.max(SLOWEST, pace.speeds[slot]!)
+    const atThisPace = latest / Math.max(MIN_SPEED, pace.speeds[slot]!)
     return {
       usual: momentOnClock(pace.speeds, last, usual) - last,
       latest: Math.max(atThisPace, momentOnClock(pace.speeds, last, latest) - last),
     }
   }
   const { usual, latest } = dueAt(sensitivity)
-  return { usual, latest: Math.max(latest, latestWhileUnknown(updates, pace, dueAt(TOO_LONG))) }
+  return { usual, latest: Math.max(latest, latestWhileUnknown(updates, pace, dueAt(LONG_GAP_SCORE))) }
 }
 
 /** A table whose typical gap is at most this may rest every night. */
-const FREQUENT = 45 * 60
+const FREQUENT_SECONDS = 45 * 60
 /** Updates, a working day of them at a half-hourly pace, by which a table without a rest is taken to have none. */
-const WORKING_DAY = 30
+const WORKING_DAY_UPDATES = 30
 /** An hour of the day is known after it was lived through twice, or this many gaps began in it. */
 const KNOWN_DAYS = 2
 const KNOWN_GAPS = 6
 /** How much longer than a long gap in an unknown hour the next may be; how much longer than on an earlier day. */
-const AFTER_LONG = 2
-const AS_EARLIER = 1.4
+const AFTER_LONG_FACTOR = 2
+const AS_EARLIER_FACTOR = 1.4
 
 /**
  * The latest time in an hour of the day that is not known yet: after a gap that was too long, twice that gap is not
  * too long; nor is a gap about as on an earlier day. On its first day a frequent table may rest from any moment on.
  */
-function latestWhileUnknown({ times, gaps, typicalGap, last }: Updates, pace: Pace, due: Due): number {
+function latestWhileUnknown(
+  { times, gaps, typicalGap, last }: Updates,
+  pace: ActivityClock,
+  due: DueTimes,
+): number {
   const isFirstDay = last - times[0]! < DAY
-  if (isFirstDay && typicalGap <= FREQUENT && times.length < WORKING_DAY) return DAY
+  if (isFirstDay && typicalGap <= FREQUENT_SECONDS && times.length < WORKING_DAY_UPDATES) return DAY
   const hour = slotOf(last) % 24
   const hours = gaps.map((_, i) => slotOf(times[i]!) % 24)
   if (pace.days[hour]! >= KNOWN_DAYS || hours.filter(other => other === hour).length >= KNOWN_GAPS) return 0
   const newest = gaps[gaps.length - 1]!
   const earlier = gaps.filter((_, i) => hoursApart(hours[i]!, hour) <= 1 && last - times[i]! > DAY / 2)
-  return Math.max(newest > due.latest ? AFTER_LONG * newest : 0, AS_EARLIER * Math.max(0, ...earlier))
+  return Math.max(
+    newest > due.latest ? AFTER_LONG_FACTOR * newest : 0,
+    AS_EARLIER_FACTOR * Math.max(0, ...earlier),
+  )
 }
 
 function hoursApart(a: number, b: number): number {
@@ -177,15 +184,15 @@ function hoursApart(a: number, b: number): number {
 }
 
 /** Gaps that began on the same weekday before they are compared among themselves. */
-const ENOUGH_ALIKE = 3
+const MIN_ALIKE_GAPS = 3
 
 /** By the gaps that began on the same weekday, where there are enough of them and the table is not a weekly one. */
-function dueByWeekday({ times, gaps, typicalGap, last }: Updates, sensitivity: number): Due {
+function dueByWeekday({ times, gaps, typicalGap, last }: Updates, sensitivity: number): DueTimes {
   const today = slotsAt(last).weekday
   const isAlike = (i: number) => typicalGap >= SUB_WEEKLY || slotsAt(times[i]!).weekday === today
-  const alike = gaps.filter((_, i) => isAlike(i)).slice(-RECENT)
-  if (alike.length >= ENOUGH_ALIKE) return dueAfter(alike, sensitivity)
-  const all = gaps.slice(-RECENT)
+  const alike = gaps.filter((_, i) => isAlike(i)).slice(-MAX_GAPS)
+  if (alike.length >= MIN_ALIKE_GAPS) return dueAfter(alike, sensitivity)
+  const all = gaps.slice(-MAX_GAPS)
   const due = dueAfter(all, sensitivity)
   if (alike.length === 0) return { ...due, latest: Math.max(due.latest, 1.1 * Math.max(...all)) }
   return { usual: median(alike), latest: Math.max(due.latest, 1.15 * Math.max(...alike)) }

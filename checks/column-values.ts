@@ -11,11 +11,19 @@ export function isNumeric(column: ColumnInfo | undefined): boolean {
  * The column as numbers of which the least or the greatest is one that a row has. 32-bit floats stay what they are: as
  * doubles they would have digits that no row shows.
  */
-export function numberOf({ column, info, dialect }: Pick<CheckContext, 'column' | 'info' | 'dialect'>): Sql {
+export function asColumnNumber({
+  column,
+  info,
+  dialect,
+}: Pick<CheckContext, 'column' | 'info' | 'dialect'>): Sql {
   return info && dialect.isFloat32(info) ? column : dialect.asNumber(column)
 }
 
 /** The column as text; a text column as it is, so that its own collation and padding apply. */
-export function textOf({ column, info, dialect }: Pick<CheckContext, 'column' | 'info' | 'dialect'>): Sql {
+export function asColumnText({
+  column,
+  info,
+  dialect,
+}: Pick<CheckContext, 'column' | 'info' | 'dialect'>): Sql {
   return info?.kind === 'text' ? column : dialect.asText(column)
 }

@@ -2,7 +2,7 @@
 const DIRECTIVES = new Set(['%Y', '%m', '%d', '%y', '%H', '%M', '%S', '%f', '%b', '%B', '%z', '%%'])
 
 /** Directives that say the same; a format has one of each at most. */
-const SAME: readonly (readonly string[])[] = [
+const EXCLUSIVE_DIRECTIVES: readonly (readonly string[])[] = [
   ['%Y', '%y'],
   ['%m', '%b', '%B'],
   ...['%d', '%H', '%M', '%S', '%f', '%z'].map(part => [part]),
@@ -37,13 +37,13 @@ const LETTERS: readonly (readonly [string, string])[] = [
 export type DateFormat = { strptime: string } | { error: string }
 
 /** Text in square brackets or single quotes, and the T between a date and a time. */
-const LITERAL = /^(?:\[([^\]]*)\]|'([^']*)'|(T)(?=H))/
+const LITERAL_TEXT = /^(?:\[([^\]]*)\]|'([^']*)'|(T)(?=H))/
 
 function fromLetters(format: string): DateFormat {
   let rest = format
   let strptime = ''
   while (rest !== '') {
-    const literal = LITERAL.exec(rest)
+    const literal = LITERAL_TEXT.exec(rest)
     const letters = LETTERS.find(([text]) => rest.startsWith(text))
     if (literal) {
       strptime += (literal[1] ?? literal[2] ?? literal[3] ?? '').replaceAll('%', '%%')
@@ -76,7 +76,9 @@ function fromStrptime(format: string): DateFormat {
 function findFault(strptime: string): string | null {
   const parts = strptime.match(/%./gsu)?.filter(part => part !== '%%') ?? []
   if (parts.length === 0) return 'format has no date part: write it like %Y-%m-%d or YYYY-MM-DD.'
-  const twice = SAME.map(same => parts.filter(part => same.includes(part))).find(found => found.length > 1)
+  const twice = EXCLUSIVE_DIRECTIVES.map(same => parts.filter(part => same.includes(part))).find(
+    found => found.length > 1,
+  )
   if (twice) return `format says one thing twice: ${twice.join(' and ')}.`
   if (parts.includes('%M') && !parts.includes('%H')) {
     return 'format has minutes without hours: the month is %m or MM, minutes are %M or mm.'

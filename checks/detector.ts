@@ -21,7 +21,7 @@ export type { Schedule, ScheduleRule } from './detector/schedule.ts'
 export { isActive } from './detector/schedule.ts'
 
 /** One measurement. A measurement that failed is not a point. */
-export interface Point {
+export interface SeriesPoint {
   /** Epoch seconds. */
   at: number
   /** Finite; a percentage is 0 to 100. */
@@ -46,7 +46,7 @@ export interface DetectorOptions {
   operating?: Operating
 }
 
-export interface Verdict {
+export interface SeriesVerdict {
   /** Null, with `low` and `high`, while there is too little history for a band. */
   expected: number | null
   low: number | null
@@ -77,7 +77,7 @@ export const STATE_VERSION = 3
 const LEARNING_POINTS = 7
 
 /** The state before the first point. The sensitivity is no part of it: changing it needs no history. */
-export function start(options: Omit<DetectorOptions, 'sensitivity'>): DetectorState {
+export function startDetector(options: Omit<DetectorOptions, 'sensitivity'>): DetectorState {
   const { series, interval, direction, operating } = options
   return {
     version: STATE_VERSION,
@@ -89,11 +89,11 @@ export function start(options: Omit<DetectorOptions, 'sensitivity'>): DetectorSt
 }
 
 /** Learns a point. The state given is used up: go on with the one returned. Throws on a state of another version. */
-export function advance(state: DetectorState, point: Point): DetectorState {
+export function learnPoint(state: DetectorState, point: SeriesPoint): DetectorState {
   assertCurrent(state)
   const { interval } = state.options
-  const value = measurable(point.value)
-  const learned = (state.learned ??= begin(state.options, point))
+  const value = clampToRange(point.value)
+  const learned = (state.learned ??= startLearning(state.options, point))
   if (learned.by === 'bank') {
     const bank = bankFor(state.options.series, interval)
     noteSurprise(bank, learned.bank, point.at, value)
@@ -109,7 +109,7 @@ export function advance(state: DetectorState, point: Point): DetectorState {
 }
 
 /** Judges a point that the state has not learned; the state stays as it is. */
-export function verdict(state: DetectorState, point: Point, sensitivity: number): Verdict {
+export function judgePoint(state: DetectorState, point: SeriesPoint, sensitivity: number): SeriesVerdict {
   assertCurrent(state)
   const isValidity = state.options.series === 'invalid_percent'
   const learning = state.count < LEARNING_POINTS
@@ -122,17 +122,21 @@ export function verdict(state: DetectorState, point: Point, sensitivity: number)
 }
 
 /** Judges a point by the history before it, oldest first. */
-export function judge(history: readonly Point[], point: Point, options: DetectorOptions): Verdict {
-  const state = history.reduce(advance, start(options))
-  return verdict(state, point, options.sensitivity)
+export function judgeByHistory(
+  history: readonly SeriesPoint[],
+  point: SeriesPoint,
+  options: DetectorOptions,
+): SeriesVerdict {
+  const state = history.reduce(learnPoint, startDetector(options))
+  return judgePoint(state, point, options.sensitivity)
 }
 
 /** Judges every point of a series, oldest first, each by the points before it only. */
-export function replay(points: readonly Point[], options: DetectorOptions): Verdict[] {
-  let state = start(options)
+export function replaySeries(points: readonly SeriesPoint[], options: DetectorOptions): SeriesVerdict[] {
+  let state = startDetector(options)
   return points.map(point => {
-    const said = verdict(state, point, options.sensitivity)
-    state = advance(state, point)
+    const said = judgePoint(state, point, options.sensitivity)
+    state = learnPoint(state, point)
     return said
   })
 }
@@ -145,16 +149,19 @@ function assertCurrent(state: DetectorState): void {
 }
 
 /** Beyond this size squares and logarithms overflow; below its inverse they vanish. */
-const LARGEST_SIZE = 1e100
+const MAX_MAGNITUDE = 1e100
 
 /** The value in the range that can be reckoned with: larger ones count as the largest, tinier ones as zero. */
-function measurable(value: number): number {
-  if (Math.abs(value) < 1 / LARGEST_SIZE) return 0
-  return Math.max(-LARGEST_SIZE, Math.min(LARGEST_SIZE, value))
+function clampToRange(value: number): number {
+  if (Math.abs(value) < 1 / MAX_MAGNITUDE) return 0
+  return Math.max(-MAX_MAGNITUDE, Math.min(MAX_MAGNITUDE, value))
 }
 
 /** The first point decides how a series is judged: a percentage that comes with its rows, by counting. */
-function begin(options: DetectorState['options'], point: Point): NonNullable<DetectorState['learned']> {
+function startLearning(
+  options: DetectorState['options'],
+  point: SeriesPoint,
+): NonNullable<DetectorState['learned']> {
   const { series, interval } = options
   const counted = series === 'invalid_percent' || (series === 'null_percent' && point.total != null)
   if (counted) return { by: 'rates', rates: startOperating(operatingOf(options), interval) }
@@ -166,10 +173,10 @@ function operatingOf(options: DetectorState['options']): Operating {
 }
 
 /** Points before there is any band. */
-const BAND_FROM = 3
+const MIN_BAND_POINTS = 3
 
-function bandFor(state: DetectorState, point: Point, sensitivity: number): Band | null {
-  const value = measurable(point.value)
+function bandFor(state: DetectorState, point: SeriesPoint, sensitivity: number): Band | null {
+  const value = clampToRange(point.value)
   const usual = usualBandFor(state, point, value, sensitivity)
   const { confirmed, options } = state
   if (!usual || confirmed.length === 0) return usual
@@ -178,9 +185,14 @@ function bandFor(state: DetectorState, point: Point, sensitivity: number): Band 
 }
 
 /** The band at the time of a point for a value there, without regard to confirmed ones. */
-function usualBandFor(state: DetectorState, point: Point, value: number, sensitivity: number): Band | null {
+function usualBandFor(
+  state: DetectorState,
+  point: SeriesPoint,
+  value: number,
+  sensitivity: number,
+): Band | null {
   const { series, interval } = state.options
-  if (!state.learned || state.count < BAND_FROM) return null
+  if (!state.learned || state.count < MIN_BAND_POINTS) return null
   const { at, total, active } = point
   if (state.learned.by === 'bank')
     return judgeByBank(bankFor(series, interval), state.learned.bank, at, value, sensitivity)

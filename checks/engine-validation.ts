@@ -1,7 +1,7 @@
 import type { Row } from '../connectors/connector.ts'
 import type { Sql } from '../connectors/sql.ts'
 import type { CheckContext, CheckType, EngineValidation } from './check.ts'
-import { broken } from './plan.ts'
+import { problemFromThrown } from './plan.ts'
 
 /**
  * Asks an engine what only it can tell of a check: each question of its type, until one is answered badly.
@@ -10,13 +10,13 @@ import { broken } from './plan.ts'
  * @returns a sentence naming what is wrong, or null
  * @throws whatever `run` throws: of a ConnectorError that blames the check, the message is what is wrong
  */
-export async function ask(
+export async function validateOnEngine(
   type: CheckType,
   context: CheckContext,
   run: (select: Sql) => Promise<readonly Row[]>,
 ): Promise<string | null> {
   // A type that throws is to blame itself; what `run` throws is the caller's to judge.
-  const guilty = (thrown: unknown) => broken(type, thrown).message
+  const guilty = (thrown: unknown) => problemFromThrown(type, thrown).message
   let questions: readonly EngineValidation[]
   try {
     questions = type.engineValidations?.(context) ?? []

@@ -1,5 +1,5 @@
 /** Says in words what a verdict means: what was measured, what it was compared with, and what is usual there. */
-import type { Basis, Interval, Point, Verdict } from './detector.ts'
+import type { Basis, Interval, SeriesPoint, SeriesVerdict } from './detector.ts'
 import { slotsAt } from './detector/calendar.ts'
 
 /** Comparable values that an explanation comes with. */
@@ -9,7 +9,12 @@ const MOST = 14
  * One sentence, as "2,140 rows; Mondays usually bring 9,800 to 10,400; 14 Mondays seen".
  * @param series the metric type, or `invalid_percent`
  */
-export function explanation(series: string, point: Point, said: Verdict, interval: Interval): string {
+export function explanation(
+  series: string,
+  point: SeriesPoint,
+  said: SeriesVerdict,
+  interval: Interval,
+): string {
   const { basis, low, high } = said
   const found = foundOf(series, point)
   if (!basis || low === null || high === null) return `${found}; too few earlier values to compare with`
@@ -48,11 +53,11 @@ function describeBand(
  * @param at the moment of the verdict, epoch seconds
  */
 export function comparable(
-  history: readonly Point[],
+  history: readonly SeriesPoint[],
   basis: Basis | null,
   at: number,
   most: number = MOST,
-): Point[] {
+): SeriesPoint[] {
   const earlier = history.filter(point => point.at < at)
   // A step is seen in values that follow each other.
   if (!basis?.cycle || basis.kind === 'step') return earlier.slice(-most)
@@ -66,7 +71,7 @@ const NOUNS: Record<string, string> = {
   duplicate_count: 'duplicates',
 }
 
-function foundOf(series: string, { value, total }: Pick<Point, 'value' | 'total'>): string {
+function foundOf(series: string, { value, total }: Pick<SeriesPoint, 'value' | 'total'>): string {
   if (series === 'null_percent') return `${number(value)} % null`
   if (series === 'invalid_percent') {
     const rows = total == null ? 'the rows' : total === 1 ? 'one row' : `${number(total)} rows`

@@ -2,17 +2,17 @@ import type { Connection, Row, Value } from '../connectors/connector.ts'
 import { tablePath, type ColumnInfo, type ColumnKind, type TableInfo } from '../connectors/catalog.ts'
 import { isRowRule, type Check, type CheckType, type Rollup, type MeasuredValues } from './check.ts'
 import {
-  BEFORE,
-  DATED,
-  historySelect,
-  LEG,
-  PERIOD,
-  TOTAL,
-  type Grown,
-  type Periods,
+  BEFORE_FIRST_PERIOD,
+  DATED_COLUMN,
+  writeHistorySelect,
+  PART_COLUMN,
+  PERIOD_COLUMN,
+  TOTAL_COLUMN,
+  type RolledMeasure,
+  type HistoryPeriods,
 } from './history/select.ts'
-import { NotFinite, toNumber } from './measures.ts'
-import { interpret, plan, type Engine, type Planned } from './plan.ts'
+import { NotFiniteError, toNumber } from './measures.ts'
+import { interpretMeasures, planChecks, type Engine, type PlannedCheck } from './plan.ts'
 
 /** What a check would have measured at the end of a period. */
 export interface HistoryPoint {
@@ -27,7 +27,7 @@ export interface HistoryPoint {
 }
 
 /** The past of a check, oldest point first and one for each period, or a sentence why it has none. */
-export type History =
+export type CheckHistory =
   | {
       points: HistoryPoint[]
       /** Rows whose time is NULL; they are in every point. */
@@ -49,7 +49,7 @@ export interface HistoryOptions {
 }
 
 /** Names of columns that tell when a row was added, the surest first. */
-const CONVENTIONAL = [
+const TIMESTAMP_NAMES = [
   'created_at',
   'inserted_at',
   'loaded_at',
@@ -62,7 +62,7 @@ const CONVENTIONAL = [
   'last_updated',
 ]
 
-const TEMPORAL: readonly ColumnKind[] = ['date', 'timestamp']
+const TEMPORAL_KINDS: readonly ColumnKind[] = ['date', 'timestamp']
 
 /**
  * The column that tells when the rows of a table were added: the first conventional name that has a date or timestamp.
@@ -70,8 +70,10 @@ const TEMPORAL: readonly ColumnKind[] = ['date', 'timestamp']
  * move a row to a later day than the one since which it counts.
  */
 export function timestampColumn({ columns }: Pick<TableInfo, 'columns'>): ColumnInfo | undefined {
-  const temporal = columns.filter(({ kind }) => TEMPORAL.includes(kind))
-  return CONVENTIONAL.map(name => temporal.find(column => column.name.toLowerCase() === name)).find(Boolean)
+  const temporal = columns.filter(({ kind }) => TEMPORAL_KINDS.includes(kind))
+  return TIMESTAMP_NAMES.map(name => temporal.find(column => column.name.toLowerCase() === name)).find(
+    Boolean,
+  )
 }
 
 /**
@@ -81,25 +83,25 @@ export function timestampColumn({ columns }: Pick<TableInfo, 'columns'>): Column
  * period are left out.
  * @throws ConnectorError what the connection threw; RangeError when the periods are none
  */
-export async function historyOf(
+export async function measureHistory(
   connection: Pick<Connection, 'query'>,
   engine: Engine,
   table: TableInfo,
   check: Check,
   { column, periods: given, timeoutMs, signal, now = () => performance.now() }: HistoryOptions,
-): Promise<History> {
-  const periods = readPeriods(given)
-  const refusal = findRefusal(table, check, column)
+): Promise<CheckHistory> {
+  const periods = validatePeriods(given)
+  const refusal = findHistoryProblem(table, check, column)
   if (refusal !== null) return { none: refusal }
-  const { planned, refusals } = await plan(engine, table, [check])
+  const { planned, refusals } = await planChecks(engine, table, [check])
   const [item] = planned
   if (!item) return { none: refusals[0]?.message ?? '' }
   const { dialect } = engine
-  const growths = growthsOf(check.type, item)
-  const unsaid = Object.keys(item.measures).find(name => !Object.hasOwn(growths, name))
+  const rollups = rollupsOf(check.type, item)
+  const unsaid = Object.keys(item.measures).find(name => !Object.hasOwn(rollups, name))
   if (unsaid !== undefined)
     return { none: `${check.type.name} does not say how its measure ${unsaid} grows.` }
-  const { select, measures } = historySelect(item, growths, dialect.quote(column), periods)
+  const { select, measures } = writeHistorySelect(item, rollups, dialect.quote(column), periods)
   signal?.throwIfAborted()
   const startedAt = now()
   const rows = await connection.query(select, { timeoutMs, signal })
@@ -107,12 +109,12 @@ export async function historyOf(
   try {
     return { ...accumulate(rows, item, measures, periods), durationMs }
   } catch (thrown) {
-    if (thrown instanceof NotFinite) return { none: thrown.message }
+    if (thrown instanceof NotFiniteError) return { none: thrown.message }
     throw thrown
   }
 }
 
-function readPeriods({ from, seconds, count }: HistoryOptions['periods']): Periods {
+function validatePeriods({ from, seconds, count }: HistoryOptions['periods']): HistoryPeriods {
   const start = Math.floor(from.getTime() / 1000)
   const isCount = (value: number) => Number.isSafeInteger(value) && value > 0
   if (Number.isSafeInteger(start) && isCount(seconds) && isCount(count))
@@ -123,10 +125,10 @@ function readPeriods({ from, seconds, count }: HistoryOptions['periods']): Perio
 }
 
 /** Why this check has no past, as far as that needs no plan. */
-function findRefusal(table: TableInfo, { type, groupBy = [] }: Check, column: string): string | null {
+function findHistoryProblem(table: TableInfo, { type, groupBy = [] }: Check, column: string): string | null {
   const info = table.columns.find(({ name }) => name === column)
   if (!info) return `The column ${column} does not exist in ${tablePath(table)}.`
-  if (!TEMPORAL.includes(info.kind)) {
+  if (!TEMPORAL_KINDS.includes(info.kind)) {
     return `The column ${column} is of type ${info.type}: a history needs a date or timestamp column that tells when rows were added.`
   }
   if (groupBy.length > 0) return 'A metric with group_by has no history: it has a value for each group.'
@@ -136,13 +138,13 @@ function findRefusal(table: TableInfo, { type, groupBy = [] }: Check, column: st
   return `${type.name} has no history: its value of many days does not follow from its values of each day.`
 }
 
-function growthsOf(type: CheckType, { measures }: Planned): Readonly<Record<string, Rollup>> {
+function rollupsOf(type: CheckType, { measures }: PlannedCheck): Readonly<Record<string, Rollup>> {
   if (!isRowRule(type)) return type.rollup ?? {}
   return Object.fromEntries(Object.keys(measures).map(name => [name, 'count']))
 }
 
 /** Of the rows up to some period. */
-interface Sum {
+interface RunningValue {
   value: number | null
   /** Values that a mean is of. */
   weight: number
@@ -151,32 +153,32 @@ interface Sum {
 /** Adds period to period. A row of the result is of one period and one select; periods without rows have none. */
 function accumulate(
   result: readonly Row[],
-  item: Planned,
-  measures: readonly Grown[],
-  { from, seconds, count }: Periods,
+  item: PlannedCheck,
+  measures: readonly RolledMeasure[],
+  { from, seconds, count }: HistoryPeriods,
 ): { points: HistoryPoint[]; undated: number } {
   const found = new Map<string, Row>()
   for (const row of result) {
-    const index = Math.round(((numberOf(row, PERIOD) ?? 0) - from) / seconds)
-    found.set(`${numberOf(row, LEG)} ${index}`, row)
+    const index = Math.round(((numberOf(row, PERIOD_COLUMN) ?? 0) - from) / seconds)
+    found.set(`${numberOf(row, PART_COLUMN)} ${index}`, row)
   }
-  const sums = new Map(measures.map(({ name, growth }) => [name, nothing(growth)]))
+  const sums = new Map(measures.map(({ name, rollup }) => [name, emptyValue(rollup)]))
   const points: HistoryPoint[] = []
   let total = 0
   let undated = 0
-  for (let index = BEFORE; index < count; index += 1) {
+  for (let index = BEFORE_FIRST_PERIOD; index < count; index += 1) {
     const counts = found.get(`0 ${index}`)
-    const rows = numberOf(counts, TOTAL) ?? 0
+    const rows = numberOf(counts, TOTAL_COLUMN) ?? 0
     total += rows
-    undated += rows - (numberOf(counts, DATED) ?? 0)
+    undated += rows - (numberOf(counts, DATED_COLUMN) ?? 0)
     for (const measure of measures) {
-      const row = found.get(`${measure.leg} ${index}`)
+      const row = found.get(`${measure.part} ${index}`)
       const sum = sums.get(measure.name)
-      if (row && sum) add(sum, measure, row)
+      if (row && sum) addPeriod(sum, measure, row)
     }
-    if (index === BEFORE) continue
+    if (index === BEFORE_FIRST_PERIOD) continue
     const measured: MeasuredValues = Object.fromEntries([...sums].map(([name, { value }]) => [name, value]))
-    const reading = interpret(item, measured, total)
+    const reading = interpretMeasures(item, measured, total)
     const at = new Date((from + (index + 1) * seconds) * 1000)
     const isCounts = typeof reading === 'object' && reading !== null
     points.push(isCounts ? { at, ...reading } : { at, total, value: reading })
@@ -185,22 +187,22 @@ function accumulate(
 }
 
 /** What a measure is of no rows. */
-function nothing(growth: Rollup): Sum {
-  const isCount = growth === 'count' || growth === 'distinct' || growth === 'repeated'
+function emptyValue(rollup: Rollup): RunningValue {
+  const isCount = rollup === 'count' || rollup === 'distinct' || rollup === 'repeated'
   return { value: isCount ? 0 : null, weight: 0 }
 }
 
-function add(sum: Sum, { growth, column, weight }: Grown, row: Row): void {
+function addPeriod(sum: RunningValue, { rollup, column, weight }: RolledMeasure, row: Row): void {
   const value = numberOf(row, column)
   if (value === null) return
-  if (growth === 'mean') {
+  if (rollup === 'mean') {
     const weighed = (numberOf(row, weight ?? '') ?? 0) + sum.weight
     // What it was and how far the new one lies from it, so that nothing grows beyond the largest double.
     if (weighed > 0) sum.value = (sum.value ?? 0) + (value - (sum.value ?? 0)) * (1 - sum.weight / weighed)
     sum.weight = weighed
   } else if (sum.value === null) sum.value = value
-  else if (growth === 'min') sum.value = Math.min(sum.value, value)
-  else if (growth === 'max') sum.value = Math.max(sum.value, value)
+  else if (rollup === 'min') sum.value = Math.min(sum.value, value)
+  else if (rollup === 'max') sum.value = Math.max(sum.value, value)
   else sum.value += value
 }
 

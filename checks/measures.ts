@@ -60,7 +60,7 @@ export function numberLiteral(value: number | string, dialect?: Pick<Dialect, 'n
  * A number for comparing with a column's, as the column keeps it: one of 32-bit floats has another 0.1 than decimals
  * and doubles have. A number beyond the range of such a column, which none of its values equals, is written as it is.
  */
-export function numberFor(
+export function columnNumber(
   info: ColumnInfo | undefined,
   value: number | string,
   dialect: Dialect,
@@ -73,7 +73,7 @@ export function numberFor(
 }
 
 /** A measure that is no finite number: NaN, an infinity, a text, a date. Never taken for a value. */
-export class NotFinite extends Error {
+export class NotFiniteError extends Error {
   override readonly name = 'NotFinite'
 }
 
@@ -92,7 +92,7 @@ export function toNumber(value: Value | bigint | undefined): number | null {
     (typeof value === 'string' && NUMERAL.test(value))
   const number = isNumeral ? Number(value) : NaN
   if (Number.isFinite(number)) return number
-  throw new NotFinite(`The measured value is ${describe(value)}, which is not a finite number.`)
+  throw new NotFiniteError(`The measured value is ${describe(value)}, which is not a finite number.`)
 }
 
 function describe(value: Value | bigint): string {

@@ -1,5 +1,5 @@
 /** An ISO date or timestamp, in the form that engines compare with their own columns. */
-export interface Moment {
+export interface IsoMoment {
   /** Whether it is a day without a time. */
   isDay: boolean
   /** `2024-12-31`, or `2024-12-31 23:59:59` in UTC, with a fraction when there is one. */
@@ -23,7 +23,7 @@ function offsetMinutes(zone: string | undefined): number {
  * Reads an ISO 8601 date (`2024-12-31`) or timestamp (`2024-12-31T23:59:59.5+01:00`).
  * @returns null when it is neither, or names no real day or time of day
  */
-export function parseMoment(text: string): Moment | null {
+export function parseMoment(text: string): IsoMoment | null {
   const match = ISO.exec(text)
   if (!match) return null
   const [year, month, day, hour, minute, second] = match.slice(1, 7).map(part => Number(part ?? 0)) as [

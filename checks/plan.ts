@@ -3,31 +3,31 @@ import { tablePath, type TableInfo } from '../connectors/catalog.ts'
 import { raw, Sql } from '../connectors/sql.ts'
 import { isAggregateMetric, isRowRule, describeMissingCapability } from './check.ts'
 import type { Check, CheckContext, CheckType, RuleCounts, Measure, MeasuredValues } from './check.ts'
-import { NotFinite } from './measures.ts'
-import type { Rank } from './ranked-percentiles.ts'
-import { readRows, rowMeasures } from './row-rules.ts'
+import { NotFiniteError } from './measures.ts'
+import type { RankedPercentile } from './ranked-percentiles.ts'
+import { readRowCounts, rowMeasures } from './row-rules.ts'
 
 /** What a plan needs of an engine: how to write its SQL and what it can do. Any connector fits. */
 export type Engine = Pick<Connector, 'name' | 'dialect' | 'capabilities'> & Partial<Pick<Connector, 'label'>>
 
 /** What is wrong with a check. */
-export interface Fault {
+export interface CheckProblem {
   /** `missing-object`, `unsupported` (the engine lacks a capability), `invalid-check`, or a ConnectorError's. */
   kind: string
   message: string
 }
 
 /** Why a check cannot run, found without touching the database. */
-export interface Refusal extends Fault {
+export interface RefusedCheck extends CheckProblem {
   id: string
 }
 
 /** A check with its SQL written. */
-export interface Planned {
+export interface PlannedCheck {
   check: Check
   context: CheckContext
   /** Measures by the name the check gave them; a percentile by ranks, where it is no aggregate of the engine. */
-  measures: Record<string, Measure | Rank>
+  measures: Record<string, Measure | RankedPercentile>
 }
 
 const MAX_GROUP_COLUMNS = 3
@@ -36,83 +36,88 @@ const MAX_GROUP_COLUMNS = 3
  * Looks at every check in the light of the catalog: a column that is gone, a kind it does not apply to, a
  * config the column refuses, a capability the engine lacks. What remains is written as SQL.
  */
-export async function plan(
+export async function planChecks(
   engine: Engine,
   table: TableInfo,
   checks: readonly Check[],
-): Promise<{ planned: Planned[]; refusals: Refusal[] }> {
+): Promise<{ planned: PlannedCheck[]; refusals: RefusedCheck[] }> {
   const ids = new Set(checks.map(({ id }) => id))
   if (ids.size < checks.length) throw new TypeError('Two checks of a scan have the same id.')
-  const planned: Planned[] = []
-  const refusals: Refusal[] = []
+  const planned: PlannedCheck[] = []
+  const refusals: RefusedCheck[] = []
   for (const check of checks) {
-    const refusal = findFault(engine, table, check) ?? (await findConfigFault(engine, table, check))
-    const written = refusal ?? write(engine, table, check)
-    if ('message' in written) refusals.push({ ...written, id: check.id })
-    else planned.push(written)
+    const refusal =
+      findCatalogProblem(engine, table, check) ?? (await findConfigProblem(engine, table, check))
+    const requireSql = refusal ?? planCheck(engine, table, check)
+    if ('message' in requireSql) refusals.push({ ...requireSql, id: check.id })
+    else planned.push(requireSql)
   }
   return { planned, refusals }
 }
 
 /** Whether a check looks at a column, and at which. */
-function columnOf(table: TableInfo, { type, column }: Pick<Check, 'type' | 'column'>) {
+function findColumn(table: TableInfo, { type, column }: Pick<Check, 'type' | 'column'>) {
   if (type.column === 'ignored' || column === undefined) return undefined
   return table.columns.find(({ name }) => name === column)
 }
 
-function findFault(engine: Engine, table: TableInfo, check: Check): Fault | null {
+function findCatalogProblem(engine: Engine, table: TableInfo, check: Check): CheckProblem | null {
   const { type, column, groupBy = [] } = check
-  const info = columnOf(table, check)
+  const info = findColumn(table, check)
   const names = type.column === 'ignored' || column === undefined ? groupBy : [column, ...groupBy]
   const missing = names.find(name => !table.columns.some(candidate => candidate.name === name))
   const unsupported = describeMissingCapability(type, engine)
-  if (missing !== undefined) return missingColumn(table, missing)
-  if (type.column === 'required' && !info) return invalid(`${type.name} needs a column.`)
+  if (missing !== undefined) return missingColumnProblem(table, missing)
+  if (type.column === 'required' && !info) return invalidCheck(`${type.name} needs a column.`)
   if (info && type.kinds && !type.kinds.includes(info.kind)) {
-    return invalid(`${type.name} does not apply to the column ${info.name} of type ${info.type}.`)
+    return invalidCheck(`${type.name} does not apply to the column ${info.name} of type ${info.type}.`)
   }
   if (unsupported) return { kind: 'unsupported', message: unsupported }
   if (groupBy.length === 0) return null
-  if (type.family === 'rule') return invalid('Only metrics can be grouped.')
+  if (type.family === 'rule') return invalidCheck('Only metrics can be grouped.')
   return groupBy.length > MAX_GROUP_COLUMNS
-    ? invalid(`At most ${MAX_GROUP_COLUMNS} columns can group.`)
+    ? invalidCheck(`At most ${MAX_GROUP_COLUMNS} columns can group.`)
     : null
 }
 
-function missingColumn(table: TableInfo, name: string): Fault {
+function missingColumnProblem(table: TableInfo, name: string): CheckProblem {
   return { kind: 'missing-object', message: `The column ${name} does not exist in ${tablePath(table)}.` }
 }
 
-function invalid(message: string): Fault {
+function invalidCheck(message: string): CheckProblem {
   return { kind: 'invalid-check', message }
 }
 
-async function findConfigFault({ dialect }: Engine, table: TableInfo, check: Check): Promise<Fault | null> {
+async function findConfigProblem(
+  { dialect }: Engine,
+  table: TableInfo,
+  check: Check,
+): Promise<CheckProblem | null> {
   try {
-    const sentence = await check.type.validateConfig?.(check.config, columnOf(table, check), {
+    const sentence = await check.type.validateConfig?.(check.config, findColumn(table, check), {
       dialect,
       table,
     })
-    return sentence ? invalid(sentence) : null
+    return sentence ? invalidCheck(sentence) : null
   } catch (thrown) {
-    return broken(check.type, thrown)
+    return problemFromThrown(check.type, thrown)
   }
 }
 
 /** A check type that throws is to blame itself; the other checks of the table still run. */
-export function broken(type: CheckType, thrown: unknown): Fault {
-  if (thrown instanceof NotFinite) return { kind: 'not-finite', message: thrown.message }
+export function problemFromThrown(type: CheckType, thrown: unknown): CheckProblem {
+  if (thrown instanceof NotFiniteError) return { kind: 'not-finite', message: thrown.message }
   const reason = thrown instanceof Error ? thrown.message : String(thrown)
   return { kind: 'invalid-check', message: `${type.name} failed: ${reason}` }
 }
 
 /** What a check sees of its table when it writes its SQL. */
-export function contextOf(
+export function buildCheckContext(
   { dialect }: Pick<Engine, 'dialect'>,
   table: TableInfo,
   check: Omit<Check, 'id'>,
 ): CheckContext {
-  const info = columnOf(table, check)
+  const info = findColumn(table, check)
   return {
     column: info ? dialect.quote(info.name) : raw(''),
     info,
@@ -124,26 +129,28 @@ export function contextOf(
   }
 }
 
-function write(engine: Engine, table: TableInfo, check: Check): Planned | Fault {
-  const context = contextOf(engine, table, check)
+function planCheck(engine: Engine, table: TableInfo, check: Check): PlannedCheck | CheckProblem {
+  const context = buildCheckContext(engine, table, check)
   const isGrouped = (check.groupBy ?? []).length > 0
   try {
     const measures = measuresOf(check.type, context)
-    const rank = engine.capabilities.groupedPercentile ? undefined : rankOf(check.type, context)
+    const rank = engine.capabilities.groupedPercentile ? undefined : rankedPercentileOf(check.type, context)
     if (rank) return { check, context, measures: { value: rank } }
     if (!isGrouped) return { check, context, measures }
     const isApart = (measure: Measure) => !(measure instanceof Sql) && !measure.aggregate
     return Object.values(measures).some(isApart)
-      ? invalid(`${check.type.name} cannot be grouped.`)
+      ? invalidCheck(`${check.type.name} cannot be grouped.`)
       : { check, context, measures }
   } catch (thrown) {
-    return broken(check.type, thrown)
+    return problemFromThrown(check.type, thrown)
   }
 }
 
-function rankOf(type: CheckType, context: CheckContext): Rank | undefined {
+function rankedPercentileOf(type: CheckType, context: CheckContext): RankedPercentile | undefined {
   const percentile = isAggregateMetric(type) ? type.percentileOf?.(context) : undefined
-  return percentile && isAggregateMetric(type) ? { ...percentile, whole: type.measure(context) } : undefined
+  return percentile && isAggregateMetric(type)
+    ? { ...percentile, tableAggregate: type.measure(context) }
+    : undefined
 }
 
 function measuresOf(type: CheckType, context: CheckContext): Record<string, Measure> {
@@ -165,12 +172,12 @@ function written(what: string, given: Sql): Sql {
 }
 
 /** What the numbers of a check mean: counts for a rule, a value for a metric. */
-export function interpret(
-  { check, context }: Planned,
+export function interpretMeasures(
+  { check, context }: PlannedCheck,
   measured: MeasuredValues,
   total: number,
 ): RuleCounts | number | null {
   const { type } = check
-  if (isRowRule(type)) return readRows(measured, total, context)
+  if (isRowRule(type)) return readRowCounts(measured, total, context)
   return isAggregateMetric(type) ? (measured.value ?? null) : type.readMeasures(measured, total, context)
 }

@@ -2,17 +2,17 @@ import { percentileFraction, type Dialect } from '../connectors/dialect.ts'
 import { join, raw, sql, type Sql } from '../connectors/sql.ts'
 
 /** A percentile that is computed by ranks, where the engine's own is no aggregate. */
-export interface Rank {
+export interface RankedPercentile {
   /** What the percentile is of. */
   value: Sql
   /** From 0, the least, to 1, the greatest. */
   fraction: number
   /** The same of the whole table as the engine has it, which is taken where no other percentile of the value is asked. */
-  whole: Sql
+  tableAggregate: Sql
 }
 
 /** An output column and what stands in it. */
-type Output = readonly [name: string, measure: Sql]
+type NamedSql = readonly [name: string, measure: Sql]
 
 /**
  * The SELECT of percentiles by group, or without groups of the whole table: inside, each row with its group, its
@@ -23,12 +23,12 @@ type Output = readonly [name: string, measure: Sql]
  * @param groups the group columns, by output column
  * @param totals further aggregates of each group
  */
-export function rankedSelect(
-  ranks: readonly (readonly [name: string, rank: Rank])[],
-  { from, groups, totals }: { from: Sql; groups: readonly Output[]; totals: readonly Output[] },
+export function selectRankedPercentiles(
+  ranks: readonly (readonly [name: string, rank: RankedPercentile])[],
+  { from, groups, totals }: { from: Sql; groups: readonly NamedSql[]; totals: readonly NamedSql[] },
   dialect: Dialect,
 ): Sql {
-  const as = ([name, what]: Output) => sql`${what} as ${dialect.quote(name)}`
+  const as = ([name, what]: NamedSql) => sql`${what} as ${dialect.quote(name)}`
   const keys = groups.map(([, column]) => column)
   const partition = keys.length > 0 ? sql`partition by ${join(keys)}` : raw('')
   const values = [...new Map(ranks.map(([, { value }]) => [value.key, value])).values()]
@@ -40,7 +40,7 @@ export function rankedSelect(
     return sql`${number} as ${x}, row_number() over (${order}) - 1 as ${i}, count(${number}) over (${partition}) as ${n}`
   })
   const ranked = sql`select ${join([...groups.map(as), ...windows])} from ${from}`
-  const outputs = ranks.map(([name, { value, fraction }]): Output => {
+  const outputs = ranks.map(([name, { value, fraction }]): NamedSql => {
     const [x, i, n] = namesOf(values.findIndex(({ key }) => key === value.key))
     const far = sql`abs(${i} - (${n} - 1) * ${dialect.asNumber(percentileFraction(fraction))})`
     return [name, sql`sum(case when ${far} < 1 then ${x} * (1 - ${far}) end)`]

@@ -26,13 +26,13 @@ export function rowMeasures(context: RowContext, valid: Sql): Record<string, Sql
  * Rows judged and rows invalid. A row is invalid when its value is present and the condition is false or
  * NULL, or when its value is NULL and NULLs are not skipped. `total` is all rows either way.
  */
-export function readRows(measured: MeasuredValues, total: number, context: RowContext): RuleCounts {
+export function readRowCounts(measured: MeasuredValues, total: number, context: RowContext): RuleCounts {
   const judged = skipsNull(context) ? (measured.present ?? 0) : total
   return { total, invalid: judged - (measured.valid ?? 0) }
 }
 
 /** A condition, never NULL, that holds for exactly the rows that `readRows` counts as invalid. */
-export function invalidRow(context: RowContext, valid: Sql): Sql {
+export function invalidRowCondition(context: RowContext, valid: Sql): Sql {
   const fails = sql`case when ${valid} then 0 else 1 end = 1`
   if (!context.info) return fails
   const invalidValue = sql`(${context.column} is not null and ${fails})`

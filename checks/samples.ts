@@ -4,14 +4,14 @@ import type { Dialect } from '../connectors/dialect.ts'
 import { ConnectorError } from '../connectors/errors.ts'
 import { join, raw, sql, type Sql } from '../connectors/sql.ts'
 import { isRowRule, type RowSample, type TableRule } from './check.ts'
-import type { Planned } from './plan.ts'
-import { invalidRow } from './row-rules.ts'
+import type { PlannedCheck } from './plan.ts'
+import { invalidRowCondition } from './row-rules.ts'
 
 /** The most rows kept as evidence for one rule, whatever is asked. */
 export const MAX_SAMPLES = 100
 
 /** Characters kept of one value. */
-const MAX_VALUE = 1000
+const MAX_VALUE_LENGTH = 1000
 
 /** Bytes of all samples of one rule, as JSON. */
 const MAX_BYTES = 64 * 1024
@@ -19,15 +19,15 @@ const MAX_BYTES = 64 * 1024
 /** The SELECT of a rule's invalid rows and how to read a sample from one of its rows. */
 export interface SampleQuery {
   select: Sql
-  read(row: Row, index: number): RowSample
+  readSample(row: Row, index: number): RowSample
 }
 
 /** How rows are sampled. */
 export interface SampleOptions {
   /** Columns of which no value is selected or shown. */
-  masked: ReadonlySet<string>
+  maskedColumns: ReadonlySet<string>
   /** Whether the rows of a SELECT that a rule brings itself are counted only. */
-  hidesSelects: boolean
+  hideSelectRows: boolean
   /** Whether rows are numbered although the table has a primary key. */
   isNumbered?: boolean
 }
@@ -38,47 +38,51 @@ export interface SampleOptions {
  * columns that the check mentions. Of a SELECT that a rule brings itself, `value` is the check's column where a row
  * has it, else the row.
  *
- * Long texts are cut by the engine, in columns of kind text. Columns in `masked` are not selected, only whether they are
+ * Long texts are cut by the engine, in columns of kind text. Columns in `maskedColumns` are not selected, only whether they are
  * NULL: NULL is shown as null, and a value as null with `is_hidden` beside it. A primary key with one of them gives way
  * to the row's number. What columns a rule's own SELECT draws on cannot be told (an alias, a star, a whole row as one
- * value, another table): with `hidesSelects` it is read for how many rows it has, each shown as hidden.
+ * value, another table): with `hideSelectRows` it is read for how many rows it has, each shown as hidden.
  */
 export function sampleQuery(
-  { check, context }: Planned,
+  { check, context }: PlannedCheck,
   limit: number,
-  { masked, hidesSelects, isNumbered = false }: SampleOptions,
+  { maskedColumns, hideSelectRows, isNumbered = false }: SampleOptions,
 ): SampleQuery {
   const { dialect, from, table, info } = context
   const source = isRowRule(check.type)
-    ? { where: invalidRow(context, check.type.valid(context)) }
+    ? { where: invalidRowCondition(context, check.type.valid(context)) }
     : (check.type as TableRule).samples(context)
-  const keys = isNumbered ? [] : primaryKey(table, masked)
+  const keys = isNumbered ? [] : primaryKey(table, maskedColumns)
   const count = Math.min(limit, MAX_SAMPLES)
   if ('select' in source) {
-    if (hidesSelects) return hidden(source.rows ?? source.select, count, dialect)
+    if (hideSelectRows) return hiddenSampleQuery(source.rows ?? source.select, count, dialect)
     const pick = (row: Row) => (info && info.name in row ? row[info.name] : row)
     return {
       select: dialect.limit(source.select, count),
-      read: (row, index) => ({ row_id: rowId(keys, row, index), value: presentable(pick(row)) }),
+      readSample: (row, index) => ({ row_id: rowId(keys, row, index), value: toPresentable(pick(row)) }),
     }
   }
   const mentioned = info ? [info.name] : (source.columns ?? [])
   const columns = table.columns.filter(({ name }) => keys.includes(name) || mentioned.includes(name))
   const outputs = columns.map((column, index) => {
-    const output = masked.has(column.name) ? presence(column, dialect) : shortened(column, dialect)
+    const output = maskedColumns.has(column.name)
+      ? selectPresence(column, dialect)
+      : selectShortened(column, dialect)
     return sql`${output} as ${dialect.quote(`s${index}`)}`
   })
   const select = sql`select ${outputs.length > 0 ? join(outputs) : sql`1`} from ${from} where ${source.where}`
   return {
     select: dialect.limit(select, count),
-    read(row, index) {
+    readSample(row, index) {
       const found = columns.map(({ name }, position) => [name, row[`s${position}`] ?? null] as const)
-      const values = Object.fromEntries(found.map(([name, value]) => [name, masked.has(name) ? null : value]))
+      const values = Object.fromEntries(
+        found.map(([name, value]) => [name, maskedColumns.has(name) ? null : value]),
+      )
       const shown = Object.fromEntries(Object.entries(values).filter(([name]) => mentioned.includes(name)))
-      const isHidden = found.some(([name, value]) => masked.has(name) && Number(value) === 1)
+      const isHidden = found.some(([name, value]) => maskedColumns.has(name) && Number(value) === 1)
       return {
         row_id: rowId(keys, values, index),
-        value: presentable(info ? values[info.name] : shown),
+        value: toPresentable(info ? values[info.name] : shown),
         ...(isHidden && { is_hidden: true }),
       }
     },
@@ -86,26 +90,26 @@ export function sampleQuery(
 }
 
 /** As many rows as a SELECT has, and nothing of what it gives. */
-function hidden(select: Sql, count: number, dialect: Dialect): SampleQuery {
+function hiddenSampleQuery(select: Sql, count: number, dialect: Dialect): SampleQuery {
   return {
     select: dialect.limit(sql`select 1 as ${dialect.quote('s0')} from (${select}) h`, count),
-    read: (_, index) => ({ row_id: index + 1, value: null, is_hidden: true }),
+    readSample: (_, index) => ({ row_id: index + 1, value: null, is_hidden: true }),
   }
 }
 
 /** Whether a row has a value, and nothing of it. */
-function presence({ name }: ColumnInfo, dialect: Dialect): Sql {
+function selectPresence({ name }: ColumnInfo, dialect: Dialect): Sql {
   return sql`case when ${dialect.quote(name)} is null then 0 else 1 end`
 }
 
-const SHORT = /^char\(\d{1,3}\)$/
+const SHORT_CHAR_TYPE = /^char\(\d{1,3}\)$/
 
 /** A column as it is sampled. What is short by its type stays as it is: of a CHAR the padding would go. */
-function shortened({ name, kind, type }: ColumnInfo, dialect: Dialect): Sql {
+function selectShortened({ name, kind, type }: ColumnInfo, dialect: Dialect): Sql {
   const column = dialect.quote(name)
   // One more than is kept, so that a cut can be told.
-  return kind === 'text' && !SHORT.test(type)
-    ? sql`substr(${column}, 1, ${raw(String(MAX_VALUE + 1))})`
+  return kind === 'text' && !SHORT_CHAR_TYPE.test(type)
+    ? sql`substr(${column}, 1, ${raw(String(MAX_VALUE_LENGTH + 1))})`
     : column
 }
 
@@ -114,24 +118,24 @@ function shortened({ name, kind, type }: ColumnInfo, dialect: Dialect): Sql {
  * (no right to it, or gone since the last discovery), rows are numbered.
  */
 export async function takeSamples(
-  item: Planned,
+  item: PlannedCheck,
   limit: number,
   options: SampleOptions,
   run: (statement: Sql) => ReturnType<Connection['query']>,
 ): Promise<RowSample[]> {
-  const { select, read } = sampleQuery(item, limit, options)
+  const { select, readSample } = sampleQuery(item, limit, options)
   const numbered = sampleQuery(item, limit, { ...options, isNumbered: true })
   try {
-    return fitting(await run(select), read)
+    return limitSamples(await run(select), readSample)
   } catch (thrown) {
     const isUnreadable =
       thrown instanceof ConnectorError && ['permission', 'missing-object'].includes(thrown.kind)
     if (!isUnreadable || numbered.select.key === select.key) throw thrown
-    return fitting(await run(numbered.select), numbered.read)
+    return limitSamples(await run(numbered.select), numbered.readSample)
   }
 }
 
-function fitting(rows: readonly Row[], read: SampleQuery['read']): RowSample[] {
+function limitSamples(rows: readonly Row[], read: SampleQuery['readSample']): RowSample[] {
   const samples: RowSample[] = []
   let bytes = 0
   for (const [index, row] of rows.entries()) {
@@ -143,23 +147,23 @@ function fitting(rows: readonly Row[], read: SampleQuery['read']): RowSample[] {
   return samples
 }
 
-function primaryKey(table: TableInfo, masked: ReadonlySet<string>): string[] {
+function primaryKey(table: TableInfo, maskedColumns: ReadonlySet<string>): string[] {
   const columns = table.constraints.find(({ type }) => type === 'primary_key')?.columns ?? []
-  return columns.some(name => masked.has(name)) ? [] : columns
+  return columns.some(name => maskedColumns.has(name)) ? [] : columns
 }
 
 function rowId(keys: readonly string[], row: Row, index: number): Value {
   if (keys.length === 0 || keys.some(key => !(key in row))) return index + 1
   const [only] = keys
-  if (keys.length === 1 && only !== undefined) return presentable(row[only])
-  return Object.fromEntries(keys.map(key => [key, presentable(row[key])]))
+  if (keys.length === 1 && only !== undefined) return toPresentable(row[only])
+  return Object.fromEntries(keys.map(key => [key, toPresentable(row[key])]))
 }
 
 /**
  * A value as JSON can carry and a database can store it: long texts cut, NaN and the infinities as text, NUL
  * and halves of surrogate pairs replaced, bytes in hexadecimal.
  */
-export function presentable(value: Value | bigint | undefined): Value {
+export function toPresentable(value: Value | bigint | undefined): Value {
   if (value === null || value === undefined) return null
   if (typeof value === 'string') return cutText(value)
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
@@ -167,20 +171,20 @@ export function presentable(value: Value | bigint | undefined): Value {
   if (typeof value === 'boolean') return value
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString()
   if (value instanceof Uint8Array)
-    return cutText(`\\x${Buffer.from(value.subarray(0, MAX_VALUE)).toString('hex')}`)
-  if (Array.isArray(value)) return fitted(value.map(item => presentable(item as Value)))
-  return fitted(
-    Object.fromEntries(Object.entries(value).map(([key, item]) => [cutText(key), presentable(item)])),
+    return cutText(`\\x${Buffer.from(value.subarray(0, MAX_VALUE_LENGTH)).toString('hex')}`)
+  if (Array.isArray(value)) return fitStructure(value.map(item => toPresentable(item as Value)))
+  return fitStructure(
+    Object.fromEntries(Object.entries(value).map(([key, item]) => [cutText(key), toPresentable(item)])),
   )
 }
 
 function cutText(text: string): string {
-  const cut = text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE - 1)}…` : text
+  const cut = text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH - 1)}…` : text
   return cut.toWellFormed().replaceAll('\0', '\uFFFD')
 }
 
 /** A structure whose parts were each made presentable, as text when the whole is still too long. */
-function fitted(value: object): Value {
+function fitStructure(value: object): Value {
   const text = JSON.stringify(value)
-  return text.length > MAX_VALUE * 10 ? cutText(text) : value
+  return text.length > MAX_VALUE_LENGTH * 10 ? cutText(text) : value
 }

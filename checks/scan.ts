@@ -4,11 +4,11 @@ import type { TableInfo } from '../connectors/catalog.ts'
 import { sql, type Sql } from '../connectors/sql.ts'
 import type { Check, CheckOutcome } from './check.ts'
 import { readOutcome } from './outcomes.ts'
-import { plan, type Engine, type Planned } from './plan.ts'
-import { discreet } from './redact.ts'
-import { ask } from './engine-validation.ts'
+import { planChecks, type Engine, type PlannedCheck } from './plan.ts'
+import { redactError } from './redact.ts'
+import { validateOnEngine } from './engine-validation.ts'
 import { takeSamples } from './samples.ts'
-import { partition, statementOf, type Part } from './statement.ts'
+import { partitionChecks, writeStatement, type ScanPart } from './statement.ts'
 
 export type { Engine } from './plan.ts'
 
@@ -21,17 +21,17 @@ export interface ScanOptions {
   /** Invalid rows to keep per failing rule, 0 to 100, for all or by check id; 0 unless told. */
   sampleLimit?: number | Readonly<Record<string, number>>
   /** Columns of personal data: no sample selects or shows what they hold. */
-  masked?: ReadonlySet<string>
+  maskedColumns?: ReadonlySet<string>
   /** Whether the rows of a SELECT that a rule brings itself are hidden, which may read any table of the source. */
-  hidesSelects?: boolean
+  hideSelectRows?: boolean
   /** Whether the questions of the checks were asked a moment ago, and are not asked again. */
-  isAsked?: boolean
+  isValidated?: boolean
   signal?: AbortSignal
   /** Milliseconds on a clock that only goes forward; the process's own unless told. */
   now?: () => number
 }
 
-export interface Scanned {
+export interface ScanResult {
   /** One of each check, in the order given. */
   outcomes: CheckOutcome[]
   /** Statements sent to the database. */
@@ -40,7 +40,7 @@ export interface Scanned {
 }
 
 /** A statement as it would be sent, and the checks it measures. */
-export interface Explained {
+export interface ExplainedStatement {
   text: string
   values: unknown[]
   checks: string[]
@@ -59,22 +59,23 @@ export async function scan(
   table: TableInfo,
   checks: readonly Check[],
   options: ScanOptions,
-): Promise<Scanned> {
+): Promise<ScanResult> {
   const { now = () => performance.now() } = options
   const session = openSession(connection, engine, options, now)
   const startedAt = now()
-  const { planned, refusals } = await plan(engine, table, checks)
+  const { planned, refusals } = await planChecks(engine, table, checks)
   const outcomes = new Map<string, CheckOutcome>(
     refusals.map(refusal => [refusal.id, { status: 'error', durationMs: 0, ...refusal }]),
   )
   const measured: CheckOutcome[] = []
-  for (const part of partition(planned, engine)) measured.push(...(await measurePart(part, table, session)))
+  for (const part of partitionChecks(planned, engine))
+    measured.push(...(await measurePart(part, table, session)))
   const byId = new Map(planned.map(item => [item.check.id, item]))
   for (const outcome of measured) {
     const item = byId.get(outcome.id)
     outcomes.set(
       outcome.id,
-      item ? warned(await withSamples(outcome, item, session, options), item) : outcome,
+      item ? withWarnings(await withSamples(outcome, item, session, options), item) : outcome,
     )
   }
   return {
@@ -88,21 +89,21 @@ export async function scan(
  * The statements that `scan` would measure these checks with, as the driver gets them, in their order. Refused checks
  * have none; questions, samples and what a failure leads to are left out.
  */
-export async function explain(
+export async function explainScan(
   engine: Engine,
   table: TableInfo,
   checks: readonly Check[],
-): Promise<Explained[]> {
-  const { planned } = await plan(engine, table, checks)
-  return partition(planned, engine).map(part => ({
-    ...engine.dialect.render(statementOf(part, table, engine).select),
+): Promise<ExplainedStatement[]> {
+  const { planned } = await planChecks(engine, table, checks)
+  return partitionChecks(planned, engine).map(part => ({
+    ...engine.dialect.render(writeStatement(part, table, engine).select),
     checks: part.checks.map(({ check }) => check.id),
   }))
 }
 
-interface Session {
+interface ScanSession {
   engine: Engine
-  isAsked: boolean
+  isValidated: boolean
   run(statement: Sql): Promise<Row[]>
   now(): number
   count(): number
@@ -111,22 +112,22 @@ interface Session {
 function openSession(
   connection: Pick<Connection, 'query'>,
   engine: Engine,
-  { timeoutMs, signal, isAsked = false }: ScanOptions,
+  { timeoutMs, signal, isValidated = false }: ScanOptions,
   now: () => number,
-): Session {
+): ScanSession {
   const deadline = now() + timeoutMs
   // A session may need a statement of its own to change the limit, so it changes ten times at most.
   const step = Math.ceil(timeoutMs / 10)
   let statements = 0
   return {
     engine,
-    isAsked,
+    isValidated,
     now,
     count: () => statements,
     async run(statement) {
       signal?.throwIfAborted()
       const left = Math.min(timeoutMs, Math.ceil((deadline - now()) / step) * step)
-      if (left <= 0) throw outOfTime(engine, timeoutMs)
+      if (left <= 0) throw timeoutError(engine, timeoutMs)
       statements += 1
       // No `maxRows`: every statement limits its own rows, and PostgreSQL gives up parallel workers for one
       // that is fetched up to a number of rows.
@@ -141,7 +142,7 @@ function openSession(
   }
 }
 
-function outOfTime(engine: Engine, timeoutMs: number): ConnectorError {
+function timeoutError(engine: Engine, timeoutMs: number): ConnectorError {
   return new ConnectorError({
     kind: 'timeout',
     engine: engine.name,
@@ -150,30 +151,35 @@ function outOfTime(engine: Engine, timeoutMs: number): ConnectorError {
 }
 
 /** Measures one part, and when it fails finds the checks to blame. */
-async function measurePart(part: Part, table: TableInfo, session: Session): Promise<CheckOutcome[]> {
+async function measurePart(part: ScanPart, table: TableInfo, session: ScanSession): Promise<CheckOutcome[]> {
   const startedAt = session.now()
-  const refused = session.isAsked ? undefined : await askAlone(part, table, session)
+  const refused = session.isValidated ? undefined : await validateUserSql(part, table, session)
   if (refused) return [refused]
   const result = await tryPart(part, table, session)
   if (Array.isArray(result)) return result
   const durationMs = Math.round(session.now() - startedAt)
-  if (await blamesAll(result, part, table, session)) return part.checks.map(failed(result, durationMs))
-  return isolate(part, result, table, session, durationMs)
+  if (await blamesWholePart(result, part, table, session))
+    return part.checks.map(failedOutcome(result, durationMs))
+  return bisectPart(part, result, table, session, durationMs)
 }
 
 /** Asks what the engine has against a check that stays alone; without anything, undefined. */
-async function askAlone(part: Part, table: TableInfo, session: Session): Promise<CheckOutcome | undefined> {
+async function validateUserSql(
+  part: ScanPart,
+  table: TableInfo,
+  session: ScanSession,
+): Promise<CheckOutcome | undefined> {
   const [only] = part.checks
   if (!only?.check.type.userSql) return undefined
   const startedAt = session.now()
   const took = () => Math.round(session.now() - startedAt)
   try {
-    const message = await ask(only.check.type, only.context, session.run)
+    const message = await validateOnEngine(only.check.type, only.context, session.run)
     if (message === null) return undefined
     return { id: only.check.id, status: 'error', kind: 'invalid-check', message, durationMs: took() }
   } catch (thrown) {
-    const error = blameable(thrown)
-    await blamesAll(error, part, table, session)
+    const error = requireCheckError(thrown)
+    await blamesWholePart(error, part, table, session)
     // A question reads no rows, so that its error quotes the user's own text at most.
     const { kind, message } = error
     return { id: only.check.id, status: 'error', kind, message, durationMs: took() }
@@ -182,18 +188,18 @@ async function askAlone(part: Part, table: TableInfo, session: Session): Promise
 
 /** Runs the SELECT of a part: its outcomes, or the error that one of its checks may be to blame for. */
 async function tryPart(
-  part: Part,
+  part: ScanPart,
   table: TableInfo,
-  session: Session,
+  session: ScanSession,
 ): Promise<CheckOutcome[] | ConnectorError> {
   const startedAt = session.now()
-  const statement = statementOf(part, table, session.engine)
+  const statement = writeStatement(part, table, session.engine)
   try {
     const rows = await session.run(statement.select)
     const durationMs = Math.round(session.now() - startedAt)
     return part.checks.map(item => readOutcome(item, part, statement, rows, durationMs))
   } catch (thrown) {
-    return blameable(thrown)
+    return requireCheckError(thrown)
   }
 }
 
@@ -201,7 +207,7 @@ async function tryPart(
  * An error that a check can be to blame for; anything else is thrown on. One that nobody knows may be anyone's:
  * `blamesAll` finds out.
  */
-function blameable(thrown: unknown): ConnectorError {
+function requireCheckError(thrown: unknown): ConnectorError {
   if (!(thrown instanceof ConnectorError)) throw thrown
   const isUnknown = thrown.kind === 'other' && thrown.code !== 'ABORTED'
   if (isUnknown || CHECK_ERROR_KINDS.has(thrown.kind)) return thrown
@@ -214,11 +220,11 @@ function blameable(thrown: unknown): ConnectorError {
  * nothing fails, the table itself is gone or closed to us.
  * @throws the error, when nobody knows it and the connection no longer answers
  */
-async function blamesAll(
+async function blamesWholePart(
   error: ConnectorError,
-  part: Part,
+  part: ScanPart,
   table: TableInfo,
-  session: Session,
+  session: ScanSession,
 ): Promise<boolean> {
   const isOne = part.checks.length === 1
   if (error.kind === 'timeout' || (isOne && error.kind !== 'other')) return true
@@ -227,8 +233,8 @@ async function blamesAll(
     await session.run(sql`select 1 from ${session.engine.dialect.table(table)} where 1 = 0`)
     return isOne
   } catch (thrown) {
-    if (blameable(thrown).kind === 'other')
-      throw discreet(
+    if (requireCheckError(thrown).kind === 'other')
+      throw redactError(
         error,
         part.checks.some(({ check }) => check.type.userSql === true),
       )
@@ -241,19 +247,19 @@ async function blamesAll(
  * second's, which then need not be run as a whole, unless it is one check: only what failed by itself is to blame, not
  * what was too much together. One bad check of n costs at most 2 log2 n statements.
  */
-async function isolate(
-  { checks, groupBy }: Part,
+async function bisectPart(
+  { checks, groupBy }: ScanPart,
   error: ConnectorError,
   table: TableInfo,
-  session: Session,
+  session: ScanSession,
   durationMs: number,
 ): Promise<CheckOutcome[]> {
-  if (checks.length === 1 || error.kind === 'timeout') return checks.map(failed(error, durationMs))
+  if (checks.length === 1 || error.kind === 'timeout') return checks.map(failedOutcome(error, durationMs))
   const middle = Math.ceil(checks.length / 2)
-  const first: Part = { checks: checks.slice(0, middle), groupBy }
-  const second: Part = { checks: checks.slice(middle), groupBy }
-  const dig = (part: Part, result: CheckOutcome[] | ConnectorError) =>
-    Array.isArray(result) ? result : isolate(part, result, table, session, durationMs)
+  const first: ScanPart = { checks: checks.slice(0, middle), groupBy }
+  const second: ScanPart = { checks: checks.slice(middle), groupBy }
+  const dig = (part: ScanPart, result: CheckOutcome[] | ConnectorError) =>
+    Array.isArray(result) ? result : bisectPart(part, result, table, session, durationMs)
   const firstResult = await tryPart(first, table, session)
   const outcomes = await dig(first, firstResult)
   const isInferred = Array.isArray(firstResult) && second.checks.length > 1
@@ -261,15 +267,15 @@ async function isolate(
   return [...outcomes, ...(await dig(second, secondResult))]
 }
 
-function failed(error: ConnectorError, durationMs: number) {
-  return ({ check }: Planned): CheckOutcome => {
-    const { kind, message } = discreet(error, check.type.userSql === true)
+function failedOutcome(error: ConnectorError, durationMs: number) {
+  return ({ check }: PlannedCheck): CheckOutcome => {
+    const { kind, message } = redactError(error, check.type.userSql === true)
     return { id: check.id, status: 'error', kind, message, durationMs }
   }
 }
 
 /** Adds what the type of a check warns of. */
-function warned(outcome: CheckOutcome, { check, context }: Planned): CheckOutcome {
+function withWarnings(outcome: CheckOutcome, { check, context }: PlannedCheck): CheckOutcome {
   const warnings = check.type.configWarnings?.(check.config, context.info) ?? []
   return warnings.length > 0 ? { ...outcome, warnings } : outcome
 }
@@ -277,19 +283,19 @@ function warned(outcome: CheckOutcome, { check, context }: Planned): CheckOutcom
 /** Adds samples to a rule that found invalid rows. Without them its counts stand: a sample is evidence only. */
 async function withSamples(
   outcome: CheckOutcome,
-  item: Planned,
-  session: Session,
-  { sampleLimit = 0, masked = new Set(), hidesSelects = masked.size > 0 }: ScanOptions,
+  item: PlannedCheck,
+  session: ScanSession,
+  { sampleLimit = 0, maskedColumns = new Set(), hideSelectRows = maskedColumns.size > 0 }: ScanOptions,
 ): Promise<CheckOutcome> {
   const limit = typeof sampleLimit === 'number' ? sampleLimit : (sampleLimit[outcome.id] ?? 0)
   if (outcome.status !== 'counted' || outcome.invalid <= 0 || limit <= 0) return outcome
   const startedAt = session.now()
   try {
-    const hidden = new Set([...masked, ...(item.check.maskedColumns ?? [])])
-    const samples = await takeSamples(item, limit, { masked: hidden, hidesSelects }, session.run)
+    const hidden = new Set([...maskedColumns, ...(item.check.maskedColumns ?? [])])
+    const samples = await takeSamples(item, limit, { maskedColumns: hidden, hideSelectRows }, session.run)
     return { ...outcome, samples, durationMs: outcome.durationMs + Math.round(session.now() - startedAt) }
   } catch (thrown) {
-    blameable(thrown)
+    requireCheckError(thrown)
     return outcome
   }
 }

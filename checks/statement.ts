@@ -3,17 +3,17 @@ import type { Dialect } from '../connectors/dialect.ts'
 import { join, raw, Sql, sql } from '../connectors/sql.ts'
 import type { Measure } from './check.ts'
 import { rowCount } from './measures.ts'
-import type { Engine, Planned } from './plan.ts'
-import { rankedSelect, type Rank } from './ranked-percentiles.ts'
+import type { Engine, PlannedCheck } from './plan.ts'
+import { selectRankedPercentiles, type RankedPercentile } from './ranked-percentiles.ts'
 
 /** Checks that one SELECT measures. */
-export interface Part {
-  checks: Planned[]
+export interface ScanPart {
+  checks: PlannedCheck[]
   groupBy: readonly string[]
 }
 
 /** The SELECT of a part. */
-export interface Statement {
+export interface ScanStatement {
   select: Sql
   /** The output column of a measure, by its `measureKey`. */
   columns: Map<string, string>
@@ -23,19 +23,19 @@ export interface Statement {
 export const MAX_GROUPS = 1000
 
 /** The output column of all rows. */
-export const TOTAL = 'm0'
+export const TOTAL_COLUMN = 'm0'
 
 /** The output column of the group column at a position. */
-export function groupColumn(index: number): string {
+export function groupColumnName(index: number): string {
   return `g${index}`
 }
 
-function isRank(measure: Measure | Rank): measure is Rank {
+function isRank(measure: Measure | RankedPercentile): measure is RankedPercentile {
   return 'fraction' in measure
 }
 
 /** Equal for measures that are one number, which is then computed once. */
-export function measureKey(measure: Measure | Rank): string {
+export function measureKey(measure: Measure | RankedPercentile): string {
   if (measure instanceof Sql) return measure.key
   return isRank(measure)
     ? `${measure.value.key} ${measure.fraction}`
@@ -43,21 +43,24 @@ export function measureKey(measure: Measure | Rank): string {
 }
 
 /** How many values a measure binds at most. */
-function countValues(measure: Measure | Rank): number {
+function countBoundValues(measure: Measure | RankedPercentile): number {
   if (measure instanceof Sql) return measure.values.length
   if (!isRank(measure)) return Math.max(measure.select.values.length, measure.aggregate?.values.length ?? 0)
   // Ranks name their value as output, in the order twice and in the count.
-  return Math.max(4 * measure.value.values.length, measure.whole.values.length)
+  return Math.max(4 * measure.value.values.length, measure.tableAggregate.values.length)
 }
 
 /** SELECTs beside the one of all aggregates: MySQL and MariaDB join 61 tables, SQLite 64. */
-const MAX_BESIDE = 60
+const MAX_JOINED_SELECTS = 60
 
 /**
  * The SELECT that a measure of a whole table may be read from beside the aggregates; of a percentile by ranks the
  * value, which others of it share one with.
  */
-function besideOf(measure: Measure | Rank, { countDistinctSorts: sortsDistinct }: Dialect): Sql | undefined {
+function separateSql(
+  measure: Measure | RankedPercentile,
+  { countDistinctSorts: sortsDistinct }: Dialect,
+): Sql | undefined {
   if (measure instanceof Sql) return undefined
   if (isRank(measure)) return measure.value
   return sortsDistinct || !measure.aggregate ? measure.select : undefined
@@ -68,8 +71,11 @@ function besideOf(measure: Measure | Rank, { countDistinctSorts: sortsDistinct }
  * ranks apart, each of the checks that stay alone by itself, and no more than engines take in output columns, bound
  * values and joined tables. The users' own SQL comes last, so that it uses up only time that no other check needs.
  */
-export function partition(planned: readonly Planned[], { dialect }: Pick<Engine, 'dialect'>): Part[] {
-  const groups = new Map<string, Part>()
+export function partitionChecks(
+  planned: readonly PlannedCheck[],
+  { dialect }: Pick<Engine, 'dialect'>,
+): ScanPart[] {
+  const groups = new Map<string, ScanPart>()
   for (const item of planned) {
     const groupBy = item.check.groupBy ?? []
     const isRanked = groupBy.length > 0 && Object.values(item.measures).some(isRank)
@@ -79,29 +85,29 @@ export function partition(planned: readonly Planned[], { dialect }: Pick<Engine,
     part.checks.push(item)
     groups.set(key, part)
   }
-  const isAlone = (part: Part) => (part.checks.some(({ check }) => check.type.userSql) ? 1 : 0)
+  const isAlone = (part: ScanPart) => (part.checks.some(({ check }) => check.type.userSql) ? 1 : 0)
   const parts = [...groups.values()].toSorted((a, b) => isAlone(a) - isAlone(b))
-  return parts.flatMap(part => cut(part, dialect))
+  return parts.flatMap(part => splitByLimits(part, dialect))
 }
 
-function cut({ checks, groupBy }: Part, dialect: Dialect): Part[] {
+function splitByLimits({ checks, groupBy }: ScanPart, dialect: Dialect): ScanPart[] {
   const { limits } = dialect
-  const parts: Part[] = []
+  const parts: ScanPart[] = []
   let keys = new Set<string>()
   let beside = new Set<string>()
   let values = 0
   for (const item of checks) {
     const fresh = () => Object.values(item.measures).filter(measure => !keys.has(measureKey(measure)))
-    const freshValues = () => fresh().reduce((sum, measure) => sum + countValues(measure), 0)
+    const freshValues = () => fresh().reduce((sum, measure) => sum + countBoundValues(measure), 0)
     const columns = 1 + groupBy.length + keys.size + fresh().length
     const own =
       groupBy.length > 0
         ? []
-        : Object.values(item.measures).flatMap(measure => besideOf(measure, dialect)?.key ?? [])
+        : Object.values(item.measures).flatMap(measure => separateSql(measure, dialect)?.key ?? [])
     const isFull =
       columns > limits.columns ||
       values + freshValues() > limits.values ||
-      new Set([...beside, ...own]).size > MAX_BESIDE
+      new Set([...beside, ...own]).size > MAX_JOINED_SELECTS
     if (parts.length === 0 || isFull) {
       parts.push({ checks: [], groupBy })
       keys = new Set()
@@ -120,8 +126,12 @@ function cut({ checks, groupBy }: Part, dialect: Dialect): Part[] {
  * The SELECT of a part: every measure once, however many checks ask for it, and the count of all rows. A
  * grouped one is limited to one group more than is allowed, which is enough to know that there are too many.
  */
-export function statementOf(part: Part, table: TableInfo, { dialect }: Pick<Engine, 'dialect'>): Statement {
-  const measures = new Map<string, Measure | Rank>([[rowCount.key, rowCount]])
+export function writeStatement(
+  part: ScanPart,
+  table: TableInfo,
+  { dialect }: Pick<Engine, 'dialect'>,
+): ScanStatement {
+  const measures = new Map<string, Measure | RankedPercentile>([[rowCount.key, rowCount]])
   for (const { measures: own } of part.checks) {
     for (const measure of Object.values(own)) measures.set(measureKey(measure), measure)
   }
@@ -129,21 +139,21 @@ export function statementOf(part: Part, table: TableInfo, { dialect }: Pick<Engi
   const asked = [...measures].map(([key, measure]) => ({ name: columns.get(key) ?? '', measure }))
   const from = dialect.table(table)
   if (part.groupBy.length === 0) {
-    return { select: wholeSelect(asked, from, dialect), columns }
+    return { select: selectWholeTable(asked, from, dialect), columns }
   }
-  const groups = part.groupBy.map((name, index) => [groupColumn(index), dialect.quote(name)] as const)
+  const groups = part.groupBy.map((name, index) => [groupColumnName(index), dialect.quote(name)] as const)
   const totals = asked.flatMap(({ name, measure }) =>
-    isRank(measure) ? [] : [[name, inGroups(measure)] as const],
+    isRank(measure) ? [] : [[name, toAggregate(measure)] as const],
   )
   const ranks = asked.flatMap(({ name, measure }) => (isRank(measure) ? [[name, measure] as const] : []))
   const select =
     ranks.length > 0
-      ? rankedSelect(ranks, { from, groups, totals }, dialect)
-      : groupedSelect(totals, { from, groups }, dialect)
+      ? selectRankedPercentiles(ranks, { from, groups, totals }, dialect)
+      : selectGroups(totals, { from, groups }, dialect)
   return { select: dialect.limit(select, MAX_GROUPS + 1), columns }
 }
 
-interface Asked<Of> {
+interface NamedMeasure<Of> {
   name: string
   measure: Of
 }
@@ -151,18 +161,18 @@ interface Asked<Of> {
 type Aggregates = readonly (readonly [name: string, measure: Sql])[]
 
 /** The measure of a group; a plan lets no tally without an aggregate come here. */
-function inGroups(measure: Measure): Sql {
+function toAggregate(measure: Measure): Sql {
   if (measure instanceof Sql) return measure
   if (measure.aggregate) return measure.aggregate
   throw new TypeError(`The measure ${measure.column} has no aggregate, so that it cannot be grouped.`)
 }
 
-function groupedSelect(
+function selectGroups(
   aggregates: Aggregates,
   { from, groups }: { from: Sql; groups: Aggregates },
   dialect: Dialect,
 ): Sql {
-  const outputs = [...groups, ...aggregates].map(output => as(output, dialect))
+  const outputs = [...groups, ...aggregates].map(output => selectAs(output, dialect))
   return sql`select ${join(outputs)} from ${from} group by ${join(groups.map(([, column]) => column))}`
 }
 
@@ -171,18 +181,24 @@ function groupedSelect(
  * read from. A tally that has an aggregate joins the others, unless the engine has it sooner by its SELECT, or another
  * check has that computed anyway. Several percentiles of one value are ranked together.
  */
-function wholeSelect(asked: readonly Asked<Measure | Rank>[], from: Sql, dialect: Dialect): Sql {
-  const beside = [...talliesApart(asked, dialect), ...ranksApart(asked, from, dialect)]
+function selectWholeTable(
+  asked: readonly NamedMeasure<Measure | RankedPercentile>[],
+  from: Sql,
+  dialect: Dialect,
+): Sql {
+  const beside = [...joinedSubqueries(asked, dialect), ...joinedPercentiles(asked, from, dialect)]
   const read = new Set(beside.flatMap(({ columns }) => columns.map(([name]) => name)))
   const aggregates = asked
     .filter(({ name }) => !read.has(name))
-    .map(({ name, measure }) => [name, isRank(measure) ? measure.whole : inGroups(measure)] as const)
-  const whole = sql`select ${join(aggregates.map(output => as(output, dialect)))} from ${from}`
+    .map(
+      ({ name, measure }) => [name, isRank(measure) ? measure.tableAggregate : toAggregate(measure)] as const,
+    )
+  const whole = sql`select ${join(aggregates.map(output => selectAs(output, dialect)))} from ${from}`
   if (beside.length === 0) return whole
   const outputs = [
     ...aggregates.map(([name]) => sql`a.${dialect.quote(name)}`),
     ...beside.flatMap(({ columns }, index) =>
-      columns.map(([name, column]) => as([name, sql`${raw(`d${index}`)}.${column}`], dialect)),
+      columns.map(([name, column]) => selectAs([name, sql`${raw(`d${index}`)}.${column}`], dialect)),
     ),
   ]
   const tables = beside.map(({ select }, index) => sql`(${select}) ${raw(`d${index}`)}`)
@@ -190,33 +206,40 @@ function wholeSelect(asked: readonly Asked<Measure | Rank>[], from: Sql, dialect
 }
 
 /** A SELECT of one row, and which of its columns are read as what. */
-interface Beside {
+interface JoinedSelect {
   select: Sql
   columns: Aggregates
 }
 
-function talliesApart(asked: readonly Asked<Measure | Rank>[], dialect: Dialect): Beside[] {
+function joinedSubqueries(
+  asked: readonly NamedMeasure<Measure | RankedPercentile>[],
+  dialect: Dialect,
+): JoinedSelect[] {
   const tallies = asked.flatMap(({ name, measure }) => ('select' in measure ? [{ name, measure }] : []))
-  return groupsOf(tallies, ({ measure }) => measure.select.key)
-    .filter(together => together.some(({ measure }) => besideOf(measure, dialect)))
+  return groupInOrder(tallies, ({ measure }) => measure.select.key)
+    .filter(together => together.some(({ measure }) => separateSql(measure, dialect)))
     .map(together => ({
       select: together[0].measure.select,
       columns: together.map(({ name, measure }) => [name, raw(measure.column)] as const),
     }))
 }
 
-function ranksApart(asked: readonly Asked<Measure | Rank>[], from: Sql, dialect: Dialect): Beside[] {
+function joinedPercentiles(
+  asked: readonly NamedMeasure<Measure | RankedPercentile>[],
+  from: Sql,
+  dialect: Dialect,
+): JoinedSelect[] {
   const ranks = asked.flatMap(({ name, measure }) => (isRank(measure) ? [[name, measure] as const] : []))
-  return groupsOf(ranks, ([, { value }]) => value.key)
+  return groupInOrder(ranks, ([, { value }]) => value.key)
     .filter(together => together.length > 1)
     .map(together => ({
-      select: rankedSelect(together, { from, groups: [], totals: [] }, dialect),
+      select: selectRankedPercentiles(together, { from, groups: [], totals: [] }, dialect),
       columns: together.map(([name]) => [name, dialect.quote(name)] as const),
     }))
 }
 
 /** Items with one key together, in the order of their first. */
-function groupsOf<Item>(items: readonly Item[], keyOf: (item: Item) => string): [Item, ...Item[]][] {
+function groupInOrder<Item>(items: readonly Item[], keyOf: (item: Item) => string): [Item, ...Item[]][] {
   const groups = new Map<string, [Item, ...Item[]]>()
   for (const item of items) {
     const group = groups.get(keyOf(item))
@@ -226,6 +249,6 @@ function groupsOf<Item>(items: readonly Item[], keyOf: (item: Item) => string): 
   return [...groups.values()]
 }
 
-function as([name, measure]: readonly [name: string, measure: Sql], dialect: Dialect): Sql {
+function selectAs([name, measure]: readonly [name: string, measure: Sql], dialect: Dialect): Sql {
   return sql`${measure} as ${dialect.quote(name)}`
 }

@@ -1,5 +1,5 @@
 import type { CheckCase } from './case.ts'
-import { EDGES, type EdgeMatrix } from './edges.ts'
+import { EDGE_CLASSES, type EdgeMatrix } from './edges.ts'
 import { metricCases } from './metric-cases.ts'
 import { metricEdges } from './metric-edges.ts'
 import { rangeCases } from './range-cases.ts'
@@ -11,7 +11,7 @@ export const edgeMatrix: EdgeMatrix = { ...ruleEdges, ...metricEdges }
 
 /** The cases of a row of the matrix, called as their class or `class: name`. */
 function rowOf(row: EdgeMatrix[string] = {}): CheckCase[] {
-  return EDGES.flatMap(edge =>
+  return EDGE_CLASSES.flatMap(edge =>
     (row[edge] ?? []).map(item => ({ ...item, name: item.name ? `${edge}: ${item.name}` : edge })),
   )
 }

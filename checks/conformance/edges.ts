@@ -2,7 +2,7 @@ import type { CheckType } from '../check.ts'
 import type { CheckCase } from './case.ts'
 
 /** The classes of edge cases that every built-in check has a case of, or a reason why it has none. */
-export const EDGES = [
+export const EDGE_CLASSES = [
   'empty table',
   'all NULL',
   'zero',
@@ -17,29 +17,33 @@ export const EDGES = [
   'booleans',
   'groups',
 ] as const
-export type Edge = (typeof EDGES)[number]
+export type EdgeClass = (typeof EDGE_CLASSES)[number]
 
 /** A cell of the matrix: its cases, of which one is called as the class unless it has a name. */
 export type EdgeCell = readonly (Omit<CheckCase, 'name'> & { name?: string })[]
 
 /** Cells by check and class. */
-export type EdgeMatrix = Readonly<Record<string, Readonly<Partial<Record<Edge, EdgeCell>>>>>
+export type EdgeMatrix = Readonly<Record<string, Readonly<Partial<Record<EdgeClass, EdgeCell>>>>>
 
-type Column = Pick<CheckCase, 'values' | 'kind' | 'trait'>
-type More = Partial<Omit<CheckCase, 'values' | 'expect'>>
+type EdgeColumn = Pick<CheckCase, 'values' | 'kind' | 'trait'>
+type EdgeOptions = Partial<Omit<CheckCase, 'values' | 'expect'>>
 
 /** A rule on a column, and how many rows are invalid. */
-export function rule(column: Column, invalid: number, more: More = {}): EdgeCell[number] {
+export function ruleEdge(column: EdgeColumn, invalid: number, more: EdgeOptions = {}): EdgeCell[number] {
   return { ...column, ...more, expect: { invalid } }
 }
 
 /** A metric of a column, and its value. */
-export function metric(column: Column, value: number | null, more: More = {}): EdgeCell[number] {
+export function metricEdge(
+  column: EdgeColumn,
+  value: number | null,
+  more: EdgeOptions = {},
+): EdgeCell[number] {
   return { ...column, ...more, expect: { value } }
 }
 
 /** A metric that has no number to give, and what it says. */
-export function failing(column: Column, error: RegExp, more: More = {}): EdgeCell[number] {
+export function failingEdge(column: EdgeColumn, error: RegExp, more: EdgeOptions = {}): EdgeCell[number] {
   return { ...column, ...more, expect: { error } }
 }
 
@@ -72,12 +76,12 @@ export const columns = {
   folded: { trait: 'case-insensitive', values: ['a', 'A', 'b'] },
   texts: { values: ['', null, 'a'] },
   booleans: { kind: 'boolean', values: [true, false, true, null] },
-} as const satisfies Record<string, Column>
+} as const satisfies Record<string, EdgeColumn>
 
 export { HUGE }
 
 /** The kinds of column that a class is about; of those without, every check has a case. */
-const KINDS: Partial<Record<Edge, NonNullable<CheckCase['kind']>>> = {
+const KINDS: Partial<Record<EdgeClass, NonNullable<CheckCase['kind']>>> = {
   zero: 'integer',
   'NaN and infinity': 'float',
   'huge decimals': 'decimal',
@@ -93,7 +97,7 @@ const LOOKS_AT_NO_VALUE = 'it compares no texts: only whether there is a value c
 const LOOKS_AT_NO_COLUMN = 'it looks at no column'
 
 /** Why a check has no case of a class, where the kinds of column that it takes do not tell. */
-const REASONS: Readonly<Record<string, Readonly<Partial<Record<Edge, string>>>>> = {
+const REASONS: Readonly<Record<string, Readonly<Partial<Record<EdgeClass, string>>>>> = {
   NOT_NULL: { collations: LOOKS_AT_NO_VALUE },
   null_percent: { collations: LOOKS_AT_NO_VALUE },
   row_count: {
@@ -110,7 +114,7 @@ const REASONS: Readonly<Record<string, Readonly<Partial<Record<Edge, string>>>>>
 }
 
 /** Why a class does not apply to a check, or undefined when it does. */
-export function whyNot(check: CheckType, edge: Edge): string | undefined {
+export function whyNotApplicable(check: CheckType, edge: EdgeClass): string | undefined {
   const kind = KINDS[edge]
   if (edge === 'groups' && check.family === 'rule') return 'only metrics can be grouped'
   if (kind && check.kinds && !check.kinds.includes(kind)) return `it takes no columns of kind ${kind}`

@@ -33,13 +33,13 @@ const PAIRS = [
 type Numbers = readonly (number | null)[]
 
 /** A metric by one column: a number of each of its values, in the order above. */
-function by(name: keyof typeof BY, numbers: Numbers, config?: CheckCase['config']): EdgeCell[number] {
+function groupedBy(name: keyof typeof BY, numbers: Numbers, config?: CheckCase['config']): EdgeCell[number] {
   const groups = BY[name].map((value, index) => [value, numbers[index]])
   return { ...grouped, name: `by ${name}`, groupBy: [name], config, expect: { groups } }
 }
 
 /** The same by two columns. */
-function byTwo(numbers: Numbers, config?: CheckCase['config']): EdgeCell[number] {
+function groupedByTwo(numbers: Numbers, config?: CheckCase['config']): EdgeCell[number] {
   const groups = PAIRS.map((pair, index) => [...pair, numbers[index]])
   return { ...grouped, name: 'by label and flag', groupBy: ['label', 'flag'], config, expect: { groups } }
 }
@@ -59,33 +59,33 @@ const MEDIAN = { percentile_value: 50 }
 
 /** The cases of grouped metrics, by the metric's name. */
 export const groupEdges = {
-  row_count: [by('label', [3, 2, 1]), byTwo([2, 1, 1, 1, 1])],
+  row_count: [groupedBy('label', [3, 2, 1]), groupedByTwo([2, 1, 1, 1, 1])],
   null_percent: [
-    by('label', [100 / 3, 0, 0]),
-    by('flag', [100 / 3, 0, 0]),
-    by('day', [0, 50, 0]),
-    byTwo([50, 0, 0, 0, 0]),
+    groupedBy('label', [100 / 3, 0, 0]),
+    groupedBy('flag', [100 / 3, 0, 0]),
+    groupedBy('day', [0, 50, 0]),
+    groupedByTwo([50, 0, 0, 0, 0]),
   ],
   distinct_count: [
-    by('label', [2, 1, 1]),
-    by('flag', [2, 2, 1]),
-    by('day', [3, 1, 1]),
-    byTwo([1, 1, 1, 1, 1]),
+    groupedBy('label', [2, 1, 1]),
+    groupedBy('flag', [2, 2, 1]),
+    groupedBy('day', [3, 1, 1]),
+    groupedByTwo([1, 1, 1, 1, 1]),
   ],
-  duplicate_count: [by('label', [0, 1, 0])],
-  min_value: [by('label', [1, 5, 10])],
-  max_value: [by('label', [3, 5, 10])],
+  duplicate_count: [groupedBy('label', [0, 1, 0])],
+  min_value: [groupedBy('label', [1, 5, 10])],
+  max_value: [groupedBy('label', [3, 5, 10])],
   mean: [
-    by('label', [2, 5, 10]),
-    by('flag', [3, 6.5, 5]),
-    by('day', [14 / 3, 5, 5]),
-    byTwo([1, 3, 5, 5, 10]),
+    groupedBy('label', [2, 5, 10]),
+    groupedBy('flag', [3, 6.5, 5]),
+    groupedBy('day', [14 / 3, 5, 5]),
+    groupedByTwo([1, 3, 5, 5, 10]),
     tooMany,
   ],
   percentile: [
-    by('label', [2, 5, 10], MEDIAN),
-    by('flag', [3, 6.5, 5], MEDIAN),
-    by('day', [3, 5, 5], MEDIAN),
-    byTwo([1, 3, 5, 5, 10], MEDIAN),
+    groupedBy('label', [2, 5, 10], MEDIAN),
+    groupedBy('flag', [3, 6.5, 5], MEDIAN),
+    groupedBy('day', [3, 5, 5], MEDIAN),
+    groupedByTwo([1, 3, 5, 5, 10], MEDIAN),
   ],
 } satisfies Record<string, EdgeCell>

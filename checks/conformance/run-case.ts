@@ -3,7 +3,7 @@ import Joi from 'joi'
 import type { Check, CheckType, GroupValue, CheckOutcome } from '../check.ts'
 import { DECIMAL } from '../measures.ts'
 import { rowCountMetric } from '../metrics/row-count.ts'
-import { explain, scan, type Scanned } from '../scan.ts'
+import { explainScan, scan, type ScanResult } from '../scan.ts'
 import {
   caseColumn,
   caseConfig,
@@ -61,11 +61,11 @@ export async function runCase(type: CheckType, item: CheckCase, on: TestDatabase
   const [outcome] = alone.outcomes
   assert.ok(outcome)
   assertExpected(outcome, expect, item)
-  await assertBound(type, config, () => explain(on.engine, table, [check('alone')]))
+  await assertBound(type, config, () => explainScan(on.engine, table, [check('alone')]))
   const together = [check('first'), count, check('second')]
   assertShared(outcome, await scan(connection, on.engine, table, together, { timeoutMs }))
 
-  if ('error' in expect || item.values.length === 0 || isKnownEmpty(type, item, on)) return
+  if ('error' in expect || item.values.length === 0 || wasEmptyTested(type, item, on)) return
   const empty = await createCaseTable(item, on, 'none')
   assertEmpty(await scan(empty.connection, on.engine, empty.table, [check('empty')], { timeoutMs }))
 }
@@ -98,21 +98,21 @@ function assertExpected(
     assert.ok(outcome.status === 'grouped')
     const rows = outcome.groups.map(({ group, value }) => [
       ...groupBy.map(name =>
-        asTold(
+        normalizeGroupValue(
           group[name],
           further.find(column => column.name === name),
         ),
       ),
       value,
     ])
-    assert.deepEqual(inOrder(rows.map(rounded)), inOrder(expect.groups.map(rounded)))
+    assert.deepEqual(sortByJson(rows.map(rounded)), sortByJson(expect.groups.map(rounded)))
     const judged = outcome.groups.reduce((sum, { total }) => sum + total, 0)
     assert.equal(judged, values.length, 'every row is in a group')
   }
 }
 
 /** A day is told as a text or as its first moment, a truth value as 0 or 1 where the engine has no others. */
-function asTold(value: unknown, column: ExtraColumn | undefined): unknown {
+function normalizeGroupValue(value: unknown, column: ExtraColumn | undefined): unknown {
   if (column?.kind === 'boolean' && (value === 0 || value === 1)) return value === 1
   return value instanceof Date ? value.toISOString().replace('T00:00:00.000Z', '') : value
 }
@@ -121,7 +121,7 @@ function rounded(row: readonly unknown[]): unknown[] {
   return row.map(value => (typeof value === 'number' ? Number(value.toPrecision(9)) : value))
 }
 
-function inOrder<Item>(items: readonly Item[]): Item[] {
+function sortByJson<Item>(items: readonly Item[]): Item[] {
   return items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
 }
 
@@ -145,7 +145,7 @@ async function assertBound(
   }
 }
 
-function assertShared(outcome: CheckOutcome, { outcomes: [first, rows, second] }: Scanned): void {
+function assertShared(outcome: CheckOutcome, { outcomes: [first, rows, second] }: ScanResult): void {
   assert.ok(first && rows && second)
   assert.deepEqual(numbersOf(first), numbersOf(outcome), 'shared, the numbers stay')
   assert.deepEqual(numbersOf(second), numbersOf(outcome), 'and asked twice')
@@ -154,16 +154,16 @@ function assertShared(outcome: CheckOutcome, { outcomes: [first, rows, second] }
 
 /** What an outcome says of the table, without the check's id, the time it took, samples and the order of groups. */
 function numbersOf(outcome: CheckOutcome): Record<string, unknown> {
-  const groups = 'groups' in outcome ? { groups: inOrder<GroupValue>(outcome.groups) } : {}
+  const groups = 'groups' in outcome ? { groups: sortByJson<GroupValue>(outcome.groups) } : {}
   return { ...outcome, ...groups, samples: undefined, id: undefined, durationMs: undefined }
 }
 
 /** What was asked of tables without rows, by stand and check type: the same SQL need not be held again. */
-const asked = new WeakMap<TestDatabase, WeakMap<CheckType, Set<string>>>()
+const testedEmpty = new WeakMap<TestDatabase, WeakMap<CheckType, Set<string>>>()
 
-function isKnownEmpty(type: CheckType, item: CheckCase, on: TestDatabase): boolean {
-  const types = asked.get(on) ?? new WeakMap<CheckType, Set<string>>()
-  asked.set(on, types)
+function wasEmptyTested(type: CheckType, item: CheckCase, on: TestDatabase): boolean {
+  const types = testedEmpty.get(on) ?? new WeakMap<CheckType, Set<string>>()
+  testedEmpty.set(on, types)
   const known = types.get(type) ?? new Set<string>()
   types.set(type, known)
   const key = JSON.stringify([caseConfig(item, on), item.nullIsValid, item.groupBy, caseColumn(item, on)])
@@ -172,7 +172,7 @@ function isKnownEmpty(type: CheckType, item: CheckCase, on: TestDatabase): boole
   return isKnown
 }
 
-function assertEmpty({ outcomes: [outcome] }: Scanned): void {
+function assertEmpty({ outcomes: [outcome] }: ScanResult): void {
   assert.ok(outcome)
   assert.notEqual(outcome.status, 'error', 'an empty table is no error')
   if (outcome.status === 'counted') assert.equal(outcome.invalid, 0, 'an empty table has nothing invalid')

@@ -5,11 +5,11 @@
 import { CYCLE_SLOTS, INTERVAL_SECONDS, slotsAt, type Cycle, type Interval, type Slots } from './calendar.ts'
 import type { Bank } from './designs.ts'
 import { floorAt, isHopeless, noteKind, noteSize, startFacts, type Facts } from './facts.ts'
-import { learn, predict, startPredictor, type Design, type Predictor } from './predictor.ts'
+import { learnValue, predict, startPredictor, type Design, type Predictor } from './predictor.ts'
 import type { Scale } from './scales.ts'
 
 /** A value and its moment. */
-export interface Measured {
+export interface TimedValue {
   at: number
   value: number
 }
@@ -20,7 +20,7 @@ export interface BankState {
   firstAt: number
   lastAt: number
   /** The last value of an interval before the last value's own. */
-  before: Measured | null
+  before: TimedValue | null
   /** How often each slot has been seen, of the cycles that matter to the interval. */
   seen: Partial<Record<Cycle, number[]>>
   /** What was expected instead of the last surprising values, and how many points ago. */
@@ -30,10 +30,10 @@ export interface BankState {
 }
 
 /** Points before a predictor's hits count: the first ones are luck. */
-const SCORED_FROM = 3
+const MIN_SCORED_POINTS = 3
 /** Points before predictors may be given up, and the nats behind the best at which they are. */
-const RACE = 50
-const HOPELESS = 40
+const RACE_POINTS = 50
+const MAX_DEFICIT_NATS = 40
 
 export function startBank(bank: Bank): BankState {
   return {
@@ -56,8 +56,8 @@ export function feedBank(bank: Bank, state: BankState, at: number, value: number
   noteKind(facts, value)
   const slots = slotsAt(at)
   const elapsed = intervalsBetween(bank, state.lastAt, at)
-  const isSecond = isSecondLook(bank, state, at)
-  const scored = state.facts.count >= SCORED_FROM && !isSecond
+  const isSecond = isRepeatedCapture(bank, state, at)
+  const scored = state.facts.count >= MIN_SCORED_POINTS && !isSecond
   let shared: ScaledValue | null = null
   bank.designs.forEach((design, i) => {
     const predictor = state.predictors[i]
@@ -67,14 +67,14 @@ export function feedBank(bank: Bank, state: BankState, at: number, value: number
       return
     }
     if (shared?.scale !== design.scale)
-      shared = scaled(bank, state, design.scale, value, state.facts.last, elapsed)
+      shared = scaleValue(bank, state, design.scale, value, state.facts.last, elapsed)
     const use = predictor.anchor
       ? closerStep(bank, state, predictor, design, slots, value, facts.last, elapsed)
       : shared
-    const size = learn(predictor, design, slots, use.x, use.floor, use.logJacobian, scored, confirmed)
+    const size = learnValue(predictor, design, slots, use.x, use.floor, use.logJacobian, scored, confirmed)
     if (design.scale.ofStep) keepAnchor(predictor, state.facts.last, size)
   })
-  if (facts.count >= RACE) giveUp(state)
+  if (facts.count >= RACE_POINTS) giveUp(state)
   noteSeen(bank, state, slots)
   if (facts.count > 0 && !isSecond) state.before = { at: state.lastAt, value: facts.last }
   if (facts.count === 0) state.firstAt = at
@@ -87,7 +87,7 @@ function giveUp(state: BankState): void {
   let best = -Infinity
   for (const predictor of state.predictors) if (predictor?.points) best = Math.max(best, predictor.score)
   state.predictors.forEach((predictor, i) => {
-    if (predictor?.points && predictor.score < best - HOPELESS) state.predictors[i] = null
+    if (predictor?.points && predictor.score < best - MAX_DEFICIT_NATS) state.predictors[i] = null
   })
 }
 
@@ -114,7 +114,7 @@ export function intervalsBetween(bank: Bank, from: number, to: number): number {
  * Whether a value comes less than half an interval after the one before, as when somebody measures by hand. It is
  * judged as the one before was, by the interval before theirs, and teaches nothing of the steps between intervals.
  */
-export function isSecondLook(bank: Bank, state: BankState, at: number): boolean {
+export function isRepeatedCapture(bank: Bank, state: BankState, at: number): boolean {
   return state.facts.count > 0 && at - state.lastAt < INTERVAL_SECONDS[bank.interval] / 2
 }
 
@@ -128,7 +128,7 @@ interface ScaledValue {
   from: number
 }
 
-function scaled(
+function scaleValue(
   bank: Bank,
   state: BankState,
   scale: Scale,
@@ -157,9 +157,9 @@ export function closerStep(
   from: number,
   elapsed: number,
 ): ScaledValue {
-  const usual = scaled(bank, state, design.scale, value, from, elapsed)
+  const usual = scaleValue(bank, state, design.scale, value, from, elapsed)
   if (!predictor.anchor || predictor.points === 0) return usual
-  const anchored = scaled(bank, state, design.scale, value, predictor.anchor.value, elapsed)
+  const anchored = scaleValue(bank, state, design.scale, value, predictor.anchor.value, elapsed)
   const { mean } = predict(predictor, design, slots)
   return Math.abs(anchored.x - mean) < Math.abs(usual.x - mean) ? anchored : usual
 }

@@ -4,7 +4,7 @@ import { DAY, WEEK, type Cycle, type Slots } from './calendar.ts'
 import type { Bank } from './designs.ts'
 import { isGrowing, isHopeless, typicalSize } from './facts.ts'
 import { errorsOf, type Design, type Predictor } from './predictor.ts'
-import type { Question } from './observation.ts'
+import type { Observation } from './observation.ts'
 import { sightingsOf } from './season.ts'
 
 /** A predictor that may speak. */
@@ -16,26 +16,26 @@ export interface Candidate {
 }
 
 /** Errors that a predictor has to have made, and points before seasonal ones may speak. */
-const LEAST_ERRORS = 2
-const SEASONAL_FROM = 10
+const MIN_ERRORS = 2
+const MIN_SEASONAL_POINTS = 10
 
 /** The candidates in the order of the bank's designs. */
-export function candidatesFor(bank: Bank, state: BankState, question: Question): Candidate[] {
+export function candidatesFor(bank: Bank, state: BankState, question: Observation): Candidate[] {
   const candidates: Candidate[] = []
   bank.designs.forEach((design, i) => {
     const predictor = state.predictors[i]
-    if (!predictor || errorsOf(predictor) < LEAST_ERRORS) return
-    if (!suits(state, design, question) || !hasSeen(predictor, design, question.slots)) return
+    if (!predictor || errorsOf(predictor) < MIN_ERRORS) return
+    if (!suitsSeries(state, design, question) || !hasSeenSlot(predictor, design, question.slots)) return
     candidates.push({ design, predictor, rank: predictor.score - design.handicap })
   })
   return candidates
 }
 
 /** Whether the values so far suit a design. */
-function suits({ facts, before }: BankState, design: Design, { isSecond }: Question): boolean {
+function suitsSeries({ facts, before }: BankState, design: Design, { isSecond }: Observation): boolean {
   // The last value is of the same interval: to be like it says nothing.
   if (isSecond && (design.weight === 1 || (design.scale.ofStep && !before))) return false
-  if (design.season && facts.count < SEASONAL_FROM) return false
+  if (design.season && facts.count < MIN_SEASONAL_POINTS) return false
   const { name, needs } = design.scale
   if ((name === 'log' || name === 'logStep') && facts.fractions === 0 && typicalSize(facts) < 4) return false
   if (needs === 'growing' && !isGrowing(facts)) return false
@@ -43,12 +43,12 @@ function suits({ facts, before }: BankState, design: Design, { isSecond }: Quest
 }
 
 /** A seasonal predictor knows nothing of a slot that it has never seen. */
-function hasSeen({ season }: Predictor, design: Design, slots: Slots): boolean {
+function hasSeenSlot({ season }: Predictor, design: Design, slots: Slots): boolean {
   return !season || !design.season || sightingsOf(season, slots[design.season]) > 0
 }
 
 /** In the first two turns of a cycle, a level that its slot has already shown is a second opinion, in seconds. */
-const FIRST_TURNS: Record<Cycle, number> = {
+const FIRST_TURNS_SECONDS: Record<Cycle, number> = {
   hour: 2 * DAY,
   hourOfWeekend: 2 * WEEK,
   weekday: 2 * WEEK,
@@ -61,5 +61,5 @@ export function knowsSlot({ design, predictor }: Candidate, slots: Slots, age: n
   const cycle = design.season
   if (!predictor.season || !cycle || design.weight !== 0) return false
   if (design.scale.ofStep || (cycle === 'monthEdge' && slots.monthEdge === 0)) return false
-  return age < FIRST_TURNS[cycle] && sightingsOf(predictor.season, slots[cycle]) > 0
+  return age < FIRST_TURNS_SECONDS[cycle] && sightingsOf(predictor.season, slots[cycle]) > 0
 }

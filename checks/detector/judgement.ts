@@ -7,8 +7,8 @@ import { isMuchCloser, type Band } from './band.ts'
 import type { BankState } from './bank.ts'
 import { candidatesFor, knowsSlot } from './candidates.ts'
 import type { Bank } from './designs.ts'
-import { bandOf, expecting, opinionOf, type Opinion } from './opinion.ts'
-import { questionOf, type Question } from './observation.ts'
+import { bandOf, withExpected, opinionOf, type PredictorOpinion } from './opinion.ts'
+import { observe, type Observation } from './observation.ts'
 
 /** Predictors this close to the best, in nats, are as good as the best. */
 const AS_GOOD = 1
@@ -26,7 +26,7 @@ export function judgeByBank(
   value: number,
   sensitivity: number,
 ): Band | null {
-  const question = questionOf(bank, state, at, value)
+  const question = observe(bank, state, at, value)
   const opinion = mildestOpinion(bank, state, question, NO_NEWS)
   return opinion && bandOf(bank, state, opinion, question, sensitivity)
 }
@@ -35,7 +35,7 @@ export function judgeByBank(
 export function noteSurprise(bank: Bank, state: BankState, at: number, value: number): void {
   for (const surprise of state.surprises) surprise.age++
   if ((state.surprises[0]?.age ?? 0) > SURPRISE_POINTS) state.surprises.shift()
-  const said = mildestOpinion(bank, state, questionOf(bank, state, at, value), SURPRISE)
+  const said = mildestOpinion(bank, state, observe(bank, state, at, value), SURPRISE)
   if (said && Math.abs(said.zScore) > SURPRISE) state.surprises.push({ expected: said.expected, age: 1 })
 }
 
@@ -43,7 +43,12 @@ export function noteSurprise(bank: Bank, state: BankState, at: number, value: nu
  * The best predictor's opinion, unless its score is `least` or more and one as good finds the value less surprising,
  * or one that knows the slot already expected a value much closer to it.
  */
-function mildestOpinion(bank: Bank, state: BankState, question: Question, least: number): Opinion | null {
+function mildestOpinion(
+  bank: Bank,
+  state: BankState,
+  question: Observation,
+  least: number,
+): PredictorOpinion | null {
   const candidates = candidatesFor(bank, state, question)
   if (candidates.length === 0) return null
   const best = candidates.reduce((one, other) => (other.rank > one.rank ? other : one))
@@ -63,10 +68,14 @@ function mildestOpinion(bank: Bank, state: BankState, question: Question, least:
 }
 
 /** Going back to what was expected before a surprise is no news: that expectation may speak for the value, too. */
-function milderAfterSurprise(state: BankState, opinion: Opinion, question: Question): Opinion {
+function milderAfterSurprise(
+  state: BankState,
+  opinion: PredictorOpinion,
+  question: Observation,
+): PredictorOpinion {
   let mildest = opinion
   for (const { expected } of state.surprises) {
-    const earlier = expecting(opinion, expected, question)
+    const earlier = withExpected(opinion, expected, question)
     if (Math.abs(earlier.zScore) < Math.abs(mildest.zScore)) mildest = earlier
   }
   return mildest

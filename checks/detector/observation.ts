@@ -1,9 +1,9 @@
 /** What the next verdict is asked about: a value, its moment, and what is new about that moment to the series. */
-import { intervalsBetween, isSecondLook, SEEN_CYCLES, type BankState } from './bank.ts'
+import { intervalsBetween, isRepeatedCapture, SEEN_CYCLES, type BankState } from './bank.ts'
 import { slotsAt, type Cycle, type Slots } from './calendar.ts'
 import type { Bank } from './designs.ts'
 
-export interface Question {
+export interface Observation {
   at: number
   value: number
   slots: Slots
@@ -12,11 +12,11 @@ export interface Question {
   elapsed: number
   /** Whether it comes so soon after the last point that both are of one interval. */
   isSecond: boolean
-  unseen: Unseen
+  unseen: UnseenSlot
 }
 
 /** What a slot that was never seen does to the band. */
-interface Unseen {
+interface UnseenSlot {
   /** Factor on the usual band. */
   widening: number
   /**
@@ -28,7 +28,7 @@ interface Unseen {
   fall: number
 }
 
-const UNSEEN: Record<Cycle, Unseen> = {
+const UNSEEN_SLOTS: Record<Cycle, UnseenSlot> = {
   hour: { widening: 4, rise: 0.5, fall: 0.5 },
   hourOfWeekend: { widening: 1, rise: 0, fall: 0 },
   weekday: { widening: 1.5, rise: 0, fall: 0 },
@@ -36,9 +36,9 @@ const UNSEEN: Record<Cycle, Unseen> = {
   monthEdge: { widening: 2, rise: 0.5, fall: 0 },
 }
 
-export function questionOf(bank: Bank, state: BankState, at: number, value: number): Question {
+export function observe(bank: Bank, state: BankState, at: number, value: number): Observation {
   const slots = slotsAt(at)
-  const isSecond = isSecondLook(bank, state, at)
+  const isSecond = isRepeatedCapture(bank, state, at)
   const last = { at: state.lastAt, value: state.facts.last }
   const from = isSecond && state.before ? state.before : last
   return {
@@ -48,17 +48,17 @@ export function questionOf(bank: Bank, state: BankState, at: number, value: numb
     from: from.value,
     elapsed: intervalsBetween(bank, from.at, at),
     isSecond,
-    unseen: unseenOf(bank, state, slots),
+    unseen: combineUnseen(bank, state, slots),
   }
 }
 
-function unseenOf(bank: Bank, state: BankState, slots: Slots): Unseen {
+function combineUnseen(bank: Bank, state: BankState, slots: Slots): UnseenSlot {
   const unseen = { widening: 1, rise: 0, fall: 0 }
   for (const cycle of SEEN_CYCLES[bank.interval]) {
     if (state.seen[cycle]?.[slots[cycle]]) continue
-    unseen.widening = Math.max(unseen.widening, UNSEEN[cycle].widening)
-    unseen.rise = Math.max(unseen.rise, UNSEEN[cycle].rise)
-    unseen.fall = Math.max(unseen.fall, UNSEEN[cycle].fall)
+    unseen.widening = Math.max(unseen.widening, UNSEEN_SLOTS[cycle].widening)
+    unseen.rise = Math.max(unseen.rise, UNSEEN_SLOTS[cycle].rise)
+    unseen.fall = Math.max(unseen.fall, UNSEEN_SLOTS[cycle].fall)
   }
   return unseen
 }

@@ -4,8 +4,8 @@
  */
 import type { Band } from './band.ts'
 import { CYCLE_SLOTS, slotsAt, type Cycle, type Interval } from './calendar.ts'
-import { short } from './rounding.ts'
-import { feedRates, judgeAgainstFloor, judgeByRates, startRates, tallyOf } from './rate-bank.ts'
+import { roundDigits } from './rounding.ts'
+import { feedRates, judgeAgainstFloor, judgeByRates, startRates, countHits } from './rate-bank.ts'
 import type { RatesState } from './rate-bank.ts'
 import { isActive, type Schedule } from './schedule.ts'
 
@@ -34,12 +34,12 @@ export interface OperatingState {
 /** The share of rows that counts as no activity: 0.5 %. */
 const DORMANT_FLOOR = 0.005
 /** Active results needed before an active one is judged, and dormant ones before a dormant one is. */
-const ACTIVE_PRIOR = 7
-const DORMANT_PRIOR = 3
+const MIN_ACTIVE_RESULTS = 7
+const MIN_DORMANT_RESULTS = 3
 /** Digits that are kept of the discounted results of a slot. */
-const DIGITS = 4
+const CALENDAR_DIGITS = 4
 /** Results before a calendar is believed. */
-const CALENDAR_FROM = 14
+const MIN_CALENDAR_RESULTS = 14
 /** What earlier results of a slot count after each new one. */
 const CALENDAR_MEMORY = 0.9
 
@@ -78,12 +78,12 @@ export function feedOperating(
   wasActive: boolean | null = null,
   confirmed = false,
 ): void {
-  const tally = tallyOf(percent, total)
+  const tally = countHits(percent, total)
   if (state.all) feedRates(interval, state.all, at, tally, confirmed)
   if (!state.periods) return
   const working = isWorking(percent)
   learnCalendar(state, interval, at, working)
-  const active = whetherActive(operating, interval, state, at, wasActive) ?? working
+  const active = findActive(operating, interval, state, at, wasActive) ?? working
   feedRates(interval, active ? state.periods.active : state.periods.dormant, at, tally, confirmed)
 }
 
@@ -96,12 +96,12 @@ function learnCalendar(state: OperatingState, interval: Interval, at: number, wo
   if (!state.calendar || !cycle) return
   const slot = slotsAt(at)[cycle]
   const { active, total } = state.calendar
-  active[slot] = short(active[slot]! * CALENDAR_MEMORY + (working ? 1 : 0), DIGITS)
-  total[slot] = short(total[slot]! * CALENDAR_MEMORY + 1, DIGITS)
+  active[slot] = roundDigits(active[slot]! * CALENDAR_MEMORY + (working ? 1 : 0), CALENDAR_DIGITS)
+  total[slot] = roundDigits(total[slot]! * CALENDAR_MEMORY + 1, CALENDAR_DIGITS)
 }
 
 /** Whether the table operates at a moment; null while that is not known, and in mode `off`. */
-function whetherActive(
+function findActive(
   operating: Operating,
   interval: Interval,
   state: OperatingState,
@@ -111,22 +111,22 @@ function whetherActive(
   if (operating.mode === 'schedule')
     return scheduled ?? (operating.schedule ? isActive(operating.schedule, at) : true)
   const cycle = CALENDAR_CYCLE[interval]
-  if (!state.calendar || !cycle || state.all!.count < CALENDAR_FROM || !isClearCut(state.calendar))
+  if (!state.calendar || !cycle || state.all!.count < MIN_CALENDAR_RESULTS || !isClearCut(state.calendar))
     return null
-  return slotActive(state.calendar, slotsAt(at)[cycle])
+  return isSlotActive(state.calendar, slotsAt(at)[cycle])
 }
 
 /** The verdict on one slot; null before it has been seen about twice, or once and the same as its twin twice. */
-function slotActive(calendar: CalendarState, slot: number): boolean | null {
+function isSlotActive(calendar: CalendarState, slot: number): boolean | null {
   const { active, total } = calendar
   const verdict = active[slot]! > 0.5 * total[slot]!
-  if (total[slot]! >= SEEN_TWICE) return verdict
+  if (total[slot]! >= MIN_SLOT_WEIGHT) return verdict
   const twin = twinOf(calendar, slot)
-  if (total[slot] === 0 || twin === null || total[twin]! < SEEN_TWICE) return null
+  if (total[slot] === 0 || twin === null || total[twin]! < MIN_SLOT_WEIGHT) return null
   return active[twin]! > 0.5 * total[twin]! === verdict ? verdict : null
 }
 /** 1 + CALENDAR_MEMORY, and a little less. */
-const SEEN_TWICE = 1.8
+const MIN_SLOT_WEIGHT = 1.8
 
 /** The slot of the same hour of the other days, working days or weekend; null among weekdays. */
 function twinOf({ total }: CalendarState, slot: number): number | null {
@@ -141,7 +141,7 @@ function isClearCut(calendar: CalendarState): boolean {
   let isAnyActive = false
   let isAnyDormant = false
   calendar.total.forEach((total, slot) => {
-    const kind = slotActive(calendar, slot)
+    const kind = isSlotActive(calendar, slot)
     if (kind === null) return
     if (kind) isAnyActive = true
     else isAnyDormant = true
@@ -165,14 +165,14 @@ export function judgeOperating(
   sensitivity: number,
   scheduled: boolean | null = null,
 ): Band | null {
-  const tally = tallyOf(percent, total)
+  const tally = countHits(percent, total)
   const by = (rates: RatesState) => judgeByRates(interval, rates, at, tally, sensitivity)
   if (!state.periods) return by(state.all!)
   const { active, dormant } = state.periods
-  const byActive = () => (active.count >= ACTIVE_PRIOR ? by(active) : null)
+  const byActive = () => (active.count >= MIN_ACTIVE_RESULTS ? by(active) : null)
   const byFloor = () => judgeAgainstFloor(interval, dormant, at, tally, sensitivity, DORMANT_FLOOR)
-  const isDormantKnown = dormant.count >= DORMANT_PRIOR
-  const operates = whetherActive(operating, interval, state, at, scheduled)
+  const isDormantKnown = dormant.count >= MIN_DORMANT_RESULTS
+  const operates = findActive(operating, interval, state, at, scheduled)
   if (operates === true) return byActive()
   if (operates === false && (isDormantKnown || !state.all)) return isDormantKnown ? byFloor() : null
   // Nothing in the other slots says nothing about a new one: activity in it is compared with activity only.
@@ -186,5 +186,5 @@ export function judgeOperating(
 /** Whether it is too early to know a slot of `auto` mode. */
 function isNewSlot({ calendar }: OperatingState, interval: Interval, at: number): boolean {
   const cycle = CALENDAR_CYCLE[interval]
-  return calendar !== null && cycle !== null && calendar.total[slotsAt(at)[cycle]]! < SEEN_TWICE
+  return calendar !== null && cycle !== null && calendar.total[slotsAt(at)[cycle]]! < MIN_SLOT_WEIGHT
 }

@@ -7,7 +7,7 @@ import type { Bank } from './designs.ts'
 import { clampScore } from './distributions.ts'
 import { floorAt, hasBothSigns, limitsOf, typicalSize, unitOf } from './facts.ts'
 import { predict, type Design, type Predictor } from './predictor.ts'
-import type { Question } from './observation.ts'
+import type { Observation } from './observation.ts'
 import type { Scale } from './scales.ts'
 import { sightingsOf } from './season.ts'
 import { fitTail, type Tail } from './tail.ts'
@@ -22,7 +22,7 @@ interface Stretch {
 }
 
 /** A view of one value; `mean`, `stretch` and `tail` on the working scale, `expected` and `from` in raw units. */
-export interface Opinion {
+export interface PredictorOpinion {
   design: Design
   mean: number
   stretch: Stretch
@@ -39,8 +39,8 @@ export function opinionOf(
   bank: Bank,
   state: BankState,
   { design, predictor }: Candidate,
-  question: Question,
-): Opinion {
+  question: Observation,
+): PredictorOpinion {
   const { scale } = design
   const { slots, value, elapsed } = question
   const { x, from } = closerStep(bank, state, predictor, design, slots, value, question.from, elapsed)
@@ -70,7 +70,7 @@ function stretched(
   { facts }: BankState,
   scale: Scale,
   tail: Tail,
-  { unseen: { widening, rise, fall } }: Question,
+  { unseen: { widening, rise, fall } }: Observation,
 ): Stretch {
   const wide = usual * widening
   const isKnown = rise === 0 && fall === 0
@@ -117,7 +117,11 @@ function priorSd(scale: Scale, size: number): number {
 }
 
 /** The same opinion around another expected value. */
-export function expecting(opinion: Opinion, expected: number, { value, elapsed }: Question): Opinion {
+export function withExpected(
+  opinion: PredictorOpinion,
+  expected: number,
+  { value, elapsed }: Observation,
+): PredictorOpinion {
   const { scale } = opinion.design
   const from = scale.ofStep ? opinion.from + expected - opinion.expected : opinion.from
   const mean = scale.ofStep ? opinion.mean : scale.forward(expected)
@@ -127,14 +131,14 @@ export function expecting(opinion: Opinion, expected: number, { value, elapsed }
 }
 
 /** A band reaches no further than this many typical sizes from zero: exponentials soon leave all numbers behind. */
-const FARTHEST = 1e6
+const MAX_BAND_SIZES = 1e6
 
 /** The values that lie within the sensitivity, mapped back from the working scale, within the domain. */
 export function bandOf(
   bank: Bank,
   state: BankState,
-  opinion: Opinion,
-  question: Question,
+  opinion: PredictorOpinion,
+  question: Observation,
   sensitivity: number,
 ): Band {
   const { mean, stretch, from, expected, tail, zScore, basis } = opinion
@@ -142,7 +146,7 @@ export function bandOf(
   const { domain } = bank
   const reach = tail.reach(sensitivity)
   const back = (x: number) => (scale.ofStep ? from + question.elapsed * scale.back(x) : scale.back(x))
-  const limit = FARTHEST * (unitOf(domain, state.facts) + typicalSize(state.facts)) + Math.abs(expected)
+  const limit = MAX_BAND_SIZES * (unitOf(domain, state.facts) + typicalSize(state.facts)) + Math.abs(expected)
   const [least, most] = limitsOf(domain, state.facts)
   const within = (v: number) => Math.max(least, -limit, Math.min(most, limit, v))
   return {

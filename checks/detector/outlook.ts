@@ -16,7 +16,7 @@ export interface Outlook {
 }
 
 /** Score of a count of hits: the tail "that many or more" above the expected rate, "or fewer" below. */
-export function scoreOf(view: Outlook, hits: number): number {
+export function scoreHits(view: Outlook, hits: number): number {
   const scale = view.effective / view.rows
   const above = hits / view.rows >= view.probability
   const boundary = hits * scale + (above ? -0.5 : 0.5) * scale
@@ -37,24 +37,24 @@ export function hitsAt(view: Outlook, score: number): number {
   if (side * beyond(limit) <= 0) return limit
   let near = probability * rows
   if (score >= 0 && near < 1) {
-    if (beyond(1) > 0) return crossing(beyond, near, 1)
+    if (beyond(1) > 0) return findZero(beyond, near, 1)
     near = 1
   }
   for (let steps = Math.abs(target) + 1; ; steps *= 2) {
     const far = near + side * steps * sd
     // Asked so that it also ends where one of them is no number.
-    if (!(side * (limit - far) > 0)) return crossing(beyond, near, limit)
-    if (side * beyond(far) > 0) return crossing(beyond, near, far)
+    if (!(side * (limit - far) > 0)) return findZero(beyond, near, limit)
+    if (side * beyond(far) > 0) return findZero(beyond, near, far)
     near = far
   }
 }
 
 /** Where an increasing function is 0 between two points (`from` when it is on one side of 0), by false position (Illinois: Dowell & Jarratt 1971). */
-function crossing(f: (x: number) => number, from: number, to: number): number {
+function findZero(f: (x: number) => number, from: number, to: number): number {
   let [a, b] = [from, to]
   let [fa, fb] = [f(a), f(b)]
   if (fa * fb > 0) return from
-  for (let i = 0; i < MOST_STEPS && Math.abs(b - a) > CLOSE * Math.max(a, b); i++) {
+  for (let i = 0; i < MAX_STEPS && Math.abs(b - a) > RELATIVE_TOLERANCE * Math.max(a, b); i++) {
     const x = fa === fb ? (a + b) / 2 : (a * fb - b * fa) / (fb - fa)
     const fx = f(x)
     if (fx === 0) return x
@@ -65,5 +65,5 @@ function crossing(f: (x: number) => number, from: number, to: number): number {
   }
   return b
 }
-const MOST_STEPS = 40
-const CLOSE = 1e-6
+const MAX_STEPS = 40
+const RELATIVE_TOLERANCE = 1e-6

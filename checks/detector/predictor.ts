@@ -3,7 +3,7 @@
  * of a slot, and the scale of its own errors. The state after a point depends on the points up to it only.
  */
 import type { Cycle, Slots } from './calendar.ts'
-import { short, shorten } from './rounding.ts'
+import { roundDigits, roundAll } from './rounding.ts'
 import { logStudent } from './distributions.ts'
 import { median } from './robust.ts'
 import type { Scale } from './scales.ts'
@@ -68,9 +68,9 @@ export interface Prediction {
 }
 
 /** Errors that are beyond this many sd count as this many. */
-const CLIP = 3.5
+const CLIP_SD = 3.5
 /** Beyond this many sd a value does not move the level at all. */
-const INCIDENT = 6
+const INCIDENT_SD = 6
 /** E[min(x², CLIP²)] of the normal is just under 1; heavier tails lose more. Makes up for the clipping. */
 const CLIP_CORRECTION = 1.12
 /** Weight of the newest squared error in the variance. */
@@ -82,7 +82,7 @@ const WORST_LOG_DENSITY = -20
 /** Floor of the first value after nothing but zeros, which is its own measure. */
 const OWN_FLOOR = 0.3
 /** Errors before a predictor's scale is taken for known. */
-const YOUNG = 12
+const YOUNG_ERRORS = 12
 
 /** Past errors by hour count less by this factor with each error of the hour; the overall ones, with each error. */
 const HOUR_MEMORY = 0.97
@@ -161,7 +161,7 @@ function weightOf(errors: number, weights: readonly number[]): number {
  * Learns a value of the working scale and answers the size of the error it makes, in sd.
  * @param confirmed the level follows the whole error
  */
-export function learn(
+export function learnValue(
   p: Predictor,
   design: Design,
   slots: Slots,
@@ -186,7 +186,7 @@ export function learn(
   learnTail(p.tail, u, p.variance, floor > 0 ? floor : OWN_FLOOR * Math.abs(u))
   shortenTail(p.tail)
   learnLevel(p, design, error, confirmed ? Infinity : sd * stretch)
-  learnSeasons(p, design, slots, x, confirmed ? Infinity : CLIP * sd * stretch)
+  learnSeasons(p, design, slots, x, confirmed ? Infinity : CLIP_SD * sd * stretch)
   return u / sd
 }
 
@@ -200,17 +200,17 @@ function learnFirst(p: Predictor, design: Design, slots: Slots, x: number): void
 function learnScore(p: Predictor, r: number, sd: number, logJacobian: number): void {
   const df = Math.max(1, Math.min(5, errorsOf(p) - 1))
   const density = Math.max(WORST_LOG_DENSITY, logStudent(r, df)) - Math.log(sd) + logJacobian
-  p.score = short(p.score * SCORE_MEMORY + density)
+  p.score = roundDigits(p.score * SCORE_MEMORY + density)
 }
 
 function learnNoise(p: Predictor, hour: number, u: number, sd: number): void {
   const noise = p.noise
   if (!noise) return
   const own = relativeNoise(p, hour)
-  const size = Math.min(Math.abs(u) * own, CLIP * sd * Math.max(1, own))
-  noise.sum[hour] = short(noise.sum[hour]! * HOUR_MEMORY + size)
+  const size = Math.min(Math.abs(u) * own, CLIP_SD * sd * Math.max(1, own))
+  noise.sum[hour] = roundDigits(noise.sum[hour]! * HOUR_MEMORY + size)
   noise.errors[hour]!++
-  noise.total = short(noise.total * NOISE_MEMORY + size)
+  noise.total = roundDigits(noise.total * NOISE_MEMORY + size)
 }
 
 /** The first errors by robust statistics of all of them, later ones as an exponentially weighted clipped square. */
@@ -218,12 +218,12 @@ function learnVariance(p: Predictor, u: number, sd: number): void {
   if (p.firstErrors) {
     p.firstErrors.push(Math.abs(u))
     p.variance = youngVariance(p.firstErrors)
-    if (p.firstErrors.length === YOUNG) p.firstErrors = undefined
+    if (p.firstErrors.length === YOUNG_ERRORS) p.firstErrors = undefined
     return
   }
-  const clipped = Math.min(Math.abs(u), CLIP * sd)
+  const clipped = Math.min(Math.abs(u), CLIP_SD * sd)
   const weight = Math.max(SCALE_WEIGHT, 1 / (errorsOf(p) + 1))
-  p.variance = short(p.variance + weight * (CLIP_CORRECTION * clipped * clipped - p.variance))
+  p.variance = roundDigits(p.variance + weight * (CLIP_CORRECTION * clipped * clipped - p.variance))
 }
 
 /** Up to three errors: their mean square. Then the median absolute error, at first halved with the mean square of all but the largest. */
@@ -232,7 +232,7 @@ function youngVariance(errors: readonly number[]): number {
   const squares = errors.reduce((sum, error) => sum + error * error, 0)
   if (n <= 3) return squares / n
   const robust = (1.4826 * median(errors)) ** 2
-  if (n === YOUNG) return robust
+  if (n === YOUNG_ERRORS) return robust
   const largest = Math.max(...errors)
   return 0.5 * robust + 0.5 * 1.25 * ((squares - largest * largest) / (n - 1))
 }
@@ -240,13 +240,13 @@ function youngVariance(errors: readonly number[]): number {
 /** The level follows the clipped error, and not at all an error beyond 6 sd; an infinite sd clips nothing. */
 function learnLevel(p: Predictor, design: Design, error: number, sd: number): void {
   const weight = Math.max(design.weight, 1 / p.points)
-  p.level += weight * tamed(error, sd, errorsOf(p) < 6)
+  p.level += weight * clippedError(error, sd, errorsOf(p) < 6)
 }
 
-function tamed(error: number, sd: number, young: boolean): number {
+function clippedError(error: number, sd: number, young: boolean): number {
   if (young) return error
-  if (Math.abs(error) > INCIDENT * sd) return 0
-  return Math.max(-CLIP * sd, Math.min(CLIP * sd, error))
+  if (Math.abs(error) > INCIDENT_SD * sd) return 0
+  return Math.max(-CLIP_SD * sd, Math.min(CLIP_SD * sd, error))
 }
 
 function learnSeasons(p: Predictor, design: Design, slots: Slots, x: number, most: number): void {
@@ -264,11 +264,11 @@ function learnSeasons(p: Predictor, design: Design, slots: Slots, x: number, mos
 }
 
 function shortenTail(tail: TailState): void {
-  tail.weight = short(tail.weight)
-  tail.moves = short(tail.moves)
-  tail.unrest = short(tail.unrest)
-  tail.leastSquare = short(tail.leastSquare)
-  shorten(tail.variance)
-  shorten(tail.kept)
-  shorten(tail.likelihood)
+  tail.weight = roundDigits(tail.weight)
+  tail.moves = roundDigits(tail.moves)
+  tail.unrest = roundDigits(tail.unrest)
+  tail.leastSquare = roundDigits(tail.leastSquare)
+  roundAll(tail.variance)
+  roundAll(tail.kept)
+  roundAll(tail.likelihood)
 }

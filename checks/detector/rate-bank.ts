@@ -4,8 +4,8 @@
  */
 import { isMuchCloser, type Band, type Basis } from './band.ts'
 import { DAY, slotsAt, WEEK, type Cycle, type Interval, type Slots } from './calendar.ts'
-import { hitsAt, scoreOf, type Outlook } from './outlook.ts'
-import { learnResult, outlook, startRate, type RateDesign, type RateState, type Tally } from './rate.ts'
+import { hitsAt, scoreHits, type Outlook } from './outlook.ts'
+import { learnRate, forecast, startRate, type RateDesign, type RateState, type HitCount } from './rate.ts'
 
 /** What a bank of rates has learned, as plain JSON. */
 export interface RatesState {
@@ -20,9 +20,9 @@ export interface RatesState {
 /** Rows assumed behind a percentage that came without its row count. */
 const ASSUMED_ROWS = 1000
 /** More rows say nothing more; and products of three such numbers are numbers still. */
-const MOST_ROWS = 1e15
+const MAX_ROWS = 1e15
 /** Outliers in a row that make a new level. */
-const NEW_LEVEL: Record<Interval, number> = { hourly: 4, daily: 3, weekly: 3 }
+const NEW_LEVEL_OUTLIERS: Record<Interval, number> = { hourly: 4, daily: 3, weekly: 3 }
 
 /** What the past counts after each result, where it is to be forgotten. */
 const RECENT_MEMORY = 0.93
@@ -55,8 +55,8 @@ export function startRates(interval: Interval, isSeasonal = true): RatesState {
 }
 
 /** The rows behind a percentage. */
-export function tallyOf(percent: number, total: number | null | undefined): Tally {
-  const rows = Math.min(MOST_ROWS, Math.max(1, total ?? ASSUMED_ROWS))
+export function countHits(percent: number, total: number | null | undefined): HitCount {
+  const rows = Math.min(MAX_ROWS, Math.max(1, total ?? ASSUMED_ROWS))
   return { hits: (percent / 100) * rows, rows }
 }
 
@@ -65,13 +65,13 @@ export function feedRates(
   interval: Interval,
   state: RatesState,
   at: number,
-  tally: Tally,
+  tally: HitCount,
   confirmed = false,
 ): void {
   const slots = slotsAt(at)
   const result = { at, slots, hits: tally.hits, rows: tally.rows, confirmed }
   state.rates.forEach((rate, i) =>
-    learnResult(rate, DESIGNS[interval][i]!, NEW_LEVEL[interval], result, state.count >= 3),
+    learnRate(rate, DESIGNS[interval][i]!, NEW_LEVEL_OUTLIERS[interval], result, state.count >= 3),
   )
   if (state.count === 0) state.firstAt = at
   state.count++
@@ -103,7 +103,7 @@ export function judgeByRates(
   interval: Interval,
   state: RatesState,
   at: number,
-  tally: Tally,
+  tally: HitCount,
   sensitivity: number,
 ): Band {
   const { view, score, basis } = mildestOpinion(interval, state, at, tally)
@@ -132,45 +132,45 @@ export function judgeAgainstFloor(
   interval: Interval,
   state: RatesState,
   at: number,
-  tally: Tally,
+  tally: HitCount,
   sensitivity: number,
   floor: number,
 ): Band {
   const best = ranked(interval, state, at)[0]!
-  const learned = outlook(state.rates[best.i]!, DESIGNS[interval][best.i]!, slotsAt(at), tally.rows)
+  const learned = forecast(state.rates[best.i]!, DESIGNS[interval][best.i]!, slotsAt(at), tally.rows)
   const view = { ...learned, probability: Math.max(floor, learned.probability) }
   const percent = (hits: number) => (100 * hits) / tally.rows
   return {
     expected: 100 * learned.probability,
     low: 0,
     high: percent(hitsAt(view, sensitivity)),
-    zScore: Math.max(0, scoreOf(view, tally.hits)),
+    zScore: Math.max(0, scoreHits(view, tally.hits)),
     basis: { kind: 'dormant', cycle: null, slot: null, sightings: state.count },
   }
 }
 
-interface Opinion {
+interface RateOpinion {
   view: Outlook
   score: number
   basis: Basis
 }
 
 /** The best rate's opinion, unless one that is as good finds the result less surprising. */
-function mildestOpinion(interval: Interval, state: RatesState, at: number, tally: Tally): Opinion {
+function mildestOpinion(interval: Interval, state: RatesState, at: number, tally: HitCount): RateOpinion {
   const slots = slotsAt(at)
   const candidates = ranked(interval, state, at)
   const bestScore = candidates[0]!.score
   const firstCycles = at - state.firstAt < FIRST_CYCLES[interval]
   const found = tally.hits / tally.rows
-  let mildest: Opinion | null = null
+  let mildest: RateOpinion | null = null
   for (const { i, score } of candidates) {
     const design = DESIGNS[interval][i]!
     const rate = state.rates[i]!
     const asGood = score >= bestScore - AS_GOOD
     const hasSeenSlot = design.cycle !== null && rate.sightings[slots[design.cycle]]! > 0
     if (!asGood && !(firstCycles && hasSeenSlot)) continue
-    const view = outlook(rate, design, slots, tally.rows)
-    const opinion = { view, score: scoreOf(view, tally.hits), basis: basisOf(state, rate, design, slots) }
+    const view = forecast(rate, design, slots, tally.rows)
+    const opinion = { view, score: scoreHits(view, tally.hits), basis: basisOf(state, rate, design, slots) }
     if (mildest && !asGood && !isMuchCloser(found, view.probability, mildest.view.probability)) continue
     if (!mildest || Math.abs(opinion.score) < Math.abs(mildest.score)) mildest = opinion
   }

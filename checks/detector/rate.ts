@@ -4,12 +4,12 @@
  * 0.2 % of a million is.
  */
 import { CYCLE_SLOTS, slotsAt, type Cycle, type Slots } from './calendar.ts'
-import { short } from './rounding.ts'
+import { roundDigits } from './rounding.ts'
 import { logStudent } from './distributions.ts'
-import { hitsAt, scoreOf, type Outlook } from './outlook.ts'
+import { hitsAt, scoreHits, type Outlook } from './outlook.ts'
 
 /** Rows with a property, of all rows. */
-export interface Tally {
+export interface HitCount {
   hits: number
   rows: number
 }
@@ -45,26 +45,26 @@ export interface RateState {
 }
 
 /** Hits and misses seen before any row is. */
-const PSEUDO = 0.3
+const PSEUDO_COUNT = 0.3
 /** A slot's rate is shrunk to the overall one by this share of a typical result of the slot. */
 const SHRINKAGE = 0.2
 /** Relative sd of the rate expected before there is evidence, and the results that belief is worth. */
 const PRIOR_VARIATION = 0.08
 const PRIOR_RESULTS = 4
 /** Deviations kept for the overdispersion, and results of a slot. */
-const WINDOW = 40
-const SLOT_WINDOW = 5
+const MAX_DEVIATIONS = 40
+const MAX_SLOT_RESULTS = 5
 /** Digits that are kept of a slot's results, and of deviations: there are many of them in a state. */
 const DIGITS = 4
 const DEVIATION_DIGITS = 3
 /** A result beyond this score stays out of the baseline; one beyond the lower score enters cut to it. */
-const OUTLIER = 4
-const CLIP = 3
+const OUTLIER_SCORE = 4
+const CLIP_SCORE = 3
 const SCORE_MEMORY = 0.98
 const WORST_LOG_DENSITY = -20
-const MOST_FREEDOM = 20
+const MAX_FREEDOM = 20
 /** Results before a baseline takes outliers for outliers. */
-const YOUNG = 5
+const MIN_JUDGED_RESULTS = 5
 
 export function startRate(design: RateDesign): RateState {
   const slots = design.cycle ? CYCLE_SLOTS[design.cycle] : 0
@@ -85,7 +85,7 @@ export function startRate(design: RateDesign): RateState {
 }
 
 /** A result to learn. */
-export interface Result extends Tally {
+export interface RateResult extends HitCount {
   at: number
   slots: Slots
   /** Somebody confirmed it as expected: it counts in full, however far off it is. */
@@ -98,7 +98,7 @@ function baseline(
   design: RateDesign,
   slots: Slots,
 ): { probability: number; trials: number } {
-  const overall = (rate.hits + PSEUDO) / (rate.trials + 2 * PSEUDO)
+  const overall = (rate.hits + PSEUDO_COUNT) / (rate.trials + 2 * PSEUDO_COUNT)
   if (!design.cycle) return { probability: overall, trials: rate.trials }
   const recent = rate.recent[slots[design.cycle]]!
   if (recent.length === 0)
@@ -109,7 +109,7 @@ function baseline(
 }
 
 /** A slot's results together, without the highest share of three, the highest and the lowest of more. */
-function trimmedPool(recent: readonly number[]): Pool {
+function trimmedPool(recent: readonly number[]): PooledHits {
   const pool = { hits: 0, rows: 0, results: recent.length / 2 }
   let highest = 0
   let lowest = 0
@@ -120,16 +120,16 @@ function trimmedPool(recent: readonly number[]): Pool {
     if (share > recent[highest]! / recent[highest + 1]!) highest = i
     if (share <= recent[lowest]! / recent[lowest + 1]!) lowest = i
   }
-  if (recent.length >= 2 * 3) drop(pool, recent, highest)
-  if (recent.length >= 2 * 4) drop(pool, recent, lowest)
+  if (recent.length >= 2 * 3) removeResult(pool, recent, highest)
+  if (recent.length >= 2 * 4) removeResult(pool, recent, lowest)
   return pool
 }
 
-interface Pool extends Tally {
+interface PooledHits extends HitCount {
   results: number
 }
 
-function drop(pool: Pool, recent: readonly number[], i: number): void {
+function removeResult(pool: PooledHits, recent: readonly number[], i: number): void {
   pool.hits -= recent[i]!
   pool.rows -= recent[i + 1]!
   pool.results--
@@ -139,7 +139,7 @@ function drop(pool: Pool, recent: readonly number[], i: number): void {
  * Variance of a beta-binomial fraction, (1 + (n − 1) ρ) p(1 − p) / n (Skellam 1948), and of its baseline, expressed
  * as the trials of a plain binomial with the same variance.
  */
-export function outlook(rate: RateState, design: RateDesign, slots: Slots, rows: number): Outlook {
+export function forecast(rate: RateState, design: RateDesign, slots: Slots, rows: number): Outlook {
   const { probability, trials } = baseline(rate, design, slots)
   const p = Math.min(1 - 1e-9, Math.max(1e-12, probability))
   const rho = dispersion(rate, p)
@@ -149,7 +149,7 @@ export function outlook(rate: RateState, design: RateDesign, slots: Slots, rows:
     rows,
     trials,
     effective,
-    freedom: Math.min(MOST_FREEDOM, rate.judged + PRIOR_RESULTS),
+    freedom: Math.min(MAX_FREEDOM, rate.judged + PRIOR_RESULTS),
   }
 }
 
@@ -163,34 +163,35 @@ function dispersion(rate: RateState, p: number): number {
   return Math.exp(mixed / (n + PRIOR_RESULTS)) - counting
 }
 
-export function learnResult(
+export function learnRate(
   rate: RateState,
   design: RateDesign,
   patience: number,
-  result: Result,
+  result: RateResult,
   scored: boolean,
 ): void {
   if (rate.results === 0) {
-    absorb(rate, design, result, result.hits)
+    addToBaseline(rate, design, result, result.hits)
     return
   }
-  const view = outlook(rate, design, result.slots, result.rows)
+  const view = forecast(rate, design, result.slots, result.rows)
   if (scored) learnScore(rate, view, result)
-  const young = rate.judged < YOUNG
-  const score = scoreOf(view, result.hits)
+  const young = rate.judged < MIN_JUDGED_RESULTS
+  const score = scoreHits(view, result.hits)
   const mayBeOff = !young && !result.confirmed
-  if (mayBeOff && Math.abs(score) > OUTLIER) {
+  if (mayBeOff && Math.abs(score) > OUTLIER_SCORE) {
     learnOutlier(rate, design, patience, result, Math.sign(score))
     return
   }
   rate.outliers = []
   learnDispersion(rate, view, result)
-  const counted = mayBeOff && score > CLIP ? Math.min(result.hits, hitsAt(view, CLIP)) : result.hits
-  absorb(rate, design, result, counted)
+  const counted =
+    mayBeOff && score > CLIP_SCORE ? Math.min(result.hits, hitsAt(view, CLIP_SCORE)) : result.hits
+  addToBaseline(rate, design, result, counted)
 }
 
 /** Log of the t5 density of the fraction; 0.08/n² is the variance of rounding to whole rows. */
-function learnScore(rate: RateState, view: Outlook, result: Result): void {
+function learnScore(rate: RateState, view: Outlook, result: RateResult): void {
   const p = view.probability
   const sd = Math.sqrt((p * (1 - p)) / view.effective + 0.08 / result.rows ** 2)
   const r = (result.hits / result.rows - p) / sd
@@ -198,16 +199,16 @@ function learnScore(rate: RateState, view: Outlook, result: Result): void {
 }
 
 /** Adds a result to the overall rate with `hits` (clipped), and to its slot as it is. */
-function absorb(rate: RateState, design: RateDesign, result: Result, hits: number): void {
+function addToBaseline(rate: RateState, design: RateDesign, result: RateResult, hits: number): void {
   const share = effectiveRows(rate, design, result) / result.rows
   discount(rate, hits * share, result.rows * share, design.memory)
-  remember(rate, design, result, share)
+  addToSlot(rate, design, result, share)
 }
 
 function effectiveRows(
   rate: RateState,
   design: RateDesign,
-  result: Pick<Result, 'hits' | 'rows' | 'slots'>,
+  result: Pick<RateResult, 'hits' | 'rows' | 'slots'>,
 ): number {
   const p = rate.results ? baseline(rate, design, result.slots).probability : result.hits / result.rows
   const rho = rate.judged ? dispersion(rate, Math.min(0.999, Math.max(1e-9, p))) : 0
@@ -220,12 +221,12 @@ function discount(rate: RateState, hits: number, trials: number, memory: number)
   rate.results = rate.results * memory + 1
 }
 
-function remember(rate: RateState, design: RateDesign, result: Result, share: number): void {
+function addToSlot(rate: RateState, design: RateDesign, result: RateResult, share: number): void {
   if (!design.cycle) return
   const slot = result.slots[design.cycle]
   const recent = rate.recent[slot]!
-  recent.push(short(result.hits * share, DIGITS), short(result.rows * share, DIGITS))
-  if (recent.length > 2 * SLOT_WINDOW) recent.splice(0, 2)
+  recent.push(roundDigits(result.hits * share, DIGITS), roundDigits(result.rows * share, DIGITS))
+  if (recent.length > 2 * MAX_SLOT_RESULTS) recent.splice(0, 2)
   rate.sightings[slot]!++
 }
 
@@ -234,14 +235,14 @@ function learnOutlier(
   rate: RateState,
   design: RateDesign,
   patience: number,
-  result: Result,
+  result: RateResult,
   side: number,
 ): void {
   if (side !== rate.side) rate.outliers = []
   rate.side = side
   rate.outliers.push({ hits: result.hits, rows: result.rows, at: result.at })
   if (rate.outliers.length >= patience) acceptLevel(rate, design)
-  remember(rate, design, result, 1)
+  addToSlot(rate, design, result, 1)
 }
 
 /** Moves everything learned by the ratio of the outliers to what was expected of them, on the weight of four results. */
@@ -261,7 +262,7 @@ function acceptLevel(rate: RateState, design: RateDesign): void {
   rate.results *= keep
   for (const recent of rate.recent)
     for (let i = 0; i < recent.length; i += 2)
-      recent[i] = short(Math.min(recent[i]! * ratio, recent[i + 1]! * 0.999), DIGITS)
+      recent[i] = roundDigits(Math.min(recent[i]! * ratio, recent[i + 1]! * 0.999), DIGITS)
   for (const outlier of rate.outliers) {
     const slots = slotsAt(outlier.at)
     const share = effectiveRows(rate, design, { ...outlier, slots }) / outlier.rows
@@ -270,12 +271,12 @@ function acceptLevel(rate: RateState, design: RateDesign): void {
   rate.outliers = []
 }
 
-function learnDispersion(rate: RateState, view: Outlook, result: Result): void {
+function learnDispersion(rate: RateState, view: Outlook, result: RateResult): void {
   const p = view.probability
   const deviation = (result.hits / result.rows - p) ** 2 / (p * (1 - p))
-  const i = 2 * (rate.judged % WINDOW)
-  rate.deviations[i] = short(deviation, DEVIATION_DIGITS)
-  rate.deviations[i + 1] = short(1 / result.rows + 1 / Math.max(view.trials, 1), DEVIATION_DIGITS)
+  const i = 2 * (rate.judged % MAX_DEVIATIONS)
+  rate.deviations[i] = roundDigits(deviation, DEVIATION_DIGITS)
+  rate.deviations[i + 1] = roundDigits(1 / result.rows + 1 / Math.max(view.trials, 1), DEVIATION_DIGITS)
   rate.judged++
   if (rate.judged < 12 || rate.judged % 4 === 0) fitDispersion(rate)
 }
@@ -288,7 +289,7 @@ function fitDispersion(rate: RateState): void {
   let counting = 0
   for (let i = 1; i < rate.deviations.length; i += 2) counting += rate.deviations[i]!
   rate.countingVariance = (2 * counting) / rate.deviations.length
-  if (excess(rate.deviations, 0) <= 0) {
+  if (excessDispersion(rate.deviations, 0) <= 0) {
     rate.rho = 0
     return
   }
@@ -296,7 +297,7 @@ function fitDispersion(rate: RateState): void {
   let high = 0.5
   for (let i = 0; i < FIT_STEPS; i++) {
     const middle = (low + high) / 2
-    if (excess(rate.deviations, middle) > 0) low = middle
+    if (excessDispersion(rate.deviations, middle) > 0) low = middle
     else high = middle
   }
   rate.rho = high
@@ -305,7 +306,7 @@ const FIT_STEPS = 14
 const LARGEST_SQUARE = 2.706
 const EXPECTED_SQUARE = 0.8313
 
-function excess(deviations: RateState['deviations'], rho: number): number {
+function excessDispersion(deviations: RateState['deviations'], rho: number): number {
   let sum = 0
   for (let i = 0; i < deviations.length; i += 2)
     sum += Math.min(LARGEST_SQUARE, deviations[i]! / (deviations[i + 1]! + rho))

@@ -11,14 +11,14 @@ export function median(values: readonly number[]): number {
 
 /** The mean without the `cut` highest and the `cut` lowest values. */
 export function trimmedMean(values: readonly number[], cut: number): number {
-  const sorted = sort(values)
+  const sorted = sortIntoScratch(values)
   let sum = 0
   for (let i = cut; i < values.length - cut; i++) sum += sorted[i]!
   return sum / (values.length - 2 * cut)
 }
 
 /** Insertion into a buffer that is used again: short arrays, very many times. */
-function sort(values: readonly number[]): Float64Array {
+function sortIntoScratch(values: readonly number[]): Float64Array {
   for (let i = 0; i < values.length; i++) {
     const value = values[i]!
     let j = i

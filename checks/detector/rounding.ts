@@ -8,7 +8,7 @@ const TENS = Array.from({ length: 23 }, (_, i) => 10 ** i)
 const DECIMALS = 0.30103
 
 /** The number with so many significant digits, or one more, so that its decimal form is short. */
-export function short(value: number, digits = DIGITS): number {
+export function roundDigits(value: number, digits = DIGITS): number {
   if (value === 0) return 0
   const places = digits - Math.ceil(binaryExponent(value) * DECIMALS)
   if (places >= 0)
@@ -19,8 +19,8 @@ export function short(value: number, digits = DIGITS): number {
 }
 
 /** Shortens every number of an array, in place. */
-export function shorten(values: number[]): void {
-  for (let i = 0; i < values.length; i++) values[i] = short(values[i]!)
+export function roundAll(values: number[]): void {
+  for (let i = 0; i < values.length; i++) values[i] = roundDigits(values[i]!)
 }
 
 /** The power of two below a number, from its bits (IEEE 754): many times faster than a logarithm. */

@@ -20,8 +20,8 @@ export interface Schedule {
 
 /** Whether the schedule calls the moment `at` (epoch seconds) active. Throws on a zone or time it cannot read. */
 export function isActive(schedule: Schedule, at: number): boolean {
-  const plan = planOf(schedule)
-  const local = at + 60 * offsetAt(plan, at)
+  const plan = parseSchedule(schedule)
+  const local = at + 60 * utcOffsetAt(plan, at)
   const minute = Math.floor((local - DAY * Math.floor(local / DAY)) / 60)
   const today = slotsAt(local).weekday || 7
   const yesterday = today === 1 ? 7 : today - 1
@@ -32,7 +32,7 @@ export function isActive(schedule: Schedule, at: number): boolean {
 }
 
 /** A schedule that has been read. */
-interface Plan {
+interface ParsedSchedule {
   zone: IANAZone
   /** Start and end in minutes from midnight. */
   rules: { days: readonly number[]; start: number; end: number }[]
@@ -41,10 +41,10 @@ interface Plan {
 }
 
 /** Plans live as long as their schedules do. */
-const plans = new WeakMap<Schedule, Plan>()
+const parsedSchedules = new WeakMap<Schedule, ParsedSchedule>()
 
-function planOf(schedule: Schedule): Plan {
-  const known = plans.get(schedule)
+function parseSchedule(schedule: Schedule): ParsedSchedule {
+  const known = parsedSchedules.get(schedule)
   if (known) return known
   const zone = IANAZone.create(schedule.timezone)
   if (!zone.isValid) {
@@ -52,16 +52,16 @@ function planOf(schedule: Schedule): Plan {
   }
   const rules = schedule.rules.map(({ days, start, end }) => ({
     days,
-    start: minuteOf(start),
-    end: minuteOf(end),
+    start: parseMinute(start),
+    end: parseMinute(end),
   }))
   const plan = { zone, rules, offset: { minutes: 0, from: 0, to: 0 } }
-  plans.set(schedule, plan)
+  parsedSchedules.set(schedule, plan)
   return plan
 }
 
 /** No zone changes its clocks twice within a week: where both ends of one agree, so does all between. */
-function offsetAt(plan: Plan, at: number): number {
+function utcOffsetAt(plan: ParsedSchedule, at: number): number {
   const { minutes, from, to } = plan.offset
   if (at >= from && at < to) return minutes
   const now = plan.zone.offset(1000 * at)
@@ -69,7 +69,7 @@ function offsetAt(plan: Plan, at: number): number {
   return now
 }
 
-function minuteOf(time: string): number {
+function parseMinute(time: string): number {
   const match = /^(\d{1,2}):([0-5]\d)$/.exec(time)
   const minute = match ? Number(match[1]) * 60 + Number(match[2]) : NaN
   if (!(minute <= 24 * 60)) throw new Error(`Unreadable time "${time}": write it as HH:MM, 00:00 to 24:00.`)

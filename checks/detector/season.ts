@@ -1,6 +1,6 @@
 /** What is special about a slot of a cycle (a weekday, an hour), learned robustly from deviations from the level. */
 import { CYCLE_SLOTS, type Cycle } from './calendar.ts'
-import { short } from './rounding.ts'
+import { roundDigits } from './rounding.ts'
 import { trimmedMean } from './robust.ts'
 
 /** The effects of one cycle, a plain value: everything is indexed by slot. */
@@ -39,11 +39,11 @@ export function startOverlay(cycle: Cycle): Overlay {
 /** Learns a deviation: one outlier in a slot has no pull, two that agree have. */
 export function learnEffect(season: Season, slot: number, deviation: number): void {
   const recent = season.recent[slot]!
-  recent.push(short(deviation))
+  recent.push(roundDigits(deviation))
   if (recent.length > SEASON_MEMORY) recent.shift()
   const n = recent.length
   const cut = n >= 3 ? Math.max(1, n >> 2) : 0
-  season.effect[slot] = short((trimmedMean(recent, cut) * n) / (n + SEASON_SHRINKAGE))
+  season.effect[slot] = roundDigits((trimmedMean(recent, cut) * n) / (n + SEASON_SHRINKAGE))
 }
 
 /** Learns a deviation of the second cycle as a running mean that no error beyond `most` pulls any further. */
@@ -52,7 +52,7 @@ export function learnOverlay(overlay: Overlay, slot: number, deviation: number, 
   const n = Math.min(OVERLAY_MEMORY, before + 1)
   const mean = (overlay.effect[slot]! * (before + OVERLAY_SHRINKAGE)) / Math.max(1, before)
   const error = Math.max(-most, Math.min(most, deviation - mean))
-  overlay.effect[slot] = short(((mean + error / n) * n) / (n + OVERLAY_SHRINKAGE))
+  overlay.effect[slot] = roundDigits(((mean + error / n) * n) / (n + OVERLAY_SHRINKAGE))
   overlay.sightings[slot] = n
 }
 

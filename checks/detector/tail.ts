@@ -35,7 +35,7 @@ export interface Tail {
 }
 
 /** What the series says about its noise, apart from the errors. */
-export interface Grain {
+export interface NoiseLimits {
   /** The smallest standard deviation the resolution of the values allows. */
   floor: number
   /** The smallest change the values can show, on the working scale. */
@@ -51,19 +51,19 @@ const CANDIDATES = [4, 8, 20]
 /** Weight of the newest move in the scale: slow, so that a calm spell does not narrow the band. */
 const SCALE_WEIGHT = 1 / 50
 /** No move counts for more than this in the scale, in variances: it is the size of the usual ones (Huber 1964). */
-const MOST_OF_A_MOVE = 4
+const MAX_MOVE_VARIANCES = 4
 /** Weight of the newest score in the unrest, and how much one squared score counts at most. */
 const UNREST_WEIGHT = 0.2
 const UNREST_LIMIT = 9
 /** A score beyond this is an incident, and says nothing about the noise. */
-const INCIDENT = 5
+const INCIDENT_SCORE = 5
 /** What earlier errors count after each new one. */
 const MEMORY = 0.985
 /** Errors before the candidates go their own ways. */
-const YOUNG = 8
+const YOUNG_ERRORS = 8
 /** Moves beyond 3.5 sd (squared) are surprising, and this many in a row are the new scale. */
-const SURPRISE = 12.25
-const NEW_SCALE = 3
+const SURPRISE_VARIANCES = 12.25
+const NEW_SCALE_MOVES = 3
 /** Errors worth of evidence in the prior on the scale. */
 const PRIOR_WEIGHT = 2
 /** Degrees of freedom of a series that has hardly ever moved. */
@@ -78,11 +78,11 @@ export function startTail(): TailState {
 /** Learns a standardised error; `variance` is the predictor's own estimate, from which young candidates start. */
 export function learnTail(tail: TailState, error: number, variance: number, floor: number): void {
   const moved = Math.abs(error) > floor / FLOOR_OF_HALF
-  if (tail.errors >= YOUNG) learnUnrest(tail, error, floor)
+  if (tail.errors >= YOUNG_ERRORS) learnUnrest(tail, error, floor)
   tail.errors++
   tail.weight = tail.weight * MEMORY + 1
   tail.moves = tail.moves * MEMORY + (moved ? 1 : 0)
-  if (tail.errors <= YOUNG) tail.variance.fill((variance * tail.weight) / Math.max(1, tail.moves))
+  if (tail.errors <= YOUNG_ERRORS) tail.variance.fill((variance * tail.weight) / Math.max(1, tail.moves))
   else if (moved) {
     learnMove(tail, error * error, floor * floor)
     learnCalm(tail, error * error)
@@ -94,7 +94,7 @@ function learnUnrest(tail: TailState, error: number, floor: number): void {
   const i = likeliest(tail)
   const sd = Math.max(Math.sqrt(tail.variance[i]!), floor)
   const score = sd > 0 ? studentToNormal(error / sd, CANDIDATES[i]!) : 0
-  if (Math.abs(score) > INCIDENT) return
+  if (Math.abs(score) > INCIDENT_SCORE) return
   tail.unrest += UNREST_WEIGHT * (Math.min(UNREST_LIMIT, score * score) - tail.unrest)
 }
 
@@ -116,16 +116,16 @@ function learnMove(tail: TailState, square: number, least: number): void {
     const density = logStudent(Math.sqrt(Math.min(25, squared)), df) - 0.5 * Math.log(variance)
     tail.likelihood[i] = tail.likelihood[i]! * MEMORY + density
     const step = Math.max(SCALE_WEIGHT, 1 / (tail.errors + 1))
-    const counted = Math.min(((df + 1) / (df + squared)) * square, MOST_OF_A_MOVE * variance)
+    const counted = Math.min(((df + 1) / (df + squared)) * square, MAX_MOVE_VARIANCES * variance)
     tail.variance[i] = known + step * (counted - known)
   }
 }
 
 /** An error within 2 sd (squared) of the scale before a run is calm, and this many in a row bring that scale back. */
-const CALM = 4
-const OLD_SCALE = 20
+const CALM_VARIANCES = 4
+const OLD_SCALE_ERRORS = 20
 /** Errors after that in which another run is a new scale for good: noise that comes in spells keeps its band. */
-const BELIEVED = 60
+const BELIEVED_ERRORS = 60
 
 /** A run that was an incident, and no new scale, leaves the scale as it was. */
 function learnCalm(tail: TailState, square: number): void {
@@ -133,30 +133,30 @@ function learnCalm(tail: TailState, square: number): void {
     if (tail.calm < 0) tail.calm++
     return
   }
-  tail.calm = square < CALM * tail.kept[0]! ? tail.calm + 1 : 0
-  if (tail.calm < OLD_SCALE) return
+  tail.calm = square < CALM_VARIANCES * tail.kept[0]! ? tail.calm + 1 : 0
+  if (tail.calm < OLD_SCALE_ERRORS) return
   tail.variance = tail.kept
   tail.kept = []
-  tail.calm = -BELIEVED
+  tail.calm = -BELIEVED_ERRORS
 }
 
 /** The squared scale that a run of surprises calls for, that of its least one; 0 without a run. */
 function scaleOfRun(tail: TailState, square: number): number {
-  if (square < SURPRISE * tail.variance[0]!) {
+  if (square < SURPRISE_VARIANCES * tail.variance[0]!) {
     tail.run = 0
     return 0
   }
   tail.leastSquare = tail.run === 0 ? square : Math.min(tail.leastSquare, square)
   tail.run++
-  return tail.run >= NEW_SCALE ? tail.leastSquare : 0
+  return tail.run >= NEW_SCALE_MOVES ? tail.leastSquare : 0
 }
 
 /** The distribution of the next error; `variance` is the predictor's own estimate. */
-export function fitTail(tail: TailState, variance: number, grain: Grain): Tail {
+export function fitTail(tail: TailState, variance: number, grain: NoiseLimits): Tail {
   const half = grain.unit / 2
   const share = (tail.moves + 0.5) / (tail.weight + 0.5)
   if (hardlyMoves(tail)) return movingTail(share, grain.unit, STILL_FREEDOM, half)
-  const young = tail.errors < YOUNG
+  const young = tail.errors < YOUNG_ERRORS
   const i = likeliest(tail)
   const sd = Math.sqrt(
     pooled(tail.errors, young ? variance : tail.variance[i]! * Math.max(1, tail.unrest), grain),
@@ -178,7 +178,7 @@ function likeliest(tail: TailState): number {
 }
 
 /** A variance mixed with the prior one by weight of evidence, not below the floor. */
-function pooled(errors: number, variance: number, { floor, prior }: Grain): number {
+function pooled(errors: number, variance: number, { floor, prior }: NoiseLimits): number {
   const weight = prior > 0 ? PRIOR_WEIGHT : 0
   const n = Math.min(errors, 40)
   return Math.max((weight * prior * prior + n * variance) / (weight + n), floor * floor)

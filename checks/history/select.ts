@@ -1,22 +1,22 @@
 import { numberLiteral, nonNullCount, rowCount } from '../measures.ts'
 import type { Rollup } from '../check.ts'
-import type { Planned } from '../plan.ts'
+import type { PlannedCheck } from '../plan.ts'
 import { isNumeric } from '../column-values.ts'
 import { join, raw, Sql, sql } from '../../connectors/sql.ts'
 
 /** Periods of equal length, one after the other, in whole seconds since 1970. */
-export interface Periods {
+export interface HistoryPeriods {
   from: number
   seconds: number
   count: number
 }
 
 /** A measure of a check, and how it grows. */
-export interface Grown {
+export interface RolledMeasure {
   name: string
-  growth: Rollup
+  rollup: Rollup
   /** The select that it is an output of, by its number. */
-  leg: number
+  part: number
   /** Its output column there. */
   column: string
   /** Of a mean, the output column that tells how many values there are. */
@@ -26,60 +26,60 @@ export interface Grown {
 /** The one statement of a history, and where in its rows everything stands. */
 export interface HistorySelect {
   select: Sql
-  measures: Grown[]
+  measures: RolledMeasure[]
 }
 
 /** The output columns: a period by when it begins, and the select that a row comes from. */
-export const PERIOD = 'p'
-export const LEG = 'leg'
+export const PERIOD_COLUMN = 'p'
+export const PART_COLUMN = 'part'
 /** The counts of the first select: of all rows, and of those that have a time. */
-export const TOTAL = 'm0'
-export const DATED = 'm1'
+export const TOTAL_COLUMN = 'm0'
+export const DATED_COLUMN = 'm1'
 
 /** The period of the rows of before the first one, and of those without a time. */
-export const BEFORE = -1
+export const BEFORE_FIRST_PERIOD = -1
 
 /**
  * Writes the statement of a history: one select grouped by period for all that are aggregates, and, united with it,
  * one of its own for each measure that looks at values: those are grouped first.
- * @param growths how each measure grows, by its name
+ * @param rollups how each measure grows, by its name
  * @param time the column that tells when a row was added
  */
-export function historySelect(
-  planned: Planned,
-  growths: Readonly<Record<string, Rollup>>,
+export function writeHistorySelect(
+  planned: PlannedCheck,
+  rollups: Readonly<Record<string, Rollup>>,
   time: Sql,
-  periods: Periods,
+  periods: HistoryPeriods,
 ): HistorySelect {
   const { context } = planned
   const { dialect } = context
   const aggregates: Sql[] = [rowCount, nonNullCount(time)]
-  const legs: ((outputs: (own: readonly Sql[]) => Sql) => Sql)[] = []
+  const parts: ((outputs: (own: readonly Sql[]) => Sql) => Sql)[] = []
   const seconds = dialect.epochSeconds(time)
-  const timed = timesOf(seconds, periods)
-  const measures = Object.entries(growths).map(([name, growth]): Grown => {
-    const own = growth === 'distinct' || growth === 'repeated' ? growth : undefined
+  const timed = writePeriodSql(seconds, periods)
+  const measures = Object.entries(rollups).map(([name, rollup]): RolledMeasure => {
+    const own = rollup === 'distinct' || rollup === 'repeated' ? rollup : undefined
     if (own) {
-      const leg = legs.push(outputs => valuesSelect(own, planned, timed, outputs))
-      return { name, growth, leg, column: TOTAL }
+      const part = parts.push(outputs => selectValues(own, planned, timed, outputs))
+      return { name, rollup, part, column: TOTAL_COLUMN }
     }
     const column = `m${aggregates.push(aggregateOf(planned, name)) - 1}`
-    if (growth !== 'mean') return { name, growth, leg: 0, column }
+    if (rollup !== 'mean') return { name, rollup, part: 0, column }
     const { column: values, info } = context
     const present = isNumeric(info) ? nonNullCount(dialect.asNumber(values)) : nonNullCount(values)
-    return { name, growth, leg: 0, column, weight: `m${aggregates.push(present) - 1}` }
+    return { name, rollup, part: 0, column, weight: `m${aggregates.push(present) - 1}` }
   })
-  const outputs = (leg: number, own: readonly Sql[]) => {
+  const outputs = (part: number, own: readonly Sql[]) => {
     const numbers = aggregates.map((_, index) => own[index] ?? raw('0'))
     const named = numbers.map((number, index) => sql`${number} as ${dialect.quote(`m${index}`)}`)
-    return sql`${numberLiteral(leg)} as ${dialect.quote(LEG)}, ${join(named)}`
+    return sql`${numberLiteral(part)} as ${dialect.quote(PART_COLUMN)}, ${join(named)}`
   }
-  const first = sql`select ${timed.periodOf(seconds)} as ${dialect.quote(PERIOD)}, ${outputs(0, aggregates)} from ${context.from} where ${timed.isReached} group by 1`
-  const others = legs.map((write, index) => write(own => outputs(index + 1, own)))
+  const first = sql`select ${timed.periodOf(seconds)} as ${dialect.quote(PERIOD_COLUMN)}, ${outputs(0, aggregates)} from ${context.from} where ${timed.isReached} group by 1`
+  const others = parts.map((write, index) => write(own => outputs(index + 1, own)))
   return { select: join([first, ...others], ' union all '), measures }
 }
 
-function aggregateOf({ check, measures }: Planned, name: string): Sql {
+function aggregateOf({ check, measures }: PlannedCheck, name: string): Sql {
   const measure = measures[name]
   const aggregate =
     measure && !(measure instanceof Sql) && 'aggregate' in measure ? measure.aggregate : measure
@@ -87,7 +87,7 @@ function aggregateOf({ check, measures }: Planned, name: string): Sql {
   throw new TypeError(`grows of ${check.type.name} names ${name}, which is none of its measures`)
 }
 
-interface Times {
+interface PeriodSql {
   /** When the period of a moment begins; that of before the first for an earlier one, and for NULL. */
   periodOf(moment: Sql): Sql
   /** The moment of a row, one before the first period for a row without. */
@@ -97,9 +97,9 @@ interface Times {
 }
 
 /** Computing the seconds is most of what a history costs: the order of conditions spares most rows the later ones. */
-function timesOf(seconds: Sql, { from, seconds: length, count }: Periods): Times {
+function writePeriodSql(seconds: Sql, { from, seconds: length, count }: HistoryPeriods): PeriodSql {
   const [first, end] = [from, from + count * length].map(integer) as [Sql, Sql]
-  const before = integer(from + BEFORE * length)
+  const before = integer(from + BEFORE_FIRST_PERIOD * length)
   return {
     periodOf: moment =>
       sql`case when ${moment} >= ${first} then ${moment} - mod(${moment} - ${first}, ${integer(length)}) else ${before} end`,
@@ -117,16 +117,16 @@ function integer(value: number): Sql {
  * What values of the column add, by period. A value is a different one in the period it is first seen in. The second
  * row of a value makes two rows repeated, every later one makes one.
  */
-function valuesSelect(
-  growth: 'distinct' | 'repeated',
-  { context: { column, info, from, dialect } }: Planned,
-  { periodOf, moment, isReached }: Times,
+function selectValues(
+  rollup: 'distinct' | 'repeated',
+  { context: { column, info, from, dialect } }: PlannedCheck,
+  { periodOf, moment, isReached }: PeriodSql,
   outputs: (own: readonly Sql[]) => Sql,
 ): Sql {
   const [at, rank] = ['tidemark_at', 'tidemark_rank'].map(name => dialect.quote(name)) as [Sql, Sql]
   const select = (added: Sql, inner: Sql) =>
-    sql`select ${periodOf(sql`d.${at}`)} as ${dialect.quote(PERIOD)}, ${outputs([added])} from (${inner}) d group by 1`
-  if (growth === 'distinct') {
+    sql`select ${periodOf(sql`d.${at}`)} as ${dialect.quote(PERIOD_COLUMN)}, ${outputs([added])} from (${inner}) d group by 1`
+  if (rollup === 'distinct') {
     const rows = sql`(select ${column}, ${moment} as ${at} from ${from} where ${isReached}) v`
     return select(rowCount, dialect.groupByValue(sql`min(${at}) as ${at}`, column, rows, info))
   }

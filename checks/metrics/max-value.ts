@@ -2,7 +2,7 @@ import Joi from 'joi'
 import { NUMERIC_KINDS } from '../../connectors/catalog.ts'
 import { sql } from '../../connectors/sql.ts'
 import type { AggregateMetric } from '../check.ts'
-import { numberOf } from '../column-values.ts'
+import { asColumnNumber } from '../column-values.ts'
 
 /**
  * max_value: the greatest number that is not NULL; no value of no rows. NaN and the
@@ -17,5 +17,5 @@ export const maxValue: AggregateMetric = {
   kinds: NUMERIC_KINDS,
   revealsValue: 'always',
   rollup: { value: 'max' },
-  measure: context => sql`max(${numberOf(context)})`,
+  measure: context => sql`max(${asColumnNumber(context)})`,
 }

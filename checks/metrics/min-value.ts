@@ -2,7 +2,7 @@ import Joi from 'joi'
 import { NUMERIC_KINDS } from '../../connectors/catalog.ts'
 import { sql } from '../../connectors/sql.ts'
 import type { AggregateMetric } from '../check.ts'
-import { numberOf } from '../column-values.ts'
+import { asColumnNumber } from '../column-values.ts'
 
 /**
  * min_value: the least number that is not NULL; no value of no rows. NaN and the
@@ -17,5 +17,5 @@ export const minValue: AggregateMetric = {
   kinds: NUMERIC_KINDS,
   revealsValue: 'always',
   rollup: { value: 'min' },
-  measure: context => sql`min(${numberOf(context)})`,
+  measure: context => sql`min(${asColumnNumber(context)})`,
 }

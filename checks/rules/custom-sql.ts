@@ -2,15 +2,15 @@ import Joi from 'joi'
 import { sql } from '../../connectors/sql.ts'
 import type { CheckContext, EngineValidation, TableRule } from '../check.ts'
 import { rowCount } from '../measures.ts'
-import { invalidRow, readRows, rowMeasures } from '../row-rules.ts'
+import { invalidRowCondition, readRowCounts, rowMeasures } from '../row-rules.ts'
 import { checkCustomSql, parseCustomSql, type CustomSql } from '../sql/custom-sql.ts'
-import { asksVolatile, rowsOf, written } from '../sql/render.ts'
+import { validateVolatility, renderForCounting, renderCustomSql } from '../sql/render.ts'
 
 type CustomSqlConfig = {
   sql_expression: string
 }
 
-function read(context: CheckContext<CustomSqlConfig>): CustomSql {
+function parseConfig(context: CheckContext<CustomSqlConfig>): CustomSql {
   const { config, dialect, table } = context
   const reading = parseCustomSql(config.sql_expression, { dialect, columns: table.columns })
   if ('error' in reading) throw new Error(reading.error)
@@ -22,12 +22,12 @@ function read(context: CheckContext<CustomSqlConfig>): CustomSql {
  * PostgreSQL does not even compute what is constant in an expression. Of a SELECT it may, as it will in every scan. The
  * text may see the names of the question, which are such as no table has: a missing column must not be found in it.
  */
-function resolves(custom: CustomSql, { from, dialect }: CheckContext): EngineValidation {
-  const text = written(custom, dialect)
+function validateNames(custom: CustomSql, { from, dialect }: CheckContext): EngineValidation {
+  const text = renderCustomSql(custom, dialect)
   if (custom.form === 'expression')
     return { select: sql`select 1 as tidemark_probe from ${from} where 1 = 0 and (${text})` }
   // Here its columns may share a name.
-  if (dialect.needsUniqueColumnNames && custom.bare)
+  if (dialect.needsUniqueColumnNames && custom.countingPieces)
     return {
       select: sql`select 1 as tidemark_probe from (select 1 as tidemark_probe) tidemark_probe where 1 = 0 and exists (${text})`,
     }
@@ -53,26 +53,27 @@ export const customSql: TableRule<CustomSqlConfig> = {
     return 'error' in reading ? reading.error : null
   },
   engineValidations(context) {
-    const custom = read(context)
-    return [...asksVolatile(custom, context.dialect, 'sql_expression'), resolves(custom, context)]
+    const custom = parseConfig(context)
+    return [...validateVolatility(custom, context.dialect, 'sql_expression'), validateNames(custom, context)]
   },
   measures(context) {
-    const custom = read(context)
-    if (custom.form === 'expression') return rowMeasures(context, written(custom, context.dialect))
-    return { returned: sql`(select ${rowCount} from (${rowsOf(custom, context.dialect)}) q)` }
+    const custom = parseConfig(context)
+    if (custom.form === 'expression') return rowMeasures(context, renderCustomSql(custom, context.dialect))
+    return { returned: sql`(select ${rowCount} from (${renderForCounting(custom, context.dialect)}) q)` }
   },
   readMeasures(measured, total, context) {
     return 'returned' in measured
       ? { total, invalid: measured.returned ?? 0 }
-      : readRows(measured, total, context)
+      : readRowCounts(measured, total, context)
   },
   samples(context) {
-    const custom = read(context)
+    const custom = parseConfig(context)
     const { dialect } = context
-    const text = written(custom, dialect)
-    if (custom.form === 'expression') return { where: invalidRow(context, text), columns: custom.columns }
+    const text = renderCustomSql(custom, dialect)
+    if (custom.form === 'expression')
+      return { where: invalidRowCondition(context, text), columns: custom.columns }
     // As it is where it can be limited as it is: its columns may then share a name.
-    const isOwn = dialect.needsUniqueColumnNames && custom.bare && !custom.isLimited
-    return { select: isOwn ? text : sql`select * from (${text}) q`, rows: rowsOf(custom, dialect) }
+    const isOwn = dialect.needsUniqueColumnNames && custom.countingPieces && !custom.isLimited
+    return { select: isOwn ? text : sql`select * from (${text}) q`, rows: renderForCounting(custom, dialect) }
   },
 }

@@ -2,7 +2,7 @@ import Joi from 'joi'
 import { sql } from '../../connectors/sql.ts'
 import type { RowRule } from '../check.ts'
 import { readDateFormat } from '../date-format.ts'
-import { textOf } from '../column-values.ts'
+import { asColumnText } from '../column-values.ts'
 
 function readable(format: string, helpers: Joi.CustomHelpers): string | Joi.ErrorReport {
   const read = readDateFormat(format)
@@ -30,6 +30,6 @@ export const dateFormat: RowRule<{ format: string }> = {
     if (info?.kind === 'date' || info?.kind === 'timestamp') return sql`${column} is not null`
     const read = readDateFormat(config.format)
     if ('error' in read) throw new Error(read.error)
-    return dialect.parsesAsDate(textOf(context), read.strptime)
+    return dialect.parsesAsDate(asColumnText(context), read.strptime)
   },
 }

@@ -2,8 +2,8 @@ import Joi from 'joi'
 import type { ColumnInfo } from '../../connectors/catalog.ts'
 import { join, sql } from '../../connectors/sql.ts'
 import type { RowRule } from '../check.ts'
-import { DECIMAL, numberFor, numberLiteral } from '../measures.ts'
-import { isNumeric, textOf } from '../column-values.ts'
+import { DECIMAL, columnNumber, numberLiteral } from '../measures.ts'
+import { isNumeric, asColumnText } from '../column-values.ts'
 
 type Allowed = string | number | boolean
 
@@ -52,7 +52,7 @@ export const enumeration: RowRule<{ allowed_values: Allowed[] }> = {
     const { column, info, config } = context
     const values = [...new Set(config.allowed_values)]
     if (isNumeric(info)) {
-      const numbers = values.map(value => numberFor(info, value as string | number, context.dialect))
+      const numbers = values.map(value => columnNumber(info, value as string | number, context.dialect))
       // Some engines would make all of them what the column holds, and fail on one that it cannot.
       const held = numbers.filter(({ isHeld }) => isHeld).map(({ literal }) => literal)
       return held.length > 0 ? sql`${column} in (${join(held)})` : sql`1 = 0`
@@ -61,6 +61,6 @@ export const enumeration: RowRule<{ allowed_values: Allowed[] }> = {
       const truths = values.map(value => numberLiteral(TRUTH[String(value).toLowerCase()] ?? 0))
       return sql`case when ${column} then 1 else 0 end in (${join(truths)})`
     }
-    return sql`${textOf(context)} in (${join(values.map(value => sql`${String(value)}`))})`
+    return sql`${asColumnText(context)} in (${join(values.map(value => sql`${String(value)}`))})`
   },
 }

@@ -1,9 +1,9 @@
 import Joi from 'joi'
 import type { CheckContext, RowRule } from '../check.ts'
 import { compareDecimals } from '../decimals.ts'
-import { DECIMAL, numberFor } from '../measures.ts'
+import { DECIMAL, columnNumber } from '../measures.ts'
 import { isNumeric } from '../column-values.ts'
-import { parseMoment, type Moment } from '../moments.ts'
+import { parseMoment, type IsoMoment } from '../moments.ts'
 import { join, sql, type Sql } from '../../connectors/sql.ts'
 
 /** A number, a decimal text too long for a double, or an ISO date or timestamp. */
@@ -54,8 +54,8 @@ function withinNumbers(context: CheckContext<RangeConfig>): Sql[] {
   const { config, column, info, dialect } = context
   const { min, max } = config
   const conditions: Sql[] = []
-  if (min !== undefined) conditions.push(sql`${column} >= ${numberFor(info, min, dialect).literal}`)
-  if (max !== undefined) conditions.push(sql`${column} <= ${numberFor(info, max, dialect).literal}`)
+  if (min !== undefined) conditions.push(sql`${column} >= ${columnNumber(info, min, dialect).literal}`)
+  if (max !== undefined) conditions.push(sql`${column} <= ${columnNumber(info, max, dialect).literal}`)
   if (max === undefined) conditions.push(isNumberItself(context))
   return conditions
 }
@@ -98,7 +98,7 @@ export const range: RowRule<RangeConfig> = {
       return bounds.every(isNumber) ? null : 'A numeric column needs numbers as min and max.'
     }
     if (bounds.some(isNumber)) return 'A date column needs ISO dates as min and max.'
-    const moments: (Moment | null)[] = bounds.map(value => parseMoment(String(value)))
+    const moments: (IsoMoment | null)[] = bounds.map(value => parseMoment(String(value)))
     const hasTime = moments.some(moment => !moment?.isDay)
     return column?.kind === 'date' && hasTime
       ? 'A date column needs min and max without a time of day.'

@@ -1,7 +1,7 @@
 import Joi from 'joi'
 import { sql } from '../../connectors/sql.ts'
 import type { RowRule } from '../check.ts'
-import { textOf } from '../column-values.ts'
+import { asColumnText } from '../column-values.ts'
 
 /**
  * REGEX: the value matches `pattern` somewhere (searched, not anchored; write ^ and $ for the whole value), by the
@@ -31,7 +31,7 @@ export const regex: RowRule<{ pattern: string }> = {
         ],
   valid: context =>
     context.dialect.matches(
-      textOf(context),
+      asColumnText(context),
       context.config.pattern,
       context.info?.kind === 'text' ? context.info : undefined,
     ),

@@ -1,5 +1,5 @@
 import { scanSync } from 'libpg-query'
-import type { Token } from './lexer.ts'
+import type { SqlToken } from './lexer.ts'
 
 /** Words after which a list begins. */
 const BEFORE_LIST = new Set(['select', 'by'])
@@ -26,7 +26,7 @@ const TYPES = new Set(['date', 'time', 'timestamp', 'datetime', 'numeric', 'bign
 const NO_OPERATORS = new Set([',', ')', ']', ';', '(', '.'])
 
 /** The refusal of what stands in double quotes and may be a text as well as a name. */
-export function ambiguous(name: string): { error: string } {
+export function ambiguousQuotesError(name: string): { error: string } {
   return {
     error: `"${name.replaceAll('"', '""')}" may be a text or a column: write \`${name}\` for the column or '${name.replaceAll("'", "''")}' for the text.`,
   }
@@ -38,7 +38,10 @@ export function ambiguous(name: string): { error: string } {
  * of the lists after SELECT and BY. Undefined for an expression, where a name is known by the table.
  * @param doubled the texts that stand in double quotes
  */
-export function findAmbiguous(tokens: readonly Token[], doubled: ReadonlySet<Token>): Token | undefined {
+export function findAmbiguousText(
+  tokens: readonly SqlToken[],
+  doubled: ReadonlySet<SqlToken>,
+): SqlToken | undefined {
   if (doubled.size === 0) return undefined
   const first = keyOf(tokens.find(token => keyOf(token) !== '('))
   if (first !== 'select' && first !== 'with') return undefined
@@ -62,19 +65,19 @@ export function findAmbiguous(tokens: readonly Token[], doubled: ReadonlySet<Tok
   return undefined
 }
 
-function isOperator(tokens: readonly Token[], at: number): boolean {
+function isOperator(tokens: readonly SqlToken[], at: number): boolean {
   const key = keyOf(tokens[at])
   if (key === 'in') return keyOf(tokens[at + 1]) === '('
   return tokens[at]?.kind === 'sign' ? !NO_OPERATORS.has(key) : OPERATORS.has(key)
 }
 
 /** A word in lower case, or a sign; an empty text for others. */
-function keyOf(token: Token | undefined): string {
+function keyOf(token: SqlToken | undefined): string {
   return token?.kind === 'word' || token?.kind === 'sign' ? token.text.toLowerCase() : ''
 }
 
 /** All that may be names, in lower case: keywords that no name is are left out. */
-function namesOf(tokens: readonly Token[]): Set<string> {
+function namesOf(tokens: readonly SqlToken[]): Set<string> {
   const isReserved = (word: string) => scanSync(word).tokens[0]?.keywordName === 'RESERVED_KEYWORD'
   return new Set(
     tokens

@@ -1,38 +1,38 @@
 import { randomUUID } from 'node:crypto'
 import { loadModule, parseSync } from 'libpg-query'
 import type { Dialect } from '../../connectors/dialect.ts'
-import { readOwnSql } from './engine-sql.ts'
-import { survey, type Survey } from './survey.ts'
-import { scanCustomSql, type Lexed, type Piece } from './portable-sql.ts'
+import { scanEngineSql } from './engine-sql.ts'
+import { surveyTree, type SqlSurvey } from './survey.ts'
+import { scanPortableSql, type ScannedSql, type SqlPiece } from './portable-sql.ts'
 
 /** A text of CUSTOM_SQL that was understood. */
-export interface CustomSql extends Survey {
+export interface CustomSql extends SqlSurvey {
   /** `expression`: true for valid rows. `select`: returns the invalid rows. */
   form: 'expression' | 'select'
   /** The text without comments and closing semicolons. */
   text: string
   /** The same in pieces, so that names and texts can be quoted as the engine does. */
-  pieces: Piece[]
+  pieces: SqlPiece[]
   /**
    * The pieces of a SELECT that gives 1 for each of its rows; absent where the list of columns decides how many there
    * are, and where the pieces are no single words.
    */
-  bare?: Piece[]
+  countingPieces?: SqlPiece[]
   /** Whether a SELECT ends its rows by LIMIT or OFFSET itself. */
   isLimited?: boolean
 }
 
-export type CustomSqlReading = CustomSql | { error: string }
+export type CustomSqlResult = CustomSql | { error: string }
 
 /** Longest text, in characters: the parser's stack holds any nesting that fits. */
 const MAX_LENGTH = 10_000
 
-const NEITHER = 'sql_expression must be one boolean expression or one SELECT'
+const NEITHER_FORM = 'sql_expression must be one boolean expression or one SELECT'
 
-type Node = Record<string, unknown>
+type ParseNode = Record<string, unknown>
 
 /** What a text is read by. */
-export interface Reader {
+export interface CustomSqlOptions {
   /** The engine's own SQL; without a lexicon it is what all engines have alike. */
   dialect?: Pick<Dialect, 'lexicon'>
   /** The columns of the table. */
@@ -46,27 +46,30 @@ export interface Reader {
  * PostgreSQL's scanner and all known engines read alike: double quotes hold names, single ones texts, and a backslash
  * is a character like others.
  */
-export async function checkCustomSql(text: string, reader: Reader = {}): Promise<CustomSqlReading> {
+export async function checkCustomSql(text: string, reader: CustomSqlOptions = {}): Promise<CustomSqlResult> {
   await loadModule()
   return parseCustomSql(text, reader)
 }
 
 /** Readings of late: a check is read when it is made, and several times at each scan. */
-const known = new Map<string, CustomSqlReading>()
-const MOST_KNOWN = 100
+const parsedTexts = new Map<string, CustomSqlResult>()
+const MAX_PARSED_TEXTS = 100
 
 /** The same as `checkCustomSql`, once that was awaited in this process, which loads the parser. */
-export function parseCustomSql(text: string, { dialect, columns = [] }: Reader = {}): CustomSqlReading {
+export function parseCustomSql(
+  text: string,
+  { dialect, columns = [] }: CustomSqlOptions = {},
+): CustomSqlResult {
   const lexicon = dialect?.lexicon
   // Which columns there are decides only what double quotes hold.
   const names = text.includes('"') ? columns.map(({ name }) => name.toLowerCase()) : []
   const key = JSON.stringify([typeof lexicon === 'object' ? idOf(lexicon) : lexicon, text, names])
-  const reading = known.get(key) ?? read(text, lexicon, new Set(names))
+  const reading = parsedTexts.get(key) ?? parseText(text, lexicon, new Set(names))
   // Last in, last out.
-  known.delete(key)
-  known.set(key, reading)
-  const [oldest] = known.keys()
-  if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest)
+  parsedTexts.delete(key)
+  parsedTexts.set(key, reading)
+  const [oldest] = parsedTexts.keys()
+  if (parsedTexts.size > MAX_PARSED_TEXTS && oldest !== undefined) parsedTexts.delete(oldest)
   return reading
 }
 
@@ -79,64 +82,64 @@ function idOf(lexicon: object): string {
   return id
 }
 
-function read(text: string, lexicon: Dialect['lexicon'], columns: ReadonlySet<string>): CustomSqlReading {
+function parseText(text: string, lexicon: Dialect['lexicon'], columns: ReadonlySet<string>): CustomSqlResult {
   if (text.length > MAX_LENGTH) return { error: `sql_expression has more than ${MAX_LENGTH} characters.` }
   if (text.trim() === '') return { error: 'sql_expression is empty.' }
   if (text.includes('\0')) return { error: 'sql_expression holds a NUL character.' }
   const lexed =
     typeof lexicon === 'object'
-      ? readOwnSql(text, lexicon, columns)
-      : scanCustomSql(text, lexicon === 'postgresql')
+      ? scanEngineSql(text, lexicon, columns)
+      : scanPortableSql(text, lexicon === 'postgresql')
   if ('error' in lexed) return lexed
   const { analysed = lexed.text, names } = lexed
   const statement = tryParse(analysed, names)
   const isUnbalanced = !lexed.isBalanced && (lexed.isOwn || !Array.isArray(statement))
-  if (isUnbalanced) return { error: `${NEITHER}; its parentheses are not balanced.` }
+  if (isUnbalanced) return { error: `${NEITHER_FORM}; its parentheses are not balanced.` }
   if (Array.isArray(statement)) return readStatements(lexed, statement)
   const wrapped = tryParse(`select (\n${analysed}\n)`, names)
   if (Array.isArray(wrapped)) return readExpression(lexed, wrapped)
   return { error: lexed.hint === undefined ? wrapped.error : `${wrapped.error} ${lexed.hint}` }
 }
 
-function tryParse(text: string, names?: ReadonlyMap<string, string>): Node[] | { error: string } {
+function tryParse(text: string, names?: ReadonlyMap<string, string>): ParseNode[] | { error: string } {
   try {
-    const statements = (parseSync(text).stmts ?? []) as unknown as Node[]
-    if (names) restore(statements, names)
+    const statements = (parseSync(text).stmts ?? []) as unknown as ParseNode[]
+    if (names) restoreNames(statements, names)
     return statements
   } catch (thrown) {
     const reason = thrown instanceof Error && thrown.name === 'SqlError' ? `: ${thrown.message}` : ''
-    return { error: `${NEITHER}${reason}.` }
+    return { error: `${NEITHER_FORM}${reason}.` }
   }
 }
 
 /** Puts the names of a text where others stand for them. Without recursion: the depth is the user's to choose. */
-function restore(root: object, names: ReadonlyMap<string, string>): void {
-  const open = [root as Node]
+function restoreNames(root: object, names: ReadonlyMap<string, string>): void {
+  const open = [root as ParseNode]
   for (let node = open.pop(); node; node = open.pop()) {
     for (const [key, child] of Object.entries(node)) {
       if (typeof child === 'string') node[key] = names.get(child) ?? child
-      else if (child !== null && typeof child === 'object') open.push(child as Node)
+      else if (child !== null && typeof child === 'object') open.push(child as ParseNode)
     }
   }
 }
 
-function readStatements({ text, pieces, isOwn }: Lexed, statements: Node[]): CustomSqlReading {
-  if (statements.length !== 1) return { error: `${NEITHER}; it has ${statements.length} statements.` }
-  const statement = statements[0]?.stmt as Node
-  const select = statement.SelectStmt as Node | undefined
-  if (!select) return { error: `${NEITHER}; another statement is not allowed.` }
+function readStatements({ text, pieces, isOwn }: ScannedSql, statements: ParseNode[]): CustomSqlResult {
+  if (statements.length !== 1) return { error: `${NEITHER_FORM}; it has ${statements.length} statements.` }
+  const statement = statements[0]?.stmt as ParseNode
+  const select = statement.SelectStmt as ParseNode | undefined
+  if (!select) return { error: `${NEITHER_FORM}; another statement is not allowed.` }
   // VALUES and TABLE are SELECTs to PostgreSQL alone.
-  if (!/^[(\s]*(select|with)\b/i.test(text)) return { error: `${NEITHER}.` }
-  const found = survey(statement, 'select')
+  if (!/^[(\s]*(select|with)\b/i.test(text)) return { error: `${NEITHER_FORM}.` }
+  const found = surveyTree(statement, 'select')
   if ('error' in found) return found
-  const bare = isOwn && isPlain(select) ? withoutList(pieces) : undefined
+  const countingPieces = isOwn && isPlainSelect(select) ? replaceSelectList(pieces) : undefined
   const isLimited = 'limitCount' in select || 'limitOffset' in select
-  return { form: 'select', text, pieces, isLimited, ...(bare && { bare }), ...found }
+  return { form: 'select', text, pieces, isLimited, ...(countingPieces && { countingPieces }), ...found }
 }
 
 /** Whether a SELECT has as many rows whatever its list is, and orders them by no name of the list. */
-function isPlain({ op, targetList, fromClause, sortClause, ...others }: Node): boolean {
-  const targets = targetList as { ResTarget?: { name?: string; val?: Node } }[] | undefined
+function isPlainSelect({ op, targetList, fromClause, sortClause, ...others }: ParseNode): boolean {
+  const targets = targetList as { ResTarget?: { name?: string; val?: ParseNode } }[] | undefined
   const keys = (sortClause ?? []) as { SortBy?: { node?: { ColumnRef?: { fields?: unknown[] } } } }[]
   const aliases = new Set(targets?.flatMap(({ ResTarget }) => ResTarget?.name?.toLowerCase() ?? []))
   const isColumn = (fields: unknown[]) => {
@@ -153,7 +156,7 @@ function isPlain({ op, targetList, fromClause, sortClause, ...others }: Node): b
 }
 
 /** Puts 1 in the place of what the first SELECT that stands in no parentheses lists. */
-function withoutList(pieces: readonly Piece[]): Piece[] | undefined {
+function replaceSelectList(pieces: readonly SqlPiece[]): SqlPiece[] | undefined {
   let depth = 0
   let from = -1
   let select = -1
@@ -173,9 +176,11 @@ function withoutList(pieces: readonly Piece[]): Piece[] | undefined {
   return [...pieces.slice(0, select + 1), { kind: 'sql', text: ' 1 ' }, ...pieces.slice(from)]
 }
 
-function readExpression({ text, pieces }: Lexed, statements: Node[]): CustomSqlReading {
-  const { SelectStmt: select } = (statements[0]?.stmt ?? {}) as { SelectStmt?: Node }
-  const [target, ...others] = (select?.targetList ?? []) as { ResTarget?: { name?: string; val?: Node } }[]
+function readExpression({ text, pieces }: ScannedSql, statements: ParseNode[]): CustomSqlResult {
+  const { SelectStmt: select } = (statements[0]?.stmt ?? {}) as { SelectStmt?: ParseNode }
+  const [target, ...others] = (select?.targetList ?? []) as {
+    ResTarget?: { name?: string; val?: ParseNode }
+  }[]
   const clauses = Object.keys(select ?? {}).filter(key => !['targetList', 'limitOption', 'op'].includes(key))
   const value = target?.ResTarget?.val
   if (
@@ -185,10 +190,10 @@ function readExpression({ text, pieces }: Lexed, statements: Node[]): CustomSqlR
     !value ||
     target.ResTarget?.name
   ) {
-    return { error: `${NEITHER}.` }
+    return { error: `${NEITHER_FORM}.` }
   }
   const row = value.RowExpr as { row_format?: string } | undefined
-  if (row?.row_format === 'COERCE_IMPLICIT_CAST') return { error: `${NEITHER}; a list is neither.` }
-  const found = survey(value, 'expression')
+  if (row?.row_format === 'COERCE_IMPLICIT_CAST') return { error: `${NEITHER_FORM}; a list is neither.` }
+  const found = surveyTree(value, 'expression')
   return 'error' in found ? found : { form: 'expression', text, pieces, ...found }
 }

@@ -1,36 +1,39 @@
 import type { Lexicon } from '../../connectors/lexicon.ts'
 import { toPostgresql } from './to-postgresql.ts'
 import { isDenied } from './denied-functions.ts'
-import { isOperand, lex, type Token } from './lexer.ts'
-import { MAX_NAME_BYTES, type Lexed, type Piece } from './portable-sql.ts'
+import { isOperand, tokenize, type SqlToken } from './lexer.ts'
+import { MAX_NAME_BYTES, type ScannedSql, type SqlPiece } from './portable-sql.ts'
 
 /**
  * Reads a text in an engine's own SQL. What is sent and what is analysed are both written from the same words and signs:
  * the one with the engine's quotes, the other in PostgreSQL's grammar. Comments and closing semicolons are left out.
  * @param columns of the table, in lower case
  */
-export function readOwnSql(
+export function scanEngineSql(
   text: string,
   lexicon: Lexicon,
   columns: ReadonlySet<string>,
-): Lexed | { error: string } {
+): ScannedSql | { error: string } {
   if (lexicon.substitution !== undefined && text.includes(lexicon.substitution))
     return {
       error: `${lexicon.substitution} is not allowed in sql_expression: ${lexicon.label} replaces it in texts too; write the value, or concat('$', '{').`,
     }
-  const tokens = lex(text, lexicon, columns)
+  const tokens = tokenize(text, lexicon, columns)
   if ('error' in tokens) return tokens
   while (tokens.at(-1)?.kind === 'sign' && tokens.at(-1)?.text === ';') tokens.pop()
   if (tokens.length === 0) return { error: 'sql_expression is empty.' }
-  const denied = deniedCall(tokens)
+  const denied = findDeniedCall(tokens)
   if (denied !== undefined) return { error: `The function ${denied} is not allowed in sql_expression.` }
-  const hint = hintOf(tokens, lexicon)
+  const hint = findHint(tokens, lexicon)
   const standard = toPostgresql(tokens, lexicon)
-  const { shortened, names } = shorten(standard, text)
+  const { shortened, names } = shortenNames(standard, text)
   return {
-    text: join(standard, written),
-    ...(names.size > 0 && { analysed: join(shortened, written), names }),
-    pieces: spaced(tokens).flatMap(({ token, between }) => [{ kind: 'sql', text: between }, pieceOf(token)]),
+    text: joinTokens(standard, writePostgresql),
+    ...(names.size > 0 && { analysed: joinTokens(shortened, writePostgresql), names }),
+    pieces: withSpaces(tokens).flatMap(({ token, between }) => [
+      { kind: 'sql', text: between },
+      pieceOf(token),
+    ]),
     isBalanced: isBalanced(tokens),
     isOwn: true,
     ...(hint !== undefined && { hint }),
@@ -41,7 +44,7 @@ export function readOwnSql(
  * A denied function among all that stands before a parenthesis, whatever the parser makes of it later: it reads the text
  * in another grammar.
  */
-function deniedCall(tokens: readonly Token[]): string | undefined {
+function findDeniedCall(tokens: readonly SqlToken[]): string | undefined {
   for (const [at, token] of tokens.entries()) {
     const next = tokens[at + 1]
     if (next?.kind !== 'sign' || next.text !== '(') continue
@@ -59,7 +62,10 @@ function deniedCall(tokens: readonly Token[]): string | undefined {
  * Puts short names in the place of those that the parser would cut, and that would be other ones then.
  * @returns the tokens, and the long names, as the parser would have them, by the short ones
  */
-function shorten(tokens: readonly Token[], text: string): { shortened: Token[]; names: Map<string, string> } {
+function shortenNames(
+  tokens: readonly SqlToken[],
+  text: string,
+): { shortened: SqlToken[]; names: Map<string, string> } {
   let prefix = 'tidemark_name_'
   while (text.toLowerCase().includes(prefix)) prefix += '_'
   const names = new Map<string, string>()
@@ -77,7 +83,10 @@ function shorten(tokens: readonly Token[], text: string): { shortened: Token[]; 
   return { shortened, names }
 }
 
-function hintOf(tokens: readonly Token[], { replacements: instead, label }: Lexicon): string | undefined {
+function findHint(
+  tokens: readonly SqlToken[],
+  { replacements: instead, label }: Lexicon,
+): string | undefined {
   for (const { kind, text } of tokens) {
     const form =
       kind === 'word' && Object.hasOwn(instead, text.toLowerCase()) ? instead[text.toLowerCase()] : undefined
@@ -87,7 +96,7 @@ function hintOf(tokens: readonly Token[], { replacements: instead, label }: Lexi
 }
 
 /** Whether what was opened last is closed first. In PostgreSQL's grammar some brackets are parentheses. */
-function isBalanced(tokens: readonly Token[]): boolean {
+function isBalanced(tokens: readonly SqlToken[]): boolean {
   const open: string[] = []
   for (const { kind, text } of tokens) {
     if (kind !== 'sign') continue
@@ -101,7 +110,7 @@ function isBalanced(tokens: readonly Token[]): boolean {
  * The tokens with what stands between them: a blank, so that no two become another one, such as a comment, save where a
  * name has its dots and a function its parenthesis.
  */
-function spaced(tokens: readonly Token[]): { token: Token; between: string }[] {
+function withSpaces(tokens: readonly SqlToken[]): { token: SqlToken; between: string }[] {
   return tokens.map((token, at) => {
     const before = tokens[at - 1]
     const isTight =
@@ -115,22 +124,22 @@ function spaced(tokens: readonly Token[]): { token: Token; between: string }[] {
   })
 }
 
-function isSign({ kind, text }: Token, among: string): boolean {
+function isSign({ kind, text }: SqlToken, among: string): boolean {
   return kind === 'sign' && among.includes(text)
 }
 
-function join(tokens: readonly Token[], write: (token: Token) => string): string {
-  return spaced(tokens)
+function joinTokens(tokens: readonly SqlToken[], write: (token: SqlToken) => string): string {
+  return withSpaces(tokens)
     .map(({ token, between }) => between + write(token))
     .join('')
 }
 
 /** A token as PostgreSQL writes it. */
-function written({ kind, text }: Token): string {
+function writePostgresql({ kind, text }: SqlToken): string {
   if (kind === 'name') return `"${text.replaceAll('"', '""')}"`
   return kind === 'text' ? `'${text.replaceAll("'", "''")}'` : text
 }
 
-function pieceOf({ kind, text }: Token): Piece {
+function pieceOf({ kind, text }: SqlToken): SqlPiece {
   return { kind: kind === 'name' || kind === 'text' ? kind : 'sql', text }
 }

@@ -1,8 +1,8 @@
 import type { Lexicon, QuoteForm } from '../../connectors/lexicon.ts'
-import { ambiguous, findAmbiguous } from './ambiguous-quotes.ts'
+import { ambiguousQuotesError, findAmbiguousText } from './ambiguous-quotes.ts'
 
 /** A word or sign of a text of CUSTOM_SQL. */
-export interface Token {
+export interface SqlToken {
   /** `digits` are bits and bytes: `x'41'`. */
   kind: 'word' | 'name' | 'text' | 'number' | 'digits' | 'sign'
   /** As it is written; a name or text without its quotes and escapes. */
@@ -11,7 +11,7 @@ export interface Token {
   gap: boolean
 }
 
-type Failure = { error: string }
+type SqlError = { error: string }
 
 /** Reading one takes some µs, and nothing else runs meanwhile. */
 const MAX_TOKENS = 2_000
@@ -36,20 +36,24 @@ const BEFORE_TEXT = new Set([
  * list, and what engines of one kind read differently.
  * @param columns of the table, in lower case: `"amount"` is one of them where it could be a text too
  */
-export function lex(text: string, lexicon: Lexicon, columns: ReadonlySet<string>): Token[] | Failure {
+export function tokenize(
+  text: string,
+  lexicon: Lexicon,
+  columns: ReadonlySet<string>,
+): SqlToken[] | SqlError {
   const quotes = [
     ...lexicon.texts.map(form => ({ kind: 'text' as const, form })),
     ...lexicon.names.map(form => ({ kind: 'name' as const, form })),
   ].toSorted((a, b) => b.form.open.length - a.form.open.length)
-  const tokens: Token[] = []
-  const doubled = new Set<Token>()
+  const tokens: SqlToken[] = []
+  const doubled = new Set<SqlToken>()
   let at = 0
   let gap = false
   const take = (pattern: RegExp) => {
     pattern.lastIndex = at
     return pattern.exec(text)?.[0]
   }
-  const add = (kind: Token['kind'], content: string, length: number) => {
+  const add = (kind: SqlToken['kind'], content: string, length: number) => {
     const token = { kind, text: content, gap }
     tokens.push(token)
     gap = false
@@ -69,7 +73,7 @@ export function lex(text: string, lexicon: Lexicon, columns: ReadonlySet<string>
     const before = tokens.at(-1)
     const digits = take(DIGITS)
     if (digits !== undefined) {
-      if (before?.kind === 'text') return TWO_TEXTS
+      if (before?.kind === 'text') return ADJACENT_TEXTS
       add('digits', digits, digits.length)
       continue
     }
@@ -86,7 +90,7 @@ export function lex(text: string, lexicon: Lexicon, columns: ReadonlySet<string>
       const read = readQuoted(text, at, quote.form, lexicon)
       if ('error' in read) return read
       const refusal =
-        quote.kind === 'text' ? refusalOfText(text.slice(at, at + read.length), before, gap) : null
+        quote.kind === 'text' ? findTextProblem(text.slice(at, at + read.length), before, gap) : null
       if (refusal) return refusal
       const token = add(quote.kind, read.content, read.length)
       if (quote.kind === 'text' && quote.form.open === '"' && read.content !== '') doubled.add(token)
@@ -110,7 +114,7 @@ export function lex(text: string, lexicon: Lexicon, columns: ReadonlySet<string>
       continue
     }
     const sign = lexicon.symbols.find(candidate => text.startsWith(candidate, at))
-    const refused = insteadOf(sign ?? text[at] ?? '', lexicon)
+    const refused = refuseReplaced(sign ?? text[at] ?? '', lexicon)
     if (refused) return refused
     if (sign === undefined) {
       const character = String.fromCodePoint(text.codePointAt(at) ?? 0)
@@ -120,14 +124,14 @@ export function lex(text: string, lexicon: Lexicon, columns: ReadonlySet<string>
     }
     add('sign', sign, sign.length)
   }
-  const found = findAmbiguous(tokens, doubled)
-  return found ? ambiguous(found.text) : tokens
+  const found = findAmbiguousText(tokens, doubled)
+  return found ? ambiguousQuotesError(found.text) : tokens
 }
 
-const TWO_TEXTS: Failure = { error: 'sql_expression has two texts in a row; write them as one.' }
+const ADJACENT_TEXTS: SqlError = { error: 'sql_expression has two texts in a row; write them as one.' }
 
 /** The refusal of a word or sign that has a portable form. */
-function insteadOf(written: string, { replacements: instead, label }: Lexicon): Failure | undefined {
+function refuseReplaced(written: string, { replacements: instead, label }: Lexicon): SqlError | undefined {
   const form = Object.hasOwn(instead, written) ? instead[written] : undefined
   return form === undefined
     ? undefined
@@ -135,13 +139,13 @@ function insteadOf(written: string, { replacements: instead, label }: Lexicon): 
 }
 
 /** Whether an operand ends with a token, so that an operator may follow. */
-export function isOperand({ kind, text }: Token): boolean {
+export function isOperand({ kind, text }: SqlToken): boolean {
   if (kind === 'sign') return text === ')' || text === ']'
-  return kind !== 'word' || !NO_OPERANDS.has(text.toLowerCase())
+  return kind !== 'word' || !NON_OPERAND_WORDS.has(text.toLowerCase())
 }
 
 /** Words that no operand ends with. */
-const NO_OPERANDS = new Set(
+const NON_OPERAND_WORDS = new Set(
   `select distinct distinctrow all where and or xor not on using when then else case in like ilike regexp rlike glob
   between escape by having from join is as with union except intersect limit offset interval div over`.split(
     /\s+/,
@@ -149,13 +153,13 @@ const NO_OPERANDS = new Set(
 )
 
 /** How long a comment at a position is; 0 for none. */
-function commentLength(text: string, at: number, lexicon: Lexicon): number | Failure {
+function commentLength(text: string, at: number, lexicon: Lexicon): number | SqlError {
   const rest = text.slice(at)
   const line = lexicon.lineComments.find(begin => rest.startsWith(begin))
   if (line !== undefined && !(line === '--' && lexicon.dashesNeedSpace && !/^--(\s|$)/.test(rest)))
     return /^[^\n]*/.exec(rest)?.[0].length ?? 0
   if (!rest.startsWith('/*')) return 0
-  if (lexicon.executableComment?.test(rest)) return insteadOf('/*!', lexicon) ?? 0
+  if (lexicon.executableComment?.test(rest)) return refuseReplaced('/*!', lexicon) ?? 0
   const end = text.indexOf('*/', at + 2)
   if (end < 0) return { error: 'sql_expression cannot be read: is a quote or a comment left open?' }
   return text.slice(at + 2, end).includes('/*')
@@ -169,7 +173,7 @@ function readQuoted(
   start: number,
   { open, close, allowsDoubledClose: doubled, escapes }: QuoteForm,
   { label }: Lexicon,
-): { content: string; length: number } | Failure {
+): { content: string; length: number } | SqlError {
   let content = ''
   for (let at = start + open.length; at < text.length;) {
     const character = text[at] ?? ''
@@ -196,8 +200,8 @@ function readQuoted(
 }
 
 /** Why a text may not stand after a token: some engine would take both for one. */
-function refusalOfText(source: string, before: Token | undefined, gap: boolean): Failure | null {
-  if (before?.kind === 'text' || before?.kind === 'digits') return TWO_TEXTS
+function findTextProblem(source: string, before: SqlToken | undefined, gap: boolean): SqlError | null {
+  if (before?.kind === 'text' || before?.kind === 'digits') return ADJACENT_TEXTS
   if (before?.kind !== 'word') return null
   // Longer ones are types and keywords, as in date '2024-01-31'.
   if (/^[a-z][a-z0-9_]{2,}$/i.test(before.text) || (gap && !before.text.startsWith('_'))) return null
@@ -221,23 +225,23 @@ function readPortable(
   source: string,
   text: string,
   at: number,
-  tokens: readonly Token[],
+  tokens: readonly SqlToken[],
   columns: ReadonlySet<string>,
-): string | Failure | undefined {
+): string | SqlError | undefined {
   const name = source.slice(1, -1).replaceAll('""', '"')
   const before = tokens.at(-1)
   const word = before?.kind === 'word' || before?.kind === 'sign' ? before.text.toLowerCase() : ''
   if (BEFORE_NAME.has(word) || /^\s*[.(]/.test(text.slice(at + source.length))) return name
   if (!columns.has(name.toLowerCase())) return undefined
   if (!BEFORE_TEXT.has(word) && !isListed(tokens)) return name
-  return ambiguous(name)
+  return ambiguousQuotesError(name)
 }
 
 /** Whether what follows stands in the list of an IN. */
-function isListed(tokens: readonly Token[]): boolean {
+function isListed(tokens: readonly SqlToken[]): boolean {
   let depth = 0
   for (let index = tokens.length - 1; index > 0; index -= 1) {
-    const { kind, text } = tokens[index] as Token
+    const { kind, text } = tokens[index] as SqlToken
     if (kind !== 'sign') continue
     if (text === ')') depth += 1
     if (text === '(' && --depth < 0) return /^in$/i.test(tokens[index - 1]?.text ?? '')

@@ -1,17 +1,17 @@
 import { parseSync, scanSync } from 'libpg-query'
 
 /** Part of a text of CUSTOM_SQL: a name or a text that stood in quotes, without them, or what is between. */
-export interface Piece {
+export interface SqlPiece {
   kind: 'sql' | 'name' | 'text'
   text: string
 }
 
 /** A text of CUSTOM_SQL, taken apart. */
-export interface Lexed {
+export interface ScannedSql {
   /** The text without comments and closing semicolons. */
   text: string
   /** The same in pieces, so that names and texts can be quoted as the engine does. */
-  pieces: Piece[]
+  pieces: SqlPiece[]
   /** Whether every parenthesis is closed, and none is that was not opened. */
   isBalanced: boolean
   /** Whether each piece is a word or sign of the engine's own SQL, or a blank. */
@@ -24,12 +24,12 @@ export interface Lexed {
 }
 
 /** Words and signs of a text: reading one takes some 0.1 ms, and nothing else runs meanwhile. */
-const MOST_TOKENS = 2_000
+const MAX_TOKENS = 2_000
 
 /** Of a longer name the parser reads the beginning alone. */
 export const MAX_NAME_BYTES = 63
 
-type Token = ReturnType<typeof scanSync>['tokens'][number]
+type PostgresqlToken = ReturnType<typeof scanSync>['tokens'][number]
 
 /** Ends the text in PostgreSQL and does not where a backslash begins an escape. */
 const BACKSLASH = /(?<!\\)(?:\\\\)*\\['"`]/
@@ -55,35 +55,39 @@ const WORD = /^[\p{L}\p{M}\p{N}_$]+$/u
  * Databricks), blanks that PostgreSQL takes for letters. Needs the parser to be loaded.
  * @param isPostgresql whether PostgreSQL is the engine
  */
-export function scanCustomSql(text: string, isPostgresql: boolean): Lexed | { error: string } {
+export function scanPortableSql(text: string, isPostgresql: boolean): ScannedSql | { error: string } {
   if (!isPostgresql && BACKSLASH.test(text)) return { error: BACKSLASH_REFUSED }
-  let tokens: Token[]
+  let tokens: PostgresqlToken[]
   try {
     ;({ tokens } = scanSync(text))
   } catch {
     return { error: 'sql_expression cannot be read: is a quote or a comment left open?' }
   }
-  if (tokens.length > MOST_TOKENS)
-    return { error: `sql_expression has more than ${MOST_TOKENS.toLocaleString('en')} words and signs.` }
-  return takeApart(text, tokens, isPostgresql)
+  if (tokens.length > MAX_TOKENS)
+    return { error: `sql_expression has more than ${MAX_TOKENS.toLocaleString('en')} words and signs.` }
+  return splitTokens(text, tokens, isPostgresql)
 }
 
 const TWO_TEXTS = 'sql_expression has two texts in a row; write them as one.'
 const BACKSLASH_REFUSED = 'sql_expression has a backslash before a quote; double the quote to write one.'
 
-function takeApart(text: string, tokens: Token[], isPostgresql: boolean): Lexed | { error: string } {
+function splitTokens(
+  text: string,
+  tokens: PostgresqlToken[],
+  isPostgresql: boolean,
+): ScannedSql | { error: string } {
   // The scanner counts bytes.
   const bytes = Buffer.from(text)
   const last = tokens.findLastIndex(token => token.text !== ';' && !isComment(token))
   let kept = ''
-  const pieces: Piece[] = []
+  const pieces: SqlPiece[] = []
   let end = 0
   const depths = { '(': 0, '[': 0 }
   let isBalanced = true
-  let before: Token | undefined
+  let before: PostgresqlToken | undefined
   for (const token of tokens.slice(0, last + 1)) {
     const source = isComment(token) ? '' : bytes.toString('utf8', token.start, token.end)
-    const refusal = isComment(token) ? undefined : refusalOf(token, source, before, isPostgresql)
+    const refusal = isComment(token) ? undefined : findTokenProblem(token, source, before, isPostgresql)
     const piece = refusal === undefined ? pieceOf(source, isPostgresql) : { error: refusal }
     if ('error' in piece) return piece
     if (!isPostgresql && depths['['] > 0 && piece.kind !== 'sql' && piece.text.includes(']')) {
@@ -107,15 +111,15 @@ function takeApart(text: string, tokens: Token[], isPostgresql: boolean): Lexed 
   return { text: kept, pieces, isBalanced: isBalanced && depths['('] === 0 }
 }
 
-function isComment({ tokenName }: Token): boolean {
+function isComment({ tokenName }: PostgresqlToken): boolean {
   return tokenName.endsWith('COMMENT')
 }
 
 /** Why a token may not stand where it does. */
-function refusalOf(
-  token: Token,
+function findTokenProblem(
+  token: PostgresqlToken,
   source: string,
-  before: Token | undefined,
+  before: PostgresqlToken | undefined,
   isPostgresql: boolean,
 ): string | undefined {
   if (!isPostgresql && MISREAD.test(source)) {
@@ -152,7 +156,7 @@ function refusalOf(
  * Whether a word before a text would be part of the text on some engine: the `r` of Databricks, the `rb` of BigQuery,
  * the `_utf8` of MySQL, the `N` of many. Longer ones are types, as in `date '2024-01-31'`.
  */
-function isPrefix({ text, keywordName }: Token): boolean {
+function isPrefix({ text, keywordName }: PostgresqlToken): boolean {
   if (/^n$/i.test(text)) return true
   return keywordName === 'NO_KEYWORD' && /^["_\p{L}]/u.test(text) && !/^[a-z][a-z0-9_]{2,}$/i.test(text)
 }
@@ -162,7 +166,7 @@ function isDollarQuoted(source: string): boolean {
 }
 
 /** One token. */
-function pieceOf(source: string, isPostgresql: boolean): Piece | { error: string } {
+function pieceOf(source: string, isPostgresql: boolean): SqlPiece | { error: string } {
   if (isDollarQuoted(source)) {
     const mark = source.indexOf('$', 1) + 1
     return { kind: 'text', text: source.slice(mark, -mark) }
@@ -176,7 +180,7 @@ function pieceOf(source: string, isPostgresql: boolean): Piece | { error: string
   const within = QUOTED.exec(source.slice(source.indexOf(quote)))?.[2]
   // PostgreSQL makes one of two that stand on two lines.
   if (within === undefined && !(escaped && isPostgresql)) return { error: TWO_TEXTS }
-  const inside = escaped ? decoded(source) : within?.replaceAll(quote + quote, quote)
+  const inside = escaped ? decodeEscapes(source) : within?.replaceAll(quote + quote, quote)
   if (inside === undefined) return { error: `${source} cannot be read; write the characters themselves.` }
   // An escape may have made one.
   if (!isPostgresql && BACKSLASH.test(`${quote}${inside.replaceAll(quote, quote + quote)}${quote}`)) {
@@ -186,7 +190,7 @@ function pieceOf(source: string, isPostgresql: boolean): Piece | { error: string
 }
 
 /** What PostgreSQL reads in a text or a name with escapes; undefined where it reads none. */
-function decoded(source: string): string | undefined {
+function decodeEscapes(source: string): string | undefined {
   try {
     const [parsed] = (parseSync(`select ${source}`).stmts ?? []) as {
       stmt?: { SelectStmt?: { targetList?: { ResTarget?: { val?: Literal } }[] } }

@@ -7,7 +7,7 @@ import type { CustomSql } from './custom-sql.ts'
  * A user's text on lines of its own, with names and texts quoted as the engine does: to some, "amount" is a text. It
  * was parsed as one expression or one SELECT before it came here.
  */
-export function written({ pieces }: Pick<CustomSql, 'pieces'>, dialect: Dialect): Sql {
+export function renderCustomSql({ pieces }: Pick<CustomSql, 'pieces'>, dialect: Dialect): Sql {
   const parts = pieces.map(({ kind, text }) => {
     if (kind === 'sql') return raw(text)
     return kind === 'name' ? dialect.quote(text) : dialect.textLiteral(text)
@@ -19,15 +19,22 @@ export function written({ pieces }: Pick<CustomSql, 'pieces'>, dialect: Dialect)
  * A SELECT with as many rows as a user's own, that may stand in FROM: where the engine allows no two columns of one name
  * there, as a join with `*` has them, without the user's columns if it can be.
  */
-export function rowsOf(custom: CustomSql, dialect: Dialect): Sql {
-  return written(dialect.needsUniqueColumnNames && custom.bare ? { pieces: custom.bare } : custom, dialect)
+export function renderForCounting(custom: CustomSql, dialect: Dialect): Sql {
+  return renderCustomSql(
+    dialect.needsUniqueColumnNames && custom.countingPieces ? { pieces: custom.countingPieces } : custom,
+    dialect,
+  )
 }
 
 /**
  * Asks which of the functions it may call are volatile, where the engine can tell.
  * @param field what the user named it
  */
-export function asksVolatile({ calls }: CustomSql, dialect: Dialect, field: string): EngineValidation[] {
+export function validateVolatility(
+  { calls }: CustomSql,
+  dialect: Dialect,
+  field: string,
+): EngineValidation[] {
   if (!dialect.volatileFunctions || calls.length === 0) return []
   return [
     {

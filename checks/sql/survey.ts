@@ -2,7 +2,7 @@ import type { SqlReference } from '../../connectors/dialect.ts'
 import { isDenied, isDeniedTable } from './denied-functions.ts'
 
 /** What a text of CUSTOM_SQL mentions. */
-export interface Survey {
+export interface SqlSurvey {
   /** The last parts of the column names, each once. */
   columns: string[]
   /** The parts of each name that may be a column's, as it is written; the last is empty for a star. */
@@ -11,10 +11,10 @@ export interface Survey {
   calls: SqlReference[]
 }
 
-type Node = Record<string, unknown>
+type TreeNode = Record<string, unknown>
 
 /** What may not stand anywhere in the tree, by the parser's name for it, and why. */
-const REFUSED: Record<string, string> = {
+const REFUSED_NODES: Record<string, string> = {
   intoClause: 'SELECT INTO writes a table; sql_expression may only read.',
   lockingClause: 'FOR UPDATE and FOR SHARE lock rows; sql_expression may only read.',
   InsertStmt: 'INSERT is not allowed; sql_expression may only read.',
@@ -27,7 +27,7 @@ const REFUSED: Record<string, string> = {
 }
 
 /** Operators that a node of the tree stands for without naming them. */
-const IMPLIED: Record<string, readonly string[]> = {
+const IMPLIED_OPERATORS: Record<string, readonly string[]> = {
   BETWEEN: ['>=', '<='],
   'NOT BETWEEN': ['<', '>'],
   'BETWEEN SYMMETRIC': ['>=', '<='],
@@ -38,7 +38,7 @@ const IMPLIED: Record<string, readonly string[]> = {
  * Walks the whole tree, and refuses what must not stand in it. Without recursion: its depth is the user's to choose.
  * @param form in an `expression` no sub-query may stand
  */
-export function survey(root: Node, form: 'expression' | 'select'): Survey | { error: string } {
+export function surveyTree(root: TreeNode, form: 'expression' | 'select'): SqlSurvey | { error: string } {
   const columns = new Set<string>()
   const references: string[][] = []
   const calls = new Map<string, SqlReference>()
@@ -53,8 +53,8 @@ export function survey(root: Node, form: 'expression' | 'select'): Survey | { er
   while (open.length > 0) {
     const node = open.pop()
     if (node === null || typeof node !== 'object') continue
-    for (const [key, child] of Object.entries(node) as [string, Node][]) {
-      const refusal = REFUSED[key] ?? refusalOf(key, child, form)
+    for (const [key, child] of Object.entries(node) as [string, TreeNode][]) {
+      const refusal = REFUSED_NODES[key] ?? findNodeProblem(key, child, form)
       if (refusal !== undefined) return { error: refusal }
       if (key === 'FuncCall') {
         add('function', namesOf(child.funcname))
@@ -93,7 +93,7 @@ export function survey(root: Node, form: 'expression' | 'select'): Survey | { er
   return { columns: [...columns], references, calls: found }
 }
 
-function refusalOf(key: string, child: Node, form: 'expression' | 'select'): string | undefined {
+function findNodeProblem(key: string, child: TreeNode, form: 'expression' | 'select'): string | undefined {
   if (key === 'SubLink' && form === 'expression') {
     return 'A sub-query is allowed only when sql_expression is a whole SELECT.'
   }
@@ -110,9 +110,9 @@ function refusalOf(key: string, child: Node, form: 'expression' | 'select'): str
   return undefined
 }
 
-function operatorsOf({ name }: Node): string[][] {
+function operatorsOf({ name }: TreeNode): string[][] {
   const parts = namesOf(name)
-  return IMPLIED[parts.at(-1) ?? '']?.map(operator => [operator]) ?? [parts]
+  return IMPLIED_OPERATORS[parts.at(-1) ?? '']?.map(operator => [operator]) ?? [parts]
 }
 
 /** The parts of a qualified name; an empty one for a star or a subscript. */

@@ -1,57 +1,57 @@
 import type { EngineClause, Lexicon } from '../../connectors/lexicon.ts'
-import { isOperand, type Token } from './lexer.ts'
+import { isOperand, type SqlToken } from './lexer.ts'
 
 /**
  * Puts what only one engine has into PostgreSQL's grammar, so that the parser sees the same calls, columns, tables and
  * sub-queries. What stands for an operator need not bind as strongly: nothing is computed by it. Nothing but keywords,
  * names of indexes and literals is left out.
  */
-export function toPostgresql(tokens: readonly Token[], lexicon: Lexicon): Token[] {
+export function toPostgresql(tokens: readonly SqlToken[], lexicon: Lexicon): SqlToken[] {
   const rewrites = lexicon.clauses.map(clause => CLAUSES[clause])
-  const rewritten = rewrites.reduce<readonly Token[]>(
+  const rewritten = rewrites.reduce<readonly SqlToken[]>(
     (result, rewrite) => rewrite(result),
-    withCasts(modified(tokens, lexicon.modifiers ?? [])),
+    withCasts(withoutModifiers(tokens, lexicon.modifiers ?? [])),
   )
-  return quoted(subscripted(withOperators(rewritten, lexicon.operators)))
+  return withQuotedFunctions(withSubscripts(withOperators(rewritten, lexicon.operators)))
 }
 
-const CLAUSES: Readonly<Record<EngineClause, (tokens: readonly Token[]) => Token[]>> = {
-  interval: intervals,
-  limit: limits,
-  is: comparisons,
+const CLAUSES: Readonly<Record<EngineClause, (tokens: readonly SqlToken[]) => SqlToken[]>> = {
+  interval: withoutIntervals,
+  limit: withLimits,
+  is: withComparisons,
   separator: tokens =>
     replaceAll(tokens, ['separator'], (found, at) => (tokens[at + 1]?.kind === 'text' ? [sign(',')] : found)),
-  match: matches,
-  casts,
+  match: withMatches,
+  casts: withConversions,
   rollup: tokens => replaceAll(tokens, ['with', 'rollup'], () => []),
-  indexes,
+  indexes: withoutIndexHints,
 }
 
-const sign = (text: string): Token => ({ kind: 'sign', text, gap: true })
-const word = (text: string): Token => ({ kind: 'word', text, gap: true })
+const sign = (text: string): SqlToken => ({ kind: 'sign', text, gap: true })
+const word = (text: string): SqlToken => ({ kind: 'word', text, gap: true })
 
 /** A word in lower case, or a sign; an empty text for others. */
-function key(token: Token | undefined): string {
+function keywordOf(token: SqlToken | undefined): string {
   return token?.kind === 'word' || token?.kind === 'sign' ? token.text.toLowerCase() : ''
 }
 
-function startsWith(tokens: readonly Token[], at: number, keys: readonly string[]): boolean {
-  return keys.every((wanted, index) => key(tokens[at + index]) === wanted)
+function startsWith(tokens: readonly SqlToken[], at: number, keys: readonly string[]): boolean {
+  return keys.every((wanted, index) => keywordOf(tokens[at + index]) === wanted)
 }
 
 /** Replaces every run of these words and signs. */
 function replaceAll(
-  tokens: readonly Token[],
+  tokens: readonly SqlToken[],
   keys: readonly string[],
-  replace: (found: Token[], at: number) => Token[],
-): Token[] {
-  const result: Token[] = []
+  replace: (found: SqlToken[], at: number) => SqlToken[],
+): SqlToken[] {
+  const result: SqlToken[] = []
   for (let at = 0; at < tokens.length;) {
     if (startsWith(tokens, at, keys)) {
       result.push(...replace(tokens.slice(at, at + keys.length), at))
       at += keys.length
     } else {
-      result.push(tokens[at] as Token)
+      result.push(tokens[at] as SqlToken)
       at += 1
     }
   }
@@ -59,35 +59,36 @@ function replaceAll(
 }
 
 /** Leaves out what stands after SELECT, and makes a join of STRAIGHT_JOIN elsewhere. */
-function modified(tokens: readonly Token[], modifiers: readonly string[]): Token[] {
+function withoutModifiers(tokens: readonly SqlToken[], modifiers: readonly string[]): SqlToken[] {
   if (modifiers.length === 0) return [...tokens]
-  const isModifier = (token: Token | undefined) => modifiers.includes(key(token))
+  const isModifier = (token: SqlToken | undefined) => modifiers.includes(keywordOf(token))
   let afterSelect = false
   return tokens.flatMap(token => {
     const isDropped = afterSelect && isModifier(token)
-    afterSelect = isDropped || key(token) === 'select' || (afterSelect && /^(distinct|all)/.test(key(token)))
+    afterSelect =
+      isDropped || keywordOf(token) === 'select' || (afterSelect && /^(distinct|all)/.test(keywordOf(token)))
     if (isDropped) return []
-    return key(token) === 'straight_join'
+    return keywordOf(token) === 'straight_join'
       ? [word('join')]
-      : [key(token) === 'distinctrow' ? word('distinct') : token]
+      : [keywordOf(token) === 'distinctrow' ? word('distinct') : token]
   })
 }
 
 /** The cast of an engine that gives NULL where it cannot. One that is qualified or quoted is a function of the user. */
-function withCasts(tokens: readonly Token[]): Token[] {
+function withCasts(tokens: readonly SqlToken[]): SqlToken[] {
   return tokens.map((token, at) => {
-    const isCast = /^(try_cast|safe_cast)$/.test(key(token)) && key(tokens[at + 1]) === '('
-    return isCast && key(tokens[at - 1]) !== '.' ? { ...token, text: 'cast' } : token
+    const isCast = /^(try_cast|safe_cast)$/.test(keywordOf(token)) && keywordOf(tokens[at + 1]) === '('
+    return isCast && keywordOf(tokens[at - 1]) !== '.' ? { ...token, text: 'cast' } : token
   })
 }
 
 /** Operators between two operands, with the NOT before them. */
-function withOperators(tokens: readonly Token[], operators: Lexicon['operators']): Token[] {
-  const result: Token[] = []
+function withOperators(tokens: readonly SqlToken[], operators: Lexicon['operators']): SqlToken[] {
+  const result: SqlToken[] = []
   for (let at = 0; at < tokens.length; at += 1) {
-    const token = tokens[at] as Token
+    const token = tokens[at] as SqlToken
     const found = Object.keys(operators).find(operator => startsWith(tokens, at, operator.split(' ')))
-    const isNegated = key(result.at(-1)) === 'not' && isOperand(result.at(-2) ?? token)
+    const isNegated = keywordOf(result.at(-1)) === 'not' && isOperand(result.at(-2) ?? token)
     const left = isNegated ? result.at(-2) : result.at(-1)
     const stands = found === undefined ? undefined : operators[found]
     if (found === undefined || stands === undefined || !left || !isOperand(left)) {
@@ -108,18 +109,18 @@ const UNITS = new Set(
 )
 
 /** `interval 1 day` as the number alone. Without a unit it stays: a function, or what PostgreSQL has too. */
-function intervals(tokens: readonly Token[]): Token[] {
+function withoutIntervals(tokens: readonly SqlToken[]): SqlToken[] {
   const dropped = new Set<number>()
   tokens.forEach((token, begin) => {
-    if (key(token) !== 'interval') return
+    if (keywordOf(token) !== 'interval') return
     let depth = 0
     for (let at = begin + 1; at < tokens.length; at += 1) {
-      const text = key(tokens[at])
+      const text = keywordOf(tokens[at])
       if (text === '(') depth += 1
       if (text === ')') depth -= 1
       if (depth < 0 || (depth === 0 && text === ',')) return
-      const isUnit = UNITS.has(text) && key(tokens[at + 1]) !== '('
-      if (depth === 0 && isUnit && at > begin + 1 && isOperand(tokens[at - 1] as Token)) {
+      const isUnit = UNITS.has(text) && keywordOf(tokens[at + 1]) !== '('
+      if (depth === 0 && isUnit && at > begin + 1 && isOperand(tokens[at - 1] as SqlToken)) {
         dropped.add(begin).add(at)
         return
       }
@@ -129,12 +130,12 @@ function intervals(tokens: readonly Token[]): Token[] {
 }
 
 /** `limit 5, 10` as `limit 10 offset 5`. */
-function limits(tokens: readonly Token[]): Token[] {
+function withLimits(tokens: readonly SqlToken[]): SqlToken[] {
   const result = [...tokens]
   for (let at = 0; at + 3 < result.length; at += 1) {
     const [first, comma, second] = result.slice(at + 1, at + 4)
-    if (key(result[at]) !== 'limit' || first?.kind !== 'number' || second?.kind !== 'number') continue
-    if (key(comma) === ',') result.splice(at + 1, 3, second, word('offset'), first)
+    if (keywordOf(result[at]) !== 'limit' || first?.kind !== 'number' || second?.kind !== 'number') continue
+    if (keywordOf(comma) === ',') result.splice(at + 1, 3, second, word('offset'), first)
   }
   return result
 }
@@ -142,80 +143,85 @@ function limits(tokens: readonly Token[]): Token[] {
 const AFTER_IS = /^(null|true|false|unknown|distinct|json|document|of|normalized)$/
 
 /** `a is b` and `a is not b` as comparisons. */
-function comparisons(tokens: readonly Token[]): Token[] {
-  const compared = (keys: readonly string[]) => (all: readonly Token[]) =>
+function withComparisons(tokens: readonly SqlToken[]): SqlToken[] {
+  const compared = (keys: readonly string[]) => (all: readonly SqlToken[]) =>
     replaceAll(all, keys, (found, at) =>
-      AFTER_IS.test(key(all[at + keys.length])) || key(all[at + keys.length]) === 'not' ? found : [sign('=')],
+      AFTER_IS.test(keywordOf(all[at + keys.length])) || keywordOf(all[at + keys.length]) === 'not'
+        ? found
+        : [sign('=')],
     )
   return compared(['is'])(compared(['is', 'not'])(tokens))
 }
 
 const SEARCHES = ['in natural language mode', 'in boolean mode', 'with query expansion']
 
-function matches(tokens: readonly Token[]): Token[] {
-  if (!tokens.some(token => key(token) === 'against')) return [...tokens]
-  const plain = SEARCHES.reduce<readonly Token[]>(
+function withMatches(tokens: readonly SqlToken[]): SqlToken[] {
+  if (!tokens.some(token => keywordOf(token) === 'against')) return [...tokens]
+  const plain = SEARCHES.reduce<readonly SqlToken[]>(
     (result, search) => replaceAll(result, search.split(' '), () => []),
     tokens,
   )
   return replaceAll(plain, [')', 'against', '('], ([close, against, open]) => [
-    ...[close as Token, sign('~'), against as Token, open as Token],
+    ...[close as SqlToken, sign('~'), against as SqlToken, open as SqlToken],
   ])
 }
 
-function casts(tokens: readonly Token[]): Token[] {
-  const steps: ((tokens: readonly Token[]) => Token[])[] = [
+function withConversions(tokens: readonly SqlToken[]): SqlToken[] {
+  const steps: ((tokens: readonly SqlToken[]) => SqlToken[])[] = [
     ...['signed', 'unsigned'].flatMap(kind =>
       ['integer', 'int'].map(
-        type => (all: readonly Token[]) => replaceAll(all, [kind, type], ([first]) => [first as Token]),
+        type => (all: readonly SqlToken[]) => replaceAll(all, [kind, type], ([first]) => [first as SqlToken]),
       ),
     ),
     all => all.filter((_, at) => !isCharset(all, at) && !isCharset(all, at - 1) && !isCharset(all, at - 2)),
     all =>
       replaceAll(all, ['using'], (found, at) =>
-        all[at + 1]?.kind === 'word' && key(all[at + 2]) === ')' ? [sign(',')] : found,
+        all[at + 1]?.kind === 'word' && keywordOf(all[at + 2]) === ')' ? [sign(',')] : found,
       ),
     all =>
       replaceAll(all, ['binary'], (found, at) => {
         const next = all[at + 1]
-        const isPrefix = next && next.kind !== 'sign' && key(all[at - 1]) !== 'as' && isOperand(next)
+        const isPrefix = next && next.kind !== 'sign' && keywordOf(all[at - 1]) !== 'as' && isOperand(next)
         return isPrefix ? [] : found
       }),
   ]
-  return steps.reduce<Token[]>((result, step) => step(result), [...tokens])
+  return steps.reduce<SqlToken[]>((result, step) => step(result), [...tokens])
 }
 
 /** Whether `character set utf8mb4` begins there. */
-function isCharset(tokens: readonly Token[], at: number): boolean {
+function isCharset(tokens: readonly SqlToken[], at: number): boolean {
   return startsWith(tokens, at, ['character', 'set']) && tokens[at + 2]?.kind === 'word'
 }
 
 /** Leaves out which indexes are used. */
-function indexes(tokens: readonly Token[]): Token[] {
-  const result: Token[] = []
+function withoutIndexHints(tokens: readonly SqlToken[]): SqlToken[] {
+  const result: SqlToken[] = []
   for (let at = 0; at < tokens.length;) {
     const length = indexLength(tokens, at)
-    if (length === 0) result.push(tokens[at] as Token)
+    if (length === 0) result.push(tokens[at] as SqlToken)
     at += Math.max(length, 1)
   }
   return result
 }
 
 /** How many tokens an index hint at a position has; 0 for none. */
-function indexLength(tokens: readonly Token[], at: number): number {
+function indexLength(tokens: readonly SqlToken[], at: number): number {
   if (startsWith(tokens, at, ['not', 'indexed'])) return 2
   if (startsWith(tokens, at, ['indexed', 'by']))
     return /^(word|name)$/.test(tokens[at + 2]?.kind ?? '') ? 3 : 0
-  if (!/^(use|force|ignore)$/.test(key(tokens[at])) || !/^(index|key)$/.test(key(tokens[at + 1]))) return 0
+  if (!/^(use|force|ignore)$/.test(keywordOf(tokens[at])) || !/^(index|key)$/.test(keywordOf(tokens[at + 1])))
+    return 0
   const purpose = ['join', 'order by', 'group by'].find(use =>
     startsWith(tokens, at + 2, ['for', ...use.split(' ')]),
   )
   const open = at + 2 + (purpose ? 1 + purpose.split(' ').length : 0)
-  if (key(tokens[open]) !== '(') return 0
+  if (keywordOf(tokens[open]) !== '(') return 0
   for (let end = open + 1; end < tokens.length; end += 1) {
-    if (key(tokens[end]) === ')') return end + 1 - at
+    if (keywordOf(tokens[end]) === ')') return end + 1 - at
     if (
-      tokens[end]?.kind === 'sign' ? key(tokens[end]) !== ',' : !/^(word|name)$/.test(tokens[end]?.kind ?? '')
+      tokens[end]?.kind === 'sign'
+        ? keywordOf(tokens[end]) !== ','
+        : !/^(word|name)$/.test(tokens[end]?.kind ?? '')
     )
       return 0
   }
@@ -223,14 +229,14 @@ function indexLength(tokens: readonly Token[], at: number): number {
 }
 
 /** `f(a)[0]` as an operator with the subscript: PostgreSQL has none after a parenthesis or an array. */
-function subscripted(tokens: readonly Token[]): Token[] {
-  const result: Token[] = []
+function withSubscripts(tokens: readonly SqlToken[]): SqlToken[] {
+  const result: SqlToken[] = []
   /** Of each bracket that is open, whether it became a parenthesis. */
   const open: boolean[] = []
   for (const token of tokens) {
     const text = token.kind === 'sign' ? token.text : ''
     if (text === '[') {
-      open.push(/^[)\]]$/.test(key(result.at(-1))))
+      open.push(/^[)\]]$/.test(keywordOf(result.at(-1))))
       result.push(...(open.at(-1) ? [sign('->'), sign('(')] : [token]))
     } else if (text === ']') {
       result.push(open.pop() ? sign(')') : token)
@@ -242,20 +248,21 @@ function subscripted(tokens: readonly Token[]): Token[] {
 }
 
 /** Names of functions that PostgreSQL's grammar keeps for itself. */
-const RESERVED = new Set(
+const RESERVED_FUNCTIONS = new Set(
   `char time timestamp date datetime current_timestamp current_date current_time localtime localtimestamp user
   current_user session_user system_user binary interval offset`.split(/\s+/),
 )
 
 /** Functions that only a sub-query follows in PostgreSQL. */
-const QUERIED = new Set(['array', 'exists'])
+const SUBQUERY_FUNCTIONS = new Set(['array', 'exists'])
 
-function quoted(tokens: readonly Token[]): Token[] {
+function withQuotedFunctions(tokens: readonly SqlToken[]): SqlToken[] {
   const isFunction = (at: number) =>
-    RESERVED.has(key(tokens[at])) ||
-    (QUERIED.has(key(tokens[at])) && !/^(select|with|values|table|from|\()$/.test(key(tokens[at + 2])))
+    RESERVED_FUNCTIONS.has(keywordOf(tokens[at])) ||
+    (SUBQUERY_FUNCTIONS.has(keywordOf(tokens[at])) &&
+      !/^(select|with|values|table|from|\()$/.test(keywordOf(tokens[at + 2])))
   return tokens.map((token, at) =>
-    isFunction(at) && key(tokens[at + 1]) === '(' && !tokens[at + 1]?.gap
+    isFunction(at) && keywordOf(tokens[at + 1]) === '(' && !tokens[at + 1]?.gap
       ? { ...token, kind: 'name', text: token.text.toLowerCase() }
       : token,
   )

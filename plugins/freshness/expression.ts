@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import { checkCustomSql, type CustomSql } from '../../checks/sql/custom-sql.ts'
-import { asksVolatile, written } from '../../checks/sql/render.ts'
+import { validateVolatility, renderCustomSql } from '../../checks/sql/render.ts'
 import type { TableRef } from '../../connectors/catalog.ts'
 import type { Connection } from '../../connectors/connector.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
@@ -100,7 +100,7 @@ async function volatilityError(
   dialect: Dialect,
   expression: CustomSql,
 ): Promise<string | null> {
-  for (const { select, validateRows } of asksVolatile(expression, dialect, FIELD)) {
+  for (const { select, validateRows } of validateVolatility(expression, dialect, FIELD)) {
     const reason =
       validateRows?.(await connection.query(select, { timeoutMs: VALIDATION_TIMEOUT_MS })) ?? null
     if (reason !== null) return reason
@@ -145,7 +145,7 @@ async function typeError(
   table: TableRef,
   expression: CustomSql,
 ): Promise<string | null> {
-  const statement = sql`select max(${written(expression, dialect)}) as newest from ${dialect.table(table)} where 1 = 0`
+  const statement = sql`select max(${renderCustomSql(expression, dialect)}) as newest from ${dialect.table(table)} where 1 = 0`
   try {
     await connection.query(statement, { timeoutMs: VALIDATION_TIMEOUT_MS })
     return null

@@ -1,4 +1,4 @@
-import { discreet } from '../../checks/redact.ts'
+import { redactError } from '../../checks/redact.ts'
 import { tablePath, type TableRef } from '../../connectors/catalog.ts'
 import type { Connection, Value } from '../../connectors/connector.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
@@ -169,7 +169,7 @@ function makeReadSession(
 function redactThrown(targets: readonly MeasureTarget[]): (thrown: unknown) => never {
   return thrown => {
     const isOwnSql = targets.some(target => target.isOwnSql)
-    throw thrown instanceof ConnectorError ? discreet(thrown, isOwnSql) : thrown
+    throw thrown instanceof ConnectorError ? redactError(thrown, isOwnSql) : thrown
   }
 }
 

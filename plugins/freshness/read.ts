@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import type { CustomSql } from '../../checks/sql/custom-sql.ts'
-import { written } from '../../checks/sql/render.ts'
+import { renderCustomSql } from '../../checks/sql/render.ts'
 import type { Connection } from '../../connectors/connector.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
@@ -78,7 +78,7 @@ function targetOf(
   now: Date,
   zone: string,
 ): MeasureTarget {
-  const value = expression ? written(expression, dialect) : column ? dialect.quote(column.name) : null
+  const value = expression ? renderCustomSql(expression, dialect) : column ? dialect.quote(column.name) : null
   return {
     id: watched.id,
     table: tableRefOf(watched),

@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import type { Point } from '../../checks/detector.ts'
+import type { SeriesPoint } from '../../checks/detector.ts'
 import { comparable, explanation } from '../../checks/explanation.ts'
 import { tablePath } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database/database.ts'
@@ -103,7 +103,7 @@ function eventOf(
   server: Server,
   loaded: TableContext,
   { metric, anomalies, worst }: Trouble,
-  past: readonly Point[],
+  past: readonly SeriesPoint[],
 ) {
   const { captured, said } = worst
   const { title, event, details } = subjectOf(server, loaded, metric)

@@ -1,6 +1,6 @@
 import type { GroupValue, CheckOutcome } from '../../checks/check.ts'
-import { advance, start, verdict } from '../../checks/detector.ts'
-import type { DetectorState, Point, Verdict } from '../../checks/detector.ts'
+import { learnPoint, startDetector, judgePoint } from '../../checks/detector.ts'
+import type { DetectorState, SeriesPoint, SeriesVerdict } from '../../checks/detector.ts'
 import type { Metric } from './models.ts'
 
 /** The column values of a group, by column name; {} of a metric without groups. */
@@ -23,8 +23,8 @@ export interface Captured {
 
 /** What the detector said, of which point. */
 export interface Said {
-  point: Point
-  verdict: Verdict
+  point: SeriesPoint
+  verdict: SeriesVerdict
 }
 
 /** A capture of one group, and what the detector said; null of an error and of no value. */
@@ -44,7 +44,7 @@ const UNJUDGED = {
 
 /** The state of a metric's group that has learned nothing. */
 export function startState(metric: Pick<Metric, 'metricType' | 'checkInterval'>): DetectorState {
-  return start({ series: metric.metricType, interval: metric.checkInterval, direction: 'both' })
+  return startDetector({ series: metric.metricType, interval: metric.checkInterval, direction: 'both' })
 }
 
 /** The groups of an outcome; a metric without groups has the one group {}. None of a failed one. */
@@ -82,7 +82,7 @@ export function judgeValue(
   const taken = { groupValues, value, totalRows, errorMessage: null }
   if (value === null) return { captured: { ...taken, status: 'PASS', ...UNJUDGED }, said: null, state }
   const point = { at: secondsOf(at), value, total: totalRows }
-  const said = verdict(state, point, metric.sensitivity)
+  const said = judgePoint(state, point, metric.sensitivity)
   const captured: Captured = {
     ...taken,
     status: said.isAnomaly ? 'FAIL' : 'PASS',
@@ -93,7 +93,7 @@ export function judgeValue(
     expectedRangeLow: said.low,
     expectedRangeHigh: said.high,
   }
-  return { captured, said: { point, verdict: said }, state: advance(state, point) }
+  return { captured, said: { point, verdict: said }, state: learnPoint(state, point) }
 }
 
 /** Epoch seconds. */

@@ -4,8 +4,8 @@
  */
 import { Option } from 'commander'
 import Joi from 'joi'
-import { advance, start, verdict } from '../../checks/detector.ts'
-import type { DetectorOptions, DetectorState, Verdict } from '../../checks/detector.ts'
+import { judgePoint, learnPoint, startDetector } from '../../checks/detector.ts'
+import type { DetectorOptions, DetectorState, SeriesVerdict } from '../../checks/detector.ts'
 import { parseMoment } from '../../checks/moments.ts'
 import { answerRequestLine } from './detect-requests.ts'
 import { withJsonOption, type CommandContribution } from '../../server/cli/command.ts'
@@ -149,12 +149,12 @@ function judgeLine(series: DetectedSeries, text: string, number: number): object
   const { options } = series
   const isCounted = total != null
   if (!series.state) series.isCounted = isCounted
-  const state = (series.state ??= start(detectorOptions(options, isCounted)))
+  const state = (series.state ??= startDetector(detectorOptions(options, isCounted)))
   assertValueFits(series, state.options.series, { value, total }, number)
   const point = { at, value, total: total ?? null }
   const judgement =
-    series.points < options.warmup ? WARMUP_VERDICT : verdict(state, point, options.sensitivity)
-  series.state = advance(state, point)
+    series.points < options.warmup ? WARMUP_VERDICT : judgePoint(state, point, options.sensitivity)
+  series.state = learnPoint(state, point)
   series.lastSeconds = at
   series.points++
   if (judgement.isAnomaly) series.anomalies++
@@ -170,7 +170,7 @@ function presentVerdict({
   zScore,
   isAnomaly,
   learning,
-}: Omit<Verdict, 'basis'>): object {
+}: Omit<SeriesVerdict, 'basis'>): object {
   return { expected, low, high, z_score: zScore, is_anomaly: isAnomaly, learning }
 }
 

@@ -5,8 +5,14 @@
  */
 import Joi from 'joi'
 import { learnCadence } from '../../checks/cadence.ts'
-import { isActive, judge, replay } from '../../checks/detector.ts'
-import type { DetectorOptions, Operating, Point, Schedule, Verdict } from '../../checks/detector.ts'
+import { isActive, judgeByHistory, replaySeries } from '../../checks/detector.ts'
+import type {
+  DetectorOptions,
+  Operating,
+  SeriesPoint,
+  Schedule,
+  SeriesVerdict,
+} from '../../checks/detector.ts'
 
 /** Epoch seconds, value, and the rows behind a percentage. */
 type RequestPoint = [at: number, value: number, total?: number | null]
@@ -157,7 +163,9 @@ function findIndexesFault(points: readonly RequestPoint[], indexes: unknown): st
 function answerPoint(request: DetectRequest): object {
   const history = request.history!
   if (request.kind === 'freshness') return answerFreshness(request, history, request.point!)
-  return presentVerdict(judge(history.map(toPoint), toPoint(request.point!), detectorOptions(request)))
+  return presentVerdict(
+    judgeByHistory(history.map(toPoint), toPoint(request.point!), detectorOptions(request)),
+  )
 }
 
 function answerSeries(request: DetectRequest): object {
@@ -167,7 +175,7 @@ function answerSeries(request: DetectRequest): object {
   if (request.kind === 'freshness') {
     return { id, verdicts: indexes.map(i => answerFreshness(request, points.slice(0, i), points[i]!)) }
   }
-  const verdicts = replay(points.map(toPoint), detectorOptions(request))
+  const verdicts = replaySeries(points.map(toPoint), detectorOptions(request))
   return { id, verdicts: indexes.map(i => presentVerdict(verdicts[i]!)) }
 }
 
@@ -201,11 +209,11 @@ function clamp(score: number): number {
 
 const COLD_START = { status: 'cold_start', expected: null, low: null, high: null, z: 0, is_anomaly: false }
 
-function presentVerdict({ expected, low, high, zScore, isAnomaly }: Verdict): object {
+function presentVerdict({ expected, low, high, zScore, isAnomaly }: SeriesVerdict): object {
   return expected === null ? { ...COLD_START } : { expected, low, high, z: zScore, is_anomaly: isAnomaly }
 }
 
-function toPoint([at, value, total]: RequestPoint): Point {
+function toPoint([at, value, total]: RequestPoint): SeriesPoint {
   return { at, value, total: total ?? null }
 }
 

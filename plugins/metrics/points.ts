@@ -1,4 +1,4 @@
-import type { Point } from '../../checks/detector.ts'
+import type { SeriesPoint } from '../../checks/detector.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { INTERVAL_SECONDS } from '../../server/database/due.ts'
 import { secondsOf, type Group } from './capture.ts'
@@ -41,7 +41,7 @@ export async function pastPoints(
   trx: Transaction,
   series: readonly Series<Pick<Metric, 'internalId'>>[],
   most = HISTORY,
-): Promise<Point[][]> {
+): Promise<SeriesPoint[][]> {
   if (series.length === 0) return []
   const found = await rows<Past>(
     trx,
@@ -77,12 +77,12 @@ export async function pastPoints(
       most,
     },
   )
-  const points = series.map((): Point[] => [])
+  const points = series.map((): SeriesPoint[] => [])
   for (const past of found) points[past.place]?.push(pointOf(past))
   return points
 }
 
-function pointOf({ capturedAt, value, totalRows, isConfirmed }: Past): Point {
+function pointOf({ capturedAt, value, totalRows, isConfirmed }: Past): SeriesPoint {
   const total = totalRows === null ? null : Number(totalRows)
   return { at: secondsOf(capturedAt), value, total, confirmed: isConfirmed }
 }

@@ -1,5 +1,5 @@
 /** Replays what a metric gave in the past, and counts what it would have alerted of at a sensitivity. */
-import { advance, verdict, type DetectorState, type Point } from '../../checks/detector.ts'
+import { learnPoint, judgePoint, type DetectorState, type SeriesPoint } from '../../checks/detector.ts'
 
 /** What would have been said of one value of one group. */
 export interface Replayed {
@@ -29,17 +29,17 @@ const ANY = 1
  */
 export function replay(
   start: DetectorState,
-  points: readonly Point[],
+  points: readonly SeriesPoint[],
   from = -Infinity,
 ): { state: DetectorState; replayed: Replayed[] } {
   let state = start
   const replayed: Replayed[] = []
   for (const point of points) {
     if (point.at >= from) {
-      const { zScore, learning } = verdict(state, point, ANY)
+      const { zScore, learning } = judgePoint(state, point, ANY)
       replayed.push({ at: point.at, zScore, isLearning: learning })
     }
-    state = advance(state, point)
+    state = learnPoint(state, point)
   }
   return { state, replayed }
 }

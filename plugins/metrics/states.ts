@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { advance, STATE_VERSION, type DetectorState } from '../../checks/detector.ts'
+import { learnPoint, STATE_VERSION, type DetectorState } from '../../checks/detector.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { startState } from './capture.ts'
 import type { Metric, MetricState } from './models.ts'
@@ -26,7 +26,7 @@ export async function knownOf(trx: Transaction, series: readonly Series[]): Prom
   const known: Known[] = []
   for (const [item, row] of zip(series, stored)) {
     const past = pasts.get(item)
-    const state = past ? past.reduce(advance, startState(item.metric)) : row!.state
+    const state = past ? past.reduce(learnPoint, startState(item.metric)) : row!.state
     known.push({
       state,
       run: row?.run ?? 0,

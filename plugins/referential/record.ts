@@ -41,7 +41,7 @@ function wantedOf(server: Server, check: ReferentialCheck, parent: TableContext 
     type: referential as unknown as CheckType,
     column: check.childColumnName,
     config: { ...config },
-    ...(isPersonal && { masked: [check.childColumnName] }),
+    ...(isPersonal && { maskedColumns: [check.childColumnName] }),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi'
 import { describeMissingCapability, type CheckType } from '../../checks/check.ts'
-import { contextOf } from '../../checks/plan.ts'
-import { ask } from '../../checks/engine-validation.ts'
+import { buildCheckContext } from '../../checks/plan.ts'
+import { validateOnEngine } from '../../checks/engine-validation.ts'
 import type { ColumnInfo } from '../../connectors/catalog.ts'
 import type { Connection } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
@@ -73,10 +73,10 @@ async function askEngine(
     return undefined
   const { catalog } = server.plugins
   const connector = catalog.connectorOf(source)
-  const context = contextOf(connector, catalog.tableInfo(table), check)
+  const context = buildCheckContext(connector, catalog.tableInfo(table), check)
   const options = { timeoutMs: ASK_MS }
   const question = (connection: Connection) =>
-    ask(check.type, context, select => connection.query(select, options)).catch(blamed)
+    validateOnEngine(check.type, context, select => connection.query(select, options)).catch(blamed)
   try {
     return await catalog.withConnection(source, question, { purpose: 'dry_run', timeoutMs: ASK_MS })
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi'
 import type { Check, CheckOutcome } from '../../checks/check.ts'
-import { scan } from '../../checks/scan.ts'
+import { scan, type ScanOptions } from '../../checks/scan.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { ScanChoice, Unmeasurable } from './api.ts'
@@ -47,9 +47,16 @@ export async function measure(
   const asked = checks.filter(({ id }) => !refused.has(id))
   if (asked.length === 0) return { outcomes: refusals, statements: 0, reached: false, unreachable: null }
   const limit = source.queryAccessLevel === 'full' ? sampleLimit : 0
-  const hidesSelects = limit > 0 && (await catalog.hasPersonalData(source))
+  const hideSelectRows = limit > 0 && (await catalog.hasPersonalData(source))
   const timeoutMs = catalog.statementTimeoutMs(source)
-  const options = { timeoutMs, sampleLimit: limit, masked, hidesSelects, signal, isAsked }
+  const options = {
+    timeoutMs,
+    sampleLimit: limit,
+    maskedColumns: masked,
+    hideSelectRows,
+    signal,
+    isValidated: isAsked,
+  } satisfies ScanOptions
   try {
     const scanned = await catalog.withConnection(
       source,

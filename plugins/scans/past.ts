@@ -1,8 +1,8 @@
 import type { Server } from '@hapi/hapi'
 import type { CheckOutcome } from '../../checks/check.ts'
-import { discreet } from '../../checks/redact.ts'
-import { historyOf, timestampColumn, type HistoryPoint } from '../../checks/history.ts'
-import { explain } from '../../checks/scan.ts'
+import { redactError } from '../../checks/redact.ts'
+import { measureHistory, timestampColumn, type HistoryPoint } from '../../checks/history.ts'
+import { explainScan } from '../../checks/scan.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { INTERVAL_SECONDS } from '../../server/database/due.ts'
 import { invalidField } from '../../server/http/errors.ts'
@@ -44,7 +44,7 @@ async function pastOf(
     const history = await catalog.withConnection(
       source,
       connection =>
-        historyOf(
+        measureHistory(
           connection,
           catalog.connectorOf(source),
           catalog.tableInfo(table),
@@ -60,7 +60,7 @@ async function pastOf(
     }
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error
-    return { message: discreet(error, false).message, isFinal: false }
+    return { message: redactError(error, false).message, isFinal: false }
   }
 }
 
@@ -100,7 +100,7 @@ export async function tryOut(
   const { source, table } = configured
   if (!source.isActive) throw server.plugins.catalog.switchedOff(source)
   const check = { ...configured.check, id: ID }
-  const statements = await explain(catalog.connectorOf(source), catalog.tableInfo(table), [check])
+  const statements = await explainScan(catalog.connectorOf(source), catalog.tableInfo(table), [check])
   const { isAsked } = configured
   const { outcomes } = await measure(server, configured, [check], {
     ...{ purpose: 'dry_run', canWait: true, isAsked },

@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import type { Point } from '../../checks/detector.ts'
+import type { SeriesPoint } from '../../checks/detector.ts'
 import { comparable, explanation } from '../../checks/explanation.ts'
 import { tablePath } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database/database.ts'
@@ -64,7 +64,12 @@ export function causeOf({ uuid }: { uuid: string }): string {
   return `v_${uuid}`
 }
 
-function eventOf(server: Server, { source, table }: TableContext, item: JudgedRule, past: readonly Point[]) {
+function eventOf(
+  server: Server,
+  { source, table }: TableContext,
+  item: JudgedRule,
+  past: readonly SeriesPoint[],
+) {
   const { rule, judged } = item
   const tags = server.plugins.catalog.tagsOf(source, table, [rule.columnName])
   const path = tablePath({ catalog: table.catalogName, schema: table.schemaName, name: table.name })
@@ -96,7 +101,7 @@ function wordsOf({ rule, judged, said }: Pick<JudgedRule, 'rule' | 'judged' | 's
 }
 
 /** What the rate was to stay below: the threshold, or the learned band with what it was learned from. */
-function limitOf({ rule, judged, said }: JudgedRule, past: readonly Point[]): object {
+function limitOf({ rule, judged, said }: JudgedRule, past: readonly SeriesPoint[]): object {
   if (!said) return { threshold: rule.alertThresholdPercent ?? 0 }
   const { point, verdict } = said
   // Active results are compared with active ones only.

@@ -1,6 +1,6 @@
 import { setImmediate as others } from 'node:timers/promises'
-import { advance, STATE_VERSION } from '../../checks/detector.ts'
-import type { DetectorState, Point, Schedule } from '../../checks/detector.ts'
+import { learnPoint, STATE_VERSION } from '../../checks/detector.ts'
+import type { DetectorState, SeriesPoint, Schedule } from '../../checks/detector.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { activeAt, secondsOf, startState } from './judge.ts'
 import { ValidityState, type ValidityRule } from './models.ts'
@@ -29,7 +29,7 @@ export async function baselines(
   for (const { rule } of unknown) {
     const nothing = startState(rule)
     const past = pasts.get(rule.id) ?? []
-    if (nothing) known.set(rule.id, past.reduce(advance, nothing))
+    if (nothing) known.set(rule.id, past.reduce(learnPoint, nothing))
     // A rebuild takes tens of milliseconds: requests are answered in between.
     await others()
   }
@@ -50,7 +50,10 @@ async function storedStates(trx: Transaction, timed: readonly Timed[]): Promise<
  * The last results of each rule that its baseline rests on, oldest first. They are active or dormant as they were
  * stored; those without a word on it, taken in another mode, by the hours of now.
  */
-export async function pastPoints(trx: Transaction, timed: readonly Timed[]): Promise<Map<string, Point[]>> {
+export async function pastPoints(
+  trx: Transaction,
+  timed: readonly Timed[],
+): Promise<Map<string, SeriesPoint[]>> {
   if (timed.length === 0) return new Map()
   const past = await rows<Past>(
     trx,
@@ -83,7 +86,7 @@ interface Past {
   wasActive: boolean | null
 }
 
-function pointOf(past: Past, schedule: Schedule | undefined): Point {
+function pointOf(past: Past, schedule: Schedule | undefined): SeriesPoint {
   const { checkedAt, wasActive } = past
   return {
     at: secondsOf(checkedAt),

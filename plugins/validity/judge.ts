@@ -1,6 +1,6 @@
 import type { CheckOutcome } from '../../checks/check.ts'
-import { advance, isActive, start, verdict } from '../../checks/detector.ts'
-import type { DetectorState, Point, Schedule, Verdict } from '../../checks/detector.ts'
+import { learnPoint, isActive, startDetector, judgePoint } from '../../checks/detector.ts'
+import type { DetectorState, SeriesPoint, Schedule, SeriesVerdict } from '../../checks/detector.ts'
 import type { ValidityRule } from './models.ts'
 
 /** What a rule's values are called among the series of the detector. */
@@ -36,7 +36,7 @@ export interface Judgement {
   /** With the point learned; null in manual mode. */
   state: DetectorState | null
   /** What the detector said, of which point; null in manual mode and of an error. */
-  said: { point: Point; verdict: Verdict } | null
+  said: { point: SeriesPoint; verdict: SeriesVerdict } | null
 }
 
 const NO_BAND = {
@@ -66,7 +66,7 @@ export function startState(
 ): DetectorState | null {
   if (rule.detectionMode === 'manual') return null
   const operating = { mode: rule.operatingPeriodMode }
-  return start({ series: SERIES, interval: rule.checkInterval, direction: 'high', operating })
+  return startDetector({ series: SERIES, interval: rule.checkInterval, direction: 'high', operating })
 }
 
 /**
@@ -100,14 +100,14 @@ export function judgeRule(
     const status = invalidPercent > (rule.alertThresholdPercent ?? 0) ? 'fail' : 'pass'
     return { judged: { status, ...counts, ...NO_BAND }, state, said: null }
   }
-  const point: Point = {
+  const point: SeriesPoint = {
     at: secondsOf(at),
     value: invalidPercent,
     total,
     active: wasActive,
     confirmed: isConfirmed,
   }
-  const said = verdict(state, point, rule.sensitivity)
+  const said = judgePoint(state, point, rule.sensitivity)
   const judged: Judged = {
     status: said.isAnomaly && !said.learning ? 'fail' : 'pass',
     ...counts,
@@ -117,5 +117,5 @@ export function judgeRule(
     zScore: said.zScore,
     isLearning: said.learning,
   }
-  return { judged, state: advance(state, point), said: { point, verdict: said } }
+  return { judged, state: learnPoint(state, point), said: { point, verdict: said } }
 }

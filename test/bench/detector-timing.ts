@@ -1,14 +1,14 @@
 /** What the detector costs: a verdict as each capture brings one, a replay of a year, and the state that is kept. */
 import { performance } from 'node:perf_hooks'
 import {
-  advance,
-  replay,
-  start,
-  verdict,
+  learnPoint,
+  replaySeries,
+  startDetector,
+  judgePoint,
   type DetectorOptions,
   type DetectorState,
   type Operating,
-  type Point,
+  type SeriesPoint,
 } from '../../checks/detector.ts'
 import { both, hourPattern, isWeekend, weekdayPattern } from './detector-draft.ts'
 import { randomOf } from './detector-random.ts'
@@ -65,14 +65,14 @@ function measureCost(
   const history = points.slice(0, HISTORY)
   const later = points.slice(HISTORY)
   // The first rounds are not yet compiled and do not count.
-  replay(history, options)
-  replay(history, options)
-  const replays = Array.from({ length: rounds }, () => timed(() => replay(history, options)))
-  let state = history.reduce(advance, start(options))
+  replaySeries(history, options)
+  replaySeries(history, options)
+  const replays = Array.from({ length: rounds }, () => timed(() => replaySeries(history, options)))
+  let state = history.reduce(learnPoint, startDetector(options))
   const json = JSON.stringify(state)
-  const step = (from: DetectorState, point: Point) => {
-    verdict(from, point, options.sensitivity)
-    state = advance(from, point)
+  const step = (from: DetectorState, point: SeriesPoint) => {
+    judgePoint(from, point, options.sensitivity)
+    state = learnPoint(from, point)
   }
   const incremental = later.map(point => timed(() => step(state, point)))
   const parsed: DetectorState[] = []
@@ -91,12 +91,12 @@ function measureCost(
 }
 
 /** A series with a cycle, of the kind that its name says. */
-function pointsOf(series: string, interval: 'hourly' | 'daily', length: number): Point[] {
+function pointsOf(series: string, interval: 'hourly' | 'daily', length: number): SeriesPoint[] {
   const r = randomOf(`${series}/${interval}`)
   const week = weekdayPattern(r)
   const pattern = interval === 'hourly' ? both(hourPattern(r), week) : week
   const first = Date.UTC(2024, 0, 1) / 1000
-  return Array.from({ length }, (_, i): Point => {
+  return Array.from({ length }, (_, i): SeriesPoint => {
     const at = first + i * (interval === 'hourly' ? 3600 : DAY) + r.integer(0, 100)
     if (series === 'mean') return { at, value: 50 * pattern(at) + r.normal() }
     if (series === 'row_count') return { at, value: r.poisson(4000 * pattern(at)) }

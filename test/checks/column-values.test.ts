@@ -1,8 +1,8 @@
 import t from 'tap'
 import { readDateFormat } from '../../checks/date-format.ts'
 import { parseMoment } from '../../checks/moments.ts'
-import { NotFinite, numberLiteral, toNumber } from '../../checks/measures.ts'
-import { presentable } from '../../checks/samples.ts'
+import { NotFiniteError, numberLiteral, toNumber } from '../../checks/measures.ts'
+import { toPresentable } from '../../checks/samples.ts'
 
 t.test('date formats in letters become strptime formats', async t => {
   const formats: [string, string][] = [
@@ -89,7 +89,7 @@ t.test('numbers arrive in many forms; only finite ones are numbers', async t => 
     new Date(),
     {},
   ]) {
-    t.throws(() => toNumber(value), NotFinite, String(value))
+    t.throws(() => toNumber(value), NotFiniteError, String(value))
   }
   t.equal(numberLiteral(-0.5).strings[0], '-0.5')
   for (const text of ['1; drop', '1e5', '--1', 'NaN', '', '1 or 1'])
@@ -98,19 +98,23 @@ t.test('numbers arrive in many forms; only finite ones are numbers', async t => 
 })
 
 t.test('sample values are what JSON carries and a database stores', async t => {
-  t.equal(presentable('x'.repeat(1000)), 'x'.repeat(1000))
-  t.equal(presentable('x'.repeat(1001)), `${'x'.repeat(999)}…`)
-  t.equal(presentable('\ud800a\0'), '\ufffda\ufffd')
-  t.equal(presentable(`${'x'.repeat(998)}😀😀`), `${'x'.repeat(998)}\ufffd…`, 'half a character is not kept')
-  t.equal(presentable(NaN), 'NaN')
-  t.equal(presentable(-Infinity), '-Infinity')
-  t.equal(presentable(12345678901234567890n), '12345678901234567890')
-  t.equal(presentable(new Date(0)), '1970-01-01T00:00:00.000Z')
-  t.equal(presentable(new Date(NaN)), 'invalid date')
-  t.equal(presentable(new Uint8Array([0, 255])), '\\x00ff')
-  t.equal((presentable(new Uint8Array(1e6)) as string).length, 1000)
-  t.strictSame(presentable({ a: [1, 'x\0', null, { b: NaN }] }), { a: [1, 'x\ufffd', null, { b: 'NaN' }] })
-  const big = presentable(Array.from({ length: 5000 }, (_, index) => index))
+  t.equal(toPresentable('x'.repeat(1000)), 'x'.repeat(1000))
+  t.equal(toPresentable('x'.repeat(1001)), `${'x'.repeat(999)}…`)
+  t.equal(toPresentable('\ud800a\0'), '\ufffda\ufffd')
+  t.equal(
+    toPresentable(`${'x'.repeat(998)}😀😀`),
+    `${'x'.repeat(998)}\ufffd…`,
+    'half a character is not kept',
+  )
+  t.equal(toPresentable(NaN), 'NaN')
+  t.equal(toPresentable(-Infinity), '-Infinity')
+  t.equal(toPresentable(12345678901234567890n), '12345678901234567890')
+  t.equal(toPresentable(new Date(0)), '1970-01-01T00:00:00.000Z')
+  t.equal(toPresentable(new Date(NaN)), 'invalid date')
+  t.equal(toPresentable(new Uint8Array([0, 255])), '\\x00ff')
+  t.equal((toPresentable(new Uint8Array(1e6)) as string).length, 1000)
+  t.strictSame(toPresentable({ a: [1, 'x\0', null, { b: NaN }] }), { a: [1, 'x\ufffd', null, { b: 'NaN' }] })
+  const big = toPresentable(Array.from({ length: 5000 }, (_, index) => index))
   t.equal(typeof big, 'string')
   t.equal((big as string).length, 1000)
 })

@@ -9,7 +9,7 @@ import {
   type CheckCase,
 } from '../../checks/conformance.ts'
 import { edgeCases, edgeMatrix } from '../../checks/conformance/built-in-cases.ts'
-import { EDGES, whyNot } from '../../checks/conformance/edges.ts'
+import { EDGE_CLASSES, whyNotApplicable } from '../../checks/conformance/edges.ts'
 import { openMemoryDatabase } from '../../checks/conformance/memory-database.ts'
 import { metrics } from '../../checks/metrics/index.ts'
 import { rules } from '../../checks/rules/index.ts'
@@ -31,9 +31,9 @@ t.test('every check has a case of every class of edge cases, or a reason why it 
   t.strictSame(Object.keys(edgeMatrix).sort(), checks.map(({ name }) => name).sort())
   let cells = 0
   for (const check of checks) {
-    for (const edge of EDGES) {
+    for (const edge of EDGE_CLASSES) {
       const cases = edgeMatrix[check.name]?.[edge] ?? []
-      const reason = whyNot(check, edge)
+      const reason = whyNotApplicable(check, edge)
       if (reason === undefined) t.ok(cases.length > 0, `${check.name} has a case of ${edge}`)
       else t.equal(cases.length, 0, `${check.name} has no case of ${edge}: ${reason}`)
       cells += 1
@@ -41,7 +41,7 @@ t.test('every check has a case of every class of edge cases, or a reason why it 
     const names = (edgeCases[check.name] ?? []).map(({ name }) => name)
     t.strictSame(names, [...new Set(names)], `each case of ${check.name} has a name of its own`)
   }
-  t.equal(cells, 15 * EDGES.length)
+  t.equal(cells, 15 * EDGE_CLASSES.length)
 })
 
 t.test('a trait that a stand does not tell skips its cases, in the report alone', async t => {

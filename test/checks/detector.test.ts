@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { advance, judge, replay, start, verdict } from '../../checks/detector.ts'
-import type { DetectorOptions, DetectorState, Point, Verdict } from '../../checks/detector.ts'
+import { learnPoint, judgeByHistory, replaySeries, startDetector, judgePoint } from '../../checks/detector.ts'
+import type { DetectorOptions, DetectorState, SeriesPoint, SeriesVerdict } from '../../checks/detector.ts'
 
 const DAY = 86_400
 const HOUR = 3600
@@ -24,14 +24,14 @@ function series(
   values: number[],
   total: number | null = null,
   interval: keyof typeof STEP = 'daily',
-): Point[] {
+): SeriesPoint[] {
   return values.map((value, i) => ({ at: MONDAY + i * STEP[interval], value, total }))
 }
 
 /** The verdict on the last value by the ones before it. */
-function last(values: number[], options: DetectorOptions, total: number | null = null): Verdict {
+function last(values: number[], options: DetectorOptions, total: number | null = null): SeriesVerdict {
   const points = series(values, total, options.interval)
-  return judge(points.slice(0, -1), points[points.length - 1]!, options)
+  return judgeByHistory(points.slice(0, -1), points[points.length - 1]!, options)
 }
 
 /** A generator of standard normal numbers (Lehmer, then Box and Muller), the same for the same seed. */
@@ -58,7 +58,7 @@ const anySeries = fc
   .map(({ kind, interval, seed, length }) => {
     const random = noise(seed)
     const percent = kind.endsWith('percent')
-    const points = Array.from({ length }, (_, i): Point => {
+    const points = Array.from({ length }, (_, i): SeriesPoint => {
       const level = (percent ? 10 : 1000) * (i === seed % length ? 3 : 1)
       const value = Math.max(0, level * (1 + 0.1 * random()))
       const whole = kind.endsWith('count') ? Math.round(value) : Math.min(100 * level, value)
@@ -72,7 +72,7 @@ const anySeries = fc
  * Verdicts that agree up to rounding, `scale` and `shift` taken out of their values. Of two predictors that are equally
  * good, rounding may choose either: what is asked with this is asked of the same series every time.
  */
-function agree(one: Verdict[], other: Verdict[], scale: number, shift: number): boolean {
+function agree(one: SeriesVerdict[], other: SeriesVerdict[], scale: number, shift: number): boolean {
   const close = (a: number | null, b: number | null) =>
     a === null || b === null ? a === b : Math.abs(a * scale + shift - b) <= 1e-6 * (1 + Math.abs(b))
   return one.every((v, i) => {
@@ -91,7 +91,7 @@ t.test(
         anySeries,
         fc.double({ min: 0.1, max: 10, noNaN: true }),
         ({ points, options }, sensitivity) =>
-          replay(points, { ...options, sensitivity }).every((v, i) => {
+          replaySeries(points, { ...options, sensitivity }).every((v, i) => {
             const { value } = points[i]!
             if (v.expected === null || v.low === null || v.high === null)
               return !v.isAnomaly && v.zScore === 0
@@ -114,7 +114,7 @@ t.test('a quantity has no favourite unit: scaling a positive series changes no v
       const values = made(length, (i, random) => 50 + 5 * random() + (i === length - 2 ? 100 : 0), seed)
       const scaled = values.map(value => value * factor)
       const options = metric('mean')
-      return agree(replay(series(values), options), replay(series(scaled), options), factor, 0)
+      return agree(replaySeries(series(values), options), replaySeries(series(scaled), options), factor, 0)
     }),
     { numRuns: 60, seed: 3 },
   )
@@ -132,7 +132,7 @@ t.test(
         ]
         const moved = values.map(value => value + constant)
         const options = metric('mean')
-        return agree(replay(series(values), options), replay(series(moved), options), 1, constant)
+        return agree(replaySeries(series(values), options), replaySeries(series(moved), options), 1, constant)
       }),
       { numRuns: 60, seed: 3 },
     )
@@ -148,7 +148,7 @@ t.test('a constant series never alerts on itself, whatever its value and kind', 
       lengths,
       (kind, interval, value, length) => {
         const points = series(repeat(length, value), 1000, interval)
-        const said = replay(points, metric(kind, { interval, sensitivity: 0.1 }))
+        const said = replaySeries(points, metric(kind, { interval, sensitivity: 0.1 }))
         return said.every(v => !v.isAnomaly && Math.abs(v.zScore) < 0.1)
       },
     ),
@@ -160,8 +160,8 @@ t.test('widening the sensitivity never adds an alert, and moves no score', async
   const sensitivity = fc.double({ min: 0.1, max: 10, noNaN: true })
   fc.assert(
     fc.property(anySeries, sensitivity, sensitivity, ({ points, options }, a, b) => {
-      const narrow = replay(points, { ...options, sensitivity: Math.min(a, b) })
-      const wide = replay(points, { ...options, sensitivity: Math.max(a, b) })
+      const narrow = replaySeries(points, { ...options, sensitivity: Math.min(a, b) })
+      const wide = replaySeries(points, { ...options, sensitivity: Math.max(a, b) })
       return wide.every((v, i) => v.zScore === narrow[i]!.zScore && (!v.isAnomaly || narrow[i]!.isAnomaly))
     }),
     { numRuns: 40 },
@@ -172,8 +172,8 @@ t.test('no verdict depends on later points', async () => {
   fc.assert(
     fc.property(anySeries, fc.nat(), ({ points, options }, cut) => {
       const i = cut % points.length
-      const alone = judge(points.slice(0, i), points[i]!, options)
-      return JSON.stringify(alone) === JSON.stringify(replay(points, options)[i])
+      const alone = judgeByHistory(points.slice(0, i), points[i]!, options)
+      return JSON.stringify(alone) === JSON.stringify(replaySeries(points, options)[i])
     }),
     { numRuns: 60 },
   )
@@ -184,26 +184,26 @@ t.test('a stored state goes on where it was: point by point over JSON equals the
   fc.assert(
     fc.property(anySeries, operating, ({ points, options: plain }, operating) => {
       const options = { ...plain, operating }
-      let stored = JSON.stringify(start(options))
+      let stored = JSON.stringify(startDetector(options))
       const said = points.map(point => {
-        const v = verdict(JSON.parse(stored) as DetectorState, point, options.sensitivity)
-        stored = JSON.stringify(advance(JSON.parse(stored) as DetectorState, point))
+        const v = judgePoint(JSON.parse(stored) as DetectorState, point, options.sensitivity)
+        stored = JSON.stringify(learnPoint(JSON.parse(stored) as DetectorState, point))
         return v
       })
-      return JSON.stringify(said) === JSON.stringify(replay(points, options))
+      return JSON.stringify(said) === JSON.stringify(replaySeries(points, options))
     }),
     { numRuns: 30 },
   )
 })
 
 t.test('a state of another version is refused with what to do', async t => {
-  const old = { ...start(metric('mean')), version: 0 }
-  t.throws(() => advance(old, { at: MONDAY, value: 1 }), /rebuild it from the history/)
-  t.throws(() => verdict(old, { at: MONDAY, value: 1 }, 3), /rebuild it from the history/)
+  const old = { ...startDetector(metric('mean')), version: 0 }
+  t.throws(() => learnPoint(old, { at: MONDAY, value: 1 }), /rebuild it from the history/)
+  t.throws(() => judgePoint(old, { at: MONDAY, value: 1 }, 3), /rebuild it from the history/)
 })
 
 t.test('a metric says nothing before 3 points, and is learning before 7', async t => {
-  const said = replay(
+  const said = replaySeries(
     series([100, 102, 900, 101, 5000, 99, 101, 100, 103]),
     metric('row_count', { sensitivity: 1 }),
   )
@@ -218,7 +218,7 @@ t.test('a metric says nothing before 3 points, and is learning before 7', async 
 })
 
 t.test('validity is silent before 7 results and has a band from the 8th on', async t => {
-  const said = replay(series([1, 1.2, 0.9, 1.1, 1, 90, 1, 40], 1000), validity())
+  const said = replaySeries(series([1, 1.2, 0.9, 1.1, 1, 90, 1, 40], 1000), validity())
   t.match(said[6], { expected: null, low: null, high: null, zScore: 0, isAnomaly: false, learning: true })
   t.equal(said[7]!.isAnomaly, true)
   t.equal(said[7]!.learning, false)
@@ -284,7 +284,7 @@ for (const interval of ['hourly', 'daily'] as const)
             seed,
           )
           for (const kind of ['row_count', 'mean']) {
-            const said = replay(series(values, null, interval), metric(kind, { interval }))
+            const said = replaySeries(series(values, null, interval), metric(kind, { interval }))
             t.equal(said[60]!.isAnomaly, true)
             t.notOk(said.slice(67).some(v => v.isAnomaly))
           }
@@ -295,7 +295,7 @@ for (const interval of ['hourly', 'daily'] as const)
 
 t.test('a higher share of invalid rows is news for three results, a lower one never', async t => {
   const values = made(75, (i, random) => Math.max(0, (i >= 25 && i < 50 ? 8 : 2) + 0.3 * random()))
-  const said = replay(series(values, 1000), validity())
+  const said = replaySeries(series(values, 1000), validity())
   t.same(
     said.flatMap((v, i) => (v.isAnomaly ? [i] : [])),
     [25, 26, 27],
@@ -307,7 +307,7 @@ t.test('a growing table: no load, a double load and a deletion are news, the nex
     const loads = made(60, (_, random) => Math.round(1000 * (1 + 0.05 * random())), seed)
     const after = (load: number) => {
       const sums = [...loads, load, 1000].reduce((rows, one) => [...rows, rows.at(-1)! + one], [50_000])
-      return replay(series(sums), metric('row_count'))
+      return replaySeries(series(sums), metric('row_count'))
         .slice(-2)
         .map(v => v.isAnomaly)
     }
@@ -320,7 +320,7 @@ t.test('the first free weekend is news, later ones are not, and any other day of
   const isFree = (i: number) => i % 7 >= 5
   for (const seed of [1, 2, 3]) {
     const values = made(35, (i, random) => Math.round((isFree(i) ? 200 : 1000) * (1 + 0.03 * random())), seed)
-    const said = replay(series(values), metric('row_count'))
+    const said = replaySeries(series(values), metric('row_count'))
     t.same(
       said.flatMap((v, i) => (v.isAnomaly && i >= 7 ? [i] : [])),
       [],
@@ -328,7 +328,7 @@ t.test('the first free weekend is news, later ones are not, and any other day of
     for (const week of [2, 3, 4]) {
       const wednesday = series(values.slice(0, 7 * week + 3)).at(-1)!
       const off = { ...wednesday, value: 200 }
-      t.equal(judge(series(values.slice(0, 7 * week + 2)), off, metric('row_count')).isAnomaly, true)
+      t.equal(judgeByHistory(series(values.slice(0, 7 * week + 2)), off, metric('row_count')).isAnomaly, true)
     }
   }
 })
@@ -352,7 +352,7 @@ t.test('a long incident is a level of its own: its end is news once, and then fo
       (i, random) => Math.round((isIncident(i) ? 3000 : 1000) * (1 + 0.03 * random())),
       seed,
     )
-    const said = replay(series(values), metric('row_count')).map(v => v.isAnomaly)
+    const said = replaySeries(series(values), metric('row_count')).map(v => v.isAnomaly)
     t.same([said[60], said[80]], [true, true])
     t.notOk(said.slice(67, 80).includes(true) || said.slice(82).includes(true))
   }
@@ -400,8 +400,11 @@ t.test('one outlier does not poison the baseline', async t => {
 t.test('missing captures spread a growing table over the time it took', async t => {
   const points = series(made(20, i => 1000 + 100 * i))
   const later = { at: points[19]!.at + 4 * DAY, value: points[19]!.value + 400 }
-  t.equal(judge(points, later, metric('row_count')).isAnomaly, false)
-  t.equal(judge(points, { ...later, value: later.value + 4000 }, metric('row_count')).isAnomaly, true)
+  t.equal(judgeByHistory(points, later, metric('row_count')).isAnomaly, false)
+  t.equal(
+    judgeByHistory(points, { ...later, value: later.value + 4000 }, metric('row_count')).isAnomaly,
+    true,
+  )
 })
 
 t.test('a second look at the same interval is no step of its own, and does not spoil the next', async t => {
@@ -409,7 +412,7 @@ t.test('a second look at the same interval is no step of its own, and does not s
   const { at, value } = points[28]!
   const again = [26, 40, 50].map(seconds => ({ at: at + seconds, value }))
   const next = [1, 2].map(days => ({ at: at + days * DAY, value: value + 55 }))
-  const said = replay([...points, ...again, ...next], metric('row_count')).slice(-5)
+  const said = replaySeries([...points, ...again, ...next], metric('row_count')).slice(-5)
   t.same(
     said.map(({ isAnomaly }) => isAnomaly),
     [false, false, false, false, true],
@@ -423,13 +426,14 @@ t.test('a second look at the same interval is no step of its own, and does not s
 
 t.test('a value that somebody confirmed is expected again', async t => {
   const usual = made(40, (_, random) => Math.round(10_000 + 200 * random()))
-  const point = (i: number, value: number, confirmed = false): Point => ({
+  const point = (i: number, value: number, confirmed = false): SeriesPoint => ({
     at: MONDAY + i * DAY,
     value,
     confirmed,
   })
   const history = usual.map((value, i) => point(i, value))
-  const judged = (past: Point[], value: number) => judge(past, point(past.length, value), metric('row_count'))
+  const judged = (past: SeriesPoint[], value: number) =>
+    judgeByHistory(past, point(past.length, value), metric('row_count'))
 
   t.equal(judged(history, 30_000).isAnomaly, true)
   const unconfirmed = [...history, point(40, 30_000)]
@@ -452,7 +456,7 @@ t.test('a value that somebody confirmed is expected again', async t => {
 
 t.test('a confirmed value keeps the band within the values that can occur', async t => {
   const confirming = (kind: string, values: number[], value: number) =>
-    judge(
+    judgeByHistory(
       [...series(values, 1000), { at: MONDAY + values.length * DAY, value, total: 1000, confirmed: true }],
       { at: MONDAY + (values.length + 1) * DAY, value: values[0]!, total: 1000 },
       metric(kind),
@@ -467,8 +471,12 @@ t.test('a confirmed value keeps the band within the values that can occur', asyn
 
 t.test('a table that empties is news although half of it was confirmed', async t => {
   const rows = made(40, (_, random) => Math.round(10_000 + 200 * random()))
-  const half: Point = { at: MONDAY + 40 * DAY, value: 5_000, confirmed: true }
-  const said = judge([...series(rows), half], { at: MONDAY + 41 * DAY, value: 0 }, metric('row_count'))
+  const half: SeriesPoint = { at: MONDAY + 40 * DAY, value: 5_000, confirmed: true }
+  const said = judgeByHistory(
+    [...series(rows), half],
+    { at: MONDAY + 41 * DAY, value: 0 },
+    metric('row_count'),
+  )
   t.equal(said.isAnomaly, true)
 })
 
@@ -485,9 +493,13 @@ t.test('what somebody confirmed makes no other value news', async t => {
       const probe = points[points.length - 1]!
       const off = points[points.length - 2]!
       if (before.length < 7) return
-      const state = () => before.reduce(advance, start(options))
-      const usual = verdict(state(), probe, 1 + (pick % 4))
-      const wider = verdict({ ...state(), confirmed: [{ value: off.value, left: 5 }] }, probe, 1 + (pick % 4))
+      const state = () => before.reduce(learnPoint, startDetector(options))
+      const usual = judgePoint(state(), probe, 1 + (pick % 4))
+      const wider = judgePoint(
+        { ...state(), confirmed: [{ value: off.value, left: 5 }] },
+        probe,
+        1 + (pick % 4),
+      )
       t.ok(Math.abs(wider.zScore) <= Math.abs(usual.zScore) + 1e-9)
       if (usual.low !== null) t.ok(wider.low! <= usual.low + 1e-9 && wider.high! >= usual.high! - 1e-9)
     }),
@@ -508,7 +520,7 @@ t.test(
     )
     fc.assert(
       fc.property(values, fc.constantFrom('row_count', 'duplicate_count', 'mean'), (values, kind) => {
-        const said = replay(series(values), metric(kind))
+        const said = replaySeries(series(values), metric(kind))
         return said.every(({ expected, low, high, zScore, isAnomaly }, i) => {
           if (expected === null || low === null || high === null) return zScore === 0 && !isAnomaly
           const isFinite = [expected, low, high, zScore].every(Number.isFinite)
@@ -526,7 +538,7 @@ t.test('a table that empties is news on any day, a first month start included', 
     const values = made(80, (_, random) => Math.round(1_000 * (1 + noise * random())))
     const points = series(values)
     for (let day = 7; day < 80; day++) {
-      const said = judge(points.slice(0, day), { ...points[day]!, value: 0 }, metric('row_count'))
+      const said = judgeByHistory(points.slice(0, day), { ...points[day]!, value: 0 }, metric('row_count'))
       t.ok(said.zScore < -3, `on day ${day}, noise ${noise}: ${said.zScore}`)
     }
   }
@@ -534,13 +546,16 @@ t.test('a table that empties is news on any day, a first month start included', 
 
 t.test('a metric type may be called anything', async t => {
   for (const name of ['constructor', '__proto__', 'toString'])
-    t.equal(judge(series(repeat(9, 5)), { at: MONDAY + 9 * DAY, value: 5 }, metric(name)).isAnomaly, false)
+    t.equal(
+      judgeByHistory(series(repeat(9, 5)), { at: MONDAY + 9 * DAY, value: 5 }, metric(name)).isAnomaly,
+      false,
+    )
 })
 
 t.test('what comes after a surprise may be as before it', async t => {
   const usual = made(40, (_, random) => Math.round(1_000 * (1 + 0.02 * random())))
   const points = series([...usual, 2_000, 2_010, 1_990])
-  const said = judge(points, { at: MONDAY + 43 * DAY, value: 1_000 }, metric('row_count'))
+  const said = judgeByHistory(points, { at: MONDAY + 43 * DAY, value: 1_000 }, metric('row_count'))
   t.equal(said.isAnomaly, false, 'an incident that ends is no second one')
 })
 
@@ -554,7 +569,7 @@ t.test('three wild days in a row do not blind a metric', async t => {
     const points = series([...calm.slice(0, 45), ...wild, ...calm.slice(45)])
     const later = points.slice(0, 45 + 3 + 35)
     for (const value of [500, 2_000]) {
-      const said = judge(later, { at: MONDAY + later.length * DAY, value }, metric('row_count'))
+      const said = judgeByHistory(later, { at: MONDAY + later.length * DAY, value }, metric('row_count'))
       t.equal(said.isAnomaly, true, `${value} after ${wild.join(', ')}`)
     }
   }
@@ -564,8 +579,9 @@ t.test('a value measured again at once is judged as the first time', async t => 
   const points = series(made(40, i => 300 + 9 * i + ((i * 7) % 4)))
   const { at, value } = points[39]!
   const jump = { at: at + DAY, value: value + 90 }
-  const [first, again] = replay([...points, jump, { ...jump, at: jump.at + 35 }], metric('row_count')).slice(
-    -2,
-  )
+  const [first, again] = replaySeries(
+    [...points, jump, { ...jump, at: jump.at + 35 }],
+    metric('row_count'),
+  ).slice(-2)
   t.same([first!.isAnomaly, again!.isAnomaly], [true, true], 'an anomaly does not pass by being looked at')
 })

@@ -1,13 +1,19 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { judge, type Basis, type DetectorOptions, type Point, type Verdict } from '../../checks/detector.ts'
+import {
+  judgeByHistory,
+  type Basis,
+  type DetectorOptions,
+  type SeriesPoint,
+  type SeriesVerdict,
+} from '../../checks/detector.ts'
 import { comparable, describeValue, explanation } from '../../checks/explanation.ts'
 
 const DAY = 86_400
 /** Monday, 2023-11-20, 00:00 UTC. */
 const MONDAY = 1_700_438_400
 
-const verdict = (basis: Partial<Basis>, low: number, high: number): Verdict => ({
+const verdict = (basis: Partial<Basis>, low: number, high: number): SeriesVerdict => ({
   expected: (low + high) / 2,
   low,
   high,
@@ -16,11 +22,15 @@ const verdict = (basis: Partial<Basis>, low: number, high: number): Verdict => (
   learning: false,
   basis: { kind: 'level', cycle: null, slot: null, sightings: 40, ...basis },
 })
-const point = (value: number, total: number | null = null): Point => ({ at: MONDAY, value, total })
+const point = (value: number, total: number | null = null): SeriesPoint => ({ at: MONDAY, value, total })
 
 t.test('says what was found, what is usual, and how much has been seen', async t => {
-  const says = (series: string, at: Point, said: Verdict, interval: 'hourly' | 'daily' = 'daily') =>
-    explanation(series, at, said, interval)
+  const says = (
+    series: string,
+    at: SeriesPoint,
+    said: SeriesVerdict,
+    interval: 'hourly' | 'daily' = 'daily',
+  ) => explanation(series, at, said, interval)
   const mondays = verdict({ kind: 'slot', cycle: 'weekday', slot: 1, sightings: 14 }, 9_800.2, 10_402.9)
   t.equal(
     says('row_count', point(2_140), mondays),
@@ -72,7 +82,7 @@ t.test('writes numbers that a person reads, whatever their size', async t => {
 })
 
 t.test('says so when there is nothing to compare with', async t => {
-  const cold = judge([], point(5), {
+  const cold = judgeByHistory([], point(5), {
     series: 'row_count',
     interval: 'daily',
     direction: 'both',
@@ -100,7 +110,7 @@ t.test('a rounded band never tells that an anomaly was inside it', async t => {
 })
 
 t.test('comes with the values of the same slot, else with the last ones', async t => {
-  const history = Array.from({ length: 60 }, (_, i): Point => ({ at: MONDAY + i * DAY, value: i }))
+  const history = Array.from({ length: 60 }, (_, i): SeriesPoint => ({ at: MONDAY + i * DAY, value: i }))
   const at = MONDAY + 60 * DAY
   const mondays = comparable(history, { kind: 'slot', cycle: 'weekday', slot: 1, sightings: 9 }, at, 3)
   t.same(
@@ -121,12 +131,12 @@ t.test('a real Monday is compared with Mondays', async t => {
     direction: 'both',
     sensitivity: 3,
   }
-  const weekly = Array.from({ length: 98 }, (_, i): Point => {
+  const weekly = Array.from({ length: 98 }, (_, i): SeriesPoint => {
     const isMonday = i % 7 === 0
     return { at: MONDAY + i * DAY, value: (isMonday ? 10_000 : 3_000) + ((i * 37) % 200) }
   })
-  const today: Point = { at: MONDAY + 98 * DAY, value: 2_140 }
-  const said = judge(weekly, today, options)
+  const today: SeriesPoint = { at: MONDAY + 98 * DAY, value: 2_140 }
+  const said = judgeByHistory(weekly, today, options)
   t.equal(said.isAnomaly, true)
   t.match(
     explanation('row_count', today, said, 'daily'),

@@ -2,7 +2,12 @@ import t, { type Test } from 'tap'
 import Joi from 'joi'
 import type { AggregateMetric, Check, CheckType, DerivedMetric, RowRule } from '../../checks/check.ts'
 import { createTestDatabase } from '../../checks/conformance.ts'
-import { historyOf, timestampColumn, type History, type HistoryOptions } from '../../checks/history.ts'
+import {
+  measureHistory,
+  timestampColumn,
+  type CheckHistory,
+  type HistoryOptions,
+} from '../../checks/history.ts'
 import { scan } from '../../checks/scan.ts'
 import type { ColumnKind, TableInfo } from '../../connectors/catalog.ts'
 import type { Connection, Connector } from '../../connectors/connector.ts'
@@ -154,7 +159,7 @@ async function ask(
   asked: Check,
   periods: HistoryOptions['periods'],
   column = 'created_at',
-): Promise<{ history: History; statements: number }> {
+): Promise<{ history: CheckHistory; statements: number }> {
   let statements = 0
   const connection: Pick<Connection, 'query'> = {
     query(statement, options) {
@@ -162,7 +167,11 @@ async function ask(
       return on.connection.query(statement, options)
     },
   }
-  const history = await historyOf(connection, on.engine, table, asked, { column, periods, timeoutMs: 60_000 })
+  const history = await measureHistory(connection, on.engine, table, asked, {
+    column,
+    periods,
+    timeoutMs: 60_000,
+  })
   return { history, statements }
 }
 
@@ -339,7 +348,7 @@ t.test('what goes wrong is thrown', async t => {
   const other: CheckType = { ...sumValue, measure: () => raw('nothing_of_this_name') }
   t.match(await thrown(ask({ on, table }, own(other, 'amount'), day)), { kind: 'missing-object' })
   const options = { column: 'created_at', periods: day, timeoutMs: 1000, signal: AbortSignal.abort() }
-  await t.rejects(historyOf(on.connection, on.engine, table, check('row_count'), options), {
+  await t.rejects(measureHistory(on.connection, on.engine, table, check('row_count'), options), {
     name: 'AbortError',
   })
 })

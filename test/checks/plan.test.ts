@@ -3,10 +3,10 @@ import Joi from 'joi'
 import type { AggregateMetric, Check, CheckType } from '../../checks/check.ts'
 import { describeTable } from '../../checks/conformance.ts'
 import { metrics } from '../../checks/metrics/index.ts'
-import { plan, type Engine } from '../../checks/plan.ts'
+import { planChecks, type Engine } from '../../checks/plan.ts'
 import { rules } from '../../checks/rules/index.ts'
-import { explain } from '../../checks/scan.ts'
-import { partition } from '../../checks/statement.ts'
+import { explainScan } from '../../checks/scan.ts'
+import { partitionChecks } from '../../checks/statement.ts'
 import { defineDialect } from '../../connectors/dialect.ts'
 import { sql } from '../../connectors/sql.ts'
 
@@ -44,7 +44,7 @@ function check(
 
 /** The SQL of the one statement for these checks. */
 async function write(...checks: Check[]): Promise<{ text: string; values: unknown[] }> {
-  const statements = await explain(ansi, table, checks)
+  const statements = await explainScan(ansi, table, checks)
   if (statements.length !== 1 || !statements[0]) throw new Error(`${statements.length} statements`)
   return { text: statements[0].text.replace('select count(*) as "m0", ', ''), values: statements[0].values }
 }
@@ -119,7 +119,7 @@ t.test('every check type writes the SQL that its meaning says', async t => {
   for (const [one, text, values = []] of cases) {
     t.strictSame(await write(one), { text: text + FROM, values }, one.type.name)
   }
-  t.strictSame(await explain(ansi, table, [check('row_count', 'ignored')]), [
+  t.strictSame(await explainScan(ansi, table, [check('row_count', 'ignored')]), [
     { text: `select count(*) as "m0"${FROM}`, values: [], checks: [`row_count ${made}`] },
   ])
 })
@@ -144,7 +144,7 @@ t.test('equal measures are computed once, whoever asks', async t => {
 
 t.test('the values of a column are grouped once for all that ask how often they occur', async t => {
   t.strictSame(
-    (await explain(ansi, table, [check('UNIQUE', 'status')])).map(({ text }) => text),
+    (await explainScan(ansi, table, [check('UNIQUE', 'status')])).map(({ text }) => text),
     [
       `select a."m0", a."m1", d0.repeated as "m2" from (select count(*) as "m0", ${present('status')} as "m1"${FROM}) a cross join (${OCCURRENCES}) d0`,
     ],
@@ -156,7 +156,7 @@ t.test('the values of a column are grouped once for all that ask how often they 
     check('distinct_count', 'amount'),
     check('mean', 'amount'),
   ]
-  const [statement, ...others] = await explain(ansi, table, checks)
+  const [statement, ...others] = await explainScan(ansi, table, checks)
   t.strictSame(others, [])
   t.equal(
     statement?.text,
@@ -165,7 +165,7 @@ t.test('the values of a column are grouped once for all that ask how often they 
   const sorting: Engine = { ...ansi, dialect: { ...ansi.dialect, countDistinctSorts: true } }
   const distinct = [check('distinct_count', 'status'), check('row_count')]
   t.strictSame(
-    (await explain(sorting, table, distinct)).map(({ text }) => text),
+    (await explainScan(sorting, table, distinct)).map(({ text }) => text),
     [
       `select a."m0", d0.distinct_values as "m1" from (select count(*) as "m0"${FROM}) a cross join (${OCCURRENCES}) d0`,
     ],
@@ -173,7 +173,7 @@ t.test('the values of a column are grouped once for all that ask how often they 
   )
   const grouped = [check('distinct_count', 'status', {}, { groupBy: ['paid'] })]
   t.match(
-    (await explain(sorting, table, grouped))[0]?.text,
+    (await explainScan(sorting, table, grouped))[0]?.text,
     /, count\(distinct "status"\) as "m1" from "public"/,
   )
 })
@@ -191,7 +191,7 @@ t.test('percentiles by group are ranked apart where they are no aggregate', asyn
     check('percentile', 'amount', { percentile_value: 50 }),
   ]
   const ids = (...indexes: number[]) => indexes.map(index => checks[index]?.id)
-  const statements = await explain(ansi, table, checks)
+  const statements = await explainScan(ansi, table, checks)
   t.strictSame(
     statements.map(statement => statement.checks),
     [ids(0, 2, 3, 4), ids(1), ids(5)],
@@ -208,19 +208,19 @@ t.test('percentiles by group are ranked apart where they are no aggregate', asyn
   )
   const whole: Engine = { ...ansi, capabilities: { ...ansi.capabilities, groupedPercentile: true } }
   t.strictSame(
-    (await explain(whole, table, checks)).map(statement => statement.checks),
+    (await explainScan(whole, table, checks)).map(statement => statement.checks),
     [ids(0, 1, 2, 3, 4), ids(5)],
     'and shared where they are',
   )
 
   const ofAll = [50, 95].map(percentile_value => check('percentile', 'amount', { percentile_value }))
-  const [several] = await explain(ansi, table, [...ofAll, check('mean', 'amount')])
+  const [several] = await explainScan(ansi, table, [...ofAll, check('mean', 'amount')])
   t.equal(
     several?.text,
     `select a."m0", a."m3", d0."m1" as "m1", d0."m2" as "m2" from (select count(*) as "m0", avg("amount") as "m3"${FROM}) a cross join (select ${weighed(0, 0.5)} as "m1", ${weighed(0, 0.95)} as "m2" from (select ${window('amount', 0).replaceAll('partition by "paid"', '')}${FROM}) r) d0`,
     'several of one column are ranked once',
   )
-  const [own] = await explain(whole, table, ofAll)
+  const [own] = await explainScan(whole, table, ofAll)
   t.match(own?.text, /percentile_cont.*percentile_cont/)
 })
 
@@ -236,7 +236,7 @@ t.test('what cannot share is apart: group_by and the users own SQL', async t => 
     check('row_count', undefined, {}, byPaid),
     check('max_value', 'amount'),
   ]
-  const statements = await explain(ansi, table, checks)
+  const statements = await explainScan(ansi, table, checks)
   const ids = (...indexes: number[]) => indexes.map(index => checks[index]?.id)
   t.strictSame(
     statements.map(statement => statement.checks),
@@ -260,14 +260,14 @@ t.test('statements are cut at the limits of the engine', async t => {
   })
   const regexes = Array.from({ length: 10 }, (_, index) => check('REGEX', 'status', { pattern: `${index}` }))
   const sizes = async (engine: Engine) => {
-    const { planned } = await plan(engine, table, regexes)
-    return partition(planned, engine).map(part => part.checks.length)
+    const { planned } = await planChecks(engine, table, regexes)
+    return partitionChecks(planned, engine).map(part => part.checks.length)
   }
   t.strictSame(await sizes(narrow(500, 1000)), [10])
   t.strictSame(await sizes(narrow(5, 1000)), [4, 4, 2], 'all rows and four counts')
   t.strictSame(await sizes(narrow(500, 4)), [4, 4, 2])
   t.strictSame(await sizes(narrow(1, 1)), Array(10).fill(1), 'one check is never cut')
-  for (const { text } of await explain(narrow(5, 1000), table, regexes)) {
+  for (const { text } of await explainScan(narrow(5, 1000), table, regexes)) {
     t.ok((text.match(/ as "m/g)?.length ?? 0) <= 5)
   }
 })
@@ -339,7 +339,7 @@ t.test('what the catalog rules out is refused without any SQL', async t => {
     ]),
   ]
   const good = check('mean', 'amount')
-  const { planned, refusals } = await plan(ansi, table, [...refused.map(([one]) => one), good])
+  const { planned, refusals } = await planChecks(ansi, table, [...refused.map(([one]) => one), good])
   t.strictSame(
     planned.map(item => item.check),
     [good],
@@ -351,11 +351,11 @@ t.test('what the catalog rules out is refused without any SQL', async t => {
 
 t.test('an engine is called by the name that people know', async t => {
   const one = check('DATE_FORMAT', 'status', { format: '%Y' })
-  const { refusals } = await plan({ ...ansi, label: 'ANSI SQL' }, table, [one])
+  const { refusals } = await planChecks({ ...ansi, label: 'ANSI SQL' }, table, [one])
   t.match(refusals, [{ message: /, which ANSI SQL does not offer\.$/ }])
 })
 
 t.test('two checks with one id are a mistake of the caller', async t => {
   const one = check('row_count')
-  await t.rejects(plan(ansi, table, [one, one]), TypeError)
+  await t.rejects(planChecks(ansi, table, [one, one]), TypeError)
 })

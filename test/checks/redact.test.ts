@@ -1,5 +1,5 @@
 import t from 'tap'
-import { discreet } from '../../checks/redact.ts'
+import { redactError } from '../../checks/redact.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../../connectors/errors.ts'
 import { classifyMysqlError } from '../../connectors/mysql/errors.ts'
 import { check, run } from './scan-helpers.ts'
@@ -47,15 +47,15 @@ t.test('what is wrong with a text is still told', async t => {
 t.test('kinds that quote nothing keep their sentence', async t => {
   const error = (kind: ConnectorErrorKind) => new ConnectorError({ kind, engine: 'x', message: `"a" is b` })
   for (const kind of ['timeout', 'network', 'permission', 'credentials'] as const) {
-    t.equal(discreet(error(kind), true).message, '"a" is b')
+    t.equal(redactError(error(kind), true).message, '"a" is b')
   }
-  t.equal(discreet(error('invalid-query'), false).message, '"…" is b')
-  t.equal(discreet(error('missing-object'), false).message, '"a" is b', 'names of objects are no values')
+  t.equal(redactError(error('invalid-query'), false).message, '"…" is b')
+  t.equal(redactError(error('missing-object'), false).message, '"a" is b', 'names of objects are no values')
 })
 
 t.test('no value comes through by its own quotes, by its length, or where an engine quotes none', async t => {
   const shown = (message: string) =>
-    discreet(new ConnectorError({ kind: 'invalid-query', engine: 'x', message }), false).message
+    redactError(new ConnectorError({ kind: 'invalid-query', engine: 'x', message }), false).message
   t.equal(
     shown('invalid input syntax for type integer: "a"b"c"'),
     'invalid input syntax for type integer: "…"',

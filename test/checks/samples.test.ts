@@ -160,7 +160,7 @@ for (const [engine, open, skip] of stands) {
       const sample = async (one: Check, ...masked: string[]) => {
         const { outcomes, seen } = await run(on, table, [one], {
           sampleLimit: 9,
-          masked: new Set(masked),
+          maskedColumns: new Set(masked),
         })
         const [outcome] = outcomes
         return {

@@ -1,7 +1,7 @@
 import type { Check } from '../../checks/check.ts'
 import { metrics } from '../../checks/metrics/index.ts'
 import { rules } from '../../checks/rules/index.ts'
-import { scan, type ScanOptions, type Scanned } from '../../checks/scan.ts'
+import { scan, type ScanOptions, type ScanResult } from '../../checks/scan.ts'
 import type { TableInfo } from '../../connectors/catalog.ts'
 import type { Connection } from '../../connectors/connector.ts'
 import type { EngineTestDatabase } from './test-databases.ts'
@@ -38,7 +38,7 @@ export async function run(
   table: TableInfo,
   checks: Check[],
   options: Partial<ScanOptions> = {},
-): Promise<Scanned & { seen: string[] }> {
+): Promise<ScanResult & { seen: string[] }> {
   const seen: string[] = []
   const scanned = await scan(watched(on.connection, seen), on.engine, table, checks, {
     timeoutMs: 60_000,

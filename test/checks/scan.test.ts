@@ -1,7 +1,7 @@
 import Joi from 'joi'
 import t from 'tap'
 import type { Check, CheckType, CheckOutcome, TableRule } from '../../checks/check.ts'
-import { explain, scan } from '../../checks/scan.ts'
+import { explainScan, scan } from '../../checks/scan.ts'
 import type { Row } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { sql } from '../../connectors/sql.ts'
@@ -423,7 +423,7 @@ for (const [engine, open] of stands) {
         t.match(together.outcomes, [{ status: 'counted', invalid: 50 }, { value: 200 }])
         t.equal(together.statements, 1, 'one that shares a statement is asked about when it is made')
 
-        const told = await explain(on.engine, table, [one('a'), ...sixteen()])
+        const told = await explainScan(on.engine, table, [one('a'), ...sixteen()])
         const sent = await run(on, table, [one('a'), ...sixteen()])
         t.strictSame(
           told.map(({ text }) => text.replaceAll(/\$\d+/g, '?')),

@@ -1,8 +1,21 @@
 import fc from 'fast-check'
 import { DateTime } from 'luxon'
 import t from 'tap'
-import { advance, isActive, judge, replay, start, verdict } from '../../../checks/detector.ts'
-import type { DetectorOptions, DetectorState, Operating, Point, Schedule } from '../../../checks/detector.ts'
+import {
+  learnPoint,
+  isActive,
+  judgeByHistory,
+  replaySeries,
+  startDetector,
+  judgePoint,
+} from '../../../checks/detector.ts'
+import type {
+  DetectorOptions,
+  DetectorState,
+  Operating,
+  SeriesPoint,
+  Schedule,
+} from '../../../checks/detector.ts'
 import { feedOperating, judgeOperating, startOperating } from '../../../checks/detector/operating.ts'
 
 const HOUR = 3600
@@ -32,7 +45,7 @@ function results(
   percent: (at: number, i: number) => number,
   options = rule(),
   total = 1000,
-): Point[] {
+): SeriesPoint[] {
   return Array.from({ length: n }, (_, i) => {
     const at = MONDAY + i * STEP[options.interval]
     return { at, value: percent(at, i), total }
@@ -43,7 +56,7 @@ function results(
 const usual = (at: number, i: number) => (works(at) ? 10 + (i % 5) * 0.4 : 0)
 const twoWeeks = results(24 * 14, usual)
 /** A result so many hours after the two weeks, which is a Monday at that hour. */
-const later = (hour: number, value: number, total = 1000): Point => ({
+const later = (hour: number, value: number, total = 1000): SeriesPoint => ({
   at: MONDAY + (24 * 14 + hour) * HOUR,
   value,
   total,
@@ -54,15 +67,15 @@ const percents = fc.double({ min: 0, max: 100, noNaN: true })
 const sensitivities = fc.integer({ min: 1, max: 4 })
 const modes = fc.constantFrom('off', 'schedule', 'auto').map(mode => ({ mode, schedule: office }) as const)
 const histories = fc.array(fc.tuple(percents, fc.nat(5000)), { minLength: 7, maxLength: 80 })
-const pointsOf = (values: [number, number][], interval: keyof typeof STEP): Point[] =>
+const pointsOf = (values: [number, number][], interval: keyof typeof STEP): SeriesPoint[] =>
   values.map(([value, total], i) => ({ at: MONDAY + i * STEP[interval], value, total }))
 
 t.test('rule 2: a usual rate passes although rows are invalid, an unusually high one alerts', async t => {
   const options = rule({ interval: 'daily' })
   const history = results(30, (_, i) => 4 + (i % 4) * 0.3, options)
   const at = MONDAY + 30 * DAY
-  t.equal(judge(history, { at, value: 4.8, total: 1000 }, options).isAnomaly, false)
-  const high = judge(history, { at, value: 12, total: 1000 }, options)
+  t.equal(judgeByHistory(history, { at, value: 4.8, total: 1000 }, options).isAnomaly, false)
+  const high = judgeByHistory(history, { at, value: 12, total: 1000 }, options)
   t.equal(high.isAnomaly, true)
   t.ok(high.high! < 12 && high.expected! > 3 && high.expected! < 6)
 })
@@ -71,7 +84,7 @@ t.test('rule 2: a low rate never alerts, whatever the mode', async t => {
   fc.assert(
     fc.property(intervals, modes, histories, sensitivities, (interval, operating, values, sensitivity) => {
       const options = rule({ interval, operating, sensitivity })
-      for (const [i, said] of replay(pointsOf(values, interval), options).entries())
+      for (const [i, said] of replaySeries(pointsOf(values, interval), options).entries())
         if (said.isAnomaly) t.ok(values[i]![0] > said.expected!, 'only above what is expected')
     }),
   )
@@ -81,7 +94,7 @@ t.test('rule 2: a weekday pattern is part of the baseline once it has been seen'
   const options = rule({ interval: 'daily' })
   const history = results(35, (_, i) => (i % 7 === 0 ? 20 : 5) + (i % 3) * 0.1, options)
   const on = (day: number, value: number) =>
-    judge(history, { at: MONDAY + (35 + day) * DAY, value, total: 1000 }, options).isAnomaly
+    judgeByHistory(history, { at: MONDAY + (35 + day) * DAY, value, total: 1000 }, options).isAnomaly
   t.equal(on(0, 20.2), false, 'the rate of Mondays on a Monday')
   t.equal(on(2, 20.2), true, 'the rate of Mondays on a Wednesday')
 })
@@ -89,13 +102,13 @@ t.test('rule 2: a weekday pattern is part of the baseline once it has been seen'
 t.test('rule 3: fewer than 7 prior results are recorded without a verdict', async t => {
   fc.assert(
     fc.property(intervals, modes, histories, sensitivities, (interval, operating, values, sensitivity) => {
-      const said = replay(pointsOf(values, interval), rule({ interval, operating, sensitivity }))
+      const said = replaySeries(pointsOf(values, interval), rule({ interval, operating, sensitivity }))
       for (const { isAnomaly, expected, learning } of said.slice(0, 7))
         t.same({ isAnomaly, expected, learning }, { isAnomaly: false, expected: null, learning: true })
     }),
   )
   const options = rule({ interval: 'daily' })
-  const eighth = replay(
+  const eighth = replaySeries(
     results(8, (_, i) => (i === 7 ? 60 : 5), options),
     options,
   )[7]!
@@ -107,10 +120,14 @@ t.test('rule 4: without operating periods, all prior results are one baseline', 
     fc.property(histories, values => {
       const points = pointsOf(values, 'hourly')
       const off = rule({ operating: { mode: 'off', schedule: office } })
-      t.same(replay(points, off), replay(points, rule()), 'a schedule that is linked plays no part')
+      t.same(
+        replaySeries(points, off),
+        replaySeries(points, rule()),
+        'a schedule that is linked plays no part',
+      )
     }),
   )
-  const mixed = judge(twoWeeks, later(2, 11), rule())
+  const mixed = judgeByHistory(twoWeeks, later(2, 11), rule())
   t.ok(mixed.expected !== null, 'results of nights and days are compared with each other')
 })
 
@@ -121,7 +138,7 @@ t.test('rule 5: with a schedule, its days and hours in its zone decide what is c
   }
   const options = rule({ operating: { mode: 'schedule', schedule: tokyo } })
   const history = results(24 * 14, (at, i) => (isActive(tokyo, at) ? 10 + (i % 5) * 0.4 : 0))
-  const ask = (hour: number, value: number) => judge(history, later(hour, value), options).isAnomaly
+  const ask = (hour: number, value: number) => judgeByHistory(history, later(hour, value), options).isAnomaly
   t.equal(ask(3, 11), false, 'noon in Tokyo')
   t.equal(ask(3, 33), true)
   t.equal(ask(12, 11), true, 'noon in London')
@@ -131,14 +148,14 @@ t.test('rule 5: a result keeps the period that it was recorded in when the sched
   const never: Schedule = { timezone: 'UTC', rules: [] }
   const options = rule({ operating: { mode: 'schedule', schedule: never } })
   const history = twoWeeks.map(point => ({ ...point, active: works(point.at) }))
-  t.equal(judge(history, { ...later(10, 11), active: true }, options).isAnomaly, false)
-  t.equal(judge(history, { ...later(10, 11), active: false }, options).isAnomaly, true)
+  t.equal(judgeByHistory(history, { ...later(10, 11), active: true }, options).isAnomaly, false)
+  t.equal(judgeByHistory(history, { ...later(10, 11), active: false }, options).isAnomaly, true)
 })
 
 for (const options of [bySchedule, byAuto]) {
   const { mode } = options.operating!
   const ask = (hour: number, value: number, sensitivity = 3, total = 1000) =>
-    judge(twoWeeks, later(hour, value, total), { ...options, sensitivity }).isAnomaly
+    judgeByHistory(twoWeeks, later(hour, value, total), { ...options, sensitivity }).isAnomaly
 
   t.test(
     `rules 5 to 7, ${mode}: active is compared with active, dormant alerts on activity only`,
@@ -159,7 +176,7 @@ t.test('rule 6: a calendar is learned from the days of the week too', async t =>
   const isWorkday = (at: number) => ![0, 6].includes(new Date(1000 * at).getUTCDay())
   const history = results(28, (at, i) => (isWorkday(at) ? 8 + (i % 3) * 0.4 : 0), options)
   const on = (day: number, value: number) =>
-    judge(history, { at: MONDAY + (28 + day) * DAY, value, total: 1000 }, options).isAnomaly
+    judgeByHistory(history, { at: MONDAY + (28 + day) * DAY, value, total: 1000 }, options).isAnomaly
   t.equal(on(5, 8), true, 'activity on a Saturday')
   t.equal(on(1, 8), false, 'activity on a Tuesday')
 })
@@ -173,7 +190,7 @@ t.test('rule 6: a table that never rests has no calendar, and is judged as by mo
     fc.property(intervals, active, (interval, values) => {
       const points = pointsOf(values, interval)
       const auto = rule({ interval, operating: { mode: 'auto' } })
-      t.same(replay(points, auto), replay(points, rule({ interval })))
+      t.same(replaySeries(points, auto), replaySeries(points, rule({ interval })))
     }),
   )
 })
@@ -184,7 +201,10 @@ t.test('rule 7: an active check is compared with prior active ones only', async 
       const changed = twoWeeks.map((point, i) =>
         works(point.at) ? point : { ...point, value: others[i % others.length]! },
       )
-      t.same(judge(changed, later(10, value), bySchedule), judge(twoWeeks, later(10, value), bySchedule))
+      t.same(
+        judgeByHistory(changed, later(10, value), bySchedule),
+        judgeByHistory(twoWeeks, later(10, value), bySchedule),
+      )
     }),
     { numRuns: 20 },
   )
@@ -197,7 +217,7 @@ t.test('rule 7: a dormant check never alerts at or below the floor', async t => 
       const nights: Operating = { mode: 'schedule', schedule: { timezone: 'UTC', rules: [] } }
       const options = rule({ operating: nights, sensitivity })
       const history = pointsOf(values, 'hourly')
-      const said = judge(history, { at: MONDAY + history.length * HOUR, value, total }, options)
+      const said = judgeByHistory(history, { at: MONDAY + history.length * HOUR, value, total }, options)
       t.equal(said.isAnomaly, false)
       t.equal(said.basis?.kind, 'dormant')
     }),
@@ -205,8 +225,8 @@ t.test('rule 7: a dormant check never alerts at or below the floor', async t => 
 })
 
 t.test('rule 8: a schedule takes effect with 7 prior active results, whatever else there is', async t => {
-  const ask = (history: Point[], hour: number, value: number) =>
-    judge(history, { at: MONDAY + hour * HOUR, value, total: 1000 }, bySchedule)
+  const ask = (history: SeriesPoint[], hour: number, value: number) =>
+    judgeByHistory(history, { at: MONDAY + hour * HOUR, value, total: 1000 }, bySchedule)
   const monday = (hours: number) => twoWeeks.slice(0, hours)
   t.match(ask(monday(15), 15, 90), { expected: null, learning: true, isAnomaly: false }, 'the seventh')
   t.match(ask(monday(16), 16, 90), { learning: false, isAnomaly: true }, 'the eighth')
@@ -219,20 +239,20 @@ t.test('rule 8: a schedule takes effect with 7 prior active results, whatever el
 t.test('rule 8: a calendar takes effect once its slots have been seen', async t => {
   const options = rule({ interval: 'daily', operating: { mode: 'auto' } })
   const twoWorkdaysAWeek = results(60, (_, i) => (i % 7 < 2 ? 6 + (i % 3) : 0), options)
-  const said = replay(twoWorkdaysAWeek, options)
+  const said = replaySeries(twoWorkdaysAWeek, options)
   t.same(
     said.flatMap(({ isAnomaly }, i) => (isAnomaly ? [i] : [])),
     [],
     'the first active days are no news, nor are the later ones',
   )
   const wednesday = { at: twoWorkdaysAWeek[58]!.at, value: 7, total: 1000 }
-  t.equal(judge(twoWorkdaysAWeek.slice(0, 58), wednesday, options).isAnomaly, true)
+  t.equal(judgeByHistory(twoWorkdaysAWeek.slice(0, 58), wednesday, options).isAnomaly, true)
 })
 
 t.test('an hour seen once at the weekend rests when the same hour of the working days does', async t => {
   const saturday = twoWeeks.slice(0, 6 * 24)
-  const night: Point = { at: MONDAY + (6 * 24 + 3) * HOUR, value: 12, total: 1000 }
-  t.equal(judge([...saturday, ...twoWeeks.slice(6 * 24, 6 * 24 + 3)], night, byAuto).isAnomaly, true)
+  const night: SeriesPoint = { at: MONDAY + (6 * 24 + 3) * HOUR, value: 12, total: 1000 }
+  t.equal(judgeByHistory([...saturday, ...twoWeeks.slice(6 * 24, 6 * 24 + 3)], night, byAuto).isAnomaly, true)
 })
 
 t.test('a state that went through JSON goes on exactly like the one that did not', async t => {
@@ -240,13 +260,13 @@ t.test('a state that went through JSON goes on exactly like the one that did not
     fc.property(intervals, modes, histories, (interval, operating, values) => {
       const options = rule({ interval, operating })
       const points = pointsOf(values, interval)
-      let stored = start(options)
+      let stored = startDetector(options)
       const said = points.map(point => {
-        const one = verdict(stored, point, 3)
-        stored = advance(JSON.parse(JSON.stringify(stored)) as DetectorState, point)
+        const one = judgePoint(stored, point, 3)
+        stored = learnPoint(JSON.parse(JSON.stringify(stored)) as DetectorState, point)
         return one
       })
-      t.same(said, replay(points, options))
+      t.same(said, replaySeries(points, options))
     }),
     { numRuns: 30 },
   )
@@ -267,7 +287,7 @@ t.test('the state of 400 results takes at most 16 kB', async t => {
       )
       const state = points
         .map((point, i) => ({ ...point, total: 900 + ((i * 7919) % 5000) }))
-        .reduce(advance, start(options))
+        .reduce(learnPoint, startDetector(options))
       t.ok(JSON.stringify(state).length <= 16_000, `${operating.mode} ${interval}`)
     }
 })

@@ -4,7 +4,7 @@ import t from 'tap'
 import type { CheckContext } from '../../../checks/check.ts'
 import { customSql } from '../../../checks/rules/custom-sql.ts'
 import { checkCustomSql, parseCustomSql, type CustomSql } from '../../../checks/sql/custom-sql.ts'
-import type { Piece } from '../../../checks/sql/portable-sql.ts'
+import type { SqlPiece } from '../../../checks/sql/portable-sql.ts'
 import { bigqueryDialect } from '../../../connectors/bigquery/dialect.ts'
 import { databricksDialect } from '../../../connectors/databricks/dialect.ts'
 import { defineDialect, type Dialect } from '../../../connectors/dialect.ts'
@@ -294,7 +294,7 @@ t.test('texts with escapes become plain ones, so that each engine has its own', 
     const reading = await checkCustomSql(text)
     return 'error' in reading ? reading.error : reading.pieces.filter(({ kind }) => kind !== 'sql')
   }
-  const text = (value: string): Piece => ({ kind: 'text', text: value })
+  const text = (value: string): SqlPiece => ({ kind: 'text', text: value })
   t.strictSame(await pieces("a = E'it''s\\n\\x41\\u00e9'"), [text("it's\nAé")])
   t.strictSame(await pieces("a = U&'d\\0061t\\+01F642'"), [text('dat🙂')])
   t.strictSame(await pieces('U&"d\\0061t" = \'\''), [{ kind: 'name', text: 'dat' }, text('')])
@@ -336,7 +336,7 @@ function sent(text: string, dialect: Dialect): string {
 /** The quoted pieces in their order, and the rest without blanks, as `readAs` gives them. */
 function expected(engine: string, dialect: Dialect, { pieces }: CustomSql): ReturnType<typeof readAs> {
   const { quote, textLiteral: literal, lexicon } = dialect
-  const quoted: Piece[] = []
+  const quoted: SqlPiece[] = []
   let code = ''
   // To SQLite, what stands in brackets is a name.
   let isName = false

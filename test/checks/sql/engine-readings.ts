@@ -1,4 +1,4 @@
-import type { Piece } from '../../../checks/sql/portable-sql.ts'
+import type { SqlPiece } from '../../../checks/sql/portable-sql.ts'
 
 /** How an engine takes a text apart, by its manual: what stands in quotes, and what is left out as a comment. */
 interface Lexis {
@@ -75,10 +75,10 @@ const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '
  * Reads SQL as an engine does: the texts and names in it, and in one piece all that is neither, without blanks.
  * @throws for a comment, an open quote, or a text with a prefix: none may be left in what is sent
  */
-export function readAs(engine: string, sql: string): { quoted: Piece[]; code: string } {
+export function readAs(engine: string, sql: string): { quoted: SqlPiece[]; code: string } {
   const lexis = LEXES[engine]
   if (!lexis) throw new Error(engine)
-  const quoted: Piece[] = []
+  const quoted: SqlPiece[] = []
   let code = ''
   let at = 0
   while (at < sql.length) {

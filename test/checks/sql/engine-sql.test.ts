@@ -8,11 +8,11 @@ import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import mysql2 from 'mysql2/promise'
 import t, { type Test } from 'tap'
-import { contextOf } from '../../../checks/plan.ts'
-import { ask } from '../../../checks/engine-validation.ts'
+import { buildCheckContext } from '../../../checks/plan.ts'
+import { validateOnEngine } from '../../../checks/engine-validation.ts'
 import { scan } from '../../../checks/scan.ts'
 import { checkCustomSql, parseCustomSql } from '../../../checks/sql/custom-sql.ts'
-import { written } from '../../../checks/sql/render.ts'
+import { renderCustomSql } from '../../../checks/sql/render.ts'
 import { bigqueryDialect } from '../../../connectors/bigquery/dialect.ts'
 import type { TableInfo, TableRef } from '../../../connectors/catalog.ts'
 import type { Connection, Connector } from '../../../connectors/connector.ts'
@@ -81,7 +81,7 @@ t.test('what no engine may run alike is refused or harmless in the own SQL of ea
       const reading = await read(engine, text)
       if ('error' in reading) continue
       // What one engine has for code, another has for a text.
-      const { code } = readAs(engine, dialect.render(written(reading, dialect)).text)
+      const { code } = readAs(engine, dialect.render(renderCustomSql(reading, dialect)).text)
       if (harmful.test(code)) accepted.push(`${text}: ${code}`)
     }
     t.strictSame(accepted, [], engine)
@@ -95,7 +95,7 @@ t.test('what no real engine is here for is written out as it was read', async t 
       const sent =
         'error' in reading
           ? reading.error
-          : DIALECTS[engine].render(written(reading, DIALECTS[engine])).text.trim()
+          : DIALECTS[engine].render(renderCustomSql(reading, DIALECTS[engine])).text.trim()
       t.equal(sent, expected, `${engine}: ${named(text)}`)
     }
   }
@@ -109,7 +109,7 @@ t.test('a column is told from a text by the table, where double quotes hold both
     })
     return 'error' in reading
       ? reading.error
-      : mysqlDialect.render(written(reading, mysqlDialect)).text.trim()
+      : mysqlDialect.render(renderCustomSql(reading, mysqlDialect)).text.trim()
   }
   t.equal(await sent('"open" is not null', ['open']), '`open` is not null')
   t.equal(await sent('"open" is not null', ['closed']), "'open' is not null")
@@ -158,7 +158,7 @@ async function missesColumns(t: Test, { connector, connection, table }: World): 
   for (const name of ['x', 'y', 'q']) {
     for (const text of [`${name} > 0`, `select id, status from t where ${name} > 0`]) {
       const rule = check('CUSTOM_SQL', undefined, { sql_expression: text })
-      const question = ask(rule.type, contextOf(connector, table, rule), select =>
+      const question = validateOnEngine(rule.type, buildCheckContext(connector, table, rule), select =>
         connection.query(select, { timeoutMs: 10_000 }),
       )
       t.match(await failure(question), { message: new RegExp(name) }, named(text))
@@ -287,7 +287,7 @@ async function isOneSelect(
         const reading = parseCustomSql(text, { dialect, columns: world.table.columns })
         if ('error' in reading) return assert.match(reading.error, /\w/)
         if (reading.calls.some(({ name }) => name === 'touch')) return
-        const own = written(reading, dialect)
+        const own = renderCustomSql(reading, dialect)
         const statement =
           reading.form === 'select'
             ? sql`select 1 as x from (${own}) q`

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { PassThrough, Readable } from 'node:stream'
 import t from 'tap'
 import type { Test } from 'tap'
-import { replay } from '../../../checks/detector.ts'
+import { replaySeries } from '../../../checks/detector.ts'
 import type { DetectorOptions } from '../../../checks/detector.ts'
 import { answerRequest } from '../../../plugins/metrics/detect-requests.ts'
 import { runCommand } from '../../../server/cli/cli.ts'
@@ -77,7 +77,7 @@ const metric = (more: Partial<DetectorOptions> = {}): DetectorOptions => ({
 })
 /** What the detector itself says of the values. */
 const expected = (options: DetectorOptions, total: number | null = null, of = values) =>
-  replay(
+  replaySeries(
     of.map((value, i) => ({ at: MONDAY + i * DAY, value, total })),
     options,
   ).map(({ expected, low, high, zScore, isAnomaly, learning }, i) => ({

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { replay as verdictsOf, start } from '../../../checks/detector.ts'
+import { replaySeries as verdictsOf, startDetector } from '../../../checks/detector.ts'
 import { replay, tally } from '../../../plugins/metrics/replay.ts'
 import { makeStage } from '../../helpers/world.ts'
 import { metricWorld, type MetricWorld } from './world.ts'
@@ -140,7 +140,7 @@ const options = fc.constantFrom('row_count', 'null_percent', 'mean').map(name =>
 t.test('one replay counts for every sensitivity what the detector says at that one', async t => {
   fc.assert(
     fc.property(series, options, sensitivity, (points, chosen, limit) => {
-      const { replayed } = replay(start(chosen), points)
+      const { replayed } = replay(startDetector(chosen), points)
       const said = verdictsOf(points, { ...chosen, sensitivity: limit })
       return tally(replayed, limit).anomalies === said.filter(({ isAnomaly }) => isAnomaly).length
     }),
