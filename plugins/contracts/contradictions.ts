@@ -1,32 +1,28 @@
 /**
- * What a schema cannot see: names that are there twice, and references to what is not there. A contract may be
- * unfinished and still valid, so these are warnings. Nothing here trusts the shape: the contract may be invalid.
+ * What a schema cannot express: duplicate names and dangling references. An unfinished contract may be valid, so these
+ * are warnings. The contract may have any shape, since it may be invalid.
  */
-import type { Violation } from './validation.ts'
-import { listColumns, listElements, type ContractElement } from './elements.ts'
+import { isNode, listColumns, listElements, type ContractElement, type ContractNode } from './elements.ts'
+import type { Violation } from './findings.ts'
 
 type Path = readonly string[]
-type Fields = Record<string, unknown>
 
-/** Everything in a contract of this version that contradicts the rest of it. */
 export function findContradictions(contract: object, version: string): Violation[] {
-  const root = contract as Fields
+  const root = contract as ContractNode
   return version === 'v2.2.2' ? checkDatasets(root) : checkObjects(root, version === 'v3.1.0')
 }
 
-/** The items of a list that are objects, with where they are. */
-export function objectItems(owner: Fields, field: string, at: Path): { item: Fields; path: Path }[] {
+/** The items of a list that are objects, with their paths. */
+function objectItems(owner: ContractNode, field: string, at: Path): { item: ContractNode; path: Path }[] {
   const list = owner[field]
   if (!Array.isArray(list)) return []
   return list.flatMap((item: unknown, index) =>
-    typeof item === 'object' && item !== null && !Array.isArray(item)
-      ? [{ item: item as Fields, path: [...at, field, String(index)] }]
-      : [],
+    isNode(item) ? [{ item, path: [...at, field, String(index)] }] : [],
   )
 }
 
-/** Items of one list whose field says the same as an earlier one's. */
-function findDuplicates(owner: Fields, list: string, field: string, at: Path): Violation[] {
+/** Items of a list whose field has the value of an earlier item. */
+function findDuplicates(owner: ContractNode, list: string, field: string, at: Path): Violation[] {
   const seen = new Set<unknown>()
   return objectItems(owner, list, at).flatMap(({ item, path }) => {
     const name = item[field]
@@ -45,10 +41,10 @@ function findDuplicates(owner: Fields, list: string, field: string, at: Path): V
   })
 }
 
-function checkDatasets(root: Fields): Violation[] {
+function checkDatasets(root: ContractNode): Violation[] {
   const columns = listColumns(root)
   const several = objectItems(root, 'dataset', []).length > 1
-  const element = (owner: Fields, field: string, at: Path) =>
+  const element = (owner: ContractNode, field: string, at: Path) =>
     checkReferences(owner, field, at, columns, several)
   return [
     ...findDuplicates(root, 'dataset', 'table', []),
@@ -69,7 +65,7 @@ function checkDatasets(root: Fields): Violation[] {
   ]
 }
 
-function checkObjects(root: Fields, isStrict: boolean): Violation[] {
+function checkObjects(root: ContractNode, isStrict: boolean): Violation[] {
   const elements = listElements(root)
   const several = objectItems(root, 'schema', []).length > 1
   return [
@@ -88,7 +84,7 @@ function checkObjects(root: Fields, isStrict: boolean): Violation[] {
 }
 
 function checkProperties(
-  owner: Fields,
+  owner: ContractNode,
   at: Path,
   elements: readonly ContractElement[],
   isObject: boolean,
@@ -105,22 +101,26 @@ function checkProperties(
       checkMetricLevel(rule, path, isObject),
     ),
     ...inside.flatMap(({ item: property, path }) => checkProperties(property, path, elements, false)),
-    ...(typeof item === 'object' && item !== null && !Array.isArray(item)
-      ? checkProperties(item as Fields, [...at, 'items'], elements, false)
-      : []),
+    ...(isNode(item) ? checkProperties(item, [...at, 'items'], elements, false) : []),
   ]
 }
 
-/** A position among keys belongs to a key, and to one only. */
-function checkKeyPositions(owner: Fields, list: string, mark: string, field: string, at: Path): Violation[] {
+/** Each key position must belong to exactly one key. */
+function checkKeyPositions(
+  owner: ContractNode,
+  list: string,
+  mark: string,
+  field: string,
+  at: Path,
+): Violation[] {
   const taken = new Set<number>()
   return objectItems(owner, list, at).flatMap(({ item, path }) => {
     const position = item[field]
-    // -1 says that it is none.
+    // -1 means no position.
     if (typeof position !== 'number' || position < 0) return []
-    const claim = (message: string) => [{ path: [...path, field], keyword: 'keyPosition', message }]
-    if (item[mark] !== true) return claim(`expected ${mark} to be true where ${field} is given`)
-    if (taken.has(position)) return claim(`expected each ${field} once; ${position} is there before`)
+    const violation = (message: string) => [{ path: [...path, field], keyword: 'keyPosition', message }]
+    if (item[mark] !== true) return violation(`expected ${mark} to be true where ${field} is given`)
+    if (taken.has(position)) return violation(`expected each ${field} once; ${position} is there before`)
     taken.add(position)
     return []
   })
@@ -133,10 +133,10 @@ const BOUND_PAIRS = [
   ['minProperties', 'maxProperties'],
 ] as const
 
-/** Options that no value can meet, and patterns that are none. */
-function checkBounds({ logicalTypeOptions: given }: Fields, at: Path): Violation[] {
+/** Empty ranges, and invalid patterns. */
+function checkBounds({ logicalTypeOptions: given }: ContractNode, at: Path): Violation[] {
   if (typeof given !== 'object' || given === null) return []
-  const options = given as Fields
+  const options = given as ContractNode
   const path = [...at, 'logicalTypeOptions']
   const crossed = BOUND_PAIRS.flatMap(([least, most]) => {
     const [low, high] = [options[least], options[most]]
@@ -170,10 +170,10 @@ function badPattern(path: Path): Violation {
   }
 }
 
-/** Metrics of the library by what they measure. */
+/** Metrics of the library that measure a property. */
 const PROPERTY_METRICS = ['nullValues', 'missingValues', 'invalidValues']
 
-function checkMetricLevel({ metric }: Fields, at: Path, isObject: boolean): Violation[] {
+function checkMetricLevel({ metric }: ContractNode, at: Path, isObject: boolean): Violation[] {
   const isMisplaced = isObject ? PROPERTY_METRICS.includes(String(metric)) : metric === 'rowCount'
   if (!isMisplaced) return []
   const message = isObject
@@ -182,8 +182,12 @@ function checkMetricLevel({ metric }: Fields, at: Path, isObject: boolean): Viol
   return [{ path: [...at, 'metric'], keyword: 'metricLevel', message }]
 }
 
-/** Ends of relationships, in this contract, that are not there; and keys of different length. */
-function checkRelationships(owner: Fields, at: Path, elements: readonly ContractElement[]): Violation[] {
+/** Dangling ends of relationships within the contract, and keys of different length. */
+function checkRelationships(
+  owner: ContractNode,
+  at: Path,
+  elements: readonly ContractElement[],
+): Violation[] {
   return objectItems(owner, 'relationships', at).flatMap(({ item, path }) => {
     const { from, to } = item
     const uneven = Array.isArray(from) && Array.isArray(to) && from.length !== to.length
@@ -208,7 +212,7 @@ function checkEnds(given: unknown, path: Path, elements: readonly ContractElemen
     ? given.map((end: unknown, index): [unknown, Path] => [end, [...path, String(index)]])
     : [[given, path] as [unknown, Path]]
   return named.flatMap(([end, at]) => {
-    // What another contract holds is not known here.
+    // A reference to another contract cannot be checked here.
     if (typeof end !== 'string' || end.includes('#')) return []
     const isThere = elements.some(
       ({ name, reference }) => name === end || reference === end.replace(/^\//, ''),
@@ -218,18 +222,18 @@ function checkEnds(given: unknown, path: Path, elements: readonly ContractElemen
   })
 }
 
-/** Elements that an agreement names, separated by commas, and that are not there. */
+/** Dangling element names of an agreement, which are separated by commas. */
 function checkReferences(
-  owner: Fields,
+  owner: ContractNode,
   field: string,
   at: Path,
   elements: readonly ContractElement[],
   several: boolean,
 ): Violation[] {
-  const said = owner[field]
-  if (typeof said !== 'string') return []
-  const named = said.split(',').map(name => name.trim())
-  return named.flatMap(name => {
+  const list = owner[field]
+  if (typeof list !== 'string') return []
+  const names = list.split(',').map(name => name.trim())
+  return names.flatMap(name => {
     const isThere = elements.some(
       element => element.names.includes(name) || (!several && element.shortNames.includes(name)),
     )
@@ -238,39 +242,39 @@ function checkReferences(
   })
 }
 
-/** Ids that are there twice in one list: references could not tell which one they mean. */
-function findDuplicateIds(root: Fields): Violation[] {
+/** Duplicate ids in one list, which make references ambiguous. */
+function findDuplicateIds(root: ContractNode): Violation[] {
   const found: Violation[] = []
-  const look = (value: unknown, path: Path): void => {
+  const search = (value: unknown, path: Path): void => {
     if (typeof value !== 'object' || value === null) return
-    if (Array.isArray(value)) return value.forEach((item, index) => look(item, [...path, String(index)]))
+    if (Array.isArray(value)) return value.forEach((item, index) => search(item, [...path, String(index)]))
     for (const [field, item] of Object.entries(value)) {
-      // These are anything at all.
+      // Free-form values.
       if (['value', 'arguments', 'implementation', 'examples'].includes(field)) continue
-      found.push(...findDuplicates(value as Fields, field, 'id', path))
-      look(item, [...path, field])
+      found.push(...findDuplicates(value as ContractNode, field, 'id', path))
+      search(item, [...path, field])
     }
   }
-  look(root, [])
+  search(root, [])
   return found
 }
 
-/** Deprecated fields, with what to write instead. */
+/** Deprecated fields and their replacements. */
 const DEPRECATED_FIELDS: Record<string, string> = {
   dataProduct: 'describe the data product in a contract of the Open Data Product Standard',
   slaDefaultElement: 'name the element in each entry of slaProperties',
 }
 
-function findDeprecated(root: Fields): Violation[] {
-  const claim = (field: string, instead: string): Violation => ({
+function findDeprecated(root: ContractNode): Violation[] {
+  const violation = (field: string, instead: string): Violation => ({
     path: [field],
     keyword: 'deprecated',
     message: `deprecated since v3.1.0: ${instead}`,
   })
   return [
     ...Object.entries(DEPRECATED_FIELDS).flatMap(([field, instead]) =>
-      field in root ? [claim(field, instead)] : [],
+      field in root ? [violation(field, instead)] : [],
     ),
-    ...(Array.isArray(root.team) ? [claim('team', 'write an object with the people in members')] : []),
+    ...(Array.isArray(root.team) ? [violation('team', 'write an object with the people in members')] : []),
   ]
 }

@@ -1,12 +1,13 @@
-type ContractNode = Record<string, unknown>
+/** An object in a contract of any shape. */
+export type ContractNode = Record<string, unknown>
 
-/** What other parts of a contract can point at: an object, or a property of one. */
+/** A part of a contract that others can refer to: an object, or a property of one. */
 export interface ContractElement {
-  /** The object that it is or belongs to. */
+  /** The name of the object that it is or belongs to. */
   object: unknown
   /** As relationships name it. */
   name: string
-  /** As relationships name it by ids, where all on the way have one. */
+  /** As relationships name it by ids, if all its owners have one. */
   reference?: string
   /** As agreements name it. */
   names: string[]
@@ -70,7 +71,7 @@ function listNested(
       ...listNested(property, { object, prefix: long, short: brief, reference: id }),
     ]
   })
-  // The properties of an item are named as if they were the list's.
+  // The properties of an item are named like those of the list.
   const [item] = objects([owner.items])
   return item ? [...inside, ...listNested(item, { object, prefix, short, reference })] : inside
 }
@@ -84,13 +85,13 @@ function namesOf({ name, physicalName }: ContractNode): string[] {
 }
 
 function objects(list: unknown): ContractNode[] {
-  return Array.isArray(list)
-    ? list.filter(
-        (item): item is ContractNode => typeof item === 'object' && item !== null && !Array.isArray(item),
-      )
-    : []
+  return Array.isArray(list) ? list.filter(isNode) : []
 }
 
 function isText(value: unknown): value is string {
   return typeof value === 'string'
+}
+
+export function isNode(value: unknown): value is ContractNode {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

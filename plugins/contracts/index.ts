@@ -2,7 +2,7 @@ import type { Plugin } from '@hapi/hapi'
 import { normalizeContentType, routes } from './routes.ts'
 import { createValidator } from './validator.ts'
 
-/** Data contracts of the Open Data Contract Standard, validated for anybody. */
+/** Data contracts of the Open Data Contract Standard, validated without a sign-in. */
 export const contracts: Plugin<undefined> = {
   name: 'contracts',
   register(server) {

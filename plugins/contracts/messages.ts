@@ -4,7 +4,7 @@ import { REFERENCE } from './schema/properties.ts'
 import { OPERATORS } from './schema/quality.ts'
 import { SFTP } from './schema/servers.ts'
 
-/** Where an error is, as steps; of a field that should not be there, the field. */
+/** The path of a failure, including the name of an unexpected field. */
 export function failurePath({ instancePath, keyword, params }: ErrorObject): string[] {
   const path = instancePath
     .split('/')
@@ -15,21 +15,20 @@ export function failurePath({ instancePath, keyword, params }: ErrorObject): str
     : path
 }
 
-/** What was expected, in a sentence. */
 export function describeFailure({
   keyword,
   params,
   data,
-  message: said = 'expected something else',
+  message: fallback = 'expected something else',
 }: ErrorObject): string {
-  const told = params as Record<string, unknown>
+  const details = params as Record<string, unknown>
   switch (keyword) {
     case 'type':
-      return `expected ${describeTypes(told.type)}${describeActual(data, told.type)}`
+      return `expected ${describeTypes(details.type)}${describeActual(data, details.type)}`
     case 'enum':
-      return `expected one of ${(told.allowedValues as string[]).join(', ')}`
+      return `expected one of ${(details.allowedValues as string[]).join(', ')}`
     case 'required':
-      return `expected the field ${String(told.missingProperty)}, which is missing`
+      return `expected the field ${String(details.missingProperty)}, which is missing`
     case 'additionalProperties':
       return 'expected no field of this name: it is not known here'
     case 'false schema':
@@ -37,15 +36,15 @@ export function describeFailure({
     case 'oneOf':
       return `expected exactly one of ${OPERATORS.join(', ')}`
     case 'format':
-      return `expected a ${FORMAT_NAMES[String(told.format)] ?? String(told.format)}`
+      return `expected a ${FORMAT_NAMES[String(details.format)] ?? String(details.format)}`
     case 'pattern':
-      return `expected ${PATTERN_NAMES[String(told.pattern)] ?? `a text like ${String(told.pattern)}`}`
+      return `expected ${PATTERN_NAMES[String(details.pattern)] ?? `a text like ${String(details.pattern)}`}`
     case 'uniqueItems':
       return 'expected items that differ from each other'
     case 'maxProperties':
       return 'expected no options, or a logicalType that they are of'
     default:
-      return COUNT_MESSAGES[keyword]?.(Number(told.limit)) ?? said
+      return COUNT_MESSAGES[keyword]?.(Number(details.limit)) ?? fallback
   }
 }
 
@@ -62,14 +61,13 @@ const FORMAT_NAMES: Record<string, string> = {
   uri: 'URI such as https://example.com/data',
 }
 
-/** What regular expressions ask for, in words. */
 const PATTERN_NAMES: Record<string, string> = {
   [ID]: 'letters, digits, hyphens and underscores only',
   [REFERENCE]: 'a property, such as orders.customer_id or schema/orders/properties/customer_id',
   [SFTP]: 'an address that begins with sftp://',
 }
 
-/** What stands there, where that says how to put it right. */
+/** Describes the actual value if that helps to correct it. */
 function describeActual(data: unknown, types: unknown): string {
   if (data === null) return ', and nothing is here'
   const isText = [types].flat().includes('string')

@@ -3,14 +3,13 @@ import { access } from '../../server/http/access.ts'
 import { apiError, unprocessable } from '../../server/http/errors.ts'
 import { addressOf } from '../../server/http/limits.ts'
 import { envelope } from '../../server/http/replies.ts'
-import type { ContractVerdict } from './validation.ts'
+import type { ContractVerdict } from './findings.ts'
 import { CONTENT_TYPES, contractBody, errorReply, verdictReply } from './schemas.ts'
 import type { ContractInput } from './thread-pool.ts'
 import type { ContractValidator } from './validator.ts'
 
 const PATH = '/api/public/contracts/validate'
 
-/** The route of the feature. */
 export function routes({ validate }: ContractValidator): ServerRoute[] {
   return [
     {
@@ -22,14 +21,14 @@ export function routes({ validate }: ContractValidator): ServerRoute[] {
       },
       options: {
         ...access.contracts,
-        description: 'Validates a data contract of the Open Data Contract Standard',
+        description: 'Validate a data contract of the Open Data Contract Standard',
         notes: [
-          'Versions 2.2.2, 3.0.0 to 3.0.2 and 3.1.0, by its apiVersion. An invalid contract is answered with 200 and',
-          'valid false; 422 says that the text is no YAML. A 3.x contract that only a newer 3.x takes is valid, with',
-          'warnings. An address may validate 30 contracts a minute; 503 means that too many wait at this moment.',
+          'Versions 2.2.2, 3.0.0 to 3.0.2 and 3.1.0, chosen by apiVersion. An invalid contract has status 200 and valid',
+          'false; 422 means that the text is not YAML. A 3.x contract that only a newer 3.x accepts is valid with',
+          'warnings. A client address may validate 30 contracts per minute; 503 means that too many are waiting.',
         ],
         tags: ['api', 'contracts'],
-        // Without a type it is a text, and JSON is YAML.
+        // A body without a type is parsed as YAML, which includes JSON.
         payload: { allow: ['application/json', 'text/plain', 'text/yaml'], defaultContentType: 'text/plain' },
         validate: { payload: contractBody },
         response: {
@@ -41,7 +40,7 @@ export function routes({ validate }: ContractValidator): ServerRoute[] {
   ]
 }
 
-/** hapi parses texts and JSON; YAML of the other types is a text. */
+/** hapi parses only text and JSON, so the other YAML types become text. */
 export const normalizeContentType: Lifecycle.Method = (request, h) => {
   if (request.method !== 'post' || request.path !== PATH) return h.continue
   const { headers } = request

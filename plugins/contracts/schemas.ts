@@ -1,6 +1,6 @@
 import Joi from 'joi'
 
-/** What a contract may be sent as; all but JSON are YAML texts. */
+/** All types but JSON are YAML texts. */
 export const CONTENT_TYPES = [
   'application/yaml',
   'application/x-yaml',
@@ -16,7 +16,7 @@ version: 1.0.0
 status: active
 `
 
-/** Any value: JSON that is no object is a contract, an invalid one. */
+/** Any value: JSON other than an object is an invalid contract. */
 export const contractBody = Joi.alternatives(
   Joi.object()
     .unknown()
@@ -34,7 +34,7 @@ export const contractBody = Joi.alternatives(
 ).meta({ contentTypes: CONTENT_TYPES })
 
 const finding = Joi.object({
-  path: Joi.string().allow('').required().description('A JSON Pointer to what it is about'),
+  path: Joi.string().allow('').required().description('A JSON Pointer to the part of the contract'),
   line: Joi.number()
     .integer()
     .min(1)
@@ -44,7 +44,7 @@ const finding = Joi.object({
   message: Joi.string().required().description('What was expected'),
   keyword: Joi.string()
     .required()
-    .description('The rule: a keyword of JSON Schema, or one of ours for what no schema can see'),
+    .description('The rule: a keyword of JSON Schema, or one of ours for what a schema cannot express'),
 }).example({
   path: '/schema/0/properties/1',
   line: 12,
@@ -56,15 +56,12 @@ export const verdictReply = Joi.object({
   success: Joi.boolean().valid(true).required(),
   data: Joi.object({
     valid: Joi.boolean().required(),
-    api_version: Joi.string()
-      .allow(null, '')
-      .required()
-      .description('The version that the contract says it follows'),
+    api_version: Joi.string().allow(null, '').required().description('The apiVersion of the contract'),
     errors: Joi.array().items(finding).required().description('The first 200'),
     warnings: Joi.array()
       .items(finding)
       .required()
-      .description('What is taken and yet worth a look: unknown fields, references to what is not there'),
+      .description('Accepted, but worth a look: unknown fields, dangling references'),
   }).required(),
   message: Joi.string().required(),
   error: Joi.string().allow('').required(),
@@ -80,7 +77,6 @@ export const verdictReply = Joi.object({
   meta: { errors_found: 0, warnings_found: 0 },
 })
 
-/** Shared by what is refused before it is judged. */
 export const errorReply = Joi.object({
   error: Joi.object({
     code: Joi.string().required(),

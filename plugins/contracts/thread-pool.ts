@@ -1,42 +1,39 @@
 import { Worker } from 'node:worker_threads'
 import { within } from '../../server/with-timeout.ts'
-import type { ContractVerdict } from './validation.ts'
+import type { ContractVerdict } from './findings.ts'
 import type { ParseFailure } from './yaml.ts'
 
-/** A contract: a text in YAML, or a value that came as JSON. */
+/** A contract as YAML text, or as a JSON value. */
 export type ContractInput = { text: string } | { value: unknown }
 
-/** What became of it. */
 export type ContractResult = { verdict: ContractVerdict } | { unreadable: ParseFailure[] }
 
-/** Judges contracts in threads of their own. */
+/** Validates contracts in worker threads. */
 export interface ThreadPool {
   /**
-   * Takes a turn of its own; after the deadline the contract counts as unreadable.
-   * @param address of the client; contracts without one are only limited together
-   * @throws BusyError when too many wait already, of all clients or of this address
+   * Waits for a thread; a contract that misses the deadline counts as unreadable.
+   * @param address of the client; without one, only the common limit applies
+   * @throws PoolBusyError when too many are waiting, in total or from this address
    */
-  ask(question: ContractInput, address?: string): Promise<ContractResult>
-  /** Ends the threads; what was asked is not answered any more. */
+  validate(input: ContractInput, address?: string): Promise<ContractResult>
+  /** Ends the threads; waiting contracts are rejected. */
   stop(): Promise<void>
 }
 
-/** Too many contracts wait. */
 export class PoolBusyError extends Error {
-  override readonly name = 'BusyError'
+  override readonly name = 'PoolBusyError'
 }
 
-/** How much contracts may take together. */
+/** Limits of all contracts together. */
 export interface PoolLimits {
-  /** Threads at the same time. */
   threads: number
-  /** Contracts that wait for one. */
+  /** Contracts that wait for a thread. */
   waiting: number
-  /** Contracts of one address among them, so that one client cannot take all the places. */
+  /** Waiting contracts of one address, so that one client cannot fill the queue. */
   waitingPerAddress: number
-  /** Milliseconds of a thread for one contract. */
+  /** Milliseconds for one contract. */
   deadline: number
-  /** MiB of a thread. */
+  /** MiB per thread. */
   memory: number
 }
 
@@ -49,13 +46,13 @@ const DEFAULT_LIMITS: PoolLimits = {
 }
 
 interface QueuedContract {
-  question: ContractInput
+  input: ContractInput
   address: string | undefined
   resolve(answer: ContractResult): void
   reject(error: Error): void
 }
 
-/** Threads are started when they are needed and kept: starting one takes longer than judging most contracts. */
+/** Starts threads on demand and keeps them: starting one takes longer than validating most contracts. */
 export function createThreadPool(given: Partial<PoolLimits> = {}): ThreadPool {
   const bounds = { ...DEFAULT_LIMITS, ...given }
   const idle: ValidationThread[] = []
@@ -65,27 +62,27 @@ export function createThreadPool(given: Partial<PoolLimits> = {}): ThreadPool {
 
   const next = (): void => {
     while (queue.length > 0 && !isStopped) {
-      const thread = awake() ?? (running.size < bounds.threads ? open() : undefined)
+      const thread = takeIdle() ?? (running.size < bounds.threads ? open() : undefined)
       if (!thread) return
-      void serve(thread, queue.shift() as QueuedContract)
+      void run(thread, queue.shift() as QueuedContract)
     }
   }
-  const awake = (): ValidationThread | undefined => {
+  const takeIdle = (): ValidationThread | undefined => {
     const thread = idle.pop()
     if (!thread || thread.isAlive) return thread
     running.delete(thread)
-    return awake()
+    return takeIdle()
   }
   const open = (): ValidationThread => {
     const thread = new ValidationThread(bounds)
     running.add(thread)
     return thread
   }
-  const serve = async (thread: ValidationThread, turn: QueuedContract): Promise<void> => {
+  const run = async (thread: ValidationThread, queued: QueuedContract): Promise<void> => {
     try {
-      turn.resolve(await thread.take(turn.question))
+      queued.resolve(await thread.validate(queued.input))
     } catch (error) {
-      turn.reject(error as Error)
+      queued.reject(error as Error)
     } finally {
       if (thread.isAlive) idle.push(thread)
       else running.delete(thread)
@@ -93,20 +90,20 @@ export function createThreadPool(given: Partial<PoolLimits> = {}): ThreadPool {
     }
   }
   return {
-    ask(question, address) {
-      const ofAddress = queue.filter(turn => address !== undefined && turn.address === address).length
+    validate(input, address) {
+      const ofAddress = queue.filter(queued => address !== undefined && queued.address === address).length
       if (isStopped || queue.length >= bounds.waiting || ofAddress >= bounds.waitingPerAddress)
         return Promise.reject(
-          new PoolBusyError('Too many contracts wait to be validated: try again in a second'),
+          new PoolBusyError('Too many contracts are waiting to be validated: try again in a second'),
         )
       const { promise, resolve, reject } = Promise.withResolvers<ContractResult>()
-      queue.push({ question, address, resolve, reject })
+      queue.push({ input, address, resolve, reject })
       next()
       return promise
     },
     async stop() {
       isStopped = true
-      for (const { reject } of queue.splice(0)) reject(new PoolBusyError('The service stops'))
+      for (const { reject } of queue.splice(0)) reject(new PoolBusyError('The service is stopping'))
       await Promise.all([...running].map(thread => thread.end()))
     },
   }
@@ -114,7 +111,7 @@ export function createThreadPool(given: Partial<PoolLimits> = {}): ThreadPool {
 
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
 
-/** One thread, which takes one contract at a time and ends with the first that it cannot manage. */
+/** Validates one contract at a time; ends after a contract that exceeds its time or memory. */
 class ValidationThread {
   isAlive = true
   readonly #worker: Worker
@@ -125,31 +122,31 @@ class ValidationThread {
     this.#deadline = deadline
     this.#worker = new Worker(new URL(`./validation-thread.${extension}`, import.meta.url), {
       resourceLimits: { maxOldGenerationSizeMb: memory },
-      // The command line's own arguments and the process's output are not for it.
+      // It inherits neither arguments nor output.
       argv: [],
       execArgv: [],
       stderr: false,
     })
-    // One that ends while nobody listens, as when its memory is tidied up too late, must not end the process.
+    // An error without a listener, such as a late out-of-memory, would end the process.
     this.#worker.on('error', () => undefined).on('exit', () => (this.isAlive = false))
-    // An idle thread keeps no process alive.
+    // An idle thread must not keep the process alive.
     this.#worker.unref()
-    this.#ready = this.#hear()
+    this.#ready = this.#nextMessage()
     this.#ready.catch(() => undefined)
   }
 
-  async take(question: ContractInput): Promise<ContractResult> {
+  async validate(input: ContractInput): Promise<ContractResult> {
     this.#worker.ref()
     try {
-      // Its start is not the contract's.
+      // The deadline starts when the thread has started.
       await this.#ready
-      const heard = this.#hear() as Promise<ContractResult>
-      this.#worker.postMessage(question)
-      const answer = await within(heard, this.#deadline, () => null)
-      return answer ?? (await this.#giveUp('it takes longer than it may'))
+      const reply = this.#nextMessage() as Promise<ContractResult>
+      this.#worker.postMessage(input)
+      const answer = await within(reply, this.#deadline, () => null)
+      return answer ?? (await this.#giveUp('it exceeds the time limit'))
     } catch (error) {
       if ((error as { code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY')
-        return await this.#giveUp('it takes too much memory')
+        return await this.#giveUp('it exceeds the memory limit')
       await this.end()
       throw error
     } finally {
@@ -172,7 +169,7 @@ class ValidationThread {
   }
 
   /** The next message, or the error that ends the thread. */
-  #hear(): Promise<unknown> {
+  #nextMessage(): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const worker = this.#worker
     const settle = (act: () => void) => {

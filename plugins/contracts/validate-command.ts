@@ -12,20 +12,9 @@ import {
 } from '../../server/cli/command.ts'
 import { hasErrorData } from '../../server/http/errors.ts'
 import { oneLine } from '../../server/cli/terminal-text.ts'
+import type { ContractFinding, ContractVerdict } from './findings.ts'
 
-interface PrintedFinding {
-  path: string
-  line: number | null
-  message: string
-  keyword: string
-}
-
-interface PrintedVerdict {
-  valid: boolean
-  api_version: string | null
-  errors: PrintedFinding[]
-  warnings: PrintedFinding[]
-}
+type PrintedVerdict = Omit<ContractVerdict, 'found'>
 
 const VALIDATE_PATH = '/api/public/contracts/validate'
 
@@ -132,11 +121,11 @@ function formatVerdict(
   file: string,
   { valid, api_version: version, errors, warnings }: PrintedVerdict,
 ): string[] {
-  const line = (kind: string) => (found: PrintedFinding) =>
+  const line = (kind: string) => (found: ContractFinding) =>
     oneLine(
       `${file}:${found.line === null ? '' : `${found.line}:`} ${kind}: ${found.path || 'the contract'}: ${found.message}`,
     )
-  const count = (findings: PrintedFinding[], what: string) =>
+  const count = (findings: ContractFinding[], what: string) =>
     `${findings.length} ${what}${findings.length === 1 ? '' : 's'}`
   return [
     ...errors.map(line('error')),

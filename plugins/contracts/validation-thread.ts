@@ -1,23 +1,21 @@
-/** The thread that reads and judges contracts: whatever a text does to it, the service goes on. */
+/** A worker thread that validates contracts, so that a harmful text cannot stop the service. */
 import { parentPort } from 'node:worker_threads'
 import { validateContract, compileNewestSchema } from './validation.ts'
 import { parseContract, TOO_DEEP, ContractParseError, type ParsedContract } from './yaml.ts'
 import type { ContractInput, ContractResult } from './thread-pool.ts'
 
-parentPort?.on('message', (question: ContractInput) => parentPort?.postMessage(answer(question)))
+parentPort?.on('message', (input: ContractInput) => parentPort?.postMessage(validate(input)))
 compileNewestSchema()
 parentPort?.postMessage({ ready: true })
 
-function answer(question: ContractInput): ContractResult {
+function validate(input: ContractInput): ContractResult {
   try {
     return {
-      verdict: validateContract(
-        'text' in question ? parseContract(question.text) : withoutText(question.value),
-      ),
+      verdict: validateContract('text' in input ? parseContract(input.text) : withoutText(input.value)),
     }
   } catch (error) {
     if (error instanceof ContractParseError) return { unreadable: [...error.failures] }
-    // Nesting that goes deeper than the stack does.
+    // Nesting that overflows the stack.
     if (error instanceof RangeError) return { unreadable: [{ ...TOO_DEEP, line: null }] }
     throw error
   }

@@ -1,36 +1,32 @@
 import { apiError, unprocessable } from '../../server/http/errors.ts'
-import type { ContractVerdict } from './validation.ts'
+import type { ContractVerdict } from './findings.ts'
 import { PoolBusyError, createThreadPool, type ContractInput, type ThreadPool } from './thread-pool.ts'
 
-/** Bytes of a contract's text. */
 export const MAX_BYTES = 256 * 1024
 
-/** Seconds after which a busy validator has done what waits now. */
 const RETRY_AFTER_SECONDS = 2
 
-/** Judges contracts; stops when the service does. */
 export interface ContractValidator {
   /**
-   * @param address of the client that asks: few of one address wait at once; absent: no such limit
-   * @throws 413 for too large a contract, 422 for a text that is none, 400 for one nested too deeply, 503 when too
-   * many wait
+   * @param address of the client, which limits how many of its contracts wait; without one there is no such limit
+   * @throws 413 for too large a contract, 422 for an unreadable one, 400 for one nested too deeply, 503 when too many
+   *   are waiting
    */
-  validate(question: ContractInput, address?: string): Promise<ContractVerdict>
+  validate(input: ContractInput, address?: string): Promise<ContractVerdict>
   stop(): Promise<void>
 }
 
-/** Makes a validator with threads of its own. */
 export function createValidator(threads: ThreadPool = createThreadPool()): ContractValidator {
   return {
-    async validate(question, address) {
-      const size = Buffer.byteLength('text' in question ? question.text : JSON.stringify(question.value))
+    async validate(input, address) {
+      const size = Buffer.byteLength('text' in input ? input.text : JSON.stringify(input.value))
       if (size > MAX_BYTES)
         throw apiError(
           'PAYLOAD_TOO_LARGE',
-          `The contract has ${size} bytes, and ${MAX_BYTES} are the most: split it`,
+          `The contract has ${size} bytes, but at most ${MAX_BYTES} are allowed: split it`,
           { size, limit: MAX_BYTES },
         )
-      const answer = await threads.ask(question, address).catch(rethrowBusy)
+      const answer = await threads.validate(input, address).catch(rethrowBusy)
       if ('verdict' in answer) return answer.verdict
       const { unreadable } = answer
       const deep = unreadable.find(({ type }) => type === 'yaml.depth')
@@ -48,7 +44,7 @@ function rethrowBusy(error: unknown): never {
   throw busy
 }
 
-/** Judges one contract, as the command line does, and leaves nothing behind. */
+/** Validates one contract for the command line. */
 export async function validateText(text: string): Promise<ContractVerdict> {
   const validator = createValidator()
   try {

@@ -9,17 +9,16 @@ import {
   parseDocument,
   type Document,
 } from 'yaml'
+import { truncateMessage } from './findings.ts'
 
-/** A contract as it was read. */
 export interface ParsedContract {
   value: unknown
-  /** The line of what stands at a path, from 1; null for values that came without text. */
+  /** The line of a path, from 1; null for a contract without text. */
   lineOf(path: readonly string[]): number | null
-  /** What was read in another way than whoever wrote it may think. */
+  /** Parts that may mean something else than their author thinks. */
   doubts: ParseFailure[]
 }
 
-/** Why a text is no contract at all. */
 export interface ParseFailure {
   /** Stable, for programs: `yaml.syntax`, `yaml.duplicate_key`, `yaml.documents`, `yaml.key`, `yaml.alias`, `yaml.depth`. */
   type: string
@@ -27,52 +26,49 @@ export interface ParseFailure {
   line: number | null
 }
 
-/** Thrown with all that is wrong, as far as it could be told. */
 export class ContractParseError extends Error {
-  override readonly name = 'UnreadableError'
+  override readonly name = 'ContractParseError'
   readonly failures: readonly ParseFailure[]
 
   constructor(failures: readonly ParseFailure[]) {
-    // One bracket that is missing can be found missing again and again.
+    // A missing bracket can be reported several times.
     const distinct = [...new Map(failures.map(failure => [failure.message, failure])).values()]
     super(distinct.map(({ message }) => message).join('; '))
     this.failures = distinct
   }
 }
 
-/** Aliases that a contract may hold, counted with those inside of what they stand for. */
+/** Includes aliases within the values of aliases. */
 const MAX_ALIASES = 100
-/** Deepest nesting, as of all bodies. */
+/** The same as for all request bodies. */
 export const MAX_DEPTH = 32
-/** What is said of a text that is nested deeper, whatever notices it. */
 export const TOO_DEEP = {
   type: 'yaml.depth',
   message: `nested deeper than ${MAX_DEPTH} levels: flatten it`,
 } as const
-/** Failures that are told of. */
 const MAX_FAILURES = 100
 
 /**
- * Reads YAML 1.2 by its core schema: dates are texts, `<<` is a key as any other. JSON is YAML.
- * @throws UnreadableError for what is no single document of it
+ * Parses YAML 1.2 with its core schema: dates are texts, `<<` is an ordinary key. JSON is YAML.
+ * @throws ContractParseError unless the text is a single YAML document
  */
 export function parseContract(text: string): ParsedContract {
   const lines = new LineCounter()
   const document = parseDocument(text, {
     version: '1.2',
-    // A directive in the text may name another version, and with it another schema.
+    // Set, since a directive in the text may choose another version with another schema.
     schema: 'core',
     merge: false,
     resolveKnownTags: false,
-    // The library compares each key with all others; ours takes each once.
+    // The library's check takes quadratic time; `inspectNodes` does it in linear time.
     uniqueKeys: false,
     lineCounter: lines,
     prettyErrors: false,
     strict: true,
-    // A silent one would not tell of a second document.
+    // A silent parser would not report a second document.
     logLevel: 'error',
   })
-  const told = ({
+  const describe = ({
     code,
     message,
     pos,
@@ -87,33 +83,29 @@ export function parseContract(text: string): ParsedContract {
       type: isSeveral ? 'yaml.documents' : 'yaml.syntax',
       message: isSeveral
         ? 'a second document starts here: send one contract at a time'
-        : truncateMessage(message.split('\n', 1)[0] ?? message),
+        : truncateMessage(message.split('\n', 1)[0] ?? message, MAX_MESSAGE_CHARACTERS),
       line,
     }
   }
-  // The library catches the overflow of the stack, and passes the engine's own words on.
+  // The library catches a stack overflow and passes on the message of the engine.
   const overflow = document.errors.find(({ code }) => code === 'RESOURCE_EXHAUSTION')
-  if (overflow) throw new ContractParseError([withLine({ ...told(overflow), ...TOO_DEEP })])
+  if (overflow) throw new ContractParseError([withLine({ ...describe(overflow), ...TOO_DEEP })])
   if (document.errors.length > 0)
-    throw new ContractParseError(document.errors.slice(0, MAX_FAILURES).map(error => withLine(told(error))))
+    throw new ContractParseError(
+      document.errors.slice(0, MAX_FAILURES).map(error => withLine(describe(error))),
+    )
   const merges = inspectNodes(document, lines)
   return {
     value: toValue(document),
     lineOf: path => findLine(document, lines, path),
-    doubts: [...document.warnings.map(told), ...merges],
+    doubts: [...document.warnings.map(describe), ...merges],
   }
 }
 
-/** Characters of one message: the library's quote the text that they are about, however long it is. */
+/** The library's messages quote the text, however long it is. */
 const MAX_MESSAGE_CHARACTERS = 160
 
-function truncateMessage(message: string): string {
-  return message.length <= MAX_MESSAGE_CHARACTERS
-    ? message
-    : `${message.slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed()}…`
-}
-
-/** A failure whose message names the line, for replies that have no other place for it. */
+/** Puts the line into the message, for replies without a field for it. */
 function withLine({ message, line, ...failure }: ParseFailure): ParseFailure {
   return { ...failure, message: line === null ? message : `line ${line}: ${message}`, line }
 }
@@ -134,18 +126,18 @@ function describeAliasError({ message }: Error): string {
     : 'an alias cannot be followed: write out what it stands for'
 }
 
-/** Looks at each node once for what the library does not refuse, or would take too long to; gives what to doubt. */
+/** Visits each node once for faults that the library does not report, or not in linear time. @returns warnings */
 function inspectNodes(document: Document, lines: LineCounter): ParseFailure[] {
   const failures: ParseFailure[] = []
   const merges: ParseFailure[] = []
-  // A name may be given anew: it then stands for what was last called so.
+  // An anchor may be defined again: the last definition counts.
   const anchors = new Map<string, unknown>()
   let aliases = 0
   const at = (node: unknown) => lines.linePos(startOffset(node) ?? 0).line
   const fail = (type: string, node: unknown, message: string) => {
     if (failures.length < MAX_FAILURES) failures.push(withLine({ type, message, line: at(node) }))
   }
-  const look = (node: unknown, depth: number, around: ReadonlySet<unknown>): void => {
+  const visit = (node: unknown, depth: number, around: ReadonlySet<unknown>): void => {
     if (isAlias(node)) {
       if (++aliases === MAX_ALIASES + 1)
         fail('yaml.alias', node, `more than ${MAX_ALIASES} aliases: write them out`)
@@ -163,7 +155,7 @@ function inspectNodes(document: Document, lines: LineCounter): ParseFailure[] {
     const seen = new Map<string, unknown>()
     for (const item of node.items) {
       if (!isPair(item)) {
-        look(item, depth + 1, inside)
+        visit(item, depth + 1, inside)
         continue
       }
       const key = plainKey(item.key)
@@ -174,11 +166,11 @@ function inspectNodes(document: Document, lines: LineCounter): ParseFailure[] {
       else seen.set(key, item)
       if (key === '<<' && merges.length < MAX_FAILURES)
         merges.push({ type: 'yaml.merge', message: MERGE_WARNING, line: at(item.key) })
-      if (key === null) look(item.key, depth + 1, inside)
-      look(item.value, depth + 1, inside)
+      if (key === null) visit(item.key, depth + 1, inside)
+      visit(item.value, depth + 1, inside)
     }
   }
-  look(document.contents, 1, new Set())
+  visit(document.contents, 1, new Set())
   if (failures.length > 0) throw new ContractParseError(failures)
   return merges
 }
@@ -195,7 +187,7 @@ function startOffset(node: unknown): number | undefined {
   return (node as { range?: [number, number, number] | null } | null)?.range?.[0]
 }
 
-/** The line of the key, or of the item, at a path; of the nearest thing around it where there is none. */
+/** The line of the key or item at a path, or of its nearest existing owner. */
 function findLine(document: Document, lines: LineCounter, path: readonly string[]): number {
   let node: unknown = document.contents
   let start = startOffset(node) ?? 0

@@ -1,17 +1,16 @@
 import type { SchemaFields, Schema } from './parts.ts'
 
-/** The minor versions of ODCS 3 that are known, oldest first. */
+/** The supported minor versions of ODCS 3, oldest first. */
 export const MINORS = ['v3.0.0', 'v3.0.1', 'v3.0.2', 'v3.1.0'] as const
 export type Minor = (typeof MINORS)[number]
 
-/** How one minor version is described. */
+/** The differences of one minor version. */
 export interface Edition {
-  /** From 3.1 on nearly all parts refuse what they do not know, and much more can be said. */
+  /** From 3.1 on, nearly all parts refuse unknown fields, and there are many more fields. */
   isStrict: boolean
-  /** Whether this minor is at least another. */
   since(minor: Minor): boolean
-  /** An object that refuses other fields from 3.1 on; before, they did no harm. */
+  /** An object that refuses other fields from 3.1 on; before, they are warnings. */
   part(fields: SchemaFields, required?: readonly string[]): Schema
-  /** An id that references can name, which 3.1 brought. */
+  /** An id for references, since 3.1. */
   id: SchemaFields
 }

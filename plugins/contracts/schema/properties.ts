@@ -17,9 +17,9 @@ import {
 } from './parts.ts'
 import type { SchemaFields, Schema } from './parts.ts'
 
-/** What can be said of a property of one logical type. */
+/** The options of a property, by logical type. */
 function options({ isStrict }: Edition): Record<string, SchemaFields> {
-  // Until 3.1 a bound was a value, and a mark that it does not belong to the range itself.
+  // Before 3.1, an exclusive bound was a value and a flag.
   const range = (value: Schema): SchemaFields => ({
     minimum: value,
     maximum: value,
@@ -42,7 +42,7 @@ function options({ isStrict }: Edition): Record<string, SchemaFields> {
   }
 }
 
-/** What objects and properties both say of themselves. */
+/** Fields that objects and properties share. */
 function element(edition: Edition): SchemaFields {
   return {
     ...edition.id,
@@ -54,7 +54,7 @@ function element(edition: Edition): SchemaFields {
   }
 }
 
-/** A table, a topic, a file: what has properties. */
+/** A table, topic or file. */
 export function schemaObject(edition: Edition): Schema {
   const known = {
     ...element(edition),
@@ -67,8 +67,8 @@ export function schemaObject(edition: Edition): Schema {
 }
 
 /**
- * A column or field, or what the items of one are.
- * @param isItem an item needs no name, and until 3.1 could have properties whatever its type
+ * A column or field, or the items of one.
+ * @param isItem an item needs no name, and before 3.1 could have properties whatever its type
  */
 export function property(edition: Edition, isItem: boolean): Schema {
   const byType = options(edition)
@@ -87,9 +87,11 @@ export function property(edition: Edition, isItem: boolean): Schema {
     ...(edition.isStrict && { relationships: list(fromProperty()) }),
   }
   const typed = Object.entries(byType)
-    // Nothing is said of what a boolean is like.
+    // A boolean has no options.
     .filter(([type]) => type !== 'boolean')
-    .map(([type, said]) => when(hasValue('logicalType', type), fields({ logicalTypeOptions: closed(said) })))
+    .map(([type, known]) =>
+      when(hasValue('logicalType', type), fields({ logicalTypeOptions: closed(known) })),
+    )
   const untyped = { not: { required: ['logicalType'] } }
   const mayHave = (field: string, type: string) =>
     when({ anyOf: [untyped, hasValue('logicalType', type)] }, {}, fields({ [field]: false }))
@@ -97,7 +99,7 @@ export function property(edition: Edition, isItem: boolean): Schema {
     ...closed(known, isItem ? [] : ['name']),
     allOf: [
       ...typed,
-      // Without a type all of them apply, and they have nothing in common.
+      // Without a type, all options would apply at once, and no option is common to all types.
       when(untyped, fields({ logicalTypeOptions: { maxProperties: 0 } })),
       ...(isItem && !edition.isStrict ? [] : [mayHave('properties', 'object')]),
       mayHave('items', 'array'),

@@ -4,7 +4,6 @@ import type { SchemaFields, Schema } from './parts.ts'
 
 const pair: Schema = { type: 'array', items: number, minItems: 2, maxItems: 2, uniqueItems: true }
 
-/** What a measured value is compared with. */
 const operators: SchemaFields = {
   mustBe: anything,
   mustNotBe: anything,
@@ -15,7 +14,7 @@ const operators: SchemaFields = {
   mustBeBetween: pair,
   mustNotBeBetween: pair,
 }
-/** The names of the operators, of which a rule has one. */
+/** A rule has exactly one of these. */
 export const OPERATORS = Object.keys(operators)
 const oneOperator: Schema = { oneOf: OPERATORS.map(name => ({ required: [name] })) }
 
@@ -30,7 +29,7 @@ const DIMENSIONS = [
   'uniqueness',
 ]
 
-/** What data has to be like, in words, by a metric of the library, by SQL, or in the words of another tool. */
+/** A quality rule: text, a metric of the library, SQL, or the configuration of another tool. */
 export function quality(edition: Edition): Schema {
   const common: SchemaFields = {
     ...edition.id,
@@ -49,7 +48,7 @@ export function quality(edition: Edition): Schema {
 
 function strict(edition: Edition, common: SchemaFields): Schema {
   const metric = oneOf('nullValues', 'missingValues', 'invalidValues', 'duplicateValues', 'rowCount')
-  // A metric makes a rule of the library even where the type says otherwise or nothing.
+  // A metric makes a rule of the library, whatever the type.
   const isLibrary = { anyOf: [hasValue('type', 'library'), fields({ metric: text }, ['metric'])] }
   const known = {
     ...common,
@@ -76,13 +75,13 @@ function strict(edition: Edition, common: SchemaFields): Schema {
   }
 }
 
-/** Before 3.1 the library had rules, any number of operators could stand together, and other fields did no harm. */
+/** Before 3.1, the library had rules, operators could be combined, and other fields were allowed. */
 function lenient(edition: Edition, common: SchemaFields): Schema {
   const ofKinds = each([...OPERATORS, 'rule', 'query', 'engine', 'implementation'], anything)
   return {
     ...edition.part({ ...common, ...ofKinds }),
     allOf: [
-      // What has no type is a rule of the library.
+      // The default type is the library.
       when(fields({ type: { const: 'library' } }), fields({ rule: text, ...operators }, ['rule'])),
       when(hasValue('type', 'sql'), fields({ query: text }, ['query'])),
       when(

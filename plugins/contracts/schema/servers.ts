@@ -2,10 +2,9 @@ import type { Edition } from './editions.ts'
 import { anything, each, hasValue, list, oneOf, part, text, uri, when, whole } from './parts.ts'
 import type { SchemaFields, Schema } from './parts.ts'
 
-/** How the location of an SFTP server begins. */
 export const SFTP = '^sftp://'
 
-/** What a kind of server says of itself, the fields that it must have first. */
+/** The required and optional fields of a kind of server. */
 interface Kind {
   must: SchemaFields
   may?: SchemaFields
@@ -20,14 +19,13 @@ const onHost: Kind = { must: { ...host, ...database }, may: port }
 const onPort: Kind = { must: { ...address, ...database } }
 const withSchema: Kind = { must: { ...address, ...database, ...schema } }
 
-/** Every kind of server that an edition knows. */
 function kinds(edition: Edition): Record<string, Kind> {
-  // Until 3.1 files had to have one of a few formats.
+  // Before 3.1, files had to have one of a few formats.
   const format = edition.isStrict ? text : oneOf('parquet', 'delta', 'json', 'csv')
   const delimiter = edition.isStrict ? text : oneOf('new_line', 'array')
   const staging: Kind = edition.since('v3.0.2')
     ? { must: { stagingDir: uri, ...schema } }
-    : // The first two editions ask for another spelling than the one they describe.
+    : // The first two editions require another spelling than the documented one.
       { must: { staging_dir: anything, ...schema }, may: { stagingDir: uri } }
   const known: Record<string, Kind> = {
     api: { must: { location: uri } },
@@ -89,7 +87,6 @@ function custom({ isStrict }: Edition): SchemaFields {
   }
 }
 
-/** Where the data is: each kind of server is reached in its own way. */
 export function server(edition: Edition): Schema {
   const known = kinds(edition)
   const common: SchemaFields = {
@@ -105,6 +102,6 @@ export function server(edition: Edition): Schema {
   const cases = Object.entries(known).map(([type, { must, may }]) =>
     when(hasValue('type', type), edition.part({ ...commonOnly, ...may, ...must }, Object.keys(must))),
   )
-  // Which other fields it may have depends on its type.
+  // The other fields depend on the type.
   return { type: 'object', properties: common, required: ['server', 'type'], allOf: cases }
 }

@@ -1,8 +1,7 @@
 import { flag, list, number, object, oneOf, open, text, whole, type Schema } from './parts.ts'
 
 /**
- * Contracts of version 2.2.2, which speak of datasets with tables and columns. The version takes any field beside
- * those that it knows.
+ * Contracts of version 2.2.2, which describe datasets with tables and columns. The version allows any unknown field.
  */
 export function v2(): Schema {
   const texts = list(text)

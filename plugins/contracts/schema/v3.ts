@@ -18,7 +18,6 @@ import { property, schemaObject } from './properties.ts'
 import { quality } from './quality.ts'
 import { server } from './servers.ts'
 
-/** Contracts of a minor version of ODCS 3. */
 export function v3(minor: Minor): Schema {
   const edition = editionOf(minor)
   const definitions = {
@@ -48,8 +47,8 @@ function contract(edition: Edition): Schema {
     ? { authoritativeDefinitions: part('authoritativeDefinitions') }
     : {}
   const own: SchemaFields = edition.since('v3.0.1') ? { customProperties: part('customProperties') } : {}
-  const said = each(['usage', 'purpose', 'limitations'], text)
-  const description = { ...said, ...links, ...own }
+  const texts = each(['usage', 'purpose', 'limitations'], text)
+  const description = { ...texts, ...links, ...own }
   const known: SchemaFields = {
     ...each(
       ['version', 'id', 'name', 'tenant', 'status', 'dataProduct', 'domain', 'slaDefaultElement'],
@@ -59,7 +58,7 @@ function contract(edition: Edition): Schema {
     apiVersion: oneOf(...MINORS.filter(minor => edition.since(minor))),
     tags: list(text),
     servers: list(part('server')),
-    // Even the strict edition leaves this one open: it is for people.
+    // Open even in the strict edition: it is text for people.
     description: open(description),
     schema: list(part('object')),
     support: list(part('support')),
@@ -107,12 +106,12 @@ function sections(edition: Edition): Record<string, Schema> {
 }
 
 function role(edition: Edition): Schema {
-  const said = ['role', 'description', 'access', 'firstLevelApprovers', 'secondLevelApprovers']
+  const texts = ['role', 'description', 'access', 'firstLevelApprovers', 'secondLevelApprovers']
   const own: SchemaFields = edition.since('v3.0.1') ? { customProperties: part('customProperties') } : {}
-  return edition.part({ ...edition.id, ...each(said, text), ...own }, ['role'])
+  return edition.part({ ...edition.id, ...each(texts, text), ...own }, ['role'])
 }
 
-/** A list of people; from 3.1 on better an object that holds one. */
+/** A list of people; from 3.1 on also an object with such a list. */
 function team(edition: Edition): Schema {
   const day = { type: 'string', format: 'date' }
   const common: SchemaFields = {

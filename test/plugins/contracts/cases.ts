@@ -169,12 +169,12 @@ export const BROKEN: [string, Contract, string, string][] = [
   ],
 ]
 
-function server(said: object): Contract {
-  return { servers: [{ server: 'a', ...said }] }
+function server(rest: object): Contract {
+  return { servers: [{ server: 'a', ...rest }] }
 }
 
-function property(said: object): Contract {
-  return { schema: [{ name: 'a', properties: [{ name: 'b', ...said }] }] }
+function property(rest: object): Contract {
+  return { schema: [{ name: 'a', properties: [{ name: 'b', ...rest }] }] }
 }
 
 function quality(rule: object): Contract {

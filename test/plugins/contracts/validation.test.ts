@@ -77,7 +77,7 @@ t.test(
         {
           path: '/support/0',
           keyword: 'required',
-          message: /^v3\.1\.0 takes this, v3\.0\.2 does not: expected/,
+          message: /^v3\.1\.0 accepts this, v3\.0\.2 does not: expected/,
         },
       ],
     })

@@ -147,21 +147,27 @@ t.test('of one address only so many wait, and another still finds room', async t
   const threads = createThreadPool({ threads: 1, waiting: 3, waitingPerAddress: 1 })
   t.teardown(() => threads.stop())
   const text = 'apiVersion: v3.1.0'
-  const asked = [threads.ask({ text }, 'one'), threads.ask({ text }, 'one')]
-  await t.rejects(threads.ask({ text }, 'one'), PoolBusyError)
-  asked.push(threads.ask({ text }, 'two'), threads.ask({ text }))
-  await t.rejects(threads.ask({ text }, 'three'), PoolBusyError, 'no more than wait in all')
+  const asked = [threads.validate({ text }, 'one'), threads.validate({ text }, 'one')]
+  await t.rejects(threads.validate({ text }, 'one'), PoolBusyError)
+  asked.push(threads.validate({ text }, 'two'), threads.validate({ text }))
+  await t.rejects(threads.validate({ text }, 'three'), PoolBusyError, 'no more than wait in all')
   t.equal((await Promise.all(asked)).length, 4)
-  t.match(await threads.ask({ text }, 'one'), { verdict: { valid: false } }, 'the address is served later')
+  t.match(
+    await threads.validate({ text }, 'one'),
+    { verdict: { valid: false } },
+    'the address is served later',
+  )
 })
 
 t.test('a contract that takes longer than the deadline is given up, and its thread with it', async t => {
   const threads = createThreadPool({ threads: 1, deadline: 1 })
   t.teardown(() => threads.stop())
   const text = filled(n => `k${n}: 1`)
-  t.match(await threads.ask({ text }), { unreadable: [{ type: 'yaml.too_much', message: /takes longer/ }] })
+  t.match(await threads.validate({ text }), {
+    unreadable: [{ type: 'yaml.too_much', message: /time limit/ }],
+  })
   t.match(
-    await threads.ask({ text }),
+    await threads.validate({ text }),
     { unreadable: [{ type: 'yaml.too_much' }] },
     'another thread took its place',
   )
@@ -170,20 +176,20 @@ t.test('a contract that takes longer than the deadline is given up, and its thre
 t.test('a contract that takes more memory than there is is given up', async t => {
   const threads = createThreadPool({ threads: 1, deadline: 30_000, memory: 24 })
   t.teardown(() => threads.stop())
-  t.match(await threads.ask({ text: filled(() => '- [1]') }), {
-    unreadable: [{ type: 'yaml.too_much', message: /too much memory/ }],
+  t.match(await threads.validate({ text: filled(() => '- [1]') }), {
+    unreadable: [{ type: 'yaml.too_much', message: /memory limit/ }],
   })
 })
 
 t.test('so many are judged at once, so many wait, and no more', async t => {
   const threads = createThreadPool({ threads: 1, waiting: 2 })
   const text = 'apiVersion: v3.1.0'
-  const asked = [1, 2, 3].map(() => threads.ask({ text }))
-  await t.rejects(threads.ask({ text }), PoolBusyError)
+  const asked = [1, 2, 3].map(() => threads.validate({ text }))
+  await t.rejects(threads.validate({ text }), PoolBusyError)
   t.equal((await Promise.all(asked)).length, 3, 'those before are served')
-  t.match(await threads.ask({ text }), { verdict: { valid: false } }, 'and so are later ones')
+  t.match(await threads.validate({ text }), { verdict: { valid: false } }, 'and so are later ones')
   await threads.stop()
-  await t.rejects(threads.ask({ text }), PoolBusyError, 'after the stop nothing is taken')
+  await t.rejects(threads.validate({ text }), PoolBusyError, 'after the stop nothing is taken')
 })
 
 t.test('an anchor may be given anew inside of what had it before', t => {
