@@ -1,6 +1,6 @@
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { pagination, type Page, type Pagination } from '../../server/http/page.ts'
-import type { SlaStatus, FreshnessStatus } from './judge.ts'
+import type { SlaStatus, FreshnessStatus } from './models.ts'
 
 interface StoredCheck {
   status: FreshnessStatus

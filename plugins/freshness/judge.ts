@@ -1,10 +1,7 @@
 import { learnCadence } from '../../checks/cadence.ts'
 import { formatDuration, parseDuration } from '../../server/settings/durations.ts'
-import type { Schedule } from './models.ts'
+import type { FreshnessStatus, Schedule, SlaStatus } from './models.ts'
 import { clampToCalendar } from './moments.ts'
-
-export type FreshnessStatus = 'fresh' | 'stale' | 'unknown'
-export type SlaStatus = 'within_sla' | 'warning' | 'violated'
 
 /** The SLA of a table. */
 export interface Threshold {

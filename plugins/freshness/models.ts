@@ -1,7 +1,9 @@
 import type { QueryBuilder } from 'objection'
 import type { TableRef } from '../../connectors/catalog.ts'
 import { CompanyRow, type Transaction } from '../../server/database/database.ts'
-import type { SlaStatus, FreshnessStatus } from './judge.ts'
+
+export type FreshnessStatus = 'fresh' | 'stale' | 'unknown'
+export type SlaStatus = 'within_sla' | 'warning' | 'violated'
 
 /** Where freshness is read from: a column, an expression over columns, or the engine's modification time. */
 export const SIGNALS = ['column', 'expression', 'last_modified'] as const

@@ -1,7 +1,7 @@
 import { tablePath } from '../../connectors/catalog.ts'
 import { parseDuration } from '../../server/settings/durations.ts'
-import { shownThreshold, type FreshnessStatus } from './judge.ts'
-import { tableRefOf, type MonitoredTable, type FreshnessSignal } from './models.ts'
+import { shownThreshold } from './judge.ts'
+import { tableRefOf, type FreshnessSignal, type FreshnessStatus, type MonitoredTable } from './models.ts'
 import type { JudgedTable } from './readiness.ts'
 
 /** The current status: unknown if the last verdict has lapsed. */
