@@ -9,13 +9,10 @@ import { sendPostponed } from './delivery/send-postponed.ts'
 import { sweepCompanies, type SweepContext } from './delivery/sweep-companies.ts'
 import { lockFreePendingDelivery } from './locks.ts'
 
-/** Most deliveries that one sweep takes up again. */
+/** Per sweep. */
 const MAX_REQUEUED = 1_000
 
-/**
- * Wakes snoozed alerts, sends what cooldowns postponed, finds deliveries whose job was lost, and switches off
- * destinations that nothing reaches.
- */
+/** Wakes snoozed alerts, sends postponed messages, requeues lost deliveries and disables failing destinations. */
 export const sweepJob: Job = {
   name: 'alerts.sweep',
   data: Joi.object({}),
@@ -37,7 +34,7 @@ export const sweepJob: Job = {
   },
 }
 
-/** The steps of the sweep: none waits for the success of another. */
+/** The steps of the sweep, each independent of the success of the others. */
 const STEPS: Record<string, (context: SweepContext) => Promise<number>> = {
   woken: wakeSnoozed,
   postponed: sendPostponed,
@@ -46,9 +43,9 @@ const STEPS: Record<string, (context: SweepContext) => Promise<number>> = {
 }
 
 /**
- * Sends new jobs for deliveries that have been due for a minute and whose job is gone: given up on,
- * deleted, or never there because a row was edited by hand. A second job for the same attempt would
- * do no harm, since the attempt is claimed; looking the job up keeps a backlog from doubling itself.
+ * Sends new jobs for deliveries that have been due for a minute and have no job: it failed for good, was deleted, or never
+ * existed because a row was edited by hand. A second job for the same attempt would do no harm, since attempts are claimed;
+ * looking for the job keeps a backlog from doubling itself.
  */
 async function requeueLost({ server, log }: SweepContext): Promise<number> {
   const lost = await server.db.system(trx =>
@@ -59,7 +56,7 @@ async function requeueLost({ server, log }: SweepContext): Promise<number> {
           and not exists (select 1 from pgboss.job j where j.id = d.job_id and j.name in ('alerts.deliver', 'alerts.retry')
                              and j.state in ('created', 'retry', 'active'))
           and not (${IS_POSTPONED})
-          -- One that waits for an earlier message of its alert is started by the end of that one.
+          -- The end of the earlier message starts one that waits for it.
           and not (event_type = 'alert.resolved' and job_id is null and exists (
             select 1 from deliveries e where e.company_id = d.company_id and e.alert_id = d.alert_id
                and e.destination_id = d.destination_id and e.event_type = 'alert.triggered' and e.status = 'pending'))

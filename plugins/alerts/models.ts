@@ -6,19 +6,19 @@ import type { MessageType } from './destinations/destination.ts'
 export const ALERT_STATUSES = ['triggered', 'acknowledged', 'snoozed', 'resolved', 'dismissed'] as const
 export type AlertStatus = (typeof ALERT_STATUSES)[number]
 
-/** Whether an alert is open, a condition in SQL. */
+/** A condition in SQL on alerts. */
 export const IS_OPEN = `status in ('triggered', 'acknowledged', 'snoozed')`
 
 /**
- * Whether a repeat counts on an alert instead of opening another: it is open, or its dismissal lasts. The condition
- * of the unique index `alerts_ongoing`, which allows a cause one such alert.
+ * A condition in SQL on alerts: a repeat counts on an ongoing alert instead of opening another. The condition of the unique
+ * index `alerts_ongoing`, which allows a cause one such alert.
  */
 export const IS_ONGOING = `(${IS_OPEN} or dismissal_lasts)`
 
 /** The order of lists, with the id as tie-break. */
 export const NEWEST_FIRST = newestFirst('createdAt', 'id')
 
-/** What happened, as it is stored, matched against rules and sent. */
+/** The stored part of an event that rules match and messages contain. */
 export interface StoredEvent {
   type: string
   change_type?: string
@@ -26,7 +26,6 @@ export interface StoredEvent {
   details: object
 }
 
-/** A trouble, or a piece of news, that people should hear of. */
 export class Alert extends CompanyRow {
   static override tableName = 'alerts'
   static override jsonAttributes = ['event', 'contextData']
@@ -54,7 +53,7 @@ export class Alert extends CompanyRow {
   declare dismissalLasts: boolean
 }
 
-/** One move of an alert from a status to another. */
+/** A change of the status of an alert. */
 export class AlertTransition extends CompanyRow {
   static override tableName = 'alert_history'
 
@@ -63,14 +62,14 @@ export class AlertTransition extends CompanyRow {
   declare fromStatus: AlertStatus | null
   declare toStatus: AlertStatus
   declare reason: string | null
-  /** Of a snooze: when it ends. */
+  /** The end of a snooze. */
   declare snoozedUntil: Date | null
   /** `system`, `user:<id>` or `key:<id>`. */
   declare actor: string
   declare at: Date
 }
 
-/** Which events reach which destinations; null filters let everything through. */
+/** Selects the destinations of alerts. A null filter matches everything. */
 export class AlertRule extends CompanyRow {
   static override tableName = 'alert_rules'
 
@@ -89,7 +88,6 @@ export class AlertRule extends CompanyRow {
   declare updatedAt: Date
 }
 
-/** Where alerts are sent. */
 export class Destination extends CompanyRow {
   static override tableName = 'destinations'
   static override jsonAttributes = ['config']
@@ -105,12 +103,12 @@ export class Destination extends CompanyRow {
   declare signingSecrets: string
   declare isActive: boolean
   declare isVerified: boolean
-  /** Whether it is there to be looked at only: nothing is sent to it, and the API does not list it. */
+  /** Whether its deliveries are only simulated. */
   declare isDemo: boolean
   declare disabledReason: string | null
-  /** When the first of the attempts failed that have all failed since. */
+  /** Since when all attempts have failed. */
   declare failingSince: Date | null
-  /** When the first of the attempts timed out that have all got no answer since. */
+  /** Since when no attempt has got an answer; set by a timeout. */
   declare silentSince: Date | null
   declare createdAt: Date
   declare updatedAt: Date
@@ -119,7 +117,7 @@ export class Destination extends CompanyRow {
 
 export type DeliveryTrigger = 'automatic' | 'manual' | 'test'
 
-/** One message on its way to one destination. */
+/** One message to one destination. */
 export class Delivery extends CompanyRow {
   static override tableName = 'deliveries'
 
@@ -129,9 +127,9 @@ export class Delivery extends CompanyRow {
   declare destinationId: string
   declare ruleIds: string[]
   declare eventType: MessageType
-  /** As the destination's type composed it. */
+  /** As composed by the destination's type. */
   declare body: string
-  /** Who got it, of a destination of several people. */
+  /** The recipients served so far, of a destination with several. */
   declare served: string[]
   declare trigger: DeliveryTrigger
   declare status: 'pending' | 'delivered' | 'failed' | 'stopped'
@@ -146,7 +144,6 @@ export class Delivery extends CompanyRow {
   declare stoppedReason: string | null
 }
 
-/** One try to deliver. */
 export class DeliveryAttempt extends CompanyRow {
   static override tableName = 'delivery_attempts'
   static override idColumn = ['deliveryId', 'n']

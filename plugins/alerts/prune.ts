@@ -3,12 +3,12 @@ import Joi from 'joi'
 import type { Job } from '../../server/jobs/jobs.ts'
 import { prune } from '../../server/database/prune.ts'
 
-/** Rows that one transaction deletes, besides what goes with them. */
+/** Per transaction, besides the rows that refer to them. */
 const BATCH_ROWS = 500
 
 /**
- * Deletes alerts that have been over for as long as RETENTION_ALERTS_DAYS says, of all companies, once a day. What was
- * sent goes with its month, if not before with its alert.
+ * Deletes alerts of all companies that ended more than RETENTION_ALERTS_DAYS ago, once a day. Their deliveries are deleted
+ * with them, or with the partition of their month.
  */
 export const pruneJob: Job = {
   name: 'alerts.prune',
@@ -26,8 +26,8 @@ export const pruneJob: Job = {
 }
 
 /**
- * With their history and deliveries. One company after the other, as the index has them. An alert whose dismissal lasts
- * stays: without it, the next failure of its check would open another.
+ * With their history and deliveries, in the order of the index. An alert with a lasting dismissal stays: without it, the next
+ * failure of its check would open another.
  */
 const DELETE_ALERTS = `
   delete from alerts where id = any(array(

@@ -5,6 +5,7 @@ import { companyOf, type Transaction } from '../../../server/database/database.t
 import { ENDED_FIELDS } from './outcomes.ts'
 import { updateDeliveryFailed } from './delivery-failed.ts'
 import { Alert, Delivery, Destination } from '../models.ts'
+import { destinationDisabled } from '../lifecycle/kinds.ts'
 import { sweepCompanies, type SweepContext } from './sweep-companies.ts'
 import { lockAlertsOfDeliveries, lockDeliveries, lockDestination } from '../locks.ts'
 
@@ -48,7 +49,7 @@ async function disableDestination(server: Server, trx: Transaction, id: string):
     .patch({ isActive: false, disabledReason: reason, updatedAt: raw('now()') })
   const details = { destination_type: before.destinationType, failing_since: before.failingSince }
   await server.plugins.alerts.raise(trx, {
-    type: 'destination_disabled',
+    type: destinationDisabled.name,
     cause: id,
     severity: 'warning',
     sourceId: null,

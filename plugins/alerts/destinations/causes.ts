@@ -1,16 +1,16 @@
-/** What kept a request from being answered. */
+/** Why a request got no answer. */
 export interface RequestFailure {
-  /** As in `Outcome`. */
+  /** As in `DeliveryOutcome`. */
   errorClass: string
-  /** One sentence that a person can act on; it names the host and never the path, which may be a secret. */
+  /** One sentence that a person can act on. It names the host, never the path, which may be a secret. */
   sentence: string
-  /** It will not pass by itself: the address, or what stands there, has to be changed. */
+  /** Whether retrying cannot help: the address or the receiver has to be changed. */
   isLasting: boolean
 }
 
 interface FailureRule {
   code: RegExp
-  /** Of got's timeouts: what took too long. */
+  /** The phase of a timeout of got. */
   phase?: string
   errorClass: string
   describe: (host: string, error: RequestError) => string
@@ -19,7 +19,7 @@ interface FailureRule {
 
 type RequestError = Error & { code?: string; event?: string }
 
-/** The first that fits counts. */
+/** The first match counts. */
 const FAILURE_RULES: readonly FailureRule[] = [
   {
     code: /^ERR_EGRESS_BLOCKED$/,
@@ -48,14 +48,14 @@ const FAILURE_RULES: readonly FailureRule[] = [
     phase: 'connect',
     errorClass: 'timeout',
     describe: host =>
-      `${host} did not take the connection within 5 seconds: check that it runs and that no firewall is between`,
+      `${host} did not accept the connection within 5 seconds: check that it runs and that no firewall blocks it`,
   },
   {
     code: /^ETIMEDOUT$/,
     phase: 'secureConnect',
     errorClass: 'timeout',
     describe: host =>
-      `${host} did not agree on TLS within 5 seconds: check that it speaks HTTPS on this port`,
+      `${host} did not agree on TLS within 5 seconds: check that it serves HTTPS on this port`,
   },
   {
     code: /^ETIMEDOUT$/,
@@ -67,7 +67,7 @@ const FAILURE_RULES: readonly FailureRule[] = [
   {
     code: /^(ETIMEDOUT|ESOCKETTIMEDOUT)$/,
     errorClass: 'timeout',
-    describe: host => `${host} did not answer in time: a receiver should answer at once, and work afterwards`,
+    describe: host => `${host} did not answer in time: a receiver should answer first and work afterwards`,
   },
   {
     code: /^CERT_HAS_EXPIRED$/,
@@ -85,40 +85,40 @@ const FAILURE_RULES: readonly FailureRule[] = [
   {
     code: /^ERR_TLS_CERT_ALTNAME_/,
     errorClass: 'tls',
-    describe: host => `The certificate of ${host} is made out to another name: get one for this name`,
+    describe: host => `The certificate of ${host} is for another name: get one for this name`,
     isLasting: true,
   },
   {
     code: /^DEPTH_ZERO_SELF_SIGNED_CERT$/,
     errorClass: 'tls',
     describe: host =>
-      `The certificate of ${host} is signed by itself: get one of an authority, or have the operator trust it with NODE_EXTRA_CA_CERTS`,
+      `The certificate of ${host} is self-signed: get one from an authority, or have the operator trust it with NODE_EXTRA_CA_CERTS`,
     isLasting: true,
   },
   {
     code: /^(SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER_CERT|GET_ISSUER_CERT_LOCALLY|VERIFY_LEAF_SIGNATURE)|CERT_UNTRUSTED)$/,
     errorClass: 'tls',
     describe: host =>
-      `The certificate of ${host} leads to no authority that is trusted here: send the certificates between as well, or have the operator trust the authority with NODE_EXTRA_CA_CERTS`,
+      `The certificate of ${host} leads to no trusted authority: send the intermediate certificates too, or have the operator trust the authority with NODE_EXTRA_CA_CERTS`,
     isLasting: true,
   },
   {
     code: /CERT|^UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED/,
     errorClass: 'tls',
-    describe: (host, { code }) => `The certificate of ${host} does not hold (${code}): get a valid one`,
+    describe: (host, { code }) => `The certificate of ${host} is not valid (${code}): get a valid one`,
     isLasting: true,
   },
   {
     code: /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|UNKNOWN_PROTOCOL)$/,
     errorClass: 'tls',
-    describe: host => `${host} does not speak TLS: use the port of its HTTPS server`,
+    describe: host => `${host} does not use TLS: use the port of its HTTPS server`,
     isLasting: true,
   },
   {
     code: /^(ERR_TLS|ERR_SSL|EPROTO$)/,
     errorClass: 'tls',
     describe: (host, { code }) =>
-      `${host} and this service could not agree on TLS (${code}): the receiver must take TLS 1.2 or newer`,
+      `${host} and this service could not agree on TLS (${code}): the receiver must support TLS 1.2 or newer`,
   },
   {
     code: /^HPE_HEADER_OVERFLOW$/,
@@ -128,22 +128,22 @@ const FAILURE_RULES: readonly FailureRule[] = [
   {
     code: /^HPE_/,
     errorClass: 'protocol',
-    describe: (host, { code }) => `What ${host} answered is not HTTP (${code}): check the address`,
+    describe: (host, { code }) => `The answer of ${host} is not HTTP (${code}): check the address`,
   },
   {
     code: /^ECONNREFUSED$/,
     errorClass: 'connect',
-    describe: host => `Nothing takes connections at ${host}: check the port, and that the receiver runs`,
+    describe: host => `${host} refuses connections: check the port, and that the receiver runs`,
   },
   {
     code: /^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EHOSTDOWN|ENETDOWN)$/,
     errorClass: 'connect',
-    describe: host => `There is no way to ${host} from here: check the address and the network`,
+    describe: host => `${host} cannot be reached from here: check the address and the network`,
   },
   {
     code: /^(ECONNRESET|EPIPE|ECONNABORTED|ERR_SOCKET_CLOSED.*)$/,
     errorClass: 'connect',
-    describe: host => `${host} closed the connection before it answered: look into its log`,
+    describe: host => `${host} closed the connection before it answered: check its log`,
   },
   {
     code: /^E[A-Z]+$/,
@@ -153,16 +153,16 @@ const FAILURE_RULES: readonly FailureRule[] = [
   {
     code: /^ERR_ABORTED$/,
     errorClass: 'other',
-    describe: host => `The attempt was called off before ${host} answered, since this service stopped`,
+    describe: host => `The attempt was aborted before ${host} answered, since this service stopped`,
   },
   {
     code: /^$/,
     errorClass: 'protocol',
-    describe: host => `${host} closed the connection without an answer: look into its log`,
+    describe: host => `${host} closed the connection without an answer: check its log`,
   },
 ]
 
-/** The cause behind the error of the HTTP client or of a socket, whose own text may tell what nobody should read. */
+/** Classifies an error of the HTTP client or of a socket, whose own text may contain secrets. */
 export function classifyFailure(error: RequestError, target: URL): RequestFailure {
   const { code = '', event } = error
   const rule = FAILURE_RULES.find(({ code: known, phase }) => known.test(code) && (!phase || phase === event))
@@ -170,6 +170,6 @@ export function classifyFailure(error: RequestError, target: URL): RequestFailur
     const sentence = `The request to ${target.host} ended before it was answered (${code})`
     return { errorClass: 'other', sentence, isLasting: false }
   }
-  const { errorClass, describe: say, isLasting = false } = rule
-  return { errorClass, sentence: say(target.host, error), isLasting }
+  const { errorClass, describe, isLasting = false } = rule
+  return { errorClass, sentence: describe(target.host, error), isLasting }
 }

@@ -10,6 +10,7 @@ import { failuresOf } from '../../../server/http/validation-messages.ts'
 import { attemptRow } from '../delivery/outcomes.ts'
 import type { DestinationType } from './destination.ts'
 import { stopDeliveries } from '../delivery/auto-disable.ts'
+import { destinationDisabled } from '../lifecycle/kinds.ts'
 import { testPayload } from '../lifecycle/message.ts'
 import { Delivery, DeliveryAttempt, Destination } from '../models.ts'
 import { probeUrl } from './probe.ts'
@@ -24,7 +25,7 @@ import { LOCK_RULES, lockDestination } from '../locks.ts'
 
 type Config = Record<string, unknown>
 
-/** Makes a destination. @returns it with its signing secret, which is told here and on rotation only */
+/** @returns the destination with its signing secret, which is shown here and on rotation only */
 export async function createDestination(
   server: Server,
   trx: Transaction,
@@ -57,7 +58,6 @@ export async function findDestination(trx: Transaction, id: string, lock = false
   throw noSuchDestination(id)
 }
 
-/** 404 for a destination. */
 export function noSuchDestination(id: string) {
   return apiError(
     'DESTINATION_NOT_FOUND',
@@ -66,7 +66,7 @@ export function noSuchDestination(id: string) {
   )
 }
 
-/** Changes what is given; the config is merged, and secrets left out are kept. */
+/** Changes the given fields. The config is merged, and secrets left out are kept. */
 export async function changeDestination(
   server: Server,
   trx: Transaction,
@@ -85,7 +85,7 @@ export async function changeDestination(
         failingSince: null,
         silentSince: null,
       }),
-      // What was changed has not proved itself yet.
+      // A changed config is not verified yet.
       ...(change?.isOther && {
         ...sealConfig(server.vault, destination, change.type.config, change.config),
         isVerified: false,
@@ -96,19 +96,19 @@ export async function changeDestination(
     .returning('*')
   if (changes.is_active) {
     const reason = 'The destination was switched on again'
-    await server.plugins.alerts.resolveAll(trx, 'destination_disabled', [id], reason)
+    await server.plugins.alerts.resolveAll(trx, destinationDisabled.name, [id], reason)
   }
   return changed ?? destination
 }
 
-/** The config of a destination with changes. @throws 400 also for secrets that would go to another host than theirs */
+/** The config of a destination with changes. @throws 400 also for a stored secret that would be sent to another host */
 function applyConfigChanges(server: Server, destination: Destination, changes: Config) {
   const type = getDestinationType(server, destination.destinationType)
   const { urlField } = type
   const current = openConfig(server.vault, destination).config
   const merged = mergeConfig(current, changes)
   if (destination.isDemo) {
-    // Alerts would seem to get there, and do not.
+    // With a config of its own, it would seem to deliver.
     if (!isDeepStrictEqual(merged, current))
       throw apiError(
         'CONFLICT',
@@ -123,7 +123,7 @@ function applyConfigChanges(server: Server, destination: Destination, changes: C
     const shown = { shown: destination.config, changes, changed: config }
     const [secret] = findKeptSecrets(type.config, shown, urlField)
     if (secret !== undefined) {
-      const problem = `has to be given again with ${urlField} on another host: a stored secret is only sent where it was meant for`
+      const problem = `has to be given again with ${urlField} on another host: a stored secret is only sent to its own host`
       throw invalidField(`config.${secret}`, problem)
     }
   }
@@ -135,9 +135,9 @@ function originOf(url: unknown): string | null {
 }
 
 /**
- * Deletes a destination: its secrets go at once, what is on its way stops, the record of deliveries stays, and rules
- * name it no more. Deliveries are locked before their destination, as whoever records an attempt does.
- * @returns it as it was, and the rules that had no other destination and are off now
+ * Deletes a destination: erases its secrets, stops its pending deliveries and removes it from rules. The record of its
+ * deliveries stays. Deliveries are locked before their destination, as when an attempt is recorded.
+ * @returns the deleted destination, and the rules that had no other one and were switched off
  */
 export async function deleteDestination(
   server: Server,
@@ -150,16 +150,15 @@ export async function deleteDestination(
   await Destination.query(trx)
     .where({ id })
     .patch({ deletedAt: raw('now()'), isActive: false, secrets: null, signingSecrets: '' })
-  await server.plugins.alerts.resolveAll(trx, 'destination_disabled', [id], 'The destination was deleted')
-  return { destination, rulesOff: await leaveRules(trx, id) }
+  await server.plugins.alerts.resolveAll(trx, destinationDisabled.name, [id], 'The destination was deleted')
+  return { destination, rulesOff: await removeFromRules(trx, id) }
 }
 
-/**
- * Takes a destination out of the rules that name it. One that names no other is switched off: it would look as if it
- * told somebody.
- * @returns those that were switched off for it
- */
-async function leaveRules(trx: Transaction, destinationId: string): Promise<{ id: string; name: string }[]> {
+/** Removes a destination from the rules that name it. @returns the rules that had no other one and were switched off */
+async function removeFromRules(
+  trx: Transaction,
+  destinationId: string,
+): Promise<{ id: string; name: string }[]> {
   const changed = await rows<{ id: string; name: string; isOff: boolean }>(
     trx,
     `with naming as (
@@ -175,7 +174,7 @@ async function leaveRules(trx: Transaction, destinationId: string): Promise<{ id
   return changed.filter(({ isOff }) => isOff).map(({ id, name }) => ({ id, name }))
 }
 
-/** Gives a destination a new signing secret; the one before stays in `webhook-signature` for 24 hours. */
+/** Creates a new signing secret; the previous one stays in `webhook-signature` for 24 hours. */
 export async function rotateSecret(
   server: Server,
   trx: Transaction,
@@ -189,25 +188,25 @@ export async function rotateSecret(
   return { secret, previousUntil }
 }
 
-/** Tests of one destination in a minute. */
-const MAX_TESTS_A_MINUTE = 10
-/** Milliseconds that a test waits for a slot of its destination: as long as an attempt may take, with some to spare. */
+const MAX_TESTS_PER_MINUTE = 10
+/** A little longer than an attempt may take. */
 const SLOT_WAIT_MS = 35_000
 
 /**
- * Sends a test message as soon as its destination has a free slot, and waits for how it ends; a 2xx answer verifies
- * the destination. `tell` audits it in the transaction that records it.
- * @throws 429 for more tests a minute than a destination gets, 409 when no slot gets free in time
+ * Sends a test message as soon as its destination has a free slot, and waits for its outcome. A 2xx answer verifies the
+ * destination.
+ * @param audit called in the transaction that records the outcome
+ * @throws 429 for too many tests of the destination, 409 if no slot becomes free in time
  */
 export async function testDestination(
   request: Request,
   id: string,
-  tell: (trx: Transaction, isDelivered: boolean) => Promise<unknown>,
+  audit: (trx: Transaction, isDelivered: boolean) => Promise<unknown>,
 ): Promise<{ delivery: Delivery; attempt: DeliveryAttempt }> {
   const { server } = request
   const { companyId } = caller(request)
   const destination = await server.db.company(companyId, trx => findDestination(trx, id))
-  await server.limits.take(`destination-test:${id}`, MAX_TESTS_A_MINUTE, 60, request)
+  await server.limits.take(`destination-test:${id}`, MAX_TESTS_PER_MINUTE, 60, request)
   const requestId = randomUUID()
   if (!(await waitForSlot(server, companyId, id, requestId, SLOT_WAIT_MS))) {
     throw apiError(
@@ -217,7 +216,7 @@ export async function testDestination(
     )
   }
   try {
-    return await sendTest(server, destination, requestId, tell)
+    return await sendTest(server, destination, requestId, audit)
   } finally {
     await server.db.company(companyId, trx => releaseSlot(trx, requestId))
   }
@@ -227,7 +226,7 @@ async function sendTest(
   server: Server,
   destination: Destination,
   requestId: string,
-  tell: (trx: Transaction, isDelivered: boolean) => Promise<unknown>,
+  audit: (trx: Transaction, isDelivered: boolean) => Promise<unknown>,
 ): Promise<{ delivery: Delivery; attempt: DeliveryAttempt }> {
   const { id, companyId } = destination
   const messageId = randomUUID()
@@ -262,17 +261,17 @@ async function sendTest(
     const attempt = await DeliveryAttempt.query(trx)
       .insert(attemptRow({ delivery, ...attempted }, 1, outcome))
       .returning('*')
-    const proven = {
+    const health = {
       ...(outcome.isDelivered && { isVerified: true, failingSince: null }),
       ...(destination.silentSince && !isSilentAfter(outcome, true) && { silentSince: null }),
     }
-    if (Object.keys(proven).length > 0) await Destination.query(trx).where({ id }).patch(proven)
-    await tell(trx, outcome.isDelivered)
+    if (Object.keys(health).length > 0) await Destination.query(trx).where({ id }).patch(health)
+    await audit(trx, outcome.isDelivered)
     return { delivery, attempt }
   })
 }
 
-/** The config of a destination that is about to be made. @throws 400 also for the placeholder of another's secret */
+/** The validated config of a new destination. @throws 400 also for the placeholder of another destination's secret */
 function newConfig(type: DestinationType, given: Config): Config {
   const config = validateConfig(type, given)
   const [copied] = findPlaceholders(type.config, config)
@@ -283,7 +282,7 @@ function newConfig(type: DestinationType, given: Config): Config {
   )
 }
 
-/** The config as its type takes it. @throws 400 naming each field, dotted under `config` */
+/** @throws 400 naming each invalid field, dotted under `config` */
 function validateConfig(type: DestinationType, given: Config): Config {
   const { value, error } = type.config.validate(given, {
     abortEarly: false,
@@ -303,8 +302,8 @@ function validateConfig(type: DestinationType, given: Config): Config {
 }
 
 /**
- * Looks at the address of a destination that is about to be made, before its transaction: it can take seconds.
- * @throws 400 when nothing can be sent there; not when nobody answers there now
+ * Probes the address of a new destination, before its transaction, since it can take seconds.
+ * @throws 400 if no message can ever be sent there; not if it does not answer just now
  */
 export async function probeNew(
   server: Server,
@@ -314,7 +313,7 @@ export async function probeNew(
   await probeAddress(server, type, newConfig(type, config))
 }
 
-/** The same for a change, when it is one of the address. */
+/** Probes the address of a change that contains one. */
 export async function probeChange(
   server: Server,
   companyId: string,

@@ -4,15 +4,15 @@ import { guardedAgent, type EgressPolicy } from '../../../server/security/egress
 import { classifyFailure } from './causes.ts'
 import { failedOutcome, type DeliveryOutcome } from './destination.ts'
 
-/** Bytes of an answer that are kept; the connection is destroyed there. */
+/** The connection is destroyed after so much of the answer. */
 const MAX_RESPONSE_BYTES = 16 * 1024
-/** Milliseconds from start to the last byte that is waited for. */
+/** From the start to the end of the answer. */
 const TIMEOUT_MS = 30_000
 
 /**
- * One POST: over TLS, to what the policy allows, without redirects, retries or decompression, at most 30
- * seconds, reading at most 16 KiB. A 2xx status line is success, whatever becomes of the body behind it.
- * Never rejects: an error of the HTTP client carries the request's headers and must not travel.
+ * One POST over TLS to an address that the policy allows, without redirects, retries or decompression, in at most 30
+ * seconds, reading at most 16 KiB. A 2xx status is success, even if its body breaks off. Never rejects: errors of the HTTP
+ * client contain the request's headers.
  */
 export async function postGuarded(
   url: string,
@@ -66,7 +66,7 @@ export async function postGuarded(
       stream.destroy()
     }
     stream.on('socket', (socket: TLSSocket) => {
-      // Read as soon as they are there: a socket that was closed has neither.
+      // Read early: a closed socket has neither.
       socket.once('connect', () => (reached.address = socket.remoteAddress ?? null))
       socket.once('secureConnect', () => (reached.tlsVersion = socket.getProtocol()))
     })
@@ -87,7 +87,7 @@ export async function postGuarded(
   })
 }
 
-/** How far an attempt came: null what was not connected, or not secured. */
+/** Null before the connection, and before the TLS handshake. */
 type ConnectionInfo = Pick<DeliveryOutcome, 'address' | 'tlsVersion'>
 
 function answerOutcome(statusCode: number, latencyMs: number, reached: ConnectionInfo): DeliveryOutcome {

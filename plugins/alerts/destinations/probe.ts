@@ -3,22 +3,26 @@ import { isIP } from 'node:net'
 import { guardedSocket, type EgressPolicy } from '../../../server/security/egress.ts'
 import { classifyFailure } from './causes.ts'
 
-/** Milliseconds for the name, the connection and the certificate together: somebody waits for the reply. */
+/** For DNS, connection and TLS together: a person waits for the reply. */
 const TIMEOUT_MS = 5_000
 
 /**
- * Looks at an address before alerts are sent there: it is dialled, and its certificate read, but nothing is asked.
- * @returns why nothing will ever be sent there, in a sentence; null when it may be, also when nobody answers now
+ * Opens a TLS connection to an address without sending a request.
+ * @returns why messages can never be sent there, in a sentence; null if they can, also if it does not answer just now
  */
-export async function probeUrl(url: URL, policy: EgressPolicy, mostMs = TIMEOUT_MS): Promise<string | null> {
+export async function probeUrl(
+  url: URL,
+  policy: EgressPolicy,
+  timeoutMs = TIMEOUT_MS,
+): Promise<string | null> {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const servername = isIP(host) === 0 ? host : ''
   try {
     const socket = guardedSocket({ host, port: Number(url.port || 443), servername }, policy)
-    // What comes after the end of the waiting is nobody's.
+    // Errors after the timeout are ignored.
     socket.on('error', () => undefined)
     try {
-      await once(socket, 'secureConnect', { signal: AbortSignal.timeout(mostMs) })
+      await once(socket, 'secureConnect', { signal: AbortSignal.timeout(timeoutMs) })
     } finally {
       socket.destroy()
     }

@@ -25,7 +25,6 @@ const shape = Joi.object({
   deliver: Joi.function().required(),
 })
 
-/** An empty registry of destination types. */
 export function createDestinationRegistry(): Registry<DestinationType> {
   return new Registry<DestinationType>('destination type', shape)
 }

@@ -35,7 +35,7 @@ export const destinationRoutes: ServerRoute[] = [
     path: '/api/v1/sdk/alerts/destinations',
     options: {
       ...access.read,
-      description: 'List destinations, with what became of messages to them in the last 24 hours',
+      description: 'List destinations, with the number of messages in the last 24 hours by status',
       tags,
       validate: { query: schemas.destinations },
       response: replies.destinations,
@@ -47,7 +47,7 @@ export const destinationRoutes: ServerRoute[] = [
     path: '/api/v1/sdk/alerts/destinations',
     options: {
       ...access.write,
-      description: 'Make a destination; its signing secret is shown once',
+      description: 'Create a destination; its signing secret is shown once',
       tags,
       validate: { payload: schemas.newDestination },
       response: replies.newDestination,
@@ -112,8 +112,8 @@ export const destinationRoutes: ServerRoute[] = [
     path: '/api/v1/sdk/alerts/destinations/{id}',
     options: {
       ...access.write,
-      description: 'Delete a destination; what is on its way to it stops',
-      notes: 'It is taken out of the alert rules; those that send to no other are switched off, and named.',
+      description: 'Delete a destination and stop its pending deliveries',
+      notes: 'It is removed from alert rules. Rules without another destination are switched off and listed.',
       tags,
       response: replies.destinationRemoved,
       validate: { params: idParams },
@@ -127,7 +127,7 @@ export const destinationRoutes: ServerRoute[] = [
         await auditDestination(request, trx, 'removed', id, { name, ...rules })
         return off
       })
-      const message = ['The destination was deleted', ...rulesOff.map(offFor)].join('. ')
+      const message = ['The destination was deleted', ...rulesOff.map(describeRuleOff)].join('. ')
       return { data: { success: true, message, rules_switched_off: rulesOff } }
     },
   },
@@ -136,9 +136,9 @@ export const destinationRoutes: ServerRoute[] = [
     path: '/api/v1/sdk/alerts/destinations/{id}/test',
     options: {
       ...access.write,
-      description: 'Send a test message and return how it ended',
+      description: 'Send a test message and return its outcome',
       notes:
-        'It takes one of the four requests that a destination gets at once, and waits up to 35 seconds for it. At most 10 tests a minute for each destination.',
+        'It waits up to 35 seconds while four requests to the destination are in flight. At most 10 tests per minute and destination.',
       tags,
       response: replies.tested,
       validate: { params: idParams, payload: schemas.nothing },
@@ -157,7 +157,7 @@ export const destinationRoutes: ServerRoute[] = [
     path: '/api/v1/sdk/alerts/destinations/{id}/rotate-secret',
     options: {
       ...access.write,
-      description: 'Change the signing secret; the old one goes on signing for 24 hours',
+      description: 'Change the signing secret; the old one also signs for 24 hours',
       tags,
       response: replies.rotated,
       validate: { params: idParams, payload: schemas.nothing },
@@ -181,7 +181,7 @@ export const destinationRoutes: ServerRoute[] = [
     path: '/api/v1/sdk/alerts/destinations/{id}/deliveries',
     options: {
       ...access.read,
-      description: 'List what was sent to a destination, with every attempt',
+      description: 'List the deliveries to a destination, with every attempt',
       tags,
       response: replies.deliveries,
       validate: { params: idParams, query: schemas.deliveries },
@@ -197,7 +197,7 @@ export const destinationRoutes: ServerRoute[] = [
     path: '/api/v1/sdk/alerts/{id}/deliveries',
     options: {
       ...access.read,
-      description: 'List what was sent about an alert, to whichever destination, with every attempt',
+      description: 'List the deliveries about an alert to all destinations, with every attempt',
       tags,
       response: replies.deliveries,
       validate: { params: idParams, query: schemas.deliveries },
@@ -226,17 +226,18 @@ export const destinationRoutes: ServerRoute[] = [
   },
 ]
 
-const offFor = ({ name }: { name: string }) => `The alert rule ${name} sent to no other and is switched off`
+const describeRuleOff = ({ name }: { name: string }) =>
+  `The alert rule ${name} has no other destination and is switched off`
 
 const auditDestination = auditorOf('destination', (id: string) => id)
 
-/** Destinations as the API shows them, with what became of messages to them. */
+/** Destinations as the API shows them, with their traffic. */
 async function presentDestinations(trx: Transaction, found: readonly Destination[]): Promise<object[]> {
-  const of = await loadTraffic(
+  const trafficOf = await loadTraffic(
     trx,
     found.map(({ id }) => id),
   )
-  return found.map(destination => presentDestination(destination, of(destination.id)))
+  return found.map(destination => presentDestination(destination, trafficOf(destination.id)))
 }
 
 async function listDestinations(request: Request) {
@@ -255,14 +256,14 @@ async function listDestinations(request: Request) {
   })
 }
 
-/** Whether `alert.resolved` would be there before an `alert.triggered` that is on its way again. */
+/** Whether an `alert.resolved` would arrive before an `alert.triggered` that is on its way again. */
 async function wouldOvertake(trx: Transaction, { eventType, alertId, destinationId }: Delivery) {
   if (eventType !== 'alert.resolved' || alertId === null) return false
-  const began = { alertId, destinationId, eventType: 'alert.triggered', status: 'pending' } as const
-  return (await Delivery.query(trx).where(began).resultSize()) > 0
+  const earlier = { alertId, destinationId, eventType: 'alert.triggered', status: 'pending' } as const
+  return (await Delivery.query(trx).where(earlier).resultSize()) > 0
 }
 
-/** Whether a delivery ended before its first attempt: it was postponed, or its destination was off. */
+/** Whether a delivery was stopped before its first attempt. */
 function isUnsent({ status, fence }: Delivery): boolean {
   return status === 'stopped' && fence === 0
 }
@@ -273,7 +274,7 @@ async function redeliverMessage(request: Request) {
   return inCompany(request, async trx => {
     const known = await Delivery.query(trx).findById(id).select('alertId')
     if (!known) throw apiError('DELIVERY_NOT_FOUND', 'There is no delivery of this id', { delivery_id: id })
-    // Before the delivery, as everybody does: whoever ends the alert sees that its message is on its way again.
+    // Before the delivery, by the lock order: the transaction that resolves the alert sees the redelivery.
     const alert = await lockAlertOfDelivery(trx, known)
     const delivery = await lockDelivery(trx, id)
     const destination = await findDestination(trx, delivery.destinationId)
@@ -284,13 +285,13 @@ async function redeliverMessage(request: Request) {
     }
     if (alert?.resolvedAt && delivery.eventType === 'alert.triggered' && isUnsent(delivery)) {
       const message =
-        'The message was never sent, and its alert is over: sent now, it would open what no message closes'
+        'The message was never sent, and its alert is over: the receiver would never get the end of it'
       throw apiError('CONFLICT', message, { status: delivery.status })
     }
     if (await wouldOvertake(trx, delivery)) {
       throw apiError(
         'CONFLICT',
-        'The message that the alert began is on its way again: wait until it has arrived',
+        'The alert.triggered message of this alert is on its way again: wait until it has arrived',
         {
           status: delivery.status,
         },

@@ -4,18 +4,18 @@ import type { Vault } from '../../../server/security/vault.ts'
 import type { Destination } from '../models.ts'
 import { generateSigningSecret } from './signature.ts'
 
-/** Stands for a secret wherever a config is shown; sent back, it means: keep what is stored. */
+/** Replaces a secret in a shown config; a client that sends it back keeps the stored secret. */
 const PLACEHOLDER = '********'
 
 type Tree = Record<string, unknown>
 
-/** What a Joi schema tells of itself, as far as it is read here. */
+/** The part of a Joi description that is used here. */
 interface SchemaDescription {
   keys?: Record<string, SchemaDescription>
   metas?: { secret?: boolean }[]
 }
 
-/** Divides a config into what may be shown, with placeholders, and its secrets by dotted path. */
+/** Splits a config into the part that may be shown, with placeholders, and its secrets by dotted path. */
 function splitSecrets(schema: Joi.Schema, config: Tree): { shown: Tree; secrets: Tree } {
   const secrets: Tree = {}
   const walk = (
@@ -39,7 +39,7 @@ function splitSecrets(schema: Joi.Schema, config: Tree): { shown: Tree; secrets:
   return { shown, secrets }
 }
 
-/** Puts secrets back in the places of their placeholders. */
+/** Replaces placeholders by their secrets. */
 function joinSecrets(shown: Tree, secrets: Tree, path = ''): Tree {
   const entries = Object.entries(shown).map(([key, value]) => {
     const here = path + key
@@ -49,7 +49,7 @@ function joinSecrets(shown: Tree, secrets: Tree, path = ''): Tree {
   return Object.fromEntries(entries)
 }
 
-/** A config with changes: objects are merged, null removes, a placeholder keeps what is there. */
+/** A config with changes: objects are merged, null removes a field, a placeholder keeps a secret. */
 export function mergeConfig(config: Tree, changes: Tree): Tree {
   const merged = { ...config }
   for (const [key, value] of Object.entries(changes)) {
@@ -77,7 +77,7 @@ export function findKeptSecrets(
   )
 }
 
-/** The fields, by dotted path, whose secret is the placeholder that stands for one: nothing is stored to keep. */
+/** The secret fields, by dotted path, that hold a placeholder. */
 export function findPlaceholders(schema: Joi.Schema, config: Tree): string[] {
   const { secrets } = splitSecrets(schema, config)
   return Object.keys(secrets).filter(path => secrets[path] === PLACEHOLDER)
@@ -119,7 +119,7 @@ export function sealConfig(
   return { config: shown, secrets: sealed }
 }
 
-/** The whole config of a destination, and its secrets alone, for redaction. @throws Error when the key is gone */
+/** The whole config of a destination, and its secrets for redaction. @throws Error if its key is missing */
 export function openConfig(vault: Vault, destination: Destination): { config: Tree; secrets: string[] } {
   const secrets =
     destination.secrets === null
@@ -130,16 +130,15 @@ export function openConfig(vault: Vault, destination: Destination): { config: Tr
 
 interface SigningSecret {
   secret: string
-  /** When it stops being used, in ISO form; null for the newest. */
+  /** The end of its use in ISO form; null for the newest. */
   until: string | null
 }
 
-/** How long a replaced secret goes on signing: 24 hours. */
+/** A replaced secret also signs for 24 hours. */
 const OVERLAP_MS = 24 * 3600 * 1000
-/** Most secrets that sign at once. */
 const MAX_SIGNING_SECRETS = 10
 
-/** The secrets that sign now, newest first. */
+/** The secrets that are valid now, newest first. */
 export function signingSecrets(vault: Vault, destination: Destination, now: Date): [string, ...string[]] {
   const [newest, ...older] = openSigning(vault, destination)
   if (!newest) throw new Error(`Destination ${destination.id} has no signing secret`)
@@ -147,13 +146,13 @@ export function signingSecrets(vault: Vault, destination: Destination, now: Date
   return [newest.secret, ...valid.map(({ secret }) => secret)]
 }
 
-/** A first signing secret, as text and sealed for its column. */
+/** The first signing secret of a destination, as text and sealed. */
 export function createSigningSecret(vault: Vault, owner: Owner): { secret: string; sealed: string } {
   const secret = generateSigningSecret()
   return { secret, sealed: sealSigning(vault, owner, [{ secret, until: null }]) }
 }
 
-/** Puts a new signing secret before the others, of which the newest stays valid for 24 hours more. */
+/** Adds a new signing secret; the previous one stays valid for 24 hours. */
 export function rotateSigningSecret(
   vault: Vault,
   destination: Destination,

@@ -8,11 +8,10 @@ export function generateSigningSecret(): string {
 }
 
 /**
- * The headers that prove where a body comes from: the specification's `X-Service-Signature`, keyed with the
- * whole text of the newest secret, and those of Standard Webhooks 1.0.0, keyed with the decoded bytes, one
- * signature for each secret.
+ * The signature headers of a body: `X-Service-Signature` of the specification, keyed with the whole text of the newest
+ * secret, and those of Standard Webhooks 1.0.0, keyed with the decoded bytes, one signature per secret.
  * @param secrets newest first
- * @param at now, which goes into the signature so that a replay can be told
+ * @param at now, which is signed too, so that receivers can detect replays
  */
 export function signBody(
   body: string,

@@ -6,18 +6,18 @@ interface SlackConfig {
 }
 
 const config = Joi.object<SlackConfig>({
-  // Whoever knows the address can write into the channel.
+  // The address is enough to post to the channel.
   webhook_url: httpsUrl.meta({ secret: true }).required(),
 })
 
-/** A channel of Slack, by an incoming webhook. */
+/** A Slack channel, over an incoming webhook. */
 export const slack: DestinationType<SlackConfig> = {
   name: 'slack',
   label: 'Slack',
   config,
   urlField: 'webhook_url',
   /**
-   * Blocks of rich text, in which nothing is parsed: a name such as `<!channel>` or `_id` is shown as it is. Limits:
+   * Rich text blocks, in which nothing is parsed: a name such as `<!channel>` or `_id` is shown as it is. Limits:
    * https://docs.slack.dev/reference/block-kit/blocks
    */
   compose(_payload, { symbol, heading, sentence, facts, links }) {
@@ -26,7 +26,7 @@ export const slack: DestinationType<SlackConfig> = {
       plain(value),
     ])
     return JSON.stringify({
-      // Shown in notifications, and parsed for mentions even with `mrkdwn` off.
+      // Shown in notifications, and parsed for mentions even without `mrkdwn`.
       text: escape(`${symbol} ${heading}: ${shorten(sentence, MAX_NOTIFICATION_UNITS)}`),
       mrkdwn: false,
       unfurl_links: false,
@@ -50,7 +50,6 @@ export const slack: DestinationType<SlackConfig> = {
   },
 }
 
-/** UTF-16 units of the sentence in a notification, of which phones show less. */
 const MAX_NOTIFICATION_UNITS = 300
 
 const plain = (text: string) => ({ type: 'text', text })
@@ -60,33 +59,33 @@ const richText = (elements: object[]) => ({
   elements: [{ type: 'rich_text_section', elements }],
 })
 
-/** The three characters by which Slack tells mentions and links: https://docs.slack.dev/messaging/formatting-message-text */
+/** The characters of mentions and links: https://docs.slack.dev/messaging/formatting-message-text */
 function escape(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-/** What Slack says in the body of a refusal, and what to do about it. */
+/** Error codes in the body of a refusal, with what to do about them. */
 const REFUSALS: [RegExp, string][] = [
   [
     /^(no_service|no_service_id|no_active_hooks|invalid_token|no_team|team_disabled|user_not_found)$/,
-    'Slack does not know this webhook any more: make a new one in Slack and change webhook_url',
+    'Slack no longer knows this webhook: create a new one in Slack and change webhook_url',
   ],
   [
     /^(channel_not_found|channel_is_archived)$/,
-    'The channel is gone or archived: bring it back, or make a webhook for another one and change webhook_url',
+    'The channel was deleted or archived: restore it, or create a webhook for another one and change webhook_url',
   ],
   [
     /^(action_prohibited|posting_to_general_channel_denied)$/,
     'An administrator of the workspace does not let this webhook post there: ask them, or choose another channel',
   ],
-  [/^rate_limited$/, 'Slack takes no more messages from this webhook for a while'],
+  [/^rate_limited$/, 'Slack limits the messages of this webhook for a while'],
   [
     /^(invalid_|missing_|no_text|too_many_)/,
     'Slack did not understand the message: please report this to Tidemark',
   ],
 ]
 
-/** A refusal with Slack's own word for it, which says more than its status. */
+/** Adds Slack's error code to the message of a refusal. */
 function explainRefusal(outcome: DeliveryOutcome): DeliveryOutcome {
   const code = /^[a-z_]{1,60}$/.exec(outcome.responseBody?.trim() ?? '')?.[0]
   const known = REFUSALS.find(([pattern]) => code !== undefined && pattern.test(code))

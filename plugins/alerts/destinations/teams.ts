@@ -6,19 +6,19 @@ interface TeamsConfig {
 }
 
 const config = Joi.object<TeamsConfig>({
-  // It holds a signature: whoever knows the address can write into the channel.
+  // It contains a signature: the address is enough to post to the channel.
   webhook_url: httpsUrl.meta({ secret: true }).required(),
 })
 
-/** A chat or channel of Microsoft Teams, by a workflow that starts when a webhook request is received. */
+/** A chat or channel of Microsoft Teams, over a workflow that a webhook request starts. */
 export const teams: DestinationType<TeamsConfig> = {
   name: 'teams',
   label: 'Microsoft Teams',
   config,
   urlField: 'webhook_url',
   /**
-   * An Adaptive Card, with all names in text runs: these are not parsed, while escaped Markdown is shown differently
-   * by the clients of each system. Within the 28 KiB that Teams takes, since each part of a description is bounded.
+   * An Adaptive Card, with all names in text runs: these are not parsed, while clients show escaped Markdown differently.
+   * Within the limit of 28 KiB, since each part of a description is bounded.
    */
   compose(payload, { symbol, heading, sentence, facts, links }) {
     const content = {
@@ -60,33 +60,33 @@ function richText(runs: object[]) {
   return { type: 'RichTextBlock', inlines: runs.map(run => ({ type: 'TextRun', ...run })) }
 }
 
-/** What is said in the body of a refusal, and what to do about it. */
+/** Error codes in the body of a refusal, with what to do about them. */
 const REFUSALS: [RegExp, string][] = [
   [
     /WorkflowTriggerIsNotEnabled|WorkflowNotFound|FlowNotFound|FlowSuspended/i,
-    'The workflow is switched off or gone: switch it on in Teams, or make a new one and change webhook_url',
+    'The workflow is switched off or deleted: switch it on in Teams, or create a new one and change webhook_url',
   ],
   [
     /AuthorizationFailed|AuthorizationRequired|AuthenticationFailed|SignatureMismatch|InvalidSharedAccess/i,
-    'The workflow does not take this request: let anyone with the address trigger it, or copy its address to webhook_url anew',
+    'The workflow does not accept this request: let anyone with the address trigger it, or copy its address to webhook_url again',
   ],
   [
     /TriggerInputSchemaMismatch/i,
-    'The workflow expects another message: make it from the template that posts a card to a channel',
+    'The workflow expects another message: create it from the template that posts a card to a channel',
   ],
 ]
 
-/** Connectors say so in the body of a 200 when Teams did not take what they passed on. */
+/** Connectors answer 200 with this body if Teams refused the message. */
 const CONNECTOR_ERROR = /^\s*Webhook message delivery failed with error:?\s*(.*)/is
 
 function explainRefusal(outcome: DeliveryOutcome): DeliveryOutcome {
-  const said = outcome.responseBody ?? ''
+  const body = outcome.responseBody ?? ''
   if (outcome.isDelivered) {
-    const [, reason] = CONNECTOR_ERROR.exec(said) ?? []
+    const [, reason] = CONNECTOR_ERROR.exec(body) ?? []
     if (reason === undefined) return outcome
-    const errorMessage = `The webhook took the message, but Teams did not: ${shorten(reason, 300)}`
+    const errorMessage = `The webhook accepted the message, but Teams did not: ${shorten(reason, 300)}`
     return { ...outcome, isDelivered: false, errorClass: 'status', errorMessage }
   }
-  const known = REFUSALS.find(([pattern]) => pattern.test(said))
+  const known = REFUSALS.find(([pattern]) => pattern.test(body))
   return known ? { ...outcome, errorMessage: `${known[1]} (${outcome.statusCode})` } : outcome
 }

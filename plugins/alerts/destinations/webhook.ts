@@ -7,11 +7,10 @@ interface WebhookConfig {
   headers: Record<string, string>
 }
 
-/** Headers that are the protocol's or ours: with another value the request could be misread or its proof faked. */
+/** Headers of the protocol and of ours: other values could change the meaning of the request or fake its signature. */
 const REFUSED_HEADERS =
   /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|accept-encoding|user-agent|cookie|forwarded|x-request-id|(x-service|content|proxy|sec|webhook|x-forwarded)-.*)$/i
 
-/** Text that fits into one header line. */
 const headerText = Joi.string()
   .max(4096)
   .pattern(/^[\t\x20-\x7e]+$/)
@@ -49,8 +48,8 @@ const headers = Joi.object()
 const config = Joi.object<WebhookConfig>({ url: httpsUrl.required(), auth, headers })
   .rename('webhook_url', 'url', { override: true })
   .custom((value: WebhookConfig, helpers) => {
-    const taken = authHeader(value.auth)?.[0]
-    const clash = Object.keys(value.headers).find(name => name.toLowerCase() === taken)
+    const reserved = authHeader(value.auth)?.[0]
+    const clash = Object.keys(value.headers).find(name => name.toLowerCase() === reserved)
     return clash
       ? helpers.message({ custom: `headers.${clash} is set by auth already: remove one of them` })
       : value
@@ -61,7 +60,7 @@ function authHeader(given: WebhookConfig['auth']): [string, string] | null {
   return given.type === 'bearer' ? ['authorization', `Bearer ${given.value}`] : ['x-api-key', given.value]
 }
 
-/** Any HTTPS endpoint: the body as it is, signed. */
+/** Any HTTPS endpoint. The body is the payload, signed. */
 export const webhook: DestinationType<WebhookConfig> = {
   name: 'webhook',
   label: 'Webhook',

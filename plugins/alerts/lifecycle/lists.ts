@@ -20,7 +20,7 @@ interface AlertFilters extends Page {
   until?: Date
 }
 
-/** One page of the alerts that a request's query asks for. */
+/** One page of the alerts that match the query of a request. */
 export async function listAlerts(request: Request) {
   const filters = queryOf<AlertFilters>(request)
   return inCompany(request, async trx => {
@@ -57,7 +57,7 @@ function filterAlerts(
   return query
 }
 
-/** How many alerts there are, by status, and by severity those that are open. */
+/** Counts alerts by status, and open ones by severity. */
 export async function summarizeAlerts(request: Request) {
   const { companyId } = caller(request)
   const counts = await inCompany(request, trx =>
@@ -86,7 +86,7 @@ export async function summarizeAlerts(request: Request) {
   }
 }
 
-/** One page of the moves of an alert, newest first. @throws 404 `ALERT_NOT_FOUND` */
+/** One page of the transitions of an alert, newest first. @throws 404 `ALERT_NOT_FOUND` */
 export async function listTransitions(request: Request) {
   const id = param(request, 'id')
   const page = queryOf<Page>(request)

@@ -25,16 +25,15 @@ interface AddressedMessage {
   isWaiting: boolean
 }
 
-/** Alerts that are over, and why. */
 export interface EndedAlerts {
   alerts: readonly Alert[]
   reasonOf: (alert: Alert) => MessageReason
 }
 
 /**
- * Notifies those concerned that alerts began; of demo alerts, none is. A message that a cooldown holds back is postponed.
- * @param superseded the alerts that got worse and became some of these: a destination that is notified of the new one
- * is notified that the one before ended. Any other keeps it open until the trouble is over.
+ * Sends `alert.triggered`, except for demo alerts. A message in a cooldown is postponed.
+ * @param superseded the alerts that some of these replaced because they got worse. A destination that is notified of the
+ * new alert gets `alert.resolved` of the old one; any other gets it only when the new one is resolved.
  */
 export async function notifyTriggered(
   server: Server,
@@ -42,9 +41,9 @@ export async function notifyTriggered(
   alerts: readonly Alert[],
   superseded: EndedAlerts,
 ): Promise<void> {
-  const begun = alerts.filter(alert => !isDemo(alert))
-  const found = await findRecipients(server, trx, begun)
-  const all = begun.flatMap((alert, place) =>
+  const real = alerts.filter(alert => !isDemo(alert))
+  const found = await findRecipients(server, trx, real)
+  const all = real.flatMap((alert, place) =>
     (found[place] ?? []).map(recipient => ({ ...triggeredMessage(alert, recipient), ...recipient })),
   )
   const now = all.filter(({ postponedUntil }) => postponedUntil === null)
@@ -53,17 +52,17 @@ export async function notifyTriggered(
     isNotified.has(`${id} ${destinationId}`),
   )
   await sendMessages(server, trx, [...ends, ...now])
-  const held = all.filter(({ postponedUntil }) => postponedUntil !== null)
-  const messages = composeMessages(server, held)
+  const postponed = all.filter(({ postponedUntil }) => postponedUntil !== null)
+  const messages = composeMessages(server, postponed)
   await postponeMessages(
     trx,
-    held.map(({ postponedUntil }, place) => ({ message: messages[place]!, until: postponedUntil! })),
+    postponed.map(({ postponedUntil }, place) => ({ message: messages[place]!, until: postponedUntil! })),
   )
 }
 
 /**
- * Notifies again those who were notified that alerts began and whose rules still ask for them, whatever their cooldowns.
- * A destination to which such a message is still on its way gets no other.
+ * Sends `alert.triggered` again to the notified destinations whose rules still match, regardless of cooldowns. A
+ * destination to which such a message is still on its way gets no other.
  */
 export async function notifyAgain(
   server: Server,
@@ -87,26 +86,25 @@ export async function notifyAgain(
   await sendMessages(server, trx, again)
 }
 
-/** Notifies those who were notified that alerts began that they ended. What a cooldown postponed is not sent any more. */
+/** Sends `alert.resolved` to the notified destinations. Postponed messages are stopped. */
 export async function notifyResolved(server: Server, trx: Transaction, ended: EndedAlerts): Promise<void> {
   await sendMessages(server, trx, await resolvedMessages(server, trx, ended))
 }
 
-/** A message that an alert began, to one who should be notified of it. */
 export function triggeredMessage(alert: Alert, { destination, ruleIds }: Omit<Recipient, 'postponedUntil'>) {
   return { alert, type: 'alert.triggered' as const, destination, ruleIds, isWaiting: false }
 }
 
 /**
- * The messages that alerts, and those that they superseded, ended. A destination that is switched off has one too: its
- * attempt ends as `stopped`, and it can be sent again later. One that was deleted has none.
- * @param isMeant whether the end of an alert is meant for a destination
+ * The `alert.resolved` messages of alerts and of those that they superseded. A destination that is switched off gets one
+ * too: its attempt ends as `stopped`, and it can be sent again later. A deleted one gets none.
+ * @param isRecipient whether a destination gets the message of an alert
  */
 async function resolvedMessages(
   server: Server,
   trx: Transaction,
   { alerts, reasonOf }: EndedAlerts,
-  isMeant: (alertId: string, destinationId: string) => boolean = () => true,
+  isRecipient: (alertId: string, destinationId: string) => boolean = () => true,
 ): Promise<AddressedMessage[]> {
   const real = alerts.filter(alert => !isDemo(alert))
   const known = await findNotified(trx, real)
@@ -117,7 +115,7 @@ async function resolvedMessages(
     'The alert was over, or got worse, before the cooldown of its rule ended',
   )
   const notified = all.filter(
-    ({ isPostponed, newestId, destinationId }) => !isPostponed && isMeant(newestId, destinationId),
+    ({ isPostponed, newestId, destinationId }) => !isPostponed && isRecipient(newestId, destinationId),
   )
   if (notified.length === 0) return []
   const newest = new Map(alerts.map(alert => [alert.id, alert]))
@@ -147,8 +145,8 @@ async function resolvedMessages(
 }
 
 /**
- * Who should have been notified of alerts that are older than the record of what was sent, by the rules of now: an
- * incident that stays open for ever is worse than the end of one that nothing was sent of.
+ * The recipients, by the rules of now, of alerts that are older than the stored deliveries: an incident that stays open
+ * forever is worse than the end of one that was never opened.
  */
 async function findRecipientsOfOldAlerts(
   server: Server,
@@ -156,9 +154,10 @@ async function findRecipientsOfOldAlerts(
   alerts: readonly Alert[],
   known: readonly NotifiedDestination[],
 ): Promise<NotifiedDestination[]> {
-  const kept = Date.now() - server.config.retentionAlertsDays * DAY_MS
+  const retainedSince = Date.now() - server.config.retentionAlertsDays * DAY_MS
   const old = alerts.filter(
-    ({ id, createdAt }) => createdAt.getTime() < kept && !known.some(({ newestId }) => newestId === id),
+    ({ id, createdAt }) =>
+      createdAt.getTime() < retainedSince && !known.some(({ newestId }) => newestId === id),
   )
   const found = await findRecipients(server, trx, old, { ignoresCooldowns: true })
   return old.flatMap(({ id }, place) =>
@@ -185,7 +184,7 @@ export async function sendMessages(
   if (addressed.length > 0) await startDeliveries(server, trx, composeMessages(server, addressed))
 }
 
-/** Messages with their bodies, each made once for all destinations of a type. */
+/** Composes each body once for all destinations of a type. */
 function composeMessages(server: Server, addressed: readonly AddressedMessage[]): OutgoingMessage[] {
   const bodies = new Map<string, string>()
   return addressed.map(({ alert, type, reason, destination, ruleIds, isWaiting }) => {

@@ -41,7 +41,7 @@ interface NumberedEvent {
   supersedes?: string
 }
 
-/** The alert of an event: opened for it, or ongoing before. */
+/** The alert of an event: newly opened, or already ongoing. */
 interface StoredAlert {
   id: string
   kind: string
@@ -82,9 +82,9 @@ function keyOf({ type, cause }: Pick<AlertEvent, 'type' | 'cause'>): string {
 }
 
 /**
- * Inserts alerts, or counts on the ongoing ones of their causes: the unique index on these decides which. One that
- * its event finds worse than it was is only locked. Rows are locked in the order of kind and cause, whether they are
- * there or not, so that no two transactions wait for each other.
+ * Inserts alerts, or counts on the ongoing ones of their causes, as the unique index on these decides. An alert that got
+ * worse is only locked. Rows are locked, or inserted, in the order of kind and cause, so that no two transactions wait for
+ * each other.
  * @returns the alerts by the keys of their events
  */
 async function storeAlerts(
@@ -123,10 +123,10 @@ async function storeAlerts(
   return new Map(kept.map(alert => [keyOf({ type: alert.kind, cause: alert.cause }), alert]))
 }
 
-/** `isWorse` of a repeat and the alert that is ongoing. */
+/** `isWorse` in SQL, of a repeat and the ongoing alert. */
 const IS_WORSE = `array_position(cast(:order as text[]), excluded.severity) > array_position(cast(:order as text[]), alerts.severity)`
 
-/** What is stored of events, a list a column. They may quote data, which holds any character. */
+/** The columns of events as lists. They may quote data with characters that cannot be stored. */
 function eventColumns(numbered: readonly NumberedEvent[]): Record<string, unknown[]> {
   const list = (of: (item: NumberedEvent) => unknown) => numbered.map(of)
   return {
@@ -164,15 +164,15 @@ function gotWorse(kept: StoredAlert | undefined, event: AlertEvent): boolean {
   return kept !== undefined && !kept.isNew && isWorse(event.severity, kept.severity)
 }
 
-/** Whether an alert counts as ongoing only because the version before resolved it and left `dismissal_lasts` set. */
+/** Whether an alert is ongoing only because the previous version of the program resolved it and left `dismissal_lasts` set. */
 function isStale(kept: StoredAlert | undefined): boolean {
   return kept !== undefined && !kept.isNew && kept.status === 'resolved'
 }
 
 /**
- * Closes the alerts of causes that have got worse, so that new ones are opened and sent. They have to be new: receivers
- * take a second message with the same alert id for a duplicate.
- * @returns those that were open; the dismissal of the others is over
+ * Resolves the alerts that got worse, so that new ones are opened and sent: receivers take a second message with the same
+ * alert id for a duplicate. Ends the dismissals of those that are not open.
+ * @returns the resolved alerts
  */
 async function supersedeAlerts(
   trx: Transaction,
@@ -189,17 +189,17 @@ async function supersedeAlerts(
     superseded.filter(alert => !isOpen(alert)),
   )
   const open = superseded.filter(isOpen)
-  const closings = new Map(
+  const resolutions = new Map(
     open.map(({ id, to, supersededBy }): [string, Resolution] => [
       id,
       { actor: 'system', reason: `It got worse: ${to}`, supersededBy },
     ]),
   )
-  const reasonOf = ({ id }: { id: string }) => closings.get(id)!
+  const reasonOf = ({ id }: { id: string }) => resolutions.get(id)!
   return { alerts: await markResolved(trx, open, reasonOf), reasonOf }
 }
 
-/** Records that alerts were opened, and notifies those concerned. */
+/** Records the first transition of new alerts, and notifies their destinations. */
 async function announceAlerts(
   server: Server,
   trx: Transaction,
@@ -207,13 +207,13 @@ async function announceAlerts(
   superseded: EndedAlerts,
 ): Promise<void> {
   if (fresh.length === 0) return
-  const moves = fresh.map(({ id, status }) => ({
+  const transitions = fresh.map(({ id, status }) => ({
     alertId: id,
     fromStatus: null,
     toStatus: status,
     actor: 'system',
   }))
-  await insertAll(moves, chunk => AlertTransition.query(trx).insert(chunk))
+  await insertAll(transitions, chunk => AlertTransition.query(trx).insert(chunk))
   const alerts = await Alert.query(trx)
     .whereRaw('id = any(cast(? as uuid[]))', [fresh.map(({ id }) => id)])
     .orderBy('id')

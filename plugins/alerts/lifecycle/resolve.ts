@@ -6,13 +6,13 @@ import { notifyResolved } from './notify.ts'
 import { databaseNow } from '../../../server/database/now.ts'
 import { lockAlerts } from '../locks.ts'
 
-/** Why an alert is resolved, and by whom: `system`, `user:<id>` or `key:<id>`. */
+/** The reason and the actor of a resolution: `system`, `user:<id>` or `key:<id>`. */
 export interface Resolution extends MessageReason {
   actor: string
   reason: string | null
 }
 
-/** An alert whose row the caller holds. */
+/** An alert whose row the caller has locked. */
 type LockedAlert = Pick<Alert, 'id' | 'status'>
 
 /**
@@ -37,7 +37,7 @@ export async function resolveCauses(
   return resolveOngoing(server, trx, ongoing, reason)
 }
 
-/** Resolves ongoing alerts whose rows the caller holds, and ends dismissals. @returns how many were open */
+/** Resolves locked ongoing alerts, and ends dismissals. @returns how many were open */
 export async function resolveOngoing(
   server: Server,
   trx: Transaction,
@@ -54,14 +54,14 @@ export async function resolveOngoing(
 }
 
 /**
- * Whether an ongoing alert is open. One that is not is dismissed, or was dismissed and then resolved by the version
- * before, which leaves `dismissal_lasts` set.
+ * Whether an ongoing alert is open. Otherwise it is dismissed, or was dismissed and then resolved by the previous version
+ * of the program, which leaves `dismissal_lasts` set.
  */
 export function isOpen({ status }: Pick<Alert, 'status'>): boolean {
   return status !== 'dismissed' && status !== 'resolved'
 }
 
-/** Ends dismissals that last: the next failure opens a new alert. */
+/** Ends lasting dismissals: the next failure opens a new alert. */
 export async function endDismissals(trx: Transaction, closed: readonly LockedAlert[]): Promise<void> {
   if (closed.length === 0) return
   await Alert.query(trx)
@@ -69,29 +69,25 @@ export async function endDismissals(trx: Transaction, closed: readonly LockedAle
     .patch({ dismissalLasts: false })
 }
 
-/**
- * Resolves open alerts whose rows the caller holds, and sends `alert.resolved` to those who were notified that they
- * began.
- * @returns them as they are then
- */
+/** Resolves locked open alerts, and sends `alert.resolved` to the notified destinations. @returns the resolved alerts */
 export async function resolveAlerts<Each extends LockedAlert>(
   server: Server,
   trx: Transaction,
   alerts: readonly Each[],
-  closingOf: (alert: Each) => Resolution,
+  resolutionOf: (alert: Each) => Resolution,
 ): Promise<Alert[]> {
-  const closings = new Map(alerts.map(alert => [alert.id, closingOf(alert)]))
-  const reasonOf = ({ id }: Pick<Alert, 'id'>) => closings.get(id)!
+  const resolutions = new Map(alerts.map(alert => [alert.id, resolutionOf(alert)]))
+  const reasonOf = ({ id }: Pick<Alert, 'id'>) => resolutions.get(id)!
   const resolved = await markResolved(trx, alerts, reasonOf)
   await notifyResolved(server, trx, { alerts: resolved, reasonOf })
   return resolved
 }
 
-/** The same without a message. */
+/** Resolves locked alerts without sending messages. */
 export async function markResolved(
   trx: Transaction,
   alerts: readonly LockedAlert[],
-  closingOf: (alert: LockedAlert) => Resolution,
+  resolutionOf: (alert: LockedAlert) => Resolution,
 ): Promise<Alert[]> {
   if (alerts.length === 0) return []
   const ids = alerts.map(({ id }) => id)
@@ -105,10 +101,10 @@ export async function markResolved(
     })
     .returning('*')
   if (resolved.length < alerts.length) throw new Error(`An alert of ${ids.join()} vanished under its lock`)
-  const moves = alerts.map(alert => {
-    const { actor, reason } = closingOf(alert)
+  const transitions = alerts.map(alert => {
+    const { actor, reason } = resolutionOf(alert)
     return { alertId: alert.id, fromStatus: alert.status, toStatus: 'resolved' as const, actor, reason }
   })
-  await insertAll(moves, chunk => AlertTransition.query(trx).insert(chunk))
+  await insertAll(transitions, chunk => AlertTransition.query(trx).insert(chunk))
   return resolved
 }

@@ -9,7 +9,6 @@ import { AlertRule, Destination } from '../models.ts'
 import { reviewPostponed } from '../delivery/postponed.ts'
 import { LOCK_RULES, lockRule } from '../locks.ts'
 
-/** The fields of a rule as a request gives them. */
 export interface RuleInput {
   name?: string
   description?: string | null
@@ -23,7 +22,7 @@ export interface RuleInput {
   is_active?: boolean
 }
 
-/** Makes a rule. @throws 404 for a destination or an asset that does not exist, 400 for a tag mode without tags */
+/** @throws 404 for a destination or an asset that does not exist, 400 for a tag mode without tags */
 export async function createRule(server: Server, trx: Transaction, input: RuleInput): Promise<AlertRule> {
   await requireKnownTargets(server, trx, input)
   return AlertRule.query(trx)
@@ -41,8 +40,8 @@ export async function findRule(trx: Transaction, id: string, lock = false): Prom
 }
 
 /**
- * Changes what is given; null takes a filter away.
- * @throws as `createRule`, 404 `NOT_FOUND`, and 400 for a rule that is on and has no destination, or whose assets were
+ * Changes the given fields; null removes a filter.
+ * @throws as `createRule`, 404 `NOT_FOUND`, and 400 for an active rule without a destination, or whose assets were
  *   all removed
  */
 export async function changeRule(
@@ -55,10 +54,7 @@ export async function changeRule(
   await requireKnownTargets(server, trx, input, rule)
   const { tagFilterMode, isActive, destinationIds, assetIds } = applyRuleInput(rule, input)
   if (isActive && destinationIds.length === 0)
-    throw invalidField(
-      'destination_ids',
-      'is empty, so nobody would be told: name one, or send is_active false',
-    )
+    throw invalidField('destination_ids', 'is empty: name a destination, or send is_active false')
   if (isActive && assetIds?.length === 0)
     throw invalidField(
       'asset_ids',
@@ -68,17 +64,17 @@ export async function changeRule(
     .where({ id })
     .patch({ ...ruleColumns(input), tagFilterMode, updatedAt: raw('now()') })
     .returning('*')
-  // Without a cooldown it held nothing back.
+  // Without a cooldown it postponed nothing.
   if (rule.cooldownMinutes > 0) await reviewPostponed(trx, id)
   return changed ?? rule
 }
 
-/** A rule as it would be after a change; nothing is written. @throws 400 for a tag mode without tags */
+/** The rule after a change; nothing is written. @throws 400 for a tag mode without tags */
 export function applyRuleInput<Fields extends Partial<AlertRule>>(rule: Fields, input: RuleInput): Fields {
   return withTagMode({ ...rule, ...ruleColumns(input) }, input)
 }
 
-/** Deletes a rule. @returns it as it was. @throws 404 `NOT_FOUND` */
+/** @returns the deleted rule. @throws 404 `NOT_FOUND` */
 export async function deleteRule(trx: Transaction, id: string): Promise<AlertRule> {
   const rule = await findRule(trx, id, true)
   await AlertRule.query(trx).where({ id }).delete()
@@ -118,22 +114,19 @@ function ruleColumns(input: RuleInput): Partial<AlertRule> {
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined))
 }
 
-/**
- * Tags need a mode, `any` unless told, and no tags have none.
- * @throws 400 for a mode that is asked for where there are no tags
- */
+/** Sets the mode of tags, which defaults to `any`; without tags it is null. @throws 400 for a given mode without tags */
 function withTagMode<Fields extends Partial<AlertRule>>(fields: Fields, input: RuleInput): Fields {
   if (fields.tagFilterTags?.length) return { ...fields, tagFilterMode: fields.tagFilterMode ?? 'any' }
   if (input.tag_filter_mode) {
-    const problem = 'says how tags are matched, and the rule has none: give tag_filter_tags too'
+    const problem = 'has no effect without tags: give tag_filter_tags too'
     throw invalidField('tag_filter_mode', problem)
   }
   return { ...fields, tagFilterMode: null }
 }
 
 /**
- * Refuses destinations and assets that are not there. What the rule names already may be gone since: a client that
- * sends back what it read is not held up by that.
+ * Checks added destinations and assets only: those that the rule names already may have been deleted, and a client may
+ * send back what it read.
  * @throws 404 `DESTINATION_NOT_FOUND`, `ASSET_NOT_FOUND`
  */
 export async function requireKnownTargets(
@@ -142,8 +135,8 @@ export async function requireKnownTargets(
   input: Pick<RuleInput, 'destination_ids' | 'asset_ids'>,
   rule?: Pick<AlertRule, 'destinationIds' | 'assetIds'>,
 ): Promise<void> {
-  const added = (given: readonly string[] | null | undefined, named: readonly string[] | null | undefined) =>
-    (given ?? []).filter(id => !named?.includes(id))
+  const added = (given: readonly string[] | null | undefined, former: readonly string[] | null | undefined) =>
+    (given ?? []).filter(id => !former?.includes(id))
   const destinationIds = added(input.destination_ids, rule?.destinationIds)
   const destinations = await Destination.query(trx)
     .select('id')
@@ -157,7 +150,7 @@ export async function requireKnownTargets(
   if (noAsset) {
     throw apiError(
       'ASSET_NOT_FOUND',
-      'There is no such asset, or it is not yours: GET /api/v1/assets lists them',
+      'There is no asset of this id in your company: GET /api/v1/assets lists them',
       {
         asset_id: noAsset,
       },

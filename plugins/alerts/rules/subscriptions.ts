@@ -1,20 +1,19 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Server } from '@hapi/hapi'
 
-/** Who wants mail, of all addresses; an address belongs to no company. */
+/** Mail subscriptions of addresses, which belong to no company. */
 export interface Subscriptions {
-  /** The page where an address can be taken off and put on again. */
+  /** The page that unsubscribes an address, or subscribes it again. */
   linkFor(email: string): string
-  /** Whether a token is that of an address: made with the newest key, or with an older one that is still there. */
+  /** Whether a token belongs to an address: made with any of the present keys. */
   isToken(email: string, token: string): boolean
   isSubscribed(email: string): Promise<boolean>
   subscribe(email: string): Promise<void>
   unsubscribe(email: string): Promise<void>
-  /** Those of some addresses that want no mail, in lower case. */
+  /** The unsubscribed ones among some addresses, in lower case. */
   unsubscribed(emails: readonly string[]): Promise<ReadonlySet<string>>
 }
 
-/** The subscriptions of a server's database, with tokens of its keys. */
 export function makeSubscriptions(server: Server): Subscriptions {
   const unsubscribed = async (emails: readonly string[]) => {
     const found = await server.db.statement<{ email: string }>(
@@ -31,7 +30,7 @@ export function makeSubscriptions(server: Server): Subscriptions {
       })
       return `${server.config.baseUrl}/api/public/unsubscribe?${query}`
     },
-    // All keys are looked at, whichever fits, and each in full: the time it takes tells nothing.
+    // All keys are compared, each in constant time, so that the duration leaks nothing.
     isToken: (email, token) =>
       server.vault.keys.map(key => isSameToken(token, unsubscribeToken(email, key))).includes(true),
     isSubscribed: async email => !(await unsubscribed([email])).has(normalizeEmail(email)),
@@ -49,7 +48,7 @@ export function makeSubscriptions(server: Server): Subscriptions {
   }
 }
 
-/** Addresses are compared in lower case, and stored so. */
+/** Addresses are stored and compared in lower case. */
 export function normalizeEmail(email: string): string {
   return email.toLowerCase()
 }

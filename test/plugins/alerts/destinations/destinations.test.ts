@@ -113,7 +113,7 @@ t.test('a rule whose only destination is deleted is off, and does not go on agai
   const deleted = await world.ask('DELETE', `${ALERTS}/destinations/${goes.id}`)
   t.match(deleted.body.data, {
     success: true,
-    message: 'The destination was deleted. The alert rule Lone sent to no other and is switched off',
+    message: 'The destination was deleted. The alert rule Lone has no other destination and is switched off',
     rules_switched_off: [{ id: lone.id, name: 'Lone' }],
   })
   const read = async ({ id }: { id: string }) => (await world.ask('GET', `${ALERTS}/rules/${id}`)).body.data

@@ -220,7 +220,7 @@ t.test('a failure says what to do, in the words of nobody but us', async t => {
     return post(at(receiver.port), { timeoutMs: 300 })
   }
   const expected: [Promise<DeliveryOutcome>, string, RegExp][] = [
-    [post(at(closed.port)), 'connect', /^Nothing takes connections at 127\.0\.0\.1:\d+: check the port/],
+    [post(at(closed.port)), 'connect', /^127\.0\.0\.1:\d+ refuses connections: check the port/],
     [named('ENOTFOUND'), 'dns', /^There is no host of the name hooks\.example\.com: check the spelling/],
     [named('EAI_AGAIN'), 'dns', /^The name hooks\.example\.com could not be looked up just now: check/],
     [

@@ -35,10 +35,10 @@ t.test('an address with a good certificate is taken, and nothing is sent to it',
 
 t.test('a certificate that does not hold is told with what to do', async t => {
   const kinds: [NonNullable<ReceiverOptions['certificate']>, RegExp][] = [
-    ['self-signed', /signed by itself: get one of an authority/],
+    ['self-signed', /self-signed: get one from an authority/],
     ['expired', /has expired: renew it/],
-    ['wrong-host', /made out to another name/],
-    ['unknown-authority', /leads to no authority that is trusted here/],
+    ['wrong-host', /is for another name/],
+    ['unknown-authority', /leads to no trusted authority/],
   ]
   for (const [certificate, expected] of kinds) {
     const receiver = await startReceiver(t, { certificate })
@@ -53,7 +53,7 @@ t.test('what does not speak TLS is told', async t => {
   const port = await listen(t, socket =>
     socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
   )
-  t.match(await look(`https://127.0.0.1:${port}/`), /does not speak TLS/)
+  t.match(await look(`https://127.0.0.1:${port}/`), /does not use TLS/)
 })
 
 t.test('what may not be reached is told without a connection', async t => {

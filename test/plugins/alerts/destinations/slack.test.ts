@@ -105,8 +105,8 @@ t.test('what Slack says of a refusal is told with what to do about it', async t 
   for (const [status, said, expected] of [
     [404, 'no_service', /make a new one in Slack and change webhook_url \(404 no_service\)/],
     [403, 'invalid_token', /make a new one/],
-    [404, 'channel_not_found', /gone or archived/],
-    [410, 'channel_is_archived', /gone or archived/],
+    [404, 'channel_not_found', /deleted or archived/],
+    [410, 'channel_is_archived', /deleted or archived/],
     [403, 'action_prohibited', /administrator/],
     [400, 'invalid_blocks', /did not understand the message/],
     [500, 'rollup_error', /answered 500/],

@@ -95,7 +95,7 @@ t.test('an answer that only looks like success is a failure, and a refusal says 
   t.match(await ended(answerOutcome(202, null)), { isDelivered: true }, 'as workflows say')
   for (const [status, code, expected] of [
     [400, 'WorkflowTriggerIsNotEnabled', /switch it on in Teams/],
-    [404, 'WorkflowNotFound', /switched off or gone/],
+    [404, 'WorkflowNotFound', /switched off or deleted/],
     [401, 'DirectApiAuthorizationRequired', /let anyone with the address trigger it/],
     [400, 'TriggerInputSchemaMismatch', /template that posts a card/],
     [502, 'NoResponse', /answered 502/],
