@@ -1,6 +1,6 @@
 import net from 'node:net'
 
-/** A proxy before a server that can lose every packet without telling anybody. */
+/** A proxy before a server that can silently drop every packet. */
 export interface Blackhole {
   port: number
   /**

@@ -9,11 +9,11 @@ import type { Tally } from './ledger.ts'
 import { setStage, type Play, type Stage } from './stage.ts'
 
 /** MiB that ten thousand wrong requests may leave behind. */
-const MOST_LEFT = 50
+const MAX_LEFT_MIB = 50
 /** Seconds in which a connection is closed whose head, or whose body, comes too slowly. */
-const SLOW_HEAD = 12
-const SLOW_BODY = 22
-/** Of one key in a second it is 100. */
+const SLOW_HEAD_SECONDS = 12
+const SLOW_BODY_SECONDS = 22
+/** The rate limit of a key is 100 per second. */
 const REQUESTS_PER_KEY = 100
 
 /**
@@ -46,11 +46,11 @@ async function malformed(stage: Stage, count: number, seed: number): Promise<str
   problems.push(...(await sendAll(url, requests.slice(count))))
   await wait(2_000)
   const left = memoryOf(pid) - before
-  if (left > MOST_LEFT) problems.push(`${count} wrong requests left ${left.toFixed(0)} MiB behind`)
+  if (left > MAX_LEFT_MIB) problems.push(`${count} wrong requests left ${left.toFixed(0)} MiB behind`)
   return problems
 }
 
-/** MiB that a process has now; NaN where the system does not tell. */
+/** MiB that a process has now; NaN where the system does not report it. */
 function memoryOf(pid: number): number {
   try {
     return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
@@ -91,14 +91,14 @@ async function slow(stage: Stage, count: number): Promise<string[]> {
   const late = (all: typeof heads, seconds: number) =>
     all.filter(({ closedAfter }) => closedAfter === null || closedAfter > seconds * 1_000).length
   const broken = await answers
-  if (late(heads, SLOW_HEAD) > 0)
-    broken.push(`${late(heads, SLOW_HEAD)} of ${half} slow heads were left open`)
-  if (late(bodies, SLOW_BODY) > 0)
-    broken.push(`${late(bodies, SLOW_BODY)} of ${half} slow bodies were left open`)
+  if (late(heads, SLOW_HEAD_SECONDS) > 0)
+    broken.push(`${late(heads, SLOW_HEAD_SECONDS)} of ${half} slow heads were left open`)
+  if (late(bodies, SLOW_BODY_SECONDS) > 0)
+    broken.push(`${late(bodies, SLOW_BODY_SECONDS)} of ${half} slow bodies were left open`)
   return broken
 }
 
-/** Asks as anybody does until told to stop; what was not answered with 200, each a sentence. */
+/** Sends ordinary requests until stopped. @returns a sentence for each answer other than 200 */
 async function ask({ members, key }: Stage, signal: AbortSignal): Promise<string[]> {
   const broken: string[] = []
   while (!signal.aborted) {
@@ -107,7 +107,7 @@ async function ask({ members, key }: Stage, signal: AbortSignal): Promise<string
       async response => (await response.arrayBuffer(), response.status),
       (error: unknown) => String(error),
     )
-    if (status !== 200) broken.push(`Somebody who asked properly was answered ${status}`)
+    if (status !== 200) broken.push(`A valid request was answered ${status}`)
     await wait(100)
   }
   return broken

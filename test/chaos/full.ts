@@ -15,23 +15,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { startCallers } from './callers.ts'
-import { IN_FLIGHT, RECOVERY, tally, type Tally } from './ledger.ts'
+import { MAX_IN_FLIGHT, RECOVERY_SECONDS, tally, type Tally } from './ledger.ts'
 import { setStage, type Play, type Stage } from './stage.ts'
 
 /** MiB of the disk that the database is on. */
-const SIZE = 160
+const DISK_MIB = 160
 /** Tries of an attempt whose end cannot be recorded: each arrives. */
-const TRIES = 4
+const MAX_TRIES = 4
 
 /**
- * The disk of the product's own database gets full, and is given room again: reads go on, writes are told to come
- * back, nothing is lost, and everybody goes on by themselves. Its log of changes is on another disk: without room for
+ * The disk of the product's own database gets full, and is given room again: reads go on, writes are answered with a
+ * retry later, nothing is lost, and all processes recover by themselves. Its log of changes is on another disk: without room for
  * that PostgreSQL itself stops. Needs to be root, on Linux.
  */
 export async function full({ isShort, folder }: Play): Promise<Tally> {
   // Not beneath the folder of the logs, which the user who runs PostgreSQL may not enter.
   const disk = mkdtempSync(join(tmpdir(), 'tidemark-disk-'))
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE}m,mode=755`, 'none', disk])
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MIB}m,mode=755`, 'none', disk])
   const unmount = () => execFileSync('umount', ['-l', disk])
   // However the run ends.
   process.once('exit', unmount)
@@ -58,7 +58,11 @@ export async function full({ isShort, folder }: Play): Promise<Tally> {
     const { broken, note } = await fillAndFree(stage, join(disk, 'filler'), isShort ? 10 : 30)
     await stage.plan({ alerts: 0 })
     const isSettled = await stage.settled(120)
-    const result = await tally(stage, { most: stage.members.length * IN_FLIGHT * TRIES, isSettled, isShort })
+    const result = await tally(stage, {
+      most: stage.members.length * MAX_IN_FLIGHT * MAX_TRIES,
+      isSettled,
+      isShort,
+    })
     return { ...result, note, broken: [...broken, ...result.broken] }
   } finally {
     await stage?.end()
@@ -83,14 +87,15 @@ async function fillAndFree(
   fill(filler)
   const refused = await until(seconds, async () => (await write(stage)) === 503)
   if (refused === null) broken.push('Nothing that was written was refused with 503 though the disk was full')
-  const told = await until(seconds, async () => (await healthOf(url)).writable === false)
-  if (told === null) broken.push('/health did not tell that nothing can be written')
+  const reportedAfter = await until(seconds, async () => (await healthOf(url)).writable === false)
+  if (reportedAfter === null) broken.push('/health did not report that nothing can be written')
   const { calls, failures } = await readers.end()
   for (const [what, count] of Object.entries(failures)) broken.push(`${count} reads came to ${what}`)
   rmSync(filler)
-  const healed = await until(RECOVERY, async () => (await write(stage)) === 201)
-  if (healed === null) broken.push(`Nothing could be written ${RECOVERY} s after there was room again`)
-  return { broken, note: `${calls} reads while it was full, writes again after ${healed?.toFixed(1)} s` }
+  const recovered = await until(RECOVERY_SECONDS, async () => (await write(stage)) === 201)
+  if (recovered === null)
+    broken.push(`Nothing could be written ${RECOVERY_SECONDS} s after there was room again`)
+  return { broken, note: `${calls} reads while it was full, writes again after ${recovered?.toFixed(1)} s` }
 }
 
 /** Takes all the room that there is, again and again: PostgreSQL gives some back as it goes. */

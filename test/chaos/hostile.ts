@@ -1,6 +1,6 @@
 /**
  * Sends to receivers that do harm, many at once, beside one that does not: `node test/chaos/hostile.ts [times]`, 200
- * times each unless told, 32 at once each. No attempt may take longer than its 30 seconds, the process may not keep
+ * times each by default, 32 at once each. No attempt may take longer than its 30 seconds, the process may not keep
  * memory of it, and the healthy receiver may not wait.
  */
 import { fork } from 'node:child_process'
@@ -14,10 +14,10 @@ import { postGuarded } from '../../plugins/alerts/destinations/post.ts'
 import { HARMS, startHostileReceiver } from './hostile-receiver.ts'
 
 /** Most attempts at once to one receiver. */
-const IN_FLIGHT = 32
+const MAX_IN_FLIGHT = 32
 /** Seconds that an attempt may take beside pauses of the whole process, and MiB that all may leave behind. */
-const MOST_SECONDS = 30.5
-const MOST_MEMORY = 30
+const MAX_ATTEMPT_SECONDS = 30.5
+const MAX_LEFT_MIB = 30
 
 /** What one receiver did to those who sent to it. */
 interface Suffered {
@@ -66,9 +66,9 @@ function broken({ suffered, memory, pause }: Report): string[] {
   const kept = memory.after - memory.before
   return [
     ...suffered
-      .filter(({ longest }) => longest > MOST_SECONDS + pause)
+      .filter(({ longest }) => longest > MAX_ATTEMPT_SECONDS + pause)
       .map(({ harm, longest }) => `${harm}: an attempt took ${longest.toFixed(1)} s`),
-    ...(kept > MOST_MEMORY ? [`${kept.toFixed(0)} MiB were left behind`] : []),
+    ...(kept > MAX_LEFT_MIB ? [`${kept.toFixed(0)} MiB were left behind`] : []),
   ]
 }
 
@@ -80,7 +80,9 @@ const post = (url: string) =>
 async function send(url: string, times: number): Promise<Report> {
   const quick = ['a gigabyte', 'half a body', '100 KB of headers', 'a gzip bomb']
   for (let round = 0; round < 4; round += 1)
-    await Promise.all(quick.flatMap(harm => Array.from({ length: IN_FLIGHT }, () => post(`${url}/${harm}`))))
+    await Promise.all(
+      quick.flatMap(harm => Array.from({ length: MAX_IN_FLIGHT }, () => post(`${url}/${harm}`))),
+    )
   const over = new AbortController()
   const pauses = monitorEventLoopDelay({ resolution: 20 })
   const memory = { before: await settledMemory(), most: 0, after: 0 }
@@ -108,7 +110,7 @@ async function suffer(url: string, harm: string, times: number): Promise<Suffere
       suffered.ends[end] = (suffered.ends[end] ?? 0) + 1
     }
   }
-  await Promise.all(Array.from({ length: IN_FLIGHT }, one))
+  await Promise.all(Array.from({ length: MAX_IN_FLIGHT }, one))
   return suffered
 }
 

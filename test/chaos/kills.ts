@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Random } from '../bench/detector-random.ts'
-import { IN_FLIGHT, tally, type Tally } from './ledger.ts'
+import { MAX_IN_FLIGHT, tally, type Tally } from './ledger.ts'
 import { noteLoss, setStage, type Play, type Stage } from './stage.ts'
 
 /**
@@ -20,13 +20,13 @@ export async function kills({ random, isShort, folder }: Play): Promise<Tally> {
       await killOne(stage, random)
     }
     const isSettled = await stage.settled(120)
-    return await tally(stage, { most: times * IN_FLIGHT, isSettled, isShort })
+    return await tally(stage, { most: times * MAX_IN_FLIGHT, isSettled, isShort })
   } finally {
     await stage.end()
   }
 }
 
-/** Of those that run, any; its successor starts at once, as a supervisor would have it. */
+/** Any running one; its successor starts at once, as under a supervisor. */
 async function killOne(stage: Stage, random: Random): Promise<void> {
   const alive = stage.members.filter(member => member.isAlive())
   const victim = alive.length > 0 ? random.pick(alive) : undefined
@@ -34,7 +34,7 @@ async function killOne(stage: Stage, random: Random): Promise<void> {
   victim.signal('SIGKILL')
   const at = Date.now()
   const role = victim.name.startsWith('all') ? 'all' : 'worker'
-  // Killed while it starts, it is started again by nobody else.
+  // Killed while it starts, no other code restarts it.
   void stage.start(role).catch(() => undefined)
   // By then the others have ended what they were at.
   await wait(700)

@@ -4,10 +4,10 @@ import type { Arrival } from './receiver.ts'
 import type { Stage } from './stage.ts'
 
 /** Seconds within which work goes on after a crash. */
-export const RECOVERY = 30
+export const RECOVERY_SECONDS = 30
 
 /** Attempts that one process may have on their way for one company, which gets half of the slots. */
-export const IN_FLIGHT = ((deliverJob.concurrency?.local ?? 2) + (retryJob.concurrency?.local ?? 2)) / 2
+export const MAX_IN_FLIGHT = ((deliverJob.concurrency?.local ?? 2) + (retryJob.concurrency?.local ?? 2)) / 2
 
 /** How a scenario ended. */
 export interface Tally {
@@ -36,7 +36,7 @@ export interface Tally {
  * Counts it all.
  * @param most duplicates that are allowed
  * @param isSettled whether all that was raised has come to an end
- * @param isShort played beside others: then recovery is told and not judged
+ * @param isShort played beside others: then recovery is reported and not judged
  */
 export async function tally(
   stage: Stage,
@@ -64,8 +64,8 @@ export async function tally(
     counts.overtaken > 0 &&
       `${counts.overtaken} messages of resolved alerts came before those of triggered ones`,
     !isShort &&
-      slowest > RECOVERY &&
-      `Recovery took ${slowest.toFixed(1)} s, which is more than ${RECOVERY} s`,
+      slowest > RECOVERY_SECONDS &&
+      `Recovery took ${slowest.toFixed(1)} s, which is more than ${RECOVERY_SECONDS} s`,
   ].filter(sentence => sentence !== false)
   const memory = Math.max(...stage.members.map(member => member.peak()))
   return { ...counts, recoveries, memory, broken, note: '' }
@@ -96,7 +96,7 @@ async function countLost(
        join lateral (values ('alert.triggered'), ('alert.resolved')) m (type)
          on m.type = 'alert.triggered' or a.status = 'resolved'
        left join deliveries d on d.alert_id = a.id and d.destination_id = t.id and d.event_type = m.type
-      -- News, which is sent to nobody unless it is asked for.
+      -- News, which only rules that name it send.
       where a.kind <> 'discovery_complete'`,
   )
   const lost = promised.filter(message => {

@@ -18,7 +18,7 @@ export interface Member {
   ended: Promise<number | string>
   /** SIGKILL, SIGSTOP, SIGCONT, SIGTERM. */
   signal(signal: NodeJS.Signals): void
-  /** Most memory it has had so far, in MiB; 0 where the system does not tell. */
+  /** Most memory it has had so far, in MiB; 0 where the system does not report it. */
   peak(): number
 }
 

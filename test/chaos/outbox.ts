@@ -1,7 +1,7 @@
 /**
  * Cuts the database connection of the application before, in the middle of and after each statement of what raises,
  * resolves and delivers alerts, and looks every time whether alerts, messages and jobs still agree:
- * `node test/chaos/outbox.ts [crashes]`, 1,000 unless told. For the database it is the same as a killed process.
+ * `node test/chaos/outbox.ts [crashes]`, defaults to 1,000. For the database it is the same as a killed process.
  */
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
@@ -11,7 +11,7 @@ import { startReceiver, type Receiver } from '../helpers/receiver.ts'
 import { startServer, type TestServer } from '../helpers/server.ts'
 import { ALERTS, makeWorld, type World } from '../plugins/alerts/world.ts'
 
-/** Whether the statement never arrives, is cut off when it is under way, or is done and nobody learns it. */
+/** Whether the statement never arrives, is cut off when it is under way, or is done and its result is lost. */
 const MOMENTS = ['before', 'amid', 'after'] as const
 type Moment = (typeof MOMENTS)[number]
 
@@ -155,13 +155,13 @@ function makeCutter(t: Teardown): ConnectionCutter {
   pg.Client.prototype.query = function (this: Client, ...input: unknown[]): unknown {
     const moment = strikes(this)
     const cut = () => this.connection.stream.destroy()
-    const tell = input.at(-1)
+    const callback = input.at(-1)
     if (moment === 'before') cut()
     if (moment === 'amid') setImmediate(cut)
-    if (moment === 'after' && typeof tell === 'function') {
+    if (moment === 'after' && typeof callback === 'function') {
       input[input.length - 1] = () => {
         cut()
-        tell(new Error('Connection terminated unexpectedly'))
+        callback(new Error('Connection terminated unexpectedly'))
       }
     }
     return query.apply(this, input as never)
@@ -170,7 +170,7 @@ function makeCutter(t: Teardown): ConnectionCutter {
   return {
     async cut(n, moment, act) {
       plan = { left: n, moment }
-      // What is told of the crash is of no interest, only what stands in the database.
+      // Only the state of the database matters, not the error of the crash.
       await act().catch(() => undefined)
       const struck = plan === undefined
       plan = undefined
@@ -181,7 +181,7 @@ function makeCutter(t: Teardown): ConnectionCutter {
 
 /** What must be true whenever nothing is under way, as queries that find what is not so. */
 const AGREEMENTS: Record<string, string> = {
-  'an alert that no destination is told of': `
+  'an alert without a message to any destination': `
     select a.id from alerts a where (select count(*) from deliveries d
       where d.alert_id = a.id and d.event_type = 'alert.triggered') <> (select count(*) from destinations)`,
   'an alert without its first move': `

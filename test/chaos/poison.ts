@@ -10,7 +10,7 @@ import { dose, type Dose } from './poisoner.ts'
 import type { Play } from './stage.ts'
 
 /** Processes that one job may take down. */
-const MOST = 3
+const MAX_DEATHS = 3
 
 /**
  * Among good jobs are some that end their process, use up its memory or, in the long form, block it for ever. Each is
@@ -67,7 +67,7 @@ export async function poison({
       [dose.name],
     )
     // A blocked process takes what else it was at along, and so does each crash.
-    const most = MOST * hows.length
+    const most = MAX_DEATHS * hows.length
     const { lost } = supervisor
     const broken = [
       ...(left > 0 ? [`${left} jobs have not come to their end`] : []),

@@ -4,13 +4,13 @@ import Joi from 'joi'
 import type { Server } from '@hapi/hapi'
 import type { Job } from '../../server/jobs/jobs.ts'
 
-/** What a job is told to do. */
+/** The data of a job. */
 export interface Dose {
   id: string
   how: 'exit' | 'loop' | 'memory' | 'good'
 }
 
-/** Crashes are told apart from failures by the engine's heartbeat only. */
+/** Only the heartbeat of the engine distinguishes crashes from failures. */
 export const dose: Job<Dose> = {
   name: 'poison.swallow',
   data: Joi.object({ id: Joi.string().required(), how: Joi.string().required() }),

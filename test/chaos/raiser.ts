@@ -24,7 +24,7 @@ const TYPE = 'validity_failure'
 export const plugin = {
   name: 'chaos-raiser',
   register(server: Server): void {
-    // The servers under test go with whoever started them, however that ends.
+    // The servers under test end with the process that started them, however it ends.
     process.once('disconnect', () => process.exit())
     if (server.config.role === 'worker') return
     server.ext('onPostStart', () => void raiseOnAndOn(server))

@@ -10,7 +10,7 @@ import { writeAuthority } from '../helpers/receiver.ts'
 
 /** One message that came in, as often as it came. */
 export interface Arrival {
-  /** Of whom: the path of the destination. */
+  /** The path of the destination. */
   path: string
   alertId: string
   /** `alert.triggered` or `alert.resolved`. */
@@ -27,7 +27,7 @@ export interface Arrival {
 export interface Manner {
   /** Status of the first, second, … arrival of the same message; the last one stays. */
   statuses: [number, ...number[]]
-  /** Of a hundred messages, how many are answered so; the others get 200. */
+  /** The percentage of messages that get this answer; the others get 200. */
   percent: number
   /** Milliseconds until the answer. */
   delay: number
@@ -56,7 +56,7 @@ type Order = { ask: 'arrivals' | 'waiting' } | { release: true } | { manner: Man
 export async function startReceiverProcess(folder: string): Promise<ReceiverProcess> {
   const child = fork(import.meta.filename, { env: { ...process.env, RECEIVER_FOLDER: folder } })
   const [url] = (await once(child, 'message')) as [string]
-  // Of two that ask at once, each needs an answer of its own: they queue.
+  // Concurrent callers queue, since each needs its own answer.
   let last: Promise<unknown> = Promise.resolve()
   const ask = <T>(what: 'arrivals' | 'waiting'): Promise<T> => {
     const answer = last.then(async () => {

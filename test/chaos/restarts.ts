@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { IN_FLIGHT, tally, type Tally } from './ledger.ts'
+import { MAX_IN_FLIGHT, tally, type Tally } from './ledger.ts'
 import { noteLoss, setStage, type Play, type Stage } from './stage.ts'
 
 /**
@@ -25,7 +25,7 @@ export async function restarts({ random, isShort, folder }: Play): Promise<Tally
     const dead = stage.members.filter(member => !member.isAlive())
     if (dead.length > 0) broken.push(`${dead.map(({ name }) => name).join(', ')} ended with the database`)
     const result = await tally(stage, {
-      most: (times + 1) * IN_FLIGHT * stage.members.length,
+      most: (times + 1) * MAX_IN_FLIGHT * stage.members.length,
       isSettled,
       isShort,
     })

@@ -5,14 +5,14 @@ import type { Member } from './member.ts'
 import { setStage, type Play, type Stage } from './stage.ts'
 import { startSwitch, type Switch } from './switch.ts'
 
-/** Seconds within which a server ends that was told to. */
-const END = 30
+/** Seconds within which a stopped server has to end. */
+const STOP_SECONDS = 30
 /** What the API is asked meanwhile: reads, and a write. */
 const ALERTS = '/api/v1/sdk/alerts'
 
 /**
  * Two servers behind a switch are replaced one after the other, again and again, while clients call and alerts are
- * delivered: no call fails, no message is lost or sent twice, and who is told to end has ended in time.
+ * delivered: no call fails, no message is lost or sent twice, and a stopped server ends in time.
  */
 export async function rolling({ isShort, folder }: Play): Promise<Tally> {
   const stage = await setStage({ folder, destinations: 4, role: 'all' })
@@ -29,8 +29,8 @@ export async function rolling({ isShort, folder }: Play): Promise<Tally> {
     for (let time = 0; time < times; time++) {
       const { seconds, code } = await replace(stage, front)
       ends.push(seconds)
-      if (code !== 0) broken.push(`A server that was told to end did so with ${code}`)
-      if (seconds > END) broken.push(`A server took ${seconds.toFixed(1)} s to end`)
+      if (code !== 0) broken.push(`A stopped server ended with ${code}`)
+      if (seconds > STOP_SECONDS) broken.push(`A server took ${seconds.toFixed(1)} s to end`)
       await wait(1_000)
     }
     const { calls, failures, longest } = await callers.end()

@@ -7,9 +7,9 @@ import { startMember } from './member.ts'
 import { setStage, type Play, type Stage } from './stage.ts'
 
 /** Seconds after the start within which all that was missed is to have begun. */
-const WITHIN = 60
+const CATCH_UP_SECONDS = 60
 /** Milliseconds by which the clocks of the servers are wrong. */
-const SHIFTS = [-300_000, 0, 300_000]
+const CLOCK_SHIFTS_MS = [-300_000, 0, 300_000]
 
 /**
  * Hourly rules whose servers were away for almost three hours, none of them due again while this plays: three start, whose clocks are wrong by five minutes. Each rule
@@ -28,7 +28,7 @@ export async function schedule({
           next_run_at = date_trunc('second', now()) - interval '170 minutes' + random() * interval '40 minutes'`,
     )
     const bootedAt = Date.now()
-    await Promise.all(SHIFTS.map((shift, index) => startShifted(stage, folder, shift, index)))
+    await Promise.all(CLOCK_SHIFTS_MS.map((shift, index) => startShifted(stage, folder, shift, index)))
     let recorded = 0
     const patience = isShort ? 120_000 : 300_000
     while (recorded < rules && Date.now() - bootedAt < patience) {
@@ -52,7 +52,9 @@ export async function schedule({
       ...(twice === 0 ? [] : [`${twice} slots were recorded twice`]),
       ...(more === 0 ? [] : [`${more} rules ran more than once`]),
       ...(early === 0 ? [] : [`${early} rules are due again`]),
-      ...(lag <= WITHIN ? [] : [`One in a hundred began later than ${lag.toFixed(1)} s after the start`]),
+      ...(lag <= CATCH_UP_SECONDS
+        ? []
+        : [`One in a hundred began later than ${lag.toFixed(1)} s after the start`]),
     ]
     return { broken, note: `${rules} rules, started within ${lag.toFixed(1)} s (p99) of the start` }
   } finally {

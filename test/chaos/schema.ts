@@ -8,7 +8,7 @@ import { startCallers } from './callers.ts'
 import { tally, type Tally } from './ledger.ts'
 import { setStage, type Play, type Stage } from './stage.ts'
 
-/** What the next version of the program might change: strong locks on what everybody works with. */
+/** What the next version of the program might change: strong locks on busy tables. */
 const NEXT: Migration = {
   name: '9999_next',
   async up(knex) {
@@ -21,13 +21,13 @@ const NEXT: Migration = {
     await knex.raw('alter table alerts drop column chaos_note')
   },
 }
-/** Seconds that somebody reads a table for, whom the migration has to wait for. */
-const READING = 5
+/** Seconds for which a reader holds a table, so that the migration has to wait. */
+const READ_SECONDS = 5
 /** Milliseconds that a call may take while a migration waits: it gives way after half a second, and the machine is busy. */
-const LONGEST = 8_000
+const MAX_CALL_MS = 8_000
 
 /**
- * The schema is changed beneath servers that work, forwards and back again, while somebody reads for long: nobody
+ * The schema is changed beneath servers that work, forwards and back again, during a long read: no request
  * has to wait for long, nothing is lost, and nothing ends in a deadlock.
  */
 export async function schema({ isShort, folder }: Play): Promise<Tally> {
@@ -56,7 +56,7 @@ export async function schema({ isShort, folder }: Play): Promise<Tally> {
     )) as [{ deadlocks: number }]
     const broken = [
       ...Object.entries(failures).map(([what, count]) => `${count} calls came to ${what}`),
-      ...(longest > LONGEST ? [`A call took ${(longest / 1_000).toFixed(1)} s`] : []),
+      ...(longest > MAX_CALL_MS ? [`A call took ${(longest / 1_000).toFixed(1)} s`] : []),
       ...(deadlocks > 0 ? [`There were ${deadlocks} deadlocks`] : []),
     ]
     return {
@@ -76,7 +76,7 @@ async function readForLong({ url }: Stage): Promise<void> {
   try {
     await client.query('begin')
     await client.query('select count(*) from alerts')
-    await client.query('select pg_sleep($1)', [READING])
+    await client.query('select pg_sleep($1)', [READ_SECONDS])
   } finally {
     await client.end()
   }

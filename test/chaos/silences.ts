@@ -1,15 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { startBlackhole, type Blackhole } from './blackhole.ts'
-import { IN_FLIGHT, tally, type Tally } from './ledger.ts'
+import { MAX_IN_FLIGHT, tally, type Tally } from './ledger.ts'
 import { setStage, type Play, type Stage } from './stage.ts'
 
 /** Seconds after which everything works again once packets pass. */
-const HEALED = 20
+const RECOVERY_LIMIT_SECONDS = 20
 /** Requests that meet the silence; more than connections. */
 const CALLERS = 40
 
 /**
- * The network between a server and its PostgreSQL drops every packet for a while, and nobody is told: each pool
+ * The network between a server and its PostgreSQL silently drops every packet for a while: each pool
  * works again soon after, and no request waits for ever.
  */
 export async function silences({ isShort, folder }: Play): Promise<Tally> {
@@ -31,13 +31,13 @@ export async function silences({ isShort, folder }: Play): Promise<Tally> {
       healing.push(round.api, round.jobs)
       if (round.hanging > 0) broken.push(`${round.hanging} requests were never answered`)
       for (const [what, took] of [['requests', round.api] as const, ['deliveries', round.jobs] as const]) {
-        if (took > HEALED)
+        if (took > RECOVERY_LIMIT_SECONDS)
           broken.push(`After ${seconds} s of silence ${what} took ${took.toFixed(1)} s to work`)
       }
     }
     await stage.plan({ alerts: 0 })
     const isSettled = await stage.settled(120)
-    const result = await tally(stage, { most: healing.length * IN_FLIGHT, isSettled, isShort })
+    const result = await tally(stage, { most: healing.length * MAX_IN_FLIGHT, isSettled, isShort })
     return {
       ...result,
       note: `requests and deliveries again after ${healing.map(took => took.toFixed(1)).join(', ')} s`,

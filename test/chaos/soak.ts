@@ -6,13 +6,13 @@ import type { Member } from './member.ts'
 import { setStage, type Play, type Stage } from './stage.ts'
 
 /** Minutes that it takes, and those at the beginning that are not judged. */
-const MINUTES = 30
-const WARMING = 5
-const MINUTES_SHORT = 2
+const SOAK_MINUTES = 30
+const WARM_UP_MINUTES = 5
+const SHORT_SOAK_MINUTES = 2
 /** MiB that a process may grow by in ten minutes once it is warm. */
-const MOST_GROWTH = 1
+const MAX_GROWTH_MIB = 1
 /** How many more files, sockets or connections there may be at the end than at most in the minutes before. */
-const SLACK = 5
+const MAX_EXTRA_HANDLES = 5
 const SAMPLE_MS = 5_000
 
 /** What a process holds at a moment. */
@@ -30,7 +30,7 @@ interface Held {
  * tables are scanned, the API is read. Nothing piles up: no memory, no files, no sockets, no connections, no jobs.
  */
 export async function soak({ isShort, folder }: Play): Promise<Tally> {
-  const minutes = isShort ? MINUTES_SHORT : MINUTES
+  const minutes = isShort ? SHORT_SOAK_MINUTES : SOAK_MINUTES
   const stage = await setStage({ folder, destinations: 4, role: 'all' })
   try {
     const [member] = stage.members as [Member, ...Member[]]
@@ -50,12 +50,12 @@ export async function soak({ isShort, folder }: Play): Promise<Tally> {
     const isSettled = await stage.settled(120)
     const result = await tally(stage, { most: 0, isSettled, isShort })
     const left = await jobsLeft(stage)
-    const warm = samples.filter(({ minute }) => minute > (isShort ? minutes / 2 : WARMING))
+    const warm = samples.filter(({ minute }) => minute > (isShort ? minutes / 2 : WARM_UP_MINUTES))
     const growth = slope(warm) * 10
     const broken = [
       ...Object.entries(failures).map(([what, count]) => `${count} calls came to ${what}`),
       ...(left > 0 ? [`${left} jobs were left`] : []),
-      ...(!isShort && growth > MOST_GROWTH
+      ...(!isShort && growth > MAX_GROWTH_MIB
         ? [`Memory grows by ${growth.toFixed(1)} MiB in ten minutes`]
         : []),
       ...(['files', 'sockets', 'connections'] as const).flatMap(what => piledUp(warm, what)),
@@ -135,7 +135,7 @@ function piledUp(samples: readonly Held[], what: 'files' | 'sockets' | 'connecti
   const least = (part: readonly Held[]) => Math.min(...part.map(held => held[what]))
   const most = (part: readonly Held[]) => Math.max(...part.map(held => held[what]))
   const [before, after] = [samples.slice(0, half), samples.slice(half)]
-  return after.length > 0 && least(after) > most(before) + SLACK
+  return after.length > 0 && least(after) > most(before) + MAX_EXTRA_HANDLES
     ? [`There are ${least(after)} ${what} at the least, where there were ${most(before)} at most`]
     : []
 }

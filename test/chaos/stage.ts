@@ -52,7 +52,7 @@ export interface Loss {
 }
 
 /** Milliseconds without a database in which recovery is not to be had. */
-const LONG_MS = 5_000
+const LONG_OUTAGE_MS = 5_000
 
 const DATABASE = 'chaos'
 
@@ -201,5 +201,5 @@ export async function noteLoss(stage: Stage, at: number, recoversFrom = at): Pro
       where name in ('alerts.deliver', 'alerts.retry') and state = 'active' and started_on < to_timestamp($1)`,
     [at / 1_000],
   )
-  stage.losses.push({ at: recoversFrom, wasAway: recoversFrom - at > LONG_MS, attempts })
+  stage.losses.push({ at: recoversFrom, wasAway: recoversFrom - at > LONG_OUTAGE_MS, attempts })
 }

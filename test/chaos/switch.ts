@@ -59,7 +59,7 @@ function inTurn(urls: readonly string[], turn: number): string[] {
   return [...urls.slice(first), ...urls.slice(0, first)]
 }
 
-/** @returns null when nobody accepts there */
+/** @returns null if no process accepts there */
 function dial(url: string): Promise<net.Socket | null> {
   const { hostname, port } = new URL(url)
   return new Promise(resolve => {

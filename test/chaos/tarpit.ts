@@ -3,7 +3,7 @@ import type { Tally } from './ledger.ts'
 import { addDestination, setStage, signUp, type Play, type Stage } from './stage.ts'
 
 /** Receivers of the first company, which take requests and never answer, and its alerts. */
-const SILENT = 16
+const SILENT_DESTINATIONS = 16
 const SILENT_ALERTS = 8
 /** Seconds that a first attempt of the second company may wait at p99, and a later one: a poll is 2 s. */
 const FIRST_SECONDS = 1
@@ -23,11 +23,11 @@ export async function tarpit({
   try {
     const { url } = stage.members[0]!
     const silent = await signUp(url)
-    for (let n = 1; n <= SILENT; n += 1)
+    for (let n = 1; n <= SILENT_DESTINATIONS; n += 1)
       await addDestination(url, silent.key, `${stage.receiver.url}/silent/${n}`)
     stage.receiver.behave({ statuses: [500, 200], percent: 30, delay: 40, silent: '/silent/' })
     await stage.query('insert into chaos_plan values ($1, $2, $2, 100)', [silent.companyId, SILENT_ALERTS])
-    await requested(stage, SILENT * (MAX_IN_FLIGHT - 1))
+    await requested(stage, SILENT_DESTINATIONS * (MAX_IN_FLIGHT - 1))
     // In the long form, it goes on while the first company's later attempts are under way.
     const alerts = isShort ? 10 : 150
     await stage.query('update chaos_plan set alerts = $2, batch = 1, pause = 700 where company_id = $1', [

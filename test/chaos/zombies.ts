@@ -3,7 +3,7 @@ import { tally, type Tally } from './ledger.ts'
 import { noteLoss, setStage, type Play, type Stage } from './stage.ts'
 
 /** Seconds after which the engine gives an attempt up that has not ended, with some to spare. */
-const PAST_EXPIRY = 100
+const PAST_EXPIRY_SECONDS = 100
 const WORKERS = 3
 
 /**
@@ -15,9 +15,9 @@ export async function zombies({ isShort, folder }: Play): Promise<Tally> {
   try {
     let woken = 0
     const broken: string[] = []
-    // The sleeper was told no and the other one yes, then the other way round; the last sleeps past every limit.
+    // The sleeper was refused and the other one accepted, then the other way round; the last sleeps past every limit.
     const rounds: [[number, number, number], number][] = [[[500, 200, 200], 0]]
-    if (!isShort) rounds.push([[200, 500, 200], PAST_EXPIRY])
+    if (!isShort) rounds.push([[200, 500, 200], PAST_EXPIRY_SECONDS])
     for (const [statuses, seconds] of rounds) {
       stage.receiver.behave({ statuses, percent: 100, delay: 40, isHolding: true })
       const round = await sleepAndWake(stage, { workers: isShort ? 1 : WORKERS, seconds })

@@ -72,7 +72,7 @@ export async function testDestination<Config>(
   })
   await test('an accepted message is delivered, over https alone, in headers of one line', async () => {
     for (const payload of samplePayloads()) {
-      const { outcome, posted } = await attemptDelivery(
+      const { outcome, posted } = await attemptSample(
         type,
         accepted,
         payload,
@@ -90,14 +90,14 @@ export async function testDestination<Config>(
     const [payload] = samplePayloads()
     const bodies = async (n: number) =>
       (
-        await attemptDelivery(type, accepted, payload!, answerOutcome(answer.status, answer.body), n)
+        await attemptSample(type, accepted, payload!, answerOutcome(answer.status, answer.body), n)
       ).posted.map(({ body }) => body)
     assert.deepEqual(await bodies(2), await bodies(1))
   })
   for (const [what, given] of Object.entries(FAILED_ATTEMPTS)) {
     await test(`${what} is a failure with a message, and nothing is thrown`, async () => {
       for (const payload of samplePayloads()) {
-        const { outcome } = await attemptDelivery(type, accepted, payload, given)
+        const { outcome } = await attemptSample(type, accepted, payload, given)
         assert.equal(outcome.isDelivered, false)
         assert.ok(outcome.errorClass)
         assert.ok(outcome.errorMessage)
@@ -120,7 +120,7 @@ export function composeSample(type: Pick<DestinationType, 'compose'>, payload: P
   return type.compose?.(payload, describePayload(payload, facts)) ?? JSON.stringify(payload)
 }
 
-async function attemptDelivery<Config>(
+async function attemptSample<Config>(
   type: DestinationType<Config>,
   config: Config,
   payload: Payload,

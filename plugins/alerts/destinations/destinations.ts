@@ -23,13 +23,13 @@ import { composeBody, getDestinationType } from './registry.ts'
 import { databaseNow } from '../../../server/database/now.ts'
 import { LOCK_RULES, lockDestination } from '../locks.ts'
 
-type Config = Record<string, unknown>
+type DestinationConfig = Record<string, unknown>
 
 /** @returns the destination with its signing secret, which is shown here and on rotation only */
 export async function createDestination(
   server: Server,
   trx: Transaction,
-  input: { name: string; destination_type: string; config: Config; is_active: boolean },
+  input: { name: string; destination_type: string; config: DestinationConfig; is_active: boolean },
 ): Promise<{ destination: Destination; signingSecret: string }> {
   const type = getDestinationType(server, input.destination_type)
   const missing = type.unavailable?.()
@@ -71,7 +71,7 @@ export async function changeDestination(
   server: Server,
   trx: Transaction,
   id: string,
-  changes: { name?: string; is_active?: boolean; config?: Config },
+  changes: { name?: string; is_active?: boolean; config?: DestinationConfig },
 ): Promise<Destination> {
   const destination = await findDestination(trx, id, true)
   const change = changes.config && applyConfigChanges(server, destination, changes.config)
@@ -102,7 +102,7 @@ export async function changeDestination(
 }
 
 /** The config of a destination with changes. @throws 400 also for a stored secret that would be sent to another host */
-function applyConfigChanges(server: Server, destination: Destination, changes: Config) {
+function applyConfigChanges(server: Server, destination: Destination, changes: DestinationConfig) {
   const type = getDestinationType(server, destination.destinationType)
   const { urlField } = type
   const current = openConfig(server.vault, destination).config
@@ -198,7 +198,7 @@ const SLOT_WAIT_MS = 35_000
  * @param audit called in the transaction that records the outcome
  * @throws 429 for too many tests of the destination, 409 if no slot becomes free in time
  */
-export async function testDestination(
+export async function sendTestMessage(
   request: Request,
   id: string,
   audit: (trx: Transaction, isDelivered: boolean) => Promise<unknown>,
@@ -216,13 +216,13 @@ export async function testDestination(
     )
   }
   try {
-    return await sendTest(server, destination, requestId, audit)
+    return await attemptTestMessage(server, destination, requestId, audit)
   } finally {
     await server.db.company(companyId, trx => releaseSlot(trx, requestId))
   }
 }
 
-async function sendTest(
+async function attemptTestMessage(
   server: Server,
   destination: Destination,
   requestId: string,
@@ -272,7 +272,7 @@ async function sendTest(
 }
 
 /** The validated config of a new destination. @throws 400 also for the placeholder of another destination's secret */
-function newConfig(type: DestinationType, given: Config): Config {
+function newConfig(type: DestinationType, given: DestinationConfig): DestinationConfig {
   const config = validateConfig(type, given)
   const [copied] = findPlaceholders(type.config, config)
   if (copied === undefined) return config
@@ -283,7 +283,7 @@ function newConfig(type: DestinationType, given: Config): Config {
 }
 
 /** @throws 400 naming each invalid field, dotted under `config` */
-function validateConfig(type: DestinationType, given: Config): Config {
+function validateConfig(type: DestinationType, given: DestinationConfig): DestinationConfig {
   const { value, error } = type.config.validate(given, {
     abortEarly: false,
     errors: { wrap: { label: false } },
@@ -298,7 +298,7 @@ function validateConfig(type: DestinationType, given: Config): Config {
       errors,
     })
   }
-  return value as Config
+  return value as DestinationConfig
 }
 
 /**
@@ -307,7 +307,7 @@ function validateConfig(type: DestinationType, given: Config): Config {
  */
 export async function probeNew(
   server: Server,
-  { destination_type: typeName, config }: { destination_type: string; config: Config },
+  { destination_type: typeName, config }: { destination_type: string; config: DestinationConfig },
 ): Promise<void> {
   const type = getDestinationType(server, typeName)
   await probeAddress(server, type, newConfig(type, config))
@@ -318,7 +318,7 @@ export async function probeChange(
   server: Server,
   companyId: string,
   id: string,
-  { config: changes }: { config?: Config },
+  { config: changes }: { config?: DestinationConfig },
 ): Promise<void> {
   if (!changes) return
   const destination = await server.db.company(companyId, trx => findDestination(trx, id))
@@ -326,7 +326,11 @@ export async function probeChange(
   if (isMoved) await probeAddress(server, type, config)
 }
 
-async function probeAddress(server: Server, { urlField }: DestinationType, config: Config): Promise<void> {
+async function probeAddress(
+  server: Server,
+  { urlField }: DestinationType,
+  config: DestinationConfig,
+): Promise<void> {
   const url = urlField && config[urlField]
   const problem = typeof url === 'string' ? await probeUrl(new URL(url), server.egress) : null
   if (problem !== null) throw invalidField(`config.${urlField}`, problem)

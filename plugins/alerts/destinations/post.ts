@@ -1,7 +1,7 @@
 import type { TLSSocket } from 'node:tls'
 import got from 'got'
 import { guardedAgent, type EgressPolicy } from '../../../server/security/egress.ts'
-import { classifyFailure } from './causes.ts'
+import { classifyFailure } from './request-failures.ts'
 import { failedOutcome, type DeliveryOutcome } from './destination.ts'
 
 /** The connection is destroyed after so much of the answer. */

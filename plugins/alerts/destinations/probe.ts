@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { isIP } from 'node:net'
 import { guardedSocket, type EgressPolicy } from '../../../server/security/egress.ts'
-import { classifyFailure } from './causes.ts'
+import { classifyFailure } from './request-failures.ts'
 
 /** For DNS, connection and TLS together: a person waits for the reply. */
 const TIMEOUT_MS = 5_000

@@ -15,7 +15,7 @@ import {
   probeChange,
   probeNew,
   rotateSecret,
-  testDestination,
+  sendTestMessage,
 } from './destinations.ts'
 import { Alert, Delivery, DeliveryAttempt, Destination, NEWEST_FIRST } from '../models.ts'
 import { noAlert } from '../lifecycle/transitions.ts'
@@ -145,7 +145,7 @@ export const destinationRoutes: ServerRoute[] = [
     },
     async handler(request) {
       const id = param(request, 'id')
-      const { delivery, attempt } = await testDestination(request, id, (trx, success) =>
+      const { delivery, attempt } = await sendTestMessage(request, id, (trx, success) =>
         auditDestination(request, trx, 'tested', id, { success }),
       )
       const { n: _n, trigger: _trigger, ...ended } = presentAttempt(attempt) as Record<string, unknown>

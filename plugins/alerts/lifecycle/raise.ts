@@ -33,7 +33,7 @@ export function makeAlertsApi(server: Server, kinds: Registry<AlertKind>): Alert
 
 const isWorse = (one: Severity, other: Severity) => SEVERITIES.indexOf(one) > SEVERITIES.indexOf(other)
 
-/** An event with the id of the alert that is opened if none of its cause is open. */
+/** An event with the id of the alert that it opens if its cause has no ongoing one. */
 interface NumberedEvent {
   id: string
   event: AlertEvent

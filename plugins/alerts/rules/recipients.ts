@@ -196,7 +196,7 @@ export async function findNotified(
 }
 
 /** An alert, or one that it superseded, directly or indirectly. */
-interface ChainLink {
+interface SupersessionLink {
   newestId: string
   id: string
   createdAt: Date
@@ -205,11 +205,11 @@ interface ChainLink {
 async function loadChains(
   trx: Transaction,
   alerts: readonly Pick<Alert, 'id' | 'supersedes' | 'createdAt'>[],
-): Promise<ChainLink[]> {
+): Promise<SupersessionLink[]> {
   const newest = alerts.map(({ id, createdAt }) => ({ newestId: id, id, createdAt }))
   const successors = alerts.filter(({ supersedes }) => supersedes !== null)
   if (successors.length === 0) return newest
-  const older = await rows<ChainLink>(
+  const older = await rows<SupersessionLink>(
     trx,
     `with recursive chain as (
        select newest_id, id as supersedes, null::uuid as id, null::timestamptz as created_at
@@ -234,7 +234,7 @@ async function loadChains(
  */
 async function lockTriggeredMessages(
   trx: Transaction,
-  chain: readonly ChainLink[],
+  chain: readonly SupersessionLink[],
   since: string,
 ): Promise<void> {
   const older = chain.filter(({ newestId, id }) => newestId !== id)

@@ -126,7 +126,7 @@ t.test('with 100,000 alerts, what is asked all day reads indexes, and few pages 
     const statements = await statementsOf(ALERTS + path, { body, tables })
     t.ok(statements.length <= count, `${what} asks ${statements.length} statements`)
     const plans = await plansOf(statements)
-    // Of months in which next to nothing is, there is next to nothing to read.
+    // Nearly empty months need nearly no reads.
     const whole = plans.flatMap(flat).filter(node => node['Node Type'] === 'Seq Scan' && pagesOf(node) > 5)
     t.strictSame(
       whole.map(node => node['Relation Name']).filter(name => name !== 'destinations'),

@@ -57,7 +57,7 @@ function waysToFail(sentinel: Receiver, silent: string, closed: string): Record<
     },
     'no answer': { behaviour: () => undefined, error: 'timeout' },
     'no TLS': { url: silent, error: 'timeout' },
-    'nobody there': { url: closed, error: 'connect' },
+    'no listener': { url: closed, error: 'connect' },
     'a reset': {
       behaviour: (_request, _response, { socket }) => void socket.destroy(),
       error: 'connect|protocol',
@@ -81,17 +81,17 @@ interface Failing extends Way {
   receiver?: Receiver
 }
 
-/** They are made while nobody is there, and turn to those who fail later: some would be refused at once. */
+/** They are created for a closed port and fail only later: some addresses would be refused at once. */
 async function addFailing(
   t: Test,
   { query }: TestServer,
   world: World,
   ways: Record<string, Way>,
 ): Promise<Failing[]> {
-  const nobody = await closedUrl()
+  const closed = await closedUrl()
   return Promise.all(
     Object.entries(ways).map(async ([name, way]) => {
-      const { id } = await world.addDestination({ url: nobody }, { name })
+      const { id } = await world.addDestination({ url: closed }, { name })
       const receiver = way.url ? undefined : await startReceiver(t, { certificate: way.certificate })
       if (way.behaviour) receiver?.answer(way.behaviour)
       const config = JSON.stringify({ url: way.url ?? receiver?.url })
@@ -113,7 +113,7 @@ async function startSilent(t: Test): Promise<string> {
   return urlOf(server)
 }
 
-/** Where nobody listens any more. */
+/** An address without a listener. */
 async function closedUrl(): Promise<string> {
   const server = createServer()
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -127,7 +127,7 @@ function urlOf(server: ReturnType<typeof createServer>): string {
   return `https://127.0.0.1:${port}`
 }
 
-/** The HTTP client waits four seconds instead of 30, and three instead of 5; nobody else is hurried. */
+/** The HTTP client waits four seconds instead of 30, and three instead of 5; other timeouts stay. */
 function hurry(t: Test): void {
   const real = globalThis.setTimeout
   const waits = new Map([

@@ -124,8 +124,8 @@ t.test(
       is_active: false,
       disabled_reason: /Every attempt has failed since/,
     })
-    const [told] = await well.received(1)
-    t.match(JSON.parse(told?.body ?? ''), {
+    const [request] = await well.received(1)
+    t.match(JSON.parse(request?.body ?? ''), {
       event_type: 'alert.triggered',
       alert: { alert_type: 'destination', severity: 'warning' },
       event: { asset: { qualified_name: 'Dead', asset_type: 'destination' } },
@@ -137,11 +137,11 @@ t.test(
 
     await world.ask('PATCH', path, { is_active: true })
     t.strictSame(typesOf(await well.received(2)), ['alert.triggered', 'alert.resolved'])
-    t.equal(dead.requests.length, 4, 'it is not told of itself')
+    t.equal(dead.requests.length, 4, 'it is not notified of itself')
   },
 )
 
-t.test('eight receivers that never answer hold up nobody else', async t => {
+t.test('eight silent receivers do not delay the others', async t => {
   const app = await startServer(t, { settings: { WEBHOOK_DELAYS: '0' } })
   const world = await makeWorld(app)
   const [silent, well] = [await startReceiver(t), await startReceiver(t)]

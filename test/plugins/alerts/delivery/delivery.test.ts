@@ -15,8 +15,9 @@ function rawSignature(request: Received, secret: string): string {
   return `sha256=${createHmac('sha256', secret).update(request.body).digest('hex')}`
 }
 
+const app = await startServer(t, { settings: { BASE_URL: 'https://observe.example.com' } })
+
 t.test('an alert reaches the receiver in the shape of the specification, signed in both ways', async t => {
-  const app = await startServer(t, { settings: { BASE_URL: 'https://observe.example.com' } })
   const world = await makeWorld(app)
   const receiver = await startReceiver(t)
   const { id, signing_secret: secret } = await world.addDestination({
@@ -211,8 +212,8 @@ t.test('what may not be reached is refused when made, and again when sent', asyn
       host,
     )
   }
-  const nobody = Object.assign(new Error('not known'), { code: 'ENOTFOUND' })
-  app.server.egress.resolve = () => Promise.reject(nobody)
+  const notFound = Object.assign(new Error('not known'), { code: 'ENOTFOUND' })
+  app.server.egress.resolve = () => Promise.reject(notFound)
   const { body } = await make(`https://localhost:${receiver.port}/`)
   delete app.server.egress.resolve
   await world.raise()
@@ -223,8 +224,7 @@ t.test('what may not be reached is refused when made, and again when sent', asyn
   t.equal(receiver.connections, 0)
 })
 
-t.test('a test message tells how it ended and verifies the destination', async t => {
-  const app = await startServer(t)
+t.test('a test message returns its outcome and verifies the destination', async t => {
   const world = await makeWorld(app)
   const receiver = await startReceiver(t)
   const selfSigned = await startReceiver(t, { certificate: 'self-signed' })
@@ -277,7 +277,6 @@ t.test('a test message tells how it ended and verifies the destination', async t
 })
 
 t.test('a rotated secret signs at once, and the old one beside it', async t => {
-  const app = await startServer(t)
   const world = await makeWorld(app)
   const receiver = await startReceiver(t)
   const { id, signing_secret: old } = await world.addDestination({ url: receiver.url })

@@ -56,7 +56,7 @@ t.test('a dismissal that lasts stays, so that the failure that it is for raises 
   t.strictSame(await prune(), { alerts: 1 })
 })
 
-t.test('what a removed source was told of is still there to be read', async t => {
+t.test('the deliveries of a removed source can still be read', async t => {
   const world = await makeWorld(app)
   const { id: destinationId } = await world.addDestination({ url: receiver.url })
   const rule = await world.ask('POST', `${ALERTS}/rules`, {
@@ -72,11 +72,11 @@ t.test('what a removed source was told of is still there to be read', async t =>
   t.match(history.body.data.data, [{ to_status: 'resolved', reason: 'It is no longer watched' }, {}])
   const listed = await world.ask('GET', `${ALERTS}?asset_id=${world.sourceId}`)
   t.match(listed.body.data.data, [{ id: alertId, status: 'resolved' }])
-  const told = await world.ask('GET', `${ALERTS}/${alertId}/deliveries`)
+  const deliveries = await world.ask('GET', `${ALERTS}/${alertId}/deliveries`)
   t.match(
-    told.body.data.data.map((delivery: { event_type: string }) => delivery.event_type).toSorted(),
+    deliveries.body.data.data.map((delivery: { event_type: string }) => delivery.event_type).toSorted(),
     ['alert.resolved', 'alert.triggered'],
-    'and that it is over is told',
+    'its end is sent too',
   )
   const trends = await world.ask('GET', `${ALERTS}/trends?asset_id=${world.sourceId}`)
   t.match(trends.body.data, { opened: 1, resolved: 1, noisiest_assets: [{ alerts: 1 }] })

@@ -35,8 +35,10 @@ const typeOf = (request?: { body: string }) => JSON.parse(request?.body ?? '{}')
 
 const slots = ({ query }: TestServer) => query('select is_waiting from destination_slots order by is_waiting')
 
-t.test('a test waits for a slot of its destination, before attempts that come later', async t => {
-  const app = await startServer(t, { settings: { WEBHOOK_DELAYS: '0' } })
+const shared = await startServer(t, { settings: { WEBHOOK_DELAYS: '0' } })
+
+t.test('a test waits for a slot of its destination, before later attempts', async t => {
+  const app = shared
   const world = await makeWorld(app)
   const { receiver, answer, most } = await startHolding(t)
   const { id } = await world.addDestination({ url: receiver.url })
@@ -61,8 +63,8 @@ t.test('a test waits for a slot of its destination, before attempts that come la
   t.equal(most(), 4)
 })
 
-t.test('a destination is tested ten times a minute at most', async t => {
-  const app = await startServer(t)
+t.test('a destination is tested at most ten times a minute', async t => {
+  const app = shared
   const [world, other] = [await makeWorld(app), await makeWorld(app, 'Other')]
   const receiver = await startReceiver(t)
   const [first, second] = [
@@ -112,7 +114,7 @@ t.test('a silent destination has one request in flight until it answers', async 
   t.equal(receiver.requests.length, 4, 'each is sent once')
 })
 
-t.test('what an outcome says of its destination', async t => {
+t.test('an outcome changes the health of its destination', async t => {
   const app = await startServer(t)
   const world = await makeWorld(app)
   const receiver = await startReceiver(t)

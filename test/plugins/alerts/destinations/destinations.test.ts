@@ -41,7 +41,7 @@ t.test('a stored secret is not sent to another host than it was given for', asyn
   for (const each of [webhook, pagerduty, ntfy]) await world.ask('POST', `${at(each)}/test`)
   t.equal(other.requests.length, 0)
 
-  // What is given again, or taken away, is nobody's secret any more.
+  // A field that is given again or removed keeps no stored secret.
   t.match(await move(webhook, { auth: { type: 'none' }, headers: null }), { status: 200 })
   t.match(await move(pagerduty, { routing_key: 'x'.repeat(32) }), { status: 200 })
   t.match(await move(ntfy, { topic: 'another' }), { status: 200 })
@@ -127,7 +127,7 @@ t.test('a rule whose only destination is deleted is off, and does not go on agai
   t.match(await change({ destination_ids: [] }), refused('destination_ids'))
 })
 
-t.test('a redelivery waits for whoever is ending the alert, and is seen by them', async t => {
+t.test('a redelivery waits for the transaction that ends the alert, which sees it', async t => {
   const world = await makeWorld(app)
   const { id } = await world.addDestination({ url: receiver.url })
   const { alertId } = await world.raise()
@@ -142,7 +142,7 @@ t.test('a redelivery waits for whoever is ending the alert, and is seen by them'
   t.match(await again, { status: 202 })
 })
 
-t.test('an end that is sent again does not overtake a beginning that is', async t => {
+t.test('a redelivered end does not overtake a redelivered beginning', async t => {
   const world = await makeWorld(app)
   const { id } = await world.addDestination({ url: receiver.url })
   const { alertId } = await world.raise()
@@ -153,13 +153,13 @@ t.test('an end that is sent again does not overtake a beginning that is', async 
   const again = () => world.ask('POST', `${ALERTS}/deliveries/${end?.id}/redeliver`)
   t.match(await again(), {
     status: 409,
-    body: { error: { code: 'CONFLICT', message: /began is on its way again/ } },
+    body: { error: { code: 'CONFLICT', message: /is on its way again/ } },
   })
   await app.query(`update deliveries set status = 'delivered' where id = $1`, [beginning?.id])
   t.match(await again(), { status: 202 })
 })
 
-t.test('an alert tells of data that no database can store', async t => {
+t.test('an alert quotes data that no database can store', async t => {
   const world = await makeWorld(app)
   const { id } = await world.addDestination({ url: receiver.url })
   const details = { 'a\0b': 'c\0\ud800d', '\udc00': ['\\u0000', '\\\0', '😀'] }

@@ -29,7 +29,7 @@ const HERE = words(`
   [2002:7f00:1::] [2002:7f00:0001::1] [2002:a9fe:a9fe::] [2001::80ff:fffe] [2001:0:7f00:1::] [2001:0:4136:e378:8000:63bf:80ff:fffe]
 `)
 
-/** Networks that are nobody's public address, and where clouds hand out credentials. */
+/** Non-public networks, and addresses where clouds hand out credentials. */
 const INNER = words(`
   10.0.0.1 10.255.255.255 0xa.1 012.0.0.1 167772161 172.16.0.1 172.31.255.255 0xac100001 192.168.1.1 192.168.257 0300.0250.1
   100.64.0.1 169.254.1.1 192.0.0.1 192.0.2.1 192.88.99.1 198.18.0.1 198.51.100.1 203.0.113.1 224.0.0.1 240.0.0.1 255.255.255.255
@@ -96,7 +96,7 @@ async function watch(t: Test, host = '::') {
 const post = (url: string, policy: EgressPolicy) =>
   postGuarded(url, { headers: { authorization: 'Bearer hush' }, body: '{}', policy })
 
-t.test('the sentinel sees whoever connects to any address of this machine', async t => {
+t.test('the sentinel sees connections to any address of this machine', async t => {
   const sentinel = await watch(t)
   const own = Object.values(networkInterfaces()).flatMap(all => all ?? [])
   const hosts = own.map(({ address, scopeid }) => (scopeid ? `${address}%${scopeid}` : address))

@@ -87,7 +87,7 @@ t.test('each person gets a mail of their own, that says what happened and how to
   }
 })
 
-t.test('what is told of one alert belongs together, and a mail that comes twice can be told', async t => {
+t.test('mails about one alert form a thread, and duplicates can be recognized', async t => {
   const { world, id } = await makePeople(['ann@example.com'])
   await world.raise()
   await ended(world, id, 1)
@@ -155,7 +155,7 @@ t.test('an address that is never taken fails the delivery, and the others have t
   t.strictSame(readers(), ['ann@example.com'])
 })
 
-t.test('who has unsubscribed gets none; where nobody is left, that is no failure', async t => {
+t.test('an unsubscribed address gets no mail; with no recipient left, that is no failure', async t => {
   const [ann, bob] = ['ann-away@example.com', 'bob-away@example.com']
   const { world, id } = await makePeople(['Ann-Away@example.com', bob])
   await subscriptions().unsubscribe(ann)
@@ -182,7 +182,7 @@ t.test('who has unsubscribed gets none; where nobody is left, that is no failure
   t.strictSame(readers(), ['Ann-Away@example.com', bob])
 })
 
-t.test('a test goes to everybody at once and verifies the destination', async t => {
+t.test('a test goes to all recipients at once and verifies the destination', async t => {
   const { world, id } = await makePeople(['ann@example.com', 'bob@example.com'])
   const { body } = await world.ask('POST', `${ALERTS}/destinations/${id}/test`)
   t.match(body.data, { success: true, status_code: 250 })

@@ -3,7 +3,7 @@ import { composeSample, samplePayloads } from '../../../../plugins/alerts/destin
 import { pagerduty } from '../../../../plugins/alerts/destinations/pagerduty.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
-import { pagerDutyPlace, ROUTING_KEY } from '../places.ts'
+import { pagerDutyPlace, ROUTING_KEY } from '../fake-receivers.ts'
 import { ALERTS, makeWorld } from '../world.ts'
 
 async function start(t: Parameters<typeof startServer>[0]) {
@@ -79,7 +79,7 @@ t.test('a test whose answer was lost closes what it may have opened', async t =>
   t.equal(place.open.size, 0)
 })
 
-t.test('a refusal is told in the words of PagerDuty, and nothing is resolved after it', async t => {
+t.test('a refusal contains the reason of PagerDuty, and nothing is resolved after it', async t => {
   const { test, receiver } = await start(t)
   const errors = ["Length of 'routing_key' is incorrect (should be 32 characters)"]
   const said = JSON.stringify({ status: 'invalid event', message: 'Event object is invalid', errors })

@@ -29,7 +29,7 @@ t.test('a 2xx status is delivered, every other status is not', async t => {
   }
 })
 
-t.test('the outcome tells the address, the TLS version and the start of the answer', async t => {
+t.test('the outcome holds the address, the TLS version and the start of the answer', async t => {
   const receiver = await startReceiver(t)
   t.match(await post(`${receiver.url}/hook?x=1`), {
     address: '127.0.0.1',
@@ -132,7 +132,7 @@ t.test('what is not HTTP, or has too many headers, fails as a breach of the prot
   t.match(await post(receiver.url), { isDelivered: false, errorClass: 'protocol' })
 })
 
-t.test('a certificate that does not hold is refused before anything is sent', async t => {
+t.test('an invalid certificate is refused before anything is sent', async t => {
   const kinds: NonNullable<ReceiverOptions['certificate']>[] = [
     'self-signed',
     'expired',
@@ -194,7 +194,7 @@ t.test('no proxy of the environment is used', async t => {
   t.equal(proxy.connections(), 0)
 })
 
-t.test('no failure tells a header of the request', async t => {
+t.test('no failure contains a header of the request', async t => {
   const closed = await startPlain(t)
   await closed.stop()
   const outcomes = [
@@ -206,7 +206,7 @@ t.test('no failure tells a header of the request', async t => {
   t.notMatch(JSON.stringify(outcomes), /hush/)
 })
 
-t.test('a failure says what to do, in the words of nobody but us', async t => {
+t.test('a failure says what to do, in our own words only', async t => {
   const closed = await startPlain(t)
   await closed.stop()
   const receiver = await startReceiver(t)
@@ -228,7 +228,7 @@ t.test('a failure says what to do, in the words of nobody but us', async t => {
       'egress_refused',
       /^Port 8443 of 8\.8\.8\.8 .* use port 443, or have the operator open it with WEBHOOK_PORTS$/,
     ],
-    [answer(() => undefined), 'timeout', /did not answer in time: a receiver should answer at once/],
+    [answer(() => undefined), 'timeout', /did not answer in time: a receiver should answer first/],
   ]
   for (const [outcome, errorClass, message] of expected) {
     const { errorMessage, ...rest } = await outcome
@@ -251,14 +251,14 @@ t.test('a failure says what to do, in the words of nobody but us', async t => {
   })
 })
 
-t.test('an attempt that is called off says so', async t => {
+t.test('an aborted attempt says so', async t => {
   const receiver = await startReceiver(t)
   const stopping = new AbortController()
   receiver.answer(() => stopping.abort())
   t.match(await post(receiver.url, { signal: stopping.signal }), {
     isDelivered: false,
     errorClass: 'other',
-    errorMessage: /was called off/,
+    errorMessage: /was aborted/,
   })
 })
 

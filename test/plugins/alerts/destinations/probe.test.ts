@@ -33,7 +33,7 @@ t.test('an address with a good certificate is taken, and nothing is sent to it',
   t.equal(receiver.requests.length, 0)
 })
 
-t.test('a certificate that does not hold is told with what to do', async t => {
+t.test('an invalid certificate is reported with what to do', async t => {
   const kinds: [NonNullable<ReceiverOptions['certificate']>, RegExp][] = [
     ['self-signed', /self-signed: get one from an authority/],
     ['expired', /has expired: renew it/],
@@ -49,14 +49,14 @@ t.test('a certificate that does not hold is told with what to do', async t => {
   }
 })
 
-t.test('what does not speak TLS is told', async t => {
+t.test('a server without TLS is reported', async t => {
   const port = await listen(t, socket =>
     socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
   )
   t.match(await look(`https://127.0.0.1:${port}/`), /does not use TLS/)
 })
 
-t.test('what may not be reached is told without a connection', async t => {
+t.test('a forbidden address is reported without a connection', async t => {
   const receiver = await startReceiver(t)
   const closed: EgressPolicy = { allow: [], ports: [443] }
   t.match(await look(receiver.url, closed), /EGRESS_ALLOW/)
@@ -70,12 +70,12 @@ t.test('what may not be reached is told without a connection', async t => {
   t.equal(receiver.connections, 0)
 })
 
-t.test('nobody there, or nobody in time, is no reason to refuse', async t => {
+t.test('a closed port or a silent server is no reason to refuse', async t => {
   const resolve = () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }))
   t.equal(
     await look('https://hooks.example.com/', { ...loopback, resolve }),
     null,
-    'a name that nobody knows yet',
+    'a name that does not exist yet',
   )
   t.equal(await look('https://127.0.0.1:1/'), null, 'nothing listens')
   const silent = await listen(t)

@@ -3,7 +3,7 @@ import { composeSample, samplePayloads } from '../../../../plugins/alerts/destin
 import { slack } from '../../../../plugins/alerts/destinations/slack.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
-import { slackPlace } from '../places.ts'
+import { slackPlace } from '../fake-receivers.ts'
 import { ALERTS, makeWorld } from '../world.ts'
 
 interface Element {
@@ -26,50 +26,48 @@ function shown(body: string): string[] {
   ) as string[]
 }
 
-t.test(
-  'an alert is told in Slack with what it is about, what was expected and links; its end too',
-  async t => {
-    const app = await startServer(t, { settings: { BASE_URL: 'https://observe.example.com' } })
-    const world = await makeWorld(app)
-    const receiver = await startReceiver(t)
-    receiver.answer(slackPlace)
-    const webhook_url = `${receiver.url}/services/T0/B0/secret-part`
-    const { id } = await world.addDestination({ webhook_url }, { destination_type: 'slack' })
-    const details = { column_name: 'total', invalid_count: 3, total_rows: 100, threshold: 0 }
-    const { alertId } = await world.raise({ details })
-    await receiver.received(1)
-    await world.recover()
-    const [opened, closed] = await receiver.received(2)
-    t.equal(opened!.path, '/services/T0/B0/secret-part')
-    const [heading, sentence, ...facts] = shown(opened!.body)
-    t.equal(heading, '🟠 Warning: Total is positive')
-    t.equal(sentence, '3 of 100 values are invalid')
-    t.match(facts, [
-      'Table: shop.shop.public.orders',
-      'Column: total',
-      'Found: 3 of 100 rows are invalid',
-      'Expected: at most 0 % invalid',
-      'Severity: Warning',
-      /^Opened: \d{4}-\d\d-\d\d \d\d:\d\d UTC$/,
-      'Open the alert · See the asset',
-    ])
-    t.match(opened!.body, `https://observe.example.com/api/v1/sdk/alerts/${alertId}`)
-    t.same(shown(closed!.body).slice(0, 2), [
-      '✅ Resolved: Total is positive',
-      'It recovered. It was: 3 of 100 values are invalid',
-    ])
+const app = await startServer(t, { settings: { BASE_URL: 'https://observe.example.com' } })
 
-    const { body: tested } = await world.ask('POST', `${ALERTS}/destinations/${id}/test`)
-    t.match(tested.data, { success: true, status_code: 200 })
-    const { body } = await world.ask('GET', `${ALERTS}/destinations/${id}`)
-    t.match(body.data, { is_verified: true, config: { webhook_url: '********' } })
-    const deliveries = JSON.stringify(await world.deliveries(id))
-    t.notMatch(deliveries, 'secret-part', 'the address is told nowhere')
-  },
-)
+t.test('Slack gets the subject of an alert, what was expected and links; its end too', async t => {
+  const world = await makeWorld(app)
+  const receiver = await startReceiver(t)
+  receiver.answer(slackPlace)
+  const webhook_url = `${receiver.url}/services/T0/B0/secret-part`
+  const { id } = await world.addDestination({ webhook_url }, { destination_type: 'slack' })
+  const details = { column_name: 'total', invalid_count: 3, total_rows: 100, threshold: 0 }
+  const { alertId } = await world.raise({ details })
+  await receiver.received(1)
+  await world.recover()
+  const [opened, closed] = await receiver.received(2)
+  t.equal(opened!.path, '/services/T0/B0/secret-part')
+  const [heading, sentence, ...facts] = shown(opened!.body)
+  t.equal(heading, '🟠 Warning: Total is positive')
+  t.equal(sentence, '3 of 100 values are invalid')
+  t.match(facts, [
+    'Table: shop.shop.public.orders',
+    'Column: total',
+    'Found: 3 of 100 rows are invalid',
+    'Expected: at most 0 % invalid',
+    'Severity: Warning',
+    /^Opened: \d{4}-\d\d-\d\d \d\d:\d\d UTC$/,
+    'Open the alert · See the asset',
+  ])
+  t.match(opened!.body, `https://observe.example.com/api/v1/sdk/alerts/${alertId}`)
+  t.same(shown(closed!.body).slice(0, 2), [
+    '✅ Resolved: Total is positive',
+    'It recovered. It was: 3 of 100 values are invalid',
+  ])
+
+  const { body: tested } = await world.ask('POST', `${ALERTS}/destinations/${id}/test`)
+  t.match(tested.data, { success: true, status_code: 200 })
+  const { body } = await world.ask('GET', `${ALERTS}/destinations/${id}`)
+  t.match(body.data, { is_verified: true, config: { webhook_url: '********' } })
+  const deliveries = JSON.stringify(await world.deliveries(id))
+  t.notMatch(deliveries, 'secret-part', 'the address is shown nowhere')
+})
 
 t.test(
-  'whatever things are called, Slack takes the message, pings nobody and shows names as they are',
+  'with any names, Slack accepts the message, mentions no person and shows names as they are',
   async t => {
     const receiver = await startReceiver(t)
     receiver.answer(slackPlace)
@@ -87,8 +85,8 @@ t.test(
   },
 )
 
-t.test('what Slack says of a refusal is told with what to do about it', async t => {
-  const { ask, signUp } = await startServer(t)
+t.test('a refusal by Slack is explained with what to do about it', async t => {
+  const { ask, signUp } = app
   const { key } = await signUp()
   const receiver = await startReceiver(t)
   const payload = {
@@ -103,8 +101,8 @@ t.test('what Slack says of a refusal is told with what to do about it', async t 
     return body.data
   }
   for (const [status, said, expected] of [
-    [404, 'no_service', /make a new one in Slack and change webhook_url \(404 no_service\)/],
-    [403, 'invalid_token', /make a new one/],
+    [404, 'no_service', /create a new one in Slack and change webhook_url \(404 no_service\)/],
+    [403, 'invalid_token', /create a new one/],
     [404, 'channel_not_found', /deleted or archived/],
     [410, 'channel_is_archived', /deleted or archived/],
     [403, 'action_prohibited', /administrator/],
@@ -122,7 +120,7 @@ t.test('what Slack says of a refusal is told with what to do about it', async t 
 })
 
 t.test('a webhook_url that is none, or not https, is refused by name', async t => {
-  const { ask, signUp } = await startServer(t)
+  const { ask, signUp } = app
   const { key } = await signUp()
   for (const [config, problem] of [
     [{}, /webhook_url is required/],

@@ -8,7 +8,7 @@ import type { DeliveryOutcome } from '../../../../plugins/alerts/destinations/de
 import { teams } from '../../../../plugins/alerts/destinations/teams.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
-import { teamsPlace } from '../places.ts'
+import { teamsPlace } from '../fake-receivers.ts'
 import { ALERTS, makeWorld } from '../world.ts'
 
 interface Element {
@@ -53,11 +53,11 @@ t.test(
     const { body: tested } = await world.ask('POST', `${ALERTS}/destinations/${id}/test`)
     t.match(tested.data, { success: true, status_code: 202 })
     t.equal(cardOf(receiver.requests[1]!.body).body[0]!.style, 'emphasis')
-    t.notMatch(JSON.stringify(await world.deliveries(id)), 'secret-part', 'the address is told nowhere')
+    t.notMatch(JSON.stringify(await world.deliveries(id)), 'secret-part', 'the address is shown nowhere')
   },
 )
 
-t.test('whatever things are called, the card fits and its names are not parsed', async t => {
+t.test('with any names, the card fits and nothing in them is parsed', async t => {
   const receiver = await startReceiver(t)
   receiver.answer(teamsPlace)
   for (const payload of samplePayloads()) {

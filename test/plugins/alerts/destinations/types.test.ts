@@ -23,7 +23,7 @@ import { metricAnomaly } from '../../../../plugins/metrics/alert-kind.ts'
 import { referentialFailure } from '../../../../plugins/referential/alert-kind.ts'
 import { validityFailure } from '../../../../plugins/validity/alert-kind.ts'
 import { startServer } from '../../../helpers/server.ts'
-import { ROUTING_KEY } from '../places.ts'
+import { ROUTING_KEY } from '../fake-receivers.ts'
 import { ALERTS } from '../world.ts'
 
 const url = 'https://hooks.example.com/x'

@@ -44,7 +44,7 @@ t.test('one open alert a cause: a repeat counts, a recovery resolves, the next o
   ])
 })
 
-t.test('a cause that got worse is told by a new alert, and one that got better is not', async t => {
+t.test('a cause that got worse opens a new alert, and one that got better does not', async t => {
   const { raise, ask } = await makeWorld(app)
   const warning = await raise({ severity: 'warning' })
   const critical = await raise({ severity: 'critical' })

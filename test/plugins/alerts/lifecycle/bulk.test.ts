@@ -32,7 +32,7 @@ async function counts({ companyId }: World) {
 async function statementsOf(world: World, work: (trx: never) => Promise<unknown>): Promise<string[]> {
   const statements: string[] = []
   const failing = server.db.company(world.companyId, async trx => {
-    // The verb and the table are enough to tell them apart; how many rows follow may differ.
+    // The verb and the table identify a statement; the number of rows may differ.
     trx.on('query', ({ sql }: { sql: string }) => statements.push(sql.trim().slice(0, 40)))
     await work(trx as never)
     throw new Error('rolled back')
@@ -48,20 +48,20 @@ const alertsOf = ({ companyId }: World) =>
             (select array_agg(concat_ws(' ', from_status, to_status, reason) order by id)
                from alert_history where alert_id = a.id) as moves,
             (select array_agg(concat_ws(' ', d.event_type, array_length(d.rule_ids, 1)) order by d.id)
-               from deliveries d where alert_id = a.id) as told
+               from deliveries d where alert_id = a.id) as sent
        from alerts a where company_id = $1 order by kind, cause, id`,
     [companyId],
   )
 
 /** The causes of the messages that a destination was sent, with their types; not of those that wait for a cooldown. */
-const toldTo = async (destination: { id: string }) => {
-  const told = await query(
+const sentTo = async (destination: { id: string }) => {
+  const sent = await query(
     `select a.cause, d.event_type from deliveries d join alerts a on a.id = d.alert_id
       where d.destination_id = $1 and (d.job_id is not null or d.attempt > 0 or d.event_type = 'alert.resolved')
       order by d.id`,
     [destination.id],
   )
-  return told.map(row => `${String(row.event_type)} ${String(row.cause)}`)
+  return sent.map(row => `${String(row.event_type)} ${String(row.cause)}`)
 }
 
 t.test('a call sends as many statements for hundreds of events as for three', async t => {
@@ -109,10 +109,10 @@ t.test('each of many alerts reaches each destination once, signed, and so does i
       const requests = (await receiver.received(sent)).slice(sent - count)
       const { signing_secret: secret } = made[at]!
       for (const { body, headers } of requests) {
-        const told = JSON.parse(body)
-        t.match(told, { event_type: type, alert: { status } })
-        t.equal(idOf.get(told.alert.id), told.event.details.cause, 'with what it is about')
-        t.strictSame(new Webhook(secret).verify(body, headers), told)
+        const payload = JSON.parse(body)
+        t.match(payload, { event_type: type, alert: { status } })
+        t.equal(idOf.get(payload.alert.id), payload.event.details.cause, 'with what it is about')
+        t.strictSame(new Webhook(secret).verify(body, headers), payload)
         t.equal(
           headers['x-service-signature'],
           `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
@@ -160,8 +160,8 @@ t.test('in one call repeats count, what got worse is opened anew, and the rest i
     [after[2], after[3], after[4], after[5]].map(raised => raised?.alertId),
     [before[0], before[3], before[4], before[2]].map(raised => raised?.alertId),
   )
-  const told = ['alert.triggered']
-  const opened = { status: 'triggered', occurrences: 1, moves: ['triggered'], told }
+  const sent = ['alert.triggered']
+  const opened = { status: 'triggered', occurrences: 1, moves: ['triggered'], sent }
   t.match(await alertsOf(world), [
     {
       kind: 'discovery_complete',
@@ -169,14 +169,14 @@ t.test('in one call repeats count, what got worse is opened anew, and the rest i
       status: 'resolved',
       is_closed: true,
       moves: ['resolved'],
-      told: null,
+      sent: null,
     },
     { ...opened, kind: 'metric_anomaly', cause: 'same' },
-    { cause: 'better', severity: 'critical', occurrences: 2, moves: ['triggered'], told },
+    { cause: 'better', severity: 'critical', occurrences: 2, moves: ['triggered'], sent },
     { cause: 'gone', status: 'dismissed', occurrences: 2 },
     { ...opened, cause: 'new' },
     { ...opened, cause: 'same', occurrences: 2 },
-    { cause: 'snoozed', status: 'snoozed', occurrences: 2, told },
+    { cause: 'snoozed', status: 'snoozed', occurrences: 2, sent },
     {
       cause: 'worse',
       severity: 'warning',
@@ -184,18 +184,18 @@ t.test('in one call repeats count, what got worse is opened anew, and the rest i
       occurrences: 1,
       is_closed: true,
       moves: ['triggered', 'triggered resolved It got worse: critical'],
-      told,
+      sent,
     },
     { ...opened, cause: 'worse', severity: 'critical', title: 'It is worse' },
   ])
   t.strictSame(
-    (await toldTo(destination)).slice(before.length),
+    (await sentTo(destination)).slice(before.length),
     [
       'alert.resolved gone',
       'alert.resolved worse',
       ...['new', 'worse', 'same'].map(cause => `alert.triggered ${cause}`),
     ],
-    'what was dismissed or got worse is over, and those that are new are told of, in the order in which they were raised',
+    'what was dismissed or got worse is over, and new ones are sent in the order in which they were raised',
   )
   t.strictSame(await world.raiseAll([]), [])
 })
@@ -249,15 +249,15 @@ t.test('a cooldown holds for each cause by itself', async t => {
   await world.raiseAll([...about(3), { cause: 'rule:0', type: 'metric_anomaly' }])
   const triggered = (causes: number[]) => causes.map(at => `alert.triggered rule:${at}`)
   const first = [...triggered([0, 1]), ...['rule:0', 'rule:1'].map(cause => `alert.resolved ${cause}`)]
-  t.same((await toldTo(calm)).slice(0, 4).sort(), [...first].sort(), 'what is resolved is always told')
-  t.strictSame((await toldTo(calm)).slice(4), triggered([2, 0]), 'a new cause, and one of another type')
-  t.strictSame((await toldTo(eager)).slice(4), triggered([0, 1, 2, 0]))
+  t.same((await sentTo(calm)).slice(0, 4).sort(), [...first].sort(), 'a resolved alert is always sent')
+  t.strictSame((await sentTo(calm)).slice(4), triggered([2, 0]), 'a new cause, and one of another type')
+  t.strictSame((await sentTo(eager)).slice(4), triggered([0, 1, 2, 0]))
   await query(`update deliveries set created_at = created_at - interval '31 minutes' where company_id = $1`, [
     world.companyId,
   ])
   await world.recoverAll(ids(3))
   await world.raiseAll(about(3))
-  t.strictSame((await toldTo(calm)).slice(-3), triggered([0, 1, 2]), 'once it is over all are told again')
+  t.strictSame((await sentTo(calm)).slice(-3), triggered([0, 1, 2]), 'after it all are sent again')
 })
 
 t.test('a rule sees the tags, the severity and the asset of each event', async t => {
@@ -280,9 +280,9 @@ t.test('a rule sees the tags, the severity and the asset of each event', async t
     tagged('both', 'money', 'PII', 'more'),
     { ...tagged('loud', 'other'), severity: 'critical' },
   ])
-  t.strictSame(await toldTo(any), ['alert.triggered one', 'alert.triggered both'])
-  t.strictSame(await toldTo(all), ['alert.triggered both'])
-  t.strictSame(await toldTo(critical), ['alert.triggered loud'])
+  t.strictSame(await sentTo(any), ['alert.triggered one', 'alert.triggered both'])
+  t.strictSame(await sentTo(all), ['alert.triggered both'])
+  t.strictSame(await sentTo(critical), ['alert.triggered loud'])
 })
 
 t.test('two events of one type and cause in a call are a mistake, and nothing is raised', async t => {
@@ -295,7 +295,7 @@ t.test('two events of one type and cause in a call are a mistake, and nothing is
 })
 
 t.test(
-  'whoever raises and resolves the same causes at once in other orders waits, and no one is thrown out',
+  'concurrent raises and resolutions of the same causes in other orders wait, without deadlock',
   async t => {
     const world = await makeWorld(app)
     const events = about(150)

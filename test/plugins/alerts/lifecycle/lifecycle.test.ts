@@ -2,7 +2,7 @@ import t from 'tap'
 import type { AlertEvent } from '../../../../plugins/alerts/api.ts'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
-import { ROUTING_KEY } from '../places.ts'
+import { ROUTING_KEY } from '../fake-receivers.ts'
 import { passTime, runSweep } from '../time.ts'
 import { ALERTS, makeWorld, type World } from '../world.ts'
 

@@ -27,7 +27,7 @@ async function raisedAgo(
   return alertId
 }
 
-t.test('a preview tells what the rule tells', async t => {
+t.test('a preview lists what the rule sends', async t => {
   const world = await makeWorld(app)
   const other = await world.addSource('other')
   const asset = { id: randomUUID(), qualifiedName: 'other.a.b.c', assetType: 'table' }
@@ -57,16 +57,16 @@ t.test('a preview tells what the rule tells', async t => {
   }
   await world.raiseAll(events)
   for (const { id, to, filter } of rules) {
-    const told = (await app.query('select alert_id as id from deliveries where destination_id = $1', [
+    const sent = (await app.query('select alert_id as id from deliveries where destination_id = $1', [
       to,
     ])) as {
       id: string
     }[]
-    t.ok(told.length > 0)
+    t.ok(sent.length > 0)
     const what = JSON.stringify(filter)
     const stored = await ask(world, { rule_id: id })
-    t.strictSame(idsOf(stored.alerts), idsOf(told), what)
-    t.match(stored, { matched: told.length, told: told.length, held_back: 0, messages: told.length })
+    t.strictSame(idsOf(stored.alerts), idsOf(sent), what)
+    t.match(stored, { matched: sent.length, told: sent.length, held_back: 0, messages: sent.length })
     t.match(stored.destinations, [{ id: to, name: 'Receiver', destination_type: 'webhook', is_active: true }])
     const unstored = await ask(world, { ...filter, destination_ids: [to] })
     t.strictSame({ ...unstored, since: 0, until: 0 }, { ...stored, since: 0, until: 0 }, what)
@@ -76,7 +76,7 @@ t.test('a preview tells what the rule tells', async t => {
 t.test('a preview holds back what the cooldown would have', async t => {
   const world = await makeWorld(app)
   const before = await raisedAgo(world, 24 * 60 + 20)
-  // Less than an hour after the one before the span, which told: held back, and so it starts no cooldown of its own.
+  // Less than an hour after the one before the span, which was sent: held back, and so it starts no cooldown of its own.
   const first = await raisedAgo(world, 24 * 60 - 20)
   const second = await raisedAgo(world, 24 * 60 - 41)
   const third = await raisedAgo(world, 60)

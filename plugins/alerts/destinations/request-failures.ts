@@ -61,8 +61,7 @@ const FAILURE_RULES: readonly FailureRule[] = [
     code: /^ETIMEDOUT$/,
     phase: 'send',
     errorClass: 'timeout',
-    describe: host =>
-      `${host} did not take the message within 10 seconds: check that it reads what it is sent`,
+    describe: host => `${host} did not read the message within 10 seconds: check that it reads requests`,
   },
   {
     code: /^(ETIMEDOUT|ESOCKETTIMEDOUT)$/,
