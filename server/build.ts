@@ -10,7 +10,7 @@ import { handleClientErrors } from './http/client-errors.ts'
 import type { Config } from './settings/config.ts'
 import { isAway, migrate, openDatabase, type Database } from './database/database.ts'
 import { installDrain } from './process/drain.ts'
-import { placeOf, sourceEgress, type EgressPolicy, type SourcePolicy } from './security/egress.ts'
+import { parseDatabaseUrl, sourceEgress, type EgressPolicy, type SourcePolicy } from './security/egress.ts'
 import { installHealth } from './http/health.ts'
 import { loadExtensions } from './extensions.ts'
 import { installJsonIndent } from './http/json-indent.ts'
@@ -201,12 +201,12 @@ async function prepareMonths({ db, partitions, pino }: Server): Promise<void> {
 
 /** The embedded server is ours as a whole; on one that was given to us, other databases may be sources. */
 function sourcePolicy({ config, ownerUrl, ...options }: BuildOptions): SourcePolicy {
-  const { host, port, database } = placeOf(ownerUrl)
+  const { host, port, database } = parseDatabaseUrl(ownerUrl)
   const owner = config.databaseUrl === undefined ? { host, port } : { host, port, database }
   return {
     allow: config.egressAllow ?? options.sourceAllow ?? [],
     fileSources: config.fileSources,
-    own: [owner, ...(config.appDatabaseUrl ? [placeOf(config.appDatabaseUrl)] : [])],
+    own: [owner, ...(config.appDatabaseUrl ? [parseDatabaseUrl(config.appDatabaseUrl)] : [])],
   }
 }
 

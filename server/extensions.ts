@@ -12,7 +12,7 @@ const fromSource = import.meta.url.endsWith('.ts')
 let hooked = false
 
 /** What is imported for EXTENSIONS, and the errors that say that there is no such thing. */
-const asked = new Set<string>()
+const requestedExtensions = new Set<string>()
 const unresolved = new WeakSet<object>()
 
 /**
@@ -25,7 +25,7 @@ export function resolveHostModules(): void {
   hooked = true
   registerHooks({
     resolve(specifier, context, next) {
-      if (context.parentURL === import.meta.url && asked.has(specifier)) {
+      if (context.parentURL === import.meta.url && requestedExtensions.has(specifier)) {
         return resolveExtension(parentURL => next(specifier, { ...context, parentURL }))
       }
       if (!specifier.startsWith('tidemark/') && specifier !== 'joi') return next(specifier, context)
@@ -71,7 +71,9 @@ export async function loadExtensions(server: Server, specifiers: readonly string
     try {
       await server.register(plugin)
     } catch (cause) {
-      throw new ExtensionError(`Extension ${specifier} could not be added: ${told(cause)}`, { cause })
+      throw new ExtensionError(`Extension ${specifier} could not be added: ${describeThrown(cause)}`, {
+        cause,
+      })
     }
   }
 }
@@ -85,14 +87,14 @@ export async function importExtensions(specifiers: readonly string[]): Promise<R
 async function importExtension(specifier: string): Promise<Record<string, unknown>> {
   const isPath = /^(\.{1,2}\/|\/|file:)/.test(specifier)
   const target = !isPath || specifier.startsWith('file:') ? specifier : pathToFileURL(resolve(specifier)).href
-  asked.add(target)
+  requestedExtensions.add(target)
   try {
     return (await import(target)) as Record<string, unknown>
   } catch (cause) {
     const isOwn = typeof cause === 'object' && cause !== null && unresolved.has(cause)
     const problem = isOwn
       ? whyAbsent(specifier, isPath, cause as Error)
-      : `threw while it was loaded: ${told(cause)}`
+      : `threw while it was loaded: ${describeThrown(cause)}`
     throw new ExtensionError(`Extension ${specifier} ${problem}`, { cause })
   }
 }
@@ -129,7 +131,7 @@ const ADVICE: readonly [RegExp, string][] = [
 ]
 
 /** What was thrown in one line, where it happened, and what to do where that is known. */
-function told(thrown: unknown): string {
+function describeThrown(thrown: unknown): string {
   const message = thrown instanceof Error ? thrown.message : `it threw ${JSON.stringify(thrown) ?? 'nothing'}`
   // What stands behind it is who asked for a module, which the place says too.
   const [what = ''] = message.split(' imported from ')

@@ -46,13 +46,13 @@ export interface Mail {
 }
 
 /** Milliseconds for all letters of one call: less than an attempt may take. */
-const PATIENCE = 25_000
+const SEND_TIMEOUT_MS = 25_000
 /** Milliseconds to a connection that has said hello. */
-const TO_CONNECT = 10_000
+const CONNECT_TIMEOUT_MS = 10_000
 /** Milliseconds after which an idle connection is ended, long before a mail server would do so. */
-const IDLE = 5_000
+const IDLE_TIMEOUT_MS = 5_000
 /** Connections at once of one process; many mail servers refuse more than ten of one sender. */
-const CONNECTIONS = 5
+const MAX_CONNECTIONS = 5
 /** Characters of an answer that are kept. */
 const LONGEST_ANSWER = 500
 
@@ -71,7 +71,7 @@ export function openMail({ smtpUrl, smtpFrom }: Pick<Config, 'smtpUrl' | 'smtpFr
       .catch((error: SmtpError) => refused(letter, error, isStopped()))
   return {
     from: smtpFrom,
-    async send([first, ...rest], { signal, timeoutMs = PATIENCE }) {
+    async send([first, ...rest], { signal, timeoutMs = SEND_TIMEOUT_MS }) {
       if (!first) return []
       const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
       const isStopped = () => signal.aborted
@@ -96,14 +96,14 @@ function connectionTo({ host, port, tls, auth }: SmtpServer) {
     ignoreTLS: tls === 'none',
     tls: { minVersion: 'TLSv1.2' as const },
     ...(auth && { auth: { user: auth.user, pass: auth.password } }),
-    maxConnections: CONNECTIONS,
+    maxConnections: MAX_CONNECTIONS,
     // A letter that broke off may have arrived: the caller decides whether to send it again.
     maxRequeues: 0,
-    idleTimeout: IDLE,
-    dnsTimeout: TO_CONNECT,
-    connectionTimeout: TO_CONNECT,
-    greetingTimeout: TO_CONNECT,
-    socketTimeout: PATIENCE,
+    idleTimeout: IDLE_TIMEOUT_MS,
+    dnsTimeout: CONNECT_TIMEOUT_MS,
+    connectionTimeout: CONNECT_TIMEOUT_MS,
+    greetingTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SEND_TIMEOUT_MS,
   }
 }
 

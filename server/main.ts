@@ -2,10 +2,10 @@
 import { join } from 'node:path'
 
 /** Of `engines` in package.json. An older Node has to get as far as this: what it lacks is imported below. */
-const NEEDED = [22, 18]
+const MIN_NODE_VERSION = [22, 18]
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-if (major < NEEDED[0]! || (major === NEEDED[0] && minor < NEEDED[1]!)) {
-  const needed = NEEDED.join('.')
+if (major < MIN_NODE_VERSION[0]! || (major === MIN_NODE_VERSION[0] && minor < MIN_NODE_VERSION[1]!)) {
+  const needed = MIN_NODE_VERSION.join('.')
   process.stderr.write(
     `Tidemark needs Node ${needed} or newer, and this is ${process.versions.node}: install one from https://nodejs.org\n`,
   )
@@ -18,7 +18,7 @@ enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'ti
 
 const stopping = new AbortController()
 /** Milliseconds in which a second signal is the first one's echo: Ctrl-C reaches npm too, which passes it on. */
-const ECHO = 1_000
+const SIGNAL_ECHO_MS = 1_000
 let firstAt = 0
 
 // A second signal does not wait for anything.
@@ -26,7 +26,7 @@ function onSignal(signal: NodeJS.Signals): void {
   if (!stopping.signal.aborted) {
     firstAt = performance.now()
     stopping.abort(new DOMException(signal, 'AbortError'))
-  } else if (performance.now() - firstAt > ECHO) process.exit(130)
+  } else if (performance.now() - firstAt > SIGNAL_ECHO_MS) process.exit(130)
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
 

@@ -3,7 +3,7 @@
  * @param milliseconds that it may take
  * @param late gives what stands in for the answer then, or throws
  */
-export function within<Answer, Late>(
+export function withTimeout<Answer, Late>(
   promise: Promise<Answer>,
   milliseconds: number,
   late: () => Late,

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { within } from '../../server/with-timeout.ts'
+import { withTimeout } from '../../server/with-timeout.ts'
 import type { ContractVerdict } from './findings.ts'
 import type { ParseFailure } from './yaml.ts'
 
@@ -142,7 +142,7 @@ class ValidationThread {
       await this.#ready
       const reply = this.#nextMessage() as Promise<ContractResult>
       this.#worker.postMessage(input)
-      const answer = await within(reply, this.#deadline, () => null)
+      const answer = await withTimeout(reply, this.#deadline, () => null)
       return answer ?? (await this.#giveUp('it exceeds the time limit'))
     } catch (error) {
       if ((error as { code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY')

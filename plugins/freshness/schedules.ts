@@ -7,7 +7,7 @@ import type { Source, TableContext } from '../catalog/api.ts'
 import { checkSource } from './check.ts'
 import { assertExpression } from './expression.ts'
 import { formatDuration } from '../../server/settings/durations.ts'
-import { within } from '../../server/with-timeout.ts'
+import { withTimeout } from '../../server/with-timeout.ts'
 import { monitoredTables, Schedule, type MonitoredTable } from './models.ts'
 import { lockSchedule } from './locks.ts'
 import { chooseSignalOfPatch, chooseSignal, type SignalFields } from './signals.ts'
@@ -183,7 +183,7 @@ export async function checkNow(server: Server, schedule: MonitoredTable): Promis
       if (!hasCode(error, 'CONFLICT'))
         server.pino.warn({ err: error.message, schedule_id: id }, 'first freshness check failed')
     })
-  await within(checking, MAX_WAIT_MS, () => undefined)
+  await withTimeout(checking, MAX_WAIT_MS, () => undefined)
   return server.db.company(companyId, trx => findSchedule(trx, id))
 }
 

@@ -39,8 +39,12 @@ interface DriverQuery {
 }
 
 // Its types tell only what it offers to others; its version is pinned, and the tests see to the rest.
-const Query = pg.Query as unknown as new (asked: object, values?: unknown[], tell?: Tell) => DriverQuery
-type Tell = (error: Error | null) => void
+const Query = pg.Query as unknown as new (
+  asked: object,
+  values?: unknown[],
+  tell?: QueryCallback,
+) => DriverQuery
+type QueryCallback = (error: Error | null) => void
 
 /** A column of an answer, by the name that the program has for it. */
 interface Column {
@@ -73,7 +77,7 @@ export class Batch extends Query {
     this.size = statements.length
     this.#rows = statements.map(() => [])
     // Of a value that cannot be sent each part tells by itself, and has its name forgotten; the others are run.
-    const tell: Tell = error => {
+    const tell: QueryCallback = error => {
       this.#error ??= error
       this.isInDoubt = true
     }

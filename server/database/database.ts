@@ -134,7 +134,7 @@ export function openDatabase(options: { ownerUrl: string; appUrl: string; log: L
     },
     pools: () => [poolUse('application', app), poolUse('owner', owner)],
     async takesWrites() {
-      if ([app, owner].some(pool => hasRefusedWrites(pool, REFUSAL_KNOWN))) return false
+      if ([app, owner].some(pool => hasRefusedWrites(pool, REFUSAL_TTL_MS))) return false
       const [found] = await rows<{ readOnly: string }>(
         app,
         `select current_setting('transaction_read_only') as read_only`,
@@ -151,13 +151,13 @@ export function openDatabase(options: { ownerUrl: string; appUrl: string; log: L
 }
 
 /** Milliseconds for which the database counts as full after it refused to write. */
-const REFUSAL_KNOWN = 30_000
+const REFUSAL_TTL_MS = 30_000
 
 /**
  * Codes of a database that is away for now: the network's, and those of PostgreSQL starting, stopping, full or read-only;
  * and of a statement that had to give way to another.
  */
-const AWAY =
+const UNAVAILABLE_ERROR =
   /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE|57P0[123]|53.{3}|25006|58030|08.{3}|40P01)$/
 
 /** Whether the product's own database is away for now, so that the same request may go through later. */
@@ -168,7 +168,7 @@ export function isAway(error: unknown): boolean {
     nativeError?: { code?: string }
   }
   return (
-    AWAY.test(nativeError?.code ?? code ?? '') ||
+    UNAVAILABLE_ERROR.test(nativeError?.code ?? code ?? '') ||
     /timeout (exceeded )?(acquiring|when trying to connect)|connection (terminated|ended)|read timeout|^timeout expired$|not currently accepting connections/i.test(
       message,
     )
@@ -176,7 +176,7 @@ export function isAway(error: unknown): boolean {
 }
 
 /** Rows of one INSERT: with a few dozen columns well below the 65,535 values that PostgreSQL takes. */
-const CHUNK = 1_000
+const CHUNK_ROWS = 1_000
 
 /** Inserts any number of rows, some at a time. */
 export async function insertAll<Row, Stored>(
@@ -184,8 +184,8 @@ export async function insertAll<Row, Stored>(
   insert: (chunk: Row[]) => PromiseLike<Stored[]>,
 ): Promise<Stored[]> {
   const stored: Stored[] = []
-  for (let from = 0; from < all.length; from += CHUNK)
-    stored.push(...(await insert(all.slice(from, from + CHUNK))))
+  for (let from = 0; from < all.length; from += CHUNK_ROWS)
+    stored.push(...(await insert(all.slice(from, from + CHUNK_ROWS))))
   return stored
 }
 
@@ -239,9 +239,9 @@ export async function migrate(options: {
  * Milliseconds that a migration waits for a lock: everybody else who wants to read that table waits behind it. Less
  * than the second after which PostgreSQL looks for deadlocks: of two who wait for each other, the migration gives way.
  */
-const LOCK_TIMEOUT = 500
+const LOCK_TIMEOUT_MS = 500
 /** Milliseconds until another try: whoever waited gets through meanwhile. */
-const LOCK_RETRY = 1_000
+const LOCK_RETRY_MS = 1_000
 
 /** Runs the migrations that are missing, all or none, beside processes that go on working. */
 async function upgrade(
@@ -253,14 +253,14 @@ async function upgrade(
       await owner.migrate.latest({
         migrationSource: source(migrations),
         tableName: 'tidemark_migrations',
-        beforeAll: (trx: Knex) => trx.raw(`set local lock_timeout = ${LOCK_TIMEOUT}`),
+        beforeAll: (trx: Knex) => trx.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`),
       } as Knex.MigratorConfig)
       return
     } catch (error) {
       const { code, message } = error as { code?: string; message: string }
       if (code !== '55P03' && code !== '40P01') throw error
       log.warn({ err: message }, 'a table that is to be changed is in use; trying again')
-      await wait(LOCK_RETRY)
+      await wait(LOCK_RETRY_MS)
     }
   }
 }

@@ -2,12 +2,12 @@
 import { StartError } from '../process/start-error.ts'
 
 /** How knex says that a migration was applied that this program does not have. */
-const NEWER = /^The migration directory is corrupt, the following files are missing: (.*)$/
+const NEWER_DATABASE_ERROR = /^The migration directory is corrupt, the following files are missing: (.*)$/
 
 /** The error to end the process with: where the cause is known, one that says what to do. */
 export function migrationError(error: unknown, ownerUrl: string): unknown {
   const { code, message } = error as { code?: string; message: string }
-  const [, names] = NEWER.exec(message) ?? []
+  const [, names] = NEWER_DATABASE_ERROR.exec(message) ?? []
   if (names !== undefined)
     return new StartError(
       `A newer version of Tidemark has used this database (it has ${names}): start that version, or restore the backup of before the upgrade`,

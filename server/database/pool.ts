@@ -3,9 +3,9 @@ import type { Logger } from 'pino'
 import { Batch, mappers, type Statement } from './batch.ts'
 
 /** Milliseconds after which a query is given up on; the server ends it itself two seconds earlier. */
-const QUERY_TIMEOUT = 15_000
+const QUERY_TIMEOUT_MS = 15_000
 /** Milliseconds that a transaction may do nothing: nothing but the database is waited for inside of one. */
-const IDLE_TIMEOUT = 10_000
+const IDLE_TIMEOUT_MS = 10_000
 
 /** A driver's connection; knex asks it with a callback behind the query. */
 interface PgConnection {
@@ -31,10 +31,10 @@ export function openPool(
   { endless = false } = {},
 ): Knex {
   const limits = {
-    query_timeout: QUERY_TIMEOUT,
-    statement_timeout: QUERY_TIMEOUT - 2_000,
+    query_timeout: QUERY_TIMEOUT_MS,
+    statement_timeout: QUERY_TIMEOUT_MS - 2_000,
     // What a process that vanished without a word had locked is free again after this.
-    idle_in_transaction_session_timeout: IDLE_TIMEOUT,
+    idle_in_transaction_session_timeout: IDLE_TIMEOUT_MS,
   }
   const heard = new Map<PgConnection, number>()
   const pool = knexModule({

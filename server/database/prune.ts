@@ -1,7 +1,7 @@
 import { rows, type Transaction } from './database.ts'
 
 /** Rows that one transaction deletes unless told, so that none runs into its time limit. */
-const BATCH = 5_000
+const BATCH_ROWS = 5_000
 
 /** Runs work in a transaction of the owner. */
 export type Transact = <T>(work: (trx: Transaction) => Promise<T>) => Promise<T>
@@ -23,7 +23,7 @@ export async function prune(
   transact: Transact,
   statement: string,
   bindings: Record<string, unknown>,
-  { batch = BATCH, signal }: Pace = {},
+  { batch = BATCH_ROWS, signal }: Pace = {},
 ): Promise<number> {
   let deleted = 0
   for (let isMore = true; isMore && !signal?.aborted;) {

@@ -1,12 +1,12 @@
 /** What PostgreSQL can store in no text and no JSON: a NUL, and half of a surrogate pair. */
-const REFUSED = /[\0\p{Surrogate}]/u
+const UNSTORABLE_TEXT = /[\0\p{Surrogate}]/u
 
 /** The same as `JSON.stringify` writes it, behind an even number of backslashes. */
-const REFUSED_IN_JSON = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g
+const UNSTORABLE_JSON = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g
 
 /** Whether a text can be stored as it is. */
 export function isStorable(text: string): boolean {
-  return !REFUSED.test(text)
+  return !UNSTORABLE_TEXT.test(text)
 }
 
 /** A text as it can be stored: with U+FFFD in place of what cannot be. */
@@ -16,5 +16,5 @@ export function storable(text: string): string {
 
 /** A value as JSON that can be stored, its keys like its texts. */
 export function storableJson(value: unknown): string {
-  return JSON.stringify(value).replace(REFUSED_IN_JSON, '$1\uFFFD')
+  return JSON.stringify(value).replace(UNSTORABLE_JSON, '$1\uFFFD')
 }

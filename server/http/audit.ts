@@ -80,7 +80,7 @@ export function requestOrigin(request: Request): RequestOrigin {
 }
 
 /** Fields of a body that an event names. */
-const MOST_FIELDS = 100
+const MAX_FIELDS = 100
 
 /** The names of what a body gives, never the values: `["name", "connection_config.password"]`. */
 export function fieldsOf(body: object): string[] {
@@ -89,5 +89,5 @@ export function fieldsOf(body: object): string[] {
       ? Object.keys(value).map(inner => `${name}.${inner}`)
       : [name],
   )
-  return names.slice(0, MOST_FIELDS).map(name => name.slice(0, 200))
+  return names.slice(0, MAX_FIELDS).map(name => name.slice(0, 200))
 }

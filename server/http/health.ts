@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { envelope, type Envelope } from './replies.ts'
 import { readQueues, type Queue } from '../telemetry/queues.ts'
 import { version } from '../version.ts'
-import { within } from '../with-timeout.ts'
+import { withTimeout } from '../with-timeout.ts'
 
 declare module '@hapi/hapi' {
   interface Server {
@@ -41,11 +41,11 @@ export interface Health {
 }
 
 /** Milliseconds after which the database counts as away; half a second under what monitors are promised. */
-const PATIENCE = 4_500
+const DATABASE_TIMEOUT_MS = 4_500
 /** Seconds a job may wait past its time before somebody should look after the workers. */
-const LATE_AFTER = 300
+const LATE_SECONDS = 300
 /** Milliseconds without a look for jobs, which are looked for every 2 s, after which workers count as stuck. */
-const STUCK_AFTER = 30_000
+const STUCK_MS = 30_000
 
 /** What was asked of the database. */
 interface Asked {
@@ -61,7 +61,7 @@ export function installHealth(server: Server): void {
   let asked: Promise<Asked> | undefined
   server.decorate('server', 'health', async (): Promise<Health> => {
     asked ??= ask(server).finally(() => (asked = undefined))
-    const found = await inTime(asked).catch((error: Error) => {
+    const found = await withHealthTimeout(asked).catch((error: Error) => {
       server.pino.warn(`the database does not answer: ${error.message}`)
       return null
     })
@@ -119,7 +119,7 @@ function unavailable(health: Health, message: string): Envelope<Health> {
 function lineOf(server: Server, queues: readonly Queue[]) {
   const names = new Set(server.jobs.names())
   const worked = queues.filter(({ name }) => names.has(name))
-  const late = worked.filter(({ lagSeconds }) => lagSeconds > LATE_AFTER).length
+  const late = worked.filter(({ lagSeconds }) => lagSeconds > LATE_SECONDS).length
   const dead = queues.reduce((sum, queue) => sum + queue.dead, 0)
   return {
     status: late > 0 ? ('late' as const) : ('up' as const),
@@ -132,7 +132,7 @@ function lineOf(server: Server, queues: readonly Queue[]) {
 function workersOf({ jobs, config }: Server): Health['jobs']['workers'] {
   if (config.role === 'web') return 'none'
   const lookedAt = jobs.lookedAt()
-  return lookedAt !== null && Date.now() - lookedAt > STUCK_AFTER ? 'stuck' : 'up'
+  return lookedAt !== null && Date.now() - lookedAt > STUCK_MS ? 'stuck' : 'up'
 }
 
 async function ask({ db }: Server): Promise<Asked> {
@@ -141,8 +141,8 @@ async function ask({ db }: Server): Promise<Asked> {
 }
 
 /** The answer of a database that may be away. @throws Error when it takes longer than that of one that is there */
-export function inTime<Answer>(asked: Promise<Answer>): Promise<Answer> {
-  return within(asked, PATIENCE, () => {
-    throw new Error(`no answer within ${PATIENCE} ms`)
+export function withHealthTimeout<Answer>(asked: Promise<Answer>): Promise<Answer> {
+  return withTimeout(asked, DATABASE_TIMEOUT_MS, () => {
+    throw new Error(`no answer within ${DATABASE_TIMEOUT_MS} ms`)
   })
 }

@@ -12,7 +12,7 @@ export const KEPT_HOURS = 24
 /** Minutes after which a request that never ended is taken for lost with its process. */
 const LEASE_MINUTES = 5
 /** Longest key. */
-const MAX_KEY = 255
+const MAX_KEY_CHARACTERS = 255
 
 /** A key of a caller: nobody else's is the same, whatever its text. */
 interface Claim {
@@ -106,7 +106,8 @@ function again(
 function claimOf(request: Request): Claim | null {
   const given = request.headers['idempotency-key'] as string | undefined
   if (given === undefined || !keepsReplies(request.route as unknown as RequestRoute)) return null
-  if (given.length > MAX_KEY || !/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(given)) throw badKey(request)
+  if (given.length > MAX_KEY_CHARACTERS || !/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(given))
+    throw badKey(request)
   const who = caller(request)
   return { companyId: who.companyId, actor: actorOf(who), key: given }
 }
@@ -216,7 +217,7 @@ function otherRequest(request: Request): Error {
 }
 
 function badKey(request: Request): Error {
-  const msg = `must be 1 to ${MAX_KEY} visible ASCII characters, such as a UUID`
+  const msg = `must be 1 to ${MAX_KEY_CHARACTERS} visible ASCII characters, such as a UUID`
   return refusedKey(request, msg, 'idempotency.key')
 }
 

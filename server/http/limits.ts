@@ -17,7 +17,7 @@ export const PLAN_LIMITS: Record<Plan, { perMinute: number; burst: number; maxKe
 }
 
 /** How many a minute of each address, where nobody is signed in yet. */
-const BY_ADDRESS = new Map<unknown, number>([
+const LIMITS_BY_ADDRESS = new Map<unknown, number>([
   ['login', 5],
   ['register', 3],
   ['tickets', 5],
@@ -182,7 +182,7 @@ interface Bucket {
 /** What counts a request where nobody is signed in yet; null for other routes. */
 function bucketOfAddress(request: Request): Bucket | null {
   const limit = request.route.settings.plugins?.access?.limit
-  const most = BY_ADDRESS.get(limit)
+  const most = LIMITS_BY_ADDRESS.get(limit)
   if (most === undefined) return null
   const whole = { limit: most, seconds: 60 }
   return { name: `${limit}:${addressOf(request, request.server.config.trustProxy)}`, whole, burst: whole }

@@ -4,13 +4,13 @@ import type { Server } from '@hapi/hapi'
 import type { Running } from './drain.ts'
 
 /** Processes that one job may take down before it is parked among the dead. */
-const MOST = 3
+const MAX_CRASHES = 3
 /** What is kept beside a job's data: how many processes it took down. */
 const COUNT = '_crashes'
 /** Milliseconds after an outage of the database in which a claim that lapsed says nothing of its job. */
 const AFTERMATH_MS = 60_000
 /** What the engine notes of a job whose worker gave no sign of life any more. */
-const LAPSED = 'job heartbeat timeout'
+const HEARTBEAT_TIMEOUT_ERROR = 'job heartbeat timeout'
 
 /** Why a job is not tried again. */
 export class Crashed extends Error {
@@ -50,7 +50,7 @@ export function countCrashes(): Crashes {
         { crashes, name: record.name, id: record.id },
       )
       server.pino.warn({ job: record.name, job_id: record.id, crashes }, 'the process of a job was lost')
-      if (crashes >= MOST)
+      if (crashes >= MAX_CRASHES)
         throw new Crashed(`It took down ${crashes} processes: it is tried again when it is redriven`)
     },
   }
@@ -67,5 +67,5 @@ function crashesOf({ data }: JobWithMetadata<object>): number {
 }
 
 function hasLapsed({ output }: JobWithMetadata<object>): boolean {
-  return (output as { value?: { message?: string } } | null)?.value?.message === LAPSED
+  return (output as { value?: { message?: string } } | null)?.value?.message === HEARTBEAT_TIMEOUT_ERROR
 }

@@ -76,7 +76,7 @@ export async function listDead(
     `select id, source_name as queue, created_on as died_at, source_retry_count + 1 as attempts,
             left(coalesce(source_output ->> 'message', source_output #>> '{value,message}'), 500) as reason, data,
             cast(count(*) over () as int) as total
-       from pgboss.job where ${CHOSEN} order by created_on desc, id limit :limit`,
+       from pgboss.job where ${DEAD_JOB_FILTER} order by created_on desc, id limit :limit`,
     { ...chosen(filter), limit },
   )
   const dead = found.map(({ id, queue, diedAt, attempts, reason, data }) => ({
@@ -89,7 +89,7 @@ export async function listDead(
 /** Ends dead jobs for good. @returns how many */
 export async function discardDead({ db }: Server, filter: DeadFilter): Promise<number> {
   const [gone] = await db.statement<{ count: number }>(
-    `with gone as (delete from pgboss.job where ${CHOSEN} returning id)
+    `with gone as (delete from pgboss.job where ${DEAD_JOB_FILTER} returning id)
      select cast(count(*) as int) as count from gone`,
     chosen(filter),
   )
@@ -97,7 +97,7 @@ export async function discardDead({ db }: Server, filter: DeadFilter): Promise<n
 }
 
 /** Jobs of one statement. */
-const BATCH = 1_000
+const BATCH_JOBS = 1_000
 
 /** Sends dead jobs to their queues again. @returns how many */
 export async function redriveDead(boss: PgBoss, { queue, id }: DeadFilter): Promise<number> {
@@ -106,8 +106,8 @@ export async function redriveDead(boss: PgBoss, { queue, id }: DeadFilter): Prom
     ...(id !== undefined && { ids: [id] }),
   }
   let sum = 0
-  for (let moved = BATCH; moved === BATCH; sum += moved) {
-    moved = await boss.redrive(DEAD_LETTERS, { ...filter, limit: BATCH })
+  for (let moved = BATCH_JOBS; moved === BATCH_JOBS; sum += moved) {
+    moved = await boss.redrive(DEAD_LETTERS, { ...filter, limit: BATCH_JOBS })
   }
   return sum
 }
@@ -122,7 +122,7 @@ interface DeadRow {
 }
 
 /** Those that wait there; what was redriven or discarded does not. */
-const CHOSEN = `name = :dead and state < 'active'
+const DEAD_JOB_FILTER = `name = :dead and state < 'active'
   and (cast(:queue as text) is null or source_name = :queue) and (cast(:id as uuid) is null or id = :id)`
 
 function chosen({ queue, id }: DeadFilter) {

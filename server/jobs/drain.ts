@@ -1,6 +1,6 @@
 /** The jobs of this process, and how they end when it does. */
 import type { Server } from '@hapi/hapi'
-import { within } from '../with-timeout.ts'
+import { withTimeout } from '../with-timeout.ts'
 
 /** Milliseconds that jobs get when the process ends. */
 export interface Patience {
@@ -62,7 +62,7 @@ export function countRunning(): Running {
 
 /** Whether work settles in time. @throws what it throws */
 function isDone(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
-  return within(
+  return withTimeout(
     work.then(() => true),
     milliseconds,
     () => false,

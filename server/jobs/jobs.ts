@@ -63,7 +63,7 @@ export interface Jobs {
 }
 
 /** Connections of the engine in one process. */
-const CONNECTIONS = 6
+const MAX_CONNECTIONS = 6
 /**
  * Seconds without a sign of life after which a job's worker counts as dead; it gives one twice as often. A job of a
  * process that was killed is missed after 12 seconds at most, found within two intervals of looking (a process that
@@ -82,7 +82,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
   const boss = new PgBoss({
     connectionString: options.url,
     application_name: 'tidemark-jobs',
-    max: CONNECTIONS,
+    max: MAX_CONNECTIONS,
     useListenNotify: true,
     superviseIntervalSeconds: LOOK_SECONDS,
     monitorIntervalSeconds: LOOK_SECONDS,
@@ -151,7 +151,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
       return [
         {
           name: 'jobs',
-          max: CONNECTIONS,
+          max: MAX_CONNECTIONS,
           used: totalCount - idleCount,
           idle: idleCount,
           waiting: waitingCount,

@@ -18,7 +18,7 @@ export interface Surroundings {
 }
 
 /** Bytes of what is stored of a job's end: an operator's view holds many. */
-const OUTPUT = 2_048
+const MAX_OUTPUT_CHARACTERS = 2_048
 
 /** Works one job and says what came of it; it never rejects. */
 export async function runJob(
@@ -54,7 +54,7 @@ export async function runJob(
 /** What is too long is cut where it is a text, and left out where it is not. */
 function small(output: object): object {
   const bytes = Buffer.byteLength(JSON.stringify(output))
-  if (bytes <= OUTPUT) return output
+  if (bytes <= MAX_OUTPUT_CHARACTERS) return output
   const { name, message } = output as { name?: string; message?: string }
   if (typeof message !== 'string') return { truncated: `The output had ${bytes} bytes` }
   // A character takes six bytes at most, escaped.

@@ -4,10 +4,10 @@ import type { PgBoss } from 'pg-boss'
 /** Milliseconds between two looks; an idle worker fetches several times in between. */
 const EVERY_MS = 10_000
 /** Looks in a row that find nothing fetched before the process counts as stuck: a minute. */
-const PATIENCE = 6
+const MAX_MISSED_LOOKS = 6
 
 /** What is kept of one queue between two looks. */
-interface Sight {
+interface QueueObservation {
   fetchedOn: number
   /** Looks in a row at which its idle workers had fetched nothing new. */
   missed: number
@@ -25,15 +25,15 @@ export function watchFetches(
   end: (sentence: string) => void,
   everyMs = EVERY_MS,
 ): () => void {
-  const sights = new Map<string, Sight>()
+  const sights = new Map<string, QueueObservation>()
   const timer = setInterval(() => {
     void isAnswering().then(answers => {
       if (!answers) return sights.clear()
-      const stuck = look(boss, sights)
+      const stuck = findStuckQueue(boss, sights)
       if (stuck === undefined) return
       clearInterval(timer)
       end(
-        `Jobs of ${stuck} have not been looked for in ${(PATIENCE * everyMs) / 1000} s, though the database answers`,
+        `Jobs of ${stuck} have not been looked for in ${(MAX_MISSED_LOOKS * everyMs) / 1000} s, though the database answers`,
       )
     })
   }, everyMs)
@@ -42,7 +42,10 @@ export function watchFetches(
 }
 
 /** @returns a queue whose idle workers have fetched nothing for too long */
-function look(boss: Pick<PgBoss, 'getWipData'>, sights: Map<string, Sight>): string | undefined {
+function findStuckQueue(
+  boss: Pick<PgBoss, 'getWipData'>,
+  sights: Map<string, QueueObservation>,
+): string | undefined {
   const idle = boss.getWipData().filter(({ count, state }) => count === 0 && state === 'active')
   const byQueue = Map.groupBy(idle, ({ name }) => name)
   for (const name of sights.keys()) if (!byQueue.has(name)) sights.delete(name)
@@ -51,7 +54,7 @@ function look(boss: Pick<PgBoss, 'getWipData'>, sights: Map<string, Sight>): str
     const sight = sights.get(name)
     const missed = sight?.fetchedOn === fetchedOn ? sight.missed + 1 : 0
     sights.set(name, { fetchedOn, missed })
-    if (missed >= PATIENCE) return name
+    if (missed >= MAX_MISSED_LOOKS) return name
   }
   return undefined
 }

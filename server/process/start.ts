@@ -7,7 +7,7 @@ import { build } from '../build.ts'
 import { isAway } from '../database/database.ts'
 import type { Config } from '../settings/config.ts'
 import { startEmbedded } from '../embedded/embedded.ts'
-import { keptKey } from '../security/key-file.ts'
+import { openKeyFile } from '../security/key-file.ts'
 import { StartError } from './start-error.ts'
 import { startWatchdog } from './watchdog.ts'
 
@@ -23,13 +23,13 @@ export interface OpenProcess {
 }
 
 /** What jobs that run get when the process ends; the engine hands back within 4 s what has not let go then. */
-const PATIENCE = { finishMs: 18_000, letGoMs: 2_500 }
+const JOB_DRAIN = { finishMs: 18_000, letGoMs: 2_500 }
 /** Milliseconds after which connections that are left are cut. */
 const CUT_MS = 500
 /** Milliseconds after which a server that does not end is left to the end of its process. */
-const LONGEST_MS = 30_000
+const STOP_TIMEOUT_MS = 30_000
 /** Milliseconds between two tries to reach a database that is away. */
-const RETRY = 3_000
+const RETRY_MS = 3_000
 
 /**
  * Opens the database, its own or the embedded one, and puts the server together on it. Waits, with a message
@@ -43,7 +43,7 @@ export async function openProcess(config: Config, log: Logger, signal?: AbortSig
     return { server, stop: isHurried => end(server, isHurried) }
   }
   const dataDir = resolve(config.dataDir)
-  const secretKey = config.secretKey ?? (await keptKey(dataDir))
+  const secretKey = config.secretKey ?? (await openKeyFile(dataDir))
   const postgres = await startEmbedded({ dataDir, log }).catch((error: unknown) => {
     throw new StartError((error as Error).message, { cause: error })
   })
@@ -80,16 +80,16 @@ async function buildWhenThere(
   signal?: AbortSignal,
 ): Promise<Server> {
   for (;;) {
-    await reach(ownerUrl, log, signal)
+    await waitForDatabase(ownerUrl, log, signal)
     try {
       return await build({ config, log, ownerUrl, secretKey: config.secretKey as string })
     } catch (error) {
       if (!isAway(error)) throw error
       log.warn(
-        `PostgreSQL cannot be used yet (${(error as Error).message}); trying again every ${RETRY / 1000} s`,
+        `PostgreSQL cannot be used yet (${(error as Error).message}); trying again every ${RETRY_MS / 1000} s`,
       )
     }
-    await wait(RETRY, undefined, { signal })
+    await wait(RETRY_MS, undefined, { signal })
   }
 }
 
@@ -127,13 +127,13 @@ export async function serve(
 
 /** @throws StartError when it takes too long */
 async function end(server: Server, isHurried = true): Promise<void> {
-  const late = wait(LONGEST_MS, undefined, { ref: false }).then(() => {
+  const late = wait(STOP_TIMEOUT_MS, undefined, { ref: false }).then(() => {
     throw new StartError(
-      `The server did not end within ${LONGEST_MS / 1000} s: what it was at is taken up anew`,
+      `The server did not end within ${STOP_TIMEOUT_MS / 1000} s: what it was at is taken up anew`,
     )
   })
   const orderly = async () => {
-    await Promise.all([server.drain.begin(isHurried), server.jobs.drain(PATIENCE)])
+    await Promise.all([server.drain.begin(isHurried), server.jobs.drain(JOB_DRAIN)])
     await server.stop({ timeout: CUT_MS })
   }
   await Promise.race([orderly(), late])
@@ -181,7 +181,7 @@ async function runAfterStart(server: Server, print: (line: string) => void): Pro
     )
 }
 
-async function reach(url: string, log: Logger, signal?: AbortSignal): Promise<void> {
+async function waitForDatabase(url: string, log: Logger, signal?: AbortSignal): Promise<void> {
   const { hostname, port, username, pathname } = new URL(url)
   const place = `${hostname}:${port || 5432}`
   for (;;) {
@@ -194,22 +194,22 @@ async function reach(url: string, log: Logger, signal?: AbortSignal): Promise<vo
     } catch (error) {
       const { code, message } = error as { code?: string; message: string }
       if (!isAway(error))
-        throw refused(code, message, {
+        throw connectionRefused(code, message, {
           place,
           user: decodeURIComponent(username),
           database: pathname.slice(1),
         })
       log.warn(
-        `PostgreSQL at ${place} does not answer (${code ?? message}); trying again every ${RETRY / 1000} s`,
+        `PostgreSQL at ${place} does not answer (${code ?? message}); trying again every ${RETRY_MS / 1000} s`,
       )
     } finally {
       await client.end().catch(() => undefined)
     }
-    await wait(RETRY, undefined, { signal })
+    await wait(RETRY_MS, undefined, { signal })
   }
 }
 
-function refused(
+function connectionRefused(
   code: string | undefined,
   message: string,
   at: { place: string; user: string; database: string },

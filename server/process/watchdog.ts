@@ -6,9 +6,9 @@ import { Worker } from 'node:worker_threads'
 /** Milliseconds between two beats of the pulse. */
 const BEAT_MS = 1_000
 /** Seconds without a beat after which the process is ended. */
-const PATIENCE = 60
+const MAX_BLOCKED_SECONDS = 60
 /** Bytes of what the process says it is at. */
-const NOTE = 2_048
+const NOTE_BYTES = 2_048
 
 /** What a watching thread shares with the one it watches. */
 export interface Shared {
@@ -33,10 +33,10 @@ export interface Watchdog {
  * stops the loop for as long as it likes.
  * @param options shorter times, for tests
  */
-export function startWatchdog({ beatMs = BEAT_MS, patience = PATIENCE } = {}): Watchdog {
+export function startWatchdog({ beatMs = BEAT_MS, patience = MAX_BLOCKED_SECONDS } = {}): Watchdog {
   const shared: Shared = {
     pulse: new SharedArrayBuffer(4),
-    note: new SharedArrayBuffer(4 + NOTE),
+    note: new SharedArrayBuffer(4 + NOTE_BYTES),
     beatMs,
     patience,
   }
@@ -62,7 +62,7 @@ export function startWatchdog({ beatMs = BEAT_MS, patience = PATIENCE } = {}): W
   return {
     note(what) {
       // Encoded elsewhere first: into shared memory it cannot be.
-      const bytes = encoder.encode(what).subarray(0, NOTE)
+      const bytes = encoder.encode(what).subarray(0, NOTE_BYTES)
       text.set(bytes)
       Atomics.store(length, 0, bytes.length)
     },

@@ -217,7 +217,7 @@ export interface OwnDatabase {
 }
 
 /** The place of a connection URL, read as the driver reads it. */
-export function placeOf(url: string): Required<OwnDatabase> {
+export function parseDatabaseUrl(url: string): Required<OwnDatabase> {
   const { host, port, database = '' } = new pg.Client({ connectionString: url })
   return { host, port, database }
 }

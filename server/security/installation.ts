@@ -21,8 +21,8 @@ export async function appRolePassword(
   const [kept] = await rows<{ sealed: string }>(trx, 'select sealed from installation where name = :name', {
     name: APP_ROLE,
   })
-  if (kept) return opened(vault, kept.sealed)
-  await refuseStrange(trx, vault, columns)
+  if (kept) return openPassword(vault, kept.sealed)
+  await refuseForeignKey(trx, vault, columns)
   const password = vault.derive('app role').toString('base64url')
   await rows(trx, 'insert into installation (name, sealed) values (:name, :sealed)', {
     name: APP_ROLE,
@@ -31,7 +31,7 @@ export async function appRolePassword(
   return password
 }
 
-function opened(vault: Vault, sealed: string): string {
+function openPassword(vault: Vault, sealed: string): string {
   try {
     return vault.open(sealed, placeOf(APP_ROLE))
   } catch (error) {
@@ -40,7 +40,7 @@ function opened(vault: Vault, sealed: string): string {
 }
 
 /** A database from before there was the password has secrets already: with a key that opens none it is not gone on. */
-async function refuseStrange(
+async function refuseForeignKey(
   trx: Transaction,
   vault: Vault,
   columns: readonly SealedColumn[],

@@ -16,9 +16,9 @@ export function keyFile(dataDir: string): string {
  * The keys that the embedded database's secrets are sealed with, made at the first start.
  * @returns what gives them as they are now, in base64: another process may change them while this one runs
  */
-export async function keptKey(dataDir: string): Promise<() => string> {
+export async function openKeyFile(dataDir: string): Promise<() => string> {
   const file = keyFile(dataDir)
-  const kept = (await read(file)) ?? (await makeFirst(dataDir, file))
+  const kept = (await readKeyFile(file)) ?? (await createFirstKey(dataDir, file))
   let known = checkedKey(kept, file)
   let stamp = ''
   return () => {
@@ -34,14 +34,14 @@ export async function keptKey(dataDir: string): Promise<() => string> {
   }
 }
 
-async function read(file: string): Promise<string | undefined> {
+async function readKeyFile(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw new StartError(`${file} cannot be read (${error.message}): start as the user it belongs to`)
   })
 }
 
-async function makeFirst(dataDir: string, file: string): Promise<string> {
+async function createFirstKey(dataDir: string, file: string): Promise<string> {
   if (await stat(credentialsFile(dataDir)).catch(() => null)) {
     throw new StartError(
       `${file}, with which the secrets in the database are sealed, is missing: bring it back from a backup, or set ` +
@@ -63,7 +63,7 @@ async function makeFirst(dataDir: string, file: string): Promise<string> {
   } finally {
     await rm(draft, { force: true })
   }
-  return (await read(file)) ?? ''
+  return (await readKeyFile(file)) ?? ''
 }
 
 function newKey(): string {
@@ -106,7 +106,7 @@ export interface KeyChange {
  */
 export async function changeKey(dataDir: string): Promise<KeyChange> {
   const file = keyFile(dataDir)
-  const kept = await read(file)
+  const kept = await readKeyFile(file)
   if (kept === undefined)
     throw new StartError(
       `There is no ${file} yet: the first start makes one, and until then nothing is sealed`,
@@ -114,8 +114,8 @@ export async function changeKey(dataDir: string): Promise<KeyChange> {
   const lock = tryLock(`${file}.lock`, 'exclusive')
   if (!lock) throw new StartError('Another process changes the key at this moment: wait until it has ended')
   try {
-    const known = checkedKey((await read(file)) ?? kept, file)
-    if (!known.includes(',')) await replace(file, `${newKey()},${known}`)
+    const known = checkedKey((await readKeyFile(file)) ?? kept, file)
+    if (!known.includes(',')) await replaceKeyFile(file, `${newKey()},${known}`)
   } catch (error) {
     lock.release()
     throw error
@@ -125,14 +125,14 @@ export async function changeKey(dataDir: string): Promise<KeyChange> {
     async end() {
       const from = new Date((await stat(file)).mtimeMs + OVERLAP_MINUTES * 60_000)
       if (from > new Date()) return from
-      await replace(file, checkedKey((await read(file)) ?? '', file).split(',')[0] as string)
+      await replaceKeyFile(file, checkedKey((await readKeyFile(file)) ?? '', file).split(',')[0] as string)
       return null
     },
   }
 }
 
 /** Old or new, never half of one; and new for good before anything is sealed with what is new in it. */
-async function replace(file: string, text: string): Promise<void> {
+async function replaceKeyFile(file: string, text: string): Promise<void> {
   const draft = `${file}.draft`
   await writeDraft(draft, text, file)
   await rename(draft, file)

@@ -17,9 +17,9 @@ export interface Rotation {
 }
 
 /** Rows of one transaction, which holds them while it lasts. */
-const BATCH = 100
+const BATCH_ROWS = 100
 /** Times that all is gone through: meanwhile some may have been sealed by a process that has the old key in front. */
-const PASSES = 3
+const MAX_PASSES = 3
 
 /**
  * Seals every stored secret anew with the newest key, beside whatever else goes on. Ended in the middle, it goes on
@@ -27,15 +27,15 @@ const PASSES = 3
  */
 export async function rotateSecrets(server: Server): Promise<Rotation> {
   const rotation: Rotation = { keyId: server.vault.keyId, resealed: 0, remaining: 0, unopened: [] }
-  for (let pass = 0; pass < PASSES; pass++) {
+  for (let pass = 0; pass < MAX_PASSES; pass++) {
     rotation.unopened = []
     const before = rotation.resealed
     for (const column of server.sealed)
-      for (const companyId of await companiesBehind(server, column))
+      for (const companyId of await companiesWithOutdated(server, column))
         await resealCompany(server, column, companyId, rotation)
     if (rotation.resealed === before) break
   }
-  rotation.remaining = await countBehind(server)
+  rotation.remaining = await countOutdated(server)
   // Last of all: as long as the old key is needed, no process starts without it.
   if (rotation.remaining === 0)
     rotation.resealed += await server.db.system(trx => resealInstallation(trx, server.vault))
@@ -43,28 +43,32 @@ export async function rotateSecrets(server: Server): Promise<Rotation> {
 }
 
 /** Sealed, and not with the newest key. */
-const BEHIND = `starts_with(:column:, 'v1.') and not starts_with(:column:, :start)`
+const OUTDATED_FILTER = `starts_with(:column:, 'v1.') and not starts_with(:column:, :start)`
 
-async function companiesBehind(server: Server, { table, column }: SealedColumn): Promise<string[]> {
+async function companiesWithOutdated(server: Server, { table, column }: SealedColumn): Promise<string[]> {
   const found = await server.db.system(trx =>
     rows<{ companyId: string }>(
       trx,
-      `select distinct company_id from :table: where ${BEHIND} order by company_id`,
+      `select distinct company_id from :table: where ${OUTDATED_FILTER} order by company_id`,
       { table, column, start: server.vault.sealStart },
     ),
   )
   return found.map(({ companyId }) => companyId)
 }
 
-async function countBehind(server: Server): Promise<number> {
+async function countOutdated(server: Server): Promise<number> {
   let sum = 0
   for (const { table, column } of server.sealed) {
     const [found] = await server.db.system(trx =>
-      rows<{ count: number }>(trx, `select cast(count(*) as int) as count from :table: where ${BEHIND}`, {
-        table,
-        column,
-        start: server.vault.sealStart,
-      }),
+      rows<{ count: number }>(
+        trx,
+        `select cast(count(*) as int) as count from :table: where ${OUTDATED_FILTER}`,
+        {
+          table,
+          column,
+          start: server.vault.sealStart,
+        },
+      ),
     )
     sum += found?.count ?? 0
   }
@@ -94,12 +98,12 @@ async function resealBatch(
     const batch = await rows<{ id: string; sealed: string }>(
       trx,
       `select id, :column: as sealed from :table:
-       where company_id = :companyId and (cast(:after as uuid) is null or id > :after) and ${BEHIND}
-       order by id limit ${BATCH} for no key update`,
+       where company_id = :companyId and (cast(:after as uuid) is null or id > :after) and ${OUTDATED_FILTER}
+       order by id limit ${BATCH_ROWS} for no key update`,
       { table, column, companyId, after, start: vault.sealStart },
     )
     for (const { id, sealed } of batch) {
-      const again = sealAgain(vault, sealed, place(companyId, id))
+      const again = reseal(vault, sealed, place(companyId, id))
       if (again instanceof Error) {
         unopened.push({ table, column, id, error: again.message })
         continue
@@ -117,7 +121,7 @@ async function resealBatch(
       const details = { key_id: vault.keyId, table, column, count }
       await audit(trx, { companyId, actor: 'cli' }, { action: 'secrets.rotated', details })
     }
-    return { count, last: batch.length < BATCH ? null : (batch.at(-1)?.id ?? null) }
+    return { count, last: batch.length < BATCH_ROWS ? null : (batch.at(-1)?.id ?? null) }
   })
   rotation.resealed += count
   rotation.unopened.push(...unopened)
@@ -125,7 +129,7 @@ async function resealBatch(
 }
 
 /** An error where it does not open: the others are not to wait for it. */
-function sealAgain(vault: Vault, sealed: string, place: string): string | Error {
+function reseal(vault: Vault, sealed: string, place: string): string | Error {
   try {
     return vault.seal(vault.open(sealed, place), place)
   } catch (error) {

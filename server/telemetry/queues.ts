@@ -17,9 +17,9 @@ export interface Queue {
 }
 
 /** Dead letters that are counted: where there are more, their number says nothing new. */
-const MOST_DEAD = 10_000
+const MAX_DEAD = 10_000
 /** Priorities of one queue that are looked at, highest first. */
-const MOST_PRIORITIES = 50
+const MAX_PRIORITIES = 50
 
 /**
  * Counts are those that the engine keeps of each queue. The lag is read from the head of each line: the index by which
@@ -39,11 +39,11 @@ const READ = `
          where j.name = h.name and j.state < 'active' and not j.blocked and j.start_after <= now()
            and j.priority < h.priority
          order by j.priority desc, j.created_on limit 1) f
-     where h.place < ${MOST_PRIORITIES}),
+     where h.place < ${MAX_PRIORITIES}),
   dead as (
     select queue, count(*) as dead from (
       select source_name as queue from pgboss.job
-       where name = :dead and state < 'active' limit ${MOST_DEAD}) letters group by 1)
+       where name = :dead and state < 'active' limit ${MAX_DEAD}) letters group by 1)
   select q.name, q.deferred_count as deferred, q.ready_count as ready, q.active_count as active,
          q.failed_count as failed, coalesce(d.dead, 0)::int as dead,
          coalesce((select extract(epoch from now() - min(start_after)) from head h where h.name = q.name), 0)::float8

@@ -10,7 +10,7 @@ import { failSpan, startInSpan } from './spans.ts'
 /** Ids that proxies and clients give to requests, without anything that a log or a header could trip over. */
 const REQUEST_ID = /^[\w.:-]{8,128}$/
 /** Nobody was there any more to be answered; nginx tells it by this number too. */
-const HUNG_UP = 499
+const CLIENT_CLOSED_STATUS = 499
 
 const spans = new WeakMap<Request, Span>()
 
@@ -46,7 +46,7 @@ export function followRequests(server: Server): void {
   })
   server.events.on('response', request => {
     const { headersSent, statusCode } = request.raw.res
-    const status = headersSent ? statusCode : HUNG_UP
+    const status = headersSent ? statusCode : CLIENT_CLOSED_STATUS
     const route = routeOf(request)
     // Where no route matches, anybody chooses the method.
     const method = route === 'none' ? 'ANY' : request.method.toUpperCase()

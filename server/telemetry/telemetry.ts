@@ -1,7 +1,7 @@
 /** Counters and timings of a process's own work, for Prometheus. Labels never hold names or values of a customer. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { StatementUsage } from '../../connectors/connector.ts'
-import { inTime } from '../http/health.ts'
+import { withHealthTimeout } from '../http/health.ts'
 import { recordSpan } from './spans.ts'
 import { version } from '../version.ts'
 
@@ -135,7 +135,7 @@ function makeMetrics(registry: Registry) {
 function addReader(registry: Registry, { gauges, read }: Reader): void {
   let reading: Promise<Record<string, Sample[]>> | undefined
   const share = () =>
-    (reading ??= inTime(read())
+    (reading ??= withHealthTimeout(read())
       .catch((): Record<string, Sample[]> => ({}))
       .finally(() => (reading = undefined)))
   for (const [name, { help, labels }] of Object.entries(gauges)) {

@@ -1,7 +1,7 @@
 import type { Connection, Connector, ConnectOptions, StatementUsage } from '../../../connectors/connector.ts'
 import { ConnectorError, noResponseError } from '../../../connectors/errors.ts'
 import { RESULT_TOO_LARGE } from '../../../connectors/session.ts'
-import { within } from '../../../server/with-timeout.ts'
+import { withTimeout } from '../../../server/with-timeout.ts'
 
 /** Milliseconds that a connector may take to open a session, or to close it: those of ours take less in any case. */
 const PATIENCE_MS = 30_000
@@ -80,7 +80,7 @@ export async function openSession(
 
 /** Waits for a session to open; one that opens when nobody waits any longer is closed. */
 function bounded(engine: string, opening: Promise<Connection>): Promise<Connection> {
-  return within(opening, PATIENCE_MS, () => {
+  return withTimeout(opening, PATIENCE_MS, () => {
     opening.then(closeSoon, () => undefined)
     throw noResponseError(engine, 'answer')
   })
@@ -89,7 +89,7 @@ function bounded(engine: string, opening: Promise<Connection>): Promise<Connecti
 /** Closes a session; what it says to that, or that it does not get done, takes nothing from what was read. */
 async function closeSoon(connection: Connection): Promise<void> {
   try {
-    await within(connection.close(), PATIENCE_MS, () => undefined)
+    await withTimeout(connection.close(), PATIENCE_MS, () => undefined)
   } catch {
     // The session is given up either way.
   }

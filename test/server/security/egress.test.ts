@@ -13,7 +13,7 @@ import {
   guardedLookup,
   guardedSocket,
   mayReach,
-  placeOf,
+  parseDatabaseUrl,
   sourceEgress,
   type EgressPolicy,
   type OwnDatabase,
@@ -361,7 +361,7 @@ t.test(
 )
 
 t.test('our own place is read from the URL as the driver reads it', async t => {
-  const read = (url: string) => Object.values(placeOf(url))
+  const read = (url: string) => Object.values(parseDatabaseUrl(url))
   t.strictSame(read('postgres://me:secret@db.internal:6432/tide%20mark?sslmode=disable'), [
     'db.internal',
     6432,
@@ -373,7 +373,10 @@ t.test('our own place is read from the URL as the driver reads it', async t => {
     5432,
     'tidemark',
   ])
-  const open = egress({ allow: LOOPBACK, own: [placeOf('postgres://me@/tidemark?host=/var/run/postgresql')] })
+  const open = egress({
+    allow: LOOPBACK,
+    own: [parseDatabaseUrl('postgres://me@/tidemark?host=/var/run/postgresql')],
+  })
   await t.rejects(
     open.address('localhost', 5432, 'tidemark'),
     { kind: 'egress-refused', message: /its own records/ },

@@ -10,7 +10,7 @@ import type { Test } from 'tap'
 import { build } from '../../../server/build.ts'
 import { runCommand } from '../../../server/cli/cli.ts'
 import { readConfig } from '../../../server/settings/config.ts'
-import { changeKey, keptKey, keyFile } from '../../../server/security/key-file.ts'
+import { changeKey, openKeyFile, keyFile } from '../../../server/security/key-file.ts'
 import { rotateSecrets } from '../../../server/security/rotate.ts'
 import { makeVault } from '../../../server/security/vault.ts'
 import { watchedLog } from '../../helpers/log-watch.ts'
@@ -268,7 +268,7 @@ const keysIn = async (dataDir: string) => (await readFile(keyFile(dataDir), 'utf
 t.test('the key of a data folder is changed without a moment in which one is lost', async t => {
   const dataDir = await folder(t)
   await t.rejects(changeKey(dataDir), { name: 'StartError', message: /first start makes one/ })
-  const key = await keptKey(dataDir)
+  const key = await openKeyFile(dataDir)
   const [first] = await keysIn(dataDir)
   const vault = makeVault(key)
   const sealed = vault.seal('secret', 'here')
@@ -300,7 +300,7 @@ t.test('the key of a data folder is changed without a moment in which one is los
 
 t.test('a key file that is damaged while the process runs changes nothing', async t => {
   const dataDir = await folder(t)
-  const vault = makeVault(await keptKey(dataDir))
+  const vault = makeVault(await openKeyFile(dataDir))
   const { keyId } = vault
   await rm(keyFile(dataDir))
   t.equal(vault.keyId, keyId)
