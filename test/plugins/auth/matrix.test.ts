@@ -2,6 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto'
 import type { ServerInjectResponse } from '@hapi/hapi'
 import t from 'tap'
 import { refusesUndeclared } from '../../../server/http/replies.ts'
+import { share } from '../../helpers/share.ts'
 import { PARAMETERS, ROUTES, type Access, type Classified, type Kind } from './matrix-routes.ts'
 import { makeMatrix, type Holding } from './matrix-world.ts'
 
@@ -142,7 +143,10 @@ async function tryOut(request: Composed, credential: string): Promise<ServerInje
 }
 
 const routes = app.server.table().map(({ method, path }) => `${method.toUpperCase()} ${path}`)
-const known = routes.filter(name => ROUTES[name]).map(name => [name, ROUTES[name]] as [string, Classified])
+const known = share(
+  routes.filter(name => ROUTES[name]).map(name => [name, ROUTES[name]] as [string, Classified]),
+  'routes by credentials',
+)
 
 t.test('every route is classified, and none that is not there', async t => {
   for (const name of routes) {

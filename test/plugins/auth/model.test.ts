@@ -3,12 +3,13 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { Role } from '../../../server/http/access.ts'
 import { startServer } from '../../helpers/server.ts'
+import { sharedCount } from '../../helpers/share.ts'
 
 /**
  * Users, sessions and keys as they should be, beside the service as it is: random actions on both, and after each one
  * every token ever given is tried. More runs: AUTH_MODEL_RUNS; the same ones again: AUTH_MODEL_SEED.
  */
-const RUNS = Number(process.env.AUTH_MODEL_RUNS ?? 10)
+const RUNS = Number(process.env.AUTH_MODEL_RUNS ?? sharedCount(10))
 const seed = Number(process.env.AUTH_MODEL_SEED ?? randomInt(2 ** 31))
 
 const { server, ask, query, startTwin } = await startServer(t)

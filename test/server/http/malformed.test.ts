@@ -4,8 +4,9 @@ import { openApi } from '../../../server/openapi/openapi.ts'
 import { ignoreCredentials } from '../../helpers/log-watch.ts'
 import { malformedRequests, ODD, sendAll } from '../../helpers/malformed.ts'
 import { startServer } from '../../helpers/server.ts'
+import { sharedCount } from '../../helpers/share.ts'
 
-const COUNT = 800
+const COUNT = sharedCount(800)
 /** So that none comes to its 100 a second. */
 const KEYS = 20
 

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { diff } from '../../../../plugins/catalog/drift/diff.ts'
 import type { Connection } from '../../../../connectors/connector.ts'
+import { sharedCount } from '../../../helpers/share.ts'
 import { startSource, withSession, type Source } from '../../../helpers/source.ts'
 import { chooser, Model } from './model.ts'
 import { startReplay } from './replay.ts'
@@ -11,7 +12,7 @@ import { briefPostgresql, witnessPostgresql } from './witness.ts'
 
 // DRIFT_SEED and DRIFT_RUNS make it another and a longer one.
 const SEED = Number(process.env.DRIFT_SEED ?? 20_260_101)
-const RUNS = Number(process.env.DRIFT_RUNS ?? 3)
+const RUNS = Number(process.env.DRIFT_RUNS ?? sharedCount(3))
 
 function replayOn(source: Source, connection: Connection) {
   return startReplay({
