@@ -10,6 +10,7 @@ import {
 } from '../../../server/cli/command.ts'
 import { futureTime } from '../../../server/cli/option-values.ts'
 import { SCOPES, type Scope } from '../../../server/http/access.ts'
+import type { AuthApi } from '../api.ts'
 
 interface CreateKeyOptions extends CommandOptions {
   name: string
@@ -17,13 +18,7 @@ interface CreateKeyOptions extends CommandOptions {
   expiresAt?: Date
 }
 
-interface PrintedKey {
-  id: string
-  name: string
-  scope: Scope
-  display_key: string
-  is_active: boolean
-}
+type PrintedKey = Awaited<ReturnType<AuthApi['listKeys']>>[number]
 
 export const keysCommand: CommandContribution = {
   name: 'keys',
@@ -61,7 +56,7 @@ function addListKeys(command: Command, terminal: Terminal): void {
     .description('the API keys, newest first')
     .action((options: CommandOptions) =>
       withCompany(terminal, options, async (server, company) => {
-        const records = (await server.plugins.auth.listKeys(company.id)) as PrintedKey[]
+        const records = await server.plugins.auth.listKeys(company.id)
         const header = formatColumns('id', 'key', 'scope', 'state', 'name')
         const lines = records.length > 0 ? [header, ...records.map(formatKey)] : ['There are no keys yet']
         printResult(terminal, options, records, ...lines)
@@ -74,7 +69,7 @@ function addRevokeKey(command: Command, terminal: Terminal): void {
     .description('revoke an API key for good')
     .action((id: string, options: CommandOptions) =>
       withCompany(terminal, options, async (server, company) => {
-        const record = (await server.plugins.auth.revokeKey(company.id, id)) as PrintedKey
+        const record = await server.plugins.auth.revokeKey(company.id, id)
         printResult(terminal, options, record, `Revoked the key ${record.display_key}`)
       }),
     )

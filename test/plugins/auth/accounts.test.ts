@@ -68,7 +68,7 @@ t.test('names hold nothing that a terminal would obey', async t => {
   }
 })
 
-t.test('weak passwords are refused and told why', async t => {
+t.test('weak passwords are refused with a reason', async t => {
   const { ask } = await world()
   const email = 'grace.hopper@example.com'
   const weak: Record<string, RegExp> = {
@@ -114,7 +114,7 @@ t.test('signing in gives tokens, and a wrong password and an unknown email are a
   t.equal((await me(body.access_token)).body.last_login_at, body.user.last_login_at)
 
   const wrong = await login('a long walk at dusk')
-  const unknown = await login(PASSWORD, 'nobody@example.com')
+  const unknown = await login(PASSWORD, 'unknown@example.com')
   t.match([wrong.status, wrong.body.error.code], [401, 'INVALID_CREDENTIALS'])
   t.strictSame(wrong.body, unknown.body)
   t.equal(unknown.status, 401)
@@ -124,7 +124,7 @@ t.test('ten failures lock an email for 15 minutes, whether or not there is such 
   const { server, login, email, query } = await world()
   const counted = () =>
     query('select * from login_failures where email_hash = $1', [server.vault.hmac('login failures', email)])
-  for (const who of [email, 'somebody@example.com']) {
+  for (const who of [email, 'someone@example.com']) {
     const answers = []
     for (let attempt = 0; attempt < 10; attempt++) answers.push((await login('a wrong password', who)).status)
     t.strictSame(answers, Array(10).fill(401))
@@ -157,7 +157,7 @@ t.test('many guesses at once are not more guesses', async t => {
   ])
 })
 
-t.test('more sign-ins at once than can wait are told to come again', async t => {
+t.test('sign-ins beyond the waiting limit are asked to retry', async t => {
   const { server } = await world()
   const replies = await Promise.all(
     Array.from({ length: 80 }, (_, index) =>
@@ -213,7 +213,7 @@ t.test('a refresh token of long ago ends the session, one made up does not', asy
   t.equal((await refresh(fourth.body.refresh_token)).status, 401)
 })
 
-t.test('tokens of a session that has ended keep nobody from another session of the user', async t => {
+t.test('tokens of an ended session do not block another session of the user', async t => {
   const { login, refresh, query, ask, server } = await world()
   const stolen = (await login()).body
   await ask('POST', '/api/v1/auth/logout', undefined, stolen.access_token)

@@ -60,7 +60,7 @@ export interface Classified {
   body?: (id: Id) => object
   /** What a caller who may gets with ids of their own; any status below 400 when not said. */
   answers?: number
-  /** It answers 200 and tells of each id in its body what became of it. */
+  /** It replies 200 with a result for each id of its body. */
   isPartial?: true
 }
 
@@ -120,7 +120,7 @@ export const ROUTES: Record<string, Classified> = {
   'POST /api/public/magic-login': { access: 'magic', body: () => ({ token: 'made-up' }), answers: 403 },
   'POST /api/public/events': {
     access: 'events',
-    body: () => ({ event_name: 'docs.opened', anonymous_id: 'somebody' }),
+    body: () => ({ event_name: 'docs.opened', anonymous_id: 'visitor' }),
   },
   'GET /api/public/beta/status': { access: 'open' },
   'POST /api/public/beta/signup': { access: 'beta', body: () => ({ email: 'guest@example.com' }) },
@@ -132,7 +132,7 @@ export const ROUTES: Record<string, Classified> = {
   },
   'POST /api/v1/auth/login': {
     access: 'login',
-    body: () => ({ email: `nobody-${randomUUID()}@example.com`, password: PASSWORD }),
+    body: () => ({ email: `unknown-${randomUUID()}@example.com`, password: PASSWORD }),
     answers: 401,
   },
   'PUT /api/v1/auth/tokens/current': {
@@ -151,12 +151,12 @@ export const ROUTES: Record<string, Classified> = {
   'POST /api/v1/auth/tickets': { access: 'tickets', body: () => ({ ticket: 'made-up' }), answers: 401 },
   'GET /api/v1/oauth/{provider_type}/authorize': {
     access: 'oauth',
-    at: { provider_type: '=nobody' },
+    at: { provider_type: '=unknown' },
     answers: 404,
   },
   'GET /api/v1/oauth/{provider_type}/callback': {
     access: 'oauth',
-    at: { provider_type: '=nobody' },
+    at: { provider_type: '=unknown' },
     query: () => ({ state: 'made-up', code: 'made-up' }),
     answers: 404,
   },

@@ -85,7 +85,7 @@ function compose(name: string, row: Classified, choose: (place: string) => Whose
 
 type Composed = ReturnType<typeof compose>
 
-/** Replies of limited routes that did not tell of the limit. */
+/** Replies of limited routes without the headers of the limit. */
 const headless = new Set<string>()
 const LIMIT_HEADERS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
 
@@ -107,8 +107,8 @@ async function send({ name, method, url, payload }: Omit<Composed, 'sent' | 'pla
   return reply
 }
 
-/** All that a reply tells, but for what differs between any two requests and for the ids that were sent. */
-function told(reply: ServerInjectResponse, { sent }: Composed): string {
+/** All that a reply shows, except what differs between any two requests and for the ids that were sent. */
+function visibleReply(reply: ServerInjectResponse, { sent }: Composed): string {
   const { date: _date, 'x-request-id': requestId, ...headers } = reply.headers
   delete headers['x-ratelimit-reset']
   // Node closes a connection whose body was not read.
@@ -122,7 +122,7 @@ function told(reply: ServerInjectResponse, { sent }: Composed): string {
   return JSON.stringify([reply.statusCode, headers, text.replaceAll(String(requestId), '<request>')])
 }
 
-/** What a reply tells of a company that the request has not said itself. */
+/** What a reply reveals of a company that was not in the request. */
 function shown(
   { payload }: ServerInjectResponse,
   { companyId, ids }: Holding,
@@ -174,7 +174,7 @@ t.test(
         const replies = await Promise.all([...requests, broken].map(request => send(request, credential)))
         const statuses = replies.map(({ statusCode }) => statusCode)
         t.strictSame(statuses, Array(5).fill(expected), `${name} by ${credential}`)
-        const answers = replies.map((reply, index) => told(reply, requests[index] ?? broken))
+        const answers = replies.map((reply, index) => visibleReply(reply, requests[index] ?? broken))
         t.strictSame(
           answers,
           Array(5).fill(answers[0]),
@@ -219,7 +219,11 @@ t.test("another company's id is as one that never was, in path, query and body",
           await tryOut(malformed, credential),
         ] as [ServerInjectResponse, ServerInjectResponse, ServerInjectResponse]
         const what = `${name} (${places.join(', ')}) by ${credential}`
-        t.equal(told(replies[0], foreign), told(replies[1], random), `${what}: theirs as a random one`)
+        t.equal(
+          visibleReply(replies[0], foreign),
+          visibleReply(replies[1], random),
+          `${what}: theirs as a random one`,
+        )
         const statuses = replies.map(({ statusCode }) => statusCode)
         const [isInPath, isBeside] = [true, false].map(is =>
           places.some(place => place.startsWith('path') === is),
@@ -245,7 +249,7 @@ t.test('our ids are nothing to the other company', async t => {
       const reply = await tryOut(mine, credential)
       if (mine.sent.length > 0) {
         const other = await tryOut(random, credential)
-        t.equal(told(reply, mine), told(other, random), `${name} by ${credential}`)
+        t.equal(visibleReply(reply, mine), visibleReply(other, random), `${name} by ${credential}`)
       }
       t.strictSame(shown(reply, ours, mine.sent), [], `${name} shows ${credential} nothing of ours`)
     }
@@ -283,6 +287,6 @@ t.test('limits come after who it is and before what they may', async t => {
   }
 })
 
-t.test('every reply of a limited route told of the limit, whatever it said', async t => {
+t.test('every reply of a limited route has the headers of the limit', async t => {
   t.strictSame([...headless], [])
 })

@@ -6,7 +6,7 @@ export const BROKEN: [string, Contract, string, string][] = [
   ['a text that is a number', { id: 7 }, '/id', 'type'],
   ['a list that is none', { tags: 'sales' }, '/tags', 'type'],
   ['another kind', { kind: 'Contract' }, '/kind', 'enum'],
-  ['a field of nobody', { stranger: 1 }, '/stranger', 'additionalProperties'],
+  ['an unknown field', { stranger: 1 }, '/stranger', 'additionalProperties'],
   ['a server without a type', { servers: [{ server: 'a' }] }, '/servers/0', 'required'],
   ['a server of no type', { servers: [{ server: 'a', type: 'paper' }] }, '/servers/0/type', 'enum'],
   ['a server that lacks what its type needs', server({ type: 'kafka' }), '/servers/0', 'required'],
@@ -181,7 +181,7 @@ function quality(rule: object): Contract {
   return { schema: [{ name: 'a', quality: [rule] }] }
 }
 
-/** What contradicts itself, where, and by which name that is told. */
+/** Contradictions, with their paths and keywords. */
 export const DOUBTFUL: [string, Contract, string, string][] = [
   ['two objects of one name', { schema: [{ name: 'a' }, { name: 'a' }] }, '/schema/1/name', 'duplicateName'],
   [

@@ -124,7 +124,7 @@ t.test('256 KiB of contract are taken, and no byte more', async t => {
   t.equal((await ask('POST', PATH, { a: full(262_145) })).status, 413)
 })
 
-t.test('when too many come at once some are told to come again, and the service goes on', async t => {
+t.test('with too many contracts at once some are asked to retry, and the service goes on', async t => {
   const replies = await Promise.all(Array.from({ length: 24 }, () => send(yaml, 'text/yaml')))
   const refused = replies.filter(({ status }) => status === 503)
   t.ok(refused.length > 0)

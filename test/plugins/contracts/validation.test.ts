@@ -20,7 +20,7 @@ t.test('contracts of every version are valid, with the least and with all that t
   t.end()
 })
 
-t.test('an error tells where it is, in which line, what was expected, and by which rule', t => {
+t.test('an error has its path, its line, what was expected, and the rule', t => {
   const { valid, errors } = ofText(
     `${head}schema:\n  - name: orders\n    properties:\n      - logicalType: string\n        a/b~c: 1\n`,
   )
@@ -161,14 +161,14 @@ t.test('references are followed by names, by ids, and by what is physically ther
   t.end()
 })
 
-t.test('of very many findings the first are told, and how many there are', t => {
+t.test('the first of many findings are returned, with their number', t => {
   const { errors, found } = ofValue({ ...minimal('v3.1.0'), tags: Array(5000).fill(1) })
   t.equal(errors.length, 200)
   t.equal(found.errors, 5000)
   t.end()
 })
 
-t.test('what was found is told where that says how to put it right', t => {
+t.test('the actual value is described where that helps to correct it', t => {
   const { errors } = ofText(
     'apiVersion: v3.1.0\nkind: DataContract\nstatus: active\nversion: 1.0\nid: true\nschema:\nservers: no\n',
   )
@@ -201,7 +201,7 @@ t.test('no regular expression is shown to who wrote something else', t => {
   t.end()
 })
 
-t.test('what is told stays short, however long the names are', t => {
+t.test('messages stay short, however long the names are', t => {
   const long = 'k'.repeat(100_000)
   const { warnings, found } = ofText(`${head}name: &long ${long}\nschema:\n${'  - name: *long\n'.repeat(99)}`)
   t.equal(warnings.length, 98)

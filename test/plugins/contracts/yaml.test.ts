@@ -37,12 +37,12 @@ const UNREADABLE: [string, string, string, number | null][] = [
   ['two merges', '<<: {a: 1}\n<<: {b: 1}', 'yaml.duplicate_key', 2],
   ['two documents', 'a: 1\n---\nb: 2', 'yaml.documents', 2],
   ['a list as a key', '? [a]\n: b', 'yaml.key', 1],
-  ['an alias of nothing', 'a: *nobody', 'yaml.alias', 1],
+  ['an alias of nothing', 'a: *missing', 'yaml.alias', 1],
   ['an alias inside of what it stands for', 'a: &x\n  b: *x', 'yaml.alias', 2],
 ]
 
 for (const [what, text, type, line] of UNREADABLE) {
-  t.test(`${what} cannot be read, and the line is told`, t => {
+  t.test(`${what} cannot be read, and the error has the line`, t => {
     const [failure] = failuresOf(text)
     t.match(failure, { message: String, line })
     t.equal(failure?.type, type)
@@ -50,7 +50,7 @@ for (const [what, text, type, line] of UNREADABLE) {
   })
 }
 
-t.test('every key that is there twice is told', t => {
+t.test('every duplicate key is reported', t => {
   t.strictSame(
     failuresOf('a: 1\na: 2\nb: 1\nb: 2').map(({ line }) => line),
     [2, 4],
@@ -198,7 +198,7 @@ t.test('an anchor may be given anew inside of what had it before', t => {
   t.end()
 })
 
-t.test('who writes a merge is told that it is none, and in which line', t => {
+t.test('a merge key gets a warning with its line', t => {
   const { value, doubts } = parseContract('a: &x {b: 1}\nc:\n  <<: *x\n')
   t.strictSame(value, { a: { b: 1 }, c: { '<<': { b: 1 } } })
   t.match(doubts, [{ type: 'yaml.merge', line: 3, message: /write out/ }])
@@ -206,7 +206,7 @@ t.test('who writes a merge is told that it is none, and in which line', t => {
   t.end()
 })
 
-t.test('what is found wrong again and again in one line is told once', t => {
+t.test('a fault that repeats in one line is reported once', t => {
   const messages = failuresOf(`a: ${'['.repeat(50)}\n`).map(({ message }) => message)
   t.ok(messages.length > 0)
   t.equal(new Set(messages).size, messages.length)

@@ -88,7 +88,7 @@ t.test('another company neither sees nor changes it', async t => {
 })
 
 t.test(
-  'the demo alert is listed, but counts neither in trends nor in what a rule would have told',
+  'the demo alert is listed, but counts neither in trends nor in what a rule would have sent',
   async t => {
     const tenant = await signUp()
     const id = await make(tenant, 'demo-alert')

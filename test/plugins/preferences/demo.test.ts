@@ -51,11 +51,11 @@ t.test('the demo asset is a database that the connector discovers, with faults t
   })
   const rule = `/api/v1/sdk/validity/${id}/${made.body.data.uuid}`
   t.match((await tenant.ask('POST', `${rule}/check`)).body.data, { status: 'fail' })
-  const told = await query(
+  const logged = await query(
     `select action, details from audit_log where company_id = $1 and target_id = $2 order by sequence`,
     [tenant.companyId, id],
   )
-  t.match(told, [
+  t.match(logged, [
     { action: 'source.created', details: { name: 'demo_shop', is_demo: true } },
     { action: 'source.discovery_requested', details: { job_id: jobId } },
   ])
@@ -70,7 +70,7 @@ t.test('asked for again, or many times at once, there is one', async t => {
   t.equal((await look(tenant, '/assets?asset_type=source')).pagination.total, 1)
 })
 
-t.test('a name that is taken is left to whoever has it, and a new one is made after a removal', async t => {
+t.test('a name in use is left to its owner, and a new asset is created after a removal', async t => {
   const { tenant, data } = await newcomer()
   await tenant.ask('POST', '/api/v1/sdk/assets', {
     name: 'demo_shop',
@@ -85,7 +85,7 @@ t.test('a name that is taken is left to whoever has it, and a new one is made af
   t.not(again.id, id)
 })
 
-t.test('companies share one file, which nobody can write to, and see nothing else of each other', async t => {
+t.test('companies share one read-only file, and see nothing else of each other', async t => {
   const [one, other] = [await newcomer(), await newcomer()]
   const [mine, theirs] = [await one.data('demo-asset'), await other.data('demo-asset')]
   t.not(mine.id, theirs.id)
@@ -233,7 +233,7 @@ async function addWebhook(who: Tenant): Promise<string> {
   return String(id[0]?.id)
 }
 
-t.test('the demo alert is marked as one, and nobody is told of it, nor of its end', async t => {
+t.test('the demo alert is marked as one, and no notification is sent for it', async t => {
   const { tenant, data } = await newcomer()
   await addWebhook(tenant)
   await data('demo-destination')

@@ -208,20 +208,20 @@ t.test('everybody has their own, and needs to be signed in', async t => {
   await one.data('PATCH', '/onboarding', { chapter: 'connect', completed: true })
   t.strictSame(await other.data('GET'), DEFAULTS)
   t.equal((await ask('GET', PREFERENCES)).status, 401)
-  t.equal((await tenant.ask('GET', PREFERENCES)).status, 403, 'a key is nobody')
+  t.equal((await tenant.ask('GET', PREFERENCES)).status, 403, 'a key has no user')
 })
 
-t.test('changes are told to the audit log by their names, progress is not', async t => {
+t.test('changes are audited by their field names, progress is not', async t => {
   const { id, data } = await newcomer()
   await data('PATCH', '', { theme: 'dark', custom: { note: 'a secret' } })
   await data('PATCH', '', {})
   await data('PATCH', '/onboarding', { chapter: 'connect', completed: true })
   await data('DELETE')
-  const told = await query('select action, details from audit_log where actor = $1 order by sequence', [
+  const logged = await query('select action, details from audit_log where actor = $1 order by sequence', [
     `user:${id}`,
   ])
   t.strictSame(
-    told.filter(({ action }) => action !== 'user.signed_in'),
+    logged.filter(({ action }) => action !== 'user.signed_in'),
     [
       { action: 'preferences.updated', details: { fields: ['theme', 'custom'] } },
       { action: 'preferences.reset', details: {} },
@@ -249,7 +249,7 @@ t.test('chapters are completed one by one', async t => {
   })
   const back = await data('PATCH', '/onboarding', { chapter: 'discover', completed: false })
   t.match(back, { overall_percent: 75, completed: false, chapters: { discover: notBegun } })
-  t.strictSame((await data('GET')).onboarding, back, 'the preferences tell it too')
+  t.strictSame((await data('GET')).onboarding, back, 'the preferences show it too')
 })
 
 t.test('a step is kept, whether the chapter is completed or not', async t => {

@@ -9,7 +9,7 @@ const signUp = ({ ask }: TestServer, email: string, more: object = {}) =>
 
 t.beforeEach(() => query('truncate beta_signups, rate_windows').then(() => undefined))
 
-t.test('anybody sees that it is open, and how many have signed up', async t => {
+t.test('the status is public, with the number of sign-ups', async t => {
   t.match(await statusOf(app), {
     status: 200,
     body: { open: true, capacity: null, registered: 0, message: String },
@@ -25,7 +25,7 @@ t.test('the same email has the same answer, however it is written, and keeps wha
   t.match(once, { status: 200, body: { registered: true, position: 2, message: String } })
   t.strictSame(Object.keys(once.body), ['registered', 'position', 'message'])
   await signUp(app, 'third@example.com')
-  const again = await signUp(app, ' ada@example.com', { name: 'Somebody else' })
+  const again = await signUp(app, ' ada@example.com', { name: 'Another name' })
   t.strictSame([again.status, again.body], [once.status, once.body])
   const [kept] = await query(
     `select name, company, use_case from beta_signups where email = 'ada@example.com'`,
@@ -33,7 +33,7 @@ t.test('the same email has the same answer, however it is written, and keeps wha
   t.strictSame(kept, said)
 })
 
-t.test('whoever signs up at once, on whichever server, has a place of their own, without gaps', async t => {
+t.test('concurrent sign-ups on several servers get distinct positions, without gaps', async t => {
   const twin = await startTwin()
   const emails = Array.from({ length: 30 }, (_, n) => `guest-${n % 20}@example.com`)
   const replies = await Promise.all(
@@ -79,7 +79,7 @@ t.test('while the beta is full or closed, who is on the list gets the same answe
 t.test('what cannot be written to is refused', async t => {
   for (const [body, field] of [
     [{}, 'email'],
-    [{ email: 'nobody' }, 'email'],
+    [{ email: 'invalid' }, 'email'],
     [{ email: `${'x'.repeat(250)}@example.com` }, 'email'],
     [{ email: 'a@example.com', name: 'x'.repeat(201) }, 'name'],
     [{ email: 'a@example.com', name: 'a\nb' }, 'name'],

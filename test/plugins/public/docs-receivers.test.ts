@@ -10,7 +10,7 @@ import { startReceiver, type Received } from '../../helpers/receiver.ts'
 import { discover, makeWorld } from '../../helpers/world.ts'
 import { blocksOf, differences } from './docs-blocks.ts'
 
-// Go compiles its library at the first time. The comment tells the process that waits for this one.
+// Go compiles its library at the first time. The comment is for the process that waits for this one.
 t.setTimeout(400_000)
 t.comment('timeout=400000')
 
@@ -39,7 +39,7 @@ t.test('what arrives has the shape that the page shows', async t => {
 
 interface Language {
   name: string
-  /** What tells whether the machine has it. */
+  /** The command that checks whether the machine has it. */
   version: string[]
   /** What starts a receiver from its source, in a folder of its own. */
   start(folder: string, source: string): string[]

@@ -1,4 +1,4 @@
-/** The documentation, tried: what it tells people to type works, in the order of its pages. */
+/** The documentation, tried: its commands work, in the order of its pages. */
 import { generateKeyPairSync } from 'node:crypto'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -109,7 +109,7 @@ function refusalIn(reply: unknown): string | undefined {
 }
 
 for (const name of order) {
-  void t.test(`what ${name}.md tells people to type works as it says`, async t => {
+  void t.test(`the commands of ${name}.md work as described`, async t => {
     const blocks = blocksOf(name)
     for (const [index, block] of blocks.entries()) {
       if (block.language !== 'sh' || !/\b(curl|tidemark --) /.test(block.text) || block.note === 'elsewhere')
@@ -143,14 +143,14 @@ t.test('the table of contents leads to every page', async t => {
   )
 })
 
-t.test('every code that can be answered is told of, with its status, and no other', async t => {
-  const told = new Map<string, string>()
+t.test('every error code is documented with its status, and no other', async t => {
+  const documented = new Map<string, string>()
   for (const [, codes = '', status = ''] of pageText('api-errors').matchAll(
     /^\| (`[A-Z_`, ]+`) +\| (\d{3}) +\|/gm,
   )) {
-    for (const [, code = ''] of codes.matchAll(/`([A-Z_]+)`/g)) told.set(code, status)
+    for (const [, code = ''] of codes.matchAll(/`([A-Z_]+)`/g)) documented.set(code, status)
   }
-  t.strictSame([...told].sort(), CODE_NAMES.map(code => [code, String(statusOf(code))]).sort())
+  t.strictSame([...documented].sort(), CODE_NAMES.map(code => [code, String(statusOf(code))]).sort())
   // Those of envelopes stand beside a status of their own.
   const root = join(import.meta.dirname, '../../..')
   for (const file of globSync(['plugins/**/*.ts', 'server/**/*.ts'], { cwd: root })) {
@@ -160,37 +160,34 @@ t.test('every code that can be answered is told of, with its status, and no othe
   }
 })
 
-t.test(
-  'engines.md tells of every engine what its connector claims, and configurations that it takes',
-  async t => {
-    const rows = [...pageText('engines').matchAll(/^\| .*\| `([a-z]+)` +\|(.*)\|$/gm)]
-    t.strictSame(rows.map(([, name = '']) => name).sort(), server.connectors.names().sort())
-    const columns = ['readOnly', 'renames', 'lastModified', 'estimates', 'groupedPercentile'] as const
-    const examples = blocksOf('engines').filter(({ language }) => language === 'json')
-    t.equal(examples.length, rows.length)
-    for (const [index, [, name = '', cells = '']] of rows.entries()) {
-      const { capabilities, config } = server.connectors.get(name)
-      const claimed = columns.map(column => (capabilities[column] ? 'yes' : 'no'))
-      t.strictSame(
-        cells.split('|').map(cell => cell.trim()),
-        claimed,
-        name,
-      )
-      const { credentials_json: account, ...given } = JSON.parse(examples[index]?.text ?? '{}')
-      // A key that signs, in place of one that only its owner has.
-      const credentials = account && {
-        credentials_json: { ...JSON.parse(account), client_email: 'a@b.example', private_key: RSA },
-      }
-      const { error } = config.validate({ ...given, ...credentials })
-      t.equal(error?.message, undefined, name)
-      t.equal(
-        capabilities.constraints && capabilities.cancel && capabilities.percentile && capabilities.regex,
-        true,
-        name,
-      )
+t.test('engines.md documents the capabilities of every engine, and valid configurations', async t => {
+  const rows = [...pageText('engines').matchAll(/^\| .*\| `([a-z]+)` +\|(.*)\|$/gm)]
+  t.strictSame(rows.map(([, name = '']) => name).sort(), server.connectors.names().sort())
+  const columns = ['readOnly', 'renames', 'lastModified', 'estimates', 'groupedPercentile'] as const
+  const examples = blocksOf('engines').filter(({ language }) => language === 'json')
+  t.equal(examples.length, rows.length)
+  for (const [index, [, name = '', cells = '']] of rows.entries()) {
+    const { capabilities, config } = server.connectors.get(name)
+    const claimed = columns.map(column => (capabilities[column] ? 'yes' : 'no'))
+    t.strictSame(
+      cells.split('|').map(cell => cell.trim()),
+      claimed,
+      name,
+    )
+    const { credentials_json: account, ...given } = JSON.parse(examples[index]?.text ?? '{}')
+    // A key that signs, in place of one that only its owner has.
+    const credentials = account && {
+      credentials_json: { ...JSON.parse(account), client_email: 'a@b.example', private_key: RSA },
     }
-  },
-)
+    const { error } = config.validate({ ...given, ...credentials })
+    t.equal(error?.message, undefined, name)
+    t.equal(
+      capabilities.constraints && capabilities.cancel && capabilities.percentile && capabilities.regex,
+      true,
+      name,
+    )
+  }
+})
 
 t.test('the rights that engines.md gives on PostgreSQL are enough to read, and for nothing else', async t => {
   const shop = await startSource(t)
@@ -217,7 +214,7 @@ t.test('the rights that engines.md gives on PostgreSQL are enough to read, and f
   t.strictSame(rights, { writes: false, makes: false })
 })
 
-t.test('operations.md tells of every setting', async t => {
+t.test('operations.md documents every setting', async t => {
   const settings = new Set(describeSettings({}).map(({ name }) => name))
   for (const name of settings) t.match(pageText('operations'), `\`${name}\``, name)
 })

@@ -12,7 +12,7 @@ const EVENT = { event_name: 'docs.opened', anonymous_id: 'browser-1' }
 
 t.beforeEach(() => query('truncate anonymous_events, rate_windows').then(() => undefined))
 
-t.test('an event is stored as it was told, and answered with nothing', async t => {
+t.test('an event is stored as sent, and the reply is empty', async t => {
   const properties = { page: 'drift', nested: { list: [1, null, 'ü'] } }
   const { status, body, headers } = await send({
     ...EVENT,
@@ -32,7 +32,7 @@ t.test('an event is stored as it was told, and answered with nothing', async t =
   await send(EVENT)
   const [, plain] = await stored()
   t.strictSame(plain?.properties, {})
-  t.strictSame(plain?.occurred_at, plain?.at, 'it happened now unless told')
+  t.strictSame(plain?.occurred_at, plain?.at, 'the time defaults to now')
 })
 
 t.test('neither address nor browser is kept', async t => {

@@ -51,7 +51,7 @@ t.test(
     t.strictSame(
       await query('select 1 from users where email = $1', [email]),
       [],
-      'nobody is made before they come',
+      'no user is created before the sign-in',
     )
     const { status, body, headers } = await knock(token)
     t.equal(status, 200)
@@ -75,7 +75,7 @@ t.test(
   },
 )
 
-t.test('they join the company that they were asked to, as its owner where nobody is there', async t => {
+t.test('they join the company of the invitation, as its owner if it has no user', async t => {
   const { id: companyId } = await auth.createCompany({ name: 'Prepared' })
   const roles: string[] = []
   for (let guest = 0; guest < 2; guest++) {
@@ -203,7 +203,7 @@ t.test('a person who opens the link gets a page with a button, and is signed in 
   const wrong = await press('made-up')
   t.equal(wrong.statusCode, 401)
   t.match(wrong.headers['content-type'], /^text\/html/)
-  t.match(wrong.payload, /not good, or has expired/)
+  t.match(wrong.payload, /is invalid or has expired/)
   const program = await press('made-up', { accept: 'application/json' })
   t.equal(JSON.parse(program.payload).error.code, 'INVALID_TOKEN')
 })
@@ -231,7 +231,7 @@ t.test('a token that was made up or has run out, and one changed by a bit, are r
     t.match(await knock(token), { status: 422, body: { detail: [{ loc: ['body', 'token'] }] } })
 })
 
-t.test('who is disabled is refused, and told to the log', async t => {
+t.test('a disabled user is refused, and the attempt is audited', async t => {
   const { token } = await auth.createProspect({ email: emailOf() })
   const { user } = (await exchange((await knock(token)).body.ticket)).body
   await query('update users set is_active = false where id = $1', [user.id])
@@ -256,7 +256,7 @@ t.test('who has a user already signs in as that; one who registered since is not
   const registered = await server.inject({
     method: 'POST',
     url: '/api/v1/auth/register',
-    payload: { email, password: 'somebody else was first' },
+    payload: { email, password: 'another person was first' },
   })
   t.equal(registered.statusCode, 201)
   const before = await query('select count(*) from tickets')
@@ -321,7 +321,7 @@ t.test('the command line makes prospects', async t => {
     shown.out,
     new RegExp(`${email}, who has a user already, good until .*Z, shown once:\\n[\\w-]{43}\\n`),
   )
-  t.match(await command(['prospects', 'create', '--email', 'nobody'], settings), {
+  t.match(await command(['prospects', 'create', '--email', 'invalid'], settings), {
     code: 2,
     err: /not an email address/,
   })

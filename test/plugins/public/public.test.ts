@@ -9,7 +9,7 @@ import { startServer } from '../../helpers/server.ts'
 
 const { server, ask, query } = await startServer(t)
 
-t.test('health is told in the standard envelope, with and without the version prefix', async t => {
+t.test('health is returned in the standard envelope, with and without the version prefix', async t => {
   for (const path of ['/health', '/api/v1/health', '/api/v1/health?probe=1']) {
     const { status, body, headers } = await ask('GET', path)
     t.equal(status, 200, path)
@@ -29,7 +29,7 @@ t.test('health is told in the standard envelope, with and without the version pr
   }
 })
 
-t.test('work that nobody takes up makes the service degraded, yet not unavailable', async t => {
+t.test('jobs without a worker make the service degraded, yet not unavailable', async t => {
   await query(
     `insert into pgboss.job (name, data, state, start_after) values ('jobs.dead', '{}', 'created', now() - interval '1 hour')`,
   )

@@ -68,7 +68,7 @@ t.test('one click of a mail program unsubscribes and is answered with nothing', 
   }
 })
 
-t.test('a script is told how it stands now', async t => {
+t.test('a script gets the current state', async t => {
   const ask = async (action?: string) => {
     const reply = await send('POST', address('me@example.com', action ? { action } : {}), {
       accept: 'application/json',
@@ -162,7 +162,7 @@ t.test('what cannot be read is refused with the list of what is wrong', async t 
   const token = tokenOf('me@example.com')
   for (const [url, field] of [
     [PATH, 'email'],
-    [`${PATH}?email=nobody&token=${token}`, 'email'],
+    [`${PATH}?email=invalid&token=${token}`, 'email'],
     [`${PATH}?email=me@example.com`, 'token'],
     [`${PATH}?email=me@example.com&email=you@example.com&token=${token}`, 'email'],
   ] as const) {

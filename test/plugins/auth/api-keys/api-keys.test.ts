@@ -68,7 +68,7 @@ t.test('bad input is answered with the field', async t => {
   }
 })
 
-t.test('a key ends when it was said to, and tells when it was used', async t => {
+t.test('a key expires as requested and shows its last use', async t => {
   const { token } = await signUp()
   const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
   const { id, key } = (await ask('POST', KEYS, { name: 'x', scope: 'admin', expires_at: inAnHour }, token))

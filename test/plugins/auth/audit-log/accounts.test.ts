@@ -15,35 +15,35 @@ const ask: TestServer['ask'] = async (...given) => {
   return started.ask(...given)
 }
 
-/** An owner who has registered, and what the audit log tells of their company. */
+/** An owner who has registered, and the audit log of their company. */
 async function world() {
   const email = `ada-${randomUUID().slice(0, 8)}@example.com`
   const { body } = await ask('POST', '/api/v1/auth/register', { email, password: PASSWORD })
   const login = (password = PASSWORD) => ask('POST', '/api/v1/auth/login', { email, password })
-  const told = () =>
+  const readLog = () =>
     query(
       `select actor, action, target_type, target_id, details, request_id, address from audit_log
        where company_id = $1 order by sequence`,
       [body.company.id],
     )
-  /** What was told once there are so many entries; refused sign-ins are told after their answer. */
+  /** Waits for a number of entries; refused sign-ins are audited after the response. */
   const entries = async (count: number) => {
-    for (let found = await told(); ; found = await told()) {
+    for (let found = await readLog(); ; found = await readLog()) {
       if (found.length >= count) return found
       await wait(20)
     }
   }
-  return { email, id: body.id as string, companyId: body.company.id as string, login, told, entries }
+  return { email, id: body.id as string, companyId: body.company.id as string, login, readLog, entries }
 }
 
-t.test('registering, signing in and out, and another password are told', async t => {
-  const { id, email, login, told } = await world()
+t.test('registering, signing in and out, and changing the password are audited', async t => {
+  const { id, email, login, readLog } = await world()
   const one = (await login()).body
   await ask('POST', '/api/v1/auth/logout', undefined, one.access_token)
   const two = await login()
   const body = { old_password: PASSWORD, new_password: 'a short swim at dusk' }
   await ask('POST', '/api/v1/auth/change-password', body, two.body.access_token)
-  const entries = await told()
+  const entries = await readLog()
   const who = { actor: `user:${id}`, target_type: 'user', target_id: id, address: '127.0.0.1' }
   t.match(entries, [
     { ...who, action: 'user.registered', details: { email, role: 'owner' } },
@@ -57,7 +57,7 @@ t.test('registering, signing in and out, and another password are told', async t
     t.notMatch(text, secret, 'without a secret')
 })
 
-t.test('failed sign-ins of a user are told by the system, and the lock once', async t => {
+t.test('failed sign-ins of a user are audited by the system, and the lock once', async t => {
   const { id, login, entries } = await world()
   for (let attempt = 0; attempt < 13; attempt++) await login('a wrong password')
   const known = await entries(12)
@@ -71,10 +71,14 @@ t.test('failed sign-ins of a user are told by the system, and the lock once', as
   t.match(known[11], { actor: 'system', action: 'user.locked', target_id: id })
   await query('delete from login_failures')
   await login()
-  t.match((await entries(13)).slice(12), [{ action: 'user.signed_in' }], 'attempts while locked are not told')
+  t.match(
+    (await entries(13)).slice(12),
+    [{ action: 'user.signed_in' }],
+    'attempts while locked are not audited',
+  )
 })
 
-t.test('why somebody who has the right password is refused is for the log only', async t => {
+t.test('the reason for refusing a right password is in the log only', async t => {
   const { id, login, entries } = await world()
   const wrong = await login('a wrong password')
   await query('update users set is_active = false where id = $1', [id])
@@ -101,7 +105,7 @@ t.test('a refused sign-in does not wait for the log', async t => {
   t.match((await entries(3))[2], { action: 'user.sign_in_failed' })
 })
 
-t.test('whoever hangs up before the answer is told of all the same', async t => {
+t.test('a client that hangs up before the response is audited all the same', async t => {
   const { email, login, entries } = await world()
   await login('a wrong password')
   await query('delete from rate_windows')
@@ -120,8 +124,8 @@ t.test('whoever hangs up before the answer is told of all the same', async t => 
   t.match((await entries(3))[2], { action: 'user.sign_in_failed', actor: 'system', address: '127.0.0.1' })
 })
 
-t.test('a server that stops writes what is still to be told', async t => {
-  const { email, told } = await world()
+t.test('a stopping server writes the deferred events', async t => {
+  const { email, readLog } = await world()
   const twin = await started.startTwin()
   await query('delete from rate_windows')
   await twin.inject({
@@ -131,17 +135,17 @@ t.test('a server that stops writes what is still to be told', async t => {
     payload: JSON.stringify({ email, password: 'a wrong password' }),
   })
   await twin.stop()
-  t.match((await told())[1], { action: 'user.sign_in_failed' })
+  t.match((await readLog())[1], { action: 'user.sign_in_failed' })
 })
 
-t.test('the reuse of a refresh token is told', async t => {
-  const { id, login, told } = await world()
+t.test('the reuse of a refresh token is audited', async t => {
+  const { id, login, readLog } = await world()
   const first = (await login()).body.refresh_token
   const refresh = (refresh_token: string) => ask('PUT', '/api/v1/auth/tokens/current', { refresh_token })
   const second = (await refresh(first)).body.refresh_token
   await refresh(second)
   for (let again = 0; again < 2; again++) t.equal((await refresh(first)).status, 401)
-  const entries = await told()
+  const entries = await readLog()
   t.match(entries.slice(2), [
     { actor: 'system', action: 'session.reused', target_id: id, details: { session_id: String } },
   ])
@@ -149,7 +153,7 @@ t.test('the reuse of a refresh token is told', async t => {
   t.notMatch(JSON.stringify(entries), first)
 })
 
-t.test('who has no password is told so when changing it', async t => {
+t.test('changing a password fails for a user without one', async t => {
   const { id, login } = await world()
   const { access_token: token } = (await login()).body
   await query('update users set password_hash = null where id = $1', [id])

@@ -14,7 +14,7 @@ const add = ({ companyId }: Tenant, events: AuditEvent[], actor = 'system') =>
     for (const event of events) await audit(trx, { companyId, actor }, event)
   })
 
-/** A company of which the log tells nothing. */
+/** A company with an empty log. */
 async function silent(): Promise<string> {
   const id = randomUUID()
   await query(`insert into companies (company_id, name, plan) values ($1, $2, 'enterprise')`, [
@@ -226,7 +226,7 @@ t.test('the owner of the database is held to it as well', async t => {
   t.match(await verify(tenant), { is_whole: true })
 })
 
-t.test('what the command line does is told of the operator', async t => {
+t.test('changes by the command line are audited as those of the operator', async t => {
   const who = await quiet()
   const { auth } = server.plugins
   await auth.setPlan(who.companyId, 'growth')

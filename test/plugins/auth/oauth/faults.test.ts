@@ -61,7 +61,7 @@ t.test('what does not fit the sign-in is refused: nonce, issuer, audience, signa
     'another issuer': () => (forger.claims = { iss: 'https://accounts.google.com' }),
     'another client': () => (forger.claims = { aud: 'tidemark-other' }),
     'a time that is over': () => (forger.claims = { exp: 1 }),
-    'a key of somebody else': () => (forger.isOtherKey = true),
+    'a key of another issuer': () => (forger.isOtherKey = true),
   }
   for (const [name, forge] of Object.entries(wrong)) {
     forge()
@@ -109,7 +109,7 @@ t.test('a provider that answers nonsense is a clear 503, and nothing is kept', a
   t.equal(await countOf('users'), users)
 })
 
-t.test('the operator is told when the provider refuses the client', async t => {
+t.test('the log shows when the provider refuses the client', async t => {
   forger.answers.set('/token', json(401, { error: 'invalid_client', error_description: 'canary' }))
   const page = await signIn()
   t.match([page.status, errorOf(page.text)], [503, { message: /invalid_client.*OAUTH_FORGER_/ }])
@@ -171,7 +171,7 @@ t.test('only public addresses and those of EGRESS_ALLOW are asked, over TLS alon
   forger.reset()
 })
 
-t.test('GitHub says who somebody is by its own interface, and never links an email', async t => {
+t.test('GitHub identifies users by its own API and never links an email', async t => {
   const { email } = newcomer()
   const { email: existing } = await app.signUp()
   let emails: unknown = []
@@ -223,13 +223,13 @@ t.test('GitHub says who somebody is by its own interface, and never links an ema
       'FORBIDDEN',
     ],
     [
-      'somebody else here',
+      'another user here',
       { id: 8, login: 'eve' },
       [{ email: existing, primary: true, verified: true }],
       409,
       'USER_EXISTS',
     ],
-    ['nobody', { message: 'Bad credentials' }, [], 503, 'UNAVAILABLE'],
+    ['no user', { message: 'Bad credentials' }, [], 503, 'UNAVAILABLE'],
     ['no list', { id: 8, login: 'eve' }, { message: 'Not found' }, 503, 'UNAVAILABLE'],
   ]
   for (const [name, who, addresses, status, code] of refused) {
@@ -241,7 +241,7 @@ t.test('GitHub says who somebody is by its own interface, and never links an ema
   }
 })
 
-t.test('an issuer that shows a certificate of nobody is not asked', async t => {
+t.test('an issuer with an untrusted certificate is not asked', async t => {
   const fake = await startReceiver(t, { certificate: 'self-signed' })
   const stage = await startServer(t, { settings: { ...settings, OAUTH_FORGER_ISSUER: fake.url } })
   t.equal((await new Browser(stage).ask(authorizeOf('forger'))).status, 503)
@@ -257,9 +257,9 @@ t.test('over plain http the cookie is one that browsers keep there', async t => 
   t.notMatch(cookie, 'Secure')
 })
 
-t.test('the log tells the operator what failed, and no secret', async t => {
-  const told = lines.join('')
-  t.match(told, 'a sign-in through a provider failed')
-  t.match(told, 'invalid_client')
-  t.notMatch(told, /canary/)
+t.test('the log holds what failed, and no secret', async t => {
+  const logged = lines.join('')
+  t.match(logged, 'a sign-in through a provider failed')
+  t.match(logged, 'invalid_client')
+  t.notMatch(logged, /canary/)
 })

@@ -228,7 +228,7 @@ t.test('a link begins with the password of a user who has one: a session alone m
   t.equal((await linkTo(user)).status, 200)
 })
 
-t.test('a linked provider is unlinked, and then signs nobody in as this user', async t => {
+t.test('a linked provider is unlinked and no longer signs this user in', async t => {
   const user = await registered()
   await linkTo(user)
   const unlink = (name = 'local') => ask('DELETE', `/oauth/${name}/link`, undefined, user.token)
@@ -371,9 +371,9 @@ t.test('who came through a provider before, in a former version, goes on as befo
   t.equal((await ask('DELETE', '/oauth/local/link', undefined, user.token)).status, 204)
 })
 
-t.test('an unknown provider, an API key, and somebody without a session are refused', async t => {
+t.test('an unknown provider, an API key, and a caller without a session are refused', async t => {
   const user = await registered()
-  t.equal((await ask('POST', '/oauth/nobody/link', undefined, user.token)).status, 404)
+  t.equal((await ask('POST', '/oauth/unknown/link', undefined, user.token)).status, 404)
   const made = await ask('POST', '/api-keys', { name: randomUUID(), scope: 'admin' }, user.token)
   const key = String(made.body.data.key)
   for (const [method, path, body] of [

@@ -7,7 +7,7 @@ const issuer = await startIssuer(t, ['local', 'other'])
 const { app, tenant } = await makeStage(t, { settings: { BASE_URL: BASE, ...issuer.settings } })
 const query = app.query
 
-/** Somebody new at the provider, and their browser. */
+/** A new person at the provider, and their browser. */
 function visitor(more: Person = {}) {
   const { login, email, person } = newcomer(more)
   issuer.people.set(login, person)
@@ -182,8 +182,8 @@ t.test('a redirect_uri elsewhere is refused before anything is kept', async t =>
   for (const { redirect_uri: uri } of kept) t.equal(new URL(String(uri)).origin, BASE)
 })
 
-t.test('an unknown provider is 404, and so is a preset that nobody has set up', async t => {
-  for (const name of ['google', 'github', 'slack', 'nobody', 'constructor', 'LOCAL', '__proto__']) {
+t.test('an unknown provider is 404, and so is a preset without settings', async t => {
+  for (const name of ['google', 'github', 'slack', 'unknown', 'constructor', 'LOCAL', '__proto__']) {
     for (const url of [authorizeOf(name), `${callbackOf(name)}?state=x&code=y`]) {
       const { status, text } = await new Browser(app).ask(url)
       t.match([status, errorOf(text).code], [404, 'NOT_FOUND'], url)
@@ -222,7 +222,7 @@ t.test('a state is good once, for the browser and the provider that it was made 
   foreign.cookies.push(...browser.cookies.map(cookie => ({ ...cookie, value: 'x'.repeat(43) })))
   await refused('a cookie of another value', foreign.ask(back.href))
 
-  t.equal((await usersOf(email)).length, 0, 'nobody came of all these')
+  t.equal((await usersOf(email)).length, 0, 'none of these created a user')
   const good = await browser.ask(back.href)
   t.equal(good.status, 200, 'and none of them spoiled it')
   browser.cookies = []
@@ -313,7 +313,7 @@ t.test('an answer in the name of another issuer, or of none, is refused', async 
   t.equal((await usersOf(email)).length, 0)
 })
 
-t.test('who cancels is told so: a program by the reply, a person where they came from', async t => {
+t.test('a cancelled sign-in is reported: to a program by the reply, to a browser by a redirect', async t => {
   const cancel = async (browser: Browser, suffix = '') => {
     const form = await browser.go(authorizeOf('local') + suffix, '', next => next.includes('/interaction/'))
     await browser.ask(form.location as string)
@@ -364,7 +364,7 @@ t.test('an email that the provider has not verified is refused, also one of a us
 })
 
 t.test(
-  'a user who has a password is linked to nobody: whoever took the address first may know it',
+  'a user who has a password is not linked: another person may have taken the address first',
   async t => {
     const { browser, login } = visitor({ email: tenant.email.toUpperCase() })
     const page = await browser.go(authorizeOf('local'), login)
@@ -389,10 +389,10 @@ t.test('the user of a verified email is linked once, and not to a second account
     [page.status, JSON.parse(page.text).user],
     [200, { email: 'elsewhere@example.com', company: { id: tenant.companyId } }],
   )
-  const told = (await actionsOf('elsewhere@example.com')).filter(
+  const logged = (await actionsOf('elsewhere@example.com')).filter(
     ({ details }) => details.method === 'oauth:local',
   )
-  t.match(told, [{ action: 'user.linked' }, { action: 'user.signed_in' }])
+  t.match(logged, [{ action: 'user.linked' }, { action: 'user.signed_in' }])
 
   const later = visitor({ email: 'elsewhere@example.com' })
   const taken = await later.browser.go(authorizeOf('local'), later.login)
@@ -403,32 +403,29 @@ t.test('the user of a verified email is linked once, and not to a second account
   )
 })
 
-t.test(
-  'who comes with their invitation joins that company, and nobody joins one they may not know of',
-  async t => {
-    const { browser, login, email } = visitor()
-    const invite = async (to: string) => {
-      const body = { email: to, role: 'member' }
-      const made = await app.ask('POST', '/api/v1/invitations', body, tenant.token)
-      t.equal(made.status, 201)
-      return String(made.body.token)
-    }
-    const token = await invite(email)
-    const other = visitor()
-    const stolen = await other.browser.go(`${authorizeOf('local')}?invitation_token=${token}`, other.login)
-    t.match([stolen.status, errorOf(stolen.text).code], [400, 'INVALID_INVITATION'], 'of another email')
-    const page = await browser.go(`${authorizeOf('local')}?invitation_token=${token}`, login)
-    t.match(JSON.parse(page.text).user, { email, role: 'member', company: { id: tenant.companyId } })
-    const [invitation] = await query('select * from invitations where email = $1', [email])
-    t.ok(invitation?.accepted_at)
+t.test('a sign-in with an invitation joins its company, and no sign-in joins another', async t => {
+  const { browser, login, email } = visitor()
+  const invite = async (to: string) => {
+    const body = { email: to, role: 'member' }
+    const made = await app.ask('POST', '/api/v1/invitations', body, tenant.token)
+    t.equal(made.status, 201)
+    return String(made.body.token)
+  }
+  const token = await invite(email)
+  const other = visitor()
+  const stolen = await other.browser.go(`${authorizeOf('local')}?invitation_token=${token}`, other.login)
+  t.match([stolen.status, errorOf(stolen.text).code], [400, 'INVALID_INVITATION'], 'of another email')
+  const page = await browser.go(`${authorizeOf('local')}?invitation_token=${token}`, login)
+  t.match(JSON.parse(page.text).user, { email, role: 'member', company: { id: tenant.companyId } })
+  const [invitation] = await query('select * from invitations where email = $1', [email])
+  t.ok(invitation?.accepted_at)
 
-    const unaware = visitor()
-    await invite(unaware.email)
-    const own = await unaware.browser.go(authorizeOf('local'), unaware.login)
-    t.match(JSON.parse(own.text).user, { role: 'owner' })
-    t.not(JSON.parse(own.text).user.company.id, tenant.companyId)
-  },
-)
+  const unaware = visitor()
+  await invite(unaware.email)
+  const own = await unaware.browser.go(authorizeOf('local'), unaware.login)
+  t.match(JSON.parse(own.text).user, { role: 'owner' })
+  t.not(JSON.parse(own.text).user.company.id, tenant.companyId)
+})
 
 t.test('many who were invited may come at once', async t => {
   const comers = []

@@ -16,14 +16,14 @@ interface Teardown {
 export const BASE = 'https://tidemark.example.com'
 export const callbackOf = (name: string) => `${BASE}/api/v1/oauth/${name}/callback`
 
-/** Somebody with an account at a provider. */
+/** A person with an account at a provider. */
 export interface Person {
   email?: string
   email_verified?: boolean | string
   name?: string
 }
 
-/** A person that nobody has seen before. */
+/** A new person. */
 export function newcomer(more: Person = {}): { login: string; email: string; person: Person } {
   const login = `p-${randomUUID().slice(0, 8)}`
   const email = `${login}@example.com`

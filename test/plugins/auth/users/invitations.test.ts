@@ -51,11 +51,11 @@ t.test('who is invited joins the company in the role they were invited to', asyn
     company: { id: companyId, name: 'Engines' },
   })
   t.match((await list()).body.data, [{ id: body.id, status: 'accepted', accepted_at: /Z$/ }])
-  const told = await query(
+  const logged = await query(
     `select actor, action, target_id, details from audit_log where company_id = $1 order by sequence desc limit 1`,
     [companyId],
   )
-  t.strictSame(told, [
+  t.strictSame(logged, [
     {
       actor: `user:${joined.body.id}`,
       action: 'user.registered',
@@ -123,7 +123,7 @@ t.test('an invitation names the company, so who accepts it does not', async t =>
   t.equal((await register(email, token)).status, 201, 'a refusal does not use it up')
 })
 
-t.test('users of the own company are not invited, and nobody is told who has a user elsewhere', async t => {
+t.test('users of the own company are not invited, and users of other companies are not revealed', async t => {
   const ours = await world()
   const theirs = await world()
   const own = await ours.invite(ours.email.toUpperCase())
@@ -188,12 +188,12 @@ t.test('admins list what they invited, without tokens, and revoke it', async t =
   const revoked = await revoke(made.id)
   t.strictSame([revoked.status, revoked.body], [204, ''])
   t.equal((await revoke(made.id)).status, 204, 'twice is the same')
-  const told = await query(
+  const logged = await query(
     `select action, target_id from audit_log
      where company_id = $1 and target_type = 'invitation' and target_id = $2 order by sequence`,
     [companyId, made.id],
   )
-  t.strictSame(told, [
+  t.strictSame(logged, [
     { action: 'user.invited', target_id: made.id },
     { action: 'invitation.revoked', target_id: made.id },
   ])
@@ -223,7 +223,7 @@ t.test("another company's invitation is answered as one that never was", async t
 t.test('bad input is answered with the field', async t => {
   const { token } = await world()
   const email = someone()
-  for (const body of [{}, { email }, { email, role: 'owner' }, { email: 'nobody', role: 'viewer' }]) {
+  for (const body of [{}, { email }, { email, role: 'owner' }, { email: 'invalid', role: 'viewer' }]) {
     const { status, body: answer } = await ask('POST', INVITATIONS, body, token)
     t.match([status, answer.detail[0].loc[0]], [422, 'body'], JSON.stringify(body))
   }

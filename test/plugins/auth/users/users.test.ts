@@ -40,7 +40,7 @@ async function world(...roles: ('admin' | 'member' | 'viewer')[]) {
 const me = (who: Person) => ask('GET', '/api/v1/auth/me', undefined, who.token)
 const patch = (id: string, body: unknown, by: Person) => ask('PATCH', `${USERS}/${id}`, body, by.token)
 const remove = (id: string, by: Person) => ask('DELETE', `${USERS}/${id}`, undefined, by.token)
-const told = (companyId: string) =>
+const readLog = (companyId: string) =>
   query(
     'select actor, action, target_id, details from audit_log where company_id = $1 order by sequence desc limit 1',
     [companyId],
@@ -91,7 +91,7 @@ t.test('another role counts from the next request on, without signing in again',
   t.equal((await ask('GET', USERS, undefined, user.token)).status, 403)
   const changed = await patch(user.id, { role: 'admin' }, owner)
   t.match([changed.status, changed.body], [200, { id: user.id, role: 'admin', is_active: true }])
-  t.match(await told(companyId), [
+  t.match(await readLog(companyId), [
     {
       actor: `user:${owner.id}`,
       action: 'user.updated',
@@ -105,7 +105,7 @@ t.test('another role counts from the next request on, without signing in again',
   const [{ count } = {}] = await query(`select count(*) from audit_log where action = 'user.updated'`)
   await patch(user.id, { role: 'member' }, owner)
   const again = await query(`select count(*) from audit_log where action = 'user.updated'`)
-  t.strictSame(again, [{ count }], 'what changes nothing is not told')
+  t.strictSame(again, [{ count }], 'a change of nothing is not audited')
 })
 
 t.test('who is disabled is out at once, and in again only by signing in', async t => {
@@ -139,7 +139,7 @@ t.test('who is disabled is out at once, and in again only by signing in', async 
   t.equal((await login(user.email)).status, 200)
 })
 
-t.test('who is removed is gone at once, and what they did stays told', async t => {
+t.test('a removed user is gone at once, and their audit events stay', async t => {
   const { companyId, owner, others, login } = await world('admin')
   const [user] = others
   await ask('POST', '/api/v1/api-keys', { name: 'theirs', scope: 'read-only' }, user.token)
@@ -162,7 +162,7 @@ t.test('who is removed is gone at once, and what they did stays told', async t =
     actions.map(({ action }) => action),
     ['user.signed_in', 'api_key.created'],
   )
-  t.match(await told(companyId), [
+  t.match(await readLog(companyId), [
     { action: 'user.removed', target_id: user.id, details: { email: user.email, role: 'admin' } },
   ])
   const again = await ask('POST', '/api/v1/auth/register', { email: user.email, password: PASSWORD })
@@ -197,7 +197,7 @@ t.test('removing users leaves the audit log whole', async t => {
   t.match(body.data, { is_whole: true, problem: null })
 })
 
-t.test('the owner can be neither changed nor removed, and nobody shuts themselves out', async t => {
+t.test('the owner can be neither changed nor removed, and admins cannot lock themselves out', async t => {
   const { owner, others } = await world('admin')
   const [admin] = others
   for (const [who, by] of [
