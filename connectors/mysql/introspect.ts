@@ -9,7 +9,6 @@ import {
   type TableRef,
 } from '../catalog.ts'
 import type { StreamingCatalogReader } from '../catalog-reader.ts'
-import type { Row } from '../connector.ts'
 import type { ConnectorError } from '../errors.ts'
 import { catalogQuery, estimatesQuery, type MysqlCatalogRow } from './catalog-query.ts'
 import { classifyMysqlError } from './errors.ts'

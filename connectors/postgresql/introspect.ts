@@ -10,7 +10,7 @@ import {
   type TableRef,
 } from '../catalog.ts'
 import type { StreamingCatalogReader } from '../catalog-reader.ts'
-import type { Partition, Row } from '../connector.ts'
+import type { Partition } from '../connector.ts'
 import { catalogQuery, estimatesQuery, partitionsQuery, type PostgresqlCatalogRow } from './catalog-query.ts'
 import { canonicalType, columnKind } from './types.ts'
 

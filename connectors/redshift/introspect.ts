@@ -7,7 +7,7 @@ import {
   type TableRef,
 } from '../catalog.ts'
 import type { CatalogReader } from '../catalog-reader.ts'
-import type { HiddenParts, ReducedTable, Row } from '../connector.ts'
+import type { HiddenParts, ReducedTable } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import { probeColumns, findRefusal, unlistedError } from '../hidden.ts'
 import { sql, type Sql } from '../sql.ts'
