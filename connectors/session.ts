@@ -1,39 +1,39 @@
 import type { QueryOptions, Row, StatementUsage } from './connector.ts'
 import { abortedError, closedError, ConnectorError } from './errors.ts'
 
-/** What an engine does for a session; order, giving up and closing are the same for all and stand below. */
+/** What an engine implements; `makeSession` adds order, cancelling and closing. */
 export interface SessionBackend<Statement> {
   engine: string
   classify(thrown: unknown): ConnectorError
   /**
    * Runs one statement; nothing else of the session runs meanwhile.
-   * @param signal aborts when the caller gives up or the session is closed: the statement is then to be ended in
-   *   the server, and the promise must settle soon, whichever way
-   * @param taken passed on to `onStatement`; assumes one statement whose rows are all returned: correct it where
-   *   that is wrong, and add the bytes where they are known
+   * @param signal aborts when the caller gives up or the session is closed: end the statement in the server then, and
+   *   settle soon
+   * @param usage passed on to `onStatement`; it starts as one statement, all of whose rows are returned: correct it
+   *   where that is wrong, and add the bytes where they are known
    */
-  runWithWarehouse(
+  runStatement(
     statement: Statement,
     limits: StatementLimits,
     signal: AbortSignal,
-    taken: RunningUsage,
+    usage: RunningUsage,
   ): Promise<Row[]>
-  /** Hangs up. Called once, when nothing runs any more. */
+  /** Closes the connection. Called once, after the last statement has settled. */
   end(): Promise<void>
-  /** That of the `ConnectOptions`. */
-  onStatement?: (taken: StatementUsage) => void
+  /** From `ConnectOptions`. */
+  onStatement?: (usage: StatementUsage) => void
 }
 
-/** What one statement has taken until now; without `rows`, as many as are returned. */
+/** Usage of a running statement; `rows` defaults to the number of returned rows. */
 export type RunningUsage = Pick<StatementUsage, 'statements' | 'bytes'> & { rows?: number }
 
-/** Characters of one result that are kept; the numbers of many checks and samples of rows are far below it. */
+/** Limit of one result; the numbers of many checks and samples of rows are far below it. */
 const MAX_RESULT_CHARACTERS = 32 * 1024 * 1024
 
 /**
- * Counts the values of a row to those of the rows before it.
+ * Adds the size of a row to that of the rows before it.
  * @returns characters so far
- * @throws ConnectorError of kind `invalid-query` when a result is too large to be kept
+ * @throws ConnectorError of kind `invalid-query` when a result is too large
  */
 export function assertResultFits(engine: string, before: number, values: readonly unknown[]): number {
   const size = values.reduce<number>((sum, value) => sum + sizeOf(value), before)
@@ -41,13 +41,13 @@ export function assertResultFits(engine: string, before: number, values: readonl
   throw resultTooLargeError(engine)
 }
 
-/** A result, or one value of it, is too large to be kept. */
+/** The error of a result, or of one value, that is too large. */
 export function resultTooLargeError(engine: string): ConnectorError {
-  const message = `The statement gives more than ${MAX_RESULT_CHARACTERS / 1024 / 1024} MB: select fewer or shorter values.`
+  const message = `The statement returns more than ${MAX_RESULT_CHARACTERS / 1024 / 1024} MB: select fewer or shorter values.`
   return new ConnectorError({ kind: 'invalid-query', code: RESULT_TOO_LARGE, engine, message })
 }
 
-/** The code of `resultTooLargeError`; the session may have been cut for it. */
+/** The code of `resultTooLargeError`; the engine may have closed the session. */
 export const RESULT_TOO_LARGE = 'TOO_LARGE'
 
 function sizeOf(value: unknown): number {
@@ -59,20 +59,20 @@ export type StatementLimits = Pick<QueryOptions, 'timeoutMs' | 'maxRows'>
 /** The longest timeout, 23 days; timers of Node take little more. */
 const MAX_TIMEOUT_MS = 2_000_000_000
 
-/** A timeout as servers and timers take it: whole milliseconds, from 1 to 23 days. */
+/** Rounds a timeout up to whole milliseconds, at least 1 and at most 23 days. */
 export function clampTimeout(timeoutMs: number): number {
   return Math.min(Math.max(Math.ceil(timeoutMs), 1), MAX_TIMEOUT_MS)
 }
 
-/** An open session: statements are run one by one, in the order in which they were asked for. */
+/** An open session; runs statements one by one, in the order of the calls. */
 export interface EngineSession<Statement> {
-  /** Rejects with ConnectorError: that of the engine, or code `ABORTED` or `CLOSED`. */
+  /** Rejects with a ConnectorError of the engine, or with code `ABORTED` or `CLOSED`. */
   run(statement: Statement, options: QueryOptions): Promise<Row[]>
-  /** Ends what runs, refuses what waits and hangs up; a second call waits for the first. */
+  /** Ends the running statement, rejects waiting ones and disconnects; a second call waits for the first. */
   close(): Promise<void>
 }
 
-/** Makes a session of what an engine does. */
+/** Makes a session that runs statements of an engine one by one. */
 export function makeSession<Statement>(work: SessionBackend<Statement>): EngineSession<Statement> {
   const { engine } = work
   const ending = new AbortController()
@@ -87,11 +87,11 @@ export function makeSession<Statement>(work: SessionBackend<Statement>): EngineS
     refuse()
     const given = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal
     const startedAt = performance.now()
-    const taken: RunningUsage = { statements: 1, bytes: 0 }
+    const usage: RunningUsage = { statements: 1, bytes: 0 }
     const report = (rows: number, error?: ConnectorError) =>
       work.onStatement?.({
         rows,
-        ...taken,
+        ...usage,
         durationMs: performance.now() - startedAt,
         ...(error && { error }),
       })
@@ -100,7 +100,7 @@ export function makeSession<Statement>(work: SessionBackend<Statement>): EngineS
       return closing ? closedError(engine, error) : work.classify(error)
     }
     try {
-      const rows = await work.runWithWarehouse(statement, limits, given, taken)
+      const rows = await work.runStatement(statement, limits, given, usage)
       refuse()
       report(rows.length)
       return rows

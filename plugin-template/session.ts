@@ -38,7 +38,7 @@ export async function openSession(
   const session = makeSession<Sql>({
     engine: ENGINE,
     classify: toConnectorError,
-    async runWithWarehouse(statement, { timeoutMs, maxRows }, signal) {
+    async runStatement(statement, { timeoutMs, maxRows }, signal) {
       const { text, values } = dialect.render(statement)
       const request = { type: 'query', text, values: values.map(toBound), maxRows, timeoutMs } as const
       if (!reader.isAlive()) reader = await open(connectTimeoutMs, signal)

@@ -3,7 +3,7 @@ import { withConnectTimeout } from '../dial.ts'
 import { abortedError } from '../errors.ts'
 import { RestFailure } from '../rest/errors.ts'
 import { openRestClient, type RestClient } from '../rest/http.ts'
-import { runStatement, countBytes } from '../rest/statements.ts'
+import { runRestStatement, countBytes } from '../rest/statements.ts'
 import { makeSession, type EngineSession } from '../session.ts'
 import type { StageReporter } from '../stages.ts'
 import { readServiceAccount, type BigqueryConfig } from './config.ts'
@@ -70,8 +70,8 @@ export async function openSession(
       const session = makeSession<BigqueryStatement>({
         engine: ENGINE,
         classify: classifyBigqueryError,
-        runWithWarehouse: countBytes(http, (statement, limits, signal) =>
-          runStatement(ENGINE, api, statement, limits, signal),
+        runStatement: countBytes(http, (statement, limits, signal) =>
+          runRestStatement(ENGINE, api, statement, limits, signal),
         ),
         end: async () => http.close(),
         onStatement: options.onStatement,

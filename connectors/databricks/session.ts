@@ -3,7 +3,7 @@ import { withConnectTimeout } from '../dial.ts'
 import { ConnectorError } from '../errors.ts'
 import { RestFailure } from '../rest/errors.ts'
 import { openRestClient, type RestClient } from '../rest/http.ts'
-import { runStatement, countBytes } from '../rest/statements.ts'
+import { runRestStatement, countBytes } from '../rest/statements.ts'
 import { makeSession, type StatementLimits, type EngineSession } from '../session.ts'
 import type { StageReporter } from '../stages.ts'
 import { warehouseId, type DatabricksConfig } from './config.ts'
@@ -51,7 +51,7 @@ export async function openSession(
     return makeSession<DatabricksStatement>({
       engine: ENGINE,
       classify: thrown => classifyDatabricksError(ENGINE, thrown),
-      runWithWarehouse: countBytes(http, (statement, limits, signal) => run(api, statement, limits, signal)),
+      runStatement: countBytes(http, (statement, limits, signal) => run(api, statement, limits, signal)),
       end: async () => http.close(),
       onStatement: options.onStatement,
     })
@@ -84,7 +84,7 @@ async function run(
   signal: AbortSignal,
 ): Promise<Row[]> {
   try {
-    return await runStatement(ENGINE, api, statement, limits, signal)
+    return await runRestStatement(ENGINE, api, statement, limits, signal)
   } catch (error) {
     const isLate = error instanceof ConnectorError && error.kind === 'timeout'
     throw isLate && api.isWaiting() ? warehouseTimeoutError(error) : error

@@ -231,7 +231,7 @@ function startSession(
   const session = makeSession({
     engine: ENGINE,
     classify: thrown => classifyMysqlError(ENGINE, thrown),
-    runWithWarehouse: run,
+    runStatement: run,
     end,
     onStatement,
   })

@@ -281,7 +281,7 @@ function startSession(
   return makeSession({
     engine,
     classify,
-    runWithWarehouse: execute,
+    runStatement: execute,
     end,
     onStatement,
   })

@@ -40,10 +40,10 @@ const GRACE_MS = 2_000
 const CANCEL_TIMEOUT_MS = 20_000
 
 /**
- * Runs one statement to its end: `run` of a session's work for services of this kind.
+ * Runs one statement to its end, for the `runStatement` of a session with such a service.
  * @throws what the api throws; a ConnectorError of kind `timeout` when the statement took too long and was cancelled
  */
-export async function runStatement<Statement>(
+export async function runRestStatement<Statement>(
   engine: string,
   api: StatementApi<Statement>,
   statement: Statement,
@@ -87,7 +87,7 @@ export async function sendWithRetries<Reply>(
 export function countBytes<Statement>(
   http: Pick<RestClient, 'received'>,
   run: (statement: Statement, limits: StatementLimits, signal: AbortSignal) => Promise<Row[]>,
-): SessionBackend<Statement>['runWithWarehouse'] {
+): SessionBackend<Statement>['runStatement'] {
   return async (statement, limits, signal, taken) => {
     const before = http.received()
     try {

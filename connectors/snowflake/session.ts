@@ -2,7 +2,7 @@ import type { ConnectOptions, Row } from '../connector.ts'
 import { withConnectTimeout, rejectOnAbort } from '../dial.ts'
 import { ConnectorError } from '../errors.ts'
 import { openRestClient } from '../rest/http.ts'
-import { runStatement, countBytes } from '../rest/statements.ts'
+import { runRestStatement, countBytes } from '../rest/statements.ts'
 import { makeSession, type EngineSession } from '../session.ts'
 import type { StageReporter } from '../stages.ts'
 import { accountHost, type SnowflakeConfig } from './config.ts'
@@ -41,8 +41,8 @@ export async function openSession(
     const session = makeSession<SnowflakeStatement>({
       engine: ENGINE,
       classify,
-      runWithWarehouse: countBytes(http, (statement, limits, signal) =>
-        runStatement(ENGINE, api, statement, limits, signal),
+      runStatement: countBytes(http, (statement, limits, signal) =>
+        runRestStatement(ENGINE, api, statement, limits, signal),
       ),
       end: async () => http.close(),
       onStatement: options.onStatement,

@@ -115,7 +115,7 @@ function query(text: string, values: unknown[], maxRows = Infinity): Answer {
     for (const value of values)
       size += typeof value === 'string' || value instanceof Uint8Array ? value.length : 8
     if (size > MOST_KEPT)
-      throw new Error('The statement gives more than 32 MB: select fewer or shorter values.')
+      throw new Error('The statement returns more than 32 MB: select fewer or shorter values.')
     rows.push(values.map(toValue))
     if (rows.length >= maxRows) break
   }

@@ -5,7 +5,7 @@ import type { ConnectOptions, Row } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { classifyRestError, RestFailure } from '../../connectors/rest/errors.ts'
 import { openRestClient, type RestClient } from '../../connectors/rest/http.ts'
-import { runStatement, type StatementApi } from '../../connectors/rest/statements.ts'
+import { runRestStatement, type StatementApi } from '../../connectors/rest/statements.ts'
 import { runConnectionTest, type StageReporter } from '../../connectors/stages.ts'
 import type { CertificateKind } from '../helpers/certificates.ts'
 import { startService, type Answer, type Exchange } from '../helpers/warehouse.ts'
@@ -285,7 +285,7 @@ function paperApi(changes: Partial<StatementApi<string>> = {}) {
     ...changes,
   }
   const run = (limits: { timeoutMs: number; maxRows?: number }, signal = new AbortController().signal) =>
-    runStatement('warehouse', api, 'select', limits, signal)
+    runRestStatement('warehouse', api, 'select', limits, signal)
   return { log, run }
 }
 
