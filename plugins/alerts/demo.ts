@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
 import { companyOf, type Transaction } from '../../server/database/database.ts'
 import type { DemoAlerts, DemoEvent } from './api.ts'
-import type { DeliveryOutcome } from './destinations/destination.ts'
+import { answeredOutcome } from './destinations/destination.ts'
 import { createSigningSecret, sealConfig } from './destinations/secrets.ts'
 import { slack } from './destinations/slack.ts'
 import { lockDemoAlerts } from './locks.ts'
@@ -66,13 +66,6 @@ export function isDemo({ contextData }: Pick<Alert, 'contextData'>): boolean {
 export const NOT_DEMO = `context_data ->> 'is_demo' is distinct from 'true'`
 
 /** The outcome of every attempt to reach a demo destination. */
-export const SIMULATED: DeliveryOutcome = {
-  isDelivered: true,
-  statusCode: 200,
-  errorClass: null,
-  errorMessage: null,
-  address: null,
-  tlsVersion: null,
-  latencyMs: 0,
+export const SIMULATED = answeredOutcome(200, {
   responseBody: 'Simulated: this is a demo destination, and nothing was sent',
-}
+})

@@ -77,6 +77,14 @@ export interface DestinationType<Config = never> {
   deliver(message: Message, context: DeliveryContext<Config>): Promise<DeliveryOutcome>
 }
 
+/** The outcome of an attempt that the receiver answered: delivered with a 2xx status. */
+export function answeredOutcome(statusCode: number, more: Partial<DeliveryOutcome> = {}): DeliveryOutcome {
+  const message = `The receiver answered ${statusCode}; only 2xx counts as delivered`
+  const failed = failedOutcome('status', message, { statusCode, ...more })
+  const isDelivered = statusCode >= 200 && statusCode < 300
+  return isDelivered ? { ...failed, isDelivered, errorClass: null, errorMessage: null } : failed
+}
+
 /** The outcome of an attempt that failed before the receiver answered. */
 export function failedOutcome(
   errorClass: string,

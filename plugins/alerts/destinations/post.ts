@@ -2,7 +2,7 @@ import type { TLSSocket } from 'node:tls'
 import got from 'got'
 import { guardedAgent, type EgressPolicy } from '../../../server/security/egress.ts'
 import { classifyFailure } from './request-failures.ts'
-import { failedOutcome, type DeliveryOutcome } from './destination.ts'
+import { answeredOutcome, failedOutcome, type DeliveryOutcome } from './destination.ts'
 
 /** The connection is destroyed after so much of the answer. */
 const MAX_RESPONSE_BYTES = 16 * 1024
@@ -71,7 +71,7 @@ export async function postGuarded(
       socket.once('secureConnect', () => (reached.tlsVersion = socket.getProtocol()))
     })
     stream.on('response', ({ statusCode }: { statusCode: number }) => {
-      answer = answerOutcome(statusCode, elapsed(), reached)
+      answer = answeredOutcome(statusCode, { latencyMs: elapsed(), ...reached })
     })
     stream.on('data', (chunk: Buffer) => {
       kept.push(chunk)
@@ -89,16 +89,3 @@ export async function postGuarded(
 
 /** Null before the connection, and before the TLS handshake. */
 type ConnectionInfo = Pick<DeliveryOutcome, 'address' | 'tlsVersion'>
-
-function answerOutcome(statusCode: number, latencyMs: number, reached: ConnectionInfo): DeliveryOutcome {
-  const isDelivered = statusCode >= 200 && statusCode < 300
-  return {
-    isDelivered,
-    statusCode,
-    errorClass: isDelivered ? null : 'status',
-    errorMessage: isDelivered ? null : `The receiver answered ${statusCode}; only 2xx counts as delivered`,
-    ...reached,
-    latencyMs,
-    responseBody: null,
-  }
-}

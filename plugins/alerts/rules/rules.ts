@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import { raw } from 'objection'
+import { raw, snakeCaseMappers } from 'objection'
 import { v7 } from 'uuid'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError, invalidField } from '../../../server/http/errors.ts'
@@ -98,20 +98,10 @@ export async function forgetAssets(trx: Transaction, assetIds: readonly string[]
   )
 }
 
+const { parse } = snakeCaseMappers()
+
 function ruleColumns(input: RuleInput): Partial<AlertRule> {
-  const named = {
-    name: input.name,
-    description: input.description,
-    eventTypes: input.event_types,
-    severities: input.severities,
-    assetIds: input.asset_ids,
-    tagFilterMode: input.tag_filter_mode,
-    tagFilterTags: input.tag_filter_tags,
-    destinationIds: input.destination_ids,
-    cooldownMinutes: input.cooldown_minutes,
-    isActive: input.is_active,
-  }
-  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined))
+  return parse({ ...input }) as Partial<AlertRule>
 }
 
 /** Sets the mode of tags, which defaults to `any`; without tags it is null. @throws 400 for a given mode without tags */
@@ -147,15 +137,8 @@ export async function requireKnownTargets(
   const assetIds = added(input.asset_ids, rule?.assetIds)
   const assets = new Set(await server.plugins.alerts.filterKnownAssets(trx, assetIds))
   const noAsset = assetIds.find(id => !assets.has(id))
-  if (noAsset) {
-    throw apiError(
-      'ASSET_NOT_FOUND',
-      'There is no asset of this id in your company: GET /api/v1/assets lists them',
-      {
-        asset_id: noAsset,
-      },
-    )
-  }
+  const message = 'There is no asset of this id in your company: GET /api/v1/assets lists them'
+  if (noAsset) throw apiError('ASSET_NOT_FOUND', message, { asset_id: noAsset })
 }
 
 /** A rule as the API shows it. */
