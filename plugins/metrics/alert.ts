@@ -5,39 +5,39 @@ import { tablePath } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { AlertEvent } from '../alerts/api.ts'
 import type { TableContext } from '../catalog/api.ts'
-import { severityOf, type Group, type Judged, type Said } from './capture.ts'
+import { severityOf, type Group, type JudgedValue, type MetricDetection } from './capture.ts'
 import type { Metric } from './models.ts'
-import { inChunks, pastPoints } from './points.ts'
+import { inChunks, loadPoints } from './points.ts'
 
 /** A metric with all that one capture made of it. */
-interface Capture {
+interface CaptureToAlert {
   metric: Metric
-  judged: readonly Judged[]
+  judged: readonly JudgedValue[]
 }
 
 /** A metric with anomalies, and the worst of them. */
-interface Trouble {
+interface MetricAnomalies {
   metric: Metric
-  anomalies: Judged[]
-  worst: Judged & { said: Said }
+  anomalies: JudgedValue[]
+  worst: JudgedValue & { detection: MetricDetection }
 }
 
 /** An event of the anomalies of one metric. */
-interface Anomaly {
+interface AnomalyEvent {
   event: AlertEvent
-  anomalies: readonly Judged[]
+  anomalies: readonly JudgedValue[]
 }
 
 /** The events of metrics with anomalies. Earlier values are read only where there is something to alert of. */
-export async function anomaliesOf(
+export async function anomalyEvents(
   server: Server,
   trx: Transaction,
   loaded: TableContext,
-  captures: readonly Capture[],
-): Promise<Anomaly[]> {
-  const found: Anomaly[] = []
-  for (const troubles of inChunks(captures.flatMap(capture => troubleOf(capture) ?? []))) {
-    const pasts = await pastPoints(
+  captures: readonly CaptureToAlert[],
+): Promise<AnomalyEvent[]> {
+  const found: AnomalyEvent[] = []
+  for (const troubles of inChunks(captures.flatMap(capture => findAnomalies(capture) ?? []))) {
+    const pasts = await loadPoints(
       trx,
       troubles.map(({ metric, worst }) => ({ metric, group: worst.captured.groupValues })),
     )
@@ -51,7 +51,7 @@ export async function anomaliesOf(
 }
 
 /** The causes of metrics whose groups all pass again. */
-export function recovered(captures: readonly Capture[]): string[] {
+export function recoveredCauses(captures: readonly CaptureToAlert[]): string[] {
   return (
     captures
       // After any other status no alert is open.
@@ -65,11 +65,11 @@ export function recovered(captures: readonly Capture[]): string[] {
  * What there is to alert of: anomalies of groups that are not learning any more. Of a metric that is switched off,
  * nobody would close the alert.
  */
-function troubleOf({ metric, judged }: Capture): Trouble | null {
+function findAnomalies({ metric, judged }: CaptureToAlert): MetricAnomalies | null {
   if (!metric.isActive) return null
   const anomalies = judged.filter(({ captured }) => captured.isAnomaly && !captured.isLearning)
   const [worst] = anomalies.toSorted((a, b) => Math.abs(b.captured.zScore) - Math.abs(a.captured.zScore))
-  return worst?.said ? { metric, anomalies, worst: { ...worst, said: worst.said } } : null
+  return worst?.detection ? { metric, anomalies, worst: { ...worst, detection: worst.detection } } : null
 }
 
 /** What alerts call a metric. */
@@ -78,7 +78,7 @@ export function causeOf({ id }: Pick<Metric, 'id'>): string {
 }
 
 /** What all events of a metric carry alike. */
-export function subjectOf(server: Server, { source, table }: TableContext, metric: Metric) {
+export function eventSubject(server: Server, { source, table }: TableContext, metric: Metric) {
   const path = tablePath({ catalog: table.catalogName, schema: table.schemaName, name: table.name })
   const tags = server.plugins.catalog.tagsOf(source, table, [metric.columnName, ...metric.groupByColumns])
   const what = [metric.metricType, metric.columnName].filter(Boolean).join(' of ')
@@ -102,14 +102,14 @@ export function subjectOf(server: Server, { source, table }: TableContext, metri
 function eventOf(
   server: Server,
   loaded: TableContext,
-  { metric, anomalies, worst }: Trouble,
+  { metric, anomalies, worst }: MetricAnomalies,
   past: readonly SeriesPoint[],
 ) {
-  const { captured, said } = worst
-  const { title, event, details } = subjectOf(server, loaded, metric)
+  const { captured, detection } = worst
+  const { title, event, details } = eventSubject(server, loaded, metric)
   const isGrouped = metric.groupByColumns.length > 0
-  const place = isGrouped ? `${title}, ${nameOf(captured.groupValues)}` : title
-  const sentence = explanation(metric.metricType, said.point, said.verdict, metric.checkInterval)
+  const place = isGrouped ? `${title}, ${formatGroup(captured.groupValues)}` : title
+  const sentence = explanation(metric.metricType, detection.point, detection.verdict, metric.checkInterval)
   return {
     ...event,
     cause: causeOf(metric),
@@ -123,7 +123,7 @@ function eventOf(
       range: { low: captured.expectedRangeLow, high: captured.expectedRangeHigh },
       z_score: captured.zScore,
       explanation: sentence,
-      history: comparable(past, said.verdict.basis, said.point.at).map(({ at, value }) => ({
+      history: comparable(past, detection.verdict.basis, detection.point.at).map(({ at, value }) => ({
         captured_at: new Date(1_000 * at),
         value,
       })),
@@ -132,17 +132,19 @@ function eventOf(
 }
 
 /** Characters of a group's value that a title shows. */
-const SHOWN = 40
+const MAX_GROUP_VALUE_CHARS = 40
 
 /** A group as a title names it: `north`, or `region north, kind new` where there are several columns. */
-export function nameOf(group: Group): string {
-  const parts = Object.entries(group).map(([column, value]) => [column, shown(value)] as const)
+export function formatGroup(group: Group): string {
+  const parts = Object.entries(group).map(([column, value]) => [column, formatGroupValue(value)] as const)
   return parts.length === 1 ? parts[0]![1] : parts.map(part => part.join(' ')).join(', ')
 }
 
-function shown(value: unknown): string {
+function formatGroupValue(value: unknown): string {
   const isText = typeof value === 'string' && value.trim() !== ''
   const text = isText ? value : JSON.stringify(value)
   // PostgreSQL stores no JSON with half a character in it.
-  return text.length > SHOWN ? `${text.slice(0, SHOWN).toWellFormed()}…` : text
+  return text.length > MAX_GROUP_VALUE_CHARS
+    ? `${text.slice(0, MAX_GROUP_VALUE_CHARS).toWellFormed()}…`
+    : text
 }

@@ -7,7 +7,7 @@ import type { Metric } from './models.ts'
 export type Group = Record<string, unknown>
 
 /** A judged value of one group; the fields are those of a stored snapshot. */
-export interface Captured {
+export interface CapturedValue {
   groupValues: Group
   value: number | null
   totalRows: number | null
@@ -22,15 +22,15 @@ export interface Captured {
 }
 
 /** What the detector said, of which point. */
-export interface Said {
+export interface MetricDetection {
   point: SeriesPoint
   verdict: SeriesVerdict
 }
 
 /** A capture of one group, and what the detector said; null of an error and of no value. */
-export interface Judged {
-  captured: Captured
-  said: Said | null
+export interface JudgedValue {
+  captured: CapturedValue
+  detection: MetricDetection | null
 }
 
 const UNJUDGED = {
@@ -48,15 +48,15 @@ export function startState(metric: Pick<Metric, 'metricType' | 'checkInterval'>)
 }
 
 /** The groups of an outcome; a metric without groups has the one group {}. None of a failed one. */
-export function groupsOf(outcome: CheckOutcome): GroupValue[] {
+export function groupValuesOf(outcome: CheckOutcome): GroupValue[] {
   if (outcome.status === 'grouped') return outcome.groups
   return outcome.status === 'measured' ? [{ group: {}, value: outcome.value, total: outcome.total }] : []
 }
 
 /** What is stored of a capture that could not run: an error, never a value. */
-export function failedCapture(outcome: CheckOutcome): Judged {
+export function failedCapture(outcome: CheckOutcome): JudgedValue {
   const errorMessage = outcome.status === 'error' ? outcome.message : 'The metric gave no value'
-  const captured: Captured = {
+  const captured: CapturedValue = {
     groupValues: {},
     value: null,
     totalRows: null,
@@ -64,7 +64,7 @@ export function failedCapture(outcome: CheckOutcome): Judged {
     ...UNJUDGED,
     errorMessage,
   }
-  return { captured, said: null }
+  return { captured, detection: null }
 }
 
 /**
@@ -77,13 +77,13 @@ export function judgeValue(
   measured: GroupValue,
   at: Date,
   state: DetectorState,
-): Judged & { state: DetectorState } {
+): JudgedValue & { state: DetectorState } {
   const { group: groupValues, value, total: totalRows } = measured
   const taken = { groupValues, value, totalRows, errorMessage: null }
-  if (value === null) return { captured: { ...taken, status: 'PASS', ...UNJUDGED }, said: null, state }
+  if (value === null) return { captured: { ...taken, status: 'PASS', ...UNJUDGED }, detection: null, state }
   const point = { at: secondsOf(at), value, total: totalRows }
   const said = judgePoint(state, point, metric.sensitivity)
-  const captured: Captured = {
+  const captured: CapturedValue = {
     ...taken,
     status: said.isAnomaly ? 'FAIL' : 'PASS',
     isAnomaly: said.isAnomaly,
@@ -93,7 +93,7 @@ export function judgeValue(
     expectedRangeLow: said.low,
     expectedRangeHigh: said.high,
   }
-  return { captured, said: { point, verdict: said }, state: learnPoint(state, point) }
+  return { captured, detection: { point, verdict: said }, state: learnPoint(state, point) }
 }
 
 /** Epoch seconds. */
@@ -105,9 +105,9 @@ export function secondsOf(at: Date): number {
 const NEAR_EDGE = 0.8
 
 /** How a metric did as a whole: its worst group; `WARNING` between 80 % and 100 % of the band. */
-export function overall(
+export function overallStatus(
   metric: Pick<Metric, 'sensitivity'>,
-  judged: readonly { captured: Pick<Captured, 'status' | 'zScore'> }[],
+  judged: readonly { captured: Pick<CapturedValue, 'status' | 'zScore'> }[],
 ): NonNullable<Metric['lastStatus']> {
   if (judged.some(({ captured }) => captured.status === 'ERROR')) return 'ERROR'
   if (judged.some(({ captured }) => captured.status === 'FAIL')) return 'FAIL'

@@ -2,10 +2,10 @@ import type { Server } from '@hapi/hapi'
 import { v4 } from 'uuid'
 import { insertAll, type Transaction } from '../../server/database/database.ts'
 import { columnsOf } from '../../server/http/fields.ts'
-import type { Backfill, Configured } from '../scans/api.ts'
+import type { Backfill, ConfiguredCheck } from '../scans/api.ts'
 import { metricFields, type NewMetric } from './fields.ts'
-import { groupsOf, judgeValue, startState } from './capture.ts'
-import { named } from './metrics.ts'
+import { groupValuesOf, judgeValue, startState } from './capture.ts'
+import { metricsWithNames } from './metrics.ts'
 import { Metric, MetricState, Snapshot, type NamedMetric } from './models.ts'
 
 /** Finds the body of a metric good for its table. No transaction is open while the engine is asked. */
@@ -14,7 +14,7 @@ export function configureMetric(
   companyId: string,
   assetId: string,
   { metric_type, table_path, column_name, group_by_columns, ...rest }: NewMetric,
-): Promise<Configured> {
+): Promise<ConfiguredCheck> {
   const { capture_interval: _interval, sensitivity: _sensitivity, backfill_days: _days, ...config } = rest
   return server.plugins.scans.configure(companyId, assetId, {
     family: 'metric',
@@ -38,7 +38,7 @@ export async function createMetric(
   assetId: string,
   body: NewMetric,
   tell: (trx: Transaction, metric: NamedMetric) => Promise<unknown>,
-): Promise<{ metric: NamedMetric; backfill?: Backfill['told'] }> {
+): Promise<{ metric: NamedMetric; backfill?: Backfill['summary'] }> {
   const { backfill_days: days, capture_interval: interval } = body
   const configured = await configureMetric(server, companyId, assetId, body)
   const past = days === undefined ? null : await server.plugins.scans.backfill(configured, { days, interval })
@@ -46,13 +46,13 @@ export async function createMetric(
     const metric = await insertMetric(trx, configured, body)
     if (past) await learnPast(trx, metric, past)
     await tell(trx, metric)
-    return { metric, ...(past && { backfill: past.told }) }
+    return { metric, ...(past && { backfill: past.summary }) }
   })
 }
 
 async function insertMetric(
   trx: Transaction,
-  { source, table, check }: Configured,
+  { source, table, check }: ConfiguredCheck,
   body: NewMetric,
 ): Promise<NamedMetric> {
   const { internalId } = await Metric.query(trx)
@@ -66,14 +66,14 @@ async function insertMetric(
       ...columnsOf<Metric>(metricFields, body),
     })
     .returning('internalId')
-  return named(trx).findById(internalId).throwIfNotFound()
+  return metricsWithNames(trx).findById(internalId).throwIfNotFound()
 }
 
 /** Stores past snapshots as if they had been taken then, and what was learned of them. Nobody is alerted of the past. */
 async function learnPast(trx: Transaction, metric: NamedMetric, { points }: Backfill): Promise<void> {
   let state = startState(metric)
   const snapshots = points.flatMap(({ at, outcome }) =>
-    groupsOf(outcome).map(group => {
+    groupValuesOf(outcome).map(group => {
       const said = judgeValue(metric, group, at, state)
       state = said.state
       return { metricId: metric.internalId, capturedAt: at, isBackfilled: true, ...said.captured }

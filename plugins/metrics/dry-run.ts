@@ -1,28 +1,28 @@
 import type { Server } from '@hapi/hapi'
 import type { DetectorState } from '../../checks/detector.ts'
-import type { TriedOut } from '../scans/api.ts'
+import type { DryRunMeasurement } from '../scans/api.ts'
 import {
   failedCapture,
-  groupsOf,
+  groupValuesOf,
   judgeValue,
-  overall,
+  overallStatus,
   secondsOf,
   startState,
-  type Judged,
+  type JudgedValue,
 } from './capture.ts'
 import { configureMetric } from './create.ts'
 import type { NewMetric } from './fields.ts'
-import { replay, tally, type Replayed } from './replay.ts'
-import { judgeByMetric, storedPast } from './stored-past.ts'
+import { replayPoints, countAnomalies, type ReplayedPoint } from './replay.ts'
+import { judgeByMetric, replayStoredPast } from './stored-past.ts'
 
 /** The body of a dry run, validated; what is not named here belongs to the metric type. */
-export type DryRun = NewMetric & { asset_id: string; lookback_days: number }
+export type MetricDryRun = NewMetric & { asset_id: string; lookback_days: number }
 
 /** What the past says, and how it makes the values of now judged. */
-interface Past {
-  replayed: Replayed[]
-  judged: Judged[]
-  told: {
+interface MetricPast {
+  replayed: ReplayedPoint[]
+  judged: JudgedValue[]
+  summary: {
     /** Where the values come from: a metric's snapshots, or the table's own timestamps. */
     source: 'snapshots' | 'timestamps' | null
     timestamp_column: string | null
@@ -30,31 +30,31 @@ interface Past {
     groups_replayed?: number
   }
   /** Why it is not known. */
-  unknown?: string
+  unknownReason?: string
 }
 
 const DAY_MS = 86_400_000
 
 /** Takes the value that a metric of this body would, judges it as that metric would, and stores nothing. */
-export async function dryRun(server: Server, companyId: string, body: DryRun): Promise<object> {
+export async function dryRunMetric(server: Server, companyId: string, body: MetricDryRun): Promise<object> {
   const { asset_id: assetId, lookback_days: days, ...metricBody } = body
   const configured = await configureMetric(server, companyId, assetId, metricBody as NewMetric)
   const interval = body.capture_interval
   const since = new Date(Date.now() - days * DAY_MS)
-  const stored = await storedPast(server, companyId, configured, { interval, since })
+  const stored = await replayStoredPast(server, companyId, configured, { interval, since })
   // Only a past that is not stored has to be asked of the source.
-  const tried = await server.plugins.scans.tryOut(configured, stored ? null : { days, interval })
+  const tried = await server.plugins.scans.dryRun(configured, stored ? null : { days, interval })
   const { statements, outcome, at } = tried
-  const past: Past = stored
+  const past: MetricPast = stored
     ? {
         replayed: stored.replayed,
         judged: await judgeByMetric(
           server,
           { companyId, metric: stored.metric, sensitivity: body.sensitivity },
-          groupsOf(outcome),
+          groupValuesOf(outcome),
           at,
         ),
-        told: {
+        summary: {
           source: 'snapshots',
           timestamp_column: null,
           ...(body.group_by_columns.length > 0 && {
@@ -67,38 +67,51 @@ export async function dryRun(server: Server, companyId: string, body: DryRun): P
   return {
     sql: statements,
     ...presentNow(body, tried, past.judged),
-    history: { lookback_days: days, ...past.told, ...presentPast(body, past) },
+    history: { lookback_days: days, ...past.summary, ...presentPast(body, past) },
   }
 }
 
 /** The past as the table's timestamps tell it. Each group is a series of its own, whose past they do not tell. */
-function computedPast(metricType: string, body: DryRun, { outcome, at, past }: TriedOut): Past {
+function computedPast(
+  metricType: string,
+  body: MetricDryRun,
+  { outcome, at, history: past }: DryRunMeasurement,
+): MetricPast {
   const nothing = () => startState({ metricType, checkInterval: body.capture_interval })
   const judge = (state: () => DetectorState) =>
-    groupsOf(outcome).map(group => judgeValue(body, group, at, state()))
+    groupValuesOf(outcome).map(group => judgeValue(body, group, at, state()))
   if (!past || 'message' in past) {
     const told = { source: null, timestamp_column: null }
-    return { replayed: [], judged: judge(nothing), told, unknown: past?.message ?? 'it was not asked for' }
+    return {
+      replayed: [],
+      judged: judge(nothing),
+      summary: told,
+      unknownReason: past?.message ?? 'it was not asked for',
+    }
   }
   const points = past.points.flatMap(point =>
-    groupsOf(point.outcome).flatMap(({ value, total }) =>
+    groupValuesOf(point.outcome).flatMap(({ value, total }) =>
       value === null ? [] : { at: secondsOf(point.at), value, total },
     ),
   )
-  const { state, replayed } = replay(nothing(), points)
+  const { state, replayed } = replayPoints(nothing(), points)
   return {
     replayed,
     judged: judge(outcome.status === 'grouped' ? nothing : () => state),
-    told: { source: 'timestamps', timestamp_column: past.column },
+    summary: { source: 'timestamps', timestamp_column: past.column },
   }
 }
 
 /** What is measured now, and what would be said of it; of groups there is no one value to tell. */
-function presentNow(body: DryRun, { outcome }: TriedOut, judged: readonly Judged[]): object {
+function presentNow(
+  body: MetricDryRun,
+  { outcome }: DryRunMeasurement,
+  judged: readonly JudgedValue[],
+): object {
   const isGrouped = outcome.status === 'grouped'
   const all = isGrouped || outcome.status === 'measured' ? judged : [failedCapture(outcome)]
   const only = isGrouped ? undefined : all[0]?.captured
-  const status = overall(body, all)
+  const status = overallStatus(body, all)
   return {
     status: status === 'WARNING' ? 'PASS' : status,
     value: only?.value ?? null,
@@ -114,7 +127,7 @@ function presentNow(body: DryRun, { outcome }: TriedOut, judged: readonly Judged
   }
 }
 
-function presentGroup({ captured }: Judged): object {
+function presentGroup({ captured }: JudgedValue): object {
   return {
     group_values: captured.groupValues,
     value: captured.value,
@@ -133,15 +146,18 @@ const SENSITIVITIES = [1, 2, 3, 4]
 
 const SOURCES = { snapshots: 'stored', timestamps: 'computed' }
 
-function presentPast(body: DryRun, { replayed, told, unknown }: Past): object {
+function presentPast(
+  body: MetricDryRun,
+  { replayed, summary: told, unknownReason: unknown }: MetricPast,
+): object {
   const { lookback_days: days, capture_interval: interval, sensitivity } = body
-  const { anomalies, alerts } = tally(replayed, sensitivity)
+  const { anomalies, alerts } = countAnomalies(replayed, sensitivity)
   const counts = `${anomalies} would have been anomalies at sensitivity ${sensitivity}, in ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}`
   return {
     points: replayed.length,
     anomalies,
     alerts,
-    by_sensitivity: SENSITIVITIES.map(each => tally(replayed, each)),
+    by_sensitivity: SENSITIVITIES.map(each => countAnomalies(replayed, each)),
     message: told.source
       ? `Of ${replayed.length} ${interval} values in the last ${days} days, ${SOURCES[told.source]}, ${counts}`
       : `Its past is not known: ${unknown}`,

@@ -1,8 +1,8 @@
 import type { Transaction } from '../../server/database/database.ts'
-import { confirm } from './states.ts'
+import { confirmSnapshots } from './states.ts'
 import { lockMetric } from './locks.ts'
 
-const OF_METRIC = /^m_([0-9a-f-]{36})$/
+const METRIC_CAUSE = /^m_([0-9a-f-]{36})$/
 
 /**
  * Makes the values that an alert spoke of part of what its metric expects: the snapshots that counted on it are
@@ -15,9 +15,9 @@ export async function learnExpected(
   trx: Transaction,
   alert: { id: string; cause: string },
 ): Promise<boolean> {
-  const id = OF_METRIC.exec(alert.cause)?.[1]
+  const id = METRIC_CAUSE.exec(alert.cause)?.[1]
   const metric = id && (await lockMetric(trx, { id }))
   if (!metric) return false
-  await confirm(trx, metric, alert.id)
+  await confirmSnapshots(trx, metric, alert.id)
   return true
 }

@@ -6,13 +6,13 @@ import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { AlertEvent } from '../alerts/api.ts'
 import type { TableContext } from '../catalog/api.ts'
-import { causeOf, nameOf, subjectOf } from './alert.ts'
+import { causeOf, formatGroup, eventSubject } from './alert.ts'
 import type { Group } from './capture.ts'
-import { isSettled, livesOf, rememberedSince, STABLE } from './lives.ts'
+import { isSettled, loadGroupLifetimes, rememberedSince, STABLE_CAPTURES } from './lives.ts'
 import type { Metric } from './models.ts'
 
 /** A group that a capture had, with what was known of it before. */
-export interface Sighting {
+export interface GroupSighting {
   group: Group
   /** As in `MetricState`. */
   run: number
@@ -24,13 +24,13 @@ export interface Sighting {
 }
 
 /** A capture of a metric with groups that could run. */
-interface Sighted {
+interface CapturedGroups {
   metric: Metric
-  sightings: readonly Sighting[]
+  sightings: readonly GroupSighting[]
 }
 
 /** A group that the last capture had and this one lacks. */
-interface Missing {
+interface MissingGroup {
   metricId: string
   groupValues: Group
   /** Captures in a row that had it. */
@@ -39,7 +39,7 @@ interface Missing {
 }
 
 /** What a capture tells of the groups of metrics. */
-interface News {
+interface GroupEvents {
   /** The causes of what was told before and is over. */
   over: string[]
   events: AlertEvent[]
@@ -49,21 +49,21 @@ interface News {
  * Which groups vanished and which are new, and what was told of those that are back. The states of the capture are
  * stored, its snapshots are not yet. Groups that have long been gone are forgotten.
  */
-export async function groupNews(
+export async function collectGroupEvents(
   server: Server,
   trx: Transaction,
   loaded: TableContext,
-  { sighted, at }: { sighted: readonly Sighted[]; at: Date },
-): Promise<News> {
+  { sighted, at }: { sighted: readonly CapturedGroups[]; at: Date },
+): Promise<GroupEvents> {
   if (sighted.length === 0) return { over: [], events: [] }
-  const returned = await returnedOf(trx, sighted)
-  const missing = await noteMissing(trx, sighted, at)
-  const forgotten = await forget(trx, sighted, at)
-  const changed = (await changesOf(trx, sighted, missing, at)).map(change => ({
+  const returned = await findReturned(trx, sighted)
+  const missing = await endRuns(trx, sighted, at)
+  const forgotten = await forgetGroups(trx, sighted, at)
+  const changed = (await findGroupChanges(trx, sighted, missing, at)).map(change => ({
     ...change,
-    subject: subjectOf(server, loaded, change.metric),
+    subject: eventSubject(server, loaded, change.metric),
   }))
-  await noteTold(
+  await markAlerted(
     trx,
     changed.flatMap(({ vanished }) => vanished),
   )
@@ -77,28 +77,28 @@ export async function groupNews(
 }
 
 /** The groups of a metric that are worth telling. */
-interface Changed {
+interface GroupChanges {
   metric: Metric
-  vanished: Missing[]
+  vanished: MissingGroup[]
   came: Group[]
 }
 
-async function changesOf(
+async function findGroupChanges(
   trx: Transaction,
-  sighted: readonly Sighted[],
-  missing: readonly Missing[],
+  sighted: readonly CapturedGroups[],
+  missing: readonly MissingGroup[],
   at: Date,
-): Promise<Changed[]> {
+): Promise<GroupChanges[]> {
   const byMetric = Map.groupBy(missing, ({ metricId }) => metricId)
   const changed = sighted.flatMap(({ metric, sightings }) => {
     const all = byMetric.get(metric.internalId) ?? []
-    const gone = all.filter(({ run }) => run >= STABLE[metric.checkInterval])
+    const gone = all.filter(({ run }) => run >= STABLE_CAPTURES[metric.checkInterval])
     const came = sightings.filter(({ isNew }) => isNew).map(({ group }) => group)
     // A known group that still learns came not long ago.
     const isChanging = sightings.some(({ isNew, isLearning }) => isLearning && !isNew)
     return isChanging || gone.length + came.length === 0 ? [] : [{ metric, gone, came }]
   })
-  const lives = await livesOf(
+  const lives = await loadGroupLifetimes(
     trx,
     at,
     changed.map(({ metric, gone }) => ({ metric, groups: gone.map(({ groupValues }) => groupValues) })),
@@ -112,11 +112,15 @@ async function changesOf(
   })
 }
 
-const idsOf = (sighted: readonly Sighted[]) => sighted.map(({ metric }) => metric.internalId)
+const idsOf = (sighted: readonly CapturedGroups[]) => sighted.map(({ metric }) => metric.internalId)
 
 /** Ends the runs of the groups that a capture lacks. */
-async function noteMissing(trx: Transaction, sighted: readonly Sighted[], at: Date): Promise<Missing[]> {
-  return rows<Missing>(
+async function endRuns(
+  trx: Transaction,
+  sighted: readonly CapturedGroups[],
+  at: Date,
+): Promise<MissingGroup[]> {
+  return rows<MissingGroup>(
     trx,
     `with missing as (
        select metric_id, group_values, run from metric_states
@@ -133,7 +137,7 @@ async function noteMissing(trx: Transaction, sighted: readonly Sighted[], at: Da
 }
 
 /** Remembers which groups are missing and told of. */
-async function noteTold(trx: Transaction, vanished: readonly Missing[]): Promise<void> {
+async function markAlerted(trx: Transaction, vanished: readonly MissingGroup[]): Promise<void> {
   if (vanished.length === 0) return
   const groups = vanished.map(({ metricId, groupValues }) => ({
     metric_id: metricId,
@@ -141,45 +145,45 @@ async function noteTold(trx: Transaction, vanished: readonly Missing[]): Promise
   }))
   await rows(
     trx,
-    `update metric_states s set run = ${TOLD}
+    `update metric_states s set run = ${ALERTED_RUN}
      from jsonb_to_recordset(cast(:groups as jsonb)) as g(metric_id bigint, group_values jsonb)
      where s.company_id = :companyId and s.metric_id = g.metric_id and s.group_values = g.group_values`,
     { companyId: companyOf(trx), groups: JSON.stringify(groups) },
   )
 }
 
-type Subject = ReturnType<typeof subjectOf>
+type EventSubject = ReturnType<typeof eventSubject>
 
 function vanishedEvent(
-  { title, event, details }: Subject,
+  { title, event, details }: EventSubject,
   metric: Metric,
-  vanished: readonly Missing[],
+  vanished: readonly MissingGroup[],
 ): AlertEvent {
   const groups = vanished.map(({ groupValues }) => groupValues)
   const { lastSeenAt } = vanished[0]!
   const least = Math.min(...vanished.map(({ run }) => run))
   const sentence =
     groups.length === 1
-      ? `the group ${listed(groups)} is missing; it was there in the last ${least} captures`
-      : `${groups.length} groups are missing, ${listed(groups)}; they were there in at least the last ${least} captures`
+      ? `the group ${listGroups(groups)} is missing; it was there in the last ${least} captures`
+      : `${groups.length} groups are missing, ${listGroups(groups)}; they were there in at least the last ${least} captures`
   return {
     ...event,
     cause: vanishedCause(metric, lastSeenAt),
     changeType: 'group_vanished',
     severity: 'warning',
     title: `${title}: ${sentence}`,
-    details: { ...details, ...detailsOf(groups), last_seen_at: lastSeenAt, explanation: sentence },
+    details: { ...details, ...groupDetails(groups), last_seen_at: lastSeenAt, explanation: sentence },
   }
 }
 
 function newEvent(
-  { title, event, details }: Subject,
+  { title, event, details }: EventSubject,
   metric: Metric,
   came: readonly Group[],
   at: Date,
 ): AlertEvent {
   const one = came.length === 1
-  const sentence = `${one ? 'a group is new' : `${came.length} groups are new`}: ${listed(came)}`
+  const sentence = `${one ? 'a group is new' : `${came.length} groups are new`}: ${listGroups(came)}`
   return {
     ...event,
     cause: `${causeOf(metric)}/new/${at.toISOString()}`,
@@ -188,15 +192,15 @@ function newEvent(
     // There is nothing to recover from.
     isNews: true,
     title: `${title}: ${sentence}`,
-    details: { ...details, ...detailsOf(came), first_seen_at: at, explanation: sentence },
+    details: { ...details, ...groupDetails(came), first_seen_at: at, explanation: sentence },
   }
 }
 
 /** `run` of a group that is missing and that an open alert may tell of. */
-const TOLD = -1
+const ALERTED_RUN = -1
 
 /** When groups of a metric were last seen that an alert told of. */
-interface Told {
+interface AlertedGroup {
   metricId: string
   lastSeenAt: Date
 }
@@ -206,7 +210,10 @@ function vanishedCause(metric: Metric, lastSeenAt: Date): string {
   return `${causeOf(metric)}/vanished/${lastSeenAt.toISOString()}`
 }
 
-function causesOf(sighted: readonly Pick<Sighted, 'metric'>[], told: readonly Told[]): string[] {
+function causesOf(
+  sighted: readonly Pick<CapturedGroups, 'metric'>[],
+  told: readonly AlertedGroup[],
+): string[] {
   const metrics = new Map(sighted.map(({ metric }) => [metric.internalId, metric]))
   return [
     ...new Set(told.map(({ metricId, lastSeenAt }) => vanishedCause(metrics.get(metricId)!, lastSeenAt))),
@@ -214,20 +221,20 @@ function causesOf(sighted: readonly Pick<Sighted, 'metric'>[], told: readonly To
 }
 
 /** What was told of groups that are all back. */
-async function returnedOf(trx: Transaction, sighted: readonly Sighted[]): Promise<Told[]> {
+async function findReturned(trx: Transaction, sighted: readonly CapturedGroups[]): Promise<AlertedGroup[]> {
   const returned = sighted.flatMap(({ metric, sightings }) =>
     sightings.flatMap(({ run, lastSeenAt }) =>
-      run === TOLD && lastSeenAt ? [{ metric_id: metric.internalId, last_seen_at: lastSeenAt }] : [],
+      run === ALERTED_RUN && lastSeenAt ? [{ metric_id: metric.internalId, last_seen_at: lastSeenAt }] : [],
     ),
   )
   if (returned.length === 0) return []
-  return rows<Told>(
+  return rows<AlertedGroup>(
     trx,
     `select distinct metric_id, last_seen_at
      from jsonb_to_recordset(cast(:returned as jsonb)) as r(metric_id bigint, last_seen_at timestamptz)
      where not exists (
        select from metric_states s
-       where s.company_id = :companyId and s.metric_id = r.metric_id and s.run = ${TOLD}
+       where s.company_id = :companyId and s.metric_id = r.metric_id and s.run = ${ALERTED_RUN}
          and s.last_seen_at = r.last_seen_at)`,
     { companyId: companyOf(trx), returned: JSON.stringify(returned) },
   )
@@ -237,12 +244,16 @@ async function returnedOf(trx: Transaction, sighted: readonly Sighted[]): Promis
  * Removes what was learned of groups that have long been gone.
  * @returns what was told of them: that they are gone is no longer news
  */
-async function forget(trx: Transaction, sighted: readonly Sighted[], at: Date): Promise<Told[]> {
+async function forgetGroups(
+  trx: Transaction,
+  sighted: readonly CapturedGroups[],
+  at: Date,
+): Promise<AlertedGroup[]> {
   const remembered = sighted.map(({ metric }) => ({
     metric_id: metric.internalId,
     since: rememberedSince(metric.checkInterval, at),
   }))
-  const forgotten = await rows<Told & { run: number }>(
+  const forgotten = await rows<AlertedGroup & { run: number }>(
     trx,
     `delete from metric_states s
      using jsonb_to_recordset(cast(:remembered as jsonb)) as m(metric_id bigint, since timestamptz)
@@ -251,18 +262,18 @@ async function forget(trx: Transaction, sighted: readonly Sighted[], at: Date): 
      returning s.metric_id, s.run, s.last_seen_at`,
     { companyId: companyOf(trx), remembered: JSON.stringify(remembered) },
   )
-  return forgotten.filter(({ run }) => run === TOLD)
+  return forgotten.filter(({ run }) => run === ALERTED_RUN)
 }
 
 /**
  * Forgets that anything was told of a metric's groups: it is switched off, or removed.
  * @returns the causes of the alerts that told it
  */
-export async function untell(trx: Transaction, metric: Metric): Promise<string[]> {
-  const told = await rows<Told>(
+export async function clearAlertedGroups(trx: Transaction, metric: Metric): Promise<string[]> {
+  const told = await rows<AlertedGroup>(
     trx,
     `update metric_states set run = 0
-     where company_id = :companyId and metric_id = :metricId and run = ${TOLD} and last_seen_at is not null
+     where company_id = :companyId and metric_id = :metricId and run = ${ALERTED_RUN} and last_seen_at is not null
      returning metric_id, last_seen_at`,
     { companyId: companyOf(trx), metricId: metric.internalId },
   )
@@ -270,17 +281,17 @@ export async function untell(trx: Transaction, metric: Metric): Promise<string[]
 }
 
 /** Groups that an alert names. */
-const NAMED = 20
+const MAX_ALERT_GROUPS = 20
 
-function detailsOf(groups: readonly Group[]): object {
-  return { groups: groups.slice(0, NAMED), group_count: groups.length }
+function groupDetails(groups: readonly Group[]): object {
+  return { groups: groups.slice(0, MAX_ALERT_GROUPS), group_count: groups.length }
 }
 
 /** Groups that a sentence names. */
-const SAID = 3
+const MAX_SENTENCE_GROUPS = 3
 
-function listed(groups: readonly Group[]): string {
-  const names = groups.slice(0, SAID).map(nameOf)
+function listGroups(groups: readonly Group[]): string {
+  const names = groups.slice(0, MAX_SENTENCE_GROUPS).map(formatGroup)
   const more = groups.length - names.length
   return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ')
 }

@@ -1,9 +1,9 @@
 import type { Plugin } from '@hapi/hapi'
 import { metricAnomaly } from './alert-kind.ts'
-import { wanted } from './metrics.ts'
+import { checkSpecOf } from './metrics.ts'
 import { Metric, type Snapshot } from './models.ts'
-import { tellSnapshots } from './present.ts'
-import { record } from './record.ts'
+import { describeSnapshots } from './present.ts'
+import { recordCaptures } from './record.ts'
 import { dryRunRoute, metricResource } from './routes.ts'
 
 /** Numbers taken of tables again and again, each judged against its own history. */
@@ -22,10 +22,10 @@ export const metrics: Plugin<undefined> = {
     const captureNow = server.plugins.scans.contribute<Metric, Snapshot[]>({
       name: 'metrics',
       model: Metric,
-      checks: metrics => metrics.map(wanted),
-      record: (trx, table, taken, at) => record(server, trx, table, taken, at),
+      checks: metrics => metrics.map(checkSpecOf),
+      record: (trx, table, taken, at) => recordCaptures(server, trx, table, taken, at),
       lastStatus: 'last_status',
-      told: tellSnapshots,
+      describe: describeSnapshots,
     })
     server.plugins.alerts.addKind(metricAnomaly)
     server.route([...server.plugins.scans.routesOf(metricResource(server, captureNow)), dryRunRoute(server)])

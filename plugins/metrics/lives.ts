@@ -4,24 +4,24 @@ import { INTERVAL_SECONDS } from '../../server/database/due.ts'
 import type { Group } from './capture.ts'
 import type { Metric } from './models.ts'
 
-type Interval = Metric['checkInterval']
+type CaptureInterval = Metric['checkInterval']
 
 /**
  * Captures in a row after which something counts as settled: seven, and a whole week of hours, since groups of
  * working hours come and go every day, and those of working days every week.
  */
-export const STABLE: Record<Interval, number> = { hourly: 168, daily: 7, weekly: 7 }
+export const STABLE_CAPTURES: Record<CaptureInterval, number> = { hourly: 168, daily: 7, weekly: 7 }
 
 const DAY_SECONDS = 86_400
 
 /** How far back it is known which groups were there: 90 captures, and four weeks at least. */
-export function rememberedSince(interval: Interval, at: Date): Date {
+export function rememberedSince(interval: CaptureInterval, at: Date): Date {
   const seconds = Math.max(90 * INTERVAL_SECONDS[interval], 28 * DAY_SECONDS)
   return new Date(at.getTime() - seconds * 1_000)
 }
 
 /** What the remembered captures say of a metric's groups. */
-export interface Life {
+export interface GroupLifetime {
   /** Captures that were remembered. */
   captures: number
   /** Captures, other than the first one, with a group that none before had. */
@@ -33,7 +33,7 @@ export interface Life {
 }
 
 /** A metric with the groups whose gaps are wanted. */
-interface Asked {
+interface LifetimeQuery {
   metric: Metric
   groups: readonly Group[]
 }
@@ -43,7 +43,11 @@ interface Asked {
  * statement.
  * @returns the life of each metric, in their order
  */
-export async function livesOf(trx: Transaction, at: Date, asked: readonly Asked[]): Promise<Life[]> {
+export async function loadGroupLifetimes(
+  trx: Transaction,
+  at: Date,
+  asked: readonly LifetimeQuery[],
+): Promise<GroupLifetime[]> {
   if (asked.length === 0) return []
   const since = asked.map(({ metric }) => rememberedSince(metric.checkInterval, at))
   const found = await rows<{
@@ -108,6 +112,6 @@ export async function livesOf(trx: Transaction, at: Date, asked: readonly Asked[
  * been broken in the remembered captures. What keeps coming and going is not expected to stay.
  * @param calm captures in a row without a change
  */
-export function isSettled(interval: Interval, calm: number, breaks: number): boolean {
-  return calm >= STABLE[interval] * (1 + 2 * breaks)
+export function isSettled(interval: CaptureInterval, calm: number, breaks: number): boolean {
+  return calm >= STABLE_CAPTURES[interval] * (1 + 2 * breaks)
 }

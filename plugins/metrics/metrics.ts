@@ -8,13 +8,13 @@ import { joinedPageOf, newestFirst, type Page, pageOf } from '../../server/http/
 import type { Asset } from '../catalog/api.ts'
 import { causeOf } from './alert.ts'
 import { metricFields, type MetricPatch } from './fields.ts'
-import { untell } from './groups.ts'
+import { clearAlertedGroups } from './groups.ts'
 import { Metric, NamedMetric, Snapshot } from './models.ts'
 import { relearn } from './states.ts'
 import { lockMetric } from './locks.ts'
 
 /** What a metric wants measured of its table. */
-export function wanted(metric: Metric) {
+export function checkSpecOf(metric: Metric) {
   return {
     type: metric.metricType,
     config: metric.config,
@@ -39,20 +39,20 @@ export async function patchMetric(
     .findById(metric.internalId)
     .patch(rescheduled(columnsOf<Metric>(metricFields, patch)))
   if (patch.capture_interval !== undefined) await relearn(trx, metric)
-  if (patch.is_active === false) await closeAlerts(server, trx, metric)
-  return named(trx).findById(metric.internalId).throwIfNotFound()
+  if (patch.is_active === false) await resolveAlerts(server, trx, metric)
+  return metricsWithNames(trx).findById(metric.internalId).throwIfNotFound()
 }
 
 /** Removes a metric with all that was captured of it, and closes its alerts. */
 export async function removeMetric(server: Server, trx: Transaction, metric: Metric): Promise<void> {
   // First its row, then its alerts: as whoever records its captures does.
   await lockMetric(trx, { internalId: metric.internalId })
-  await closeAlerts(server, trx, metric)
+  await resolveAlerts(server, trx, metric)
   await Metric.query(trx).deleteById(metric.internalId)
 }
 
-async function closeAlerts(server: Server, trx: Transaction, metric: Metric): Promise<void> {
-  const causes = [causeOf(metric), ...(await untell(trx, metric))]
+async function resolveAlerts(server: Server, trx: Transaction, metric: Metric): Promise<void> {
+  const causes = [causeOf(metric), ...(await clearAlertedGroups(trx, metric))]
   await server.plugins.alerts.resolveOrphaned(trx, { type: 'metric_anomaly', causes })
 }
 
@@ -63,7 +63,7 @@ export function findMetric(
   metricId: string,
 ): Promise<NamedMetric | undefined> {
   const columns = { prefix: 'm_', uuid: 'metrics.id', number: 'metrics.internalId' }
-  return findByPublicId(whereAsset(named(trx), Metric, asset), columns, metricId)
+  return findByPublicId(whereAsset(metricsWithNames(trx), Metric, asset), columns, metricId)
 }
 
 export type MetricFilter = Page & { metric_type?: string; is_active?: boolean }
@@ -77,7 +77,7 @@ export async function listMetrics(
   const query = whereAsset(Metric.query(trx), Metric, asset).orderBy(NEWEST_FIRST)
   if (filter.metric_type !== undefined) void query.where('metrics.metricType', filter.metric_type)
   if (filter.is_active !== undefined) void query.where('metrics.isActive', filter.is_active)
-  return joinedPageOf(query, filter, page => named(trx, page).orderBy(NEWEST_FIRST))
+  return joinedPageOf(query, filter, page => metricsWithNames(trx, page).orderBy(NEWEST_FIRST))
 }
 
 const NEWEST_FIRST = newestFirst('metrics.createdAt', 'metrics.internalId')
@@ -133,7 +133,7 @@ export async function summarize(trx: Transaction, asset: Asset): Promise<object>
 }
 
 /** Metrics with the names of their tables. @param some these metrics only */
-export function named(trx: Transaction, some?: QueryBuilder<Metric>) {
+export function metricsWithNames(trx: Transaction, some?: QueryBuilder<Metric>) {
   const query = NamedMetric.query(trx)
   return (some ? query.from(some.as('metrics')) : query)
     .innerJoin('tables', 'tables.id', 'metrics.tableId')

@@ -5,45 +5,48 @@ import { secondsOf, type Group } from './capture.ts'
 import type { Metric, Snapshot } from './models.ts'
 
 /** Days that are looked back at least for what a baseline is rebuilt from: captures may be rarer than planned. */
-const LEAST_DAYS = 100
+const MIN_LOOKBACK_DAYS = 100
 
 /** Snapshots of a group that a baseline is rebuilt from. */
-export const HISTORY = 400
+export const MAX_BASELINE_SNAPSHOTS = 400
 
 /** Series that are read, judged or written at once: the state of one takes tens of KB or more. */
-export const CHUNK = 50
+export const CHUNK_SERIES = 50
 
 /** One group of a metric; a metric without groups has the one group {}. */
-export interface Series<M extends Pick<Metric, 'internalId'> = Metric> {
+export interface MetricSeries<M extends Pick<Metric, 'internalId'> = Metric> {
   metric: M
   group: Group
 }
 
 /** Cuts a list into pieces of at most so many. */
-export function* inChunks<Item>(all: readonly Item[], size = CHUNK): Generator<Item[]> {
+export function* inChunks<Item>(all: readonly Item[], size = CHUNK_SERIES): Generator<Item[]> {
   for (let from = 0; from < all.length; from += size) yield all.slice(from, from + size)
 }
 
 /** The series as a statement takes them, by their place in the list. */
-export function asRecords(series: readonly Series<Pick<Metric, 'internalId'>>[]): string {
+export function seriesJson(series: readonly MetricSeries<Pick<Metric, 'internalId'>>[]): string {
   return JSON.stringify(
     series.map(({ metric, group }, place) => ({ place, metric_id: metric.internalId, group_values: group })),
   )
 }
 
-type Past = Pick<Snapshot, 'totalRows' | 'capturedAt' | 'isConfirmed'> & { place: number; value: number }
+type PastSnapshot = Pick<Snapshot, 'totalRows' | 'capturedAt' | 'isConfirmed'> & {
+  place: number
+  value: number
+}
 
 /**
  * The last snapshots with a value of each series, oldest first, in the order of the series. One statement.
  * @param most of each series
  */
-export async function pastPoints(
+export async function loadPoints(
   trx: Transaction,
-  series: readonly Series<Pick<Metric, 'internalId'>>[],
-  most = HISTORY,
+  series: readonly MetricSeries<Pick<Metric, 'internalId'>>[],
+  most = MAX_BASELINE_SNAPSHOTS,
 ): Promise<SeriesPoint[][]> {
   if (series.length === 0) return []
-  const found = await rows<Past>(
+  const found = await rows<PastSnapshot>(
     trx,
     // By lists: joined to each series, the snapshots of all groups would be gone through for every one of them
     // as long as nothing is known of how the table is filled.
@@ -55,7 +58,7 @@ export async function pastPoints(
          and s.group_values = any(cast(:groups as jsonb[])) and s.value is not null
          -- Twice as far back as so many captures take, from the newest: the months before are left alone.
          and s.captured_at >= (
-           select min(newest.captured_at - greatest(make_interval(days => ${LEAST_DAYS}), make_interval(secs =>
+           select min(newest.captured_at - greatest(make_interval(days => ${MIN_LOOKBACK_DAYS}), make_interval(secs =>
                2.0 * :most * cast(cast(:intervals as jsonb) ->> m.check_interval as float8))))
            from metrics m cross join lateral (
              select n.captured_at from metric_snapshots n
@@ -71,7 +74,7 @@ export async function pastPoints(
     {
       metrics: [...new Set(series.map(({ metric }) => metric.internalId))],
       groups: [...new Set(series.map(({ group }) => JSON.stringify(group)))],
-      series: asRecords(series),
+      series: seriesJson(series),
       intervals: JSON.stringify(INTERVAL_SECONDS),
       companyId: companyOf(trx),
       most,
@@ -82,7 +85,7 @@ export async function pastPoints(
   return points
 }
 
-function pointOf({ capturedAt, value, totalRows, isConfirmed }: Past): SeriesPoint {
+function pointOf({ capturedAt, value, totalRows, isConfirmed }: PastSnapshot): SeriesPoint {
   const total = totalRows === null ? null : Number(totalRows)
   return { at: secondsOf(capturedAt), value, total, confirmed: isConfirmed }
 }

@@ -2,7 +2,7 @@ import { describeValue } from '../../checks/explanation.ts'
 import { formatName } from '../../connectors/catalog.ts'
 import { presentFields } from '../../server/http/fields.ts'
 import { metricFields } from './fields.ts'
-import { overall, severityOf } from './capture.ts'
+import { overallStatus, severityOf } from './capture.ts'
 import type { Metric, NamedMetric, Snapshot } from './models.ts'
 
 /** The record of a metric. */
@@ -43,8 +43,8 @@ export function presentSnapshot(snapshot: Snapshot): object {
 }
 
 /** The snapshots of one capture in words: the worst of its groups, and how many are as bad. */
-export function tellSnapshots(metric: Metric, snapshots: readonly Snapshot[]) {
-  const status = overall(
+export function describeSnapshots(metric: Metric, snapshots: readonly Snapshot[]) {
+  const status = overallStatus(
     metric,
     snapshots.map(captured => ({ captured })),
   )
@@ -54,11 +54,11 @@ export function tellSnapshots(metric: Metric, snapshots: readonly Snapshot[]) {
     name: [metric.metricType, metric.columnName].filter(Boolean).join(' of '),
     status: status.toLowerCase() as Lowercase<typeof status>,
     severity: severityOf(worst?.zScore ?? 0),
-    message: worst ? `${wordsOf(metric, worst)}${groupsOf(snapshots)}` : 'There is no group',
+    message: worst ? `${describeSnapshot(metric, worst)}${describeGroups(snapshots)}` : 'There is no group',
   }
 }
 
-function wordsOf({ metricType }: Metric, snapshot: Snapshot): string {
+function describeSnapshot({ metricType }: Metric, snapshot: Snapshot): string {
   const { errorMessage, value, expectedRangeLow: low, expectedRangeHigh: high } = snapshot
   if (errorMessage !== null) return errorMessage
   if (value === null) return 'no value'
@@ -68,7 +68,7 @@ function wordsOf({ metricType }: Metric, snapshot: Snapshot): string {
 }
 
 /** Of which group it is stays out: its values are a customer's. */
-function groupsOf(snapshots: readonly Snapshot[]): string {
+function describeGroups(snapshots: readonly Snapshot[]): string {
   if (snapshots.length < 2) return ''
   const anomalies = snapshots.filter(({ isAnomaly }) => isAnomaly).length
   return ` (the farthest of ${snapshots.length} groups; anomalies: ${anomalies})`

@@ -2,21 +2,21 @@ import type { Server } from '@hapi/hapi'
 import { companyOf, insertAll, rows, type Transaction } from '../../server/database/database.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { MeasuredRow } from '../scans/api.ts'
-import { anomaliesOf, recovered } from './alert.ts'
-import { failedCapture, groupsOf, judgeValue, overall, type Judged } from './capture.ts'
-import { groupNews, type Sighting } from './groups.ts'
+import { anomalyEvents, recoveredCauses } from './alert.ts'
+import { failedCapture, groupValuesOf, judgeValue, overallStatus, type JudgedValue } from './capture.ts'
+import { collectGroupEvents, type GroupSighting } from './groups.ts'
 import { type Metric, Snapshot } from './models.ts'
 import { inChunks } from './points.ts'
-import { keep, knownOf } from './states.ts'
+import { saveStates, loadStates } from './states.ts'
 
 /** What was made of one metric. */
-export interface Capture {
+export interface MetricCapture {
   metric: Metric
   slot: Date | null
   /** One a group; the one error of a capture that failed. */
-  judged: Judged[]
+  judged: JudgedValue[]
   /** The groups that were there; null of a metric without groups, and of a capture that failed. */
-  sightings: Sighting[] | null
+  sightings: GroupSighting[] | null
 }
 
 /**
@@ -24,14 +24,14 @@ export interface Capture {
  * counted on.
  * @returns the snapshots of each metric, one a group
  */
-export async function record(
+export async function recordCaptures(
   server: Server,
   trx: Transaction,
   loaded: TableContext,
   taken: readonly MeasuredRow<Metric>[],
   at: Date,
 ): Promise<Snapshot[][]> {
-  const captures = await judgeAll(trx, taken, at)
+  const captures = await judgeCaptures(trx, taken, at)
   for (const { metric, judged } of captures)
     for (const { captured } of judged)
       server.telemetry.verdict(
@@ -39,7 +39,7 @@ export async function record(
         metric.metricType,
         captured.isLearning ? 'learning' : captured.status,
       )
-  const raised = await alert(server, trx, loaded, { captures, at })
+  const raised = await updateAlerts(server, trx, loaded, { captures, at })
   const stored = await insertAll(
     captures.flatMap(({ metric, slot, judged }) =>
       judged.map(item => ({
@@ -52,7 +52,7 @@ export async function record(
     ),
     chunk => Snapshot.query(trx).insert(chunk),
   )
-  await noteStatuses(trx, captures)
+  await saveStatuses(trx, captures)
   const byMetric = Map.groupBy(stored, ({ metricId }) => metricId)
   return captures.map(({ metric }) => byMetric.get(metric.internalId) ?? [])
 }
@@ -62,19 +62,19 @@ export async function record(
  * groups all pass again, and of groups that are back.
  * @returns the alert of each anomaly
  */
-async function alert(
+async function updateAlerts(
   server: Server,
   trx: Transaction,
   loaded: TableContext,
-  { captures, at }: { captures: readonly Capture[]; at: Date },
-): Promise<Map<Judged, string>> {
+  { captures, at }: { captures: readonly MetricCapture[]; at: Date },
+): Promise<Map<JudgedValue, string>> {
   const { alerts } = server.plugins
-  const anomalies = await anomaliesOf(server, trx, loaded, captures)
+  const anomalies = await anomalyEvents(server, trx, loaded, captures)
   const sighted = captures.flatMap(({ metric, sightings }) =>
     sightings && metric.isActive ? [{ metric, sightings }] : [],
   )
-  const groups = await groupNews(server, trx, loaded, { sighted, at })
-  await alerts.resolveAll(trx, 'metric_anomaly', [...recovered(captures), ...groups.over])
+  const groups = await collectGroupEvents(server, trx, loaded, { sighted, at })
+  await alerts.resolveAll(trx, 'metric_anomaly', [...recoveredCauses(captures), ...groups.over])
   const raised = await alerts.raiseAll(trx, [...anomalies.map(({ event }) => event), ...groups.events])
   return new Map(
     anomalies.flatMap(({ anomalies: those }, place) =>
@@ -84,21 +84,21 @@ async function alert(
 }
 
 /** Judges every group by what is known of it, and stores what was learned, some groups at a time. */
-async function judgeAll(
+async function judgeCaptures(
   trx: Transaction,
   taken: readonly MeasuredRow<Metric>[],
   at: Date,
-): Promise<Capture[]> {
-  const captures = taken.map(({ row: metric, outcome, slot }): Capture => {
+): Promise<MetricCapture[]> {
+  const captures = taken.map(({ row: metric, outcome, slot }): MetricCapture => {
     const hasRun = outcome.status === 'measured' || outcome.status === 'grouped'
     const judged = hasRun ? [] : [failedCapture(outcome)]
     return { metric, slot, judged, sightings: outcome.status === 'grouped' ? [] : null }
   })
   const values = taken.flatMap(({ row: metric, outcome }, index) =>
-    groupsOf(outcome).map(value => ({ metric, group: value.group, value, capture: captures[index]! })),
+    groupValuesOf(outcome).map(value => ({ metric, group: value.group, value, capture: captures[index]! })),
   )
   for (const chunk of inChunks(values)) {
-    const known = await knownOf(trx, chunk)
+    const known = await loadStates(trx, chunk)
     const learned = chunk.map(({ metric, group, value, capture }, place) => {
       const { state: before, ...sighting } = known[place]!
       const { state, ...judged } = judgeValue(metric, value, at, before)
@@ -106,15 +106,15 @@ async function judgeAll(
       capture.sightings?.push({ group, ...sighting, isLearning: judged.captured.isLearning })
       return { metric, group, state }
     })
-    await keep(trx, learned, at)
+    await saveStates(trx, learned, at)
   }
   return captures
 }
 
-async function noteStatuses(trx: Transaction, captures: readonly Capture[]): Promise<void> {
+async function saveStatuses(trx: Transaction, captures: readonly MetricCapture[]): Promise<void> {
   const statuses = captures.map(({ metric, judged }) => ({
     id: metric.internalId,
-    status: overall(metric, judged),
+    status: overallStatus(metric, judged),
   }))
   await rows(
     trx,

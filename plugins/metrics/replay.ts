@@ -2,7 +2,7 @@
 import { learnPoint, judgePoint, type DetectorState, type SeriesPoint } from '../../checks/detector.ts'
 
 /** What would have been said of one value of one group. */
-export interface Replayed {
+export interface ReplayedPoint {
   /** Epoch seconds; equal for the groups of one capture. */
   at: number
   /** It does not depend on the sensitivity. */
@@ -11,7 +11,7 @@ export interface Replayed {
 }
 
 /** What a sensitivity would have made of the past. */
-export interface Tally {
+export interface SensitivityCounts {
   sensitivity: number
   /** Values beyond it. */
   anomalies: number
@@ -20,23 +20,23 @@ export interface Tally {
 }
 
 /** Any sensitivity would do: a score does not depend on it. */
-const ANY = 1
+const ANY_SENSITIVITY = 1
 
 /**
  * Judges the points of one group, oldest first, each by the state that has learned those before it.
  * @param from epoch seconds; earlier points are only learned
  * @returns the state that has learned all of them
  */
-export function replay(
+export function replayPoints(
   start: DetectorState,
   points: readonly SeriesPoint[],
   from = -Infinity,
-): { state: DetectorState; replayed: Replayed[] } {
+): { state: DetectorState; replayed: ReplayedPoint[] } {
   let state = start
-  const replayed: Replayed[] = []
+  const replayed: ReplayedPoint[] = []
   for (const point of points) {
     if (point.at >= from) {
-      const { zScore, learning } = judgePoint(state, point, ANY)
+      const { zScore, learning } = judgePoint(state, point, ANY_SENSITIVITY)
       replayed.push({ at: point.at, zScore, isLearning: learning })
     }
     state = learnPoint(state, point)
@@ -45,7 +45,7 @@ export function replay(
 }
 
 /** Counts anomalies, |z| > sensitivity, and the alerts that the groups of a metric share. */
-export function tally(replayed: readonly Replayed[], sensitivity: number): Tally {
+export function countAnomalies(replayed: readonly ReplayedPoint[], sensitivity: number): SensitivityCounts {
   let anomalies = 0
   let alerts = 0
   let isOpen = false

@@ -3,7 +3,7 @@ import { access, caller } from '../../server/http/access.ts'
 import { bodyOf } from '../../server/http/input.ts'
 import type { CheckNow, CheckResource } from '../scans/api.ts'
 import { createMetric } from './create.ts'
-import { dryRun, type DryRun } from './dry-run.ts'
+import { dryRunMetric, type MetricDryRun } from './dry-run.ts'
 import type { NewMetric } from './fields.ts'
 import {
   findMetric,
@@ -99,7 +99,7 @@ export function dryRunRoute(server: Server): ServerRoute {
       response: replies.dryRun,
     },
     handler: async request => ({
-      data: await dryRun(server, caller(request).companyId, bodyOf<DryRun>(request)),
+      data: await dryRunMetric(server, caller(request).companyId, bodyOf<MetricDryRun>(request)),
     }),
   }
 }

@@ -3,10 +3,10 @@ import { learnPoint, STATE_VERSION, type DetectorState } from '../../checks/dete
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { startState } from './capture.ts'
 import type { Metric, MetricState } from './models.ts'
-import { asRecords, pastPoints, type Series } from './points.ts'
+import { seriesJson, loadPoints, type MetricSeries } from './points.ts'
 
 /** What is known of a series before a capture. */
-export interface Known {
+export interface SeriesState {
   state: DetectorState
   /** As in `MetricState`; 0 of a series without a state. */
   run: number
@@ -19,11 +19,11 @@ export interface Known {
  * What was learned of each series, in their order; rebuilt from its snapshots where it is not stored. One statement
  * for what is stored and, where it is needed, one for the snapshots.
  */
-export async function knownOf(trx: Transaction, series: readonly Series[]): Promise<Known[]> {
-  const stored = await storedStates(trx, series)
+export async function loadStates(trx: Transaction, series: readonly MetricSeries[]): Promise<SeriesState[]> {
+  const stored = await loadStoredStates(trx, series)
   const unknown = series.filter((_, place) => stored[place]?.state?.version !== STATE_VERSION)
-  const pasts = new Map(zip(unknown, await pastPoints(trx, unknown)))
-  const known: Known[] = []
+  const pasts = new Map(zip(unknown, await loadPoints(trx, unknown)))
+  const known: SeriesState[] = []
   for (const [item, row] of zip(series, stored)) {
     const past = pasts.get(item)
     const state = past ? past.reduce(learnPoint, startState(item.metric)) : row!.state
@@ -39,18 +39,21 @@ export async function knownOf(trx: Transaction, series: readonly Series[]): Prom
   return known
 }
 
-type Stored = Pick<MetricState, 'state' | 'run' | 'lastSeenAt'>
+type StoredSeriesState = Pick<MetricState, 'state' | 'run' | 'lastSeenAt'>
 
-async function storedStates(trx: Transaction, series: readonly Series[]): Promise<(Stored | undefined)[]> {
-  const found = await rows<Stored & { place: number }>(
+async function loadStoredStates(
+  trx: Transaction,
+  series: readonly MetricSeries[],
+): Promise<(StoredSeriesState | undefined)[]> {
+  const found = await rows<StoredSeriesState & { place: number }>(
     trx,
     `select g.place, s.state, s.run, s.last_seen_at
      from jsonb_to_recordset(cast(:series as jsonb)) as g(place integer, metric_id bigint, group_values jsonb)
      join metric_states s on s.metric_id = g.metric_id and s.group_values = g.group_values
      where s.company_id = :companyId`,
-    { series: asRecords(series), companyId: companyOf(trx) },
+    { series: seriesJson(series), companyId: companyOf(trx) },
   )
-  const stored: (Stored | undefined)[] = series.map(() => undefined)
+  const stored: (StoredSeriesState | undefined)[] = series.map(() => undefined)
   for (const row of found) stored[row.place] = row
   return stored
 }
@@ -60,9 +63,9 @@ function zip<A, B>(left: readonly A[], right: readonly B[]): [A, B][] {
 }
 
 /** Stores what was learned of series that a capture has just had, by one statement. */
-export async function keep(
+export async function saveStates(
   trx: Transaction,
-  learned: readonly (Series & { state: DetectorState })[],
+  learned: readonly (MetricSeries & { state: DetectorState })[],
   at: Date,
 ): Promise<void> {
   const states = learned.map(({ metric, group, state }) => ({
@@ -83,19 +86,19 @@ export async function keep(
 }
 
 /** A state of no version that is read: it is rebuilt at the next capture, and the group stays known. */
-const STALE = JSON.stringify({ version: 0 })
+const STALE_STATE = JSON.stringify({ version: 0 })
 
 /** Makes what was learned of a metric be read from its snapshots again. */
 export async function relearn(trx: Transaction, metric: Pick<Metric, 'internalId'>): Promise<void> {
   await rows(
     trx,
     `update metric_states set state = cast(:stale as jsonb) where company_id = :companyId and metric_id = :metricId`,
-    { stale: STALE, companyId: companyOf(trx), metricId: metric.internalId },
+    { stale: STALE_STATE, companyId: companyOf(trx), metricId: metric.internalId },
   )
 }
 
 /** Marks the snapshots of an alert as confirmed, and makes what was learned of their groups be read again. */
-export async function confirm(
+export async function confirmSnapshots(
   trx: Transaction,
   metric: Pick<Metric, 'internalId'>,
   alertId: string,
@@ -110,6 +113,6 @@ export async function confirm(
      update metric_states s set state = cast(:stale as jsonb)
      where s.company_id = :companyId and s.metric_id = :metricId
        and s.group_values in (select group_values from confirmed)`,
-    { stale: STALE, companyId: companyOf(trx), metricId: metric.internalId, alertId },
+    { stale: STALE_STATE, companyId: companyOf(trx), metricId: metric.internalId, alertId },
   )
 }

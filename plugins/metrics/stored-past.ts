@@ -2,50 +2,50 @@ import { setImmediate } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { GroupValue } from '../../checks/check.ts'
-import type { Configured } from '../scans/api.ts'
-import { judgeValue, startState, type Group, type Judged } from './capture.ts'
+import type { ConfiguredCheck } from '../scans/api.ts'
+import { judgeValue, startState, type Group, type JudgedValue } from './capture.ts'
 import { Metric } from './models.ts'
-import { HISTORY, inChunks, pastPoints } from './points.ts'
-import { replay, type Replayed } from './replay.ts'
-import { knownOf } from './states.ts'
+import { MAX_BASELINE_SNAPSHOTS, inChunks, loadPoints } from './points.ts'
+import { replayPoints, type ReplayedPoint } from './replay.ts'
+import { loadStates } from './states.ts'
 
 /** The snapshots of a metric that was made with the same definition. */
 export interface StoredPast {
   metric: Metric
-  replayed: Replayed[]
+  replayed: ReplayedPoint[]
   /** Groups that were replayed, and all that have snapshots. */
   groups: { replayed: number; all: number }
 }
 
 /** Values that one request learns, those before the moment included: a second or two of computing. */
-const MOST_LEARNED = 20_000
+const MAX_LEARNED_VALUES = 20_000
 
 /**
  * Replays the snapshots since a moment of a metric of this definition, with what it had learned before; null where
  * there is none. Of very many groups, those with the most rows.
  */
-export async function storedPast(
+export async function replayStoredPast(
   server: Server,
   companyId: string,
-  configured: Configured,
+  configured: ConfiguredCheck,
   { interval, since }: { interval: Metric['checkInterval']; since: Date },
 ): Promise<StoredPast | null> {
   const found = await server.db.company(companyId, async trx => {
-    const metric = await twinOf(trx, configured, interval, since)
-    return metric && { metric, groups: await groupsSince(trx, metric, since) }
+    const metric = await findEqualMetric(trx, configured, interval, since)
+    return metric && { metric, groups: await loadGroupsSince(trx, metric, since) }
   })
   if (!found) return null
   const { metric, groups } = found
-  const replayed: Replayed[] = []
+  const replayed: ReplayedPoint[] = []
   let count = 0
   let learned = 0
   for (const chunk of inChunks(groups)) {
-    if (learned >= MOST_LEARNED) break
-    const most = HISTORY + Math.max(...chunk.map(({ points }) => points))
+    if (learned >= MAX_LEARNED_VALUES) break
+    const most = MAX_BASELINE_SNAPSHOTS + Math.max(...chunk.map(({ points }) => points))
     const series = chunk.map(({ groupValues: group }) => ({ metric, group }))
-    const pasts = await server.db.company(companyId, trx => pastPoints(trx, series, most))
+    const pasts = await server.db.company(companyId, trx => loadPoints(trx, series, most))
     for (const past of pasts) {
-      replayed.push(...replay(startState(metric), past, since.getTime() / 1_000).replayed)
+      replayed.push(...replayPoints(startState(metric), past, since.getTime() / 1_000).replayed)
       learned += past.length
       // Others wait for this process.
       await setImmediate()
@@ -61,11 +61,11 @@ export async function judgeByMetric(
   { companyId, metric, sensitivity }: { companyId: string; metric: Metric; sensitivity: number },
   values: readonly GroupValue[],
   at: Date,
-): Promise<Judged[]> {
-  const judged: Judged[] = []
+): Promise<JudgedValue[]> {
+  const judged: JudgedValue[] = []
   for (const chunk of inChunks(values)) {
     const series = chunk.map(({ group }) => ({ metric, group }))
-    const known = await server.db.company(companyId, trx => knownOf(trx, series))
+    const known = await server.db.company(companyId, trx => loadStates(trx, series))
     for (const [place, value] of chunk.entries())
       judged.push(judgeValue({ sensitivity }, value, at, known[place]!.state))
   }
@@ -73,9 +73,9 @@ export async function judgeByMetric(
 }
 
 /** The oldest metric of the same table, type, column, config, groups and interval with a value since a moment. */
-async function twinOf(
+async function findEqualMetric(
   trx: Transaction,
-  { table, check }: Configured,
+  { table, check }: ConfiguredCheck,
   interval: Metric['checkInterval'],
   since: Date,
 ): Promise<Metric | undefined> {
@@ -103,7 +103,7 @@ async function twinOf(
     .first()
 }
 
-async function groupsSince(
+async function loadGroupsSince(
   trx: Transaction,
   metric: Metric,
   since: Date,

@@ -8,7 +8,7 @@ export interface ScheduleUser {
   /** How many of its records name a schedule. */
   count(trx: Transaction, scheduleId: string): Promise<number>
   /** What it has to do when a schedule means other hours than before, inside the transaction that changes it. */
-  changed(trx: Transaction, scheduleId: string): Promise<void>
+  onHoursChanged(trx: Transaction, scheduleId: string): Promise<void>
 }
 
 /** What other features may ask of operating schedules, as `server.plugins.operatingSchedules`. */
@@ -23,9 +23,9 @@ export interface OperatingSchedulesApi {
    * The hours of schedules by id, those of now and free to be changed: for who has locked the records that name them,
    * which a change of hours comes to after the schedule, so that each would wait for the other.
    */
-  hours(trx: Transaction, scheduleIds: readonly string[]): Promise<ReadonlyMap<string, Schedule>>
+  loadHours(trx: Transaction, scheduleIds: readonly string[]): Promise<ReadonlyMap<string, Schedule>>
   /** Adds a feature that is asked before a schedule is deleted, and told when one changes. */
-  usedBy(user: ScheduleUser): void
+  addUser(user: ScheduleUser): void
 }
 
 declare module '@hapi/hapi' {

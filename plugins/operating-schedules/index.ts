@@ -1,7 +1,7 @@
 import type { Plugin } from '@hapi/hapi'
 import type { OperatingSchedulesApi, ScheduleUser } from './api.ts'
 import { routes } from './routes.ts'
-import { find, hours } from './schedules.ts'
+import { find, loadHours } from './schedules.ts'
 
 /** When tables are meant to be active, for whoever judges by it. */
 export const operatingSchedules: Plugin<undefined> = {
@@ -13,6 +13,10 @@ export const operatingSchedules: Plugin<undefined> = {
     })
     const users: ScheduleUser[] = []
     server.route(routes(users))
-    server.expose({ find, hours, usedBy: user => void users.push(user) } satisfies OperatingSchedulesApi)
+    server.expose({
+      find,
+      loadHours: loadHours,
+      addUser: user => void users.push(user),
+    } satisfies OperatingSchedulesApi)
   },
 }

@@ -40,7 +40,7 @@ export const find: OperatingSchedulesApi['find'] = async (trx, scheduleId) => {
 }
 
 /** `hours` of what other features may ask, by one statement, and by none where no schedule is asked for. */
-export const hours: OperatingSchedulesApi['hours'] = async (trx, scheduleIds) => {
+export const loadHours: OperatingSchedulesApi['loadHours'] = async (trx, scheduleIds) => {
   if (scheduleIds.length === 0) return new Map()
   const found = await OperatingSchedule.query(trx).findByIds([...new Set(scheduleIds)])
   return new Map(found.map(schedule => [schedule.id, hoursOf(schedule)]))
@@ -74,7 +74,7 @@ export async function patchSchedule(
     updatedAt: new Date(),
   })
   if (!isDeepStrictEqual(hoursOf(before), hoursOf(after))) {
-    for (const user of users) await user.changed(trx, before.id)
+    for (const user of users) await user.onHoursChanged(trx, before.id)
   }
   return after
 }

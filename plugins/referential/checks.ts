@@ -36,13 +36,13 @@ export async function patchCheck(
     .patch(rescheduled(columnsOf<ReferentialCheck>(checkFields, patch)))
   if (patch.is_active === false)
     await server.plugins.alerts.resolveOrphaned(trx, { type: 'referential_failure', causes: [check.id] })
-  return named(trx).findById(check.id).throwIfNotFound()
+  return checksWithNames(trx).findById(check.id).throwIfNotFound()
 }
 
 /** A check of an asset by its public or internal id. */
 export function findCheck(trx: Transaction, asset: Asset, checkId: string): Promise<NamedCheck | undefined> {
   const columns = { uuid: 'referentialChecks.id', number: 'referentialChecks.internalId' }
-  return findByPublicId(whereAsset(named(trx), ReferentialCheck, asset), columns, checkId)
+  return findByPublicId(whereAsset(checksWithNames(trx), ReferentialCheck, asset), columns, checkId)
 }
 
 /** Removes a check with its results, and resolves its alert. */
@@ -61,7 +61,7 @@ export async function listChecks(
 ): Promise<{ results: NamedCheck[]; total: number }> {
   const query = whereAsset(ReferentialCheck.query(trx), ReferentialCheck, asset).orderBy(NEWEST_FIRST)
   if (filter.is_active !== undefined) void query.where('referentialChecks.isActive', filter.is_active)
-  return joinedPageOf(query, filter, page => named(trx, page).orderBy(NEWEST_FIRST))
+  return joinedPageOf(query, filter, page => checksWithNames(trx, page).orderBy(NEWEST_FIRST))
 }
 
 const NEWEST_FIRST = newestFirst('referentialChecks.createdAt', 'referentialChecks.internalId')
@@ -105,7 +105,7 @@ export async function summarize(trx: Transaction, asset: Asset): Promise<object>
 }
 
 /** Checks with the names of their tables. */
-export function named(trx: Transaction, some?: QueryBuilder<ReferentialCheck>) {
+export function checksWithNames(trx: Transaction, some?: QueryBuilder<ReferentialCheck>) {
   const query = NamedCheck.query(trx)
   return (some ? query.from(some.as('referentialChecks')) : query)
     .innerJoin('tables as child', 'child.id', 'referentialChecks.tableId')

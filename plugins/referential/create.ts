@@ -7,12 +7,12 @@ import type { Transaction } from '../../server/database/database.ts'
 import { hasCode, hasErrorData, invalidField } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import type { Asset, CatalogApi, Table } from '../catalog/api.ts'
-import { assertLimits, named } from './checks.ts'
+import { assertLimits, checksWithNames } from './checks.ts'
 import { checkFields, type NewCheck } from './fields.ts'
 import { ReferentialCheck, type NamedCheck } from './models.ts'
 
 /** Two columns of one source. */
-interface Pair {
+interface ColumnPair {
   source: Asset['source']
   child: Table
   parent: Table
@@ -33,7 +33,7 @@ export async function createCheck(
 ): Promise<NamedCheck> {
   assertLimits(body)
   const { catalog } = server.plugins
-  const pair = await server.db.company(companyId, async (trx): Promise<Pair> => {
+  const pair = await server.db.company(companyId, async (trx): Promise<ColumnPair> => {
     const asset = await catalog.findAsset(trx, assetId)
     const { source } = asset
     const find = (of: Asset, path: string) => catalog.findTable(trx, of, path)
@@ -62,7 +62,7 @@ export async function createCheck(
         ...columnsOf<ReferentialCheck>(checkFields, body),
       })
       .returning('id')
-    const check = await named(trx).findById(id).throwIfNotFound()
+    const check = await checksWithNames(trx).findById(id).throwIfNotFound()
     await tell(trx, check)
     return check
   })
@@ -90,7 +90,7 @@ function columnOf(table: Table, name: string, field: string): ColumnInfo {
 /** What only the engine can tell, as of a uuid and a text; without a session it is found out at the first check. */
 async function askEngine(
   catalog: CatalogApi,
-  { source, child, parent }: Pair,
+  { source, child, parent }: ColumnPair,
   body: NewCheck,
 ): Promise<string | null> {
   if (!source.isActive || source.queryAccessLevel === 'schema_only') return null

@@ -1,8 +1,8 @@
 import type { Plugin } from '@hapi/hapi'
 import { referentialFailure } from './alert-kind.ts'
 import { ReferentialCheck, type ReferentialResult } from './models.ts'
-import { tellResult } from './present.ts'
-import { record, wanted } from './record.ts'
+import { describeResult } from './present.ts'
+import { recordResults, loadCheckSpecs } from './record.ts'
 import { referentialResource } from './routes.ts'
 
 /** Checks that the values of a column occur in another table, on schedule and on demand. */
@@ -21,10 +21,10 @@ export const referential: Plugin<undefined> = {
     const checkNow = server.plugins.scans.contribute<ReferentialCheck, ReferentialResult>({
       name: 'referential',
       model: ReferentialCheck,
-      checks: (rows, _table, trx) => wanted(server, rows, trx),
-      record: (trx, table, taken, at) => record(server, trx, table, taken, at),
+      checks: (rows, _table, trx) => loadCheckSpecs(server, rows, trx),
+      record: (trx, table, taken, at) => recordResults(server, trx, table, taken, at),
       lastStatus: 'latest_status',
-      told: tellResult,
+      describe: describeResult,
     })
     server.plugins.alerts.addKind(referentialFailure)
     server.route(server.plugins.scans.routesOf(referentialResource(server, checkNow)))

@@ -2,7 +2,7 @@ import type { CheckOutcome } from '../../checks/check.ts'
 import type { ReferentialCheck, ReferentialResult } from './models.ts'
 
 /** What is judged of a check's outcome; the fields are those of a stored result. */
-export type Judged = Pick<
+export type JudgedOrphans = Pick<
   ReferentialResult,
   | 'status'
   | 'orphanCount'
@@ -14,7 +14,7 @@ export type Judged = Pick<
 >
 
 /** The limits of a check, null where there is none; beyond them it fails. */
-export interface Limits {
+export interface ReferentialLimits {
   maxOrphanCount: number | null
   /** Of the children that are not NULL. */
   maxOrphanPercent: number | null
@@ -23,10 +23,10 @@ export interface Limits {
   maxChildCount: number | null
 }
 
-type Given = Pick<ReferentialCheck, keyof Limits>
+type StoredLimits = Pick<ReferentialCheck, keyof ReferentialLimits>
 
 /** The limits that hold: without any given, no orphan is allowed. */
-export function limitsOf(check: Given): Limits {
+export function limitsOf(check: StoredLimits): ReferentialLimits {
   const number = (value: string | number | null) => (value === null ? null : Number(value))
   const limits = {
     maxOrphanCount: number(check.maxOrphanCount),
@@ -38,7 +38,10 @@ export function limitsOf(check: Given): Limits {
 }
 
 /** What of a check's numbers is beyond its limits: too many orphans, parents with too few or too many children. */
-export function breaches(check: Given, judged: Omit<Judged, 'status'>): ('orphans' | 'below' | 'above')[] {
+export function findBreaches(
+  check: StoredLimits,
+  judged: Omit<JudgedOrphans, 'status'>,
+): ('orphans' | 'below' | 'above')[] {
   const { maxOrphanCount, maxOrphanPercent } = limitsOf(check)
   const isAbove = (value: string | number | null, limit: number | null) =>
     limit !== null && Number(value) > limit
@@ -55,7 +58,7 @@ export function breaches(check: Given, judged: Omit<Judged, 'status'>): ('orphan
  * Judges a check's outcome: it fails with more orphans, or a greater share of them, than allowed, or with any parent
  * that has too few or too many children. A failed measure is an error, never a pass.
  */
-export function judge(check: Given, outcome: CheckOutcome): Judged {
+export function judgeOutcome(check: StoredLimits, outcome: CheckOutcome): JudgedOrphans {
   if (outcome.status !== 'counted') {
     return {
       status: 'error',
@@ -78,5 +81,5 @@ export function judge(check: Given, outcome: CheckOutcome): Judged {
     parentsAboveMax: measured.above ?? null,
     errorMessage: null,
   }
-  return { status: breaches(check, numbers).length > 0 ? 'fail' : 'pass', ...numbers }
+  return { status: findBreaches(check, numbers).length > 0 ? 'fail' : 'pass', ...numbers }
 }

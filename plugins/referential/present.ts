@@ -53,7 +53,7 @@ export function presentResult(result: ReferentialResult, sample: readonly RowSam
 }
 
 /** A result in words. */
-export function tellResult(check: ReferentialCheck, result: ReferentialResult) {
+export function describeResult(check: ReferentialCheck, result: ReferentialResult) {
   const { status, errorMessage } = result
   const counts = [
     `${result.orphanCount} of ${result.totalChildRows} rows have no parent`,

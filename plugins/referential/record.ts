@@ -5,21 +5,21 @@ import { presentFields } from '../../server/http/fields.ts'
 import { companyOf, insertAll, rows, type Transaction } from '../../server/database/database.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { MeasuredRow } from '../scans/api.ts'
-import { named } from './checks.ts'
-import { breaches, judge, limitsOf, type Judged } from './judge.ts'
+import { checksWithNames } from './checks.ts'
+import { findBreaches, judgeOutcome, limitsOf, type JudgedOrphans } from './judge.ts'
 import { ReferentialResult, type NamedCheck, type ReferentialCheck } from './models.ts'
 import { limitFields } from './fields.ts'
 import { childPath, parentPath } from './present.ts'
 
 /** What checks want measured of their child's table, or why one cannot be, as far as the catalog knows. */
-export async function wanted(server: Server, checks: readonly ReferentialCheck[], trx: Transaction) {
+export async function loadCheckSpecs(server: Server, checks: readonly ReferentialCheck[], trx: Transaction) {
   const parents = new Map<string, TableContext | undefined>()
   for (const id of new Set(checks.map(({ parentTableId }) => parentTableId)))
     parents.set(id, await server.plugins.catalog.load(trx, id))
-  return checks.map(check => wantedOf(server, check, parents.get(check.parentTableId)))
+  return checks.map(check => checkSpecOf(server, check, parents.get(check.parentTableId)))
 }
 
-function wantedOf(server: Server, check: ReferentialCheck, parent: TableContext | undefined) {
+function checkSpecOf(server: Server, check: ReferentialCheck, parent: TableContext | undefined) {
   const { catalog } = server.plugins
   if (!parent?.table.isActive) {
     const name = parent?.table.qualifiedName ?? 'of the parent'
@@ -46,14 +46,14 @@ function wantedOf(server: Server, check: ReferentialCheck, parent: TableContext 
 }
 
 /** Judges outcomes and stores results and alerts. */
-export async function record(
+export async function recordResults(
   server: Server,
   trx: Transaction,
   loaded: TableContext,
   taken: readonly MeasuredRow<ReferentialCheck>[],
   at: Date,
 ): Promise<ReferentialResult[]> {
-  const judgements = taken.map(item => ({ ...item, judged: judge(item.row, item.outcome) }))
+  const judgements = taken.map(item => ({ ...item, judged: judgeOutcome(item.row, item.outcome) }))
   for (const { judged } of judgements) server.telemetry.verdict('referential', 'orphans', judged.status)
   const stored = await insertAll(
     judgements.map(({ row, judged, slot, outcome }) => ({
@@ -74,8 +74,8 @@ export async function record(
     { at, latest: JSON.stringify(latest), companyId: companyOf(trx) },
   )
   const byId = new Map(judgements.map(({ row, judged }) => [row.id, { before: row.latestStatus, judged }]))
-  const checks = await named(trx).findByIds([...byId.keys()])
-  await alert(
+  const checks = await checksWithNames(trx).findByIds([...byId.keys()])
+  await updateAlerts(
     server,
     trx,
     loaded,
@@ -88,11 +88,11 @@ export async function record(
 interface JudgedCheck {
   check: NamedCheck
   before: ReferentialCheck['latestStatus']
-  judged: Judged
+  judged: JudgedOrphans
 }
 
 /** Raises the alerts of checks that fail, and resolves those of checks that pass again or have lost their parent. */
-async function alert(
+async function updateAlerts(
   server: Server,
   trx: Transaction,
   loaded: TableContext,
@@ -134,7 +134,7 @@ function eventOf(server: Server, { source, table }: TableContext, { check, judge
       tags: server.plugins.catalog.tagsOf(source, table, [check.childColumnName]),
     },
     ruleName: check.name,
-    title: `${check.name}: ${whatFailed(check, judged)}`,
+    title: `${check.name}: ${describeBreaches(check, judged)}`,
     details: {
       check_id: check.id,
       child_table_path: childPath(check),
@@ -152,7 +152,7 @@ function eventOf(server: Server, { source, table }: TableContext, { check, judge
 }
 
 /** The numbers that are beyond a limit, in words. */
-function whatFailed(check: NamedCheck, judged: Judged): string {
+function describeBreaches(check: NamedCheck, judged: JudgedOrphans): string {
   const { orphanCount, orphanPercent, totalChildRows, parentsBelowMin, parentsAboveMax } = judged
   const { minChildCount, maxChildCount } = limitsOf(check)
   const share = Number((orphanPercent ?? 0).toPrecision(3))
@@ -161,7 +161,7 @@ function whatFailed(check: NamedCheck, judged: Judged): string {
     below: `parents with fewer rows than ${minChildCount}: ${parentsBelowMin}`,
     above: `parents with more rows than ${maxChildCount}: ${parentsAboveMax}`,
   }
-  return breaches(check, judged)
+  return findBreaches(check, judged)
     .map(breach => words[breach])
     .join('; ')
 }

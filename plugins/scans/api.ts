@@ -8,7 +8,7 @@ import type { Page } from '../../server/http/page.ts'
 import type { Asset, TableContext } from '../catalog/api.ts'
 
 /** A row that stands for a check of one table, with the columns that `server/database/due.ts` asks for. */
-export interface Scheduled extends CompanyRow {
+export interface ScheduledCheck extends CompanyRow {
   sourceId: string
   tableId: string
   isActive: boolean
@@ -20,16 +20,16 @@ export interface Scheduled extends CompanyRow {
 }
 
 /** What a row wants measured; a type by its name is looked up, so that one whose extension is gone can be told. */
-export type Wanted = Omit<Check, 'id' | 'type'> & { type: CheckType | string }
+export type CheckSpec = Omit<Check, 'id' | 'type'> & { type: CheckType | string }
 
 /** Why a row cannot be measured, found without asking its source. */
-export interface Unmeasurable {
+export interface MeasureRefusal {
   kind: string
   message: string
 }
 
 /** A row, locked, with what the scan says of it. */
-export interface MeasuredRow<Row extends Scheduled> {
+export interface MeasuredRow<Row extends ScheduledCheck> {
   row: Row
   outcome: CheckOutcome
   /** The due time it was taken for; null of one that was asked for by hand and was not due. */
@@ -37,7 +37,7 @@ export interface MeasuredRow<Row extends Scheduled> {
 }
 
 /** A feature whose rows stand for checks, on schedule and on demand. */
-export interface Feature<Row extends Scheduled = Scheduled, Result = unknown> {
+export interface CheckFeature<Row extends ScheduledCheck = ScheduledCheck, Result = unknown> {
   name: string
   /** Its rows; the interval is the column `check_interval`. */
   model: ModelClass<Row>
@@ -46,7 +46,7 @@ export interface Feature<Row extends Scheduled = Scheduled, Result = unknown> {
     rows: readonly Row[],
     table: TableContext,
     trx: Transaction,
-  ): (Wanted | Unmeasurable)[] | Promise<(Wanted | Unmeasurable)[]>
+  ): (CheckSpec | MeasureRefusal)[] | Promise<(CheckSpec | MeasureRefusal)[]>
   /**
    * Judges and stores, in one transaction with all other features of the scan. The rows are locked, so that two
    * scans of one row learn one after the other.
@@ -61,11 +61,11 @@ export interface Feature<Row extends Scheduled = Scheduled, Result = unknown> {
   /** The column that tells how the check of a row did last: pass, fail, error or, in any case, WARNING. */
   lastStatus: string
   /** What was made of a row, in words. */
-  told(row: Row, result: Result): Told
+  describe(row: Row, result: Result): CheckSummary
 }
 
 /** What a check found, as people are told of it. */
-export interface Told {
+export interface CheckSummary {
   /** The check, as the paths of its feature take it. */
   id: string
   name: string
@@ -76,7 +76,7 @@ export interface Told {
 }
 
 /** What all active checks of an asset found, as a job's result has it. */
-export interface AssetCheck {
+export interface AssetCheckResult {
   /** The qualified name of the table, or of the source. */
   asset: string
   tables: number
@@ -89,7 +89,7 @@ export interface AssetCheck {
   /** Statements that the source was sent. */
   statements: number
   /** The worst first, 1,000 at most; `feature` is the part of the API that they belong to. */
-  findings: (Told & { feature: string; asset: string })[]
+  findings: (CheckSummary & { feature: string; asset: string })[]
 }
 
 /** Whose active checks: those of a source, or of one table of it. */
@@ -106,11 +106,11 @@ export interface CheckTarget {
  */
 export type CheckNow<Row, Result> = (
   row: Row,
-  choice?: ScanChoice,
+  choice?: ScanRunOptions,
 ) => Promise<{ result: Result; outcome: CheckOutcome } | undefined>
 
 /** Active checks by how they did last; those that have not run are in none. A warning is no failure. */
-export interface Tally {
+export interface StatusCounts {
   passing: number
   failing: number
   error: number
@@ -132,16 +132,16 @@ export interface CheckRequest {
 }
 
 /** A request that was found good, with the defaults of its config filled in. */
-export type Configured = TableContext & {
+export type ConfiguredCheck = TableContext & {
   check: Omit<Check, 'id'>
   /** What people should know of it, sentences. */
   warnings: string[]
   /** Whether the engine was asked the type's questions, and has nothing against it. */
-  isAsked: boolean
+  isEngineValidated: boolean
 }
 
 /** How far back, and at which distance the points lie. */
-export interface PastChoice {
+export interface HistoryRange {
   days: number
   interval: 'hourly' | 'daily' | 'weekly'
 }
@@ -150,31 +150,32 @@ export interface PastChoice {
  * What a check would have said in the past, as the table's own timestamps tell, oldest first; or why that cannot be
  * known, for good (`isFinal`) or because the source could not be asked.
  */
-export type Past = { column: string; points: PastPoint[] } | { message: string; isFinal: boolean }
+export type ComputedHistory =
+  { column: string; points: HistoryOutcome[] } | { message: string; isFinal: boolean }
 
 /** What a check would have said at a moment. */
-export interface PastPoint {
+export interface HistoryOutcome {
   at: Date
   outcome: CheckOutcome
 }
 
 /** The past that a new check starts with, and what its maker is told of it. */
 export interface Backfill {
-  points: PastPoint[]
-  told: { points: number; timestamp_column: string | null; message: string }
+  points: HistoryOutcome[]
+  summary: { points: number; timestamp_column: string | null; message: string }
 }
 
 /** A check that was measured and not stored. */
-export interface TriedOut {
+export interface DryRunMeasurement {
   /** What a scan of this check alone sends. */
   statements: { text: string; values: unknown[] }[]
   outcome: CheckOutcome
   at: Date
   /** Null when it was not asked for. */
-  past: Past | null
+  history: ComputedHistory | null
 }
 
-export interface ScanChoice {
+export interface ScanRunOptions {
   /** Invalid rows to keep per failing rule, 0 to 100. */
   sampleLimit?: number
   /**
@@ -185,7 +186,7 @@ export interface ScanChoice {
   /** Ends what runs at the source and rejects; nothing is recorded then. */
   signal?: AbortSignal
   /** Whether it leaves a source alone that could not be reached just before, as what is scheduled always does. */
-  leavesAlone?: boolean
+  respectsBreaker?: boolean
 }
 
 /** A page of a list, as its reply shows it, and how many items there are in all. */
@@ -245,7 +246,7 @@ export interface ScansApi {
    * Adds a feature's rows to the sweep.
    * @returns what scans one row's table now for this row alone, by the same path as the sweep's jobs
    */
-  contribute<Row extends Scheduled, Result>(feature: Feature<Row, Result>): CheckNow<Row, Result>
+  contribute<Row extends ScheduledCheck, Result>(feature: CheckFeature<Row, Result>): CheckNow<Row, Result>
   /** The endpoints of one kind of check. */
   routesOf<Row>(resource: CheckResource<Row>): ServerRoute[]
   /** Scans a table once for every feature's checks: those the sweep claimed, or all active ones. */
@@ -253,25 +254,30 @@ export interface ScansApi {
     companyId: string,
     tableId: string,
     which: 'claimed' | 'active',
-    choice?: ScanChoice,
+    choice?: ScanRunOptions,
   ): Promise<{ checks: number; statements: number }>
   /**
    * The target of a check that is asked for, which has active checks.
    * @param tablePath a table of the asset, as `findTable` takes it
    * @throws 400 `VALIDATION_ERROR`, 404 `ASSET_NOT_FOUND`, 409 `CONFLICT` when its source is switched off
    */
-  targetOf(trx: Transaction, companyId: string, assetId: string, tablePath?: string): Promise<CheckTarget>
+  resolveTarget(
+    trx: Transaction,
+    companyId: string,
+    assetId: string,
+    tablePath?: string,
+  ): Promise<CheckTarget>
   /**
    * Runs all active checks of a target, one scan a table, one table after the other. While all sessions of the source
    * are in use it waits.
-   * @param options.goesOn told the percentage done before each table; false ends it
+   * @param options.onProgress told the percentage done before each table; false ends it
    * @returns null when it was ended
    * @throws 404 `ASSET_NOT_FOUND` when the source is gone, 409 `CONFLICT` when it is switched off
    */
-  check(
+  checkAsset(
     target: CheckTarget,
-    options: { signal: AbortSignal; goesOn?(percent: number): Promise<boolean> },
-  ): Promise<AssetCheck | null>
+    options: { signal: AbortSignal; onProgress?(percent: number): Promise<boolean> },
+  ): Promise<AssetCheckResult | null>
   /** Claims what is due now and sends one job a table; the sweep does so every minute. */
   dispatch(): Promise<{ tables: number }>
   /**
@@ -280,18 +286,18 @@ export interface ScansApi {
    * @returns the table, and the config with its defaults
    * @throws 400 `VALIDATION_ERROR` naming the field, 404 `ASSET_NOT_FOUND`
    */
-  configure(companyId: string, assetId: string, request: CheckRequest): Promise<Configured>
+  configure(companyId: string, assetId: string, request: CheckRequest): Promise<ConfiguredCheck>
   /**
    * What a new check would have said in the past, by one statement. A source that cannot be asked is told, and
    * keeps nobody from making the check.
    * @throws 400 `VALIDATION_ERROR` on `backfill_days` when this check has no past that could be known
    */
-  backfill(configured: Configured, choice: PastChoice): Promise<Backfill>
+  backfill(configured: ConfiguredCheck, choice: HistoryRange): Promise<Backfill>
   /**
    * Measures a check now, and its past unless `choice` is null, and stores nothing.
    * @throws 409 `CONFLICT` when its source is switched off
    */
-  tryOut(configured: Configured, choice: PastChoice | null): Promise<TriedOut>
+  dryRun(configured: ConfiguredCheck, choice: HistoryRange | null): Promise<DryRunMeasurement>
 }
 
 declare module '@hapi/hapi' {

@@ -134,9 +134,9 @@ async function runLocally(
   const found = await withServiceErrors(
     (async () => {
       const target = await server.db.company(companyId, trx =>
-        scans.targetOf(trx, companyId, asset, tablePath),
+        scans.resolveTarget(trx, companyId, asset, tablePath),
       )
-      return unlessAborted(scans.check(target, { signal }), signal)
+      return unlessAborted(scans.checkAsset(target, { signal }), signal)
     })(),
   )
   if (!found) throw new CommandError(`The check of ${asset} was cancelled`, EXIT.error)

@@ -11,11 +11,11 @@ import { startedReplies, startedRun, waitHeaders } from '../../server/http/run-a
 const id = Joi.string().guid().required()
 
 /** Tries of a check before it is said to have failed. */
-const TRIES = 3
+const MAX_ATTEMPTS = 3
 /** Seconds of one check: of a source, table after table. */
-const LONGEST_CHECK = 7_500
+const EXPIRE_SECONDS = 7_500
 
-interface Data {
+interface CheckJobData {
   company_id: string
   source_id: string
   run_id: string
@@ -23,30 +23,39 @@ interface Data {
 }
 
 /** Runs all active checks of a source, or of a table, because a client asked for it. */
-export const checkJob: Job<Data> = {
+export const checkJob: Job<CheckJobData> = {
   name: 'scans.check',
   data: Joi.object({ company_id: id, source_id: id, run_id: id, table_id: id.optional() }),
-  queue: { expireSeconds: LONGEST_CHECK, retries: TRIES - 1 },
+  queue: { expireSeconds: EXPIRE_SECONDS, retries: MAX_ATTEMPTS - 1 },
   // One of a source at once leaves its other sessions to what is due.
   concurrency: { local: 2, perGroup: 1 },
   async work(data, { server, attempt, signal }) {
     const { company_id: companyId, run_id: runId, source_id: sourceId, table_id: tableId } = data
-    const goesOn = (percent: number) => note(server, companyId, runId, percent)
+    const onProgress = (percent: number) => recordProgress(server, companyId, runId, percent)
     try {
-      const found = await server.plugins.scans.check({ companyId, sourceId, tableId }, { signal, goesOn })
+      const found = await server.plugins.scans.checkAsset(
+        { companyId, sourceId, tableId },
+        { signal, onProgress: onProgress },
+      )
       if (!found) return { status: 'cancelled' }
-      await finish(server, companyId, runId, { result: found })
+      await finishRun(server, companyId, runId, { result: found })
       return { checks: found.checks, failed: found.failed, errors: found.errors }
     } catch (error) {
       const isFinal = hasErrorData(error) && !hasCode(error, 'UNAVAILABLE')
-      if (isFinal || attempt >= TRIES) await finish(server, companyId, runId, { error: error as Error })
+      if (isFinal || attempt >= MAX_ATTEMPTS)
+        await finishRun(server, companyId, runId, { error: error as Error })
       throw isFinal ? new GiveUp(error.message) : error
     }
   },
 }
 
 /** Notes how far a run is. @returns false when it was cancelled meanwhile */
-async function note(server: Server, companyId: string, runId: string, percent: number): Promise<boolean> {
+async function recordProgress(
+  server: Server,
+  companyId: string,
+  runId: string,
+  percent: number,
+): Promise<boolean> {
   const noted = await server.db.company(companyId, trx =>
     rows(
       trx,
@@ -58,7 +67,7 @@ async function note(server: Server, companyId: string, runId: string, percent: n
   return noted.length > 0
 }
 
-function finish(
+function finishRun(
   server: Server,
   companyId: string,
   runId: string,
@@ -71,7 +80,7 @@ async function requestCheck(request: Request, trx: Transaction) {
   const { companyId } = caller(request)
   const { scans, catalog } = request.server.plugins
   const { table_path: tablePath } = bodyOf<{ table_path?: string } | null>(request) ?? {}
-  const target = await scans.targetOf(trx, companyId, param(request, 'asset_id'), tablePath)
+  const target = await scans.resolveTarget(trx, companyId, param(request, 'asset_id'), tablePath)
   const { sourceId, tableId } = target
   const run = await catalog.startRun(trx, {
     workflowName: 'asset_check',

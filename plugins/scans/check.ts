@@ -2,19 +2,19 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Server } from '@hapi/hapi'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { hasCode, invalidField } from '../../server/http/errors.ts'
-import type { AssetCheck, CheckTarget, Feature, ScansApi } from './api.ts'
-import { runScan, type Ran } from './run.ts'
-import { select } from './select.ts'
+import type { AssetCheckResult, CheckTarget, CheckFeature, ScansApi } from './api.ts'
+import { runScan, type ScanRun } from './run.ts'
+import { selectChecks } from './select.ts'
 
 /** Milliseconds between two tries while all sessions of a source are in use. */
-const BUSY = 5_000
+const BUSY_RETRY_MS = 5_000
 /** Findings that are told one by one. */
-const MOST = 1_000
+const MAX_FINDINGS = 1_000
 
 /** The target of a check that is asked for, as `server.plugins.scans.targetOf` gives it. */
-export async function targetOf(
+export async function resolveTarget(
   server: Server,
-  features: readonly Feature[],
+  features: readonly CheckFeature[],
   trx: Transaction,
   { companyId, assetId, tablePath }: { companyId: string; assetId: string; tablePath: string | undefined },
 ): Promise<CheckTarget> {
@@ -23,7 +23,7 @@ export async function targetOf(
   const table = tablePath === undefined ? asset.table : await catalog.findTable(trx, asset, tablePath)
   if (!asset.source.isActive) throw catalog.switchedOff(asset.source)
   const target = { companyId, sourceId: asset.source.id, tableId: table?.id }
-  if ((await tablesOf(features, trx, target)).length > 0) return target
+  if ((await findCheckedTables(features, trx, target)).length > 0) return target
   const name = table?.qualifiedName ?? asset.source.name
   throw invalidField(
     'asset_id',
@@ -34,39 +34,39 @@ export async function targetOf(
 /** Runs all active checks of a target, as `server.plugins.scans.check` does. */
 export async function checkAsset(
   server: Server,
-  features: readonly Feature[],
+  features: readonly CheckFeature[],
   target: CheckTarget,
-  { signal, goesOn }: Parameters<ScansApi['check']>[1],
-): Promise<AssetCheck | null> {
+  { signal, onProgress }: Parameters<ScansApi['checkAsset']>[1],
+): Promise<AssetCheckResult | null> {
   const { companyId } = target
   const { name, tables } = await server.db.company(companyId, async trx => {
     const { source } = await server.plugins.catalog.findAsset(trx, target.sourceId)
-    return { name: source.name, tables: await tablesOf(features, trx, target) }
+    return { name: source.name, tables: await findCheckedTables(features, trx, target) }
   })
-  const found: Found[] = []
+  const found: TableFindings[] = []
   for (const [index, table] of tables.entries()) {
-    if (goesOn && !(await goesOn(Math.floor((100 * index) / tables.length)))) return null
-    const { statements, results } = await patiently(signal, () =>
+    if (onProgress && !(await onProgress(Math.floor((100 * index) / tables.length)))) return null
+    const { statements, results } = await scanWhenFree(signal, () =>
       runScan(
         server,
         { companyId, tableId: table.id, which: 'asked' },
-        select(features, table.id, 'active'),
+        selectChecks(features, table.id, 'active'),
         // The first table shows whether the source can be reached: a wrong password is not tried for each of them.
-        { signal, leavesAlone: index > 0 },
+        { signal, respectsBreaker: index > 0 },
       ),
     )
     found.push({ statements, findings: results.map(result => findingOf(table.qualifiedName, result)) })
   }
-  return sum(target.tableId === undefined ? name : (tables[0]?.qualifiedName ?? name), found)
+  return summarizeFindings(target.tableId === undefined ? name : (tables[0]?.qualifiedName ?? name), found)
 }
 
-interface Found {
+interface TableFindings {
   statements: number
-  findings: AssetCheck['findings']
+  findings: AssetCheckResult['findings']
 }
 
 /** Nobody waits for the result in a request: a source that is busy is asked again. A table that is gone has no checks. */
-async function patiently(signal: AbortSignal, scan: () => Promise<Ran>): Promise<Ran> {
+async function scanWhenFree(signal: AbortSignal, scan: () => Promise<ScanRun>): Promise<ScanRun> {
   for (;;) {
     signal.throwIfAborted()
     try {
@@ -74,24 +74,24 @@ async function patiently(signal: AbortSignal, scan: () => Promise<Ran>): Promise
     } catch (error) {
       if (hasCode(error, 'ASSET_NOT_FOUND')) return { checks: 0, statements: 0, results: [] }
       if (!hasCode(error, 'UNAVAILABLE')) throw error
-      await pause(BUSY, undefined, { signal })
+      await pause(BUSY_RETRY_MS, undefined, { signal })
     }
   }
 }
 
-function findingOf(asset: string, { feature, row, result }: Ran['results'][number]) {
-  return { feature: feature.name, asset, ...feature.told(row, result) }
+function findingOf(asset: string, { feature, row, result }: ScanRun['results'][number]) {
+  return { feature: feature.name, asset, ...feature.describe(row, result) }
 }
 
 /** The worst first. */
 const STATUSES = ['fail', 'error', 'warning', 'pass'] as const
 const SEVERITIES = ['critical', 'warning', 'info'] as const
 
-function sum(asset: string, found: readonly Found[]): AssetCheck {
+function summarizeFindings(asset: string, found: readonly TableFindings[]): AssetCheckResult {
   const findings = found.flatMap(({ findings: some }) => some)
   const count = (status: (typeof STATUSES)[number]) =>
     findings.filter(finding => finding.status === status).length
-  const rank = ({ status, severity }: AssetCheck['findings'][number]) =>
+  const rank = ({ status, severity }: AssetCheckResult['findings'][number]) =>
     STATUSES.indexOf(status) * SEVERITIES.length + SEVERITIES.indexOf(severity)
   return {
     asset,
@@ -101,13 +101,13 @@ function sum(asset: string, found: readonly Found[]): AssetCheck {
     failed: count('fail'),
     errors: count('error'),
     statements: found.reduce((total, { statements }) => total + statements, 0),
-    findings: findings.toSorted((a, b) => rank(a) - rank(b)).slice(0, MOST),
+    findings: findings.toSorted((a, b) => rank(a) - rank(b)).slice(0, MAX_FINDINGS),
   }
 }
 
 /** The tables of a target that have active checks, by name. */
-async function tablesOf(
-  features: readonly Feature[],
+async function findCheckedTables(
+  features: readonly CheckFeature[],
   trx: Transaction,
   { companyId, sourceId, tableId }: CheckTarget,
 ): Promise<{ id: string; qualifiedName: string }[]> {

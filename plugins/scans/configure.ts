@@ -8,8 +8,8 @@ import { ConnectorError } from '../../connectors/errors.ts'
 import { apiError, hasCode, invalidField } from '../../server/http/errors.ts'
 import { failuresOf } from '../../server/http/validation-messages.ts'
 import type { TableContext } from '../catalog/api.ts'
-import type { CheckRequest, Configured } from './api.ts'
-import { refuseShown } from './measure.ts'
+import type { CheckRequest, ConfiguredCheck } from './api.ts'
+import { personalDataRefusal } from './measure.ts'
 
 /** Checks what a user asks for against the check type, the table's catalog entry and the engine. */
 export async function configure(
@@ -17,7 +17,7 @@ export async function configure(
   companyId: string,
   assetId: string,
   request: CheckRequest,
-): Promise<Configured> {
+): Promise<ConfiguredCheck> {
   const { catalog } = server.plugins
   const loaded = await server.db.company(companyId, async trx => {
     const asset = await catalog.findAsset(trx, assetId)
@@ -29,9 +29,9 @@ export async function configure(
   assertSuited(server, type, loaded, column, request)
   const { nullIsValid, groupBy = [] } = request
   for (const name of groupBy) known(loaded, name, 'group_by_columns')
-  const hidden = refuseShown({ type, column: column?.name, groupBy }, catalog.personalColumns(loaded))
+  const hidden = personalDataRefusal({ type, column: column?.name, groupBy }, catalog.personalColumns(loaded))
   if (hidden) throw invalidField(hidden.field, hidden.message)
-  const check: Configured['check'] = {
+  const check: ConfiguredCheck['check'] = {
     type,
     config,
     ...(column && { column: column.name }),
@@ -40,14 +40,19 @@ export async function configure(
   }
   const table = catalog.tableInfo(loaded.table)
   const { dialect } = catalog.connectorOf(loaded.source)
-  const refusal = await refused(type, config, column, { dialect, table })
+  const refusal = await typeRefusal(type, config, column, { dialect, table })
   const answer = refusal === null ? await askEngine(server, loaded, check) : refusal
   if (typeof answer === 'string') throw invalidField(fieldOf(request, Object.keys(config)[0]), answer)
-  return { ...loaded, check, isAsked: answer === null, warnings: type.configWarnings?.(config, column) ?? [] }
+  return {
+    ...loaded,
+    check,
+    isEngineValidated: answer === null,
+    warnings: type.configWarnings?.(config, column) ?? [],
+  }
 }
 
 /** What the check type itself has against a config. One that throws is to blame, and says what. */
-async function refused(
+async function typeRefusal(
   type: CheckType,
   config: Record<string, unknown>,
   column: ColumnInfo | undefined,
@@ -67,18 +72,21 @@ async function refused(
 async function askEngine(
   server: Server,
   { source, table }: TableContext,
-  check: Configured['check'],
+  check: ConfiguredCheck['check'],
 ): Promise<string | null | undefined> {
   if (!check.type.engineValidations || !source.isActive || source.queryAccessLevel === 'schema_only')
     return undefined
   const { catalog } = server.plugins
   const connector = catalog.connectorOf(source)
   const context = buildCheckContext(connector, catalog.tableInfo(table), check)
-  const options = { timeoutMs: ASK_MS }
+  const options = { timeoutMs: ENGINE_TIMEOUT_MS }
   const question = (connection: Connection) =>
-    validateOnEngine(check.type, context, select => connection.query(select, options)).catch(blamed)
+    validateOnEngine(check.type, context, select => connection.query(select, options)).catch(refusalMessage)
   try {
-    return await catalog.withConnection(source, question, { purpose: 'dry_run', timeoutMs: ASK_MS })
+    return await catalog.withConnection(source, question, {
+      purpose: 'dry_run',
+      timeoutMs: ENGINE_TIMEOUT_MS,
+    })
   } catch (error) {
     if (error instanceof ConnectorError || hasCode(error, 'UNAVAILABLE')) return undefined
     throw error
@@ -86,7 +94,7 @@ async function askEngine(
 }
 
 /** An error of the engine that says what is wrong with the question; others say nothing of it. */
-function blamed(error: unknown): string {
+function refusalMessage(error: unknown): string {
   if (error instanceof ConnectorError && REFUSALS.has(error.kind)) return error.message
   throw error
 }
@@ -94,13 +102,13 @@ function blamed(error: unknown): string {
 const REFUSALS: ReadonlySet<string> = new Set(['invalid-query', 'missing-object', 'permission'])
 
 /** Milliseconds that the engine may take for a question. */
-const ASK_MS = 5_000
+const ENGINE_TIMEOUT_MS = 5_000
 
 function typeOf(server: Server, { family, type, typeField }: CheckRequest): CheckType {
-  const known = server.checks.all().filter(check => check.family === family)
-  const found = known.find(check => check.name === type)
+  const findColumn = server.checks.all().filter(check => check.family === family)
+  const found = findColumn.find(check => check.name === type)
   if (found) return found
-  throw invalidField(typeField, `must be one of ${known.map(check => check.name).join(', ')}`)
+  throw invalidField(typeField, `must be one of ${findColumn.map(check => check.name).join(', ')}`)
 }
 
 function columnOf(type: CheckType, loaded: TableContext, request: CheckRequest): ColumnInfo | undefined {

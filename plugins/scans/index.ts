@@ -1,11 +1,11 @@
 import type { Plugin } from '@hapi/hapi'
-import type { Feature, ScansApi } from './api.ts'
-import { checkAsset, targetOf } from './check.ts'
+import type { CheckFeature, ScansApi } from './api.ts'
+import { checkAsset, resolveTarget } from './check.ts'
 import { checkJob, checkRoute } from './check-job.ts'
 import { checkRoutes } from './check-routes.ts'
 import { configure } from './configure.ts'
 import { dispatch, dispatchJob, scanJob } from './jobs.ts'
-import { backfill, tryOut } from './past.ts'
+import { backfill, dryRun } from './past.ts'
 import { qualityExtension } from './quality.ts'
 import { runRow, runTable } from './select.ts'
 
@@ -14,25 +14,25 @@ export const scans: Plugin<undefined> = {
   name: 'scans',
   dependencies: ['catalog'],
   register(server) {
-    const features: Feature[] = []
+    const features: CheckFeature[] = []
     server.plugins.catalog.extendAssets(qualityExtension(features))
     server.jobs.add(scanJob, dispatchJob, checkJob)
     server.route(checkRoute)
     server.expose({
       contribute(feature) {
-        features.push(feature as unknown as Feature)
+        features.push(feature as unknown as CheckFeature)
         return (row, choice) => runRow(server, feature, row, choice)
       },
       routesOf: resource => checkRoutes(server, resource),
       runTable: (companyId, tableId, which, choice) =>
         runTable(server, features, { companyId, tableId, which }, choice),
-      targetOf: (trx, companyId, assetId, tablePath) =>
-        targetOf(server, features, trx, { companyId, assetId, tablePath }),
-      check: (target, options) => checkAsset(server, features, target, options),
+      resolveTarget: (trx, companyId, assetId, tablePath) =>
+        resolveTarget(server, features, trx, { companyId, assetId, tablePath }),
+      checkAsset: (target, options) => checkAsset(server, features, target, options),
       dispatch: () => dispatch(server, features),
       configure: (companyId, assetId, request) => configure(server, companyId, assetId, request),
       backfill: (configured, choice) => backfill(server, configured, choice),
-      tryOut: (configured, choice) => tryOut(server, configured, choice),
+      dryRun: (configured, choice) => dryRun(server, configured, choice),
     } satisfies ScansApi)
   },
 }

@@ -4,7 +4,7 @@ import { rows, type Transaction } from '../../server/database/database.ts'
 import { claimDue } from '../../server/database/due.ts'
 import { hasCode } from '../../server/http/errors.ts'
 import type { Job, Turns } from '../../server/jobs/jobs.ts'
-import type { Feature } from './api.ts'
+import type { CheckFeature } from './api.ts'
 
 interface TableJob {
   company_id: string
@@ -37,7 +37,7 @@ export const scanJob: Job<TableJob> = {
 }
 
 /** Rows of one feature that are claimed in one transaction. */
-const BATCH = 1_000
+const CLAIM_BATCH_ROWS = 1_000
 
 /** The sweep. */
 export const dispatchJob: Job = {
@@ -51,19 +51,22 @@ export const dispatchJob: Job = {
  * Scans of one source that wait in the queue before no more of it is claimed: more than are done until the next sweep.
  * Whoever looks for a job steps over all those whose source is as busy as it may be.
  */
-const FULL = 2_000
+const MAX_QUEUED_SCANS = 2_000
 
 /**
  * Claims what is due and sends one job a table, whoever owns its checks; some at a time, until nothing is due but of
  * sources that have enough to do. Companies take turns.
  */
-export async function dispatch(server: Server, features: readonly Feature[]): Promise<{ tables: number }> {
+export async function dispatch(
+  server: Server,
+  features: readonly CheckFeature[],
+): Promise<{ tables: number }> {
   let tables = 0
   let turns: Turns | undefined
   for (let isMore = true; isMore;) {
     isMore = await server.db.system(async trx => {
       const standing = (turns ??= await server.jobs.turns(scanJob, trx))
-      const claimed = await claim(trx, features, standing.full(FULL))
+      const claimed = await claim(trx, features, standing.full(MAX_QUEUED_SCANS))
       const items = claimed.tables.map(({ source, tier, ...data }) => {
         standing.add(source)
         return { data, group: { id: source, tier }, turn: standing.next(data.company_id) }
@@ -78,15 +81,15 @@ export async function dispatch(server: Server, features: readonly Feature[]): Pr
 
 async function claim(
   trx: Transaction,
-  features: readonly Feature[],
+  features: readonly CheckFeature[],
   full: readonly string[],
 ): Promise<{ tables: (TableJob & { source: string; tier: string })[]; isMore: boolean }> {
   const columns = { interval: 'check_interval', source: 'source_id', table: 'table_id' }
   const due = []
   let isMore = false
   for (const { model } of features) {
-    const claimed = await claimDue(trx, model.tableName, columns, { limit: BATCH, full })
-    isMore ||= claimed.length === BATCH
+    const claimed = await claimDue(trx, model.tableName, columns, { limit: CLAIM_BATCH_ROWS, full })
+    isMore ||= claimed.length === CLAIM_BATCH_ROWS
     due.push(...claimed)
   }
   const tiers = await rows<{ id: string; tier: string }>(

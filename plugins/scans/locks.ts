@@ -1,13 +1,13 @@
 /** Locks of checks of any feature. The order of all locks: `server/database/locks.ts`. */
 import type { Transaction } from '../../server/database/database.ts'
-import type { Feature, Scheduled } from './api.ts'
+import type { CheckFeature, ScheduledCheck } from './api.ts'
 
 /** Locks those checks of a feature that still exist, by id. */
 export async function lockChecks(
   trx: Transaction,
-  { model }: Pick<Feature, 'model'>,
+  { model }: Pick<CheckFeature, 'model'>,
   ids: readonly string[],
-): Promise<Scheduled[]> {
+): Promise<ScheduledCheck[]> {
   return model
     .query(trx)
     .findByIds([...ids])

@@ -3,7 +3,7 @@ import type { Check, CheckOutcome } from '../../checks/check.ts'
 import { scan, type ScanOptions } from '../../checks/scan.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import type { TableContext } from '../catalog/api.ts'
-import type { ScanChoice, Unmeasurable } from './api.ts'
+import type { ScanRunOptions, MeasureRefusal } from './api.ts'
 
 /** What a scan found, before anything is judged. */
 export interface Measurement {
@@ -16,13 +16,13 @@ export interface Measurement {
 }
 
 /** How a scan is asked for. */
-interface MeasureOptions extends Pick<ScanChoice, 'sampleLimit' | 'signal'> {
+interface ScanMeasureOptions extends Pick<ScanRunOptions, 'sampleLimit' | 'signal'> {
   purpose?: 'scan' | 'dry_run'
-  /** Whether nobody asked for it just now. */
+  /** Whether it runs without a caller waiting. */
   isScheduled?: boolean
   canWait?: boolean
-  /** Whether the engine was asked the questions of the checks a moment ago. */
-  isAsked?: boolean
+  /** Whether the engine has just validated the checks. */
+  isEngineValidated?: boolean
 }
 
 /**
@@ -33,15 +33,15 @@ export async function measure(
   server: Server,
   loaded: TableContext,
   checks: readonly Check[],
-  { sampleLimit = 0, signal, purpose = 'scan', isScheduled, canWait, isAsked }: MeasureOptions,
+  { sampleLimit = 0, signal, purpose = 'scan', isScheduled, canWait, isEngineValidated }: ScanMeasureOptions,
 ): Promise<Measurement> {
   const { source, table } = loaded
   const { catalog } = server.plugins
-  const refusal = refuse(loaded)
+  const refusal = tableRefusal(loaded)
   const masked = catalog.personalColumns(loaded)
   const refusals = checks.flatMap(check => {
-    const found = refusal ?? refuseShown(check, masked)
-    return found ? [failed(found.kind, found.message)(check)] : []
+    const found = refusal ?? personalDataRefusal(check, masked)
+    return found ? [errorOutcome(found.kind, found.message)(check)] : []
   })
   const refused = new Set(refusals.map(({ id }) => id))
   const asked = checks.filter(({ id }) => !refused.has(id))
@@ -55,7 +55,7 @@ export async function measure(
     maskedColumns: masked,
     hideSelectRows,
     signal,
-    isValidated: isAsked,
+    isValidated: isEngineValidated,
   } satisfies ScanOptions
   try {
     const scanned = await catalog.withConnection(
@@ -71,7 +71,7 @@ export async function measure(
     signal?.throwIfAborted()
     if (!(error instanceof ConnectorError)) throw error
     server.telemetry.scan(source.sourceType, 'unreachable')
-    const outcomes = [...refusals, ...asked.map(failed(error.kind, error.message))]
+    const outcomes = [...refusals, ...asked.map(errorOutcome(error.kind, error.message))]
     return { outcomes, statements: 0, reached: false, unreachable: error }
   }
 }
@@ -86,17 +86,17 @@ function withoutLoneValue(
   const check = checks.find(({ id }) => id === outcome.id)
   if (check?.column === undefined || !check.type.revealsValue || !masked.has(check.column)) return outcome
   const message = `${check.column} is tagged as personal data, and the ${check.type.name} of one row would show its value`
-  return failed('permission', message)(check)
+  return errorOutcome('permission', message)(check)
 }
 
 /**
  * Why a check would show what a column of personal data holds, and the field of its body to blame. Asked when a metric
  * is made, and at each scan, since columns may have been tagged meanwhile.
  */
-export function refuseShown(
+export function personalDataRefusal(
   { type, column, groupBy = [] }: Pick<Check, 'type' | 'column' | 'groupBy'>,
   masked: ReadonlySet<string>,
-): (Unmeasurable & { field: 'column_name' | 'group_by_columns' }) | null {
+): (MeasureRefusal & { field: 'column_name' | 'group_by_columns' }) | null {
   const refusal = (field: 'column_name' | 'group_by_columns', message: string) => ({
     kind: 'permission',
     field,
@@ -117,7 +117,7 @@ export function refuseShown(
 }
 
 /** Why a table is not to be asked, known without asking its source. */
-export function refuse({ source, table }: TableContext): Unmeasurable | null {
+export function tableRefusal({ source, table }: TableContext): MeasureRefusal | null {
   if (!table.isActive) {
     const message =
       table.absence === 'excluded'
@@ -130,6 +130,6 @@ export function refuse({ source, table }: TableContext): Unmeasurable | null {
   return { kind: 'permission', message }
 }
 
-function failed(kind: string, message: string): (check: Check) => CheckOutcome {
+function errorOutcome(kind: string, message: string): (check: Check) => CheckOutcome {
   return ({ id }) => ({ id, status: 'error', kind, message, durationMs: 0 })
 }

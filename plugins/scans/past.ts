@@ -6,20 +6,20 @@ import { explainScan } from '../../checks/scan.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { INTERVAL_SECONDS } from '../../server/database/due.ts'
 import { invalidField } from '../../server/http/errors.ts'
-import type { Backfill, Configured, Past, PastChoice, TriedOut } from './api.ts'
-import { measure, refuse } from './measure.ts'
+import type { Backfill, ConfiguredCheck, ComputedHistory, HistoryRange, DryRunMeasurement } from './api.ts'
+import { measure, tableRefusal } from './measure.ts'
 
 const DAY_SECONDS = 86_400
 
 /** The id of the one check of a scan that stores nothing. */
-const ID = 'tried'
+const DRY_RUN_ID = 'tried'
 
 /** What a check would have said in the past, by one statement. The last point lies one interval before now. */
-async function pastOf(
+async function computeHistory(
   server: Server,
-  { source, table, check }: Configured,
-  { days, interval }: PastChoice,
-): Promise<Past> {
+  { source, table, check }: ConfiguredCheck,
+  { days, interval }: HistoryRange,
+): Promise<ComputedHistory> {
   const { catalog } = server.plugins
   const column = timestampColumn(catalog.tableInfo(table))
   if (!column) {
@@ -34,7 +34,9 @@ async function pastOf(
     const message = `${check.column} is tagged as personal data, and the past of ${check.type.name} would show its value of every period of one row`
     return { message, isFinal: true }
   }
-  const refusal = source.isActive ? refuse({ source, table })?.message : catalog.switchedOff(source).message
+  const refusal = source.isActive
+    ? tableRefusal({ source, table })?.message
+    : catalog.switchedOff(source).message
   if (refusal) return { message: refusal, isFinal: false }
   const seconds = INTERVAL_SECONDS[interval]
   const count = Math.floor((days * DAY_SECONDS) / seconds)
@@ -48,7 +50,7 @@ async function pastOf(
           connection,
           catalog.connectorOf(source),
           catalog.tableInfo(table),
-          { ...check, id: ID },
+          { ...check, id: DRY_RUN_ID },
           { column: column.name, periods: { from, seconds, count }, timeoutMs },
         ),
       { purpose: 'dry_run', timeoutMs, canWait: true },
@@ -65,7 +67,7 @@ async function pastOf(
 }
 
 function outcomeOf({ total, invalid, value = null }: HistoryPoint): CheckOutcome {
-  const taken = { id: ID, durationMs: 0, total }
+  const taken = { id: DRY_RUN_ID, durationMs: 0, total }
   if (invalid !== undefined) return { ...taken, status: 'counted', invalid, samples: [], measured: {} }
   return { ...taken, status: 'measured', value }
 }
@@ -73,37 +75,37 @@ function outcomeOf({ total, invalid, value = null }: HistoryPoint): CheckOutcome
 /** The past that a new check starts with. */
 export async function backfill(
   server: Server,
-  configured: Configured,
-  choice: PastChoice,
+  configured: ConfiguredCheck,
+  choice: HistoryRange,
 ): Promise<Backfill> {
-  const past = await pastOf(server, configured, choice)
+  const past = await computeHistory(server, configured, choice)
   if ('points' in past) {
     const { points, column } = past
     const message = `${points.length} ${choice.interval} values of the last ${choice.days} days were computed from ${column}, as if rows had only been added`
-    return { points, told: { points: points.length, timestamp_column: column, message } }
+    return { points, summary: { points: points.length, timestamp_column: column, message } }
   }
   if (past.isFinal) throw invalidField('backfill_days', past.message)
   const message = `The past could not be read: ${past.message}`
-  return { points: [], told: { points: 0, timestamp_column: null, message } }
+  return { points: [], summary: { points: 0, timestamp_column: null, message } }
 }
 
 /**
  * Measures a check now, and its past unless `choice` is null, and stores nothing.
  * @throws 409 `CONFLICT` when its source is switched off
  */
-export async function tryOut(
+export async function dryRun(
   server: Server,
-  configured: Configured,
-  choice: PastChoice | null,
-): Promise<TriedOut> {
+  configured: ConfiguredCheck,
+  choice: HistoryRange | null,
+): Promise<DryRunMeasurement> {
   const { catalog } = server.plugins
   const { source, table } = configured
   if (!source.isActive) throw server.plugins.catalog.switchedOff(source)
-  const check = { ...configured.check, id: ID }
+  const check = { ...configured.check, id: DRY_RUN_ID }
   const statements = await explainScan(catalog.connectorOf(source), catalog.tableInfo(table), [check])
-  const { isAsked } = configured
+  const { isEngineValidated } = configured
   const { outcomes } = await measure(server, configured, [check], {
-    ...{ purpose: 'dry_run', canWait: true, isAsked },
+    ...{ purpose: 'dry_run', canWait: true, isEngineValidated },
   })
   const [outcome] = outcomes
   if (!outcome) throw new Error('A check was measured and has no outcome')
@@ -112,17 +114,17 @@ export async function tryOut(
     statements: statements.map(({ text, values }) => ({ text, values })),
     outcome,
     at,
-    past: choice && (await pastBeside(server, configured, outcome, choice)),
+    history: choice && (await computeHistoryBeside(server, configured, outcome, choice)),
   }
 }
 
 /** Where the check itself cannot run, its past would only say so again. */
-async function pastBeside(
+async function computeHistoryBeside(
   server: Server,
-  configured: Configured,
+  configured: ConfiguredCheck,
   outcome: CheckOutcome,
-  choice: PastChoice,
-): Promise<Past> {
+  choice: HistoryRange,
+): Promise<ComputedHistory> {
   if (outcome.status === 'error') return { message: outcome.message, isFinal: true }
-  return pastOf(server, configured, choice)
+  return computeHistory(server, configured, choice)
 }

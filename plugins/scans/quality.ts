@@ -1,19 +1,19 @@
 import { companyOf, rows, type Reading } from '../../server/database/database.ts'
 import type { AssetExtension } from '../catalog/api.ts'
-import type { Feature, Tally } from './api.ts'
+import type { CheckFeature, StatusCounts } from './api.ts'
 
 /** What scans add to assets: the quality that the checks of all features show together; the worst counts. */
-export function qualityExtension(features: readonly Feature[]): AssetExtension {
+export function qualityExtension(features: readonly CheckFeature[]): AssetExtension {
   return {
     async sourceFields(trx, sources) {
-      const { text, bindings } = tallying(
+      const { text, bindings } = statusCountReading(
         features,
         'source_id',
         companyOf(trx),
         sources.map(({ id }) => id),
       )
-      const tallies = talliesOf(await rows<Counted>(trx, text, bindings))
-      return new Map(sources.map(({ id }) => [id, ofSource(tallies.get(id) ?? none())]))
+      const tallies = sumByOwner(await rows<StatusCount>(trx, text, bindings))
+      return new Map(sources.map(({ id }) => [id, sourceFields(tallies.get(id) ?? zeroCounts())]))
     },
     outcomes: () =>
       features.map(({ model, lastStatus }) => ({
@@ -22,10 +22,10 @@ export function qualityExtension(features: readonly Feature[]): AssetExtension {
           where is_active and ${lastStatus} is not null`,
       })),
     tableFields: (companyId, tableIds) => ({
-      reading: tallying(features, 'table_id', companyId, tableIds),
-      fieldsByTable: (found: readonly Counted[]) =>
+      reading: statusCountReading(features, 'table_id', companyId, tableIds),
+      fieldsByTable: (found: readonly StatusCount[]) =>
         new Map(
-          [...talliesOf(found)].map(([id, tally]) => [
+          [...sumByOwner(found)].map(([id, tally]) => [
             id,
             { quality: { status: statusOf(tally), ...tally } },
           ]),
@@ -34,7 +34,7 @@ export function qualityExtension(features: readonly Feature[]): AssetExtension {
   }
 }
 
-function ofSource(tally: Tally): object {
+function sourceFields(tally: StatusCounts): object {
   const status = statusOf(tally)
   const { passing, failing, error } = tally
   return {
@@ -46,25 +46,25 @@ function ofSource(tally: Tally): object {
   }
 }
 
-function statusOf({ passing, failing, error }: Tally): 'passing' | 'failing' | 'error' | 'none' {
+function statusOf({ passing, failing, error }: StatusCounts): 'passing' | 'failing' | 'error' | 'none' {
   if (failing > 0) return 'failing'
   if (error > 0) return 'error'
   return passing > 0 ? 'passing' : 'none'
 }
 
-interface Counted {
+interface StatusCount {
   owner: string
   status: string | null
   count: number
 }
 
 /** What counts the active checks of sources or tables by how they did last, those of all features together. */
-function tallying(
-  features: readonly Feature[],
+function statusCountReading(
+  features: readonly CheckFeature[],
   owner: 'source_id' | 'table_id',
   companyId: string,
   ids: readonly string[],
-): Reading<Counted> {
+): Reading<StatusCount> {
   const checks = features.map(
     ({ model, lastStatus }) => `select ${owner} as owner, ${lastStatus} as status from ${model.tableName}
       where company_id = :company_id and is_active and ${owner} = any(cast(:ids as uuid[]))`,
@@ -77,10 +77,10 @@ function tallying(
 }
 
 /** Adds up what was counted; what has no check has no tally. */
-function talliesOf(counted: readonly Counted[]): Map<string, Tally> {
-  const tallies = new Map<string, Tally>()
+function sumByOwner(counted: readonly StatusCount[]): Map<string, StatusCounts> {
+  const tallies = new Map<string, StatusCounts>()
   for (const { owner, status, count } of counted) {
-    const tally = tallies.get(owner) ?? none()
+    const tally = tallies.get(owner) ?? zeroCounts()
     const outcome = outcomeOf(status)
     if (outcome) tally[outcome] += count
     tallies.set(owner, tally)
@@ -88,10 +88,10 @@ function talliesOf(counted: readonly Counted[]): Map<string, Tally> {
   return tallies
 }
 
-const none = (): Tally => ({ passing: 0, failing: 0, error: 0 })
+const zeroCounts = (): StatusCounts => ({ passing: 0, failing: 0, error: 0 })
 
-function outcomeOf(status: string | null): keyof Tally | undefined {
-  const outcomes: Record<string, keyof Tally> = {
+function outcomeOf(status: string | null): keyof StatusCounts | undefined {
+  const outcomes: Record<string, keyof StatusCounts> = {
     pass: 'passing',
     warning: 'passing',
     fail: 'failing',

@@ -4,30 +4,30 @@ import { rows, type Transaction } from '../../server/database/database.ts'
 import { isSameSlot, nextOnGrid, takenSlot, type TakenSlot } from '../../server/database/due.ts'
 import { apiError, hasCode } from '../../server/http/errors.ts'
 import type { TableContext } from '../catalog/api.ts'
-import type { Feature, ScanChoice, Scheduled, Unmeasurable, Wanted } from './api.ts'
+import type { CheckFeature, ScanRunOptions, ScheduledCheck, MeasureRefusal, CheckSpec } from './api.ts'
 import { measure, type Measurement } from './measure.ts'
 import { lockChecks } from './locks.ts'
 
 /** Rows of a feature that one scan takes. */
 export interface Selection {
-  feature: Feature
-  rows(trx: Transaction): PromiseLike<Scheduled[]>
+  feature: CheckFeature
+  rows(trx: Transaction): PromiseLike<ScheduledCheck[]>
 }
 
 /** A row of a selection, with its check or why it has none. */
-interface Asked {
-  feature: Feature
-  row: Scheduled
+interface LoadedCheck {
+  feature: CheckFeature
+  row: ScheduledCheck
   check: Check | CheckOutcome
 }
 
 /** What a scan of one table took. */
-export interface Ran {
+export interface ScanRun {
   checks: number
   /** Statements sent to the source. */
   statements: number
   /** What the features made of each row; rows that are gone or were recorded by another process are missing. */
-  results: { feature: Feature; row: Scheduled; result: unknown; outcome: CheckOutcome }[]
+  results: { feature: CheckFeature; row: ScheduledCheck; result: unknown; outcome: CheckOutcome }[]
 }
 
 /**
@@ -41,23 +41,25 @@ export async function runScan(
   server: Server,
   { companyId, tableId, which }: { companyId: string; tableId: string; which: 'claimed' | 'asked' },
   selections: readonly Selection[],
-  choice: ScanChoice = {},
-): Promise<Ran> {
-  const { table, asked } = await server.db.company(companyId, trx => load(server, trx, tableId, selections))
+  choice: ScanRunOptions = {},
+): Promise<ScanRun> {
+  const { table, asked } = await server.db.company(companyId, trx =>
+    loadChecks(server, trx, tableId, selections),
+  )
   // Whoever replays the past switches the source off, so that no sweep mixes in.
   if (!table.source.isActive && !choice.at) {
     if (which === 'asked') throw server.plugins.catalog.switchedOff(table.source)
-    await server.db.company(companyId, trx => handBack(trx, asked))
+    await server.db.company(companyId, trx => releaseSlots(trx, asked))
     return { checks: 0, statements: 0, results: [] }
   }
   const checks = asked.flatMap(({ check }) => ('status' in check ? [] : [check]))
   const measured = await measure(server, table, checks, {
     ...choice,
-    isScheduled: which === 'claimed' || choice.leavesAlone === true,
+    isScheduled: which === 'claimed' || choice.respectsBreaker === true,
   }).catch(async error => {
     if (which === 'asked' || !hasCode(error, 'UNAVAILABLE')) throw error
     // All sessions of the source are in use: the next sweep claims it again.
-    await server.db.company(companyId, trx => handBack(trx, asked))
+    await server.db.company(companyId, trx => releaseSlots(trx, asked))
     return null
   })
   if (!measured) return { checks: 0, statements: 0, results: [] }
@@ -67,7 +69,7 @@ export async function runScan(
       measured.unreachable !== null || (measured.reached && table.source.connectionStatus !== 'connected')
     const standing = await lockTable(server, trx, table, { hasNews, isReplay: choice.at !== undefined })
     if (standing !== 'watched') return standing === 'gone' ? [] : null
-    const recorded = await record(trx, { table, asked, which, at: choice.at, measured })
+    const recorded = await recordOutcomes(trx, { table, asked, which, at: choice.at, measured })
     if (hasNews) await server.plugins.catalog.noteConnection(trx, table.source, measured.unreachable)
     return recorded
   })
@@ -93,27 +95,27 @@ async function lockTable(
   return isOn && locked.isTableActive === table.isActive ? 'watched' : 'unwatched'
 }
 
-async function load(
+async function loadChecks(
   server: Server,
   trx: Transaction,
   tableId: string,
   selections: readonly Selection[],
-): Promise<{ table: TableContext; asked: Asked[] }> {
+): Promise<{ table: TableContext; asked: LoadedCheck[] }> {
   const table = await server.plugins.catalog.load(trx, tableId)
   if (!table) throw apiError('ASSET_NOT_FOUND', 'The table is gone', { asset_id: tableId })
-  const asked: Asked[] = []
+  const asked: LoadedCheck[] = []
   for (const { feature, rows: select } of selections) {
     const selected = await select(trx)
     const wanted = await feature.checks(selected, table, trx)
     for (const [index, row] of selected.entries()) {
       const id = `${feature.name} ${String(row.$id())}`
-      asked.push({ feature, row, check: resolve(server, id, wanted[index]!) })
+      asked.push({ feature, row, check: resolveSpec(server, id, wanted[index]!) })
     }
   }
   return { table, asked }
 }
 
-function resolve(server: Server, id: string, wanted: Wanted | Unmeasurable): Check | CheckOutcome {
+function resolveSpec(server: Server, id: string, wanted: CheckSpec | MeasureRefusal): Check | CheckOutcome {
   if ('message' in wanted) return { id, status: 'error', durationMs: 0, ...wanted }
   const { type } = wanted
   if (typeof type !== 'string') return { ...wanted, id, type }
@@ -124,7 +126,7 @@ function resolve(server: Server, id: string, wanted: Wanted | Unmeasurable): Che
 }
 
 /** What was claimed and cannot be asked now is due again: at once, or when its source is switched on. */
-async function handBack(trx: Transaction, asked: readonly Asked[]): Promise<void> {
+async function releaseSlots(trx: Transaction, asked: readonly LoadedCheck[]): Promise<void> {
   for (const [feature, own] of byFeature(asked)) {
     await feature.model
       .query(trx)
@@ -134,25 +136,25 @@ async function handBack(trx: Transaction, asked: readonly Asked[]): Promise<void
   }
 }
 
-function byFeature(asked: readonly Asked[]): Map<Feature, Asked[]> {
+function byFeature(asked: readonly LoadedCheck[]): Map<CheckFeature, LoadedCheck[]> {
   return Map.groupBy(asked, ({ feature }) => feature)
 }
 
-interface Recording {
+interface ScanToRecord {
   table: TableContext
-  asked: readonly Asked[]
+  asked: readonly LoadedCheck[]
   which: 'claimed' | 'asked'
   at: Date | undefined
   measured: Measurement
 }
 
-async function record(
+async function recordOutcomes(
   trx: Transaction,
-  { table, asked, which, at, measured }: Recording,
-): Promise<Ran['results']> {
+  { table, asked, which, at, measured }: ScanToRecord,
+): Promise<ScanRun['results']> {
   const outcomes = new Map(measured.outcomes.map(outcome => [outcome.id, outcome]))
   const takenAt = at ?? (await databaseTime(trx))
-  const results: Ran['results'] = []
+  const results: ScanRun['results'] = []
   for (const [feature, own] of byFeature(asked)) {
     const before = new Map(own.map(item => [String(item.row.$id()), item]))
     const locked = await lockChecks(trx, feature, [...before.keys()])
@@ -172,8 +174,8 @@ async function record(
 
 /** The due time that a row is recorded for. A replay of the past has none. */
 function slotOf(
-  row: Scheduled,
-  before: Scheduled,
+  row: ScheduledCheck,
+  before: ScheduledCheck,
   { which, isReplay }: { which: 'claimed' | 'asked'; isReplay: boolean },
 ): TakenSlot {
   if (which === 'claimed') return { slot: row.runningSlot, isNext: false }
@@ -183,8 +185,8 @@ function slotOf(
 /** Ends the slots that were recorded, so that neither a job that waits nor the sweep measures for them again. */
 async function endSlots(
   trx: Transaction,
-  { model }: Feature,
-  taken: readonly (TakenSlot & { row: Scheduled })[],
+  { model }: CheckFeature,
+  taken: readonly (TakenSlot & { row: ScheduledCheck })[],
 ): Promise<void> {
   const idsOf = (some: typeof taken) => some.map(({ row }) => row.$id() as string)
   const claimed = idsOf(taken.filter(({ slot, isNext }) => slot !== null && !isNext))

@@ -4,21 +4,21 @@ import { comparable, explanation } from '../../checks/explanation.ts'
 import { tablePath } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { TableContext } from '../catalog/api.ts'
-import { pastPoints, type Timed } from './baseline.ts'
+import { loadPoints, type RuleWithHours } from './baseline.ts'
 import { SERIES, type Judgement } from './judge.ts'
 
 /** A rule that was judged. */
-type JudgedRule = Timed & Omit<Judgement, 'state'>
+type JudgedRule = RuleWithHours & Omit<Judgement, 'state'>
 
 /** Rules whose earlier results are held at once, some hundred of each. */
-const CHUNK = 50
+const CHUNK_RULES = 50
 
 /**
  * Raises the alerts of rules that fail, and resolves those of rules that pass again. Earlier results are read only
  * where there is a learned band to explain.
  * @returns the alert of each rule that fails, by rule
  */
-export async function alert(
+export async function updateAlerts(
   server: Server,
   trx: Transaction,
   loaded: TableContext,
@@ -48,11 +48,11 @@ async function eventsOf(
   failing: readonly JudgedRule[],
 ) {
   const events = []
-  for (let from = 0; from < failing.length; from += CHUNK) {
-    const some = failing.slice(from, from + CHUNK)
-    const pasts = await pastPoints(
+  for (let from = 0; from < failing.length; from += CHUNK_RULES) {
+    const some = failing.slice(from, from + CHUNK_RULES)
+    const pasts = await loadPoints(
       trx,
-      some.filter(({ said }) => said !== null),
+      some.filter(({ detection }) => detection !== null),
     )
     events.push(...some.map(item => eventOf(server, loaded, item, pasts.get(item.rule.id) ?? [])))
   }
@@ -80,7 +80,7 @@ function eventOf(
     sourceId: source.id,
     asset: { id: table.id, qualifiedName: table.qualifiedName, assetType: table.kind, tags },
     ruleName: rule.name,
-    title: rule.errorMessage ?? `${rule.name} on ${path}: ${wordsOf(item)}`,
+    title: rule.errorMessage ?? `${rule.name} on ${path}: ${describeFailure(item)}`,
     details: {
       rule_id: causeOf(rule),
       rule_type: rule.ruleType,
@@ -89,21 +89,25 @@ function eventOf(
       invalid_count: judged.invalidCount,
       invalid_percent: judged.invalidPercent,
       total_rows: judged.totalRows,
-      ...limitOf(item, past),
+      ...limitDetails(item, past),
     },
   }
 }
 
 /** What was found, of a learned band with what is usual. */
-function wordsOf({ rule, judged, said }: Pick<JudgedRule, 'rule' | 'judged' | 'said'>): string {
-  if (said) return explanation(SERIES, said.point, said.verdict, rule.checkInterval)
+function describeFailure({
+  rule,
+  judged,
+  detection,
+}: Pick<JudgedRule, 'rule' | 'judged' | 'detection'>): string {
+  if (detection) return explanation(SERIES, detection.point, detection.verdict, rule.checkInterval)
   return `${judged.invalidCount} of ${judged.totalRows} rows are invalid (${round(judged.invalidPercent ?? 0)} %)`
 }
 
 /** What the rate was to stay below: the threshold, or the learned band with what it was learned from. */
-function limitOf({ rule, judged, said }: JudgedRule, past: readonly SeriesPoint[]): object {
-  if (!said) return { threshold: rule.alertThresholdPercent ?? 0 }
-  const { point, verdict } = said
+function limitDetails({ rule, judged, detection }: JudgedRule, past: readonly SeriesPoint[]): object {
+  if (!detection) return { threshold: rule.alertThresholdPercent ?? 0 }
+  const { point, verdict } = detection
   // Active results are compared with active ones only.
   const alike = past.filter(({ active }) => active === point.active)
   return {
@@ -112,7 +116,7 @@ function limitOf({ rule, judged, said }: JudgedRule, past: readonly SeriesPoint[
       low: judged.expectedRangeLow,
       high: judged.expectedRangeHigh,
     },
-    explanation: wordsOf({ rule, judged, said }),
+    explanation: describeFailure({ rule, judged, detection }),
     history: comparable(alike, verdict.basis, point.at).map(({ at, value, total }) => ({
       checked_at: new Date(1_000 * at),
       value,

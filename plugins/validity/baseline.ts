@@ -6,10 +6,10 @@ import { activeAt, secondsOf, startState } from './judge.ts'
 import { ValidityState, type ValidityRule } from './models.ts'
 
 /** Results that a baseline is rebuilt from: the last ones of a rule. */
-export const HISTORY = 400
+export const MAX_BASELINE_RESULTS = 400
 
 /** A rule, and the hours of now of the schedule that it is judged by. */
-export interface Timed {
+export interface RuleWithHours {
   rule: ValidityRule
   schedule: Schedule | undefined
 }
@@ -18,14 +18,14 @@ export interface Timed {
  * What was learned of the rules in auto mode, by rule; rebuilt from their results where it is not stored. At most one
  * statement for what is stored and one for all results.
  */
-export async function baselines(
+export async function loadStates(
   trx: Transaction,
-  timed: readonly Timed[],
+  timed: readonly RuleWithHours[],
 ): Promise<Map<string, DetectorState>> {
   const learning = timed.filter(({ rule }) => rule.detectionMode === 'auto')
-  const known = await storedStates(trx, learning)
+  const known = await loadStoredStates(trx, learning)
   const unknown = learning.filter(({ rule }) => !known.has(rule.id))
-  const pasts = await pastPoints(trx, unknown)
+  const pasts = await loadPoints(trx, unknown)
   for (const { rule } of unknown) {
     const nothing = startState(rule)
     const past = pasts.get(rule.id) ?? []
@@ -36,7 +36,10 @@ export async function baselines(
   return known
 }
 
-async function storedStates(trx: Transaction, timed: readonly Timed[]): Promise<Map<string, DetectorState>> {
+async function loadStoredStates(
+  trx: Transaction,
+  timed: readonly RuleWithHours[],
+): Promise<Map<string, DetectorState>> {
   if (timed.length === 0) return new Map()
   const stored = await ValidityState.query(trx).findByIds(idsOf(timed))
   return new Map(
@@ -50,19 +53,19 @@ async function storedStates(trx: Transaction, timed: readonly Timed[]): Promise<
  * The last results of each rule that its baseline rests on, oldest first. They are active or dormant as they were
  * stored; those without a word on it, taken in another mode, by the hours of now.
  */
-export async function pastPoints(
+export async function loadPoints(
   trx: Transaction,
-  timed: readonly Timed[],
+  timed: readonly RuleWithHours[],
 ): Promise<Map<string, SeriesPoint[]>> {
   if (timed.length === 0) return new Map()
-  const past = await rows<Past>(
+  const past = await rows<PastResult>(
     trx,
     `select past.* from validity_rules rule cross join lateral (
        select r.validity_rule_id, r.checked_at, r.invalid_percent, r.total_rows, r.is_confirmed, r.was_active, r.id
        from validity_results r
        where r.company_id = rule.company_id and r.validity_rule_id = rule.id and r.status <> 'error'
          and r.id > rule.baseline_after
-       order by r.checked_at desc, r.id desc limit ${HISTORY}
+       order by r.checked_at desc, r.id desc limit ${MAX_BASELINE_RESULTS}
      ) past
      where rule.company_id = :companyId and rule.id = any(cast(:ids as bigint[]))
      order by past.checked_at, past.id`,
@@ -77,7 +80,7 @@ export async function pastPoints(
   )
 }
 
-interface Past {
+interface PastResult {
   validityRuleId: string
   checkedAt: Date
   invalidPercent: number
@@ -86,7 +89,7 @@ interface Past {
   wasActive: boolean | null
 }
 
-function pointOf(past: Past, schedule: Schedule | undefined): SeriesPoint {
+function pointOf(past: PastResult, schedule: Schedule | undefined): SeriesPoint {
   const { checkedAt, wasActive } = past
   return {
     at: secondsOf(checkedAt),
@@ -107,12 +110,12 @@ export async function relearn(trx: Transaction, rules: readonly Pick<ValidityRul
     )
 }
 
-function idsOf(timed: readonly Timed[]): string[] {
+function idsOf(timed: readonly RuleWithHours[]): string[] {
   return timed.map(({ rule }) => rule.id)
 }
 
 /** Stores how rules did, in one statement. */
-export async function noteStatuses(
+export async function saveStatuses(
   trx: Transaction,
   statuses: readonly { id: string; status: string }[],
 ): Promise<void> {
@@ -126,7 +129,7 @@ export async function noteStatuses(
 }
 
 /** Stores what was learned of rules, in one statement. */
-export async function keep(
+export async function saveStates(
   trx: Transaction,
   learned: readonly { id: string; state: DetectorState }[],
 ): Promise<void> {

@@ -4,11 +4,11 @@ import type { Schedule } from '../../checks/detector.ts'
 import { insertAll, type Transaction } from '../../server/database/database.ts'
 import { invalidField } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
-import type { Backfill, Configured } from '../scans/api.ts'
+import type { Backfill, ConfiguredCheck } from '../scans/api.ts'
 import { ruleFields, type NewRule } from './fields.ts'
 import { activeAt, judgeRule, startState } from './judge.ts'
 import { ValidityResult, ValidityRule, ValidityState, type NamedRule } from './models.ts'
-import { asked, named, scheduleOf } from './rules.ts'
+import { periodsOf, rulesWithNames, scheduleOf } from './rules.ts'
 
 /** Finds the body of a rule good for its table. No transaction is open while the engine is asked. */
 export function configureRule(
@@ -16,7 +16,7 @@ export function configureRule(
   companyId: string,
   assetId: string,
   body: NewRule,
-): Promise<Configured> {
+): Promise<ConfiguredCheck> {
   return server.plugins.scans.configure(companyId, assetId, {
     family: 'rule',
     tablePath: body.table_path,
@@ -39,24 +39,24 @@ export async function createRule(
   assetId: string,
   body: NewRule,
   tell: (trx: Transaction, rule: NamedRule) => Promise<unknown>,
-): Promise<{ rule: NamedRule; backfill?: Backfill['told']; warnings: string[] }> {
+): Promise<{ rule: NamedRule; backfill?: Backfill['summary']; warnings: string[] }> {
   const { backfill_days: days, check_interval: interval } = body
   if (days !== undefined && body.detection_mode !== 'auto')
     throw invalidField('backfill_days', 'needs detection_mode auto, which learns from it')
   const configured = await configureRule(server, companyId, assetId, body)
   const past = days === undefined ? null : await server.plugins.scans.backfill(configured, { days, interval })
   return server.db.company(companyId, async trx => {
-    const schedule = await scheduleOf(server, trx, asked(body))
+    const schedule = await scheduleOf(server, trx, periodsOf(body))
     const rule = await insertRule(trx, configured, body)
     if (past) await learnPast(trx, rule, past, schedule)
     await tell(trx, rule)
-    return { rule, ...(past && { backfill: past.told }), warnings: configured.warnings }
+    return { rule, ...(past && { backfill: past.summary }), warnings: configured.warnings }
   })
 }
 
 async function insertRule(
   trx: Transaction,
-  { source, table, check }: Configured,
+  { source, table, check }: ConfiguredCheck,
   body: NewRule,
 ): Promise<NamedRule> {
   const column = check.column ?? null
@@ -73,7 +73,7 @@ async function insertRule(
       errorMessage: body.error_message || null,
     })
     .returning('id')
-  return named(trx).findById(id).throwIfNotFound()
+  return rulesWithNames(trx).findById(id).throwIfNotFound()
 }
 
 /** Stores past results as if they had been taken then, and what was learned of them. Nobody is alerted of the past. */

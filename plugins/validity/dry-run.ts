@@ -1,34 +1,45 @@
 import type { Server } from '@hapi/hapi'
-import type { TriedOut } from '../scans/api.ts'
+import type { DryRunMeasurement } from '../scans/api.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import { configureRule } from './create.ts'
 import { ruleFields, type NewRule } from './fields.ts'
 import { activeAt, judgeRule } from './judge.ts'
 import type { ValidityRule } from './models.ts'
 import { presentCounts, presentWarnings } from './present.ts'
-import { replay, storedPast, type PastOutcome, type Replayed, type Settings } from './replay.ts'
-import { asked, scheduleOf } from './rules.ts'
+import {
+  replayResults,
+  loadStoredPast,
+  type PastOutcome,
+  type ReplayedResults,
+  type RuleSettings,
+} from './replay.ts'
+import { periodsOf, scheduleOf } from './rules.ts'
 
 /** The body of a dry run, validated. */
-export type DryRun = NewRule & { asset_id: string; lookback_days: number }
+export type RuleDryRun = NewRule & { asset_id: string; lookback_days: number }
 
 /**
  * Measures what a rule of this body would, judges it as that rule would, and stores nothing. Its past are the results
  * of a rule that measures the same; where there are none, what the table's timestamps tell.
  */
-export async function dryRun(server: Server, companyId: string, body: DryRun): Promise<object> {
+export async function dryRunRule(server: Server, companyId: string, body: RuleDryRun): Promise<object> {
   const configured = await configureRule(server, companyId, body.asset_id, body)
   const { schedule, stored } = await server.db.company(companyId, async trx => ({
-    schedule: await scheduleOf(server, trx, asked(body)),
-    stored: await storedPast(trx, configured, body, body.lookback_days),
+    schedule: await scheduleOf(server, trx, periodsOf(body)),
+    stored: await loadStoredPast(trx, configured, body, body.lookback_days),
   }))
-  const { statements, outcome, at, past } = await server.plugins.scans.tryOut(
+  const {
+    statements,
+    outcome,
+    at,
+    history: past,
+  } = await server.plugins.scans.dryRun(
     configured,
     stored.length > 0 ? null : { days: body.lookback_days, interval: body.check_interval },
   )
-  const settings = columnsOf<ValidityRule>(ruleFields, body) as Settings
+  const settings = columnsOf<ValidityRule>(ruleFields, body) as RuleSettings
   const known = knownPast(stored, past)
-  const replayed = replay(settings, known.points, schedule)
+  const replayed = replayResults(settings, known.points, schedule)
   const { judged } = judgeRule(settings, outcome, { at, wasActive: activeAt(schedule, at) }, replayed.state)
   return {
     sql: statements,
@@ -54,16 +65,16 @@ interface KnownPast {
   message?: string
 }
 
-function knownPast(stored: readonly PastOutcome[], past: TriedOut['past']): KnownPast {
+function knownPast(stored: readonly PastOutcome[], past: DryRunMeasurement['history']): KnownPast {
   if (!past) return { source: 'results', column: null, points: stored }
   if ('points' in past) return { source: 'timestamps', column: past.column, points: past.points }
   return { source: null, column: null, points: [], message: past.message }
 }
 
 function presentHistory(
-  { lookback_days: days, check_interval: interval }: DryRun,
+  { lookback_days: days, check_interval: interval }: RuleDryRun,
   { source, column, message }: KnownPast,
-  { points, failing, alerts, bySensitivity }: Replayed,
+  { points, failing, alerts, bySensitivity }: ReplayedResults,
 ): object {
   return {
     lookback_days: days,

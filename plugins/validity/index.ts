@@ -1,9 +1,9 @@
 import type { Plugin } from '@hapi/hapi'
 import { validityFailure } from './alert-kind.ts'
 import { ValidityRule, type ValidityResult } from './models.ts'
-import { tellResult } from './present.ts'
-import { record } from './record.ts'
-import { scheduleUser, wanted } from './rules.ts'
+import { describeResult } from './present.ts'
+import { recordResults } from './record.ts'
+import { scheduleUser, checkSpecOf } from './rules.ts'
 import { dryRunRoute, ruleResource } from './routes.ts'
 
 /** Rules that say which values are valid, checked on schedule and on demand. */
@@ -20,13 +20,13 @@ export const validity: Plugin<undefined> = {
     const checkNow = server.plugins.scans.contribute<ValidityRule, ValidityResult>({
       name: 'validity',
       model: ValidityRule,
-      checks: rules => rules.map(wanted),
-      record: (trx, table, taken, at) => record(server, trx, table, taken, at),
+      checks: rules => rules.map(checkSpecOf),
+      record: (trx, table, taken, at) => recordResults(server, trx, table, taken, at),
       lastStatus: 'latest_status',
-      told: tellResult,
+      describe: describeResult,
     })
     server.plugins.alerts.addKind(validityFailure)
-    server.plugins.operatingSchedules.usedBy(scheduleUser)
+    server.plugins.operatingSchedules.addUser(scheduleUser)
     server.route([...server.plugins.scans.routesOf(ruleResource(server, checkNow)), dryRunRoute(server)])
   },
 }

@@ -7,7 +7,7 @@ import type { ValidityRule } from './models.ts'
 export const SERIES = 'invalid_percent'
 
 /** What is judged of a rule's outcome; the fields are those of a stored result. */
-export interface Judged {
+export interface JudgedResult {
   status: 'pass' | 'fail' | 'error'
   totalRows: number | null
   invalidCount: number | null
@@ -22,7 +22,7 @@ export interface Judged {
 }
 
 /** When an outcome was taken, and what is known of that moment besides. */
-export interface Moment {
+export interface CheckMoment {
   at: Date
   /** Whether the operating schedule called it active; null of rules without one. */
   wasActive: boolean | null
@@ -32,11 +32,11 @@ export interface Moment {
 
 /** An outcome of a rule, judged. */
 export interface Judgement {
-  judged: Judged
+  judged: JudgedResult
   /** With the point learned; null in manual mode. */
   state: DetectorState | null
   /** What the detector said, of which point; null in manual mode and of an error. */
-  said: { point: SeriesPoint; verdict: SeriesVerdict } | null
+  detection: { point: SeriesPoint; verdict: SeriesVerdict } | null
 }
 
 const NO_BAND = {
@@ -77,12 +77,12 @@ export function startState(
 export function judgeRule(
   rule: Pick<ValidityRule, 'alertThresholdPercent' | 'sensitivity'>,
   outcome: CheckOutcome,
-  { at, wasActive, isConfirmed = false }: Moment,
+  { at, wasActive, isConfirmed = false }: CheckMoment,
   state: DetectorState | null,
 ): Judgement {
   if (outcome.status !== 'counted') {
     const errorMessage = outcome.status === 'error' ? outcome.message : 'The rule gave no count'
-    const judged: Judged = {
+    const judged: JudgedResult = {
       status: 'error',
       totalRows: null,
       invalidCount: null,
@@ -90,7 +90,7 @@ export function judgeRule(
       ...NO_BAND,
       errorMessage,
     }
-    return { judged, state, said: null }
+    return { judged, state, detection: null }
   }
   const { total, invalid } = outcome
   // A SELECT of invalid rows may give more rows than the table has.
@@ -98,7 +98,7 @@ export function judgeRule(
   const counts = { totalRows: total, invalidCount: invalid, invalidPercent, errorMessage: null }
   if (!state) {
     const status = invalidPercent > (rule.alertThresholdPercent ?? 0) ? 'fail' : 'pass'
-    return { judged: { status, ...counts, ...NO_BAND }, state, said: null }
+    return { judged: { status, ...counts, ...NO_BAND }, state, detection: null }
   }
   const point: SeriesPoint = {
     at: secondsOf(at),
@@ -108,7 +108,7 @@ export function judgeRule(
     confirmed: isConfirmed,
   }
   const said = judgePoint(state, point, rule.sensitivity)
-  const judged: Judged = {
+  const judged: JudgedResult = {
     status: said.isAnomaly && !said.learning ? 'fail' : 'pass',
     ...counts,
     expectedValue: said.expected,
@@ -117,5 +117,5 @@ export function judgeRule(
     zScore: said.zScore,
     isLearning: said.learning,
   }
-  return { judged, state: learnPoint(state, point), said: { point, verdict: said } }
+  return { judged, state: learnPoint(state, point), detection: { point, verdict: said } }
 }

@@ -71,7 +71,7 @@ export function presentWarnings(warnings: readonly string[] = []): object {
 }
 
 /** A result in words. */
-export function tellResult(rule: ValidityRule, result: ValidityResult) {
+export function describeResult(rule: ValidityRule, result: ValidityResult) {
   const { status, invalidCount, totalRows, errorMessage } = result
   const share = Number((result.invalidPercent ?? 0).toPrecision(3))
   const counted = `${invalidCount} of ${totalRows} rows are invalid (${share} %)`

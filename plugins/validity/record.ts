@@ -3,16 +3,16 @@ import type { DetectorState } from '../../checks/detector.ts'
 import { insertAll, type Transaction } from '../../server/database/database.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { MeasuredRow } from '../scans/api.ts'
-import { alert } from './alert.ts'
-import { baselines, keep, noteStatuses, type Timed } from './baseline.ts'
+import { updateAlerts } from './alert.ts'
+import { loadStates, saveStates, saveStatuses, type RuleWithHours } from './baseline.ts'
 import { activeAt, judgeRule, type Judgement } from './judge.ts'
 import { ValidityResult, type ValidityRule } from './models.ts'
 
 /** Rules whose states are held at once: one is tens of KB, and thousands of rules may hang on one table. */
-const CHUNK = 50
+const CHUNK_RULES = 50
 
 /** Judges outcomes and stores what was learned, alerts, and results, which name the alerts that they counted on. */
-export async function record(
+export async function recordResults(
   server: Server,
   trx: Transaction,
   loaded: TableContext,
@@ -24,14 +24,14 @@ export async function record(
     trx,
     taken.map(({ row }) => row),
   )
-  const judged: Recorded[] = []
-  for (let from = 0; from < taken.length; from += CHUNK) {
-    const to = from + CHUNK
-    judged.push(...(await judgeSome(trx, timed.slice(from, to), taken.slice(from, to), at)))
+  const judged: RecordedResult[] = []
+  for (let from = 0; from < taken.length; from += CHUNK_RULES) {
+    const to = from + CHUNK_RULES
+    judged.push(...(await judgeChunk(trx, timed.slice(from, to), taken.slice(from, to), at)))
   }
   for (const { rule, judged: result } of judged)
     server.telemetry.verdict('rule', rule.ruleType, result.isLearning ? 'learning' : result.status)
-  const alerts = await alert(server, trx, loaded, judged)
+  const alerts = await updateAlerts(server, trx, loaded, judged)
   const stored = await insertAll(
     judged.map(({ rule, judged: result, wasActive, slot, ms }) => ({
       validityRuleId: rule.id,
@@ -44,14 +44,14 @@ export async function record(
     })),
     chunk => ValidityResult.query(trx).insert(chunk),
   )
-  await noteStatuses(
+  await saveStatuses(
     trx,
     judged.map(({ rule, judged: { status } }) => ({ id: rule.id, status })),
   )
   return stored
 }
 
-interface Recorded extends Timed, Omit<Judgement, 'state'> {
+interface RecordedResult extends RuleWithHours, Omit<Judgement, 'state'> {
   wasActive: boolean | null
   slot: Date | null
   /** Milliseconds that measuring took. */
@@ -59,15 +59,15 @@ interface Recorded extends Timed, Omit<Judgement, 'state'> {
 }
 
 /** Judges rules by what is known of them, and stores what was learned. */
-async function judgeSome(
+async function judgeChunk(
   trx: Transaction,
-  timed: readonly Timed[],
+  timed: readonly RuleWithHours[],
   taken: readonly MeasuredRow<ValidityRule>[],
   at: Date,
-): Promise<Recorded[]> {
-  const known = await baselines(trx, timed)
+): Promise<RecordedResult[]> {
+  const known = await loadStates(trx, timed)
   const learned: { id: string; state: DetectorState }[] = []
-  const judged = timed.map((item, index): Recorded => {
+  const judged = timed.map((item, index): RecordedResult => {
     const { id } = item.rule
     const wasActive = activeAt(item.schedule, at)
     const { outcome, slot } = taken[index]!
@@ -75,15 +75,19 @@ async function judgeSome(
     if (state) learned.push({ id, state })
     return { ...item, ...judgement, wasActive, slot, ms: outcome.durationMs }
   })
-  await keep(trx, learned)
+  await saveStates(trx, learned)
   return judged
 }
 
 /** Rules with the hours that those in mode `schedule` are judged by. */
-async function withHours(server: Server, trx: Transaction, rules: readonly ValidityRule[]): Promise<Timed[]> {
+async function withHours(
+  server: Server,
+  trx: Transaction,
+  rules: readonly ValidityRule[],
+): Promise<RuleWithHours[]> {
   const scheduleOf = (rule: ValidityRule) =>
     rule.operatingPeriodMode === 'schedule' ? rule.operatingScheduleId : null
   const ids = rules.flatMap(rule => scheduleOf(rule) ?? [])
-  const hours = await server.plugins.operatingSchedules.hours(trx, ids)
+  const hours = await server.plugins.operatingSchedules.loadHours(trx, ids)
   return rules.map(rule => ({ rule, schedule: hours.get(scheduleOf(rule) ?? '') }))
 }

@@ -1,8 +1,8 @@
 import type { CheckOutcome } from '../../checks/check.ts'
 import type { DetectorState, Schedule } from '../../checks/detector.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import type { Configured } from '../scans/api.ts'
-import { HISTORY } from './baseline.ts'
+import type { ConfiguredCheck } from '../scans/api.ts'
+import { MAX_BASELINE_RESULTS } from './baseline.ts'
 import type { NewRule } from './fields.ts'
 import { activeAt, judgeRule, startState } from './judge.ts'
 
@@ -20,23 +20,23 @@ export interface PastOutcome {
 const SENSITIVITIES = [1, 2, 3, 4] as const
 
 /** What would have come of a past: checks that fail, and alerts, of which failures in a row are one. */
-interface Count {
+interface FailureCounts {
   failing: number
   alerts: number
 }
 
 /** A past that was judged from its beginning. */
-export interface Replayed extends Count {
+export interface ReplayedResults extends FailureCounts {
   /** Outcomes that were judged. */
   points: number
   /** Of auto mode: the same at each sensitivity. */
-  bySensitivity: ({ sensitivity: number } & Count)[] | null
+  bySensitivity: ({ sensitivity: number } & FailureCounts)[] | null
   /** With all of the past learned; null in manual mode. */
   state: DetectorState | null
 }
 
 /** What judging goes by, of a rule that need not exist. */
-export type Settings = Parameters<typeof startState>[0] & Parameters<typeof judgeRule>[0]
+export type RuleSettings = Parameters<typeof startState>[0] & Parameters<typeof judgeRule>[0]
 
 /**
  * Judges a past as a rule would have that was there from its first outcome on. One replay tells all sensitivities: what
@@ -44,11 +44,11 @@ export type Settings = Parameters<typeof startState>[0] & Parameters<typeof judg
  * @param past oldest first
  * @param schedule the hours of mode `schedule`, those that are asked about: trying them out is what this is for
  */
-export function replay(
-  settings: Settings,
+export function replayResults(
+  settings: RuleSettings,
   past: readonly PastOutcome[],
   schedule: Schedule | undefined,
-): Replayed {
+): ReplayedResults {
   let state = startState(settings)
   const judged = past.flatMap(({ at, outcome, isConfirmed = false, isBefore = false }) => {
     const said = judgeRule(settings, outcome, { at, wasActive: activeAt(schedule, at), isConfirmed }, state)
@@ -56,16 +56,16 @@ export function replay(
     return isBefore ? [] : [said.judged]
   })
   const at = (sensitivity: number) =>
-    count(judged.map(({ isLearning, zScore }) => !isLearning && (zScore ?? 0) > sensitivity))
+    countFailures(judged.map(({ isLearning, zScore }) => !isLearning && (zScore ?? 0) > sensitivity))
   return {
     points: judged.length,
-    ...count(judged.map(({ status }) => status === 'fail')),
+    ...countFailures(judged.map(({ status }) => status === 'fail')),
     bySensitivity: state && SENSITIVITIES.map(sensitivity => ({ sensitivity, ...at(sensitivity) })),
     state,
   }
 }
 
-function count(fails: readonly boolean[]): Count {
+function countFailures(fails: readonly boolean[]): FailureCounts {
   return {
     failing: fails.filter(Boolean).length,
     alerts: fails.filter((isFailing, index) => isFailing && !fails[index - 1]).length,
@@ -73,15 +73,15 @@ function count(fails: readonly boolean[]): Count {
 }
 
 /** Results that are judged at most: hourly ones of 90 days. */
-const MOST = 2_160
+const MAX_REPLAYED_RESULTS = 2_160
 
 /**
  * The results of the last days that a rule has which measures the same at the same interval, oldest first, with those
  * before that its baseline rested on; of several such rules the one with the most. None when there is no such rule.
  */
-export async function storedPast(
+export async function loadStoredPast(
   trx: Transaction,
-  { table, check }: Configured,
+  { table, check }: ConfiguredCheck,
   { check_interval: interval, treat_null_as_valid: nullIsValid }: NewRule,
   days: number,
 ): Promise<PastOutcome[]> {
@@ -107,7 +107,7 @@ export async function storedPast(
          on r.company_id = twin.company_id and r.validity_rule_id = twin.id and r.status <> 'error'
            and r.id > twin.baseline_after
      )
-     select * from past where age <= case when is_before then ${HISTORY} else ${MOST} end
+     select * from past where age <= case when is_before then ${MAX_BASELINE_RESULTS} else ${MAX_REPLAYED_RESULTS} end
      order by checked_at, id`,
     {
       companyId: companyOf(trx),

@@ -4,7 +4,7 @@ import { bodyOf } from '../../server/http/input.ts'
 import { newestFirst, pageOf } from '../../server/http/page.ts'
 import type { CheckNow, CheckResource } from '../scans/api.ts'
 import { createRule } from './create.ts'
-import { dryRun, type DryRun } from './dry-run.ts'
+import { dryRunRule, type RuleDryRun } from './dry-run.ts'
 import type { NewRule } from './fields.ts'
 import { ValidityResult, type NamedRule, type ValidityRule } from './models.ts'
 import { presentResult, presentRule, presentRuleDetail, presentWarnings } from './present.ts'
@@ -92,7 +92,7 @@ export function dryRunRoute(server: Server): ServerRoute {
       response: replies.dryRun,
     },
     handler: async request => ({
-      data: await dryRun(server, caller(request).companyId, bodyOf<DryRun>(request)),
+      data: await dryRunRule(server, caller(request).companyId, bodyOf<RuleDryRun>(request)),
     }),
   }
 }

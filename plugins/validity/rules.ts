@@ -14,7 +14,7 @@ import { NamedRule, ValidityRule } from './models.ts'
 import { lockRulesOfSchedule, lockValidityRule } from './locks.ts'
 
 /** What a rule wants measured of its table. */
-export function wanted(rule: ValidityRule) {
+export function checkSpecOf(rule: ValidityRule) {
   return {
     type: rule.ruleType,
     config: rule.ruleConfig ?? {},
@@ -24,14 +24,16 @@ export function wanted(rule: ValidityRule) {
 }
 
 /** What a body says of operating periods. */
-export function asked(body: Pick<NewRule, 'operating_period_mode' | 'operating_schedule_id'>): Periods {
+export function periodsOf(
+  body: Pick<NewRule, 'operating_period_mode' | 'operating_schedule_id'>,
+): OperatingPeriods {
   return {
     operatingPeriodMode: body.operating_period_mode,
     operatingScheduleId: body.operating_schedule_id ?? null,
   }
 }
 
-type Periods = Pick<ValidityRule, 'operatingPeriodMode' | 'operatingScheduleId'>
+type OperatingPeriods = Pick<ValidityRule, 'operatingPeriodMode' | 'operatingScheduleId'>
 
 /**
  * The hours that a rule is judged by; undefined in other modes than `schedule`.
@@ -40,7 +42,7 @@ type Periods = Pick<ValidityRule, 'operatingPeriodMode' | 'operatingScheduleId'>
 export async function scheduleOf(
   server: Server,
   trx: Transaction,
-  { operatingPeriodMode: mode, operatingScheduleId: id }: Periods,
+  { operatingPeriodMode: mode, operatingScheduleId: id }: OperatingPeriods,
 ): Promise<Schedule | undefined> {
   if (id === null) {
     if (mode !== 'schedule') return undefined
@@ -60,7 +62,7 @@ export async function patchRule(
   rule: ValidityRule,
   patch: RulePatch,
 ): Promise<NamedRule | undefined> {
-  const periods: Periods = {
+  const periods: OperatingPeriods = {
     operatingPeriodMode: patch.operating_period_mode ?? rule.operatingPeriodMode,
     operatingScheduleId:
       patch.operating_schedule_id === undefined ? rule.operatingScheduleId : patch.operating_schedule_id,
@@ -76,12 +78,12 @@ export async function patchRule(
     .patch({
       ...rescheduled(columnsOf<ValidityRule>(ruleFields, patch)),
       ...(hasPeriods && periods),
-      ...(isMeasuredAnew && anew(before)),
+      ...(isMeasuredAnew && restartBaseline(before)),
     })
-  if (isMeasuredAnew || rereads(patch)) await relearn(trx, [rule])
+  if (isMeasuredAnew || changesBaseline(patch)) await relearn(trx, [rule])
   if (patch.is_active === false)
     await server.plugins.alerts.resolveOrphaned(trx, { type: 'validity_failure', causes: [`v_${rule.uuid}`] })
-  return named(trx).findById(rule.id).throwIfNotFound()
+  return rulesWithNames(trx).findById(rule.id).throwIfNotFound()
 }
 
 /**
@@ -98,7 +100,7 @@ function changesMeasure(
 }
 
 /** The baseline starts without the results so far; what is being measured is not recorded but due again. */
-function anew(rule: ValidityRule) {
+function restartBaseline(rule: ValidityRule) {
   return {
     baselineAfter: raw(`(select coalesce(max(r.id), 0) from validity_results r
       where r.company_id = validity_rules.company_id and r.validity_rule_id = validity_rules.id)`),
@@ -107,7 +109,7 @@ function anew(rule: ValidityRule) {
 }
 
 /** Whether a patch makes the same results be read in another way. */
-function rereads(patch: RulePatch): boolean {
+function changesBaseline(patch: RulePatch): boolean {
   return [
     patch.detection_mode,
     patch.check_interval,
@@ -119,7 +121,7 @@ function rereads(patch: RulePatch): boolean {
 /** A rule of an asset by `v_<uuid>` or integer id. */
 export function findRule(trx: Transaction, asset: Asset, ruleId: string): Promise<NamedRule | undefined> {
   const columns = { prefix: 'v_', uuid: 'validityRules.uuid', number: 'validityRules.id' }
-  return findByPublicId(whereAsset(named(trx), ValidityRule, asset), columns, ruleId)
+  return findByPublicId(whereAsset(rulesWithNames(trx), ValidityRule, asset), columns, ruleId)
 }
 
 /** Removes a rule with its results, and resolves its alert. */
@@ -206,7 +208,7 @@ export async function summarize(trx: Transaction, asset: Asset): Promise<object>
 }
 
 /** Rules with the names of their tables. */
-export function named(trx: Transaction) {
+export function rulesWithNames(trx: Transaction) {
   return NamedRule.query(trx)
     .innerJoin('tables', 'tables.id', 'validityRules.tableId')
     .select('validityRules.*', 'tables.catalogName', 'tables.schemaName', 'tables.name as ofTable')
@@ -220,7 +222,7 @@ export const scheduleUser = {
   name: 'rules',
   count: (trx: Transaction, id: string) =>
     ValidityRule.query(trx).where('operatingScheduleId', id).resultSize(),
-  async changed(trx: Transaction, id: string): Promise<void> {
+  async onHoursChanged(trx: Transaction, id: string): Promise<void> {
     await relearn(trx, await lockRulesOfSchedule(trx, id))
   },
 }

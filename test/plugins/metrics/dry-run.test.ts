@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { replaySeries as verdictsOf, startDetector } from '../../../checks/detector.ts'
-import { replay, tally } from '../../../plugins/metrics/replay.ts'
+import { replayPoints, countAnomalies } from '../../../plugins/metrics/replay.ts'
 import { makeStage } from '../../helpers/world.ts'
 import { metricWorld, type MetricWorld } from './world.ts'
 
@@ -140,9 +140,9 @@ const options = fc.constantFrom('row_count', 'null_percent', 'mean').map(name =>
 t.test('one replay counts for every sensitivity what the detector says at that one', async t => {
   fc.assert(
     fc.property(series, options, sensitivity, (points, chosen, limit) => {
-      const { replayed } = replay(startDetector(chosen), points)
+      const { replayed } = replayPoints(startDetector(chosen), points)
       const said = verdictsOf(points, { ...chosen, sensitivity: limit })
-      return tally(replayed, limit).anomalies === said.filter(({ isAnomaly }) => isAnomaly).length
+      return countAnomalies(replayed, limit).anomalies === said.filter(({ isAnomaly }) => isAnomaly).length
     }),
     { numRuns: 30 },
   )
@@ -153,7 +153,7 @@ t.test(
   async t => {
     const at = (moment: number, zScore: number, isLearning = false) => ({ at: moment, zScore, isLearning })
     const counted = (...values: ReturnType<typeof at>[]) => {
-      const { anomalies, alerts } = tally(values, 3)
+      const { anomalies, alerts } = countAnomalies(values, 3)
       return [anomalies, alerts]
     }
     t.same(counted(), [0, 0])

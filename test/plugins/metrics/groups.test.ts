@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { nameOf } from '../../../plugins/metrics/alert.ts'
+import { formatGroup } from '../../../plugins/metrics/alert.ts'
 import { discover, makeWorld } from '../../helpers/world.ts'
 import { metricOf, momentOf, type MetricWorld } from './world.ts'
 
@@ -105,14 +105,14 @@ t.test('a group is named in well-formed text of bounded length', async t => {
   const value = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.jsonValue({ maxDepth: 1 }))
   fc.assert(
     fc.property(fc.dictionary(fc.string(), value, { minKeys: 1, maxKeys: 1 }), group => {
-      const name = nameOf(group)
+      const name = formatGroup(group)
       return name.isWellFormed() && name.length > 0 && name.length <= 42
     }),
   )
-  t.equal(nameOf({ flags: { a: 1 } }), '{"a":1}')
-  t.equal(nameOf({ region: null }), 'null')
-  t.equal(nameOf({ region: '' }), '""')
-  t.equal(nameOf({ region: 'north', kind: '' }), 'region north, kind ""')
+  t.equal(formatGroup({ flags: { a: 1 } }), '{"a":1}')
+  t.equal(formatGroup({ region: null }), 'null')
+  t.equal(formatGroup({ region: '' }), '""')
+  t.equal(formatGroup({ region: 'north', kind: '' }), 'region north, kind ""')
 })
 
 t.test('a renamed group is told as both', async t => {

@@ -181,10 +181,10 @@ t.test('who uses a schedule is told when it means other hours, and keeps it from
   const { id } = (await make()).body
   const told: string[] = []
   let reports = 2
-  app.server.plugins.operatingSchedules.usedBy({
+  app.server.plugins.operatingSchedules.addUser({
     name: 'reports',
     count: async () => reports,
-    changed: async (trx, scheduleId) => void told.push(scheduleId),
+    onHoursChanged: async (trx, scheduleId) => void told.push(scheduleId),
   })
   await tenant.ask('PATCH', `${BASE}/${id}`, {
     name: 'renamed',
@@ -212,7 +212,7 @@ t.test('the hours of many schedules are read at once, also while one is being ch
   const { operatingSchedules } = app.server.plugins
   const [first, second] = [(await make()).body.id, (await make({ timezone: 'UTC' })).body.id]
   const read = (ids: string[], companyId = tenant.companyId) =>
-    app.server.db.company(companyId, trx => operatingSchedules.hours(trx, ids))
+    app.server.db.company(companyId, trx => operatingSchedules.loadHours(trx, ids))
   const { rules, timezone } = OFFICE
   const expected = new Map([
     [first, { timezone, rules }],
@@ -232,10 +232,10 @@ t.test('the hours of many schedules are read at once, also while one is being ch
 t.test('a change that its user refuses is not made', async t => {
   const { app, tenant, make } = office(t, await makeStage(t))
   const { id } = (await make()).body
-  app.server.plugins.operatingSchedules.usedBy({
+  app.server.plugins.operatingSchedules.addUser({
     name: 'reports',
     count: async () => 0,
-    changed: async () => Promise.reject(new Error('no')),
+    onHoursChanged: async () => Promise.reject(new Error('no')),
   })
   t.equal((await tenant.ask('PATCH', `${BASE}/${id}`, { timezone: 'UTC' })).status, 500)
   t.match((await tenant.ask('GET', `${BASE}/${id}`)).body, { timezone: OFFICE.timezone })

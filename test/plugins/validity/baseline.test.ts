@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { DetectorState } from '../../../checks/detector.ts'
 import { ValidityRule } from '../../../plugins/validity/models.ts'
-import { record } from '../../../plugins/validity/record.ts'
+import { recordResults } from '../../../plugins/validity/record.ts'
 import { makeStage } from '../../helpers/world.ts'
 import { pastRules } from './past.ts'
 
@@ -192,7 +192,7 @@ t.test('however many rules of a table are judged, their states and pasts are rea
         outcome: { ...counted, status: 'counted' as const },
         slot: null,
       }))
-      const stored = await record(app.server, trx, loaded!, taken, new Date())
+      const stored = await recordResults(app.server, trx, loaded!, taken, new Date())
       t.same(
         stored.map(({ validityRuleId }) => validityRuleId),
         rules.map(({ id }) => id),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { replay } from '../../../plugins/validity/replay.ts'
+import { replayResults } from '../../../plugins/validity/replay.ts'
 import { pastRules, type Remembered } from './past.ts'
 import { logPostgresql } from '../../helpers/statement-log.ts'
 import { discover, makeStage } from '../../helpers/world.ts'
@@ -174,7 +174,7 @@ t.test('of any past, each sensitivity is told what a rule of that sensitivity wo
   fc.assert(
     fc.property(pasts, modes, (found, mode) => {
       const replayed = (sensitivity: number) =>
-        replay(
+        replayResults(
           {
             detectionMode: 'auto',
             checkInterval: 'hourly',
