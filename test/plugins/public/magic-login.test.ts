@@ -319,7 +319,7 @@ t.test('the command line makes prospects', async t => {
   const shown = await command(['prospects', 'create', '--email', email], settings)
   t.match(
     shown.out,
-    new RegExp(`${email}, who has a user already, good until .*Z, shown once:\\n[\\w-]{43}\\n`),
+    new RegExp(`${email}, who has a user already, valid until .*Z, shown once:\\n[\\w-]{43}\\n`),
   )
   t.match(await command(['prospects', 'create', '--email', 'invalid'], settings), {
     code: 2,
