@@ -235,7 +235,7 @@ function requestLog(log: Logger) {
     logRequestStart: false,
     logRequestComplete: true,
     ignoreFunc: (_options: object, request: Request) => !request.info.remotePort,
-    // What is told is little; else all of a request is put together first, for each.
+    // The serializers need few fields; wrapped, pino would first build the whole request for each.
     wrapSerializers: false,
     serializers: { req: requestFields, res: replyFields },
   }
@@ -250,8 +250,8 @@ function hapi(config: Config): Server {
     // Node would answer a request without a host itself, with nothing.
     requireHostHeader: false,
   })
-  // Workers serve nobody: beside a web process with the same settings, the port is that one's. And hapi cannot end
-  // in order what it never began.
+  // A worker does not listen: the port belongs to the web process with the same settings. hapi cannot stop a listener
+  // cleanly that it never started.
   const place =
     config.role === 'worker'
       ? { autoListen: false, operations: { cleanStop: false } }
@@ -264,9 +264,9 @@ function hapi(config: Config): Server {
         failAction: onInvalid,
         options: { abortEarly: false, errors: { wrap: { label: false } }, stripUnknown: false },
       },
-      // Replies are held to their schemas by the tests; a request does not pay for it. Of parts there are none.
+      // Tests validate replies against their schemas; production does not pay for it. Range requests are not supported.
       response: { sample: 0, ranges: false },
-      // A field `__proto__` is refused as any unknown one is.
+      // A field `__proto__` is rejected like any unknown one.
       payload: {
         maxBytes: 1_048_576,
         allow: 'application/json',

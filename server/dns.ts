@@ -11,18 +11,18 @@ export interface Resolved {
 /** All addresses of a name. */
 export type Resolve = (name: string) => Promise<Resolved[]>
 
-/** The resolver of the system, which sockets would ask: it knows /etc/hosts, and reads 0x7f.1 as 127.0.0.1. */
+/** The system's resolver, which sockets use: it knows /etc/hosts, and reads 0x7f.1 as 127.0.0.1. */
 export const ofSystem: Resolve = name => lookup(name, { all: true })
 
-/** What DNS says of a name that it does not know, or knows no address of. */
+/** DNS error codes for a name that is unknown or has no address. */
 const NOT_KNOWN = ['ENOTFOUND', 'ENODATA']
 
 /**
- * A resolver for names that anybody may give. The system's blocks one of libuv's few threads for as long as a name
- * server is silent, so that two silent ones would keep all other names waiting; so DNS is asked without it first, at
- * most 4.5 seconds. Left to the system are the names of its hosts file, and what DNS does not know, which can be
- * short for a name of a search domain.
- * @param servers of DNS; those of the system unless told
+ * A resolver for names from any caller. The system's resolver blocks one of libuv's few threads while a name server is
+ * silent, so two silent ones would block all other names: DNS is queried directly first, for at most 4.5 seconds. The
+ * system resolves the names of its hosts file, and names that DNS does not know, which may be short for a name of a
+ * search domain.
+ * @param servers of DNS; defaults to those of the system
  */
 export function namesOf({
   servers,

@@ -56,7 +56,7 @@ const connectionConfig = Joi.object()
       : value
   })
 
-/** What `server.connectors` takes. The conformance kit tests what a shape cannot tell. */
+/** What `server.connectors` takes. The conformance kit tests what a shape cannot show. */
 export const connectorShape = Joi.object({
   name: Joi.string()
     .pattern(/^[a-z][a-z0-9_]*$/)

@@ -11,7 +11,7 @@ export class ExtensionError extends Error {
 const fromSource = import.meta.url.endsWith('.ts')
 let hooked = false
 
-/** What is imported for EXTENSIONS, and the errors that say that there is no such thing. */
+/** Specifiers imported for EXTENSIONS, and the errors of those that do not exist. */
 const requestedExtensions = new Set<string>()
 const unresolved = new WeakSet<object>()
 
@@ -133,12 +133,12 @@ const ADVICE: readonly [RegExp, string][] = [
 /** What was thrown in one line, where it happened, and what to do where that is known. */
 function describeThrown(thrown: unknown): string {
   const message = thrown instanceof Error ? thrown.message : `it threw ${JSON.stringify(thrown) ?? 'nothing'}`
-  // What stands behind it is who asked for a module, which the place says too.
+  // Node appends the importing file, which the location shows too.
   const [what = ''] = message.split(' imported from ')
   const place = placeOf(thrown)
   const advice =
     ADVICE.find(([pattern]) => pattern.test(message))?.[1] ??
-    (thrown instanceof SyntaxError && place === '' ? 'node --check tells where' : undefined)
+    (thrown instanceof SyntaxError && place === '' ? 'node --check shows where' : undefined)
   return `${what}${place}${advice === undefined ? '' : `: ${advice}`}`
 }
 

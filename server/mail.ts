@@ -91,7 +91,7 @@ function connectionTo({ host, port, tls, auth }: SmtpServer) {
     host,
     port,
     secure: tls === 'implicit',
-    // Without it, whoever stands in between could talk both out of encryption.
+    // Without it, an attacker in between could downgrade the connection to plain text.
     requireTLS: tls === 'starttls',
     ignoreTLS: tls === 'none',
     tls: { minVersion: 'TLSv1.2' as const },
@@ -107,7 +107,7 @@ function connectionTo({ host, port, tls, auth }: SmtpServer) {
   }
 }
 
-/** Nobody's out-of-office reply should answer a machine (RFC 3834). */
+/** Suppresses automatic replies (RFC 3834). */
 function composed({ inReplyTo, isUrgent, headers, ...letter }: Letter) {
   return {
     ...letter,

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { join } from 'node:path'
 
-/** Of `engines` in package.json. An older Node has to get as far as this: what it lacks is imported below. */
+/** `engines` of package.json. An older Node must be able to run this far: the rest is imported below. */
 const MIN_NODE_VERSION = [22, 18]
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < MIN_NODE_VERSION[0]! || (major === MIN_NODE_VERSION[0] && minor < MIN_NODE_VERSION[1]!)) {
@@ -13,11 +13,11 @@ if (major < MIN_NODE_VERSION[0]! || (major === MIN_NODE_VERSION[0] && minor < MI
 }
 
 const { enableCompileCache } = await import('node:module')
-// Types are stripped and code is compiled once, not at every start. Beside our own files, where nobody else writes.
+// Types are stripped and code is compiled once, not at every start. Stored beside our own files, where no other user writes.
 enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'tidemark'))
 
 const stopping = new AbortController()
-/** Milliseconds in which a second signal is the first one's echo: Ctrl-C reaches npm too, which passes it on. */
+/** A second signal within this time is an echo of the first: Ctrl-C reaches npm too, which passes it on. */
 const SIGNAL_ECHO_MS = 1_000
 let firstAt = 0
 
@@ -36,5 +36,5 @@ const exitCode = await runCommand(process.argv.slice(2), {
   err: line => process.stderr.write(`${line}\n`),
   signal: stopping.signal,
 })
-// What is left open, such as an idle connection, must not keep the process.
+// An open handle, such as an idle connection, must not keep the process alive.
 process.exit(exitCode)

@@ -1,7 +1,5 @@
 /**
- * Waits for a promise, but not for ever; what it comes to later is nobody's.
- * @param milliseconds that it may take
- * @param late gives what stands in for the answer then, or throws
+ * Resolves to `late()` after `milliseconds`, or rejects when it throws; a late result is ignored.
  */
 export function withTimeout<Answer, Late>(
   promise: Promise<Answer>,

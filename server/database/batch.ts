@@ -21,7 +21,7 @@ interface Wire {
   describe(message: object): void
 }
 
-/** The driver's query: what it writes, and what it is told of the answer. */
+/** The driver's query: writes its messages and handles those of the reply. */
 interface DriverQuery {
   name?: string
   text: string
@@ -38,11 +38,11 @@ interface DriverQuery {
   handleReadyForQuery(): void
 }
 
-// Its types tell only what it offers to others; its version is pinned, and the tests see to the rest.
+// Its types cover the public interface only; its version is pinned, and tests cover the rest.
 const Query = pg.Query as unknown as new (
   asked: object,
   values?: unknown[],
-  tell?: QueryCallback,
+  notify?: QueryCallback,
 ) => DriverQuery
 type QueryCallback = (error: Error | null) => void
 
@@ -52,18 +52,18 @@ interface Column {
   parse(text: string): unknown
 }
 
-/** The columns of the named statements of each connection: what PostgreSQL told once it need not tell again. */
+/** The columns of the named statements of each connection: PostgreSQL need not describe them again. */
 const columnsOf = new WeakMap<Wire, Map<string, readonly Column[]>>()
 
 /**
- * A query of the driver that is several of them. Only after the last is PostgreSQL asked to tell that it is ready, so
+ * A query of the driver that is several of them. Only after the last does it send Sync, so
  * that it runs them all in one transaction, without `BEGIN` and `COMMIT`, and sends all its answers in one go: see
  * "Pipelining" in the chapter "Message Flow" of its manual. After an error it runs none of those that follow.
  */
 export class Batch extends Query {
   /** How many they are. */
   readonly size: number
-  /** Whether after an error nobody knows which names its connection still has. */
+  /** Whether an error left it unknown which names its connection still has. */
   isInDoubt = false
   readonly #parts: readonly DriverQuery[]
   readonly #rows: object[][]
@@ -76,13 +76,13 @@ export class Batch extends Query {
     super({ text: '' })
     this.size = statements.length
     this.#rows = statements.map(() => [])
-    // Of a value that cannot be sent each part tells by itself, and has its name forgotten; the others are run.
-    const tell: QueryCallback = error => {
+    // A part whose value cannot be sent fails by itself, and its name is forgotten; the others run.
+    const notify: QueryCallback = error => {
       this.#error ??= error
       this.isInDoubt = true
     }
     this.#parts = statements.map(
-      ({ text, values, name }) => new Query({ text, name, queryMode: 'extended' }, values, tell),
+      ({ text, values, name }) => new Query({ text, name, queryMode: 'extended' }, values, notify),
     )
   }
 

@@ -236,11 +236,11 @@ export async function migrate(options: {
 }
 
 /**
- * Milliseconds that a migration waits for a lock: everybody else who wants to read that table waits behind it. Less
+ * Milliseconds that a migration waits for a lock: every later reader of that table waits behind it. Less
  * than the second after which PostgreSQL looks for deadlocks: of two who wait for each other, the migration gives way.
  */
 const LOCK_TIMEOUT_MS = 500
-/** Milliseconds until another try: whoever waited gets through meanwhile. */
+/** Milliseconds until another try: waiting statements run meanwhile. */
 const LOCK_RETRY_MS = 1_000
 
 /** Runs the migrations that are missing, all or none, beside processes that go on working. */
@@ -289,7 +289,7 @@ async function ensureAppRole(
     [role, appPassword],
   )
   await trx.raw(command?.text ?? '').catch((error: Error) => {
-    // Knex tells the whole statement.
+    // Knex's message contains the whole statement.
     error.message = error.message.replaceAll(appPassword, '…')
     throw error
   })
@@ -325,7 +325,7 @@ async function grant(trx: Transaction, role: string): Promise<void> {
 }
 
 /**
- * What nobody else may do. Migrations said so once, and a restore without privileges forgets it: functions that run
+ * What no other role may do. Migrations said so once, and a restore without privileges forgets it: functions that run
  * with the owner's rights are the application role's alone, and partitions are reached through their tables.
  */
 const REVOKE = `

@@ -40,7 +40,7 @@ const onGrid = (nextRunAt: string, seconds: string) =>
 /**
  * Claims what is due in a table of schedules: every claimed row gets `running_slot`, the time it was due at,
  * and a `next_run_at` on its own grid, in the future, so that intervals do not drift and what was missed
- * while nobody ran comes once. Several processes never claim one slot twice. The clock is the database's.
+ * while no process ran comes once. Several processes never claim one slot twice. The clock is the database's.
  * @param table with `next_run_at`, `running_slot`, `is_active`, `company_id`
  * @param columns the interval's, the source's and, if any, the table's
  * @param full sources of which nothing is claimed now

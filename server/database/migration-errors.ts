@@ -15,7 +15,7 @@ export function migrationError(error: unknown, ownerUrl: string): unknown {
     )
   if (code !== '42501') return error
   const { username, pathname } = new URL(ownerUrl)
-  // Knex tells the whole statement, and then what PostgreSQL says.
+  // Knex's message is the whole statement, then PostgreSQL's message.
   const said = message.split(' - ').at(-1)
   return new StartError(
     `The role ${decodeURIComponent(username)} of DATABASE_URL lacks a right (${said}): it has to own the database ` +

@@ -187,15 +187,15 @@ export function isRefusedWrite(error: unknown): boolean {
 function noteRefusals(connection: PgConnection, note: () => void): void {
   const query = connection.query.bind(connection)
   connection.query = (...input) => {
-    const tell = input.at(-1)
-    if (typeof tell !== 'function') return query(...input)
+    const callback = input.at(-1)
+    if (typeof callback !== 'function') return query(...input)
     return query(...input.slice(0, -1), (error: Error | null, result: unknown) => {
       if (error && isRefusedWrite(error)) {
         note()
         // Sessions keep for good what they began with: one of a database that was read-only then would stay so.
         connection.__knex__disposed = error
       }
-      tell(error, result)
+      callback(error, result)
     })
   }
 }
@@ -203,7 +203,7 @@ function noteRefusals(connection: PgConnection, note: () => void): void {
 /**
  * Without a listener, a terminated backend ends the whole process. And a socket whose other end vanished
  * without a word times out each query for ever, since knex hands the same socket out again: it is thrown away,
- * and so is every other of its pool that has not been heard of since, or each would cost somebody a timeout.
+ * and so is every other of its pool that has sent nothing since, or each would cost a caller a timeout.
  * @param heard the pool's connections, and when each last answered
  */
 function surviveLoss(connection: PgConnection, heard: Map<PgConnection, number>, log: Logger): void {
@@ -213,15 +213,15 @@ function surviveLoss(connection: PgConnection, heard: Map<PgConnection, number>,
   const query = connection.query.bind(connection)
   connection.query = (...input) => {
     const askedAt = performance.now()
-    const tell = input.at(-1)
-    if (typeof tell !== 'function') return query(...input)
+    const callback = input.at(-1)
+    if (typeof callback !== 'function') return query(...input)
     return query(...input.slice(0, -1), (error: Error | null, result: unknown) => {
       if (error?.message === 'Query read timeout') {
         for (const [other, at] of heard) if (at < askedAt) other.__knex__disposed = error
         connection.__knex__disposed = error
         connection.connection.stream.destroy()
       } else heard.set(connection, performance.now())
-      tell(error, result)
+      callback(error, result)
     })
   }
 }

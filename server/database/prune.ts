@@ -1,6 +1,6 @@
 import { rows, type Transaction } from './database.ts'
 
-/** Rows that one transaction deletes unless told, so that none runs into its time limit. */
+/** Default rows per transaction, so that none reaches its time limit. */
 const BATCH_ROWS = 5_000
 
 /** Runs work in a transaction of the owner. */

@@ -97,7 +97,7 @@ async function installed(): Promise<{ folder: string; version: string }> {
   }
 }
 
-/** npm packages carry no symbolic links; an install script makes them, which npm may have been told not to run. */
+/** npm packages carry no symbolic links; an install script makes them, which npm may be configured not to run. */
 async function mend(native: string): Promise<NodeJS.ErrnoException | undefined> {
   if (windows) return undefined
   try {
@@ -121,7 +121,7 @@ async function mend(native: string): Promise<NodeJS.ErrnoException | undefined> 
   }
 }
 
-/** Runs both programs once, as the user they will run as: nothing else tells whether that user may and can. */
+/** Runs both programs once, as the user they will run as: only this shows whether that user may and can. */
 async function trial(binaries: PostgresBinaries): Promise<NodeJS.ErrnoException | undefined> {
   try {
     const options = { cwd: windows ? tmpdir() : '/', env: postgresEnvironment, ...binaries.account }
@@ -147,7 +147,7 @@ function cannotRun(native: string, cause: NodeJS.ErrnoException): Error {
 
 /**
  * Copies the binaries to where the user they run as may go: a checkout below /root is closed to it.
- * Only a folder that nobody else could have filled is accepted, since what lies in it is executed.
+ * Only a folder that no other user could have written to is accepted, since its files are executed.
  */
 async function copyToCache(
   native: string,

@@ -42,7 +42,7 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>
 }
 
-/** Where the start tells what it does; a pino logger fits. */
+/** Logs the steps of the start; a pino logger fits. */
 export interface EmbeddedLog {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
@@ -65,7 +65,7 @@ const settings: Record<string, string> = {
   jit: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // Failing statements are told to the service, which logs them without the values they carry.
+  // Errors of statements reach the service, which logs them without their values.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
@@ -233,7 +233,7 @@ async function findRunning(folder: string, credentials: Credentials): Promise<Po
   )
 }
 
-/** Undefined when it cannot be told yet. */
+/** Undefined while it is unknown. */
 async function recognise(postmaster: Postmaster, credentials: Credentials): Promise<boolean | undefined> {
   try {
     const text = await asSuperuser(postmaster, credentials, async client => {
@@ -244,7 +244,7 @@ async function recognise(postmaster: Postmaster, credentials: Credentials): Prom
     return Number(pid) === postmaster.pid && startedAt === postmaster.startedAt
   } catch (error) {
     const code = (error as { code?: string }).code
-    // On Windows nothing else tells whether a process is the server.
+    // On Windows only this shows whether a process is the server.
     if (code === 'ECONNREFUSED' && process.platform === 'win32') return false
     if (code && startingOrStopping.includes(code)) return undefined
     throw new Error(

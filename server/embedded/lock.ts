@@ -6,7 +6,7 @@ export interface ProcessLock {
   release(): void
 }
 
-// Collecting one that nobody refers to any more as garbage would release its lock.
+// Garbage collection of an unreferenced one would release its lock.
 const held = new Set<DatabaseSync>()
 
 /**

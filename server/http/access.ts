@@ -69,7 +69,7 @@ function guarded(guard: Guard): RouteOptions {
 
 /** Route options to spread into a route: who may call it, and what counts the calls. */
 export const access = {
-  /** Nobody needs to sign in. */
+  /** No credential needed. */
   open: { auth: false, plugins: { access: { limit: null } } } as RouteOptions,
   login: { auth: false, plugins: { access: { limit: 'login' } } } as RouteOptions,
   register: { auth: false, plugins: { access: { limit: 'register' } } } as RouteOptions,

@@ -3,13 +3,13 @@ import { actorOf, caller } from './access.ts'
 import { rows, type Transaction } from '../database/database.ts'
 import { addressOf } from './limits.ts'
 
-/** Something that people and keys did, as `GET /audit-log` tells it. */
+/** An action of a user or a key, as `GET /audit-log` shows it. */
 export interface AuditEvent {
   /** `<thing>.<what happened to it>`: `api_key.created`. */
   action: string
   /** What it was done to. */
   target?: { type: string; id: string }
-  /** What else there is to know of it; never a secret. */
+  /** More details; never a secret. */
   details?: Record<string, unknown>
 }
 
@@ -26,8 +26,8 @@ export interface AuditOrigin {
 export type RequestOrigin = Pick<AuditOrigin, 'requestId' | 'address'>
 
 /**
- * Adds to the audit log of a company, in the transaction of what is told: both are kept, or neither is. Entries of one
- * company wait for each other, so add them last.
+ * Adds to the audit log of a company, in the transaction of the action: both are stored, or neither is. Entries of
+ * one company wait for each other, so add them last.
  * @returns the entry's number in the company's log
  */
 export async function audit(trx: Transaction, origin: AuditOrigin, event: AuditEvent): Promise<number> {
@@ -48,14 +48,14 @@ export async function audit(trx: Transaction, origin: AuditOrigin, event: AuditE
   return Number(entry?.sequence)
 }
 
-/** The same for what the caller of a request did. */
+/** The same for an action of the caller of a request. */
 export function auditRequest(request: Request, trx: Transaction, event: AuditEvent): Promise<number> {
   const who = caller(request)
   return audit(trx, { companyId: who.companyId, actor: actorOf(who), ...requestOrigin(request) }, event)
 }
 
 /**
- * How the routes of one kind of thing tell what the caller did to one of them.
+ * Makes the audit function of the routes of one kind of resource.
  * @param type of the target; actions are `<type>.<what happened>`
  * @param idOf the id that the API shows of it
  */

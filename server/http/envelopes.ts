@@ -66,7 +66,7 @@ export function inNestedPage(item: Joi.Schema, name = 'data'): Joi.Schema {
 
 /**
  * The standard envelope, `{success, data, message, error, meta}`.
- * @param meta what it says beside the data; nothing unless told
+ * @param meta fields beside the data; defaults to none
  */
 export function inEnvelope(schema: Joi.Schema, meta: Joi.Schema = record({})): Joi.Schema {
   return record({

@@ -6,12 +6,11 @@ import { withTimeout } from '../with-timeout.ts'
 
 declare module '@hapi/hapi' {
   interface Server {
-    /** How the service does. Never rejects, and answers within 5 s. */
+    /** Never rejects; answers within 5 s. */
     health(): Promise<Health>
   }
 }
 
-/** How the service does. */
 export interface Health {
   /** `draining`: the process ends, and others are to be asked. */
   status: 'ok' | 'degraded' | 'draining'
@@ -27,7 +26,7 @@ export interface Health {
     embedded: boolean
   }
   jobs: {
-    /** `late`: work is waiting that nobody takes up; `down`: the database is, on which jobs live. */
+    /** `late`: jobs wait that no worker takes; `down`: the database is, on which jobs live. */
     status: 'up' | 'late' | 'down'
     /** Seconds that the job which has been waiting longest is past its time. */
     lag_seconds: number | null
@@ -42,7 +41,7 @@ export interface Health {
 
 /** Milliseconds after which the database counts as away; half a second under what monitors are promised. */
 const DATABASE_TIMEOUT_MS = 4_500
-/** Seconds a job may wait past its time before somebody should look after the workers. */
+/** Seconds a job may wait past its time before an operator should look after the workers. */
 const LATE_SECONDS = 300
 /** Milliseconds without a look for jobs, which are looked for every 2 s, after which workers count as stuck. */
 const STUCK_MS = 30_000
@@ -55,7 +54,7 @@ interface Asked {
 }
 
 /**
- * Adds `server.health`. Callers share one question, so that a stuck database is not asked again by each of them.
+ * Adds `server.health`. Callers share one query, so that a stuck database does not get one from each of them.
  */
 export function installHealth(server: Server): void {
   let asked: Promise<Asked> | undefined
@@ -115,7 +114,7 @@ function unavailable(health: Health, message: string): Envelope<Health> {
   return { ...envelope(health, message), success: false, error: 'UNAVAILABLE' }
 }
 
-/** Of queues that have a worker: letters of the dead wait for ever. */
+/** Only queues that have a worker: dead letters wait for ever. */
 function lineOf(server: Server, queues: readonly Queue[]) {
   const names = new Set(server.jobs.names())
   const worked = queues.filter(({ name }) => names.has(name))

@@ -7,14 +7,12 @@ import { apiError, invalidField, unprocessable } from './errors.ts'
 import type { Job } from '../jobs/jobs.ts'
 import { answers400 } from './replies.ts'
 
-/** Hours for which a reply is given again. */
 export const KEPT_HOURS = 24
-/** Minutes after which a request that never ended is taken for lost with its process. */
+/** After the lease, a request that never ended counts as lost with its process. */
 const LEASE_MINUTES = 5
-/** Longest key. */
 const MAX_KEY_CHARACTERS = 255
 
-/** A key of a caller: nobody else's is the same, whatever its text. */
+/** A key is scoped to its caller, whatever its text. */
 interface Claim {
   companyId: string
   actor: string

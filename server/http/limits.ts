@@ -16,7 +16,7 @@ export const PLAN_LIMITS: Record<Plan, { perMinute: number; burst: number; maxKe
   enterprise: { perMinute: 5_000, burst: 100, maxKeys: null },
 }
 
-/** How many a minute of each address, where nobody is signed in yet. */
+/** Requests a minute of one address, on routes without a caller. */
 const LIMITS_BY_ADDRESS = new Map<unknown, number>([
   ['login', 5],
   ['register', 3],
@@ -38,7 +38,7 @@ export interface Window {
   seconds: number
 }
 
-/** The window nearest to its limit, as the headers tell it. */
+/** The window nearest to its limit, as the headers show it. */
 interface Standing {
   limit: number
   remaining: number
@@ -49,7 +49,7 @@ interface Standing {
 /** Rate limits, exact over all processes. */
 export interface Limits {
   /**
-   * Counts one against a limit; what is refused is not counted. With the request, its reply tells of the limit.
+   * Counts one against a limit; what is refused is not counted. With the request, its reply carries the limit's headers.
    * Not for use inside a transaction: it takes a connection of its own.
    * @param name what is limited and who it counts: `discovery:<asset id>`
    * @throws 429 `RATE_LIMITED` with `Retry-After`
@@ -143,7 +143,7 @@ const PLANS_SQL = Object.entries(PLAN_LIMITS)
   .join(', ')
 
 /**
- * SQL that finds an API key and tells how the limit of one that is good stands, in one statement; when `:is_counted`,
+ * SQL that finds an API key and reads the limit of a valid one, in one statement; when `:is_counted`,
  * it counts the request. The columns of the limit are null where the key is not good.
  * @param known a SELECT of `id`, `plan`, `is_good`, and what else is to be known
  * @param used what is written down of its use
@@ -179,7 +179,7 @@ interface Bucket {
   burst: Window
 }
 
-/** What counts a request where nobody is signed in yet; null for other routes. */
+/** The limit of a route without a caller; null for other routes. */
 function bucketOfAddress(request: Request): Bucket | null {
   const limit = request.route.settings.plugins?.access?.limit
   const most = LIMITS_BY_ADDRESS.get(limit)
@@ -309,8 +309,8 @@ function tooMany(standing: Standing, seconds: number): Boom.Boom {
 }
 
 /**
- * Who a request comes from, for limits by address: the socket's address, or the one that the outermost trusted
- * proxy saw. Of IPv6 the /64, since that is the least a client gets.
+ * The address that a request is counted for: the socket's address, or the one that the outermost trusted
+ * proxy saw. IPv6 counts by /64, the least that a client gets.
  * @param hops how many proxies stand in front, each adding to `X-Forwarded-For`
  */
 export function addressOf(request: Pick<Request, 'info' | 'headers'>, hops: number): string {

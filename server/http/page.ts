@@ -58,7 +58,7 @@ export function pagination(total: number, { limit, offset }: Page): Pagination {
   return { total, limit, offset, has_more: offset + limit < total }
 }
 
-/** One page of what a query finds, in its order, and how many it finds in all: counted only where the page does not tell. */
+/** One page of what a query finds, in its order, and the total, counted only where the page does not show it. */
 export function pageOf<Row extends Model>(
   query: QueryBuilder<Row, Row[]>,
   page: Page,
@@ -67,7 +67,7 @@ export function pageOf<Row extends Model>(
 }
 
 /**
- * One page as `pageOf` gives it, with what other tables tell of its rows.
+ * One page as `pageOf` gives it, joined with other tables.
  * @param join reads the page, a query that stands in place of the table, and joins to it, in the same order: of the
  *   rows before the page nothing is joined
  */

@@ -23,9 +23,9 @@ export function envelope<T>(data: T, message = '', meta: object = {}): Envelope<
 const POLICY = `default-src 'none'; base-uri 'none'; frame-ancestors 'none'`
 /** Deepest nesting of a body; deeper ones cannot be written out again. */
 const MAX_DEPTH = 32
-/** Most values in a body: judging each of half a million would keep everybody else waiting. */
+/** Most values in a body: validating half a million would block all other requests. */
 const MAX_VALUES = 20_000
-/** Failures that are told of; who sends a thousand wrong values is not helped by a thousand sentences. */
+/** Failures listed in a reply; a thousand sentences would not help. */
 const MAX_FAILURES = 100
 const ANSWERS_400 = /^\/api\/v1\/(sdk|api-keys)(\/|$)/
 
@@ -123,7 +123,7 @@ export function hasBody(headers: Request['headers']): boolean {
 /** What is wrong with the bytes of a body, if anything; to be asked when all of it is there. */
 const encodings = new WeakMap<Request, () => string | null>()
 
-/** JSON is parsed with a mark in the place of bytes that are no text, which nobody sent: so they are looked for beside. */
+/** JSON is parsed with a mark in the place of bytes that are no text, which may also be sent: so they are searched for separately. */
 function decodeBeside(request: Request): void {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let isText = true
@@ -254,7 +254,7 @@ export function answers400(path: string): boolean {
 
 const NOTHING = Joi.object({}).allow(null)
 
-/** Whether a path takes no query and no body that its route has no schema of. Of health anybody may ask as they like. */
+/** Whether a path takes no query and no body that its route has no schema of. Health accepts any query. */
 export function refusesUndeclared(path: string): boolean {
   return /^\/api\/v1\/(?!health$)/.test(path)
 }

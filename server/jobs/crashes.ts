@@ -17,7 +17,7 @@ export class Crashed extends Error {
   override readonly name = 'Crashed'
 }
 
-/** Counts crashes by what the engine tells of a job's last try, so that jobs that end in order cost nothing. */
+/** Counts crashes by the engine's note on a job's last try, so that jobs that end normally cost nothing. */
 export interface Crashes {
   /** Whether the process of a job's previous try was lost, as far as this process can know. */
   isAfterLoss(record: JobWithMetadata<object>, running: Pick<Running, 'has'>): boolean

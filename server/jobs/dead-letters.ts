@@ -1,13 +1,12 @@
-/** What an operator sees of the queues, and does with jobs that were given up on. */
+/** Queue statistics for operators, and their commands on dead jobs. */
 import type { PgBoss } from 'pg-boss'
 import type { Server } from '@hapi/hapi'
 
-/** The queue of jobs that were given up on, of all kinds; each knows where it comes from. */
+/** The queue of dead jobs of all kinds; each holds the name of its own queue. */
 export const DEAD_LETTERS = 'jobs.dead'
-/** Days that a job which was given up on is kept for somebody to look at it. */
+/** Retention of dead jobs. */
 export const DEAD_DAYS = 30
 
-/** How one queue does. */
 export interface QueueRecord {
   queue: string
   /** Jobs whose time has come. */
@@ -15,7 +14,7 @@ export interface QueueRecord {
   /** Jobs that are to start later: retries, and what was sent for another time. */
   later: number
   running: number
-  /** Jobs that were given up on and that nobody has redriven or discarded. */
+  /** Dead jobs that were neither redriven nor discarded. */
   dead: number
   /** Since when the longest waiting job could have started. */
   oldest_waiting_at: Date | null
@@ -23,18 +22,16 @@ export interface QueueRecord {
   lag_seconds: number
 }
 
-/** A job that was given up on. */
 export interface DeadRecord {
   id: string
   queue: string
   died_at: Date
-  /** Times it was tried. */
   attempts: number
   reason: string | null
   data: object
 }
 
-/** Which of the dead are meant; all unless told. */
+/** Selects dead jobs; defaults to all. */
 export interface DeadFilter {
   queue?: string
   id?: string
@@ -66,7 +63,7 @@ export function listQueues({ db, jobs }: Server): Promise<QueueRecord[]> {
     .then(found => found.map(asQueue))
 }
 
-/** Jobs that were given up on, the latest first. */
+/** Lists dead jobs, latest first. */
 export async function listDead(
   { db }: Server,
   filter: DeadFilter,

@@ -6,7 +6,7 @@ import { withTimeout } from '../with-timeout.ts'
 export interface Patience {
   /** To come to their end by themselves. */
   finishMs: number
-  /** To let go once they are told to. */
+  /** To stop after their signal aborted. */
   letGoMs: number
 }
 
@@ -21,7 +21,7 @@ export interface Running {
   /** Counts a try as running until its work has settled. */
   track<Result>(name: string, id: string, work: () => Promise<Result>): Promise<Result>
   /**
-   * Waits for what runs; what takes too long is told to hand itself back, for no fault of its own: it gets another
+   * Waits for what runs; what takes too long is aborted and handed back, through no fault of its own: it gets another
    * try for the one that it loses. To be called when no more jobs are taken up.
    * @param idle resolves when nothing runs any more
    * @returns how many did not even let go in time

@@ -1,4 +1,4 @@
-/** What the log, the metrics and a trace tell of one try of one job. */
+/** Log lines, metrics and the span of one attempt of a job. */
 import type { JobResult, JobWithMetadata } from 'pg-boss'
 import type { Logger } from 'pino'
 import type { Job } from './job.ts'

@@ -74,7 +74,7 @@ export interface SendOptions {
   after?: number | Date
   /** The company, so that one tenant's backlog does not delay another's, or what else is to be limited. */
   group?: string | { id: string; tier: string }
-  /** Of jobs that wait, those of the lowest start first: from `Jobs.turns`, 0 unless told. */
+  /** Waiting jobs start in ascending order; from `Jobs.turns`, defaults to 0. */
   turn?: number
 }
 

@@ -19,9 +19,9 @@ export type { Turns } from './fair-queueing.ts'
 
 /** Who watches over this process. */
 export interface Watch {
-  /** Told which jobs it is at, whenever one begins. */
+  /** Called with the running jobs whenever one begins. */
   note(atWork: string): void
-  /** Told once, with a sentence, when it has not been able to look for jobs for a minute. */
+  /** Called once, with a sentence, when the process could not fetch jobs for a minute. */
   end(sentence: string): void
 }
 
@@ -52,11 +52,11 @@ export interface Jobs {
   start(server: Server, role: 'all' | 'web' | 'worker'): Promise<void>
   /** How the turns of companies stand whose jobs of a kind wait. For sweeps: it reads all that wait. */
   turns(job: Pick<Job, 'name'>, trx: Transaction): Promise<Turns>
-  /** Sends jobs that were given up on to their queues again. @returns how many */
+  /** Sends dead jobs to their queues again. @returns how many */
   redrive(filter: DeadFilter): Promise<number>
   /** Says what is worked, and when this process can work no more; once it has started. */
   watch(watch: Watch): void
-  /** Takes up no more jobs, and waits for what runs; what takes too long is told to hand itself back. */
+  /** Takes up no more jobs, and waits for what runs; aborts and hands back what takes too long. */
   drain(patience: Patience): Promise<void>
   /** Hands back what has not let go. */
   stop(): Promise<void>

@@ -13,7 +13,7 @@ export interface Surroundings {
   log: Logger
   running: Running
   crashes: Crashes
-  /** Told which jobs are worked whenever one begins. */
+  /** Called with the running jobs whenever one begins. */
   note(atWork: string): void
 }
 

@@ -1,4 +1,4 @@
-/** Finds that jobs are no longer looked for, though the database would answer. */
+/** Detects that workers no longer fetch jobs although the database answers. */
 import type { PgBoss } from 'pg-boss'
 
 /** Milliseconds between two looks; an idle worker fetches several times in between. */
@@ -16,7 +16,7 @@ interface QueueObservation {
 /**
  * Looks every 10 s whether idle workers still fetch.
  * @param isAnswering whether the database does; while it does not, nothing is held against the workers
- * @param end told once, with a sentence, when a queue's workers have not fetched for a minute
+ * @param end called once, with a sentence, when a queue's workers have not fetched for a minute
  * @returns what stops it
  */
 export function watchFetches(

@@ -28,7 +28,7 @@ export interface WorkerOptions {
 
 /**
  * Workers of one kind of job. Each looks for jobs on its own, and each notification sends all of them looking, so
- * that idle ones are what a quiet process costs: one waits, and whoever finds a job sends another one looking. So
+ * that idle ones are what a quiet process costs: one waits, and a worker that finds a job wakes another one. So
  * they become as many as there are jobs, up to the limit, and one again when the work is done.
  */
 export async function startWorkers(
@@ -45,7 +45,7 @@ export async function startWorkers(
     includeMetadata: true,
     perJobResults: true,
     pollingIntervalSeconds: POLL_SECONDS,
-    // With notifications pg-boss polls every 30 s, and a job whose time comes later notifies nobody.
+    // With notifications pg-boss polls every 30 s, and a job whose time comes later sends no notification.
     notifyPollingIntervalSeconds: POLL_SECONDS,
     ...(perGroup && { groupConcurrency: perGroup }),
   } as const
@@ -78,14 +78,14 @@ export async function startWorkers(
         return shares.hold(companyIn(record.data ?? {}), run)
       }),
     )
-    // Counted by now: whoever looks next sees what is held.
+    // Counted by now: the next worker to fetch sees which slots are taken.
     lookOn()
     const results = await running
     // One that was let go while it was finding this job has left the waiting to another.
     if (worker.state === 'leaving') return results
     for (const other of workers) if (other.state === 'waiting') void dismiss(other)
     worker.state = 'waiting'
-    // What waits for the end of this one, in its group, woke nobody: so it looks again itself.
+    // A job of the same group that waits for this one woke no worker: fetch again here.
     boss.notifyWorker(worker.id)
     return results
   }
@@ -104,7 +104,7 @@ export async function startWorkers(
     worker.state = 'leaving'
     await boss.offWork(job.name, { id: worker.id, wait: true }).catch(report)
     workers.delete(worker)
-    // Whoever found a job meanwhile may have had nobody to send looking, and no room for another.
+    // A worker that found a job meanwhile may have had no other worker to wake, and no free slot.
     if (!waiting()) lookOn()
   }
 

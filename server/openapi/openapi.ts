@@ -196,7 +196,7 @@ const PARAMETERS: Record<string, string> = {
   id: 'Its id.',
   asset: 'The qualified name or the id of an asset.',
   asset_id: 'The id or the qualified name of a source or a table.',
-  action: 'What to do; unsubscribe, unless told.',
+  action: 'What to do; defaults to unsubscribe.',
   asset_type: 'Only assets of this type.',
   category: 'Only those of this category.',
   change_id: 'The id of a schema change.',
@@ -231,7 +231,7 @@ const PARAMETERS: Record<string, string> = {
   source: 'The name of a source.',
   state: 'What the sign-in was begun with.',
   target_id: 'Only what was done to the thing of this id.',
-  unacknowledged_only: 'Only changes that nobody has acknowledged.',
+  unacknowledged_only: 'Only changes that are not acknowledged.',
   user_id: 'The id of the user.',
 }
 
@@ -269,7 +269,7 @@ function bodyOf({ settings }: RequestRoute): object | undefined {
   return { required, content: Object.fromEntries(content) as object }
 }
 
-/** Of a body that is text or an object, each content type takes one. */
+/** For a body that is text or an object, each content type takes one. */
 function ofType(type: string, json: JsonSchema): JsonSchema {
   const choices = (json.anyOf ?? json.oneOf) as JsonSchema[] | undefined
   if (!choices?.some(choice => choice.type === 'string')) return json

@@ -9,8 +9,8 @@ import { answers400, refusesUndeclared } from '../http/replies.ts'
 declare module '@hapi/hapi' {
   interface RouteOptionsApp {
     /**
-     * Error codes of a route that neither its path nor its schemas tell of. Codes of what is missing stand for all
-     * that these would tell.
+     * Error codes of a route that follow neither from its path nor its schemas. Not-found codes replace those that
+     * these would give.
      */
     errors?: readonly ErrorCode[]
     /** The path as it is described, where hapi's cannot be: `/docs/{path}.md` of a route `/docs/{path*}`. */
@@ -93,7 +93,7 @@ const headers = (...names: (keyof typeof HEADERS)[]) =>
 const LIMIT_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const
 
 const DESCRIPTIONS: Record<string, string> = {
-  400: 'The input cannot be used; details.field and details.error tell of the first failure, details.errors of all',
+  400: 'The input cannot be used; details.field and details.error name the first failure, details.errors all',
   401: 'No valid credential was sent',
   403: 'The credential is not allowed to do this; details hold current_scope and required_scope',
   404: 'There is no such thing, or it belongs to another company',
@@ -204,11 +204,11 @@ export function repliesOf(route: RequestRoute): Record<string, object> {
 function successes(route: RequestRoute): Record<string, object> {
   const { method, settings } = route
   const { status = {}, schema } = settings.response ?? {}
-  const told: [string, unknown][] = Object.entries(status)
-  if (Joi.isSchema(schema)) told.unshift(['200', schema])
-  if (!told.some(([code]) => Number(code) < 400))
-    told.unshift([method === 'get' ? '200' : '2XX', Joi.object().unknown()])
-  return Object.fromEntries(told.map(([code, body]) => [code, replyOf(route, code, body)]))
+  const replies: [string, unknown][] = Object.entries(status)
+  if (Joi.isSchema(schema)) replies.unshift(['200', schema])
+  if (!replies.some(([code]) => Number(code) < 400))
+    replies.unshift([method === 'get' ? '200' : '2XX', Joi.object().unknown()])
+  return Object.fromEntries(replies.map(([code, body]) => [code, replyOf(route, code, body)]))
 }
 
 function replyOf(route: RequestRoute, code: string, schema: unknown): object {
@@ -222,9 +222,10 @@ function replyOf(route: RequestRoute, code: string, schema: unknown): object {
     const location = { Location: header('string', 'The address to go on at.') }
     return { description: 'A redirect', headers: { ...carried, ...location } }
   }
-  const told = Joi.isSchema(schema) ? describeSchema(schema) : undefined
+  const described = Joi.isSchema(schema) ? describeSchema(schema) : undefined
   const description =
-    told?.flags?.description ?? (Number(code) >= 400 ? 'The reply when it could not be done' : 'The reply')
+    described?.flags?.description ??
+    (Number(code) >= 400 ? 'The reply when it could not be done' : 'The reply')
   if (!Joi.isSchema(schema) || code === '204') return { description, headers: carried }
   const content = formsOf(schema).map(form => {
     const type = contentType(form) ?? 'application/json'
@@ -253,8 +254,8 @@ function contentOf(type: string, joi: Joi.Schema): object {
 
 function failures(route: RequestRoute): Record<string, object> {
   const own = codesOf(route)
-  const told = route.settings.response?.status ?? {}
-  const statuses = [...own.keys()].filter(status => !told[Number(status)]).sort()
+  const declared = route.settings.response?.status ?? {}
+  const statuses = [...own.keys()].filter(status => !declared[Number(status)]).sort()
   return Object.fromEntries(
     statuses.map(status => {
       const codes = own.get(status) ?? []
@@ -274,7 +275,7 @@ function codesOf(route: RequestRoute): Map<string, ErrorCode[]> {
   const hasBody = method !== 'get'
   const refusesInput =
     refusesUndeclared(path) || [params, query, payload].some(schema => Joi.isSchema(schema))
-  const told = settings.app?.errors ?? []
+  const declared = settings.app?.errors ?? []
   const codes = new Map<string, ErrorCode[]>()
   const add = (applies: boolean, ...more: ErrorCode[]) => {
     for (const code of applies ? more : []) {
@@ -287,10 +288,10 @@ function codesOf(route: RequestRoute): Map<string, ErrorCode[]> {
   add(true, 'BAD_REQUEST')
   add(hasBody, 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE')
   add(isGuarded, 'UNAUTHORIZED', 'FORBIDDEN')
-  if (!told.some(code => statusOf(code) === 404)) add(true, ...missing(route))
+  if (!declared.some(code => statusOf(code) === 404)) add(true, ...missing(route))
   add(isGuarded && hasBody, 'CONFLICT')
   add(guard !== undefined && guard.limit !== null, 'RATE_LIMITED')
-  add(true, 'INTERNAL_ERROR', 'UNAVAILABLE', ...told)
+  add(true, 'INTERNAL_ERROR', 'UNAVAILABLE', ...declared)
   if ((refusesInput || keepsReplies(route)) && !answers400(path)) codes.set('422', [])
   return codes
 }

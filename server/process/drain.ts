@@ -1,4 +1,4 @@
-/** How HTTP ends when the process does: nobody new is let in, and who is being served is served to the end. */
+/** Graceful shutdown of HTTP: refuses new connections and finishes requests in flight. */
 import { Server as NetServer } from 'node:net'
 import type { ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -18,7 +18,7 @@ export interface Drain {
   isOn(): boolean
   /**
    * Stops accepting connections and waits, 20 s at most, until those that there are have been served.
-   * @param isHurried idle connections are closed at once: somebody waits for the end
+   * @param isHurried closes idle connections at once: a person waits for the end
    */
   begin(isHurried: boolean): Promise<void>
 }

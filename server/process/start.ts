@@ -16,8 +16,8 @@ export interface OpenProcess {
   server: Server
   /**
    * Serves what is being served to its end, finishes jobs or hands them back, and stops the embedded PostgreSQL when
-   * nobody else uses it. Takes 25 s at most, and up to 10 s more for PostgreSQL; where nothing is under way, no time.
-   * @param isHurried closes idle connections at once: somebody waits for the end
+   * no other process uses it. Takes 25 s at most, and up to 10 s more for PostgreSQL; where nothing is under way, no time.
+   * @param isHurried closes idle connections at once: a person waits for the end
    */
   stop(isHurried?: boolean): Promise<void>
 }
@@ -35,7 +35,7 @@ const RETRY_MS = 3_000
  * Opens the database, its own or the embedded one, and puts the server together on it. Waits, with a message
  * every 3 s, for a database that is away.
  * @param signal ends the waiting
- * @throws StartError with a sentence that says what to do
+ * @throws StartError whose message says what to do
  */
 export async function openProcess(config: Config, log: Logger, signal?: AbortSignal): Promise<OpenProcess> {
   if (config.databaseUrl !== undefined) {
@@ -139,7 +139,7 @@ async function end(server: Server, isHurried = true): Promise<void> {
   await Promise.race([orderly(), late])
 }
 
-/** Whatever keeps this process from its work ends it, so that whoever supervises it starts another. */
+/** Ends a process that is stuck, so that its supervisor starts another. */
 function watch(server: Server): void {
   const watchdog = startWatchdog()
   server.jobs.watch({
@@ -186,7 +186,7 @@ async function waitForDatabase(url: string, log: Logger, signal?: AbortSignal): 
   const place = `${hostname}:${port || 5432}`
   for (;;) {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
-    // An unheard error event of a connection ends the process.
+    // An error event without a listener would end the process.
     client.on('error', () => undefined)
     try {
       await client.connect()

@@ -14,7 +14,7 @@ import { namesOf, ofSystem, type Resolve, type Resolved } from '../dns.ts'
 export interface EgressPolicy {
   /** CIDRs, reached on any port. */
   allow: readonly string[]
-  /** Ports of public addresses; any unless told. */
+  /** Ports of public addresses; defaults to any. */
   ports?: readonly number[]
   /** How names are looked up; for tests. */
   resolve?: Resolve
@@ -45,7 +45,7 @@ const METADATA = [
 
 /**
  * Whether an address may be dialled under a policy. IPv4 addresses inside IPv6 ones are taken out first.
- * @param port any unless told
+ * @param port defaults to any
  */
 export function mayReach(address: string, policy: EgressPolicy, port?: number): boolean {
   // ipaddr.js alone would also take 1.2.3 and the like.
@@ -87,7 +87,7 @@ function meanings(address: string): string[] {
   return [ip.toNormalizedString(), ...within.filter(([first]) => first !== 0).map(four => four.join('.'))]
 }
 
-/** Of IPv6 only 2000::/3 is handed out (RFC 4291); ipaddr.js counts the rest, such as ::7f00:1, as unicast too. */
+/** In IPv6 only 2000::/3 is assigned (RFC 4291); ipaddr.js counts the rest, such as ::7f00:1, as unicast too. */
 function isPublic(ip: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   return ip.range() === 'unicast' && (ip.kind() === 'ipv4' || inside(ip, '2000::/3'))
 }
@@ -253,7 +253,7 @@ export function sourceEgress(policy: SourcePolicy): SourceEgress {
       const folders = await Promise.all(fileSources.map(folder => realpath(folder).catch(() => null)))
       const real = await realpath(path).catch(() => null)
       if (real !== null && folders.some(folder => folder !== null && isBelow(real, folder))) return real
-      // Elsewhere it is not told whether there is such a file.
+      // Elsewhere the error must not reveal whether the file exists.
       if (real === null && [...fileSources, ...folders].some(folder => isBelow(path, folder))) {
         throw new ConnectorError({
           kind: 'missing-object',
@@ -300,7 +300,7 @@ function isSocket(host: string): boolean {
   return /^[/@]/.test(host)
 }
 
-/** A database that is not named, or behind whose name more is told, may be any; a server takes 63 bytes of it. */
+/** A database that is not named, or whose name carries options, may be any; a server takes 63 bytes of it. */
 function mayBeSame(asked: string | undefined, own: string | undefined): boolean {
   if (!asked || !own || asked.includes('\0')) return true
   const [one, other] = [asked, own].map(name => Buffer.from(name).subarray(0, 63)) as [Buffer, Buffer]

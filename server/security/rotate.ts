@@ -4,13 +4,13 @@ import { rows } from '../database/database.ts'
 import { resealInstallation } from './installation.ts'
 import type { SealedColumn, Vault } from './vault.ts'
 
-/** What sealing anew came to. */
+/** The result of encrypting all secrets again. */
 export interface Rotation {
   /** Names the key that everything is to be sealed with. */
   keyId: string
   /** Secrets that were sealed anew now. */
   resealed: number
-  /** Secrets that an older key still holds: somebody seals with it, or they do not open. */
+  /** Secrets still encrypted with an older key: a process still uses it, or they cannot be decrypted. */
   remaining: number
   /** Those that do not open, which have to be entered again. */
   unopened: { table: string; column: string; id: string; error: string }[]

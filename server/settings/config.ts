@@ -216,7 +216,7 @@ const SETTINGS = {
   METRICS_HOST: {
     group: 'Operation',
     schema: Joi.string().default('127.0.0.1'),
-    about: 'Address that METRICS_PORT listens on; whoever reaches it needs no credential.',
+    about: 'Address that METRICS_PORT listens on; it takes no credential.',
   },
   LOG_LEVEL: {
     group: 'Operation',

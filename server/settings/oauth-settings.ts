@@ -21,7 +21,6 @@ type Field = (typeof FIELDS)[number]
 
 const NAME = /^OAUTH_([A-Z0-9][A-Z0-9_]{0,49})_(ISSUER|CLIENT_ID|CLIENT_SECRET|SCOPES)$/
 
-/** What is told of each setting. */
 const ABOUT: Record<Field, string> = {
   ISSUER:
     'Address of an OpenID Connect issuer; google, github and slack have theirs (github: of GitHub Enterprise).',

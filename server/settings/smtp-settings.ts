@@ -22,7 +22,7 @@ const PORTS = { 'smtp:': 587, 'smtps:': 465 } as const
 
 const EXAMPLE = 'smtps://user:password@mail.example.com or smtp://mail.example.com:587'
 
-/** `SMTP_URL` as a setting, read into an `SmtpServer`. Its messages never tell what was given: it holds a password. */
+/** `SMTP_URL` as a setting, read into an `SmtpServer`. Its messages never repeat the value: it holds a password. */
 export const smtpUrl = Joi.string().custom((value: string, helpers) => {
   const read = readUrl(value)
   return typeof read === 'string' ? helpers.message({ custom: `{{#label}} ${read}` }) : read

@@ -32,7 +32,7 @@ export async function openMetrics(server: Server): Promise<() => Promise<void>> 
       ({ status, contentType, text }) =>
         response.writeHead(status, { 'Content-Type': contentType, 'Cache-Control': 'no-store' }).end(text),
       (error: Error) => {
-        server.pino.error({ err: error }, 'metrics could not be told')
+        server.pino.error({ err: error }, 'metrics could not be sent')
         response.writeHead(500).end()
       },
     )

@@ -58,7 +58,7 @@ export function requestLogger(log: Logger): Logger {
 
 /** What the log says of a request. */
 export function requestFields({ info, method, path }: Request): object {
-  // Of a URL that cannot be read, hapi tells all as the path.
+  // For a URL that cannot be parsed, hapi gives all of it as the path.
   return { id: info.id, method, path: path.split('?', 1)[0] }
 }
 

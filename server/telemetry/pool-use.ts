@@ -10,7 +10,7 @@ export interface PoolUse {
   waiting: number
 }
 
-/** What knex's own pool tells of itself. */
+/** The counters of knex's pool. */
 interface Counted {
   max: number
   numUsed(): number

@@ -10,7 +10,7 @@ export interface Queue {
   ready: number
   active: number
   failed: number
-  /** Jobs of it that were given up on and that nobody has redriven or discarded, as far as they are counted. */
+  /** Its dead jobs that were neither redriven nor discarded, up to `MAX_DEAD`. */
   dead: number
   /** Seconds that the first in line has been waiting past its time; 0 when none waits. */
   lagSeconds: number

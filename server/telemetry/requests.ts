@@ -9,7 +9,7 @@ import { failSpan, startInSpan } from './spans.ts'
 
 /** Ids that proxies and clients give to requests, without anything that a log or a header could trip over. */
 const REQUEST_ID = /^[\w.:-]{8,128}$/
-/** Nobody was there any more to be answered; nginx tells it by this number too. */
+/** The client closed the connection before the reply; nginx uses the same number. */
 const CLIENT_CLOSED_STATUS = 499
 
 const spans = new WeakMap<Request, Span>()
@@ -23,7 +23,7 @@ export function noteCaller(request: Request): void {
 
 /**
  * Gives requests their ids and follows them, those that come in and those that are injected. Behind a proxy an id and
- * a trace that come with the request are kept; elsewhere anybody could choose them.
+ * a trace that come with the request are kept; elsewhere any client could choose them.
  */
 export function followRequests(server: Server): void {
   const isBehindProxy = server.config.trustProxy > 0
@@ -48,7 +48,7 @@ export function followRequests(server: Server): void {
     const { headersSent, statusCode } = request.raw.res
     const status = headersSent ? statusCode : CLIENT_CLOSED_STATUS
     const route = routeOf(request)
-    // Where no route matches, anybody chooses the method.
+    // Where no route matches, the client chooses the method.
     const method = route === 'none' ? 'ANY' : request.method.toUpperCase()
     server.telemetry.request(method, route, status, Date.now() - request.info.received)
     const span = spans.get(request)
@@ -82,8 +82,8 @@ function routeOf({ route }: Request): string {
   return route.settings.plugins?.access ? route.path : 'none'
 }
 
-function end(span: Span, told: { method: string; route: string; status: number; id: string }): void {
-  const { method, route, status, id } = told
+function end(span: Span, result: { method: string; route: string; status: number; id: string }): void {
+  const { method, route, status, id } = result
   span.updateName(`${method} ${route}`)
   span.setAttributes({
     'http.request.method': method,
