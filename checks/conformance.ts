@@ -1,31 +1,31 @@
 /**
- * What a check package and a connector package test themselves with.
+ * The conformance kit for check packages and connector packages.
  *
- * A check type, in an SQLite in memory or `on` any stand:
+ * A check type, in SQLite in memory or in any test `database`:
  *
  *     await testCheck(t, { check, cases: [{ name: 'odd', values: [1, 2], kind: 'integer', expect: { invalid: 1 } }] })
  *
- * A case may name a `trait` of its column that only some engines have, `further` columns to group by, and what it
- * comes to `byNature` where an engine's numbers differ.
+ * A case may name a `trait` of its column that only some engines have, `extraColumns` to group by, and in `expectIf`
+ * another expectation for engines with a known deviation.
  *
- * A connector: all built-in rules and metrics, which must give the same numbers on every engine.
+ * A connector, by all built-in rules and metrics, which must give the same numbers on every engine:
  *
- *     const on = createTestDatabase({
+ *     const database = createTestDatabase({
  *       connector: acme,
  *       connection: () => acme.connect(config, options),
  *       execute: text => owner.query(text), // may create and write
- *       ref: name => ({ catalog: 'shop', schema: 'public', name }),
- *       types: { text: 'varchar(2000)', decimal: 'numeric(38, 2)', float: 'double', json: null }, // null: has none
- *       // Optional: what only some engines have, as a column type, true for the usual one, or why there is none;
- *       // and by what nature its numbers differ. Cases of a trait that is not told are skipped.
+ *       tableRef: name => ({ catalog: 'shop', schema: 'public', name }),
+ *       columnTypes: { text: 'varchar(2000)', decimal: 'numeric(38, 2)', float: 'double', json: null }, // null: has none
+ *       // Optional. A trait is a column type, true for the usual type, or the reason why no column has it.
+ *       // Cases of a trait that is not listed are skipped.
  *       traits: { NaN: true, zoned: 'timestamp with time zone', padded: { unsupported: 'ACME pads no text' } },
- *       natures: ['decimals are doubles'],
+ *       deviations: ['decimals are doubles'],
  *       literal: value => (typeof value === 'string' ? quoteAsAcmeDoes(value) : undefined), // undefined: as usual
  *     })
  *     await testBuiltIns(t, {
- *       on,
- *       more: { NOT_NULL: [{ name: 'NaN is not NULL', kind: 'float', values: ['NaN'], expect: { invalid: 0 } }] },
- *       skip: { 'RANGE: exponents': 'ACME has no numbers below 1e-6', percentile: 'as of ACME 9 only' },
+ *       database,
+ *       extraCases: { NOT_NULL: [{ name: 'NaN is not NULL', kind: 'float', values: ['NaN'], expect: { invalid: 0 } }] },
+ *       skip: { 'RANGE: exponents': 'ACME has no numbers below 1e-6', percentile: 'since ACME 9 only' },
  *     })
  */
 import { openMemoryDatabase } from './conformance/memory-database.ts'
@@ -50,23 +50,21 @@ export type {
   ColumnTraits,
 } from './conformance/test-database.ts'
 
-/** The part of a test that `testCheck` uses; tap's and node:test's fit. */
+/** The part of a test that `testCheck` uses; fits tap and node:test. */
 export interface CheckTest {
   test(name: string, run: () => Promise<void>): unknown
 }
 
-/** What `testCheck` takes. */
 export interface CheckTestOptions<Config> {
   check: CheckType<Config>
   cases: readonly CheckCase[]
-  /** Where to measure; a SQLite in memory unless told. */
+  /** Defaults to SQLite in memory. */
   database?: TestDatabase
 }
 
 /**
- * Holds a check type to what `CheckType` promises: its shape, each case's numbers, the same numbers when it
- * shares a statement, samples that are as many as the invalid rows, values that are bound, and an answer for
- * a table without rows. Runs as subtests of `t`.
+ * Tests a check type against the contract of `CheckType`, in subtests of `t`: its shape, the numbers of each case, equal
+ * numbers in a shared statement, one sample per invalid row, bound values, and a result for an empty table.
  */
 export async function testCheck<Config>(
   t: CheckTest,
@@ -77,7 +75,7 @@ export async function testCheck<Config>(
   for (const item of cases) {
     await t.test(`${type.name}: ${item.name}`, async () => {
       const reason = whyUnsupported(item, on)
-      if (reason !== null) throw new Error(`${reason}: leave the case out, or measure on another stand.`)
+      if (reason !== null) throw new Error(`${reason}: leave the case out, or use another database.`)
       await runCase(type, item, on)
     })
   }

@@ -28,7 +28,7 @@ export interface SeriesPoint {
   value: number
   /** The rows behind a percentage, where they are known. */
   total?: number | null
-  /** Somebody confirmed the value as expected: it becomes part of the baseline, however far off it was. */
+  /** The value was confirmed as expected: it becomes part of the baseline, however far off it was. */
   confirmed?: boolean
   /** Whether the table was meant to operate then, by the schedule of that time; the schedule is asked when absent. */
   active?: boolean | null

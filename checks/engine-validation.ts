@@ -4,32 +4,32 @@ import type { CheckContext, CheckType, EngineValidation } from './check.ts'
 import { problemFromThrown } from './plan.ts'
 
 /**
- * Asks an engine what only it can tell of a check: each question of its type, until one is answered badly.
+ * Validates a check on the engine: runs the type's `engineValidations` until one fails.
  * @param context from `contextOf`
  * @param run sends one statement
- * @returns a sentence naming what is wrong, or null
- * @throws whatever `run` throws: of a ConnectorError that blames the check, the message is what is wrong
+ * @returns a sentence that names what is wrong, or null
+ * @throws what `run` throws; if a ConnectorError blames the check, its message says what is wrong
  */
 export async function validateOnEngine(
   type: CheckType,
   context: CheckContext,
   run: (select: Sql) => Promise<readonly Row[]>,
 ): Promise<string | null> {
-  // A type that throws is to blame itself; what `run` throws is the caller's to judge.
-  const guilty = (thrown: unknown) => problemFromThrown(type, thrown).message
-  let questions: readonly EngineValidation[]
+  // An exception of the type itself is a problem of the check; exceptions of `run` are for the caller.
+  const messageOf = (thrown: unknown) => problemFromThrown(type, thrown).message
+  let validations: readonly EngineValidation[]
   try {
-    questions = type.engineValidations?.(context) ?? []
+    validations = type.engineValidations?.(context) ?? []
   } catch (thrown) {
-    return guilty(thrown)
+    return messageOf(thrown)
   }
-  for (const question of questions) {
-    const rows = await run(question.select)
+  for (const validation of validations) {
+    const rows = await run(validation.select)
     try {
-      const sentence = question.validateRows?.(rows) ?? null
+      const sentence = validation.validateRows?.(rows) ?? null
       if (sentence !== null) return sentence
     } catch (thrown) {
-      return guilty(thrown)
+      return messageOf(thrown)
     }
   }
   return null

@@ -37,18 +37,18 @@ export type CheckHistory =
   | { none: string }
 
 export interface HistoryOptions {
-  /** The date or timestamp column that tells when a row was added. */
+  /** The date or timestamp column of when a row was added. */
   column: string
   /** `count` periods of `seconds` whole seconds from `from` on, which is taken in whole seconds. */
   periods: { from: Date; seconds: number; count: number }
   /** Milliseconds after which the engine ends the statement. */
   timeoutMs: number
   signal?: AbortSignal
-  /** Milliseconds on a clock that only goes forward; the process's own unless told. */
+  /** A monotonic clock in milliseconds; defaults to `performance.now`. */
   now?: () => number
 }
 
-/** Names of columns that tell when a row was added, the surest first. */
+/** Conventional names of the column of when a row was added, most reliable first. */
 const TIMESTAMP_NAMES = [
   'created_at',
   'inserted_at',
@@ -65,7 +65,7 @@ const TIMESTAMP_NAMES = [
 const TEMPORAL_KINDS: readonly ColumnKind[] = ['date', 'timestamp']
 
 /**
- * The column that tells when the rows of a table were added: the first conventional name that has a date or timestamp.
+ * Finds the column of when rows were added: the first conventional name that has a date or timestamp.
  * A time of creation comes first and one of an update last, the other way round than for freshness: an update would
  * move a row to a later day than the one since which it counts.
  */
@@ -98,9 +98,8 @@ export async function measureHistory(
   if (!item) return { none: refusals[0]?.message ?? '' }
   const { dialect } = engine
   const rollups = rollupsOf(check.type, item)
-  const unsaid = Object.keys(item.measures).find(name => !Object.hasOwn(rollups, name))
-  if (unsaid !== undefined)
-    return { none: `${check.type.name} does not say how its measure ${unsaid} grows.` }
+  const missing = Object.keys(item.measures).find(name => !Object.hasOwn(rollups, name))
+  if (missing !== undefined) return { none: `${check.type.name} has no rollup for its measure ${missing}.` }
   const { select, measures } = writeHistorySelect(item, rollups, dialect.quote(column), periods)
   signal?.throwIfAborted()
   const startedAt = now()
@@ -129,7 +128,7 @@ function findHistoryProblem(table: TableInfo, { type, groupBy = [] }: Check, col
   const info = table.columns.find(({ name }) => name === column)
   if (!info) return `The column ${column} does not exist in ${tablePath(table)}.`
   if (!TEMPORAL_KINDS.includes(info.kind)) {
-    return `The column ${column} is of type ${info.type}: a history needs a date or timestamp column that tells when rows were added.`
+    return `The column ${column} is of type ${info.type}: a history needs a date or timestamp column of when rows were added.`
   }
   if (groupBy.length > 0) return 'A metric with group_by has no history: it has a value for each group.'
   if (type.userSql)

@@ -47,7 +47,7 @@ export const DECIMAL = /^-?\d+(\.\d+)?$/
 /**
  * A number written out in the statement. It is not bound, because engines give a bound value the type of the
  * column it is compared with: 0.5, or 10^12, would then be refused beside a column of 32-bit integers.
- * @param dialect how the engine writes numbers; as they are unless told
+ * @param dialect how the engine writes numbers; defaults to plain digits
  * @throws TypeError when it is no finite number, so that no other text can get in
  */
 export function numberLiteral(value: number | string, dialect?: Pick<Dialect, 'numberLiteral'>): Sql {

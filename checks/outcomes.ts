@@ -70,7 +70,7 @@ function readGroup(item: PlannedCheck, part: ScanPart, statement: ScanStatement,
   return { group, value: typeof reading === 'number' ? reading : null, total }
 }
 
-/** Why groups cannot be told from each other by what is kept of their values; null when they can. */
+/** Why the stored values do not identify each group, or null if they do. */
 function findGroupProblem(groups: readonly GroupValue[]): string | null {
   const keys = groups.map(({ group }) => JSON.stringify(group))
   if (keys.some(key => Buffer.byteLength(key) > MAX_GROUP_BYTES)) {

@@ -1,6 +1,6 @@
 import { ConnectorError } from '../connectors/errors.ts'
 
-/** Kinds whose message is the engine's own and may quote what it read. */
+/** Kinds whose message comes from the engine and may quote values. */
 const QUOTING_KINDS: ReadonlySet<string> = new Set(['invalid-query', 'missing-object', 'other'])
 
 /** What is wrong with a pattern quotes the pattern, or puts itself in quotes. */
@@ -8,30 +8,29 @@ const PATTERN_MESSAGE = /^(regex|got error .* from regexp|invalid regular expres
 
 /** From the first quote to the last one like it: what is quoted may hold quotes itself. Cut messages close none. */
 const QUOTED_TEXT = /(["'`])(?:.*\1|.*$)/s
-/** Values that are told without quotes, as BigQuery does: `Bad int64 value: abc`, `int64 overflow: 3 * 9`. */
+/** Values that are printed without quotes, as BigQuery does: `Bad int64 value: abc`, `int64 overflow: 3 * 9`. */
 const UNQUOTED_VALUE = /\b(value|string|date|datetime|timestamp|time|overflow|zero|range)s?: (?!["'`]).*$/is
 /** Characters after which drivers' messages are cut, so that a quote may have lost its end. */
 const TRUNCATED_LENGTH = 500
 
 /**
- * An error as it may be shown to everyone who sees results: engines print the value that they could not convert.
- * Of the users' own SQL, which can make them print any row, nothing is told but the engine's code: that it could be
- * read at all was asked before. Of SQL that we wrote, what stands in quotes is left out, save the names of objects
- * that are missing.
+ * Redacts an error for everyone who may see results: engines print the value that they could not convert. For user SQL,
+ * which can make the engine print any row, only the engine's code is shown; its syntax was validated before. For SQL
+ * that we wrote, quoted parts are removed, except names of missing objects.
  * @param isOwnSql whether the SQL is the user's own
  */
 export function redactError(error: ConnectorError, isOwnSql: boolean): ConnectorError {
   const { kind, engine, code } = error
   if (!QUOTING_KINDS.has(kind)) return error
-  const tell = (message: string) => new ConnectorError({ kind, engine, code, message, cause: error })
+  const withMessage = (message: string) => new ConnectorError({ kind, engine, code, message, cause: error })
   if (isOwnSql) {
     const codeOf = code === '' ? '' : ` (${code})`
-    return tell(
-      `The engine could not run this SQL over the rows${codeOf}. What it said is not shown: it may quote them.`,
+    return withMessage(
+      `The engine could not run this SQL over the rows${codeOf}. Its message is not shown: it may quote them.`,
     )
   }
   if (kind === 'missing-object' || PATTERN_MESSAGE.test(error.message)) return error
-  return tell(withoutValues(error.message))
+  return withMessage(withoutValues(error.message))
 }
 
 function withoutValues(message: string): string {

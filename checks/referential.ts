@@ -101,7 +101,7 @@ export const referential: TableRule<ReferentialConfig> = {
   },
   readMeasures: (measured, total) => ({ total, invalid: measured.orphans ?? 0 }),
   samples(context) {
-    // Not correlated: the child's column could not be told from a parent's of the same name.
+    // Not correlated: the child's column would be ambiguous with a parent's of the same name.
     return {
       where: sql`${keysOf(context).child(context.column)} in (select f.k from (${families(context)}) f where f.parents = 0)`,
     }

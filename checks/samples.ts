@@ -40,7 +40,7 @@ export interface SampleOptions {
  *
  * Long texts are cut by the engine, in columns of kind text. Columns in `maskedColumns` are not selected, only whether they are
  * NULL: NULL is shown as null, and a value as null with `is_hidden` beside it. A primary key with one of them gives way
- * to the row's number. What columns a rule's own SELECT draws on cannot be told (an alias, a star, a whole row as one
+ * to the row's number. The columns that a rule's own SELECT reads are unknown (an alias, a star, a whole row as one
  * value, another table): with `hideSelectRows` it is read for how many rows it has, each shown as hidden.
  */
 export function sampleQuery(
@@ -107,7 +107,7 @@ const SHORT_CHAR_TYPE = /^char\(\d{1,3}\)$/
 /** A column as it is sampled. What is short by its type stays as it is: of a CHAR the padding would go. */
 function selectShortened({ name, kind, type }: ColumnInfo, dialect: Dialect): Sql {
   const column = dialect.quote(name)
-  // One more than is kept, so that a cut can be told.
+  // One more than is kept, so that truncation is visible.
   return kind === 'text' && !SHORT_CHAR_TYPE.test(type)
     ? sql`substr(${column}, 1, ${raw(String(MAX_VALUE_LENGTH + 1))})`
     : column

@@ -18,16 +18,16 @@ export interface ScanOptions {
    * and the engine ends it then.
    */
   timeoutMs: number
-  /** Invalid rows to keep per failing rule, 0 to 100, for all or by check id; 0 unless told. */
+  /** Invalid rows to keep per failing rule, 0 to 100, for all or by check id; defaults to 0. */
   sampleLimit?: number | Readonly<Record<string, number>>
-  /** Columns of personal data: no sample selects or shows what they hold. */
+  /** Columns of personal data: no sample selects or shows their values. */
   maskedColumns?: ReadonlySet<string>
-  /** Whether the rows of a SELECT that a rule brings itself are hidden, which may read any table of the source. */
+  /** Whether the rows of a rule's own SELECT, which may read any table of the source, are hidden. */
   hideSelectRows?: boolean
-  /** Whether the questions of the checks were asked a moment ago, and are not asked again. */
+  /** Whether the engine has just validated the checks, so that it need not do so again. */
   isValidated?: boolean
   signal?: AbortSignal
-  /** Milliseconds on a clock that only goes forward; the process's own unless told. */
+  /** A monotonic clock in milliseconds; defaults to `performance.now`. */
   now?: () => number
 }
 
@@ -163,7 +163,7 @@ async function measurePart(part: ScanPart, table: TableInfo, session: ScanSessio
   return bisectPart(part, result, table, session, durationMs)
 }
 
-/** Asks what the engine has against a check that stays alone; without anything, undefined. */
+/** Validates user SQL on the engine; undefined if it is valid or the part has none. */
 async function validateUserSql(
   part: ScanPart,
   table: TableInfo,
@@ -204,8 +204,8 @@ async function tryPart(
 }
 
 /**
- * An error that a check can be to blame for; anything else is thrown on. One that nobody knows may be anyone's:
- * `blamesAll` finds out.
+ * An error that a check can be to blame for; anything else is thrown on. One of unknown kind may be either side's:
+ * `blamesWholePart` finds out.
  */
 function requireCheckError(thrown: unknown): ConnectorError {
   if (!(thrown instanceof ConnectorError)) throw thrown
@@ -218,7 +218,7 @@ function requireCheckError(thrown: unknown): ConnectorError {
  * Whether searching for the guilty check makes no sense. After a timeout the time is used up, and halving
  * would make a database that is already too slow read the table again and again. When even a SELECT of
  * nothing fails, the table itself is gone or closed to us.
- * @throws the error, when nobody knows it and the connection no longer answers
+ * @throws the error if its kind is unknown and the connection no longer answers
  */
 async function blamesWholePart(
   error: ConnectorError,
@@ -274,7 +274,6 @@ function failedOutcome(error: ConnectorError, durationMs: number) {
   }
 }
 
-/** Adds what the type of a check warns of. */
 function withWarnings(outcome: CheckOutcome, { check, context }: PlannedCheck): CheckOutcome {
   const warnings = check.type.configWarnings?.(check.config, context.info) ?? []
   return warnings.length > 0 ? { ...outcome, warnings } : outcome

@@ -39,7 +39,7 @@ export const sqlite: Connector<SqliteConfig> = {
   },
   connect: (config, options) => openSession(() => locate(config, options), options),
   test: (config, options) =>
-    // What is thrown fails the first stage that was not told.
+    // An error fails the first stage that was not reported.
     runConnectionTest(toConnectorError, async step => {
       await locate(config, options)
       step('reach', 'The file is there.')

@@ -160,7 +160,7 @@ function describeTable(
 }
 
 /**
- * Keys by name. SQLite tells the names of unique indexes only; the others are named by their columns, as
+ * Keys by name. SQLite returns the names of unique indexes only; the others are named by their columns, as
  * PostgreSQL names them, so that a name stays when another constraint comes or goes.
  */
 function describeConstraints(

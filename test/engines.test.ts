@@ -9,7 +9,7 @@ const SDK = '/api/v1/sdk'
 
 interface Customer {
   config: Record<string, unknown>
-  /** The table's path as discovery tells it. */
+  /** The table's path as discovery reports it. */
   path: string
   query(text: string): Promise<unknown>
 }

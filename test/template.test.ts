@@ -15,7 +15,7 @@ import t from 'tap'
 import { isPostmasterAlive, readPostmaster } from '../server/embedded/postmaster.ts'
 import { learnCredentials, watchProcess } from './helpers/log-watch.ts'
 
-/** What the README tells a team to rename, and what to. */
+/** What the README asks a team to rename, and the new names. */
 const NAMES: Record<string, string> = {
   'tidemark-plugin-template': 'acme-observe',
   sqlite: 'acme',
@@ -23,7 +23,7 @@ const NAMES: Record<string, string> = {
   ntfy: 'acme_ntfy',
 }
 
-// npm may have to ask its registry, and other tests run beside. The comment tells the process that waits for this one.
+// npm may have to ask its registry, and other tests run beside. The comment keeps the parent process from timing out.
 t.setTimeout(400_000)
 t.comment('timeout=400000')
 
@@ -36,7 +36,7 @@ const app = join(root, 'app')
 const copy = join(app, 'acme')
 const tools = join(source, 'node_modules')
 
-/** What npm needs to be told of this machine; tap's and npm's own variables would make children theirs. */
+/** The environment that npm needs; tap's and npm's own variables would change their children. */
 const environment = Object.fromEntries(
   Object.entries({ ...process.env, PATH: `${join(tools, '.bin')}${delimiter}${process.env.PATH}` }).filter(
     ([name]) =>
@@ -66,10 +66,10 @@ interface Packed {
   files: { path: string; mode: number }[]
 }
 
-/** Packs a package, built by its own `prepack`. npm tells of the package behind what the build says. */
+/** Packs a package, built by its own `prepack`. npm prints the package's JSON after the output of the build. */
 function pack(folder: string): Packed & { file: string } {
-  const told = run(folder, 'npm', 'pack', '--json', '--pack-destination', root)
-  const [packed] = JSON.parse(told.slice(told.search(/^\[/m))) as [Packed]
+  const output = run(folder, 'npm', 'pack', '--json', '--pack-destination', root)
+  const [packed] = JSON.parse(output.slice(output.search(/^\[/m))) as [Packed]
   return { ...packed, file: join(root, packed.filename) }
 }
 
@@ -173,7 +173,7 @@ await t.test('a copy of the template, renamed as its README says, passes its own
   t.same(
     rows.map(([, , name]) => name),
     Object.keys(NAMES),
-    'the README tells what to rename',
+    'the README lists what to rename',
   )
   for (const [, places = '', name = ''] of rows) {
     for (const [, place = ''] of places.matchAll(/`([^`]+)`/g)) {

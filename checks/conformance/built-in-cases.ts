@@ -6,7 +6,7 @@ import { rangeCases } from './range-cases.ts'
 import { ruleCases } from './rule-cases.ts'
 import { ruleEdges } from './rule-edges.ts'
 
-/** The matrix of check types and classes of edge cases; `whyNot` tells why a cell is missing. */
+/** The matrix of check types and classes of edge cases; `whyNotApplicable` explains a missing cell. */
 export const edgeMatrix: EdgeMatrix = { ...ruleEdges, ...metricEdges }
 
 /** The cases of a row of the matrix, called as their class or `class: name`. */

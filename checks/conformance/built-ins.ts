@@ -6,30 +6,28 @@ import { edgeCases } from './built-in-cases.ts'
 import { assertShape, runCase } from './run-case.ts'
 import type { TestDatabase } from './test-database.ts'
 
-/** The part of a test that `testBuiltIns` uses; tap's and node:test's fit. */
+/** The part of a test that `testBuiltIns` uses; fits tap and node:test. */
 export interface BuiltInTest {
   test(name: string, options: { skip?: string }, run: () => Promise<void>): unknown
 }
 
-/** What `testBuiltIns` takes. */
 export interface BuiltInTestOptions {
   database: TestDatabase
-  /** Further cases, by the check's name: what only this engine's columns can hold. */
+  /** Cases by check name, for values that only this engine's columns can hold. */
   extraCases?: Readonly<Record<string, readonly CheckCase[]>>
-  /** What is left out, each with the reason: `'REGEX'`, or one case of it as `'REGEX: case matters'`. */
+  /** Reasons by name: a whole check (`'REGEX'`) or one case (`'REGEX: case matters'`). */
   skip?: Readonly<Record<string, string>>
 }
 
-/** What `testBuiltIns` left out, each with the reason that was told. */
+/** The skipped checks and cases, each with its reason. */
 export type SkippedCases = { name: string; reason: string }[]
 
 const BUILT_INS: readonly CheckType[] = [...rules, ...metrics]
 
 /**
- * Holds an engine to the numbers of every built-in rule and metric, all edge cases, the same on every engine.
- * A check whose capability the engine does not claim is skipped, and a case whose column it cannot have. So is
- * a case of a trait of which the stand tells nothing, which the result, unlike the test's report, does not name.
- * Runs as subtests of `t`, which may be tap's or node:test's.
+ * Tests that every built-in rule and metric gives the same numbers on an engine, in subtests of `t`. Skips a check whose
+ * capability the engine does not claim, a case whose column the engine cannot have (both are in the result), and a case
+ * of a trait that the database does not list (which is in the test's report only).
  * @throws Error for a check or case that does not exist, and for a skip without a reason
  */
 export async function testBuiltIns(
@@ -68,7 +66,6 @@ export async function testBuiltIns(
 
 const nameOf = (check: CheckType, item: CheckCase) => `${check.name}: ${item.name}`
 
-/** The capability that a check needs and the engine does not claim, as a reason. */
 function whySkipped(check: CheckType, { engine }: TestDatabase): string | undefined {
   const missing = check.needs?.filter(capability => !engine.capabilities[capability]) ?? []
   return missing.length > 0 ? `${engine.name} claims no ${missing.join(' and no ')}` : undefined
@@ -76,7 +73,7 @@ function whySkipped(check: CheckType, { engine }: TestDatabase): string | undefi
 
 function whyTraitUnknown({ trait, type }: CheckCase, { traits = {} }: TestDatabase): string | undefined {
   if (trait === undefined || type !== undefined || traits[trait] !== undefined) return undefined
-  return `the stand tells no column of the trait ${trait}`
+  return `the test database lists no column for the trait ${trait}`
 }
 
 function refuseUnknown(checks: string[], skips: string[], names: string[]): void {

@@ -1,88 +1,90 @@
 import type { ColumnKind } from '../../connectors/catalog.ts'
 import type { Deviation, TestDatabase, TestColumn, TestTable, ColumnTrait } from './test-database.ts'
 
-/** What a case must come to. */
+/** The outcome that a case must have. */
 export type ExpectedOutcome =
   | { invalid: number }
   /** Compared to within 1e-9 of its size. */
   | { value: number | null }
   /**
-   * Of each group its values and then the number, in any order; a date as `2024-02-29`, a truth value as true or
-   * false, also where the engine keeps it as 0 or 1.
+   * Each group as its values and the number, in any order; dates as `2024-02-29`, booleans as true or false even where
+   * the engine stores 0 or 1.
    */
   | { groups: readonly (readonly unknown[])[] }
-  /** The config is refused when the check is made, by its schema or by `refuses`. */
+  /** The config is rejected by its schema or by `validateConfig`. */
   | { refused: RegExp }
   /** The measure is an error, with this message. */
   | { error: RegExp }
 
-/** A further column of a case's table. */
+/** Another column of a case's table. */
 export interface ExtraColumn {
   name: string
   kind: ColumnKind
-  /** As many as the case has. */
+  /** One per row of the case. */
   values: readonly unknown[]
 }
 
-/** One column of values and what the check must say of it. */
+/** One column of values and the outcome that the check must have. */
 export interface CheckCase {
   name: string
-  /** The values, a row each, bound as they are. */
+  /** One row each. */
   values: readonly unknown[]
-  /** A plain name for the column, for SQL that names it; one that needs quoting unless told. */
+  /** Defaults to a name that needs quoting; set a plain one for SQL that names the column. */
   column?: string
-  /** The column's kind; text unless told. */
+  /** Defaults to text. */
   kind?: ColumnKind
-  /** The column's type in the engine's words. */
+  /** The column type of the engine. */
   type?: string
-  /** What the column must be able to hold or do: the stand tells the type that can, or why none. */
+  /** A trait that the column must have. */
   trait?: ColumnTrait
   extraColumns?: readonly ExtraColumn[]
-  /** Names of further columns. */
+  /** Names of extra columns. */
   groupBy?: readonly string[]
-  /** The check's config, or what makes it of the column's name on the stand, for SQL that names the column. */
+  /** The check's config, or a function of the column's name, for SQL that names the column. */
   config?: Record<string, unknown> | ((column: string) => Record<string, unknown>)
   /** `treat_null_as_valid`. */
   nullIsValid?: boolean
   expect: ExpectedOutcome
-  /** What it must come to instead on an engine of such a nature. */
+  /** Expectations that replace `expect` on an engine with a deviation. */
   expectIf?: Readonly<Partial<Record<Deviation, ExpectedOutcome>>>
 }
 
-/** What a case must come to on a stand. */
 export function expectedOutcome(
-  { expect, expectIf: byNature = {} }: CheckCase,
-  { deviations: natures = [] }: TestDatabase,
+  { expect, expectIf = {} }: CheckCase,
+  { deviations = [] }: TestDatabase,
 ): ExpectedOutcome {
-  const [nature] = natures.filter(each => byNature[each])
-  return (nature && byNature[nature]) ?? expect
+  const deviation = deviations.find(each => expectIf[each])
+  return (deviation && expectIf[deviation]) ?? expect
 }
 
-/** The config of a case on a stand. */
 export function caseConfig({ config = {}, ...item }: CheckCase, on: TestDatabase): Record<string, unknown> {
   return typeof config === 'function' ? config(caseColumn(item, on).name) : config
 }
 
-/** The column that a case is about, on a stand. */
+/** The column under test. */
 export function caseColumn(item: Omit<CheckCase, 'config'>, on: TestDatabase): TestColumn {
   const name =
     item.column === undefined ? (on.columnName ?? 'a "value"') : (on.foldName?.(item.column) ?? item.column)
-  const told = item.trait && on.traits?.[item.trait]
-  return { name, kind: item.kind ?? 'text', type: item.type ?? (typeof told === 'string' ? told : undefined) }
+  const support = item.trait && on.traits?.[item.trait]
+  return {
+    name,
+    kind: item.kind ?? 'text',
+    type: item.type ?? (typeof support === 'string' ? support : undefined),
+  }
 }
 
-/** Why a stand cannot have the columns of a case, or null when it can. */
+/** Why a database cannot have the columns of a case, or null if it can. */
 export function whyUnsupported(item: CheckCase, on: TestDatabase): string | null {
-  const told = item.trait && on.traits?.[item.trait]
-  if (typeof told === 'object') return told.unsupported
+  const support = item.trait && on.traits?.[item.trait]
+  if (typeof support === 'object') return support.unsupported
   const columns: TestColumn[] = [caseColumn(item, on), ...(item.extraColumns ?? [])]
   return columns.map(column => on.whyUnsupported?.(column) ?? null).find(reason => reason !== null) ?? null
 }
 
-/** The tables that were made, by stand and content: cases that share one make it once. */
+/** Created tables by database and content: cases with equal tables share one. */
 const made = new WeakMap<TestDatabase, Map<string, Promise<TestTable>>>()
 
-/** The table of a case, or the same without its rows. */
+/** Creates the table of a case, or reuses an equal one; `none` is the table without rows. */
 export function createCaseTable(
   item: CheckCase,
   on: TestDatabase,

@@ -96,7 +96,7 @@ const KINDS: Partial<Record<EdgeClass, NonNullable<CheckCase['kind']>>> = {
 const LOOKS_AT_NO_VALUE = 'it compares no texts: only whether there is a value counts'
 const LOOKS_AT_NO_COLUMN = 'it looks at no column'
 
-/** Why a check has no case of a class, where the kinds of column that it takes do not tell. */
+/** Why a check has no case of a class, where its column kinds do not explain it. */
 const REASONS: Readonly<Record<string, Readonly<Partial<Record<EdgeClass, string>>>>> = {
   NOT_NULL: { collations: LOOKS_AT_NO_VALUE },
   null_percent: { collations: LOOKS_AT_NO_VALUE },

@@ -3,23 +3,22 @@ import type { Connection, Connector } from '../../connectors/connector.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
 import type { TestDatabase, TestColumn } from './test-database.ts'
 
-/** What `createTestDatabase` takes. */
 export interface TestDatabaseOptions {
   connector: Pick<Connector, 'name' | 'label' | 'dialect' | 'capabilities'>
-  /** A session that may read the tables, or what opens one; opened once, when it is first needed. */
+  /** A session that may read the tables, or a function that opens it on first use. */
   connection: TestConnection | Promise<TestConnection> | (() => TestConnection | Promise<TestConnection>)
   /** Runs one statement with the right to create and write. */
   execute(text: string): Promise<unknown>
-  /** Where a table of this name is made, as `introspect` tells it. */
+  /** The reference of a table of this name, as `introspect` returns it. */
   tableRef(name: string): TableRef
   /**
-   * The engine's column types by kind; the kind's own name unless told, null where there is no such type. A
-   * `decimal` must take 30 digits before the point and 2 after it; a `text` must tell `a` from `A` and `' a'`.
+   * The engine's column types by kind; defaults to the kind's name, null if there is no such type. A `decimal` must hold
+   * 30 digits before the point and 2 after it; a `text` must distinguish `a`, `A` and `' a'`.
    */
   columnTypes: Partial<Record<ColumnKind, string | null>>
-  /** The declaration of the column `id`; `integer not null primary key` unless told. */
+  /** The declaration of the column `id`; defaults to `integer not null primary key`. */
   keyDeclaration?: string
-  /** A value as SQL where the usual form, which undefined falls back to, does not do; bytes are x'…'. */
+  /** A value as SQL, or undefined for the usual form, in which bytes are x'…'. */
   literal?(value: unknown, column: TestColumn): string | undefined
   columnName?: TestDatabase['columnName']
   foldName?: TestDatabase['foldName']
@@ -29,24 +28,24 @@ export interface TestDatabaseOptions {
 
 type TestConnection = Pick<Connection, 'query' | 'introspect'>
 
-/** Rows of one insert. */
+/** Rows of one INSERT. */
 const CHUNK = 500
 
 /**
- * A stand on any engine: a table costs one statement that creates it, one that fills it and, when it is the first
- * with such columns, one `introspect` limited to it. The tables are called t1, t2 and so on and are not dropped.
+ * A test database on any engine. A table costs one CREATE, one INSERT per 500 rows and, if it is the first with such
+ * columns, one `introspect` limited to it. Tables are called t1, t2 and so on and are not dropped.
  */
 export function createTestDatabase(options: TestDatabaseOptions): TestDatabase {
   const {
     connector,
     execute,
-    tableRef: ref,
-    columnTypes: types,
-    keyDeclaration: key = 'integer not null primary key',
+    tableRef,
+    columnTypes,
+    keyDeclaration = 'integer not null primary key',
   } = options
   const { dialect } = connector
-  /** What `introspect` told of a table, by its columns: of another with equal ones it would tell the same. */
-  const told = new Map<string, TableInfo>()
+  /** Introspected tables by their columns: another table with equal columns has the same entry. */
+  const introspected = new Map<string, TableInfo>()
   let opened: Promise<TestConnection> | undefined
   let made = 0
 
@@ -54,7 +53,7 @@ export function createTestDatabase(options: TestDatabaseOptions): TestDatabase {
     (opened ??= Promise.resolve(
       typeof options.connection === 'function' ? options.connection() : options.connection,
     ))
-  const typeOf = ({ kind, type }: TestColumn) => type ?? types[kind] ?? USUAL[kind] ?? kind
+  const typeOf = ({ kind, type }: TestColumn) => type ?? columnTypes[kind] ?? USUAL[kind] ?? kind
   const write = (value: unknown, column: TestColumn) =>
     options.literal?.(value, column) ?? usualLiteral(value, column, dialect)
 
@@ -65,14 +64,16 @@ export function createTestDatabase(options: TestDatabaseOptions): TestDatabase {
     traits: options.traits,
     deviations: options.deviations,
     whyUnsupported: ({ kind, type }) =>
-      type === undefined && types[kind] === null ? `${connector.label} has no columns of kind ${kind}` : null,
+      type === undefined && columnTypes[kind] === null
+        ? `${connector.label} has no columns of kind ${kind}`
+        : null,
     async createTable(columns, rows) {
       const name = `t${(made += 1)}`
       const connection = await open()
-      const table = dialect.table(ref(name)).strings[0]
+      const table = dialect.table(tableRef(name)).strings[0]
       const names = columns.map(column => dialect.quote(column.name).strings[0])
       const declared = columns.map((column, index) => `${names[index]} ${typeOf(column)}`)
-      await execute(`create table ${table} (${['id ' + key, ...declared].join(', ')})`)
+      await execute(`create table ${table} (${['id ' + keyDeclaration, ...declared].join(', ')})`)
       for (let from = 0; from < rows.length; from += CHUNK) {
         const lines = rows.slice(from, from + CHUNK).map((row, index) => {
           const values = columns.map((column, position) => write(row[position], column))
@@ -81,11 +82,12 @@ export function createTestDatabase(options: TestDatabaseOptions): TestDatabase {
         await execute(`insert into ${table} (${['id', ...names].join(', ')}) values ${lines.join(', ')}`)
       }
       const like = JSON.stringify(columns)
-      const known = told.get(like)
-      if (known) return { table: { ...known, ...ref(name) }, connection }
-      const [found] = await connection.introspect({ tables: [ref(name)] })
-      if (!found) throw new Error(`introspect does not tell the table ${name}, which was made as ${table}.`)
-      told.set(like, found)
+      const known = introspected.get(like)
+      if (known) return { table: { ...known, ...tableRef(name) }, connection }
+      const [found] = await connection.introspect({ tables: [tableRef(name)] })
+      if (!found)
+        throw new Error(`introspect does not return the table ${name}, which was created as ${table}.`)
+      introspected.set(like, found)
       return { table: found, connection }
     },
   }

@@ -32,7 +32,7 @@ const engine: Engine = {
   capabilities: { regex: true, percentile: true },
 }
 
-/** A SQLite in memory: enough for the SQL of most check types, there wherever Node is. No date parsing. */
+/** SQLite in memory: enough for the SQL of most check types, but without date parsing. */
 export function openMemoryDatabase(): TestDatabase {
   const database = new DatabaseSync(':memory:')
   database.function('matches', (pattern, value) =>

@@ -79,6 +79,6 @@ export const metricCases: Record<string, CheckCase[]> = {
       config: { percentile_value: 101 },
       expect: { refused: /100/ },
     },
-    { name: 'not told', kind: 'float', values: [], config: {}, expect: { refused: /percentile_value/ } },
+    { name: 'missing', kind: 'float', values: [], config: {}, expect: { refused: /percentile_value/ } },
   ],
 }

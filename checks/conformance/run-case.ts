@@ -15,7 +15,7 @@ import {
 } from './case.ts'
 import type { TestDatabase } from './test-database.ts'
 
-/** Holds a check type's own fields to what `CheckType` promises. */
+/** Asserts the fields of a check type. */
 export function assertShape(type: CheckType): void {
   assert.match(type.name, /^[A-Za-z][A-Za-z0-9_]*$/, 'the name is a word')
   assert.match(type.description, /\.$/, 'the description is a sentence')
@@ -30,7 +30,7 @@ export function assertShape(type: CheckType): void {
 
 const timeoutMs = 30_000
 
-/** Runs a case; rejects with what is wrong. */
+/** Runs a case; rejects with the first failed assertion. */
 export async function runCase(type: CheckType, item: CheckCase, on: TestDatabase): Promise<void> {
   const expect = expectedOutcome(item, on)
   const column = caseColumn(item, on)
@@ -38,7 +38,7 @@ export async function runCase(type: CheckType, item: CheckCase, on: TestDatabase
   const validated = type.config.validate(caseConfig(item, on))
   const config = (validated.value ?? {}) as Record<string, unknown>
   const info = table.columns.find(({ name }) => name === column.name)
-  assert.ok(info, `introspect tells the column ${column.name}`)
+  assert.ok(info, `introspect returns the column ${column.name}`)
   const refusal =
     validated.error?.message ??
     (await type.validateConfig?.(config, info, { dialect: on.engine.dialect, table })) ??
@@ -75,7 +75,7 @@ const count: Check = { id: 'rows', type: rowCountMetric, config: {} }
 function assertExpected(
   outcome: CheckOutcome,
   expect: ExpectedOutcome,
-  { values, groupBy = [], extraColumns: further = [] }: CheckCase,
+  { values, groupBy = [], extraColumns = [] }: CheckCase,
 ): void {
   if ('error' in expect) {
     assert.equal(outcome.status, 'error')
@@ -100,7 +100,7 @@ function assertExpected(
       ...groupBy.map(name =>
         normalizeGroupValue(
           group[name],
-          further.find(column => column.name === name),
+          extraColumns.find(column => column.name === name),
         ),
       ),
       value,
@@ -111,7 +111,7 @@ function assertExpected(
   }
 }
 
-/** A day is told as a text or as its first moment, a truth value as 0 or 1 where the engine has no others. */
+/** Engines return a day as text or as its first moment, and a boolean as 0 or 1 if they have no other. */
 function normalizeGroupValue(value: unknown, column: ExtraColumn | undefined): unknown {
   if (column?.kind === 'boolean' && (value === 0 || value === 1)) return value === 1
   return value instanceof Date ? value.toISOString().replace('T00:00:00.000Z', '') : value
@@ -147,18 +147,18 @@ async function assertBound(
 
 function assertShared(outcome: CheckOutcome, { outcomes: [first, rows, second] }: ScanResult): void {
   assert.ok(first && rows && second)
-  assert.deepEqual(numbersOf(first), numbersOf(outcome), 'shared, the numbers stay')
-  assert.deepEqual(numbersOf(second), numbersOf(outcome), 'and asked twice')
+  assert.deepEqual(numbersOf(first), numbersOf(outcome), 'the numbers stay the same in a shared statement')
+  assert.deepEqual(numbersOf(second), numbersOf(outcome), 'and when measured twice')
   assert.equal(rows.status, 'measured', 'others are not disturbed')
 }
 
-/** What an outcome says of the table, without the check's id, the time it took, samples and the order of groups. */
+/** The numbers of an outcome, independent of id, duration, samples and the order of groups. */
 function numbersOf(outcome: CheckOutcome): Record<string, unknown> {
   const groups = 'groups' in outcome ? { groups: sortByJson<GroupValue>(outcome.groups) } : {}
   return { ...outcome, ...groups, samples: undefined, id: undefined, durationMs: undefined }
 }
 
-/** What was asked of tables without rows, by stand and check type: the same SQL need not be held again. */
+/** Empty tables that were tested, by database and check type: equal SQL is tested once. */
 const testedEmpty = new WeakMap<TestDatabase, WeakMap<CheckType, Set<string>>>()
 
 function wasEmptyTested(type: CheckType, item: CheckCase, on: TestDatabase): boolean {

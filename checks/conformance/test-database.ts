@@ -3,8 +3,8 @@ import type { Connection } from '../../connectors/connector.ts'
 import type { Engine } from '../plan.ts'
 
 /**
- * What only some engines' columns can hold or do: floats that are `NaN` or an `infinity`; an `exact` decimal of 7
- * digits before the point and 20 after it; a `zoned` timestamp, which is a moment whatever zone it was written in;
+ * Traits that only some engines' columns have: floats that are `NaN` or an `infinity`; an `exact` decimal of 7 digits
+ * before the point and 20 after it; a `zoned` timestamp, which is a moment whatever zone it was written in;
  * a timestamp with `microseconds`; a `padded` text of 12 characters, CHAR(12); a `case-insensitive` text.
  */
 export const COLUMN_TRAITS = [
@@ -23,10 +23,9 @@ export type TraitSupport = string | true | { unsupported: string }
 export type ColumnTraits = Readonly<Partial<Record<ColumnTrait, TraitSupport>>>
 
 /**
- * In what an engine's numbers differ from all others by its nature: decimals are kept as doubles; the text of a
- * moment is all that is kept of it; texts are equal whatever blanks they end in; a percentile is refused where there
- * is an infinity; the least of numbers and NaN is NaN; a regular expression ignores case on a
- * column whose collation does.
+ * Known deviations of an engine's numbers: decimals are stored as doubles; timestamps are stored as text; trailing
+ * blanks of texts are ignored; a percentile over an infinity fails; the minimum of numbers and NaN is NaN; a regular
+ * expression ignores case where the column's collation does.
  */
 export type Deviation =
   | 'decimals are doubles'
@@ -36,11 +35,10 @@ export type Deviation =
   | 'NaN is the least'
   | 'patterns follow collations'
 
-/** A column of a table that a stand makes. */
 export interface TestColumn {
   name: string
   kind: ColumnKind
-  /** The column's type in the engine's words; the stand's usual one for the kind unless told. */
+  /** The column type of the engine; defaults to the usual one for the kind. */
   type?: string
 }
 
@@ -50,24 +48,24 @@ export interface TestTable {
   connection: Pick<Connection, 'query'>
 }
 
-/** Where checks are measured: an engine, and a way to make tables in it. */
+/** An engine on which checks are tested, with a way to create tables. */
 export interface TestDatabase {
   engine: Engine
-  /** The name of the column under test; `a "value"`, which needs quoting, unless the engine takes no such name. */
+  /** The name of the column under test; defaults to `a "value"`, which needs quoting. */
   columnName?: string
-  /** Which column types have a trait. Cases of a trait that is not told are skipped. */
+  /** Column types by trait. Cases of a trait that is not listed are skipped. */
   traits?: ColumnTraits
-  /** By what nature its numbers differ; by none unless told. */
+  /** Defaults to none. */
   deviations?: readonly Deviation[]
-  /** How the engine keeps a name that is written without quotes; as it is unless told. */
+  /** How the engine folds an unquoted name; defaults to no change. */
   foldName?(name: string): string
-  /** Why a table with such a column cannot be made, or null when it can. */
+  /** Why the engine has no such column, or null. */
   whyUnsupported?(column: TestColumn): string | null
-  /** Makes a table with these rows and a primary key `id` that counts them from 1. */
+  /** Creates a table with these rows and a primary key `id` that numbers them from 1. */
   createTable(columns: readonly TestColumn[], rows: readonly (readonly unknown[])[]): Promise<TestTable>
 }
 
-/** The catalog entry of a table that a stand made: its `id`, then the columns. */
+/** The catalog entry of a created table: `id`, then the columns. */
 export function describeTable(
   ref: { catalog: string; schema: string; name: string },
   columns: readonly TestColumn[],

@@ -49,7 +49,7 @@ export function startBank(bank: Bank): BankState {
 
 /**
  * Learns one value; changes `state` in place.
- * @param confirmed somebody called the value expected: it is learned in full, however far off it is
+ * @param confirmed a value confirmed as expected is learned in full, however far off it is
  */
 export function feedBank(bank: Bank, state: BankState, at: number, value: number, confirmed = false): void {
   const { facts } = state
@@ -111,7 +111,7 @@ export function intervalsBetween(bank: Bank, from: number, to: number): number {
 }
 
 /**
- * Whether a value comes less than half an interval after the one before, as when somebody measures by hand. It is
+ * Whether a value comes less than half an interval after the one before, as when a user measures by hand. It is
  * judged as the one before was, by the interval before theirs, and teaches nothing of the steps between intervals.
  */
 export function isRepeatedCapture(bank: Bank, state: BankState, at: number): boolean {

@@ -3,7 +3,7 @@ import type { Cycle, Interval } from './calendar.ts'
 import type { Design } from './predictor.ts'
 import { domainOf, SCALES, type Domain, type Scale } from './scales.ts'
 
-/** What a bank is told once: it decides the designs and is not part of the state. */
+/** The fixed parameters of a bank: they decide the designs and are not part of the state. */
 export interface Bank {
   domain: Domain
   interval: Interval

@@ -1,5 +1,5 @@
 /**
- * Values that somebody confirmed as expected. What is expected is then no longer one value but everything from it to
+ * Values that users confirmed as expected. What is expected is then no longer one value but everything from it to
  * the confirmed one, for a while: the same again is no news, more of it still is.
  */
 import type { Band } from './band.ts'
@@ -56,7 +56,7 @@ export function judgeConfirmed(
   return { ...usual, low, high, zScore: between(0, zScore, usual.zScore) }
 }
 
-/** The value, or the nearer of the two ends: what somebody confirmed makes nothing more of a surprise. */
+/** The value, or the nearer of the two ends: a confirmed value makes no other value more surprising. */
 function between(one: number, value: number, other: number): number {
   return Math.max(Math.min(one, other), Math.min(Math.max(one, other), value))
 }

@@ -20,8 +20,8 @@ interface UnseenSlot {
   /** Factor on the usual band. */
   widening: number
   /**
-   * Sd of what may be special about the slot, upwards and downwards, relative to the size of the values: nobody knows
-   * the course of a day or what a month begins with before having seen it. A month begins or ends with more than
+   * Sd of what may be special about the slot, upwards and downwards, relative to the size of the values: the course
+   * of a day or the start of a month is unknown before it was seen. A month begins or ends with more than
    * usual; that less comes, or nothing, is news. The steps of a growing table are steadier.
    */
   rise: number

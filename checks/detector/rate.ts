@@ -88,7 +88,7 @@ export function startRate(design: RateDesign): RateState {
 export interface RateResult extends HitCount {
   at: number
   slots: Slots
-  /** Somebody confirmed it as expected: it counts in full, however far off it is. */
+  /** Confirmed as expected: it counts in full, however far off it is. */
   confirmed: boolean
 }
 

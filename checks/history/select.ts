@@ -11,7 +11,7 @@ export interface HistoryPeriods {
   count: number
 }
 
-/** A measure of a check, and how it grows. */
+/** A measure of a check and its rollup. */
 export interface RolledMeasure {
   name: string
   rollup: Rollup
@@ -19,7 +19,7 @@ export interface RolledMeasure {
   part: number
   /** Its output column there. */
   column: string
-  /** Of a mean, the output column that tells how many values there are. */
+  /** For a mean: the output column with the number of values. */
   weight?: string
 }
 
@@ -42,8 +42,8 @@ export const BEFORE_FIRST_PERIOD = -1
 /**
  * Writes the statement of a history: one select grouped by period for all that are aggregates, and, united with it,
  * one of its own for each measure that looks at values: those are grouped first.
- * @param rollups how each measure grows, by its name
- * @param time the column that tells when a row was added
+ * @param rollups by the names of the measures
+ * @param time the column of when a row was added
  */
 export function writeHistorySelect(
   planned: PlannedCheck,
@@ -84,7 +84,7 @@ function aggregateOf({ check, measures }: PlannedCheck, name: string): Sql {
   const aggregate =
     measure && !(measure instanceof Sql) && 'aggregate' in measure ? measure.aggregate : measure
   if (aggregate instanceof Sql) return aggregate
-  throw new TypeError(`grows of ${check.type.name} names ${name}, which is none of its measures`)
+  throw new TypeError(`rollup of ${check.type.name} names ${name}, which is none of its measures`)
 }
 
 interface PeriodSql {

@@ -1,5 +1,5 @@
 import { scanSync } from 'libpg-query'
-import type { SqlToken } from './lexer.ts'
+import type { SqlToken } from './token.ts'
 
 /** Words after which a list begins. */
 const BEFORE_LIST = new Set(['select', 'by'])

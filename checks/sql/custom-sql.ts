@@ -31,7 +31,6 @@ const NEITHER_FORM = 'sql_expression must be one boolean expression or one SELEC
 
 type ParseNode = Record<string, unknown>
 
-/** What a text is read by. */
 export interface CustomSqlOptions {
   /** The engine's own SQL; without a lexicon it is what all engines have alike. */
   dialect?: Pick<Dialect, 'lexicon'>
@@ -51,7 +50,7 @@ export async function checkCustomSql(text: string, reader: CustomSqlOptions = {}
   return parseCustomSql(text, reader)
 }
 
-/** Readings of late: a check is read when it is made, and several times at each scan. */
+/** Recent results: a text is parsed when its check is created and several times in each scan. */
 const parsedTexts = new Map<string, CustomSqlResult>()
 const MAX_PARSED_TEXTS = 100
 
@@ -65,7 +64,7 @@ export function parseCustomSql(
   const names = text.includes('"') ? columns.map(({ name }) => name.toLowerCase()) : []
   const key = JSON.stringify([typeof lexicon === 'object' ? idOf(lexicon) : lexicon, text, names])
   const reading = parsedTexts.get(key) ?? parseText(text, lexicon, new Set(names))
-  // Last in, last out.
+  // Least recently used first.
   parsedTexts.delete(key)
   parsedTexts.set(key, reading)
   const [oldest] = parsedTexts.keys()
@@ -75,7 +74,7 @@ export function parseCustomSql(
 
 const ids = new WeakMap<object, string>()
 
-/** Tells lexicons apart, also those of one label. */
+/** Identifies lexicons, even those that share a label. */
 function idOf(lexicon: object): string {
   const id = ids.get(lexicon) ?? randomUUID()
   ids.set(lexicon, id)

@@ -1,7 +1,8 @@
 import type { Lexicon } from '../../connectors/lexicon.ts'
 import { toPostgresql } from './to-postgresql.ts'
 import { isDenied } from './denied-functions.ts'
-import { isOperand, tokenize, type SqlToken } from './lexer.ts'
+import { isOperand, tokenize } from './lexer.ts'
+import type { SqlToken } from './token.ts'
 import { MAX_NAME_BYTES, type ScannedSql, type SqlPiece } from './portable-sql.ts'
 
 /**

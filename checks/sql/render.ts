@@ -27,7 +27,7 @@ export function renderForCounting(custom: CustomSql, dialect: Dialect): Sql {
 }
 
 /**
- * Asks which of the functions it may call are volatile, where the engine can tell.
+ * Validates that none of the functions it may call is volatile, on engines that know.
  * @param field what the user named it
  */
 export function validateVolatility(

@@ -1,5 +1,6 @@
 import type { EngineClause, Lexicon } from '../../connectors/lexicon.ts'
-import { isOperand, type SqlToken } from './lexer.ts'
+import { isOperand } from './lexer.ts'
+import type { SqlToken } from './token.ts'
 
 /**
  * Puts what only one engine has into PostgreSQL's grammar, so that the parser sees the same calls, columns, tables and

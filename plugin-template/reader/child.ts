@@ -55,7 +55,7 @@ function open(path: string): Answer {
         `pragma cache_size = -32768; pragma hard_heap_limit = ${HEAP_LIMIT}`,
     )
     addFunctions(opened)
-    // SQLite reads nothing when it opens a file; this tells now that it is no database.
+    // SQLite reads nothing when it opens a file; this fails now if it is no database.
     opened.exec('select count(*) from sqlite_schema')
   } catch (error) {
     opened.close()

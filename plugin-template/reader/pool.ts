@@ -23,7 +23,7 @@ export interface Limits {
 /** Readers kept for the next session: starting a process takes a tenth of a second, taking one up no time. */
 const MAX_IDLE = 4
 
-/** Milliseconds after which a reader that nobody took up again is ended. */
+/** Milliseconds after which an idle reader is ended. */
 const IDLE_TIME = 10_000
 
 /** Longest time that a timer takes, in milliseconds. */

@@ -67,7 +67,7 @@ function isReal(part: Part): boolean {
 }
 
 /**
- * Makes of a strptime format a function that tells whether a text is a real calendar date in exactly that form.
+ * Compiles a strptime format to a function that returns whether a text is a real calendar date in exactly that form.
  * @throws RangeError for a part that is not known, and for one that stands in the format twice
  */
 export function dateReader(format: string): (text: string) => boolean {

@@ -29,7 +29,7 @@ t.test('the catalog', async t => {
     )
   const byName = (tables: TableInfo[], name: string) => tables.find(table => table.name === name)
 
-  t.test('tables and views are told, and nothing of SQLite itself', async t => {
+  t.test('tables and views are listed, and nothing of SQLite itself', async t => {
     const tables = await read()
     t.same(
       tables.map(table => [table.name, table.kind]),
@@ -86,7 +86,7 @@ t.test('the catalog', async t => {
     t.same(['counted', 'descending', 'p', 'w', 'we ird."x'].map(nullable), [false, true, true, false, false])
   })
 
-  t.test('keys are told, also when only some tables are asked for', async t => {
+  t.test('keys are listed, also when only some tables are requested', async t => {
     const [table] = await read(['q'])
     const to = (columns: string[]) => ({ table: { catalog: 'main', schema: 'main', name: 'p' }, columns })
     t.same(table?.constraints, [

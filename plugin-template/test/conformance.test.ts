@@ -54,7 +54,7 @@ t.test('the built-in rules and metrics count here as they do on every engine', a
       tableRef: name => ({ catalog: 'main', schema: 'main', name }),
       columnTypes: { binary: 'blob' },
       keyDeclaration: 'integer primary key',
-      // What only some engines' columns can hold, and by what nature SQLite's numbers differ.
+      // Traits that only some engines have, and SQLite's known deviations.
       traits: {
         NaN: { unsupported: 'SQLite keeps NaN as NULL' },
         infinity: true,

@@ -64,10 +64,10 @@ t.test('updates that come twice, in any order or at no real time change nothing'
       t.same(learnCadence(mixed), learnCadence(times))
     }),
   )
-  t.equal(learnCadence(Array<number>(20).fill(MONDAY)), null, 'one update told twenty times is one')
+  t.equal(learnCadence(Array<number>(20).fill(MONDAY)), null, 'one update listed twenty times is one')
 })
 
-t.test('of a table known for a day, whose hours do not scatter, a deadline is told', async t => {
+t.test('a table known for a day, whose hours do not scatter, has a deadline', async t => {
   const gaps = [HOUR, DAY, HOUR, 1, 1, 1]
   const first = -MONDAY + 1
   const times = gaps.reduce((all, gap) => [...all, all[all.length - 1]! + gap], [first])
@@ -99,7 +99,7 @@ t.test('one night teaches when a table rests, and nights of rest that the weeken
   const office = (day: number, hour: number) => day < 5 && hour >= 8 && hour < 18
   const times = every(30 * MINUTE, 21 * 48, office)
   const firstEvening = upTo(times, MONDAY + 20 * HOUR)
-  t.ok(firstEvening.deadline > MONDAY + DAY + 8 * HOUR, 'on the first day nobody knows')
+  t.ok(firstEvening.deadline > MONDAY + DAY + 8 * HOUR, 'on the first day the rest hours are unknown')
   const secondMorning = upTo(times, MONDAY + DAY + 11 * HOUR)
   t.ok(secondMorning.deadline < secondMorning.last + 2 * HOUR, 'the second day is judged')
   const secondEvening = upTo(times, MONDAY + DAY + 20 * HOUR)

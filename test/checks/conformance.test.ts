@@ -44,7 +44,7 @@ t.test('every check has a case of every class of edge cases, or a reason why it 
   t.equal(cells, 15 * EDGE_CLASSES.length)
 })
 
-t.test('a trait that a stand does not tell skips its cases, in the report alone', async t => {
+t.test('a trait that a database does not list skips its cases, in the report alone', async t => {
   const { traits, ...on } = openMemoryDatabase()
   t.ok(traits?.NaN)
   const reasons = new Map<string, string | undefined>()
@@ -52,7 +52,7 @@ t.test('a trait that a stand does not tell skips its cases, in the report alone'
   const skipped = await testBuiltIns(report, { database: on })
   t.same(skipped, [{ name: 'DATE_FORMAT', reason: 'memory claims no dateParsing' }])
   const name = 'UNIQUE: NaN and infinity: NaN equals NaN'
-  t.equal(reasons.get(name), 'the stand tells no column of the trait NaN')
+  t.equal(reasons.get(name), 'the test database lists no column for the trait NaN')
 })
 
 const even: RowRule = {
@@ -113,7 +113,7 @@ t.test('a check that keeps its promises passes', async t => {
   t.strictSame(await failures(longest, prefixes), {})
 })
 
-t.test('a case may be of groups, of the name of its column, of an engine of another nature', async t => {
+t.test('a case may be of groups, of the name of its column, of an engine with a deviation', async t => {
   const groups = {
     name: 'longest by day',
     values: ['it', 'its', 'itself', null],
@@ -183,9 +183,9 @@ t.test('what is left out needs a reason and must exist', async t => {
   await refuses({ skip: { 'REGEX: no case': 'because' } }, /there are "REGEX: empty table"/)
   await refuses({ extraCases: { regex: [] } }, /No check "regex"/)
 
-  const told: [string, string | undefined][] = []
+  const reported: [string, string | undefined][] = []
   const skipped = await testBuiltIns(
-    { test: (name, { skip }) => told.push([name, skip]) },
+    { test: (name, { skip }) => reported.push([name, skip]) },
     {
       database: { ...on, whyUnsupported: ({ kind }) => (kind === 'date' ? 'no dates' : null) },
       skip: { REGEX: 'slow', 'UNIQUE: booleans': 'has none' },
@@ -203,10 +203,10 @@ t.test('what is left out needs a reason and must exist', async t => {
     )
   }
   t.strictSame(
-    told.filter(([, reason]) => reason !== undefined),
+    reported.filter(([, reason]) => reason !== undefined),
     skipped.map(({ name, reason }) => [name, reason]),
   )
-  t.ok(told.some(([name, reason]) => name === 'mean: of huge numbers' && reason === undefined))
+  t.ok(reported.some(([name, reason]) => name === 'mean: of huge numbers' && reason === undefined))
 })
 
 t.test(
@@ -249,7 +249,7 @@ t.test(
     t.match(
       sent.slice(3),
       [/^create table "s"."t2"/],
-      'what introspect told of the first holds for the second',
+      'what introspect returned for the first holds for the second',
     )
     t.equal(sent.length, 4)
     t.equal(stand.whyUnsupported?.({ name: 'a', kind: 'json' }), 'Memory has no columns of kind json')

@@ -424,7 +424,7 @@ t.test('a second look at the same interval is no step of its own, and does not s
   )
 })
 
-t.test('a value that somebody confirmed is expected again', async t => {
+t.test('a confirmed value is expected again', async t => {
   const usual = made(40, (_, random) => Math.round(10_000 + 200 * random()))
   const point = (i: number, value: number, confirmed = false): SeriesPoint => ({
     at: MONDAY + i * DAY,
@@ -437,7 +437,7 @@ t.test('a value that somebody confirmed is expected again', async t => {
 
   t.equal(judged(history, 30_000).isAnomaly, true)
   const unconfirmed = [...history, point(40, 30_000)]
-  t.equal(judged(unconfirmed, 30_100).isAnomaly, true, 'news, as long as nobody says otherwise')
+  t.equal(judged(unconfirmed, 30_100).isAnomaly, true, 'news, unless it is confirmed')
   const confirmed = [...history, point(40, 30_000, true)]
   const again = judged(confirmed, 30_100)
   t.equal(again.isAnomaly, false, 'the same again is no news')
@@ -480,7 +480,7 @@ t.test('a table that empties is news although half of it was confirmed', async t
   t.equal(said.isAnomaly, true)
 })
 
-t.test('what somebody confirmed makes no other value news', async t => {
+t.test('a confirmed value makes no other value news', async t => {
   const ofBothSigns = anySeries.chain(({ points, options }) =>
     fc.constantFrom(0, options.series.endsWith('percent') ? 0 : 1000).map(shift => ({
       points: points.map(point => ({ ...point, value: point.value - shift })),

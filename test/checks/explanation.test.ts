@@ -91,7 +91,7 @@ t.test('says so when there is nothing to compare with', async t => {
   t.equal(explanation('row_count', point(5), cold, 'daily'), '5 rows; too few earlier values to compare with')
 })
 
-t.test('a rounded band never tells that an anomaly was inside it', async t => {
+t.test('a rounded band never shows an anomaly inside it', async t => {
   const amounts = fc.double({ min: -1e9, max: 1e9, noNaN: true })
   fc.assert(
     fc.property(amounts, amounts, amounts, (value, a, b) => {

@@ -56,7 +56,7 @@ const evenIds: RowRule = {
 const sumValue: AggregateMetric = {
   family: 'metric',
   name: 'sum_value',
-  description: 'A metric of a third party that says how it grows.',
+  description: 'A metric of a third party with a rollup.',
   config: Joi.object({}),
   column: 'required',
   measure: ({ column }) => sql`sum(${column})`,
@@ -237,7 +237,7 @@ async function keepsThePromise(
       asked.id,
     )
     t.equal(statements, 1, `${asked.id}: one statement`)
-    t.equal(history.undated, 4, `${asked.id}: the rows without a time are told`)
+    t.equal(history.undated, 4, `${asked.id}: the rows without a time are counted`)
   }
 }
 
@@ -317,7 +317,7 @@ t.test('what has no history says why, and asks nothing', async t => {
     [check('CUSTOM_SQL', undefined, { sql_expression: 'amount > 0' }), /CUSTOM_SQL has no history: its SQL/],
     [check('row_count', undefined, {}, { groupBy: ['email'] }), /group_by has no history/],
     [own(foreign, 'amount'), /foreign has no history: its value of many days/],
-    [own(partial, 'amount'), /partial does not say how its measure high grows/],
+    [own(partial, 'amount'), /partial has no rollup for its measure high/],
     [check('row_count'), /The column amount is of type integer: .* date or timestamp/, 'amount'],
     [check('row_count'), /The column nothing does not exist in main\.main\./, 'nothing'],
     [check('mean', 'gone'), /The column gone does not exist/],

@@ -3,6 +3,7 @@ import type { Check, CheckType } from '../../checks/check.ts'
 import { referential } from '../../checks/referential.ts'
 import type { ColumnKind } from '../../connectors/catalog.ts'
 import { mariadbAbsent } from '../helpers/mariadb.ts'
+import { share } from '../helpers/share.ts'
 import { check, run } from './scan-helpers.ts'
 import { mariadbStand, postgresqlStand, sqliteStand } from './test-databases.ts'
 
@@ -168,7 +169,7 @@ for (const { name, open, skip, columns } of engines) {
         [{ name: 'v', kind, type }],
         values.map(value => [value]),
       )
-      const cases = casesFor(column)
+      const cases = share(casesFor(column), `numbers of ${type} on ${name}`)
       const checks = cases.map(item => check(item.type, 'v', item.config))
       const { outcomes, statements } = await run(on, table, checks)
       const wrong = cases.flatMap((item, index) => {

@@ -124,7 +124,7 @@ t.test('every check type writes the SQL that its meaning says', async t => {
   ])
 })
 
-t.test('equal measures are computed once, whoever asks', async t => {
+t.test('equal measures are computed once, whichever check needs them', async t => {
   const statement = await write(
     check('null_percent', 'status'),
     check('NOT_NULL', 'status'),
@@ -318,7 +318,7 @@ t.test('what the catalog rules out is refused without any SQL', async t => {
     [
       check('DATE_FORMAT', 'status', { format: '%Y' }),
       'unsupported',
-      /^DATE_FORMAT needs a way to tell dates from other texts, which ansi does not offer\.$/,
+      /^DATE_FORMAT needs date parsing, which ansi does not offer\.$/,
     ],
     [check('UNIQUE', 'status', {}, { groupBy: ['paid'] }), 'invalid-check', /Only metrics/],
     [

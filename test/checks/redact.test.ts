@@ -34,7 +34,7 @@ t.test('what an engine quotes of rows is in no outcome', async t => {
   t.notMatch(JSON.stringify(outcomes), SECRET)
 })
 
-t.test('what is wrong with a text is still told', async t => {
+t.test('what is wrong with a text is still shown', async t => {
   const on = await postgresqlStand(t)
   const { table } = await on.createTable([{ name: 'email', kind: 'text' }], [['ann@x.org']])
   const { outcomes } = await run(on, table, [

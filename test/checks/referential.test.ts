@@ -302,7 +302,7 @@ for (const [engine, open, absent] of stands) {
       t.match(apart.outcomes, [{ status: 'error', kind: 'missing-object' }, { invalid: 1 }, { value: 2 }])
     })
 
-    t.test('what the catalog tells is an error without a statement', async t => {
+    t.test('what the catalog shows is an error without a statement', async t => {
       const { child, parent } = await families(on, [1], ['a'], { child: 'integer', parent: 'text' })
       const gone = { ...parent, columns: parent.columns.filter(({ name }) => name !== 'k') }
       const checks = [

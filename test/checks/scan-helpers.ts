@@ -32,7 +32,7 @@ function watched(connection: Pick<Connection, 'query'>, seen: string[]): Pick<Co
   }
 }
 
-/** Scans on a stand and tells the statements sent. */
+/** Scans on a test database and returns the statements sent too. */
 export async function run(
   on: EngineTestDatabase,
   table: TableInfo,

@@ -20,7 +20,7 @@ function orders(on: EngineTestDatabase, count = 200) {
   const rows = Array.from({ length: count }, (_, index) => [
     index - 3,
     ['new', 'paid', 'sent', null][index % 4],
-    index % 10 === 0 ? 'nobody' : `user${index % 50}@example.com`,
+    index % 10 === 0 ? 'no address' : `user${index % 50}@example.com`,
   ])
   return on.createTable(ORDERS, rows)
 }
@@ -151,7 +151,7 @@ for (const [engine, open] of stands) {
       t.match(outcomes[2], { status: 'measured', value: 1 })
     })
 
-    t.test('a missing column is told without a statement', async t => {
+    t.test('a missing column is reported without a statement', async t => {
       const { outcomes, statements } = await run(on, table, [
         check('mean', 'nothing'),
         check('NOT_NULL', 'none'),
@@ -423,17 +423,17 @@ for (const [engine, open] of stands) {
         t.match(together.outcomes, [{ status: 'counted', invalid: 50 }, { value: 200 }])
         t.equal(together.statements, 1, 'one that shares a statement is asked about when it is made')
 
-        const told = await explainScan(on.engine, table, [one('a'), ...sixteen()])
+        const explained = await explainScan(on.engine, table, [one('a'), ...sixteen()])
         const sent = await run(on, table, [one('a'), ...sixteen()])
         t.strictSame(
-          told.map(({ text }) => text.replaceAll(/\$\d+/g, '?')),
+          explained.map(({ text }) => text.replaceAll(/\$\d+/g, '?')),
           sent.seen.filter(text => !text.includes('as found')),
           'what is explained is what is sent, questions aside',
         )
       },
     )
 
-    t.test("a failure that nobody knows is the check's while the connection answers", async t => {
+    t.test("a failure of unknown kind is the check's while the connection answers", async t => {
       const odd = { kind: 'other', engine: 'x', code: 'XX000', message: 'cache lookup failed' } as const
       const failing = (fails: (text: string) => boolean, fields: object = {}) => ({
         ...on,
@@ -487,7 +487,7 @@ for (const [engine, open] of stands) {
           checks,
         ),
         { code: 'ABORTED' },
-        "given up is nobody's fault",
+        "a cancelled scan is no check's fault",
       )
     })
 

@@ -150,7 +150,7 @@ export async function mariadbStand(t: Teardown): Promise<EngineTestDatabase> {
       'case-insensitive': 'varchar(20) collate utf8mb4_general_ci',
     },
     deviations: ['texts are padded', 'patterns follow collations'],
-    // MariaDB takes no offset in a text: a moment is told in the session's zone, UTC.
+    // MariaDB takes no offset in a text: a moment is written in the session's zone, UTC.
     literal: (value, { type }) =>
       type === 'timestamp null' ? `'${new Date(String(value)).toISOString().slice(0, 19)}'` : undefined,
   })

@@ -15,8 +15,7 @@ export function share<Item>(list: readonly Item[], seed: string): Item[] {
   const count = sharedCount(list.length)
   if (count >= list.length) return [...list]
   t.comment(`${count} of ${list.length} of "${seed}", TEST_SEED=${SEED} TEST_SHARE=${SHARE}`)
-  const rank = (index: number) => createHash('sha1').update(`${SEED} ${seed} ${index}`).digest('hex')
-  const ranked = list.map((_, index) => ({ index, rank: rank(index) }))
+  const ranked = list.map((_, index) => ({ index, rank: hashOf(seed, index) }))
   const chosen = new Set(
     ranked
       .sort((a, b) => (a.rank < b.rank ? -1 : 1))
@@ -24,6 +23,26 @@ export function share<Item>(list: readonly Item[], seed: string): Item[] {
       .map(({ index }) => index),
   )
   return list.filter((_, index) => chosen.has(index))
+}
+
+/**
+ * A test that runs about `TEST_SHARE` of its subtests, chosen by their names, for a kit that makes its own: those that
+ * are left out are not reported either.
+ */
+export function sharedTest(test: SubtestRunner, seed: string): SubtestRunner {
+  if (SHARE < 1) t.comment(`a share of "${seed}", TEST_SEED=${SEED} TEST_SHARE=${SHARE}`)
+  const isChosen = (name: string) => Number.parseInt(hashOf(seed, name).slice(0, 8), 16) < SHARE * 2 ** 32
+  return {
+    test: (name, options, run) => (isChosen(name) ? test.test(name, options, run) : Promise.resolve()),
+  }
+}
+
+interface SubtestRunner {
+  test(name: string, options: { skip?: string }, run: () => Promise<void>): unknown
+}
+
+function hashOf(seed: string, key: string | number): string {
+  return createHash('sha1').update(`${SEED} ${seed} ${key}`).digest('hex')
 }
 
 /** `TEST_SHARE` of a number of runs (fast-check's `numRuns`), rounded up, at least one unless there are none. */

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { sharedTest } from '../../helpers/share.ts'
 import { testBuiltIns } from '../../../checks/conformance.ts'
 import { startBigquery } from '../../helpers/bigquery.ts'
 import { bigqueryStand, onBigquery } from '../../helpers/bigquery/stand.ts'
@@ -12,7 +13,11 @@ t.test('every check gives the numbers of every engine', async t => {
   const skip = {
     'min_value: NaN and infinity: NaN is above all numbers': 'the double has NaN above all numbers',
   }
-  const skipped = await testBuiltIns(t, { database: on, extraCases: onBigquery, skip })
+  const skipped = await testBuiltIns(sharedTest(t, 'built-in checks on bigquery'), {
+    database: on,
+    extraCases: onBigquery,
+    skip,
+  })
   t.same(reasonsOf(skipped), [
     'BigQuery pads no text',
     'the double has NaN above all numbers',

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { sharedTest } from '../../helpers/share.ts'
 import { testBuiltIns } from '../../../checks/conformance.ts'
 import { startDatabricks } from '../../helpers/databricks.ts'
 import { databricksStand, onDatabricks } from '../../helpers/databricks/stand.ts'
@@ -12,6 +13,9 @@ t.test('all checks give their numbers on Databricks', async t => {
   const more = { ...onDatabricks }
   for (const [name, cases] of Object.entries(singleCases('float')))
     more[name] = [...(more[name] ?? []), ...cases]
-  const skipped = await testBuiltIns(t, { database: on, extraCases: more })
+  const skipped = await testBuiltIns(sharedTest(t, 'built-in checks on databricks'), {
+    database: on,
+    extraCases: more,
+  })
   t.same(reasonsOf(skipped), ['the double has no collations', 'the double pads no text'])
 })

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { sharedTest } from '../../helpers/share.ts'
 import { testBuiltIns, type CheckCase } from '../../../checks/conformance.ts'
 import { scan } from '../../../checks/scan.ts'
 import { mariadbAbsent } from '../../helpers/mariadb.ts'
@@ -288,7 +289,10 @@ t.test('every check gives the numbers of every engine', { skip: mariadbAbsent },
       checks.map(() => ({ status: 'counted', invalid: 2 })),
     )
   })
-  const skipped = await testBuiltIns(t, { database: on, extraCases: onMysql })
+  const skipped = await testBuiltIns(sharedTest(t, 'built-in checks on mysql'), {
+    database: on,
+    extraCases: onMysql,
+  })
   t.same(reasonsOf(skipped), [
     'MySQL has no columns of kind json',
     'MySQL keeps no NaN',

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { sharedTest } from '../../helpers/share.ts'
 import { testBuiltIns, type CheckCase } from '../../../checks/conformance.ts'
 import { postgresqlStand } from '../test-databases.ts'
 
@@ -79,6 +80,9 @@ const onPostgresql: Record<string, CheckCase[]> = {
 }
 
 t.test('every check gives the numbers of every engine', async t => {
-  const skipped = await testBuiltIns(t, { database: await postgresqlStand(t), extraCases: onPostgresql })
+  const skipped = await testBuiltIns(sharedTest(t, 'built-in checks on postgresql'), {
+    database: await postgresqlStand(t),
+    extraCases: onPostgresql,
+  })
   t.same(skipped, [])
 })

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { sharedTest } from '../../helpers/share.ts'
 import { createTestDatabase, testBuiltIns } from '../../../checks/conformance.ts'
 import { redshift } from '../../../connectors/redshift/index.ts'
 import { redshiftSettings, startRedshift } from '../../helpers/redshift.ts'
@@ -26,7 +27,7 @@ t.test('every check gives the numbers of every engine, against an emulation', as
     },
     literal: value => (typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : undefined),
   })
-  const skipped = await testBuiltIns(t, {
+  const skipped = await testBuiltIns(sharedTest(t, 'built-in checks on redshift'), {
     database: on,
     extraCases: {
       ...singleCases('real'),

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { sharedTest } from '../../helpers/share.ts'
 import { createTestDatabase, testBuiltIns } from '../../../checks/conformance.ts'
 import type { CheckCase } from '../../../checks/conformance.ts'
 import { snowflakeStand } from '../../helpers/snowflake.ts'
@@ -37,6 +38,9 @@ t.test('every check gives the same numbers on Snowflake', async t => {
       'case-insensitive': { unsupported: 'the double has no collations' },
     },
   })
-  const skipped = await testBuiltIns(t, { database: on, extraCases: onSnowflake })
+  const skipped = await testBuiltIns(sharedTest(t, 'built-in checks on snowflake'), {
+    database: on,
+    extraCases: onSnowflake,
+  })
   t.same(reasonsOf(skipped), ['Snowflake pads no text', 'the double has no collations'])
 })

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { sharedTest } from '../../helpers/share.ts'
 import { testBuiltIns, type CheckCase } from '../../../checks/conformance.ts'
 import { reasonsOf, sqliteStand } from '../test-databases.ts'
 
@@ -49,6 +50,9 @@ const onSqlite: Record<string, CheckCase[]> = {
 }
 
 t.test('every check gives the numbers of every engine', async t => {
-  const skipped = await testBuiltIns(t, { database: await sqliteStand(t), extraCases: onSqlite })
+  const skipped = await testBuiltIns(sharedTest(t, 'built-in checks on sqlite'), {
+    database: await sqliteStand(t),
+    extraCases: onSqlite,
+  })
   t.same(reasonsOf(skipped), ['SQLite keeps NaN as NULL', 'SQLite pads no text'])
 })

@@ -18,6 +18,7 @@ import { redshift } from '../../../connectors/redshift/index.ts'
 import { raw, sql } from '../../../connectors/sql.ts'
 import { resolveHostModules } from '../../../server/extensions.ts'
 import { mariadbAbsent, mysqlSettings, startShop } from '../../helpers/mariadb.ts'
+import { share } from '../../helpers/share.ts'
 import { redshiftSettings, startRedshift } from '../../helpers/redshift.ts'
 import { connectOptions, failure, settings, startSource } from '../../helpers/source.ts'
 import { ASKED, BOMBS, ENDLESS, HARMLESS, MADE, PATTERNS, REFUSED } from './attacks.ts'
@@ -96,7 +97,7 @@ function isHarmless(outcome: CheckOutcome | undefined): boolean {
 async function withstand(t: Test, world: World, engine: 'postgresql' | 'mysql' | 'sqlite') {
   const before = await world.state()
   await t.test('what is understood runs without harm, or is the fault of the check alone', async t => {
-    for (const text of HARMLESS) {
+    for (const text of share(HARMLESS, `harmless on ${engine}`)) {
       const end = await attack(world, customSql(text))
       t.ok(isHarmless(end), named(text), { end })
     }
@@ -123,7 +124,7 @@ async function withstand(t: Test, world: World, engine: 'postgresql' | 'mysql' |
   })
   await t.test('patterns are refused, counted or ended', async t => {
     const bombs = engine === 'postgresql' ? BOMBS : BOMBS.slice(0, 3)
-    for (const pattern of [...bombs, ...PATTERNS]) {
+    for (const pattern of share([...bombs, ...PATTERNS], `patterns on ${engine}`)) {
       const end = await attack(world, check('REGEX', 'status', { pattern }), SHORT_MS)
       t.ok(isHarmless(end), named(pattern), { end })
     }
@@ -146,10 +147,10 @@ async function withstand(t: Test, world: World, engine: 'postgresql' | 'mysql' |
 t.test('texts that could do harm are refused on every engine, with a sentence', async t => {
   for (const [sentence, texts] of REFUSED) {
     const accepted: [string, string][] = []
-    for (const text of texts) {
+    for (const text of share(texts, `attacks refused by ${sentence}`)) {
       const reading = await checkCustomSql(filled(text))
-      const told = 'error' in reading ? reading.error : `accepted as ${reading.form}`
-      if (!sentence.test(told)) accepted.push([text, told])
+      const answer = 'error' in reading ? reading.error : `accepted as ${reading.form}`
+      if (!sentence.test(answer)) accepted.push([text, answer])
     }
     t.strictSame(accepted, [], `${texts.length} texts: ${named(String(sentence))}`)
   }
@@ -168,11 +169,11 @@ t.test('PostgreSQL', async t => {
   const connector = postgresql as unknown as Connector
   const connection = await postgresql.connect(settings(source.config), connectOptions)
   t.teardown(() => connection.close())
-  const told: string[] = []
+  const notifications: string[] = []
   const listener = new pg.Client({ ...source.config, user: source.config.username, ssl: false })
   await listener.connect()
   t.teardown(() => listener.end())
-  listener.on('notification', ({ payload }) => told.push(payload ?? ''))
+  listener.on('notification', ({ payload }) => notifications.push(payload ?? ''))
   await listener.query('listen alarm')
 
   const state = async () => {
@@ -196,7 +197,7 @@ t.test('PostgreSQL', async t => {
       sql`select name, setting from pg_settings where name not in (${'statement_timeout'}, ${'transaction_isolation'}) order by name`,
       { timeoutMs: 5_000 },
     )
-    return { stored, set, told: [...told] }
+    return { stored, set, notifications: [...notifications] }
   }
   const ref = { catalog: source.name, schema: 'public', name: 't' }
   const world = await open(connector, connection, ref, state)
@@ -204,7 +205,7 @@ t.test('PostgreSQL', async t => {
 
   await t.test('what only the catalog knows is refused with a sentence', async t => {
     for (const [sentence, texts] of ASKED) {
-      for (const text of texts) {
+      for (const text of share(texts, `attacks refused by the catalog, ${sentence}`)) {
         const end = await attack(world, customSql(text))
         t.match(end, { status: 'error', message: sentence }, named(text))
       }
@@ -250,7 +251,7 @@ t.test('MariaDB', { skip: mariadbAbsent }, async t => {
   await withstand(t, await open(connector, connection, ref, state), 'mysql')
 })
 
-t.test('Redshift tells of the functions that its users made', async t => {
+t.test('Redshift looks up the functions that its users made', async t => {
   const cluster = await startRedshift(t)
   await cluster.query('create table t (id int primary key, amount int, status varchar(100))')
   await cluster.query(FILL)
