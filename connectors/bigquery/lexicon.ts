@@ -13,7 +13,7 @@ export const bigqueryLexicon: Lexicon = {
     ...['"', "'"].flatMap(quote => [
       { open: `r${quote}`, close: quote },
       // Two texts in a row are an error there, so that two quotes can be one, as elsewhere.
-      { open: quote, close: quote, doubled: true as const, escapes },
+      { open: quote, close: quote, allowsDoubledClose: true as const, escapes },
     ]),
   ],
   names: [{ open: '`', close: '`', escapes }],

@@ -9,7 +9,7 @@ export const databricksLexicon: Lexicon = {
   texts: ['"', "'"].flatMap(quote => [
     { open: `r${quote}`, close: quote },
     // There 'it''s' is two texts in a row, which are joined; as elsewhere it is one with a quote.
-    { open: quote, close: quote, doubled: true as const, escapes },
+    { open: quote, close: quote, allowsDoubledClose: true as const, escapes },
   ]),
   names: [{ open: '`', close: '`', allowsDoubledClose: true }],
   // https://spark.apache.org/docs/latest/configuration.html, spark.sql.variable.substitute
