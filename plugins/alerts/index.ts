@@ -38,7 +38,11 @@ export const alerts: Plugin<undefined> = {
     addDeliveryTelemetry(server.telemetry)
     server.jobs.add(deliverJob, retryJob, sweepJob, pruneJob)
     server.route(destinationRoutes)
+    let hasRoutes = false
     server.ext('onPreStart', () => {
+      // A server that was stopped can start again.
+      if (hasRoutes) return
+      hasRoutes = true
       server.destinations.close()
       kinds.close()
       // Their schemas list the kinds, which features and extensions have added by now.
