@@ -108,7 +108,7 @@ async function problem(specifier: string): Promise<string> {
 t.test('an extension that throws stops the start with what it said, where, and what to do', async t => {
   for (const [name, said] of [
     ['throws.js', `threw while it was loaded: the licence has run out (${file('throws.js')}:1)`],
-    ['syntax.js', `threw while it was loaded: Unexpected token ',': node --check tells where`],
+    ['syntax.js', `threw while it was loaded: Unexpected token ',': node --check shows where`],
     ['enum.ts', /strip-only mode \(.*enum\.ts:1\): Node only leaves out types, so set erasableSyntaxOnly/],
     ['subpath.js', /'\.\/connectors' is not defined .*: there are tidemark\/connector, tidemark\/check/],
     ['misspelt.js', /does not provide an export named 'makeSesion' \(.*misspelt\.js:1\)$/],

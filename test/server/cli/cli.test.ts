@@ -145,12 +145,12 @@ t.test('a database that is away is waited for', async t => {
   t.equal((await waiting.ended).code, 0)
 
   const at = `${cluster.host}:${cluster.port}`
-  const nobody = await command(['migrate'], {
+  const refused = await command(['migrate'], {
     DATABASE_URL: `postgres://nobody:canary@${at}/postgres`,
     SECRET_KEY,
   })
-  t.match(nobody, { code: 1, err: /refuses the user nobody: check user and password/ })
-  t.notMatch(nobody.err, 'canary')
+  t.match(refused, { code: 1, err: /refuses the user nobody: check user and password/ })
+  t.notMatch(refused.err, 'canary')
   const owner = `postgres://${cluster.user}:${encodeURIComponent(cluster.password)}@${at}`
   const missing = await command(['migrate'], { DATABASE_URL: `${owner}/no_such`, SECRET_KEY })
   t.match(missing, { code: 1, err: /no database no_such.*createdb/ })
