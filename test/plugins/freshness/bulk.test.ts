@@ -32,57 +32,50 @@ const SHOP = `create table orders (id int, created_at timestamptz, updated_at ti
   create view plain as select id from orders; create view latest as select updated_at from orders;
   create schema stage; create table stage.orders (ts timestamptz); create table stage.tmp_load (ts timestamptz)`
 
-t.test(
-  'all tables of a source are watched by one request, those that nothing tells of are named',
-  async t => {
-    const { source, database } = await world(t, SHOP)
-    const named = [`${database.name}.public.odd`, `${database.name}.public.plain`]
-    const counts = { existing: 0, without_signal: 2, matched: 7, tables_without_signal: named }
-    const tried = await bulk({ asset_id: source.id, dry_run: true, ...explicit('1d') })
-    t.match(tried, {
-      status: 200,
-      body: { data: { ...counts, created: 5, dry_run: true, signals: { column: 5, last_modified: 0 } } },
-    })
-    t.same(await stored(source.id), [], 'a dry run makes nothing')
+t.test('one request schedules all tables of a source, and names those without a signal', async t => {
+  const { source, database } = await world(t, SHOP)
+  const named = [`${database.name}.public.odd`, `${database.name}.public.plain`]
+  const counts = { existing: 0, without_signal: 2, matched: 7, tables_without_signal: named }
+  const tried = await bulk({ asset_id: source.id, dry_run: true, ...explicit('1d') })
+  t.match(tried, {
+    status: 200,
+    body: { data: { ...counts, created: 5, dry_run: true, signals: { column: 5, last_modified: 0 } } },
+  })
+  t.same(await stored(source.id), [], 'a dry run creates nothing')
 
-    const { body } = await bulk({ asset_id: source.name, ...explicit('1d'), check_interval: '15m' })
-    t.same(body.data, { ...tried.body.data, dry_run: false }, 'and tells what is made')
-    const terms = { modified: false, mode: 'explicit', threshold: '1d', every: '15m', is_active: true }
-    t.same(await stored(source.id), [
-      { name: 'latest', column: 'updated_at', ...terms },
-      { name: 'orders', column: 'updated_at', ...terms },
-      { name: 'orders', column: 'ts', ...terms },
-      { name: 'tmp_load', column: 'ts', ...terms },
-      { name: 'visits', column: 'loaded_at', ...terms },
-    ])
-    const { body: again } = await bulk({ asset_id: source.id })
-    t.match(
-      again.data,
-      { ...counts, created: 0, existing: 5 },
-      'asked again, it makes nothing and changes nothing',
-    )
-    const { body: all } = await bulk({ asset_id: source.id, only_with_signal: false, is_active: false })
-    t.match(all.data, { ...counts, created: 2, existing: 5 })
-    t.match(
-      (await stored(source.id)).filter(({ is_active: isActive }) => !isActive),
-      [
-        { name: 'odd', column: null, mode: 'auto_learn', threshold: null, every: '1h' },
-        { name: 'plain', column: null },
-      ],
-    )
-    const { body: list } = await tenant.ask(
-      'GET',
-      `/api/v1/sdk/freshness/schedules?asset_id=${source.id}&limit=2`,
-    )
-    t.match(
-      list.data.data,
-      [{ table_path: named[0] }, { table_path: named[1] }],
-      'listed newest first, then by name',
-    )
-  },
-)
+  const { body } = await bulk({ asset_id: source.name, ...explicit('1d'), check_interval: '15m' })
+  t.same(body.data, { ...tried.body.data, dry_run: false }, 'and returns what would be created')
+  const terms = { modified: false, mode: 'explicit', threshold: '1d', every: '15m', is_active: true }
+  t.same(await stored(source.id), [
+    { name: 'latest', column: 'updated_at', ...terms },
+    { name: 'orders', column: 'updated_at', ...terms },
+    { name: 'orders', column: 'ts', ...terms },
+    { name: 'tmp_load', column: 'ts', ...terms },
+    { name: 'visits', column: 'loaded_at', ...terms },
+  ])
+  const { body: again } = await bulk({ asset_id: source.id })
+  t.match(again.data, { ...counts, created: 0, existing: 5 }, 'repeated, it creates and changes nothing')
+  const { body: all } = await bulk({ asset_id: source.id, only_with_signal: false, is_active: false })
+  t.match(all.data, { ...counts, created: 2, existing: 5 })
+  t.match(
+    (await stored(source.id)).filter(({ is_active: isActive }) => !isActive),
+    [
+      { name: 'odd', column: null, mode: 'auto_learn', threshold: null, every: '1h' },
+      { name: 'plain', column: null },
+    ],
+  )
+  const { body: list } = await tenant.ask(
+    'GET',
+    `/api/v1/sdk/freshness/schedules?asset_id=${source.id}&limit=2`,
+  )
+  t.match(
+    list.data.data,
+    [{ table_path: named[0] }, { table_path: named[1] }],
+    'listed newest first, then by name',
+  )
+})
 
-t.test('patterns choose as those of a source do', async t => {
+t.test('patterns select tables as those of a source do', async t => {
   const { source } = await world(t, SHOP)
   const matched = async (patterns: object) =>
     (await bulk({ asset_id: source.id, dry_run: true, ...patterns })).body.data.matched
@@ -96,10 +89,10 @@ t.test('patterns choose as those of a source do', async t => {
   await query(`update tables set is_active = false where source_id = $1 and schema_name = 'stage'`, [
     source.id,
   ])
-  t.equal(await matched({}), 5, 'tables that are not there any more are left out')
+  t.equal(await matched({}), 5, 'inactive tables are left out')
 })
 
-t.test('schedules get what the source has for all, and no column that may not be shown', async t => {
+t.test('schedules get the defaults of the source, and no column tagged as personal data', async t => {
   const { source } = await world(t, SHOP)
   const defaults = { sla_threshold: '6h', check_interval: '30m', freshness_columns: ['saved'] }
   await query('update sources set freshness_defaults = $2 where id = $1', [
@@ -126,12 +119,12 @@ t.test('schedules get what the source has for all, and no column that may not be
   t.match(
     closed.data,
     { created: 0, existing: 3, without_signal: 4 },
-    'no row may be read, so no column tells',
+    'no row may be read, so no column is a signal',
   )
 })
 
 t.test(
-  'where there is no column, the time of the last change is taken from an engine that tells it',
+  'without a timestamp column, the modification time is the signal where the engine reports it',
   async t => {
     const path = join(folder, 'journal.db')
     const database = new DatabaseSync(path)
@@ -164,7 +157,7 @@ t.test(
   },
 )
 
-t.test('what is made is due at once, and is read together', async t => {
+t.test('created schedules are due at once, and are read together', async t => {
   const { source } = await world(
     t,
     Array.from(
@@ -180,7 +173,7 @@ t.test('what is made is due at once, and is read together', async t => {
   t.match(body.data, { total_tables: 30, fresh: 30 })
 })
 
-t.test('what is asked wrongly is refused, and says what to do', async t => {
+t.test('invalid requests are rejected, and the message says what to do', async t => {
   const { source, database } = await world(t, SHOP)
   const refusals: [object, string, RegExp][] = [
     [
@@ -220,42 +213,51 @@ t.test('what is asked wrongly is refused, and says what to do', async t => {
   t.match(
     body.error.details,
     { field: 'table_path', error: /schedules\/bulk/ },
-    'who wants all tables is shown the way',
+    'the message points to the bulk endpoint',
   )
 })
 
-t.test('ten thousand tables take a few statements, and two that come at once make each once', async t => {
-  const { source } = await world(
-    t,
-    'create table orders (ts timestamptz); create view bare as select 1 as id',
-  )
-  await query(
-    `insert into tables (id, company_id, source_id, catalog_name, schema_name, name, qualified_name, kind, columns,
+t.test(
+  'ten thousand tables take a few statements, and two concurrent requests create each schedule once',
+  async t => {
+    const { source } = await world(
+      t,
+      'create table orders (ts timestamptz); create view bare as select 1 as id',
+    )
+    await query(
+      `insert into tables (id, company_id, source_id, catalog_name, schema_name, name, qualified_name, kind, columns,
        constraints, column_count, fingerprint)
      select gen_random_uuid(), company_id, source_id, catalog_name, schema_name, name || n, qualified_name || n, kind,
        columns, constraints, column_count, fingerprint
      from tables, generate_series(1, 5000) n where source_id = $1`,
-    [source.id],
-  )
-  const statements = async (body: object) => {
-    const sent = await sentDuring(async () => void (await bulk({ asset_id: source.id, ...body })))
-    return sent.filter(({ text }) => /freshness_schedules|from tables/.test(text)).length
-  }
-  t.equal(
-    await statements({ dry_run: true, include_patterns: ['orders1'] }),
-    4,
-    'one for all, one for each 4,000',
-  )
-  t.ok((await statements({ dry_run: true })) <= 5)
-  const replies = await Promise.all([bulk({ asset_id: source.id }), bulk({ asset_id: source.id })])
-  const data = replies.map(({ body }) => body.data)
-  t.equal(data[0].created + data[1].created, 5001)
-  for (const { matched, without_signal: untold, tables_without_signal: named, created, existing } of data) {
-    t.same([matched, untold, named.length], [10_002, 5001, 100])
-    t.equal(created + existing + untold, matched)
-  }
-  const [{ count }] = (await query('select count(*)::int from freshness_schedules where source_id = $1', [
-    source.id,
-  ])) as [{ count: number }]
-  t.equal(count, 5001)
-})
+      [source.id],
+    )
+    const statements = async (body: object) => {
+      const sent = await sentDuring(async () => void (await bulk({ asset_id: source.id, ...body })))
+      return sent.filter(({ text }) => /freshness_schedules|from tables/.test(text)).length
+    }
+    t.equal(
+      await statements({ dry_run: true, include_patterns: ['orders1'] }),
+      4,
+      'one for all, one for each 4,000',
+    )
+    t.ok((await statements({ dry_run: true })) <= 5)
+    const replies = await Promise.all([bulk({ asset_id: source.id }), bulk({ asset_id: source.id })])
+    const data = replies.map(({ body }) => body.data)
+    t.equal(data[0].created + data[1].created, 5001)
+    for (const {
+      matched,
+      without_signal: withoutSignal,
+      tables_without_signal: named,
+      created,
+      existing,
+    } of data) {
+      t.same([matched, withoutSignal, named.length], [10_002, 5001, 100])
+      t.equal(created + existing + withoutSignal, matched)
+    }
+    const [{ count }] = (await query('select count(*)::int from freshness_schedules where source_id = $1', [
+      source.id,
+    ])) as [{ count: number }]
+    t.equal(count, 5001)
+  },
+)

@@ -179,7 +179,7 @@ t.test('a table whose check still runs is not claimed again, unless that was los
   t.equal(await checked, 'completed')
 })
 
-t.test('a refresh is a job that tells what failed', async t => {
+t.test('a refresh is a job that reports what failed', async t => {
   const { watch, source, database } = await world(
     t,
     `create table a (ts timestamptz); insert into a values (now());

@@ -50,7 +50,7 @@ for (const engine of [postgresql, mysql])
       t.equal(sessions.length, 1)
       t.ok(
         sessions.every(({ isReadOnly }) => isReadOnly),
-        'which may only read',
+        'the session is read-only',
       )
       t.ok(settings.length <= 1, 'set up with one statement at most')
       t.equal(statements.length, 1, statements.map(({ text }) => text).join('\n'))
@@ -145,7 +145,7 @@ for (const engine of [postgresql, mysql]) {
   })
 }
 
-on(postgresql, 'what only it has is told as well', async (t, engine) => {
+on(postgresql, 'types and objects of this engine alone are read as well', async (t, engine) => {
   const made = [
     ...table('moments_to_infinity', 'timestamptz', `'${AT}'`, `'infinity'`),
     ...table('days_to_infinity', 'date', `'infinity'`),
@@ -228,31 +228,27 @@ on(postgresql, 'what only it has is told as well', async (t, engine) => {
   t.match(await world.record('kept'), { status: 'fresh', data_age_minutes: 0 }, 'a refresh is an update')
 })
 
-on(
-  postgresql,
-  'an error that nobody knows is of its table while the source still answers',
-  async (t, engine) => {
-    const fails = (name: string, code: string) => [
-      `create function ${name}() returns boolean language plpgsql as
+on(postgresql, 'an unknown error is that of its table while the source still answers', async (t, engine) => {
+  const fails = (name: string, code: string) => [
+    `create function ${name}() returns boolean language plpgsql as
        $$ begin if exists (select from switch) then raise exception 'odd' using errcode = '${code}'; end if;
          return true; end $$`,
-      `create view view_${name} as select ts from t0 where ${name}()`,
-    ]
-    const world = await watched(t, engine, many, [
-      'create table switch ()',
-      ...fails('corrupted', 'XX001'),
-      ...fails('internal', 'XX000'),
-    ])
-    for (const name of ['corrupted', 'internal']) await world.watch(`view_${name}`, explicit('24h'))
-    t.match(await world.check(NOW), { measured: 14, statements: 1 })
-    await world.run('insert into switch default values')
-    t.match(await world.check(NOW), { measured: 12, fresh: 12, failed: [{}, {}] })
-    for (const name of ['corrupted', 'internal'])
-      t.match(await world.record(`view_${name}`), { ...unread, error_message: String })
-  },
-)
+    `create view view_${name} as select ts from t0 where ${name}()`,
+  ]
+  const world = await watched(t, engine, many, [
+    'create table switch ()',
+    ...fails('corrupted', 'XX001'),
+    ...fails('internal', 'XX000'),
+  ])
+  for (const name of ['corrupted', 'internal']) await world.watch(`view_${name}`, explicit('24h'))
+  t.match(await world.check(NOW), { measured: 14, statements: 1 })
+  await world.run('insert into switch default values')
+  t.match(await world.check(NOW), { measured: 12, fresh: 12, failed: [{}, {}] })
+  for (const name of ['corrupted', 'internal'])
+    t.match(await world.record(`view_${name}`), { ...unread, error_message: String })
+})
 
-on(mysql, 'what only it has is told as well', async (t, engine) => {
+on(mysql, 'types and objects of this engine alone are read as well', async (t, engine) => {
   const zero = `'0000-00-00 00:00:00'`
   const made = [
     ...table('zero', 'datetime', zero),

@@ -71,7 +71,7 @@ onEach(
           { severity: 'warning', status: 'resolved', occurrences: 2 },
           { severity: 'critical', status: 'triggered', occurrences: 2 },
         ],
-        'a violation is told once',
+        'a violation alerts once',
       )
     }
     const again = new Date(start + 30 * 24 * HOUR)
@@ -135,7 +135,7 @@ onEach(
     for (const { share, found } of BORDERS.slice(0, 2)) {
       await world.check(new Date(last + share * sla))
       t.match(await world.record('loads'), found, `${share} of the learned threshold`)
-      t.equal(await openOf(world, id), null, 'before the usual time nobody is warned')
+      t.equal(await openOf(world, id), null, 'no warning before the usual time')
     }
     const late = Math.ceil(expected + 0.8 * (end - expected))
     await world.check(new Date(late - 1000))
@@ -291,7 +291,7 @@ const naive = ({ type }: Engine) => type.naive
 const integer = ({ type }: Engine) => type.integer
 const text = ({ type }: Engine) => type.text
 
-/** What a column may hold, and what is told of it at `NOW` in UTC. */
+/** What a column may hold, and its record at `NOW` in UTC. */
 const SHAPES: Shape[] = [
   { name: 'empty', type: naive, rows: [], found: { ...none, note: 'No row has a value in ts' } },
   {
@@ -358,7 +358,7 @@ const SHAPES: Shape[] = [
   { name: 'beyond_dates', type: () => 'double precision', rows: ['1e300'], found: unread },
 ]
 
-onEach('whatever a column holds, its table is told rightly and keeps no other from it', async (t, engine) => {
+onEach('any value of a column gives the right record, and no table affects another', async (t, engine) => {
   const world = await place(
     t,
     engine,
@@ -381,7 +381,7 @@ onEach('whatever a column holds, its table is told rightly and keeps no other fr
   }
 })
 
-/** Types of which no column can tell a time, by engine; a `definition` comes before the table. */
+/** Types that contain no time, by engine; a `definition` comes before the table. */
 const TIMELESS: Record<Engine['name'], { types: string[]; definitions: string[] }> = {
   postgresql: {
     definitions: [
@@ -418,7 +418,7 @@ const TIMELESS: Record<Engine['name'], { types: string[]; definitions: string[] 
   sqlite: { definitions: [], types: ['uuid', 'mood', 'boolean', 'time', 'json', 'blob'] },
 }
 
-onEach('a column that cannot tell a time is refused by its type', async (t, engine) => {
+onEach('a column whose type contains no time is rejected', async (t, engine) => {
   const { types, definitions } = TIMELESS[engine.name]
   const columns = types.map((type, index) => `c${index} ${type}`)
   const world = await place(t, engine, [...definitions, `create table t (${columns.join(', ')})`])
@@ -433,7 +433,7 @@ onEach('a column that cannot tell a time is refused by its type', async (t, engi
             code: 'VALIDATION_ERROR',
             details: {
               field: 'freshness_column',
-              error: new RegExp(`^c${index} is .*, which holds no dates or times$`),
+              error: new RegExp(`^c${index} is .*, which contains no dates or times$`),
             },
           },
         },
@@ -454,7 +454,7 @@ on('sqlite', 'a column without a type may hold times, as may one of a view', asy
   for (const name of ['t', 'v']) t.match(await world.record(name), half, name)
 })
 
-onEach('views, odd names and tables without a time are told as well', async (t, engine) => {
+onEach('views, odd names and tables without a time have records as well', async (t, engine) => {
   const odd = 'Or"der.s `X`'
   const [at, before] = ['2025-07-10T11:30:00Z', '2025-07-10T09:00:00Z'].map(engine.moment) as [string, string]
   const column = engine.quote('Updated "at".`é`')
@@ -520,7 +520,7 @@ onEach('what changed since the discovery is an error of its own table', async (t
   const known = await world.records()
   for (const name of ['well', 'counted']) t.match(known.get(name), half, name)
   for (const name of ['renamed', 'dropped'])
-    t.match(known.get(name), { ...unread, error_message: /no longer there at the last discovery/ }, name)
-  t.match(known.get('without'), { ...unread, error_message: /has no column ts any more/ })
+    t.match(known.get(name), { ...unread, error_message: /The last discovery did not find the table/ }, name)
+  t.match(known.get('without'), { ...unread, error_message: /no longer has a column ts/ })
   t.match(known.get('retyped'), unread)
 })

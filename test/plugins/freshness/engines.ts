@@ -176,7 +176,7 @@ function schedulesOf(
     await checked
   }
 
-  /** What is told of all that is watched, by the name of its table. */
+  /** The records of all watched tables, by table name. */
   async function records(): Promise<Map<string, object>> {
     const reply = await tenant.ask('GET', `/api/v1/sdk/freshness?asset_id=${source.id}&limit=100`)
     const listed = reply.body.data.data as { table_path: string }[]

@@ -23,7 +23,7 @@ function statementFor(dialect: Dialect, schema: string, names: readonly string[]
   return dialect.render(newestSelect(dialect, targets)).text
 }
 
-/** A node of a plan, as EXPLAIN (FORMAT JSON) tells it. */
+/** A node of a plan, as EXPLAIN (FORMAT JSON) returns it. */
 interface Node {
   'Node Type': string
   'Relation Name'?: string

@@ -8,7 +8,7 @@ const refusal = (message: RegExp) => ({
   body: { error: { code: 'VALIDATION_ERROR', message, details: { field: 'freshness_expression' } } },
 })
 
-t.test('an expression over the columns of a row tells when a table was updated, like a column', async t => {
+t.test('an expression over the columns of a row is a signal, like a column', async t => {
   const { watch, freshness, check, source, database } = await world(
     t,
     `create table orders (id int, "Made at" timestamptz, changed timestamptz, shipped timestamp, epoch_minutes bigint);
@@ -45,7 +45,7 @@ t.test('an expression over the columns of a row tells when a table was updated, 
   t.equal((await tenant.ask('DELETE', `/api/v1/sdk/assets/${source.id}`)).status, 200)
 })
 
-t.test('what is no expression, or may not be run, is refused with a sentence', async t => {
+t.test('text that is no expression, or may not be run, is rejected with a reason', async t => {
   const { source, database, watch, freshness, check } = await world(
     t,
     `create table orders (id int, word text, made timestamptz default now(), email text);
@@ -102,7 +102,7 @@ t.test('what is no expression, or may not be run, is refused with a sentence', a
     'object_construct(*)',
   ]
   for (const expression of wholeRows)
-    t.match(await ask(expression), refusal(/stands for a whole row, of which email is tagged/), expression)
+    t.match(await ask(expression), refusal(/is a whole row, in which email is tagged/), expression)
 
   const schedule = await watch('orders', {
     ...explicit('24h'),

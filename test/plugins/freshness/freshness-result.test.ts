@@ -28,7 +28,7 @@ const record = (changes: Partial<FreshnessRecord>): FreshnessRecord => ({
   ...changes,
 })
 
-t.test('the line says what the age was read from', async t => {
+t.test('the message names the signal', async t => {
   const line = (changes: Partial<FreshnessRecord>) =>
     judgeFreshness('shop.shop.public.orders', [record(changes)], { isRefreshed: true, now }).message
   t.match(line({ signal: 'column', timestamp_column: 'updated_at' }), 'updated 60 min ago (updated_at)')
@@ -36,12 +36,12 @@ t.test('the line says what the age was read from', async t => {
   t.match(line({ signal: 'last_modified' }), 'updated 60 min ago (by the last change its engine knows of)')
 })
 
-t.test('a check of less than a minute ago is not said to be 0 minutes old', async t => {
+t.test('a check of less than a minute ago is not shown as 0 minutes old', async t => {
   const { message } = judgeFreshness('shop.shop.public.orders', [record({})], { isRefreshed: false, now })
   t.match(message, '(as of its last check, less than a minute ago, at 11:59 UTC)')
 })
 
-t.test('waiting helps where rows may come, not where nothing tells their age', async t => {
+t.test('waiting helps where rows may arrive, not where there is no signal', async t => {
   const empty = { status: 'unknown', readiness: 'unknown', last_updated: null } as const
   t.equal(mayTurnFresh(record({ ...empty, signal: 'column', timestamp_column: 'updated_at' })), true)
   t.equal(mayTurnFresh(record({ ...empty, signal: 'expression' })), true)

@@ -41,7 +41,11 @@ t.test('making a schedule detects the column, runs the first check and shows the
     data_age_minutes: 90,
   })
   const { body: asset } = await tenant.ask('GET', `/api/v1/assets/${body.data.asset}`)
-  t.match(asset.freshness, { status: 'fresh', sla_threshold: '24h' }, 'the record of the table tells it too')
+  t.match(
+    asset.freshness,
+    { status: 'fresh', sla_threshold: '24h' },
+    'the asset of the table contains it too',
+  )
   const { body: whole } = await tenant.ask('GET', `/api/v1/assets/${source.id}`)
   t.equal(whole.freshness_status, 'fresh')
 })
@@ -182,7 +186,7 @@ t.test('an asset without a schedule is 422, an unknown one 404', async t => {
   t.equal((await stranger.ask('GET', `/api/v1/assets/${source.id}/freshness`)).status, 404)
 })
 
-t.test('schedules are made, changed and removed; what is wrong is refused', async t => {
+t.test('schedules are created, changed and removed; invalid fields are rejected', async t => {
   const { source, watch, freshness } = await world(
     t,
     `create table orders (id int, flag boolean, updated_at timestamptz, shipped_at timestamptz);

@@ -5,14 +5,14 @@ const { tenant, stranger, query, world } = await startWorlds(t)
 
 const HOUR = 3_600_000
 
-t.test('the history of a table tells every check, newest first', async t => {
+t.test('the history of a table contains every check, newest first', async t => {
   const { watch, source, database, check } = await world(
     t,
     `create table orders (ts timestamptz); create table other (ts timestamptz); create table lonely (ts timestamptz)`,
   )
   await watch('other')
   const schedule = await watch('orders', { ...explicit('10h'), is_active: false })
-  // Active without a first check of today, so that a day can be lived again.
+  // Active without a first check of today, so that a past day can be replayed.
   await query('update freshness_schedules set is_active = true where id = $1', [schedule.id])
   const midnight = new Date(Date.now() - 20 * 24 * HOUR)
   const at = (hours: number) => new Date(midnight.getTime() + hours * HOUR)
@@ -41,7 +41,7 @@ t.test('the history of a table tells every check, newest first', async t => {
   t.match(
     data.data[0],
     { last_updated: null, data_age_minutes: null, error_message: /.+/ },
-    'also one that failed',
+    'also a failed one',
   )
   t.same(Object.keys(data.data[0]).sort(), [
     ...[
@@ -91,7 +91,7 @@ t.test('the history of a table tells every check, newest first', async t => {
 })
 
 t.test('a schedule is deleted without reading the checks of others', async t => {
-  const unaided = await query(
+  const unindexed = await query(
     `select con.conrelid::regclass::text as table, a.attname as column
      from pg_constraint con
      join pg_attribute a on a.attrelid = con.conrelid and a.attnum = con.conkey[1]
@@ -99,5 +99,5 @@ t.test('a schedule is deleted without reading the checks of others', async t => 
        and con.confrelid::regclass::text in ('tables', 'freshness_schedules')
        and not exists (select from pg_index i where i.indrelid = con.conrelid and i.indkey[0] = con.conkey[1])`,
   )
-  t.same(unaided, [], 'each reference that many rows share begins an index')
+  t.same(unindexed, [], 'each foreign key with many rows has an index')
 })

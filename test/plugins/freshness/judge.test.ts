@@ -47,7 +47,7 @@ t.test('the borders are exact to the millisecond for any threshold', async t => 
   }
 })
 
-t.test('without data nothing is known, and the future has age 0', async t => {
+t.test('without data the status is unknown, and a future time has age 0', async t => {
   const expectation = { slaSeconds: HOUR, expectedNext: null }
   t.match(judgeAge(null, NOW, expectation), { status: 'unknown', slaStatus: null, ageSeconds: null })
   t.match(judgeAge(ago(-5 * HOUR), NOW, expectation), {
@@ -70,23 +70,26 @@ t.test('auto_learn knows nothing until the 7th update, then learns the cadence',
   t.same(judged(7, 600).expectedNext, ago(600 - HOUR), 'the next hourly update is due in 50 minutes')
   t.match(judged(7, 30 * HOUR), { status: 'stale', slaStatus: 'violated' })
   const centuries = Array.from({ length: 8 }, (_, index) => new Date(Date.UTC(300 + 200 * index, 0)))
-  t.equal(learnThreshold(centuries).slaSeconds, 2_147_483_640, 'no more than its column holds')
+  t.equal(learnThreshold(centuries).slaSeconds, 2_147_483_640, 'at most the maximum of its column')
 })
 
-t.test('a learned threshold warns when most of the doubt about the next update has passed', async t => {
-  // Usually an update comes after 10 hours; after 12 its absence is unusual.
-  const learned = (age: number) => {
-    const expectedNext = new Date(NOW.getTime() + (10 - age) * HOUR * 1000)
-    return isLate(judgeAge(ago(age * HOUR), NOW, { slaSeconds: 12 * HOUR, expectedNext }), NOW)
-  }
-  t.equal(learned(9.9), false, 'past 80 % of the threshold, before its usual time')
-  t.equal(learned(11.59), false)
-  t.equal(learned(11.6), true)
-  t.equal(learned(11.99), true)
-  t.equal(learned(12), false, 'violated is more than late')
-  t.equal(learned(0), false)
-  t.equal(isLate(judgeAge(null, NOW, { slaSeconds: null, expectedNext: null }), NOW), false)
-})
+t.test(
+  'a learned threshold warns when 80 % of the tolerance after the expected update has passed',
+  async t => {
+    // Usually an update comes after 10 hours; after 12 its absence is unusual.
+    const learned = (age: number) => {
+      const expectedNext = new Date(NOW.getTime() + (10 - age) * HOUR * 1000)
+      return isLate(judgeAge(ago(age * HOUR), NOW, { slaSeconds: 12 * HOUR, expectedNext }), NOW)
+    }
+    t.equal(learned(9.9), false, 'past 80 % of the threshold, before its usual time')
+    t.equal(learned(11.59), false)
+    t.equal(learned(11.6), true)
+    t.equal(learned(11.99), true)
+    t.equal(learned(12), false, 'violated is worse than late')
+    t.equal(learned(0), false)
+    t.equal(isLate(judgeAge(null, NOW, { slaSeconds: null, expectedNext: null }), NOW), false)
+  },
+)
 
 t.test('durations are read and written', async t => {
   t.equal(parseDuration('90m'), 5400)
@@ -135,11 +138,11 @@ t.test('the first conventional name of a date or timestamp is the timestamp colu
     'of the right type, in any case',
   )
   t.equal(detectColumn([column('shipped_at', 'timestamp'), column('ts', 'integer')]), undefined)
-  t.equal(isReadable(column('epoch', 'integer')), true, 'by hand, an epoch will do')
+  t.equal(isReadable(column('epoch', 'integer')), true, 'an epoch is readable if chosen explicitly')
   t.equal(isReadable(column('flag', 'boolean')), false)
 })
 
-t.test('moments are read from all that MAX gives', async t => {
+t.test('moments are parsed from all values that MAX returns', async t => {
   const clock = { zone: 'UTC', now: NOW }
   const read = (value: Parameters<typeof readMoment>[0]) => readMoment(value, clock)?.toISOString()
   const noon = '2025-03-10T12:00:00.000Z'
@@ -156,7 +159,7 @@ t.test('moments are read from all that MAX gives', async t => {
   t.equal(read('1741608000000000'), noon, 'microseconds, as text')
   t.equal(read(20_250_310_120_000), noon, 'digits of a date and a time')
   t.equal(read('20250310120000'), noon, 'and as text')
-  t.equal(read(20_250_310_126_000), '2611-09-16T14:08:46.000Z', 'which is none')
+  t.equal(read(20_250_310_126_000), '2611-09-16T14:08:46.000Z', 'not a valid date and time, so microseconds')
   t.equal(readMoment(null, clock), null)
   for (const bad of ['', 'Infinity', 'infinity and beyond', '12025', 'soon', '2025-13-01 00:00:00'])
     t.equal(readMoment(bad, clock), undefined, bad)
@@ -192,6 +195,6 @@ t.test('values without a zone are wall clock times of the given zone, across its
   t.equal(
     read('2025-10-26T02:30:00+02:00', false, new Date('2025-11-01T00:00:00Z')),
     first,
-    'told by its offset',
+    'the offset decides',
   )
 })

@@ -12,7 +12,7 @@ const namesOf = (records: Record[]) => records.map(({ asset }) => asset.split('.
 const get = (path: string) => tenant.ask('GET', `/api/v1${path}`)
 const param = encodeURIComponent
 
-t.test('schemas and tags are told apart whatever they are called', async t => {
+t.test('schemas and tags are matched whatever their names contain', async t => {
   const { watch, source } = await world(
     t,
     `create schema "a,b"; create schema "say ""hi"""; create schema "école";
@@ -28,13 +28,13 @@ t.test('schemas and tags are told apart whatever they are called', async t => {
   t.same(await named('"a,b", public'), ['four', 'one'])
   t.same(await named('"say ""hi"""'), ['two'])
   t.same(await named('école,public,public'), ['four', 'three'])
-  t.same(await named('A'), [], 'names are taken as they are')
+  t.same(await named('A'), [], 'names are case-sensitive')
 
   for (const bad of ['a,,b', 'a,', ',', ' ', '"a', '"a"b', '"a']) {
     const { status, body } = await get(`/assets/${source.id}/freshness?schema=${param(bad)}`)
     t.match(
       { status, body },
-      { status: 422, body: { detail: [{ loc: ['query', 'schema'], msg: /commas/ }] } },
+      { status: 422, body: { detail: [{ loc: ['query', 'schema'], msg: /comma-separated/ }] } },
       bad,
     )
   }
@@ -83,7 +83,7 @@ t.test('every list of a source takes the same filters and pages, in one stable o
   })
 })
 
-t.test('what is asked wrongly is refused by name, in the form of the path', async t => {
+t.test('invalid parameters are rejected by name, in the format of the path', async t => {
   const { watch, source, database } = await world(t, 'create table orders (ts timestamptz)')
   await watch('orders')
   const table = `${source.name}.${database.name}.public.orders`
@@ -161,7 +161,7 @@ t.test('the lists of a company hold its own tables only', async t => {
   })
 })
 
-t.test('a paused table is neither fresh nor stale, wherever it is told of', async t => {
+t.test('a paused table is neither fresh nor stale in any reply', async t => {
   const { watch, source, database, freshness, check } = await world(
     t,
     `create table old (ts timestamptz); insert into old values (now() - interval '3 days');
@@ -222,7 +222,7 @@ t.test('a paused table is neither fresh nor stale, wherever it is told of', asyn
   const { body: table } = await get(`/assets/${source.name}.${database.name}.public.old`)
   t.match(table.freshness, { status: 'unknown', last_updated: String })
 
-  await t.test('a refresh asked for counts, for as long as a check would', async t => {
+  await t.test('a requested refresh is valid as long as a check would be', async t => {
     const { body: asked } = await tenant.ask(
       'POST',
       `/api/v1/sdk/freshness/${list.data.data[1].asset_id}/refresh`,
@@ -230,7 +230,7 @@ t.test('a paused table is neither fresh nor stale, wherever it is told of', asyn
     await server.jobs.settled(refreshJob, data => data.run_id === asked.data.job_id)
     t.match(await freshness('old'), {
       data: { status: 'stale' },
-      meta: { note: /paused, and a refresh counts for 1h/ },
+      meta: { note: /paused; a refresh is valid for 1h/ },
     })
     t.match(await everywhere(), { status: 'stale', summary: { stale: 1, paused: 2 } })
     await query(
@@ -276,7 +276,7 @@ t.test('a paused table is neither fresh nor stale, wherever it is told of', asyn
   })
 })
 
-t.test('of a removed source nothing is left, and a removed table says so', async t => {
+t.test('a removed source leaves nothing, and the record of a removed table names the reason', async t => {
   const { watch, source, database, freshness, check } = await world(t, 'create table orders (ts timestamptz)')
   const schedule = await watch('orders', explicit('1d'))
   const [{ table_id: tableId }] = (await query('select table_id from freshness_schedules where id = $1', [
@@ -286,7 +286,7 @@ t.test('of a removed source nothing is left, and a removed table says so', async
   await check()
   t.match(await freshness('orders'), {
     data: { status: 'unknown' },
-    meta: { error_message: /no longer there/ },
+    meta: { error_message: /did not find the table/ },
   })
   for (const filter of ['', '?search=RDE', '?schema=public'])
     t.match((await get(`/assets/${source.id}/freshness${filter}`)).body.data.summary, { error: 1 }, filter)

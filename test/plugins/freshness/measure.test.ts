@@ -176,20 +176,17 @@ t.test('an engine that may not be asked when tables changed has its columns read
   t.equal(statements, 1)
 })
 
-t.test(
-  'when it fails for a reason that nobody knows, columns are read as long as the connection answers',
-  async t => {
-    const { connection } = stand({}, { lastModified: async () => Promise.reject(failure('other')) })
-    const { readings, failure: none } = await readNewest(
-      connection,
-      dialect,
-      [target('a'), target('b', null)],
-      OPTIONS,
-    )
-    t.same(errorsOf(readings), ['b other'])
-    t.equal(none, null)
-  },
-)
+t.test('when it fails for an unknown reason, columns are read as long as the connection answers', async t => {
+  const { connection } = stand({}, { lastModified: async () => Promise.reject(failure('other')) })
+  const { readings, failure: none } = await readNewest(
+    connection,
+    dialect,
+    [target('a'), target('b', null)],
+    OPTIONS,
+  )
+  t.same(errorsOf(readings), ['b other'])
+  t.equal(none, null)
+})
 
 t.test('an engine is not asked when views changed: it knows that of their definition', async t => {
   const asked: string[] = []

@@ -83,7 +83,7 @@ t.test('a column is read again when its clock turns out to stand in another zone
 })
 
 t.test(
-  'a verdict changes only after the column was read, since engines may tell of a change late',
+  'a status changes only after the column was read, because engines may report a change late',
   async t => {
     const { check, change, database } = await journalWorld()
     await check(1)
@@ -94,9 +94,9 @@ t.test(
       { statements: 1, sla_status: 'within_sla', data_age_minutes: 120 },
       'no false warning',
     )
-    t.match(await check(9), { statements: 1 }, 'what was told late once is not trusted')
+    t.match(await check(9), { statements: 1 }, 'a modification time that was late once is not trusted')
     database.exec(`update journal set at = '2025-03-10T09:30:00Z' where name = 'orders'`)
-    t.match(await check(10), { statements: 1, data_age_minutes: 240 }, 'before it tells of a change')
+    t.match(await check(10), { statements: 1, data_age_minutes: 240 }, 'before it reports a change')
     t.match(await check(11), { statements: 0 })
     t.match(await check(14), { statements: 1, sla_status: 'warning' })
     t.match(await check(15), { statements: 0, sla_status: 'warning' })
@@ -106,7 +106,7 @@ t.test(
     t.match(
       await check(31),
       { statements: 1, status: 'stale' },
-      'an engine that does not tell is no reason to guess',
+      'an engine without modification times is no reason to guess',
     )
   },
 )
@@ -152,7 +152,7 @@ t.test('after an error, and after another column was chosen, the column is read'
   t.match(await check(4), { timestamp_column: 'id', last_updated: /^1970/ })
 })
 
-t.test('freshness_signal last_modified reads no column, and says so', async t => {
+t.test('freshness_signal last_modified reads no column, and its note names the signal', async t => {
   const { check, change, schedule, watch } = await journalWorld({ freshness_signal: 'last_modified' })
   t.match(schedule, { freshness_column: null, freshness_signal: 'last_modified' })
   t.match(await check(1), {
@@ -160,7 +160,7 @@ t.test('freshness_signal last_modified reads no column, and says so', async t =>
     status: 'fresh',
     timestamp_column: null,
     last_updated: '2025-03-10T00:00:00.000Z',
-    meta: { signal: 'last_modified', note: /as asked for/ },
+    meta: { signal: 'last_modified', note: /as requested/ },
   })
   change('02:30:00', '02:31:00')
   t.match(await check(3), { statements: 0, last_updated: '2025-03-10T02:31:00.000Z' })
@@ -180,21 +180,27 @@ t.test('freshness_signal last_modified reads no column, and says so', async t =>
   t.match(none, { status: 400, body: { error: { details: { field: 'freshness_column' } } } })
 })
 
-t.test('an engine that does not tell refuses freshness_signal last_modified', async t => {
-  const path = join(folder, `${randomUUID()}.db`)
-  const database = new DatabaseSync(path)
-  database.exec('create table orders (updated_at timestamp)')
-  database.close()
-  const source = await addSource('sqlite', { path })
-  const refused = await tenant.ask('POST', '/api/v1/sdk/freshness/schedules', {
-    asset_id: source.id,
-    table_path: 'orders',
-    freshness_signal: 'last_modified',
-  })
-  t.match(refused, {
-    status: 400,
-    body: {
-      error: { details: { field: 'freshness_signal' }, message: /SQLite does not tell.*freshness_column/ },
-    },
-  })
-})
+t.test(
+  'freshness_signal last_modified is rejected where the engine reports no modification time',
+  async t => {
+    const path = join(folder, `${randomUUID()}.db`)
+    const database = new DatabaseSync(path)
+    database.exec('create table orders (updated_at timestamp)')
+    database.close()
+    const source = await addSource('sqlite', { path })
+    const refused = await tenant.ask('POST', '/api/v1/sdk/freshness/schedules', {
+      asset_id: source.id,
+      table_path: 'orders',
+      freshness_signal: 'last_modified',
+    })
+    t.match(refused, {
+      status: 400,
+      body: {
+        error: {
+          details: { field: 'freshness_signal' },
+          message: /SQLite does not report.*freshness_column/,
+        },
+      },
+    })
+  },
+)

@@ -16,8 +16,8 @@ const alertsOf = (scheduleId: string) =>
 const scheduleOf = async (id: string) =>
   (await query('select * from freshness_schedules where id = $1', [id]))[0] as Record<string, unknown>
 
-/** Resolves when so many statements wait for a lock. */
-async function waiting(count: number): Promise<void> {
+/** Resolves when `count` statements wait for a lock. */
+async function waitForBlocked(count: number): Promise<void> {
   for (;;) {
     const [row] = await query(
       `select count(*)::int as waiting from pg_stat_activity
@@ -28,7 +28,7 @@ async function waiting(count: number): Promise<void> {
   }
 }
 
-/** A table whose data are from midnight, at most 10 hours old, that is not checked by itself. */
+/** A table updated at midnight, with a threshold of 10 hours, that no sweep checks. */
 async function midnightWorld(t: Parameters<typeof world>[0], fields: object = explicit('10h')) {
   const made = await world(
     t,
@@ -40,7 +40,7 @@ async function midnightWorld(t: Parameters<typeof world>[0], fields: object = ex
     [id],
   )
   const at = (hour: number) => made.check(new Date(Date.UTC(2025, 2, 10, hour)))
-  /** Runs some work while whoever wants to record a check of the schedule has to wait. */
+  /** Runs some work while it holds the lock that recording a check of the schedule needs. */
   const holding = (work: (trx: Parameters<typeof patchSchedule>[1]) => Promise<void>) =>
     server.db.company(companyId, async trx => {
       await trx.raw('select 1 from freshness_schedules where id = ? for update', [id])
@@ -49,28 +49,28 @@ async function midnightWorld(t: Parameters<typeof world>[0], fields: object = ex
   return { ...made, id: id as string, at, holding }
 }
 
-t.test('of two checks at once, the later one closes the alert of the first', async t => {
+t.test('the later of two concurrent checks resolves the alert of the first', async t => {
   const { id, at, holding } = await midnightWorld(t)
   const checks: Promise<object>[] = []
   await holding(async () => {
     checks.push(at(11))
-    await waiting(1)
+    await waitForBlocked(1)
     checks.push(at(3))
-    await waiting(2)
+    await waitForBlocked(2)
   })
   await Promise.all(checks)
   t.match(await scheduleOf(id), { sla_status: 'within_sla', alert_severity: null })
   t.match(await alertsOf(id), [{ severity: 'critical', status: 'resolved' }])
 })
 
-t.test('an update that two checks saw at once counts once', async t => {
+t.test('an update that two concurrent checks saw counts once', async t => {
   const { id, at, holding } = await midnightWorld(t, { monitoring_mode: 'auto_learn' })
   const checks: Promise<object>[] = []
   await holding(async () => {
     checks.push(at(11))
-    await waiting(1)
+    await waitForBlocked(1)
     checks.push(at(12))
-    await waiting(2)
+    await waitForBlocked(2)
   })
   await Promise.all(checks)
   t.match(
@@ -82,12 +82,12 @@ t.test('an update that two checks saw at once counts once', async t => {
   )
 })
 
-t.test('a schedule that is paused during its check alerts nobody', async t => {
+t.test('a schedule that is paused during its check raises no alert', async t => {
   const { id, at, holding } = await midnightWorld(t)
   let checking: Promise<object> | undefined
   await holding(async trx => {
     checking = at(11)
-    await waiting(1)
+    await waitForBlocked(1)
     await patchSchedule(server, trx, id, { is_active: false })
   })
   await checking
@@ -103,7 +103,7 @@ t.test('a schedule that is changed during its check is judged by its new terms o
   let checking: Promise<object> | undefined
   await holding(async trx => {
     checking = check()
-    await waiting(1)
+    await waitForBlocked(1)
     await patchSchedule(server, trx, id, { check_interval: '1w', sla_threshold: '400d' })
   })
   await checking
@@ -111,7 +111,7 @@ t.test('a schedule that is changed during its check is judged by its new terms o
   t.same(await alertsOf(id), [])
 })
 
-t.test('two changes at once are both kept', async t => {
+t.test('two concurrent changes are both kept', async t => {
   const { id, holding, database, source } = await midnightWorld(t)
   await database.query('alter table orders add column other timestamptz')
   await query(
@@ -122,7 +122,7 @@ t.test('two changes at once are both kept', async t => {
   let changing: Promise<object> | undefined
   await holding(async trx => {
     changing = tenant.ask('PATCH', `/api/v1/sdk/freshness/schedules/${id}`, { sla_threshold: '12h' })
-    await waiting(1)
+    await waitForBlocked(1)
     await patchSchedule(server, trx, id, { freshness_column: 'other' })
   })
   t.match(await changing, { status: 200 })
@@ -133,32 +133,32 @@ t.test('a schedule that is deleted during its check leaves no open alert', async
   const { id, at } = await midnightWorld(t)
   const both: Promise<object>[] = []
   await server.db.company(companyId, async trx => {
-    // Alerts can be looked for, and none be opened.
+    // Alerts can be read, but none can be inserted.
     await trx.raw('lock table alerts in share mode')
     both.push(at(11))
-    await waiting(1)
+    await waitForBlocked(1)
     both.push(tenant.ask('DELETE', `/api/v1/sdk/freshness/schedules/${id}`))
-    await waiting(2)
+    await waitForBlocked(2)
   })
   t.match(await Promise.all(both), [{ stale: 1 }, { status: 200 }])
   t.match(await alertsOf(id), [{ status: 'resolved' }])
 })
 
-t.test('a source that is removed during its check leaves the check nothing to record', async t => {
+t.test('a check of a source that is removed meanwhile records nothing', async t => {
   const { at, source, holding } = await midnightWorld(t)
   let checking: Promise<object> | undefined
   let removing: Promise<object> | undefined
   await holding(async () => {
     checking = at(11).catch((error: Error) => ({ error: error.message }))
-    await waiting(1)
+    await waitForBlocked(1)
     removing = tenant.ask('DELETE', `/api/v1/sdk/assets/${source.id}`)
-    await waiting(2)
+    await waitForBlocked(2)
   })
   t.match(await removing, { status: 200 })
   t.match(await checking, { stale: 1 })
 })
 
-t.test('a critical alert that somebody has closed does not come again for a mere warning', async t => {
+t.test('a resolved critical alert is not raised again by a warning', async t => {
   const { id, at } = await midnightWorld(t)
   await at(11)
   await query(`update alerts set status = 'resolved', resolved_at = now() where cause = $1`, [id])
@@ -169,7 +169,7 @@ t.test('a critical alert that somebody has closed does not come again for a mere
   ])
 })
 
-t.test('the job of a sweep leaves alone what another job was sent for', async t => {
+t.test('the job of a sweep skips schedules claimed for another job', async t => {
   const { watch, source } = await world(
     t,
     `create table a (ts timestamptz); insert into a values (now());
@@ -188,11 +188,11 @@ t.test('the job of a sweep leaves alone what another job was sent for', async t 
   t.equal(await checked, 'completed')
   t.match(await scheduleOf(b.id), { running_slot: null })
   const left = await scheduleOf(a.id)
-  t.ok(left.running_slot, 'it still waits for its own job')
+  t.ok(left.running_slot, 'it stays claimed for its own job')
   t.equal((left.last_check_at as Date).toISOString(), a.last_check)
 })
 
-t.test('a source whose engine is not loaded any more makes its tables an error', async t => {
+t.test('the tables of a source whose engine is no longer loaded are errors', async t => {
   const { at, source, id } = await midnightWorld(t)
   await at(1)
   await query(`update sources set source_type = 'gone' where id = $1`, [source.id])
@@ -200,7 +200,7 @@ t.test('a source whose engine is not loaded any more makes its tables an error',
   t.match(await scheduleOf(id), { status: 'unknown', last_error: /EXTENSIONS|unexpected/ })
 })
 
-t.test('what a job was sent for is free again when its last try has failed', async t => {
+t.test('the claims of a job are released when its last attempt has failed', async t => {
   const { id, source } = await midnightWorld(t)
   const slot = new Date(Date.now() - 60_000)
   await query('update freshness_schedules set running_slot = $1 where id = $2', [slot, id])

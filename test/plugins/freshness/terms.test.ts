@@ -11,21 +11,21 @@ const two = `create table a (id int, updated_at timestamptz); create table b (id
 t.test('a threshold without a mode makes a schedule explicit', async t => {
   for (const defaults of [null, { monitoring_mode: 'auto_learn' }, { check_interval: '30m' }]) {
     for (const threshold of [{ sla_threshold: '6h' }, { expected_interval_hours: 6 }]) {
-      const told = `${JSON.stringify(threshold)} with defaults ${JSON.stringify(defaults)}`
+      const input = `${JSON.stringify(threshold)} with defaults ${JSON.stringify(defaults)}`
       const { source, watch } = await world(t, two)
       await tenant.ask('PATCH', `${SOURCES}/${source.id}`, { freshness_defaults: defaults })
       const explicit = { monitoring_mode: 'explicit', sla_threshold: '6h', expected_interval_hours: 6 }
       const made = await watch('a', threshold)
-      t.match(made, explicit, `POST ${told}`)
+      t.match(made, explicit, `POST ${input}`)
       const bulk = await tenant.ask('POST', `${SCHEDULES}/bulk`, { asset_id: source.id, ...threshold })
-      t.match(bulk.body.data, { created: 1, existing: 1 }, `bulk ${told}`)
+      t.match(bulk.body.data, { created: 1, existing: 1 }, `bulk ${input}`)
       const listed = await tenant.ask('GET', `${SCHEDULES}?asset_id=${source.id}`)
-      t.match(listed.body.data.data, [explicit, explicit], `bulk ${told}`)
+      t.match(listed.body.data.data, [explicit, explicit], `bulk ${input}`)
 
       const path = `${SCHEDULES}/${made.id}`
       const learning = await tenant.ask('PATCH', path, { monitoring_mode: 'auto_learn' })
       t.match(learning.body.data, { monitoring_mode: 'auto_learn' })
-      t.match((await tenant.ask('PATCH', path, threshold)).body.data, explicit, `PATCH ${told}`)
+      t.match((await tenant.ask('PATCH', path, threshold)).body.data, explicit, `PATCH ${input}`)
       const named = await tenant.ask('PATCH', path, { ...threshold, monitoring_mode: 'auto_learn' })
       t.match(named.body.data, { monitoring_mode: 'auto_learn' }, 'a mode that is given is kept')
     }
@@ -46,7 +46,7 @@ t.test('a duration is stored and shown without leading zeros', async t => {
   t.equal((await tenant.ask('PATCH', `${SCHEDULES}/${made.id}`, { sla_threshold: '00h' })).status, 400)
 })
 
-t.test('a schedule of a table whose updates nothing shows is made with a warning', async t => {
+t.test('a schedule of a table without a signal is created with a warning', async t => {
   const { source, watch } = await world(
     t,
     'create table bare (id int); create view seen as select id from bare; create table timed (id int, updated_at date)',
@@ -60,13 +60,13 @@ t.test('a schedule of a table whose updates nothing shows is made with a warning
   t.equal(bare.warnings.length, 1)
   t.match((await watch('seen', {})).warnings, [warning('seen')])
   t.same((await watch('timed', {})).warnings, [])
-  const told = async (patch: object) => {
+  const warningsAfter = async (patch: object) => {
     const reply = await tenant.ask('PATCH', `${SCHEDULES}/${bare.id}`, patch)
     return reply.body.data.warnings
   }
-  t.match(await told({ check_interval: '30m' }), [warning('bare')], 'as long as it is so')
-  t.same(await told({ freshness_column: 'id' }), [])
-  t.match(await told({ freshness_column: null }), [warning('bare')])
+  t.match(await warningsAfter({ check_interval: '30m' }), [warning('bare')], 'while it applies')
+  t.same(await warningsAfter({ freshness_column: 'id' }), [])
+  t.match(await warningsAfter({ freshness_column: null }), [warning('bare')])
   const bulk = await tenant.ask('POST', `${SCHEDULES}/bulk`, { asset_id: source.id, dry_run: true })
   t.match(bulk.body.data, { existing: 3 })
 })

@@ -5,11 +5,11 @@ import { startSource } from '../../helpers/source.ts'
 
 type Teardown = Parameters<typeof startSource>[0]
 
-/** A server, and two companies; the first watches sources, the second is a stranger to them. */
+/** A server with two companies: `tenant` monitors sources, `stranger` must not see them. */
 export async function startWorlds(t: Teardown, settings: Record<string, string> = {}) {
   const { server, signUp, query } = await startServer(t, { settings })
   const { checkSource } = server.plugins.freshness
-  // Few may register in a minute, so that one company watches all sources of a file.
+  // Registration is rate-limited, so one company monitors all sources of a file.
   const tenant: Tenant = await signUp()
   const stranger: Tenant = await signUp('Other')
 
@@ -57,5 +57,5 @@ export async function startWorlds(t: Teardown, settings: Record<string, string> 
   return { server, tenant, stranger, query, addSource, world }
 }
 
-/** Fields of a schedule with a threshold of its own. */
+/** Fields of a schedule with an explicit threshold. */
 export const explicit = (threshold: string) => ({ monitoring_mode: 'explicit', sla_threshold: threshold })
