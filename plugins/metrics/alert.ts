@@ -62,8 +62,8 @@ export function recoveredCauses(captures: readonly CaptureToAlert[]): string[] {
 }
 
 /**
- * What there is to alert of: anomalies of groups that are not learning any more. Of a metric that is switched off,
- * nobody would close the alert.
+ * What there is to alert of: anomalies of groups that are not learning any more. An inactive
+ * metric is never captured again, so its alert would never be resolved.
  */
 function findAnomalies({ metric, judged }: CaptureToAlert): MetricAnomalies | null {
   if (!metric.isActive) return null

@@ -29,15 +29,15 @@ export function configureMetric(
 }
 
 /**
- * Makes a metric; it is due at once. With `backfill_days` it has learned the past of its table. `tell` says so in the
- * same transaction.
+ * Makes a metric; it is due at once. With `backfill_days` it has learned the past of its table. `audit` is called in the same
+ * transaction.
  */
 export async function createMetric(
   server: Server,
   companyId: string,
   assetId: string,
   body: NewMetric,
-  tell: (trx: Transaction, metric: NamedMetric) => Promise<unknown>,
+  audit: (trx: Transaction, metric: NamedMetric) => Promise<unknown>,
 ): Promise<{ metric: NamedMetric; backfill?: Backfill['summary'] }> {
   const { backfill_days: days, capture_interval: interval } = body
   const configured = await configureMetric(server, companyId, assetId, body)
@@ -45,7 +45,7 @@ export async function createMetric(
   return server.db.company(companyId, async trx => {
     const metric = await insertMetric(trx, configured, body)
     if (past) await learnPast(trx, metric, past)
-    await tell(trx, metric)
+    await audit(trx, metric)
     return { metric, ...(past && { backfill: past.summary }) }
   })
 }
@@ -69,7 +69,7 @@ async function insertMetric(
   return metricsWithNames(trx).findById(internalId).throwIfNotFound()
 }
 
-/** Stores past snapshots as if they had been taken then, and what was learned of them. Nobody is alerted of the past. */
+/** Stores past snapshots as if they had been taken then, and what was learned of them. The past raises no alerts. */
 async function learnPast(trx: Transaction, metric: NamedMetric, { points }: Backfill): Promise<void> {
   let state = startState(metric)
   const snapshots = points.flatMap(({ at, outcome }) =>

@@ -71,7 +71,7 @@ export async function dryRunMetric(server: Server, companyId: string, body: Metr
   }
 }
 
-/** The past as the table's timestamps tell it. Each group is a series of its own, whose past they do not tell. */
+/** The past computed from the table's timestamps. Groups are series of their own, which have no computed past. */
 function computedPast(
   metricType: string,
   body: MetricDryRun,
@@ -81,11 +81,11 @@ function computedPast(
   const judge = (state: () => DetectorState) =>
     groupValuesOf(outcome).map(group => judgeValue(body, group, at, state()))
   if (!past || 'message' in past) {
-    const told = { source: null, timestamp_column: null }
+    const summary = { source: null, timestamp_column: null }
     return {
       replayed: [],
       judged: judge(nothing),
-      summary: told,
+      summary,
       unknownReason: past?.message ?? 'it was not asked for',
     }
   }
@@ -102,7 +102,7 @@ function computedPast(
   }
 }
 
-/** What is measured now, and what would be said of it; of groups there is no one value to tell. */
+/** What is measured now, and what would be said of it; grouped metrics have no single value. */
 function presentNow(
   body: MetricDryRun,
   { outcome }: DryRunMeasurement,
@@ -146,10 +146,7 @@ const SENSITIVITIES = [1, 2, 3, 4]
 
 const SOURCES = { snapshots: 'stored', timestamps: 'computed' }
 
-function presentPast(
-  body: MetricDryRun,
-  { replayed, summary: told, unknownReason: unknown }: MetricPast,
-): object {
+function presentPast(body: MetricDryRun, { replayed, summary, unknownReason: unknown }: MetricPast): object {
   const { lookback_days: days, capture_interval: interval, sensitivity } = body
   const { anomalies, alerts } = countAnomalies(replayed, sensitivity)
   const counts = `${anomalies} would have been anomalies at sensitivity ${sensitivity}, in ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}`
@@ -158,8 +155,8 @@ function presentPast(
     anomalies,
     alerts,
     by_sensitivity: SENSITIVITIES.map(each => countAnomalies(replayed, each)),
-    message: told.source
-      ? `Of ${replayed.length} ${interval} values in the last ${days} days, ${SOURCES[told.source]}, ${counts}`
+    message: summary.source
+      ? `Of ${replayed.length} ${interval} values in the last ${days} days, ${SOURCES[summary.source]}, ${counts}`
       : `Its past is not known: ${unknown}`,
   }
 }

@@ -6,8 +6,7 @@ const METRIC_CAUSE = /^m_([0-9a-f-]{36})$/
 
 /**
  * Makes the values that an alert spoke of part of what its metric expects: the snapshots that counted on it are
- * confirmed, and the baselines of their groups are read again with them. The metric is locked, as whoever records
- * its captures does, before the alert is. An alert of groups that came or went has no values: it is dismissed, and
+ * confirmed, and the baselines of their groups are read again with them. The metric is locked, as recording its captures does, before the alert is. An alert of groups that came or went has no values: it is dismissed, and
  * nothing is learned, since groups are judged by the last captures alone.
  * @returns whether values were learned
  */

@@ -1,6 +1,6 @@
 /**
- * Groups that vanish and new ones, which are events of their own. Both are told of a set of groups that has been
- * stable; one whose groups come and go, as by date, tells nothing.
+ * Groups that vanish and new ones, which are events of their own. Both are reported for a stable set of
+ * groups only: a set whose groups come and go, as dates do, raises no events.
  */
 import type { Server } from '@hapi/hapi'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
@@ -38,15 +38,15 @@ interface MissingGroup {
   lastSeenAt: Date
 }
 
-/** What a capture tells of the groups of metrics. */
+/** The events of the groups of one capture. */
 interface GroupEvents {
-  /** The causes of what was told before and is over. */
+  /** The causes of earlier alerts that are over. */
   over: string[]
   events: AlertEvent[]
 }
 
 /**
- * Which groups vanished and which are new, and what was told of those that are back. The states of the capture are
+ * Which groups vanished and which are new, and the alerts of those that are back. The states of the capture are
  * stored, its snapshots are not yet. Groups that have long been gone are forgotten.
  */
 export async function collectGroupEvents(
@@ -136,7 +136,7 @@ async function endRuns(
   )
 }
 
-/** Remembers which groups are missing and told of. */
+/** Marks missing groups as alerted. */
 async function markAlerted(trx: Transaction, vanished: readonly MissingGroup[]): Promise<void> {
   if (vanished.length === 0) return
   const groups = vanished.map(({ metricId, groupValues }) => ({
@@ -196,10 +196,10 @@ function newEvent(
   }
 }
 
-/** `run` of a group that is missing and that an open alert may tell of. */
+/** `run` of a group that is missing and that an open alert may name. */
 const ALERTED_RUN = -1
 
-/** When groups of a metric were last seen that an alert told of. */
+/** When the groups that an alert names were last seen. */
 interface AlertedGroup {
   metricId: string
   lastSeenAt: Date
@@ -212,15 +212,15 @@ function vanishedCause(metric: Metric, lastSeenAt: Date): string {
 
 function causesOf(
   sighted: readonly Pick<CapturedGroups, 'metric'>[],
-  told: readonly AlertedGroup[],
+  alerted: readonly AlertedGroup[],
 ): string[] {
   const metrics = new Map(sighted.map(({ metric }) => [metric.internalId, metric]))
   return [
-    ...new Set(told.map(({ metricId, lastSeenAt }) => vanishedCause(metrics.get(metricId)!, lastSeenAt))),
+    ...new Set(alerted.map(({ metricId, lastSeenAt }) => vanishedCause(metrics.get(metricId)!, lastSeenAt))),
   ]
 }
 
-/** What was told of groups that are all back. */
+/** The alerted groups of captures whose groups are all back. */
 async function findReturned(trx: Transaction, sighted: readonly CapturedGroups[]): Promise<AlertedGroup[]> {
   const returned = sighted.flatMap(({ metric, sightings }) =>
     sightings.flatMap(({ run, lastSeenAt }) =>
@@ -242,7 +242,7 @@ async function findReturned(trx: Transaction, sighted: readonly CapturedGroups[]
 
 /**
  * Removes what was learned of groups that have long been gone.
- * @returns what was told of them: that they are gone is no longer news
+ * @returns those that were alerted: their alerts are over
  */
 async function forgetGroups(
   trx: Transaction,
@@ -266,18 +266,18 @@ async function forgetGroups(
 }
 
 /**
- * Forgets that anything was told of a metric's groups: it is switched off, or removed.
- * @returns the causes of the alerts that told it
+ * Clears the alerted groups of a metric that is switched off or removed.
+ * @returns the causes of their alerts
  */
 export async function clearAlertedGroups(trx: Transaction, metric: Metric): Promise<string[]> {
-  const told = await rows<AlertedGroup>(
+  const alerted = await rows<AlertedGroup>(
     trx,
     `update metric_states set run = 0
      where company_id = :companyId and metric_id = :metricId and run = ${ALERTED_RUN} and last_seen_at is not null
      returning metric_id, last_seen_at`,
     { companyId: companyOf(trx), metricId: metric.internalId },
   )
-  return causesOf([{ metric }], told)
+  return causesOf([{ metric }], alerted)
 }
 
 /** Groups that an alert names. */

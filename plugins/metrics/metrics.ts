@@ -45,7 +45,7 @@ export async function patchMetric(
 
 /** Removes a metric with all that was captured of it, and closes its alerts. */
 export async function removeMetric(server: Server, trx: Transaction, metric: Metric): Promise<void> {
-  // First its row, then its alerts: as whoever records its captures does.
+  // Locks its row before its alerts, as recording captures does.
   await lockMetric(trx, { internalId: metric.internalId })
   await resolveAlerts(server, trx, metric)
   await Metric.query(trx).deleteById(metric.internalId)

@@ -57,7 +57,7 @@ export class Snapshot extends CompanyRow {
   declare isBackfilled: boolean
   /** The alert that it raised or counted on. */
   declare alertId: string | null
-  /** Somebody called it expected: it is learned in full. */
+  /** A user dismissed it as expected: it is learned in full. */
   declare isConfirmed: boolean
   declare capturedAt: Date
 }
@@ -71,7 +71,7 @@ export class MetricState extends CompanyRow {
   declare metricId: string
   declare groupValues: Record<string, unknown>
   declare state: DetectorState
-  /** Captures in a row that had the group; 0 once it is missing, below 0 when an alert tells that it is. */
+  /** Captures in a row that had the group; 0 once it is missing, below 0 when an alert reports it. */
   declare run: number
   /** The last capture that had the group. */
   declare lastSeenAt: Date | null

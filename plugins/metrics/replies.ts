@@ -44,7 +44,7 @@ const made = record(
     ...metricKeys,
     backfill: record({
       points: count.description('Values that were computed of the past.'),
-      timestamp_column: text.allow(null).description('The column that told when rows came.'),
+      timestamp_column: text.allow(null).description('The column with the time at which rows were added.'),
       message: Joi.string(),
     })
       .optional()
@@ -91,7 +91,7 @@ const snapshot = record(
     captured_at: time,
     status: Joi.valid('PASS', 'FAIL', 'ERROR'),
     is_backfilled: flag.description('Computed of the past when the metric was made.'),
-    is_confirmed: flag.description('Somebody called it expected.'),
+    is_confirmed: flag.description('A user dismissed it as expected.'),
     error_message: text.allow(null).description('Why no value could be taken.'),
   },
   SNAPSHOT,
@@ -156,7 +156,7 @@ const dryRun = record(
       lookback_days: count,
       source: Joi.valid('snapshots', 'timestamps')
         .allow(null)
-        .description('Snapshots of such a metric, or the timestamps of the table; null where neither tells.'),
+        .description('Snapshots of such a metric, or the timestamps of the table; null without either.'),
       timestamp_column: text.allow(null),
       groups: count.optional().description('Groups that have snapshots.'),
       groups_replayed: count.optional(),

@@ -22,7 +22,7 @@ export const newMetric = Joi.object({
     .integer()
     .min(1)
     .max(90)
-    .description('Learns this many days of the past at once, as the timestamps of the table tell it.'),
+    .description('Learns this many days of the past at once, computed from the timestamps of the table.'),
 })
   .unknown()
   .required()

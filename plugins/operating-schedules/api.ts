@@ -24,7 +24,7 @@ export interface OperatingSchedulesApi {
    * which a change of hours comes to after the schedule, so that each would wait for the other.
    */
   loadHours(trx: Transaction, scheduleIds: readonly string[]): Promise<ReadonlyMap<string, Schedule>>
-  /** Adds a feature that is asked before a schedule is deleted, and told when one changes. */
+  /** Adds a feature that is checked before a schedule is deleted, and notified when one changes. */
   addUser(user: ScheduleUser): void
 }
 

@@ -3,7 +3,7 @@ import type { OperatingSchedulesApi, ScheduleUser } from './api.ts'
 import { routes } from './routes.ts'
 import { find, loadHours } from './schedules.ts'
 
-/** When tables are meant to be active, for whoever judges by it. */
+/** When tables are meant to be active, for features that judge by it. */
 export const operatingSchedules: Plugin<undefined> = {
   name: 'operatingSchedules',
   dependencies: ['auth'],

@@ -52,7 +52,7 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
       handler: async (request, h) => {
         const schedule = await inCompany(request, async trx => {
           const made = await createSchedule(trx, bodyOf<NewSchedule>(request))
-          await tell(request, trx, 'created', made, { name: made.name })
+          await audit(request, trx, 'created', made, { name: made.name })
           return made
         })
         return h.response(presentSchedule(schedule)).code(201)
@@ -87,7 +87,7 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
         inCompany(request, async trx => {
           const patch = bodyOf<Partial<NewSchedule>>(request)
           const schedule = await patchSchedule(trx, param(request, 'schedule_id'), patch, users)
-          await tell(request, trx, 'updated', schedule, { fields: fieldsOf(patch) })
+          await audit(request, trx, 'updated', schedule, { fields: fieldsOf(patch) })
           return presentSchedule(schedule)
         }),
     },
@@ -105,11 +105,11 @@ export function routes(users: readonly ScheduleUser[]): ServerRoute[] {
         inCompany(request, async trx => {
           const schedule = await deleteSchedule(trx, param(request, 'schedule_id'), users)
           const { name } = schedule
-          await tell(request, trx, 'removed', schedule, { name })
+          await audit(request, trx, 'removed', schedule, { name })
           return { data: { success: true, message: `Operating schedule ${name} was removed` } }
         }),
     },
   ]
 }
 
-const tell = auditorOf('operating_schedule', ({ id }: { id: string }) => id)
+const audit = auditorOf('operating_schedule', ({ id }: { id: string }) => id)

@@ -61,7 +61,7 @@ export async function createSchedule(trx: Transaction, body: NewSchedule): Promi
     .returning('*')
 }
 
-/** Changes what is given; other hours than before are told to whoever uses the schedule. */
+/** Changes what is given; notifies the features that use the schedule when its hours change. */
 export async function patchSchedule(
   trx: Transaction,
   id: string,

@@ -20,8 +20,8 @@ interface ColumnPair {
 
 /**
  * Makes a check; it is due at once. Both tables belong to the asset's source, the child to the asset itself where
- * that is a table. No transaction is open while the engine is asked whether it can compare the columns. `tell` says so in
- * the transaction that makes it.
+ * that is a table. No transaction is open while the engine is asked whether it can compare the columns. `audit` is called in the same
+ * transaction.
  * @throws 400 `VALIDATION_ERROR` naming the field, 404 `ASSET_NOT_FOUND`
  */
 export async function createCheck(
@@ -29,7 +29,7 @@ export async function createCheck(
   companyId: string,
   assetId: string,
   body: NewCheck,
-  tell: (trx: Transaction, check: NamedCheck) => Promise<unknown>,
+  audit: (trx: Transaction, check: NamedCheck) => Promise<unknown>,
 ): Promise<NamedCheck> {
   assertLimits(body)
   const { catalog } = server.plugins
@@ -63,7 +63,7 @@ export async function createCheck(
       })
       .returning('id')
     const check = await checksWithNames(trx).findById(id).throwIfNotFound()
-    await tell(trx, check)
+    await audit(trx, check)
     return check
   })
 }
@@ -87,7 +87,7 @@ function columnOf(table: Table, name: string, field: string): ColumnInfo {
   throw invalidField(field, `the table ${table.qualifiedName} has no column ${name}`, { columns })
 }
 
-/** What only the engine can tell, as of a uuid and a text; without a session it is found out at the first check. */
+/** What only the engine can audit, as of a uuid and a text; without a session it is found out at the first check. */
 async function askEngine(
   catalog: CatalogApi,
   { source, child, parent }: ColumnPair,

@@ -17,7 +17,7 @@ export class ReferentialCheck extends CompanyRow {
   declare severity: 'info' | 'warning' | 'critical'
   declare isActive: boolean
   declare checkInterval: 'hourly' | 'daily' | 'weekly'
-  /** The limits as they were given; `limitsOf` tells which hold. */
+  /** The limits as they were given; `limitsOf` gives those that apply. */
   declare maxOrphanCount: string | number | null
   declare maxOrphanPercent: number | null
   declare minChildCount: string | number | null

@@ -113,7 +113,7 @@ async function updateAlerts(
     type: 'referential_failure',
     causes: orphaned.map(({ check }) => check.id),
   })
-  // Of a check that is switched off, nobody would close the alert.
+  // An inactive check never runs again, so its alert would never be resolved.
   const failing = all.filter(({ check, judged }) => judged.status === 'fail' && check.isActive)
   await alerts.raiseAll(
     trx,

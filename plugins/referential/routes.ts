@@ -41,7 +41,7 @@ export function referentialResource(
       list: schemas.checkList,
       create: schemas.newCheck,
       patch: schemas.checkPatch,
-      run: schemas.noBody,
+      run: schemas.emptyBody,
     },
     replies,
     identify: ({ id, name }) => ({ id, title: `Referential check ${name}`, details: { name } }),

@@ -29,4 +29,4 @@ export const checkPatch = Joi.object(patchKeys(checkFields)).required().example(
 export const checkList = Joi.object({ is_active: queryBoolean, ...pageQuery() })
 
 /** Nothing can be chosen. */
-export const noBody = Joi.object({}).allow(null).example({})
+export const emptyBody = Joi.object({}).allow(null).example({})

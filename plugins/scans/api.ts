@@ -19,7 +19,7 @@ export interface ScheduledCheck extends CompanyRow {
   isDue?: boolean
 }
 
-/** What a row wants measured; a type by its name is looked up, so that one whose extension is gone can be told. */
+/** What a row wants measured; a type given by name is looked up, so that a missing extension becomes an error outcome. */
 export type CheckSpec = Omit<Check, 'id' | 'type'> & { type: CheckType | string }
 
 /** Why a row cannot be measured, found without asking its source. */
@@ -58,13 +58,13 @@ export interface CheckFeature<Row extends ScheduledCheck = ScheduledCheck, Resul
     taken: readonly MeasuredRow<Row>[],
     at: Date,
   ): Promise<Result[]>
-  /** The column that tells how the check of a row did last: pass, fail, error or, in any case, WARNING. */
+  /** The column with the last status of the check: pass, fail, error or, in any case, WARNING. */
   lastStatus: string
   /** What was made of a row, in words. */
   describe(row: Row, result: Result): CheckSummary
 }
 
-/** What a check found, as people are told of it. */
+/** What a check found, in words. */
 export interface CheckSummary {
   /** The check, as the paths of its feature take it. */
   id: string
@@ -147,7 +147,7 @@ export interface HistoryRange {
 }
 
 /**
- * What a check would have said in the past, as the table's own timestamps tell, oldest first; or why that cannot be
+ * What a check would have said in the past, computed from the table's own timestamps, oldest first; or why that cannot be
  * known, for good (`isFinal`) or because the source could not be asked.
  */
 export type ComputedHistory =
@@ -159,7 +159,7 @@ export interface HistoryOutcome {
   outcome: CheckOutcome
 }
 
-/** The past that a new check starts with, and what its maker is told of it. */
+/** The past that a new check starts with, and its summary for the reply. */
 export interface Backfill {
   points: HistoryOutcome[]
   summary: { points: number; timestamp_column: string | null; message: string }
@@ -179,7 +179,7 @@ export interface ScanRunOptions {
   /** Invalid rows to keep per failing rule, 0 to 100. */
   sampleLimit?: number
   /**
-   * When the scan counts as taken; the database's clock unless told (the demo replays past days, with its source
+   * When the scan counts as taken; defaults to the database's clock (the demo replays past days, with its source
    * switched off for the sweep).
    */
   at?: Date
@@ -270,7 +270,7 @@ export interface ScansApi {
   /**
    * Runs all active checks of a target, one scan a table, one table after the other. While all sessions of the source
    * are in use it waits.
-   * @param options.onProgress told the percentage done before each table; false ends it
+   * @param options.onProgress receives the percentage done before each table; false ends the check
    * @returns null when it was ended
    * @throws 404 `ASSET_NOT_FOUND` when the source is gone, 409 `CONFLICT` when it is switched off
    */
@@ -288,8 +288,8 @@ export interface ScansApi {
    */
   configure(companyId: string, assetId: string, request: CheckRequest): Promise<ConfiguredCheck>
   /**
-   * What a new check would have said in the past, by one statement. A source that cannot be asked is told, and
-   * keeps nobody from making the check.
+   * What a new check would have said in the past, by one statement. A source that cannot be reached
+   * is reported in the summary and does not prevent the check.
    * @throws 400 `VALIDATION_ERROR` on `backfill_days` when this check has no past that could be known
    */
   backfill(configured: ConfiguredCheck, choice: HistoryRange): Promise<Backfill>

@@ -8,7 +8,7 @@ import { selectChecks } from './select.ts'
 
 /** Milliseconds between two tries while all sessions of a source are in use. */
 const BUSY_RETRY_MS = 5_000
-/** Findings that are told one by one. */
+/** Findings of one result. */
 const MAX_FINDINGS = 1_000
 
 /** The target of a check that is asked for, as `server.plugins.scans.targetOf` gives it. */
@@ -65,7 +65,7 @@ interface TableFindings {
   findings: AssetCheckResult['findings']
 }
 
-/** Nobody waits for the result in a request: a source that is busy is asked again. A table that is gone has no checks. */
+/** Runs in a job, so it retries while the source is busy. A table that is gone has no checks. */
 async function scanWhenFree(signal: AbortSignal, scan: () => Promise<ScanRun>): Promise<ScanRun> {
   for (;;) {
     signal.throwIfAborted()

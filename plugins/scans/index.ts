@@ -9,7 +9,7 @@ import { backfill, dryRun } from './past.ts'
 import { qualityExtension } from './quality.ts'
 import { runRow, runTable } from './select.ts'
 
-/** One pass over a table for every check that is due on it, whoever owns the check. */
+/** One pass over a table for every check that is due on it, across features. */
 export const scans: Plugin<undefined> = {
   name: 'scans',
   dependencies: ['catalog'],

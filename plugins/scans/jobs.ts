@@ -49,12 +49,12 @@ export const dispatchJob: Job = {
 
 /**
  * Scans of one source that wait in the queue before no more of it is claimed: more than are done until the next sweep.
- * Whoever looks for a job steps over all those whose source is as busy as it may be.
+ * A worker that fetches a job skips all those whose source is at its limit.
  */
 const MAX_QUEUED_SCANS = 2_000
 
 /**
- * Claims what is due and sends one job a table, whoever owns its checks; some at a time, until nothing is due but of
+ * Claims what is due and sends one job a table for the checks of all features; some at a time, until nothing is due but of
  * sources that have enough to do. Companies take turns.
  */
 export async function dispatch(

@@ -23,7 +23,7 @@ async function computeHistory(
   const { catalog } = server.plugins
   const column = timestampColumn(catalog.tableInfo(table))
   if (!column) {
-    const message = `${table.qualifiedName} has no timestamp column, such as created_at, that tells when its rows came`
+    const message = `${table.qualifiedName} has no timestamp column, such as created_at, with the time at which its rows were added`
     return { message, isFinal: true }
   }
   if (

@@ -46,7 +46,7 @@ export async function runScan(
   const { table, asked } = await server.db.company(companyId, trx =>
     loadChecks(server, trx, tableId, selections),
   )
-  // Whoever replays the past switches the source off, so that no sweep mixes in.
+  // A replay of the past switches the source off, so that no sweep interferes.
   if (!table.source.isActive && !choice.at) {
     if (which === 'asked') throw server.plugins.catalog.switchedOff(table.source)
     await server.db.company(companyId, trx => releaseSlots(trx, asked))
@@ -73,13 +73,13 @@ export async function runScan(
     if (hasNews) await server.plugins.catalog.noteConnection(trx, table.source, measured.unreachable)
     return recorded
   })
-  // What it found is said of a table that nobody watches any more: how it ends is decided by what it is now.
+  // The table is no longer watched: run again by its current state.
   if (!results) return runScan(server, { companyId, tableId, which }, selections, choice)
   return { checks: asked.length, statements: measured.statements, results }
 }
 
 /**
- * Holds what a scan is about, so that whoever stops watching it waits, and then finds the alerts that the scan raised.
+ * Locks what was scanned, so that a change that stops watching it waits, and then finds the alerts that the scan raised.
  * The source comes first: one that is being removed takes its rows away, and a discovery retires tables under its lock.
  * @returns `unwatched` when the source was switched off or the table was retired while it was read
  */
@@ -204,6 +204,6 @@ async function endSlots(
 
 async function databaseTime(trx: Transaction): Promise<Date> {
   const [clock] = await rows<{ now: Date }>(trx, 'select now() as now')
-  if (!clock) throw new Error('The database told no time')
+  if (!clock) throw new Error('The database returned no time')
   return clock.now
 }

@@ -35,7 +35,7 @@ export async function updateAlerts(
     'validity_failure',
     recovered.map(({ rule }) => causeOf(rule)),
   )
-  // Of a rule that is switched off, nobody would close the alert.
+  // An inactive rule never runs again, so its alert would never be resolved.
   const failing = all.filter(({ rule, judged }) => judged.status === 'fail' && rule.isActive)
   const raised = await alerts.raiseAll(trx, await eventsOf(server, trx, loaded, failing))
   return new Map(failing.map(({ rule }, place) => [rule.id, raised[place]!.alertId]))

@@ -30,15 +30,15 @@ export function configureRule(
 }
 
 /**
- * Makes a rule; it is due at once. With `backfill_days` it has learned the past of its table. `tell` says so in the
- * same transaction.
+ * Makes a rule; it is due at once. With `backfill_days` it has learned the past of its table. `audit` is called in the same
+ * transaction.
  */
 export async function createRule(
   server: Server,
   companyId: string,
   assetId: string,
   body: NewRule,
-  tell: (trx: Transaction, rule: NamedRule) => Promise<unknown>,
+  audit: (trx: Transaction, rule: NamedRule) => Promise<unknown>,
 ): Promise<{ rule: NamedRule; backfill?: Backfill['summary']; warnings: string[] }> {
   const { backfill_days: days, check_interval: interval } = body
   if (days !== undefined && body.detection_mode !== 'auto')
@@ -49,7 +49,7 @@ export async function createRule(
     const schedule = await scheduleOf(server, trx, periodsOf(body))
     const rule = await insertRule(trx, configured, body)
     if (past) await learnPast(trx, rule, past, schedule)
-    await tell(trx, rule)
+    await audit(trx, rule)
     return { rule, ...(past && { backfill: past.summary }), warnings: configured.warnings }
   })
 }
@@ -76,7 +76,7 @@ async function insertRule(
   return rulesWithNames(trx).findById(id).throwIfNotFound()
 }
 
-/** Stores past results as if they had been taken then, and what was learned of them. Nobody is alerted of the past. */
+/** Stores past results as if they had been taken then, and what was learned of them. The past raises no alerts. */
 async function learnPast(
   trx: Transaction,
   rule: NamedRule,

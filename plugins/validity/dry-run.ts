@@ -20,7 +20,7 @@ export type RuleDryRun = NewRule & { asset_id: string; lookback_days: number }
 
 /**
  * Measures what a rule of this body would, judges it as that rule would, and stores nothing. Its past are the results
- * of a rule that measures the same; where there are none, what the table's timestamps tell.
+ * of a rule that measures the same; where there are none, it is computed from the table's timestamps.
  */
 export async function dryRunRule(server: Server, companyId: string, body: RuleDryRun): Promise<object> {
   const configured = await configureRule(server, companyId, body.asset_id, body)

@@ -6,7 +6,7 @@ import { lockValidityRule } from './locks.ts'
 /**
  * Makes what an alert spoke of part of what its rule expects: the results that counted on it are confirmed, and the
  * baseline is read again with them. Of a manual rule, whose threshold is the user's own, they are marked, no more.
- * The rule is locked, as whoever records its results does, before the alert is.
+ * The rule is locked, as recording its results does, before the alert is.
  * @returns whether the rule judges by it from now on
  */
 export async function learnExpected(

@@ -26,7 +26,7 @@ export interface CheckMoment {
   at: Date
   /** Whether the operating schedule called it active; null of rules without one. */
   wasActive: boolean | null
-  /** Somebody called what was found expected. */
+  /** A user dismissed it as expected. */
   isConfirmed?: boolean
 }
 

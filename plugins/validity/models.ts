@@ -65,7 +65,7 @@ export class ValidityResult extends CompanyRow {
   declare isBackfilled: boolean
   /** The alert that it raised or counted on. */
   declare alertId: string | null
-  /** Somebody called it expected: it is learned in full. */
+  /** A user dismissed it as expected: it is learned in full. */
   declare isConfirmed: boolean
   /** Whether the operating schedule of that time called the moment active; null of other modes. */
   declare wasActive: boolean | null

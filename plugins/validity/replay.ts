@@ -10,7 +10,7 @@ import { activeAt, judgeRule, startState } from './judge.ts'
 export interface PastOutcome {
   at: Date
   outcome: CheckOutcome
-  /** Somebody called it expected. */
+  /** A user dismissed it as expected. */
   isConfirmed?: boolean
   /** It lies before what is asked about: it is learned, and not counted. */
   isBefore?: boolean
@@ -39,7 +39,7 @@ export interface ReplayedResults extends FailureCounts {
 export type RuleSettings = Parameters<typeof startState>[0] & Parameters<typeof judgeRule>[0]
 
 /**
- * Judges a past as a rule would have that was there from its first outcome on. One replay tells all sensitivities: what
+ * Judges a past as a rule would have that was there from its first outcome on. One replay serves all sensitivities: what
  * is learned does not depend on them, and a check fails exactly when its score is beyond.
  * @param past oldest first
  * @param schedule the hours of mode `schedule`, those that are asked about: trying them out is what this is for

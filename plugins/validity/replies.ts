@@ -47,7 +47,7 @@ const made = record(
     ...listItem,
     backfill: record({
       points: count.description('Results that were computed of the past.'),
-      timestamp_column: text.allow(null).description('The column that told when rows came.'),
+      timestamp_column: text.allow(null).description('The column with the time at which rows were added.'),
       message: Joi.string(),
     })
       .optional()
@@ -113,7 +113,7 @@ const resultFields = {
   checked_at: time,
   ...expectedFields,
   is_backfilled: flag.description('Computed of the past when the rule was made.'),
-  is_confirmed: flag.description('Somebody called it expected.'),
+  is_confirmed: flag.description('A user dismissed it as expected.'),
   was_active: flag.allow(null).description('Whether its operating schedule called the moment active.'),
   error_message: text.allow(null).description('Why it could not be checked.'),
 }
@@ -154,7 +154,7 @@ const dryRun = record(
       lookback_days: count,
       source: Joi.valid('results', 'timestamps')
         .allow(null)
-        .description('Results of such a rule, or the timestamps of the table; null where neither tells.'),
+        .description('Results of such a rule, or the timestamps of the table; null without either.'),
       timestamp_column: text.allow(null),
       points: count,
       failing: count,

@@ -23,7 +23,7 @@ export const newRule = Joi.object({
     .min(1)
     .max(90)
     .description(
-      'Auto mode: learns this many days of the past at once, as the timestamps of the table tell it.',
+      'Auto mode: learns this many days of the past at once, computed from the timestamps of the table.',
     ),
 })
   .required()
