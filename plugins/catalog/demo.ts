@@ -3,7 +3,8 @@ import { companyOf, type Transaction } from '../../server/database/database.ts'
 import { lockName } from '../../server/database/locks.ts'
 import { Source, type Run } from './models.ts'
 import { lockSource } from './locks.ts'
-import { createSource, requestDiscovery } from './sources/sources.ts'
+import { requestDiscovery } from './discovery/jobs.ts'
+import { createSource } from './sources/sources.ts'
 
 /** The source that a company tries the product with, as `server.plugins.catalog.demo`. A company has one at most. */
 export interface DemoSources {

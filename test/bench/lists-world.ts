@@ -1,6 +1,6 @@
 /** A catalog of 100,000 tables for `lists.ts`, written straight into the product's database in a few statements. */
 import { Source } from '../../plugins/catalog/models.ts'
-import { countTags } from '../../plugins/catalog/drift/open-changes.ts'
+import { countTags } from '../../plugins/catalog/tags/count-tags.ts'
 import type { Tenant, TestServer } from '../helpers/server.ts'
 
 /** How many tables a company has, in how many sources. */

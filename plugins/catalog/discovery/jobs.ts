@@ -1,11 +1,12 @@
+import type { Server } from '@hapi/hapi'
 import Joi from 'joi'
+import { v7 } from 'uuid'
 import { claimDue } from '../../../server/database/due.ts'
 import type { Job } from '../../../server/jobs/jobs.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { TAKE_TRIAL } from '../sources/breaker.ts'
 import { abandon, discover } from './discovery.ts'
-import { Source } from '../models.ts'
-import { requestDiscovery } from '../sources/sources.ts'
+import { Run, Source } from '../models.ts'
 import { lockSourceIfFree } from '../locks.ts'
 
 const RETRIES = 3
@@ -23,6 +24,33 @@ export const discoverJob: Job<{ company_id: string; run_id: string }> = {
       throw error
     }
   },
+}
+
+/** Asks for a discovery; while one waits or runs, that one is the answer. */
+export async function requestDiscovery(server: Server, trx: Transaction, source: Source): Promise<Run> {
+  const id = v7()
+  const made = await rows(
+    trx,
+    `insert into runs (id, company_id, workflow_name, source_id, asset_id)
+     values (:id, :companyId, 'discovery', :sourceId, :sourceId)
+     on conflict do nothing returning id`,
+    { id, companyId: source.companyId, sourceId: source.id },
+  )
+  if (made.length > 0) {
+    await Source.query(trx).findById(source.id).patch({ discoveryState: 'queued', retryAt: null })
+    await server.jobs.send(
+      discoverJob,
+      { company_id: source.companyId, run_id: id },
+      { trx, group: source.companyId },
+    )
+  }
+  const [run] = await Run.query(trx)
+    .where({ sourceId: source.id, workflowName: 'discovery' })
+    .orderBy('createdAt', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+  if (!run) throw new Error('A discovery was asked for and is not stored')
+  return run
 }
 
 /**

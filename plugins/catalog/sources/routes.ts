@@ -17,13 +17,13 @@ import {
   createSource,
   patchSource,
   removeSource,
-  requestDiscovery,
   switchedOff,
-  testSource,
   type NewSource,
   type SourcePatch,
 } from './sources.ts'
 import { lockRun, lockSource } from '../locks.ts'
+import { requestDiscovery } from '../discovery/jobs.ts'
+import { testSource } from './connection-status.ts'
 
 /** Of one source, whoever asks. */
 const DISCOVERIES_AN_HOUR = 10

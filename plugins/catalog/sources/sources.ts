@@ -1,16 +1,13 @@
 import type { Server } from '@hapi/hapi'
 import { v7 } from 'uuid'
-import type { Connector, Stage } from '../../../connectors/connector.ts'
-import { ConnectorError } from '../../../connectors/errors.ts'
+import type { Connector } from '../../../connectors/connector.ts'
 import { formatName } from '../../../connectors/catalog.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError, invalidField } from '../../../server/http/errors.ts'
-import { CLOSED, isPause } from './breaker.ts'
+import { CLOSED } from './breaker.ts'
 import { changedConfig, newConfig, type Config } from './config.ts'
-import { failureOf, testConnection } from './connections.ts'
 import type { AssetExtension } from '../assets/asset-extensions.ts'
-import { Run, Source, type FreshnessDefaults } from '../models.ts'
-import { discoverJob } from '../discovery/jobs.ts'
+import { Source, type FreshnessDefaults } from '../models.ts'
 import { inParts } from '../discovery/store.ts'
 import { classifyAll, forgetAutomatic } from '../tags/tags.ts'
 import { lockSource } from '../locks.ts'
@@ -176,130 +173,6 @@ async function assertFreeName(trx: Transaction, name: string): Promise<void> {
     throw apiError('CONFLICT', `There is a source named ${name} already: choose another name`, {
       field: 'name',
     })
-}
-
-/** The reply of a connection test. */
-export interface Tested {
-  success: boolean
-  latency_ms: number
-  error_code: string | null
-  error_message: string | null
-  tested_at: string
-  stages: { name: string; status: string; latency_ms: number; message: string }[]
-}
-
-/**
- * Tests the connection of a source for a caller, who is answered with the outcome: it raises no alert. A success resolves
- * an open one. `tell` records the outcome in the same transaction.
- */
-export async function testSource(
-  server: Server,
-  source: Source,
-  tell: (trx: Transaction, errorCode: string | null) => Promise<unknown>,
-): Promise<Tested> {
-  const stages = await testConnection(server, source)
-  const failed = stages.find(stage => stage.status === 'failed')
-  const error = failed ? (failed.error ?? unknownFailure(source, failed)) : null
-  const failure = error && failureOf(error)
-  await server.db.company(source.companyId, async trx => {
-    const tls = stages.find(({ name, status }) => name === 'tls' && status !== 'failed')
-    // Skipped after an earlier stage failed, it tells nothing.
-    if (tls && !failed)
-      await Source.query(trx)
-        .findById(source.id)
-        .patch({ isEncrypted: tls.status === 'passed' })
-    await noteConnection(server, trx, source, error, { isByHand: true })
-    await tell(trx, failure?.code ?? null)
-  })
-  return {
-    success: !failed,
-    latency_ms: stages.reduce((sum, stage) => sum + Math.round(stage.latencyMs), 0),
-    error_code: failure?.code ?? null,
-    error_message: failure?.message ?? null,
-    tested_at: new Date().toISOString(),
-    stages: stages.map(({ name, status, latencyMs, message }) => ({
-      name,
-      status,
-      latency_ms: Math.round(latencyMs),
-      message,
-    })),
-  }
-}
-
-function unknownFailure(source: Source, stage: Stage): ConnectorError {
-  return new ConnectorError({ kind: 'other', engine: source.sourceType, message: stage.message })
-}
-
-/** What an event of a source as a whole is about; alert rules go by its tags too. */
-export function about({ id, name, tags }: Source) {
-  return { sourceId: id, asset: { id, qualifiedName: formatName([name]), assetType: 'source', tags } }
-}
-
-/**
- * Remembers whether a source could be reached, and opens or closes its `connection_failed` alert. Of one that is
- * switched off or removed, nobody would close the alert: none is opened. One that was left alone was not tried, and one
- * whose connection was changed meanwhile was not tried as it is now.
- * @param options `isByHand` if a caller waits for the outcome: a failure then raises no alert
- */
-export async function noteConnection(
-  server: Server,
-  trx: Transaction,
-  source: Source,
-  error: Error | null,
-  options: { isByHand?: boolean } = {},
-): Promise<void> {
-  if (isPause(error)) return
-  const failure = error && failureOf(error)
-  const [noted] = await Source.query(trx)
-    .where({ id: source.id, secrets: source.secrets })
-    .patch({
-      connectionStatus: failure ? 'failed' : 'connected',
-      connectionError: failure,
-      testedAt: new Date(),
-    })
-    .returning('isActive')
-  if (!noted) return
-  if (!failure) {
-    await server.plugins.alerts.resolve(trx, 'connection_failed', source.id)
-    return
-  }
-  if (!noted.isActive || options.isByHand) return
-  await server.plugins.alerts.raise(trx, {
-    type: 'connection_failed',
-    cause: source.id,
-    severity: 'critical',
-    ...about(source),
-    ruleName: 'Connection',
-    title: `${source.name} cannot be read: ${failure.message}`,
-    details: { error_code: failure.code, error_message: failure.message },
-  })
-}
-
-/** Asks for a discovery; while one waits or runs, that one is the answer. */
-export async function requestDiscovery(server: Server, trx: Transaction, source: Source): Promise<Run> {
-  const id = v7()
-  const made = await rows(
-    trx,
-    `insert into runs (id, company_id, workflow_name, source_id, asset_id)
-     values (:id, :companyId, 'discovery', :sourceId, :sourceId)
-     on conflict do nothing returning id`,
-    { id, companyId: source.companyId, sourceId: source.id },
-  )
-  if (made.length > 0) {
-    await Source.query(trx).findById(source.id).patch({ discoveryState: 'queued', retryAt: null })
-    await server.jobs.send(
-      discoverJob,
-      { company_id: source.companyId, run_id: id },
-      { trx, group: source.companyId },
-    )
-  }
-  const [run] = await Run.query(trx)
-    .where({ sourceId: source.id, workflowName: 'discovery' })
-    .orderBy('createdAt', 'desc')
-    .orderBy('id', 'desc')
-    .limit(1)
-  if (!run) throw new Error('A discovery was asked for and is not stored')
-  return run
 }
 
 /** Refuses a check or discovery of a source that is paused. */

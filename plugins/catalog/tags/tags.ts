@@ -8,7 +8,7 @@ import type { ColumnInfo } from '../../../connectors/catalog.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { tagsByName } from './classify.ts'
 import { Source, Table, type Tag } from '../models.ts'
-import { countTags } from '../drift/open-changes.ts'
+import { countTags } from './count-tags.ts'
 import { lockSources } from '../locks.ts'
 
 /** What a tag is put on: a source, a table of it, or a column of that. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import t from 'tap'
-import { countTags } from '../../../../plugins/catalog/drift/open-changes.ts'
+import { countTags } from '../../../../plugins/catalog/tags/count-tags.ts'
 import { down, up } from '../../../../migrations/0010_lists.ts'
 import { down as ungrow } from '../../../../migrations/0015_growth.ts'
 import { presentSources } from '../../../../plugins/catalog/assets/present.ts'

@@ -1,0 +1,107 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Server } from '@hapi/hapi'
+import { tablePath, type TableInfo, type TableRef } from '../../../connectors/catalog.ts'
+import type { Connection, HiddenParts, Partition } from '../../../connectors/connector.ts'
+import type { ConnectorError } from '../../../connectors/errors.ts'
+import { tableInfo } from '../assets/assets.ts'
+import { fingerprint } from '../drift/diff.ts'
+import { pathOf } from '../drift/drift.ts'
+import type { Patterns, Source } from '../models.ts'
+import { withConnection, type SessionOptions } from '../sources/connections.ts'
+import { inScope } from './patterns.ts'
+import { knownTables, storedTables, type Known } from './store.ts'
+import { storableTable } from './storable-table.ts'
+import { reducedTable } from './unreadable.ts'
+
+/** What a source's catalog holds now, within its patterns. */
+export interface Found {
+  tables: TableInfo[]
+  /** Fingerprints of the tables as they were read, by `tablePath`. */
+  prints: Map<string, string>
+  /** Tables that are or may be there and could not be read, by `tablePath`. */
+  unread: Map<string, ConnectorError>
+  /** Parts of the tables that may be there and are not shown, by `tablePath`. */
+  hiddenParts: Map<string, HiddenParts>
+  /** Known tables that became partitions, by `tablePath`. */
+  partitions: Map<string, Partition>
+}
+
+/** Reads what the catalog of a source holds within its patterns. @throws ConnectorError */
+export async function read(
+  server: Server,
+  source: Source,
+  signal: AbortSignal,
+  options?: Partial<SessionOptions>,
+): Promise<Found> {
+  const patterns = { include: source.includePatterns, exclude: source.excludePatterns }
+  const reading = async (connection: Connection): Promise<Found> => {
+    const all = await connection.introspect({ signal })
+    const seen = await selected(all, patterns)
+    const unread = new Map(
+      seen.flatMap(table => (table.columnsError ? [[tablePath(table), table.columnsError]] : [])),
+    )
+    const tables = seen.filter(table => !table.columnsError)
+    const prints = new Map(tables.map(table => [tablePath(table), fingerprint(table)]))
+    const asksForMissing =
+      connection.findHiddenTables ?? connection.findHiddenParts ?? connection.findPartitions
+    const known = asksForMissing
+      ? await server.db.company(source.companyId, trx => knownTables(trx, source))
+      : []
+    const missing = missingTables(source, known, seen)
+    const isMissing = missing.length > 0
+    if (isMissing)
+      for (const [path, error] of (await connection.findHiddenTables?.(missing)) ?? [])
+        unread.set(path, error)
+    const partitions =
+      (isMissing && (await connection.findPartitions?.(missing))) || new Map<string, Partition>()
+    const hiddenParts = await readHiddenParts(server, source, connection, { tables, prints, known })
+    return { tables, prints, unread, hiddenParts, partitions }
+  }
+  return withConnection(server, source, reading, { purpose: 'discovery', ...options })
+}
+
+/** Tables between which other requests get their turn: some hundred patterns take a while over 100,000 tables. */
+const TURN = 500
+
+async function selected(all: readonly TableInfo[], patterns: Patterns): Promise<TableInfo[]> {
+  const seen: TableInfo[] = []
+  for (const [index, table] of all.entries()) {
+    if (index % TURN === TURN - 1) await setImmediate()
+    if (inScope(patterns, table)) seen.push(storableTable(table))
+  }
+  return seen
+}
+
+/** Tables that are known, within the patterns, and no longer shown. */
+function missingTables(source: Source, known: readonly Known[], seen: readonly TableRef[]): TableRef[] {
+  const shown = new Set(seen.map(tablePath))
+  const patterns = { include: source.includePatterns, exclude: source.excludePatterns }
+  return known
+    .filter(({ isActive }) => isActive)
+    .map(({ catalogName: catalog, schemaName: schema, name }) => ({ catalog, schema, name }))
+    .filter(table => !shown.has(tablePath(table)) && inScope(patterns, table))
+}
+
+/** Asks after the columns and keys that were known and are no longer shown; only changed tables are compared. */
+async function readHiddenParts(
+  server: Server,
+  source: Source,
+  connection: Connection,
+  { tables, prints, known }: Pick<Found, 'tables' | 'prints'> & { known: readonly Known[] },
+): Promise<Map<string, HiddenParts>> {
+  if (!connection.findHiddenParts) return new Map()
+  const changed = new Map(
+    known
+      .filter(table => table.isActive && prints.get(pathOf(table)) !== table.fingerprint)
+      .map(table => [pathOf(table), table.id]),
+  )
+  const read = tables.filter(table => changed.has(tablePath(table)))
+  if (read.length === 0) return new Map()
+  const ids = read.flatMap(table => changed.get(tablePath(table)) ?? [])
+  const stored = await server.db.company(source.companyId, trx => storedTables(trx, ids))
+  const reduced = read.flatMap(table => {
+    const row = stored.get(tablePath(table))
+    return (row && reducedTable(table, tableInfo(row))) ?? []
+  })
+  return reduced.length > 0 ? connection.findHiddenParts(reduced) : new Map()
+}

@@ -1,0 +1,105 @@
+import type { Server } from '@hapi/hapi'
+import type { Stage } from '../../../connectors/connector.ts'
+import { formatName } from '../../../connectors/catalog.ts'
+import { ConnectorError } from '../../../connectors/errors.ts'
+import type { Transaction } from '../../../server/database/database.ts'
+import { Source } from '../models.ts'
+import { isPause } from './breaker.ts'
+import { failureOf, testConnection } from './connections.ts'
+
+/** The reply of a connection test. */
+export interface Tested {
+  success: boolean
+  latency_ms: number
+  error_code: string | null
+  error_message: string | null
+  tested_at: string
+  stages: { name: string; status: string; latency_ms: number; message: string }[]
+}
+
+/**
+ * Tests the connection of a source for a caller, who is answered with the outcome: it raises no alert. A success resolves
+ * an open one. `tell` records the outcome in the same transaction.
+ */
+export async function testSource(
+  server: Server,
+  source: Source,
+  tell: (trx: Transaction, errorCode: string | null) => Promise<unknown>,
+): Promise<Tested> {
+  const stages = await testConnection(server, source)
+  const failed = stages.find(stage => stage.status === 'failed')
+  const error = failed ? (failed.error ?? unknownFailure(source, failed)) : null
+  const failure = error && failureOf(error)
+  await server.db.company(source.companyId, async trx => {
+    const tls = stages.find(({ name, status }) => name === 'tls' && status !== 'failed')
+    // Skipped after an earlier stage failed, it tells nothing.
+    if (tls && !failed)
+      await Source.query(trx)
+        .findById(source.id)
+        .patch({ isEncrypted: tls.status === 'passed' })
+    await noteConnection(server, trx, source, error, { isByHand: true })
+    await tell(trx, failure?.code ?? null)
+  })
+  return {
+    success: !failed,
+    latency_ms: stages.reduce((sum, stage) => sum + Math.round(stage.latencyMs), 0),
+    error_code: failure?.code ?? null,
+    error_message: failure?.message ?? null,
+    tested_at: new Date().toISOString(),
+    stages: stages.map(({ name, status, latencyMs, message }) => ({
+      name,
+      status,
+      latency_ms: Math.round(latencyMs),
+      message,
+    })),
+  }
+}
+
+function unknownFailure(source: Source, stage: Stage): ConnectorError {
+  return new ConnectorError({ kind: 'other', engine: source.sourceType, message: stage.message })
+}
+
+/** What an event of a source as a whole is about; alert rules go by its tags too. */
+export function about({ id, name, tags }: Source) {
+  return { sourceId: id, asset: { id, qualifiedName: formatName([name]), assetType: 'source', tags } }
+}
+
+/**
+ * Remembers whether a source could be reached, and opens or closes its `connection_failed` alert. Of one that is
+ * switched off or removed, nobody would close the alert: none is opened. One that was left alone was not tried, and one
+ * whose connection was changed meanwhile was not tried as it is now.
+ * @param options `isByHand` if a caller waits for the outcome: a failure then raises no alert
+ */
+export async function noteConnection(
+  server: Server,
+  trx: Transaction,
+  source: Source,
+  error: Error | null,
+  options: { isByHand?: boolean } = {},
+): Promise<void> {
+  if (isPause(error)) return
+  const failure = error && failureOf(error)
+  const [noted] = await Source.query(trx)
+    .where({ id: source.id, secrets: source.secrets })
+    .patch({
+      connectionStatus: failure ? 'failed' : 'connected',
+      connectionError: failure,
+      testedAt: new Date(),
+    })
+    .returning('isActive')
+  if (!noted) return
+  if (!failure) {
+    await server.plugins.alerts.resolve(trx, 'connection_failed', source.id)
+    return
+  }
+  if (!noted.isActive || options.isByHand) return
+  await server.plugins.alerts.raise(trx, {
+    type: 'connection_failed',
+    cause: source.id,
+    severity: 'critical',
+    ...about(source),
+    ruleName: 'Connection',
+    title: `${source.name} cannot be read: ${failure.message}`,
+    details: { error_code: failure.code, error_message: failure.message },
+  })
+}
