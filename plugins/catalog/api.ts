@@ -2,7 +2,7 @@ import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi'
 import type { Connection, Connector } from '../../connectors/connector.ts'
 import type { TableInfo, TableRef } from '../../connectors/catalog.ts'
 import type { Found, Readings, Transaction } from '../../server/database/database.ts'
-import type { Asset, Tagged } from './assets/assets.ts'
+import type { Asset, TaggedTable } from './assets/assets.ts'
 import type { SessionOptions } from './sources/connections.ts'
 import type { DemoSources } from './demo.ts'
 import type { Run, Source, Table } from './models.ts'
@@ -28,7 +28,7 @@ export interface CatalogApi {
    * @param readings find no rows where nothing belongs to it
    * @throws 404 `ASSET_NOT_FOUND`
    */
-  readOf<T extends object[]>(
+  readByAsset<T extends object[]>(
     companyId: string,
     assetId: string,
     readings: (id: string) => Readings<T>,
@@ -36,12 +36,12 @@ export interface CatalogApi {
   /** A table of an asset by `catalog.schema.table`, or less where that is clear. @throws 400 listing candidates */
   findTable(trx: Transaction, asset: Asset, tablePath: string): Promise<Table>
   /** What tells whether patterns, as sources take them, name a table. @throws 400 for a pattern that is none */
-  matcherOf(body: {
+  patternMatcher(body: {
     include_patterns?: readonly string[]
     exclude_patterns?: readonly string[]
   }): (table: TableRef) => boolean
   /** A table and its source by the table's id; undefined when gone. */
-  load(trx: Transaction, tableId: string): Promise<TableContext | undefined>
+  loadTable(trx: Transaction, tableId: string): Promise<TableContext | undefined>
   connectorOf(source: Source): Connector
   /**
    * Opens a session, gives it to `work`, and closes it in any case. Waits while as many are open as the source's
@@ -55,11 +55,11 @@ export interface CatalogApi {
     options: SessionOptions,
   ): Promise<T>
   /** What is answered to whoever asks for a check of a source that is paused: it is not asked at all. 409 `CONFLICT` */
-  switchedOff(source: Source): Error
+  sourceInactive(source: Source): Error
   /** Milliseconds after which a statement at a source is ended there. */
   statementTimeoutMs(source: Source): number
   /** The columns of a table that are tagged as personal data, by themselves, with the table, or with the source. */
-  personalColumns(of: Tagged): ReadonlySet<string>
+  personalColumns(of: TaggedTable): ReadonlySet<string>
   /** The tags that concern some columns of a table, or none: theirs, the table's and the source's. */
   tagsOf(
     source: Pick<Source, 'tags'>,
@@ -84,7 +84,7 @@ export interface CatalogApi {
     isSourceChanged: boolean,
   ): Promise<{ isSourceActive: boolean; isTableActive: boolean } | undefined>
   /** Remembers whether a source could be reached; opens or closes its `connection_failed` alert. */
-  noteConnection(trx: Transaction, source: Source, error: Error | null): Promise<void>
+  recordConnectionStatus(trx: Transaction, source: Source, error: Error | null): Promise<void>
   /** Makes the record of asynchronous work that `GET /sdk/jobs/{job_id}` shows. */
   startRun(trx: Transaction, run: { workflowName: string; sourceId: string; assetId: string }): Promise<Run>
   /**

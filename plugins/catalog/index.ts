@@ -6,26 +6,26 @@ import {
   hasPersonalData,
   knownAssets,
   personalColumns,
-  readOf,
+  readByAsset,
   tableInfo,
-  tagsAbout,
+  tagsOfColumns,
 } from './assets/assets.ts'
 import type { CatalogApi } from './api.ts'
 import { alertKinds } from './alert-kinds.ts'
-import { pausedSources } from './sources/breaker.ts'
-import { sealPlace } from './sources/config.ts'
+import { pausedSourcesGauge } from './sources/breaker.ts'
+import { sealContext } from './sources/config.ts'
 import { statementTimeoutMs, withConnection } from './sources/connections.ts'
 import { demoSources } from './demo.ts'
 import { discoverJob, dispatchDiscoveries } from './discovery/jobs.ts'
 import type { AssetExtension } from './assets/asset-extensions.ts'
-import { matcherOf } from './discovery/patterns.ts'
+import { patternMatcher } from './discovery/patterns.ts'
 import { pruneJob, schemaChangePartitions } from './discovery/prune.ts'
 import { routes } from './assets/routes.ts'
 import { schemaRoutes } from './drift/routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import { answerStarted, finishRun, loadTable, startRun } from './discovery/runs.ts'
-import { noteConnection } from './sources/connection-status.ts'
-import { switchedOff } from './sources/sources.ts'
+import { recordConnectionStatus } from './sources/connection-status.ts'
+import { sourceInactive } from './sources/sources.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { usageRoutes } from './sources/usage-routes.ts'
 import { lockScannedTable, lockSource } from './locks.ts'
@@ -47,8 +47,8 @@ export const catalog: Plugin<undefined> = {
     server.jobs.add(discoverJob, dispatchDiscoveries, pruneJob)
     server.plugins.alerts.addKind(...alertKinds)
     server.plugins.alerts.setAssetLookup({ filterKnown: knownAssets, resolveId: assetIdOf })
-    server.telemetry.addReader(pausedSources(server))
-    server.sealed.push({ table: 'sources', column: 'secrets', place: sealPlace })
+    server.telemetry.addReader(pausedSourcesGauge(server))
+    server.sealed.push({ table: 'sources', column: 'secrets', place: sealContext })
     server.route([
       ...routes(extensions),
       ...sourceRoutes(extensions),
@@ -58,21 +58,21 @@ export const catalog: Plugin<undefined> = {
     ])
     server.expose({
       findAsset,
-      readOf: (companyId, assetId, readings) => readOf(server.db, companyId, assetId, readings),
+      readByAsset: (companyId, assetId, readings) => readByAsset(server.db, companyId, assetId, readings),
       findTable,
-      matcherOf,
-      load: loadTable,
+      patternMatcher,
+      loadTable,
       connectorOf: source => server.connectors.get(source.sourceType),
       withConnection: (source, work, options) => withConnection(server, source, work, options),
       statementTimeoutMs: source => statementTimeoutMs(server, source),
       tableInfo,
       personalColumns,
-      tagsOf: tagsAbout,
+      tagsOf: tagsOfColumns,
       hasPersonalData: source => server.db.company(source.companyId, trx => hasPersonalData(trx, source)),
-      switchedOff,
+      sourceInactive,
       lockSource,
       lockScannedTable,
-      noteConnection: (trx, source, error) => noteConnection(server, trx, source, error),
+      recordConnectionStatus: (trx, source, error) => recordConnectionStatus(server, trx, source, error),
       demo: demoSources(server),
       startRun,
       answerStarted,

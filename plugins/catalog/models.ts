@@ -52,7 +52,7 @@ export class Source extends CompanyRow {
   /** Globs that name what is not, even if included. */
   declare excludePatterns: string[]
   /** The patterns of the last discovery; null before one. */
-  declare readPatterns: FormerPatterns | null
+  declare readPatterns: ReadPatterns | null
   /** Discoveries that failed since the last one that did not. */
   declare failedDiscoveries: number
   /** When a discovery that failed is tried again. */
@@ -95,7 +95,7 @@ export interface Patterns {
 }
 
 /** Which tables of a source were read, the last time. */
-export interface FormerPatterns extends Patterns {
+export interface ReadPatterns extends Patterns {
   /** The source was given another config since, and may be another database. */
   isElsewhere?: boolean
 }
@@ -118,12 +118,12 @@ export type StoredColumn = Omit<ColumnInfo, 'rawType' | 'nullable' | 'default' |
   Partial<ColumnInfo>
 
 /** A column with what is left out when it is stored. */
-function restored(column: StoredColumn): ColumnInfo {
+function restoreColumn(column: StoredColumn): ColumnInfo {
   return { rawType: column.type, nullable: true, default: null, comment: null, ...column }
 }
 
 /** What of a column has to be stored, for `restored` to give it back. */
-export function stored({
+export function compactColumn({
   rawType,
   nullable,
   default: expression,
@@ -146,9 +146,9 @@ export class Table extends CompanyRow {
 
   override $parseDatabaseJson(json: Pojo): Pojo {
     const parsed = super.$parseDatabaseJson(json) as Pojo & Partial<Pick<Table, 'columns' | 'baseline'>>
-    if (parsed.columns) parsed.columns = parsed.columns.map(restored)
+    if (parsed.columns) parsed.columns = parsed.columns.map(restoreColumn)
     if (parsed.baseline && 'columns' in parsed.baseline)
-      parsed.baseline = { ...parsed.baseline, columns: parsed.baseline.columns.map(restored) }
+      parsed.baseline = { ...parsed.baseline, columns: parsed.baseline.columns.map(restoreColumn) }
     return parsed
   }
 

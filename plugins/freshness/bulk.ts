@@ -55,7 +55,7 @@ export async function createSchedules(
 ): Promise<BulkScheduleResult> {
   const source = await sourceOf(server, trx, body.asset_id)
   const terms = resolveTerms(source, body)
-  const isMatch = server.plugins.catalog.matcherOf(body)
+  const isMatch = server.plugins.catalog.patternMatcher(body)
   const reply: BulkScheduleResult = {
     ...{ created: 0, existing: 0, without_signal: 0, matched: 0, tables_without_signal: [] },
     signals: { column: 0, last_modified: 0 },

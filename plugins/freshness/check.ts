@@ -36,7 +36,7 @@ export async function checkSource(
     )
     // A replay of the past deactivates the source first, so that no sweep interferes.
     if (!part.source.isActive && request.at === undefined)
-      throw server.plugins.catalog.switchedOff(part.source)
+      throw server.plugins.catalog.sourceInactive(part.source)
     const last: WatchedTable | undefined = part.watched.at(-1)
     if (!last) return total
     const checked = await checkBatch(server, request, part, failure)
@@ -77,7 +77,7 @@ async function checkBatch(
   await server.db.company(companyId, async trx => {
     await recordObservations(server, trx, sourceId, findings, { isReplay: at !== undefined })
     if (found.isConnected || found.failure)
-      await server.plugins.catalog.noteConnection(trx, source, found.failure)
+      await server.plugins.catalog.recordConnectionStatus(trx, source, found.failure)
   })
   return { ...resultOf(findings, found.statements), failure: found.failure }
 }

@@ -84,7 +84,7 @@ async function lockCurrent(
 ): Promise<Map<string, LockedSchedule>> {
   const source = await server.plugins.catalog.lockSource(trx, sourceId)
   // Its alerts were resolved when it was deactivated; a new one would stay open.
-  if (!source.isActive && !isReplay) throw server.plugins.catalog.switchedOff(source)
+  if (!source.isActive && !isReplay) throw server.plugins.catalog.sourceInactive(source)
   const held = await lockSchedules(
     trx,
     findings.map(({ watched }) => watched.id),

@@ -227,7 +227,7 @@ async function requestRefresh(request: Request, trx: Transaction) {
   const named = assetOfPath(request)
   const { sourceId, name, table } = await findConfigured(request, trx, named)
   const { source } = await request.server.plugins.catalog.findAsset(trx, sourceId)
-  if (!source.isActive) throw request.server.plugins.catalog.switchedOff(source)
+  if (!source.isActive) throw request.server.plugins.catalog.sourceInactive(source)
   if (!table) await assertActive(trx, sourceId, name, named.loc)
   const run = await request.server.plugins.catalog.startRun(trx, {
     workflowName: 'freshness_refresh',

@@ -89,7 +89,7 @@ export async function assertRunnable(
   const loaded = await server.db.company(companyId, async trx => {
     if ('asset_id' in target) return tableOf(server, trx, target)
     const { tableId } = await findSchedule(trx, target.id)
-    return server.plugins.catalog.load(trx, tableId)
+    return server.plugins.catalog.loadTable(trx, tableId)
   })
   if (loaded) await assertExpression(server, loaded, expression)
 }

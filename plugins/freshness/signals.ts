@@ -54,7 +54,7 @@ export async function warningsOf(
   { tableId, timestampColumn, expression, qualifiedName }: MonitoredTable,
 ): Promise<string[]> {
   if (timestampColumn !== null || expression !== null) return []
-  const known = await server.plugins.catalog.load(trx, tableId)
+  const known = await server.plugins.catalog.loadTable(trx, tableId)
   if (known && hasModificationTime(server, known.source, known.table)) return []
   return [
     `Nothing shows when ${qualifiedName} was updated: its status stays unknown until the schedule has a freshness_column or freshness_expression`,
@@ -102,7 +102,7 @@ export async function chooseSignalOfPatch(
 ): Promise<StoredSignal> {
   const { freshness_column: column, freshness_expression: expression, freshness_signal: signal } = patch
   if (column === undefined && expression === undefined && signal === undefined) return schedule
-  const known = await server.plugins.catalog.load(trx, schedule.tableId)
+  const known = await server.plugins.catalog.loadTable(trx, schedule.tableId)
   if (!known) throw apiError('SCHEDULE_NOT_FOUND', 'The table was removed', { schedule_id: schedule.id })
   return chooseSignal(server, known.source, known.table, patch)
 }

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../server/database/database.ts'
 
 /** What joined the graph. */
-export interface Connected {
+export interface ConnectResult {
   /** Tables that had no edge before. */
   nodes: number
   edges: number
@@ -19,7 +19,7 @@ export interface LineageApi {
     sourceId: string,
     pairs: readonly (readonly [string, string])[],
     options?: { isDemo?: boolean },
-  ): Promise<Connected>
+  ): Promise<ConnectResult>
 }
 
 declare module '@hapi/hapi' {

@@ -1,7 +1,7 @@
 import { companyOf, rows } from '../../server/database/database.ts'
 import type { AssetExtension } from '../catalog/api.ts'
 
-interface Counted {
+interface EdgeCounts {
   sourceId: string
   edges: number
   tables: number
@@ -10,7 +10,7 @@ interface Counted {
 /** What lineage knows of sources, for their records. */
 export const lineageExtension: AssetExtension = {
   async sourceFields(trx, sources) {
-    const counted = await rows<Counted>(
+    const counted = await rows<EdgeCounts>(
       trx,
       `select source_id, cast(count(distinct (upstream_id, downstream_id)) as int) as edges,
               cast(count(distinct id) as int) as tables

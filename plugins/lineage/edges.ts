@@ -1,9 +1,9 @@
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import type { Connected, LineageApi } from './api.ts'
+import type { ConnectResult, LineageApi } from './api.ts'
 
 /** One statement: pairs to ids, what is new of them, and which tables had no edge before. */
-export const connect: LineageApi['connect'] = async (trx, sourceId, pairs, { isDemo = false } = {}) => {
-  const [connected] = await rows<Connected>(
+export const connectTables: LineageApi['connect'] = async (trx, sourceId, pairs, { isDemo = false } = {}) => {
+  const [connected] = await rows<ConnectResult>(
     trx,
     `with known as (
        select id, schema_name || '.' || name as path from tables
@@ -37,7 +37,7 @@ export const connect: LineageApi['connect'] = async (trx, sourceId, pairs, { isD
 }
 
 /** An edge of the graph: the second table is made from the first. */
-export interface Edge {
+export interface LineageEdge {
   upstreamId: string
   downstreamId: string
 }
@@ -48,10 +48,10 @@ export function edgesFrom(
   tableIds: readonly string[],
   direction: 'upstream' | 'downstream',
   most: number,
-): Promise<Edge[]> {
+): Promise<LineageEdge[]> {
   const [from, to] =
     direction === 'upstream' ? ['downstream_id', 'upstream_id'] : ['upstream_id', 'downstream_id']
-  return rows<Edge>(
+  return rows<LineageEdge>(
     trx,
     `select e.upstream_id, e.downstream_id from lineage_edges e
        join tables t on t.company_id = :companyId and t.id = e.${to}
@@ -62,8 +62,8 @@ export function edgesFrom(
 }
 
 /** The edges of a source. */
-export function edgesOf(trx: Transaction, sourceId: string, most: number): Promise<Edge[]> {
-  return rows<Edge>(
+export function edgesOfSource(trx: Transaction, sourceId: string, most: number): Promise<LineageEdge[]> {
+  return rows<LineageEdge>(
     trx,
     `select e.upstream_id, e.downstream_id from lineage_edges e
        join tables u on u.company_id = :companyId and u.id = e.upstream_id
@@ -75,7 +75,7 @@ export function edgesOf(trx: Transaction, sourceId: string, most: number): Promi
 }
 
 /** A table as the graph shows it. */
-export interface TableRow {
+export interface GraphTable {
   id: string
   qualifiedName: string
   name: string
@@ -84,8 +84,8 @@ export interface TableRow {
 }
 
 /** Some tables, by their qualified names. */
-export function tablesNamed(trx: Transaction, ids: readonly string[]): Promise<TableRow[]> {
-  return rows<TableRow>(
+export function readTables(trx: Transaction, ids: readonly string[]): Promise<GraphTable[]> {
+  return rows<GraphTable>(
     trx,
     `select id, qualified_name, name, kind, is_active from tables
       where company_id = :companyId and id = any(cast(:ids as uuid[])) order by qualified_name`,

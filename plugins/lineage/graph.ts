@@ -1,35 +1,39 @@
 import type { Asset } from '../catalog/api.ts'
 import type { Transaction } from '../../server/database/database.ts'
-import { edgesFrom, edgesOf, tablesNamed, type Edge } from './edges.ts'
+import { edgesFrom, edgesOfSource, readTables, type LineageEdge } from './edges.ts'
 
 export const DIRECTIONS = ['upstream', 'downstream'] as const
 type Direction = (typeof DIRECTIONS)[number]
 
 /** Most edges that are followed; a graph of more can be neither drawn nor read. */
-const MOST = 2_000
+const MAX_EDGES = 2_000
 
 /** What is asked of the graph. */
-export interface Walk {
+export interface GraphQuery {
   /** Steps away from the table. */
   depth: number
   direction: Direction | 'both'
 }
 
 /** The graph around a table, or that of a source as a whole, which knows no direction and no depth. */
-export async function graphOf(trx: Transaction, asset: Asset, { depth, direction }: Walk): Promise<object> {
+export async function readGraph(
+  trx: Transaction,
+  asset: Asset,
+  { depth, direction }: GraphQuery,
+): Promise<object> {
   const { table, source } = asset
   const found = table
-    ? await around(
+    ? await walkFrom(
         trx,
         table.id,
         DIRECTIONS.filter(each => direction === 'both' || direction === each),
         depth,
       )
-    : { edges: await edgesOf(trx, source.id, MOST + 1), distances: {} as Partial<Distances> }
-  const edges = found.edges.slice(0, MOST)
+    : { edges: await edgesOfSource(trx, source.id, MAX_EDGES + 1), distances: {} as Partial<Distances> }
+  const edges = found.edges.slice(0, MAX_EDGES)
   const ids = new Set(edges.flatMap(({ upstreamId, downstreamId }) => [upstreamId, downstreamId]))
   if (table) ids.add(table.id)
-  const tables = await tablesNamed(trx, [...ids])
+  const tables = await readTables(trx, [...ids])
   const { upstream, downstream } = found.distances
   return {
     asset_id: (table ?? source).id,
@@ -46,28 +50,28 @@ export async function graphOf(trx: Transaction, asset: Asset, { depth, direction
       upstream_id: upstreamId,
       downstream_id: downstreamId,
     })),
-    is_complete: found.edges.length <= MOST,
+    is_complete: found.edges.length <= MAX_EDGES,
   }
 }
 
 /** By direction, how many steps each table is away. */
 type Distances = Record<Direction, Map<string, number>>
 
-async function around(
+async function walkFrom(
   trx: Transaction,
   id: string,
   directions: readonly Direction[],
   depth: number,
-): Promise<{ edges: Edge[]; distances: Partial<Distances> }> {
-  const edges = new Map<string, Edge>()
+): Promise<{ edges: LineageEdge[]; distances: Partial<Distances> }> {
+  const edges = new Map<string, LineageEdge>()
   const distances: Partial<Distances> = {}
   for (const direction of directions) {
     const seen = new Map([[id, 0]])
     distances[direction] = seen
     let frontier = [id]
     // A table that was seen is not left again, so that a circle ends.
-    for (let step = 1; step <= depth && frontier.length > 0 && edges.size <= MOST; step++) {
-      const found = await edgesFrom(trx, frontier, direction, MOST + 1)
+    for (let step = 1; step <= depth && frontier.length > 0 && edges.size <= MAX_EDGES; step++) {
+      const found = await edgesFrom(trx, frontier, direction, MAX_EDGES + 1)
       for (const edge of found) edges.set(`${edge.upstreamId} ${edge.downstreamId}`, edge)
       const reached = found.map(edge => (direction === 'upstream' ? edge.upstreamId : edge.downstreamId))
       frontier = [...new Set(reached)].filter(each => !seen.has(each))

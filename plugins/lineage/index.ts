@@ -1,6 +1,6 @@
 import type { Plugin } from '@hapi/hapi'
 import type { LineageApi } from './api.ts'
-import { connect } from './edges.ts'
+import { connectTables } from './edges.ts'
 import { lineageExtension } from './asset-extension.ts'
 import { routes } from './routes.ts'
 
@@ -12,6 +12,6 @@ export const lineage: Plugin<undefined> = {
     Object.assign(server.apiTags, { lineage: 'Which tables are derived from which.' })
     server.plugins.catalog.extendAssets(lineageExtension)
     server.route(routes)
-    server.expose({ connect } satisfies LineageApi)
+    server.expose({ connect: connectTables } satisfies LineageApi)
   },
 }

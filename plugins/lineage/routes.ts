@@ -1,7 +1,7 @@
 import type { ServerRoute } from '@hapi/hapi'
 import { access, inCompany } from '../../server/http/access.ts'
 import { param, queryOf } from '../../server/http/input.ts'
-import { graphOf, type Walk } from './graph.ts'
+import { readGraph, type GraphQuery } from './graph.ts'
 import * as schemas from './schemas.ts'
 
 /** The graph of what is made from what. */
@@ -21,7 +21,7 @@ export const routes: ServerRoute[] = [
       inCompany(request, async trx => {
         const { catalog } = request.server.plugins
         const asset = await catalog.findAsset(trx, param(request, 'asset_id'))
-        return { data: await graphOf(trx, asset, queryOf<Walk>(request)) }
+        return { data: await readGraph(trx, asset, queryOf<GraphQuery>(request)) }
       }),
   },
 ]

@@ -15,7 +15,7 @@ import { childPath, parentPath } from './present.ts'
 export async function loadCheckSpecs(server: Server, checks: readonly ReferentialCheck[], trx: Transaction) {
   const parents = new Map<string, TableContext | undefined>()
   for (const id of new Set(checks.map(({ parentTableId }) => parentTableId)))
-    parents.set(id, await server.plugins.catalog.load(trx, id))
+    parents.set(id, await server.plugins.catalog.loadTable(trx, id))
   return checks.map(check => checkSpecOf(server, check, parents.get(check.parentTableId)))
 }
 

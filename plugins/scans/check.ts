@@ -21,7 +21,7 @@ export async function resolveTarget(
   const { catalog } = server.plugins
   const asset = await catalog.findAsset(trx, assetId)
   const table = tablePath === undefined ? asset.table : await catalog.findTable(trx, asset, tablePath)
-  if (!asset.source.isActive) throw catalog.switchedOff(asset.source)
+  if (!asset.source.isActive) throw catalog.sourceInactive(asset.source)
   const target = { companyId, sourceId: asset.source.id, tableId: table?.id }
   if ((await findCheckedTables(features, trx, target)).length > 0) return target
   const name = table?.qualifiedName ?? asset.source.name

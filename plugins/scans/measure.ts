@@ -61,7 +61,7 @@ export async function measure(
     const scanned = await catalog.withConnection(
       source,
       connection => scan(connection, catalog.connectorOf(source), catalog.tableInfo(table), asked, options),
-      { purpose, isScheduled, timeoutMs, canWait, signal },
+      { purpose, isScheduled, timeoutMs, isLowPriority: canWait, signal },
     )
     server.telemetry.scan(source.sourceType, 'measured')
     const outcomes = scanned.outcomes.map(outcome => withoutLoneValue(outcome, asked, masked))

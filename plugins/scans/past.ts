@@ -36,7 +36,7 @@ async function computeHistory(
   }
   const refusal = source.isActive
     ? tableRefusal({ source, table })?.message
-    : catalog.switchedOff(source).message
+    : catalog.sourceInactive(source).message
   if (refusal) return { message: refusal, isFinal: false }
   const seconds = INTERVAL_SECONDS[interval]
   const count = Math.floor((days * DAY_SECONDS) / seconds)
@@ -53,7 +53,7 @@ async function computeHistory(
           { ...check, id: DRY_RUN_ID },
           { column: column.name, periods: { from, seconds, count }, timeoutMs },
         ),
-      { purpose: 'dry_run', timeoutMs, canWait: true },
+      { purpose: 'dry_run', timeoutMs, isLowPriority: true },
     )
     if ('none' in history) return { message: history.none, isFinal: true }
     return {
@@ -100,7 +100,7 @@ export async function dryRun(
 ): Promise<DryRunMeasurement> {
   const { catalog } = server.plugins
   const { source, table } = configured
-  if (!source.isActive) throw server.plugins.catalog.switchedOff(source)
+  if (!source.isActive) throw server.plugins.catalog.sourceInactive(source)
   const check = { ...configured.check, id: DRY_RUN_ID }
   const statements = await explainScan(catalog.connectorOf(source), catalog.tableInfo(table), [check])
   const { isEngineValidated } = configured

@@ -48,7 +48,7 @@ export async function runScan(
   )
   // A replay of the past switches the source off, so that no sweep interferes.
   if (!table.source.isActive && !choice.at) {
-    if (which === 'asked') throw server.plugins.catalog.switchedOff(table.source)
+    if (which === 'asked') throw server.plugins.catalog.sourceInactive(table.source)
     await server.db.company(companyId, trx => releaseSlots(trx, asked))
     return { checks: 0, statements: 0, results: [] }
   }
@@ -70,7 +70,7 @@ export async function runScan(
     const standing = await lockTable(server, trx, table, { hasNews, isReplay: choice.at !== undefined })
     if (standing !== 'watched') return standing === 'gone' ? [] : null
     const recorded = await recordOutcomes(trx, { table, asked, which, at: choice.at, measured })
-    if (hasNews) await server.plugins.catalog.noteConnection(trx, table.source, measured.unreachable)
+    if (hasNews) await server.plugins.catalog.recordConnectionStatus(trx, table.source, measured.unreachable)
     return recorded
   })
   // The table is no longer watched: run again by its current state.
@@ -101,7 +101,7 @@ async function loadChecks(
   tableId: string,
   selections: readonly Selection[],
 ): Promise<{ table: TableContext; asked: LoadedCheck[] }> {
-  const table = await server.plugins.catalog.load(trx, tableId)
+  const table = await server.plugins.catalog.loadTable(trx, tableId)
   if (!table) throw apiError('ASSET_NOT_FOUND', 'The table is gone', { asset_id: tableId })
   const asked: LoadedCheck[] = []
   for (const { feature, rows: select } of selections) {

@@ -40,7 +40,7 @@ export function ruleResource(
     identify: ({ uuid, name }) => ({ id: `v_${uuid}`, title: `Rule ${name}`, details: { name } }),
     summarize,
     async list(companyId, assetId, query) {
-      const [items, [counted]] = await server.plugins.catalog.readOf(companyId, assetId, id =>
+      const [items, [counted]] = await server.plugins.catalog.readByAsset(companyId, assetId, id =>
         ruleListReadings(companyId, id, query as RuleFilter),
       )
       return { items: items.map(presentRule), total: counted?.total ?? 0 }

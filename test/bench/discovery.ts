@@ -10,7 +10,7 @@
 import { fork, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { v7 } from 'uuid'
-import { discover } from '../../plugins/catalog/discovery/discovery.ts'
+import { runDiscovery } from '../../plugins/catalog/discovery/discovery.ts'
 import { Run } from '../../plugins/catalog/models.ts'
 import { testCluster } from '../helpers/cluster.ts'
 import { startServer } from '../helpers/server.ts'
@@ -73,7 +73,7 @@ async function serve(config: Source['config']): Promise<void> {
         await Run.query(trx).insert({ id: runId, workflowName: 'discovery', sourceId, assetId: sourceId })
       })
       const startedAt = performance.now()
-      const found = await discover(app.server, tenant.companyId, runId, new AbortController().signal)
+      const found = await runDiscovery(app.server, tenant.companyId, runId, new AbortController().signal)
       const ms = performance.now() - startedAt
       if (!found) throw new Error('The discovery failed')
       const { table_count: tables, column_count: columns, changes_detected: changes } = found

@@ -27,7 +27,7 @@ export interface Asset {
 export async function findAsset(trx: Transaction, assetId: string): Promise<Asset> {
   const found = UUID.test(assetId) ? await byId(trx, assetId.toLowerCase()) : await byName(trx, assetId)
   if (found) return found
-  throw noAsset(assetId)
+  throw assetNotFound(assetId)
 }
 
 /**
@@ -36,7 +36,7 @@ export async function findAsset(trx: Transaction, assetId: string): Promise<Asse
  * @param readings find no rows where nothing belongs to it
  * @throws 404 `ASSET_NOT_FOUND`
  */
-export async function readOf<T extends object[]>(
+export async function readByAsset<T extends object[]>(
   db: Database,
   companyId: string,
   assetId: string,
@@ -50,7 +50,7 @@ export async function readOf<T extends object[]>(
   if (found.some(rows => rows.length > 0)) return found
   const exists = { name: 'asset', text: EXISTS, bindings: { company_id: companyId, id } }
   const [known] = await db.read<[object]>(companyId, [exists])
-  if (known.length === 0) throw noAsset(assetId)
+  if (known.length === 0) throw assetNotFound(assetId)
   return found
 }
 
@@ -68,7 +68,7 @@ export async function assetIdOf(trx: Transaction, assetId: string): Promise<stri
   return (table ?? source).id
 }
 
-function noAsset(assetId: string): Error {
+function assetNotFound(assetId: string): Error {
   return apiError('ASSET_NOT_FOUND', 'There is no such asset, or it is not yours', {
     asset_id: assetId,
     suggestion:
@@ -170,14 +170,14 @@ export async function findTable(trx: Transaction, asset: Asset, path: string): P
 }
 
 /** The tags that mean personal data; `pii.email`, `pii:email` and `pii-email` are kinds of `pii`. */
-const PERSONAL = /^(pii([-_ ].*)?|(personal|sensitive)([-_ ](data|info|information))?)([.:/].*)?$/is
+const PERSONAL_TAG = /^(pii([-_ ].*)?|(personal|sensitive)([-_ ](data|info|information))?)([.:/].*)?$/is
 
 function isPersonal(tags: readonly string[] = []): boolean {
-  return tags.some(tag => PERSONAL.test(tag))
+  return tags.some(tag => PERSONAL_TAG.test(tag))
 }
 
 /** The columns of a table that are tagged as personal data; all of it where the table, or its source, is tagged so. */
-export function personalColumns({ source, table }: Tagged): ReadonlySet<string> {
+export function personalColumns({ source, table }: TaggedTable): ReadonlySet<string> {
   const all = isPersonal([...source.tags, ...table.tags])
   const names = new Set(table.columns.map(({ name }) => name))
   // Where names have no case, a column may come back written otherwise.
@@ -190,13 +190,13 @@ export function personalColumns({ source, table }: Tagged): ReadonlySet<string> 
 }
 
 /** A table with its source, as far as tags go. */
-export interface Tagged {
+export interface TaggedTable {
   source: Pick<Source, 'tags'>
   table: Pick<Table, 'tags' | 'columnTags'> & { columns: readonly { name: string }[] }
 }
 
 /** The tags that concern some columns of a table, or none of them: theirs, the table's and the source's, sorted. */
-export function tagsAbout(
+export function tagsOfColumns(
   source: Pick<Source, 'tags'>,
   table: Pick<Table, 'tags' | 'columnTags'>,
   columns: readonly (string | null | undefined)[] = [],

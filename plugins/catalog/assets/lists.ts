@@ -4,7 +4,7 @@ import type { Asset } from './assets.ts'
 import { SchemaChange, Source, Table } from '../models.ts'
 
 /** Which assets are listed; of several schemas or tags, any will do. */
-export interface ListQuery extends Page {
+export interface AssetListQuery extends Page {
   /** The name of a source: it and its tables. */
   source?: string
   asset_type?: string
@@ -15,14 +15,14 @@ export interface ListQuery extends Page {
 }
 
 /** One page of a list: its records in order, and how many there are on all pages. */
-export interface Listed {
+export interface AssetPage {
   sources: Source[]
   tables: { source: Source; table: Table }[]
   total: number
 }
 
 /** What the record of a table in a list is made of: not its columns, which may be thousands. */
-const LISTED = [
+const LISTED_COLUMNS = [
   ...[
     'id',
     'sourceId',
@@ -39,20 +39,26 @@ const LISTED = [
 ]
 
 /** One page of sources and the tables in use, sources first, each newest first. */
-export async function listAssets(trx: Transaction, companyId: string, query: ListQuery): Promise<Listed> {
+export async function listAssets(
+  trx: Transaction,
+  companyId: string,
+  query: AssetListQuery,
+): Promise<AssetPage> {
   const { asset_type: kind, limit, offset } = query
   const ofSources =
     (kind === undefined || kind === 'source') && !query.schema
-      ? await pageOf(trx, 'sources', { companyId, query, conditions: sourceConditions(query) }, query)
-      : NOTHING
+      ? await readPage(trx, 'sources', { companyId, query, conditions: sourceConditions(query) }, query)
+      : EMPTY_PAGE
   const rest = {
     limit: limit - ofSources.ids.length,
     offset: Math.max(0, offset - ofSources.total),
   }
   const ofTables =
-    kind === 'source' ? NOTHING : await pageOf(trx, 'tables', await tableFilter(trx, companyId, query), rest)
+    kind === 'source'
+      ? EMPTY_PAGE
+      : await readPage(trx, 'tables', await tableFilter(trx, companyId, query), rest)
   return {
-    ...(await recordsOf(trx, ofSources.ids, ofTables.ids)),
+    ...(await loadPage(trx, ofSources.ids, ofTables.ids)),
     total: ofSources.total + ofTables.total,
   }
 }
@@ -62,12 +68,12 @@ interface IdPage {
   total: number
 }
 
-const NOTHING: IdPage = { ids: [], total: 0 }
+const EMPTY_PAGE: IdPage = { ids: [], total: 0 }
 
 /** SQL conditions on rows called `a`, with what they name. */
-interface Filter {
+interface AssetFilter {
   companyId: string
-  query: Omit<ListQuery, keyof Page>
+  query: Omit<AssetListQuery, keyof Page>
   conditions: string[]
   /** What counts them without looking at each. */
   counted?: string
@@ -79,10 +85,10 @@ interface Filter {
  * Counts and pages in one statement, so that both are of one moment; nothing but indexes is read. Where every entry has
  * to be looked at, one pass in the order of the list does both; else the count and the page have an index each.
  */
-async function pageOf(
+async function readPage(
   trx: Transaction,
   from: 'sources' | 'tables',
-  { companyId, query, conditions, counted, rare }: Filter,
+  { companyId, query, conditions, counted, rare }: AssetFilter,
   { limit, offset }: Page,
 ): Promise<IdPage> {
   const matching = ['a.company_id = :companyId', ...conditions].join(' and ')
@@ -109,29 +115,29 @@ async function pageOf(
       last: offset + limit,
     },
   )
-  return page ?? NOTHING
+  return page ?? EMPTY_PAGE
 }
 
-function sourceConditions({ source, search, tag }: ListQuery): string[] {
+function sourceConditions({ source, search, tag }: AssetListQuery): string[] {
   return [
     ...(source === undefined ? [] : ['a.name = :source']),
     ...(search === undefined ? [] : ['strpos(lower(a.name), lower(:search)) > 0']),
-    ...(tag ? [`a.id in (select source_id from ${TAGGED} and table_id is null)`] : []),
+    ...(tag ? [`a.id in (select source_id from ${TAGS_QUERY} and table_id is null)`] : []),
   ]
 }
 
-const TAGGED = 'tags where company_id = :companyId and not is_refused and name = any(:tags)'
+const TAGS_QUERY = 'tags where company_id = :companyId and not is_refused and name = any(:tags)'
 
 /** All tables of a company, or of one source, as the discoveries counted them. */
-const COUNTED = `select coalesce(sum(table_count), 0)::int from sources
+const TABLE_COUNT_QUERY = `select coalesce(sum(table_count), 0)::int from sources
   where company_id = :companyId and (cast(:source as text) is null or name = :source)`
 
 /** Tables that are looked at one by one; where a term is in more names, reading all of them is no slower. */
-const RARE = 500
+const MAX_RARE_TABLES = 500
 
-async function tableFilter(trx: Transaction, companyId: string, query: ListQuery): Promise<Filter> {
+async function tableFilter(trx: Transaction, companyId: string, query: AssetListQuery): Promise<AssetFilter> {
   const { source, asset_type: kind, search, schema, tag } = query
-  const rare = search === undefined ? null : await rareTables(trx, search)
+  const rare = search === undefined ? null : await findRareTables(trx, search)
   const conditions = [
     'a.is_active',
     ...(source === undefined
@@ -141,8 +147,8 @@ async function tableFilter(trx: Transaction, companyId: string, query: ListQuery
     ...(schema ? ['a.schema_name = any(:schemas)'] : []),
     ...(tag
       ? [
-          `(a.id in (select table_id from ${TAGGED} and table_id is not null)
-            or a.source_id in (select source_id from ${TAGGED} and table_id is null))`,
+          `(a.id in (select table_id from ${TAGS_QUERY} and table_id is not null)
+            or a.source_id in (select source_id from ${TAGS_QUERY} and table_id is null))`,
         ]
       : []),
     ...(search === undefined
@@ -150,27 +156,30 @@ async function tableFilter(trx: Transaction, companyId: string, query: ListQuery
       : [rare ? 'a.id = any(:rare)' : 'strpos(a.lower_name, lower(:search)) > 0']),
   ]
   const isNarrowed = (kind ?? search ?? schema ?? tag) !== undefined
-  return { companyId, query, conditions, rare, ...(!isNarrowed && { counted: COUNTED }) }
+  return { companyId, query, conditions, rare, ...(!isNarrowed && { counted: TABLE_COUNT_QUERY }) }
 }
 
 /** The tables whose names hold a term; null when they are many, or not known without reading all names. */
-async function rareTables(trx: Transaction, search: string): Promise<string[] | null> {
-  const [found] = await rows<{ ids: string[] | null }>(trx, 'select rare_tables(?, ?) as ids', [search, RARE])
+async function findRareTables(trx: Transaction, search: string): Promise<string[] | null> {
+  const [found] = await rows<{ ids: string[] | null }>(trx, 'select rare_tables(?, ?) as ids', [
+    search,
+    MAX_RARE_TABLES,
+  ])
   return found?.ids ?? null
 }
 
 /** The rows of a page, in its order; what was removed since it was made is left out. */
-async function recordsOf(
+async function loadPage(
   trx: Transaction,
   sourceIds: readonly string[],
   tableIds: readonly string[],
-): Promise<Omit<Listed, 'total'>> {
+): Promise<Omit<AssetPage, 'total'>> {
   const tables =
     tableIds.length === 0
       ? []
       : await Table.query(trx)
           .whereIn('id', [...tableIds])
-          .select(LISTED)
+          .select(LISTED_COLUMNS)
   const needed = new Set([...sourceIds, ...tables.map(({ sourceId }) => sourceId)])
   const sources = new Map(
     (await Source.query(trx).whereIn('id', [...needed])).map(source => [source.id, source]),

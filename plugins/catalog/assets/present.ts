@@ -6,7 +6,7 @@ import { shownConfig } from '../sources/config.ts'
 import type { AssetExtension } from './asset-extensions.ts'
 import type { ShownTable } from './table-record.ts'
 import type { Run, SchemaChange, Source, Table } from '../models.ts'
-import { openChangesOf, type OpenChanges } from '../drift/open-changes.ts'
+import { openChangesOfSources, type OpenChanges } from '../drift/open-changes.ts'
 
 /** Representation A, the record of a source. */
 export async function presentSource(
@@ -30,18 +30,18 @@ export async function presentSources(
   const ids = sources.map(({ id }) => id)
   // All at once: they wait for the database together.
   const [open, ...known] = await Promise.all([
-    openChangesOf(trx, ids),
+    openChangesOfSources(trx, ids),
     ...extensions.flatMap(extension => extension.sourceFields?.(trx, sources) ?? []),
   ])
   return sources.map(source => ({
-    ...recordOf(server, source),
+    ...sourceFields(server, source),
     ...schemaStatus(source, open.get(source.id)),
     ...tagStatus(source),
     ...Object.assign({}, ...known.map(map => map.get(source.id))),
   }))
 }
 
-function recordOf(server: Server, source: Source): object {
+function sourceFields(server: Server, source: Source): object {
   const { host, port, database, username, default_catalog, http_path, ...extra } = shownConfig(source)
   return {
     id: source.id,
@@ -114,12 +114,12 @@ export function nextDiscovery({ isActive, nextRunAt, retryAt, runningSlot, dialA
 }
 
 /** The modes of TLS under which there is no session without it; `prefer` may go either way. */
-const ENFORCED = new Set<unknown>(['require', 'verify-ca', 'verify-full'])
+const ENCRYPTING_MODES = new Set<unknown>(['require', 'verify-ca', 'verify-full'])
 
 /** Whether sessions speak TLS: as the last connection test saw, else as far as the engine or the config promises. */
 function isEncrypted(server: Server, { sourceType, isEncrypted: seen, config }: Source): boolean {
   if (server.connectors.has(sourceType) && server.connectors.get(sourceType).isAlwaysEncrypted) return true
-  return seen ?? ENFORCED.has(config.sslmode ?? config.ssl)
+  return seen ?? ENCRYPTING_MODES.has(config.sslmode ?? config.ssl)
 }
 
 function schemaStatus(source: Source, open: OpenChanges | undefined): object {
@@ -148,11 +148,11 @@ function schemaState(source: Source, isChanged: boolean): { schema_status: strin
   if (source.unreadCount > 0)
     return said(
       'error',
-      `The last discovery could not read ${counted(source.unreadCount, 'table')}: GET /api/v1/sdk/jobs/{job_id} of it tells which and why`,
+      `The last discovery could not read ${countOf(source.unreadCount, 'table')}: GET /api/v1/sdk/jobs/{job_id} of it tells which and why`,
     )
   return said(
     isChanged ? 'changed' : 'ok',
-    `${counted(source.tableCount, 'table')} and ${counted(source.columnCount, 'column')} are known`,
+    `${countOf(source.tableCount, 'table')} and ${countOf(source.columnCount, 'column')} are known`,
   )
 }
 
@@ -162,7 +162,7 @@ function tagStatus(source: Source): object {
     tags: source.tags,
     tags_status: tagged || source.tags.length > 0 ? 'ready' : 'none',
     tags_message: tagged
-      ? `${counted(tagged.tables, 'table')} and ${counted(tagged.columns, 'column')} carry tags`
+      ? `${countOf(tagged.tables, 'table')} and ${countOf(tagged.columns, 'column')} carry tags`
       : 'Nothing carries a tag: POST /api/v1/sdk/tags makes one',
     tags_counts: tagged ?? { tables: 0, columns: 0, by_tag: {} },
     tags_mode: source.autoTagEnabled ? 'auto' : 'manual',
@@ -170,7 +170,7 @@ function tagStatus(source: Source): object {
   }
 }
 
-function counted(count: number, what: string): string {
+function countOf(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 

@@ -5,7 +5,7 @@ import { param, queryOf } from '../../../server/http/input.ts'
 import { pagination, type Page } from '../../../server/http/page.ts'
 import { envelope } from '../../../server/http/replies.ts'
 import { findAsset, UUID } from './assets.ts'
-import { listAssets, listChanges, type ListQuery } from './lists.ts'
+import { listAssets, listChanges, type AssetListQuery } from './lists.ts'
 import type { AssetExtension } from './asset-extensions.ts'
 import { readExtensionFields, readTableRecord } from './table-record.ts'
 import { presentChange, presentSource, presentSources, presentTable, qualifiedName } from './present.ts'
@@ -30,7 +30,7 @@ export function routes(extensions: readonly AssetExtension[]): ServerRoute[] {
   }
 
   async function list(request: Request) {
-    const query = queryOf<ListQuery>(request)
+    const query = queryOf<AssetListQuery>(request)
     return inCompany(request, async trx => {
       const { sources, tables, total } = await listAssets(trx, caller(request).companyId, query)
       const known = await readExtensionFields(

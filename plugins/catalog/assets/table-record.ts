@@ -36,7 +36,7 @@ const SHOWN_COLUMNS = [
 /** A table with the columns that its record shows. */
 export type ShownTable = Pick<Table, (typeof SHOWN_COLUMNS)[number]>
 
-const SHOWN_TABLE = `
+const SHOWN_TABLE_QUERY = `
   select ${SHOWN_COLUMNS.map(name => `t.${name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)}`).join(', ')},
     s.name as source_name
   from tables t join sources s on s.company_id = t.company_id and s.id = t.source_id
@@ -62,7 +62,11 @@ export async function readTableRecord(
 ): Promise<{ source: { name: string }; table: ShownTable; extensionFields: object } | undefined> {
   const id = assetId.toLowerCase()
   const { readings, merge } = extensionReadings(companyId, extensions, [id])
-  const shown: Reading<Pojo> = { name: 'table', text: SHOWN_TABLE, bindings: { company_id: companyId, id } }
+  const shown: Reading<Pojo> = {
+    name: 'table',
+    text: SHOWN_TABLE_QUERY,
+    bindings: { company_id: companyId, id },
+  }
   const [[row], ...found] = await db.read<[Pojo, ...object[]]>(companyId, [shown, ...readings])
   if (!row) return undefined
   const { sourceName, ...columns } = row

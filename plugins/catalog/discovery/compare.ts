@@ -4,15 +4,15 @@ import type { Transaction } from '../../../server/database/database.ts'
 import { tableInfo } from '../assets/assets.ts'
 import { completeConstraints } from '../drift/constraint-changes.ts'
 import { fingerprint } from '../drift/diff.ts'
-import type { Found } from './read-catalog.ts'
-import { driftOf, pathOf, type Drift, type Touched } from '../drift/drift.ts'
+import type { CatalogReading } from './read-catalog.ts'
+import { computeDrift, storedTablePath, type TableDrift, type TouchedTable } from '../drift/drift.ts'
 import type { Source, Table } from '../models.ts'
 import { EVERYTHING, inScope } from './patterns.ts'
-import { knownTables, storedTables, type CompletedBaseline, type Known } from './store.ts'
+import { knownTables, storedTables, type CompletedBaseline, type KnownTable } from './store.ts'
 import { withUnread } from './unreadable.ts'
 
 /** What is to be done about each table of a source, and what is to be told. */
-export interface Comparison {
+export interface CatalogComparison {
   /** Ids of the stored tables by path. */
   ids: Map<string, string>
   /** New, changed or returned: to be written. What of them could not be read is as it was known. */
@@ -24,7 +24,7 @@ export interface Comparison {
   excluded: string[]
   /** Named by the patterns again, and gone meanwhile: no news, but what comes under their names is. */
   missed: string[]
-  unchanged: [Known, TableInfo][]
+  unchanged: [KnownTable, TableInfo][]
   unread: { id: string; error: ConnectorError }[]
   /** Tables of which columns or keys are hidden, and why, by path. */
   partlyHidden: Map<string, ConnectorError>
@@ -35,22 +35,26 @@ export interface Comparison {
    * those that need none, and constraints of which the properties were not known when they were accepted.
    */
   baselines: { kept: string[]; absent: string[]; dropped: string[]; completed: CompletedBaseline[] }
-  drifts: Drift[]
+  drifts: TableDrift[]
   isChanged: boolean
 }
 
 /** Compares what was found with what is stored; reads no more than the rows that changed. */
-export async function compareCatalogs(trx: Transaction, source: Source, found: Found): Promise<Comparison> {
-  const known = new Map((await knownTables(trx, source)).map(table => [pathOf(table), table]))
+export async function compareCatalogs(
+  trx: Transaction,
+  source: Source,
+  found: CatalogReading,
+): Promise<CatalogComparison> {
+  const known = new Map((await knownTables(trx, source)).map(table => [storedTablePath(table), table]))
   const scope = scopeOf(source, found, [...known.values()])
   const isShown = (path: string) => found.prints.has(path) || found.unread.has(path)
   const { fresh, prints, unchanged, partlyHidden, rows } = await completeTables(trx, found, known)
   const missing = [...known].filter(([path, table]) => table.isActive && !isShown(path))
   const gone = Map.groupBy(missing, ([, table]) => (scope.isRead(table) ? 'removed' : 'excluded'))
-  const idsOf = (entries: [string, Known][] = []) => entries.map(([, { id }]) => id)
+  const idsOf = (entries: [string, KnownTable][] = []) => entries.map(([, { id }]) => id)
   const removed = gone.get('removed') ?? []
   const inactive = [...known].filter(([path, table]) => !table.isActive && !isShown(path))
-  const isGoneAs = (absence: Known['absence']) =>
+  const isGoneAs = (absence: KnownTable['absence']) =>
     inactive.filter(
       ([, table]) => table.absence === absence && scope.isRead(table) === (absence === 'excluded'),
     )
@@ -64,7 +68,7 @@ export async function compareCatalogs(trx: Transaction, source: Source, found: F
       parent !== undefined && isShown(parent) && partition?.identity === table.before?.identity
     return isAttached && !table.now ? { ...table, partitionOf: parent } : table
   })
-  const drifts = driftOf(touched)
+  const drifts = computeDrift(touched)
   return {
     ids: new Map([...known].map(([path, { id }]) => [path, id])),
     fresh,
@@ -87,7 +91,7 @@ export async function compareCatalogs(trx: Transaction, source: Source, found: F
   }
 }
 
-interface Completion extends Pick<Comparison, 'fresh' | 'prints' | 'unchanged' | 'partlyHidden'> {
+interface Completion extends Pick<CatalogComparison, 'fresh' | 'prints' | 'unchanged' | 'partlyHidden'> {
   /** Rows of stored tables that do not look as they did, by path. */
   rows: Map<string, Table>
 }
@@ -95,8 +99,8 @@ interface Completion extends Pick<Comparison, 'fresh' | 'prints' | 'unchanged' |
 /** Separates what changed from what did not, with what could not be read as it was known. */
 async function completeTables(
   trx: Transaction,
-  found: Found,
-  known: ReadonlyMap<string, Known>,
+  found: CatalogReading,
+  known: ReadonlyMap<string, KnownTable>,
 ): Promise<Completion> {
   const isStored = (table: TableInfo, print: string | undefined) => {
     const stored = known.get(tablePath(table))
@@ -104,7 +108,7 @@ async function completeTables(
   }
   const fresh: TableInfo[] = []
   const prints = new Map<string, string>()
-  const unchanged: [Known, TableInfo][] = []
+  const unchanged: [KnownTable, TableInfo][] = []
   const partlyHidden = new Map<string, ConnectorError>()
   const take = (table: TableInfo, print: string) => {
     const stored = isStored(table, print)
@@ -136,13 +140,13 @@ async function completeTables(
 }
 
 /** Which tables this discovery was to read, and which the one before. */
-interface Scope {
-  isRead(table: Known): boolean
+interface DiscoveryScope {
+  isRead(table: KnownTable): boolean
   /** A table that came into scope since is no addition. */
-  wasRead(table: TableInfo, stored: Known | undefined): boolean
+  wasRead(table: TableInfo, stored: KnownTable | undefined): boolean
 }
 
-function scopeOf(source: Source, found: Found, known: readonly Known[]): Scope {
+function scopeOf(source: Source, found: CatalogReading, known: readonly KnownTable[]): DiscoveryScope {
   const patterns = { include: source.includePatterns, exclude: source.excludePatterns }
   const former = source.readPatterns ?? EVERYTHING
   const isFirst = source.lastDiscoveryAt === null
@@ -164,12 +168,12 @@ function scopeOf(source: Source, found: Found, known: readonly Known[]): Scope {
 function touchedTables(
   rows: ReadonlyMap<string, Table>,
   told: readonly TableInfo[],
-  removed: readonly [string, Known][],
-): Touched[] {
-  const touch = (path: string, now: TableInfo | null): Touched => {
+  removed: readonly [string, KnownTable][],
+): TouchedTable[] {
+  const touch = (path: string, now: TableInfo | null): TouchedTable => {
     const row = rows.get(path)
     const before = row?.isActive ? tableInfo(row) : null
-    return { path, accepted: acceptedOf(row, before), before, now }
+    return { path, accepted: acceptedTable(row, before), before, now }
   }
   return [...told.map(table => touch(tablePath(table), table)), ...removed.map(([path]) => touch(path, null))]
 }
@@ -194,17 +198,17 @@ function completedBaselines(
 }
 
 /** What was accepted of a table; where nothing is pending, that is what was there before. */
-function acceptedOf(row: Table | undefined, before: TableInfo | null): TableInfo | null {
+function acceptedTable(row: Table | undefined, before: TableInfo | null): TableInfo | null {
   if (!row?.baseline) return before
   return 'absent' in row.baseline ? null : { ...tableInfo(row), ...row.baseline }
 }
 
 function baselinesOf(
-  touched: readonly Touched[],
-  drifts: readonly Drift[],
-  known: ReadonlyMap<string, Known>,
+  touched: readonly TouchedTable[],
+  drifts: readonly TableDrift[],
+  known: ReadonlyMap<string, KnownTable>,
   fresh: readonly TableInfo[],
-): Omit<Comparison['baselines'], 'completed'> {
+): Omit<CatalogComparison['baselines'], 'completed'> {
   const byPath = new Map(drifts.map(drift => [drift.path, drift]))
   const pending = touched.filter(({ path }) => byPath.has(path) && !byPath.get(path)?.isReverted)
   // Those whose accepted state is not what was there before have it stored already.

@@ -4,40 +4,40 @@ import { isAway, type Transaction } from '../../../server/database/database.ts'
 import { hasErrorData } from '../../../server/http/errors.ts'
 import { lockSourceIfPresent, lockUnfinishedRun } from '../locks.ts'
 import { Run, Source, UNFINISHED } from '../models.ts'
-import { noteConnection } from '../sources/connection-status.ts'
+import { recordConnectionStatus } from '../sources/connection-status.ts'
 import { failureOf } from '../sources/connections.ts'
-import { read, type Found } from './read-catalog.ts'
-import { isOutdated, record, type Discovered } from './record.ts'
+import { readCatalog, type CatalogReading } from './read-catalog.ts'
+import { isOutdated, recordDiscovery, type DiscoveryResult } from './record.ts'
 
 /**
  * Runs one discovery: reads the catalog, compares it with what is known, and records tables, changes and
  * alerts in one transaction. A failure is recorded with the run; it never reports removals.
  * @param signal aborts when the process stops: the run stays unfinished, and its job is tried again
  */
-export async function discover(
+export async function runDiscovery(
   server: Server,
   companyId: string,
   runId: string,
   signal: AbortSignal,
-): Promise<Discovered | null> {
+): Promise<DiscoveryResult | null> {
   const startedAt = performance.now()
-  const source = await server.db.company(companyId, trx => begin(trx, runId))
+  const source = await server.db.company(companyId, trx => beginRun(trx, runId))
   if (!source) return null
-  const cancelling = watchForCancel(server, companyId, runId)
-  let found: Found
+  const cancelling = watchForCancellation(server, companyId, runId)
+  let found: CatalogReading
   try {
-    found = await read(server, source, AbortSignal.any([signal, cancelling.signal]))
+    found = await readCatalog(server, source, AbortSignal.any([signal, cancelling.signal]))
   } catch (error) {
     // Cancelled: there is nothing to record.
     if (cancelling.signal.aborted) return null
     // Not the source's fault, and the job is tried again: the process stops, all sessions are in use, or our own
     // database is away.
-    if (signal.aborted || hasErrorData(error) || isOurs(error)) throw error
+    if (signal.aborted || hasErrorData(error) || isOwnDatabaseDown(error)) throw error
     server.pino.warn({ err: (error as Error).message, source_id: source.id }, 'discovery failed')
     const isRecorded = await server.db.company(companyId, trx =>
-      fail(server, trx, { read: source, runId, error: error as Error }),
+      recordFailure(server, trx, { read: source, runId, error: error as Error }),
     )
-    return isRecorded ? null : await discover(server, companyId, runId, signal)
+    return isRecorded ? null : await runDiscovery(server, companyId, runId, signal)
   } finally {
     cancelling.stop()
   }
@@ -45,18 +45,18 @@ export async function discover(
     await Run.query(trx).findById(runId).where({ status: 'running' }).patch({ progress: 60 })
   })
   const recorded = await server.db.company(companyId, trx =>
-    record(server, trx, { read: source, runId, found, startedAt }),
+    recordDiscovery(server, trx, { read: source, runId, found, startedAt }),
   )
-  return recorded === 'outdated' ? discover(server, companyId, runId, signal) : recorded
+  return recorded === 'outdated' ? runDiscovery(server, companyId, runId, signal) : recorded
 }
 
 /** A connector's error may carry the code of a network that is down just as well. */
-function isOurs(error: unknown): boolean {
+function isOwnDatabaseDown(error: unknown): boolean {
   return !(error instanceof ConnectorError) && isAway(error)
 }
 
 /** Ends a discovery that failed for a reason of ours; the source is not blamed for it. */
-export async function abandon(server: Server, companyId: string, runId: string): Promise<void> {
+export async function abandonDiscovery(server: Server, companyId: string, runId: string): Promise<void> {
   await server.db.company(companyId, async trx => {
     const run = await lockUnfinishedRun(trx, runId)
     if (!run) return
@@ -69,7 +69,7 @@ export async function abandon(server: Server, companyId: string, runId: string):
   })
 }
 
-async function begin(trx: Transaction, runId: string): Promise<Source | undefined> {
+async function beginRun(trx: Transaction, runId: string): Promise<Source | undefined> {
   const run = await lockUnfinishedRun(trx, runId)
   if (!run) return undefined
   await Run.query(trx).findById(runId).patch({ status: 'running', startedAt: new Date(), progress: 10 })
@@ -81,10 +81,10 @@ async function begin(trx: Transaction, runId: string): Promise<Source | undefine
 }
 
 /** How often a discovery that reads looks whether somebody cancelled it, in milliseconds. */
-const LOOK_MS = 1_000
+const CANCEL_CHECK_MS = 1_000
 
 /** A signal that aborts when a run is no longer to be run. */
-function watchForCancel(
+function watchForCancellation(
   server: Server,
   companyId: string,
   runId: string,
@@ -100,17 +100,17 @@ function watchForCancel(
       server.pino.warn({ err: (error as Error).message, run_id: runId }, 'a run could not be looked at')
     }
   }
-  const timer = setInterval(() => void look(), LOOK_MS)
+  const timer = setInterval(() => void look(), CANCEL_CHECK_MS)
   return { signal: controller.signal, stop: () => clearInterval(timer) }
 }
 
 /** Minutes after which a discovery that failed is tried again: after the first failure in a row, the second, … */
 const RETRY_MINUTES = [1, 5, 15, 60]
 /** What may be better the next time. A wrong password is not, and trying it again may lock the account. */
-const PASSING: readonly ConnectorErrorKind[] = ['network', 'timeout', 'other']
+const RETRYABLE_KINDS: readonly ConnectorErrorKind[] = ['network', 'timeout', 'other']
 
 /** @returns false when another database is to be read meanwhile, of which the failure says nothing */
-async function fail(
+async function recordFailure(
   server: Server,
   trx: Transaction,
   { read: former, runId, error }: { read: Source; runId: string; error: Error },
@@ -123,7 +123,7 @@ async function fail(
     .patch({ status: 'failed', error: failureOf(error), completedAt: new Date() })
   if (ended === 0 || !source) return true
   const kind = error instanceof ConnectorError ? error.kind : 'other'
-  const minutes = PASSING.includes(kind) ? RETRY_MINUTES[source.failedDiscoveries] : undefined
+  const minutes = RETRYABLE_KINDS.includes(kind) ? RETRY_MINUTES[source.failedDiscoveries] : undefined
   await Source.query(trx)
     .findById(source.id)
     .patch({
@@ -131,6 +131,6 @@ async function fail(
       failedDiscoveries: source.failedDiscoveries + 1,
       retryAt: minutes === undefined ? null : new Date(Date.now() + minutes * 60_000),
     })
-  await noteConnection(server, trx, source, error)
+  await recordConnectionStatus(server, trx, source, error)
   return true
 }

@@ -4,8 +4,8 @@ import { v7 } from 'uuid'
 import { claimDue } from '../../../server/database/due.ts'
 import type { Job } from '../../../server/jobs/jobs.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
-import { TAKE_TRIAL } from '../sources/breaker.ts'
-import { abandon, discover } from './discovery.ts'
+import { TAKE_PROBE } from '../sources/breaker.ts'
+import { abandonDiscovery, runDiscovery } from './discovery.ts'
 import { Run, Source } from '../models.ts'
 import { lockSourceIfFree } from '../locks.ts'
 
@@ -18,9 +18,9 @@ export const discoverJob: Job<{ company_id: string; run_id: string }> = {
   queue: { expireSeconds: 3_600, retries: RETRIES },
   async work({ company_id: companyId, run_id: runId }, { server, attempt, signal }) {
     try {
-      return await summaryOf(discover(server, companyId, runId, signal))
+      return await summarizeRun(runDiscovery(server, companyId, runId, signal))
     } catch (error) {
-      if (attempt > RETRIES) await abandon(server, companyId, runId)
+      if (attempt > RETRIES) await abandonDiscovery(server, companyId, runId)
       throw error
     }
   },
@@ -65,7 +65,7 @@ export const dispatchDiscoveries: Job = {
     const due = await server.db.system(async trx => {
       await claimDue(trx, 'sources', { interval: 'discovery_interval', source: 'id' })
       await claimRetries(trx)
-      await loseRuns(trx)
+      await failLostRuns(trx)
       return rows<{ id: string; companyId: string }>(
         trx,
         `select id, company_id from sources where running_slot is not null
@@ -77,7 +77,7 @@ export const dispatchDiscoveries: Job = {
         // One whose discovery is being recorded waits for the next sweep, and makes no other wait.
         const source = await lockSourceIfFree(trx, id)
         if (!source?.runningSlot) return
-        if (source.dialAfter && (await rows(trx, TAKE_TRIAL, { companyId, sourceId: id })).length === 0)
+        if (source.dialAfter && (await rows(trx, TAKE_PROBE, { companyId, sourceId: id })).length === 0)
           return
         await requestDiscovery(server, trx, source)
         await Source.query(trx).findById(id).patch({ runningSlot: null })
@@ -88,7 +88,7 @@ export const dispatchDiscoveries: Job = {
 }
 
 /** What an operator sees of a discovery in its queue; which tables could not be read is with the run. */
-async function summaryOf(discovering: ReturnType<typeof discover>): Promise<object> {
+async function summarizeRun(discovering: ReturnType<typeof runDiscovery>): Promise<object> {
   const discovered = await discovering
   if (!discovered) return { status: 'not completed' }
   const { unread: _unread, ...counts } = discovered
@@ -104,7 +104,7 @@ async function claimRetries(trx: Transaction): Promise<void> {
 }
 
 /** A job that dies with its process each time leaves a run that nobody ends, and no other discovery could start. */
-async function loseRuns(trx: Transaction): Promise<void> {
+async function failLostRuns(trx: Transaction): Promise<void> {
   await trx.raw(
     `with lost as (
        select r.id, s.id as source_id from runs r join sources s on s.id = r.source_id

@@ -2,10 +2,10 @@ import Joi from 'joi'
 import { isMatch } from 'matcher'
 import { parseName, type TableRef } from '../../../connectors/catalog.ts'
 import { invalidField } from '../../../server/http/errors.ts'
-import type { FormerPatterns, Patterns } from '../models.ts'
+import type { ReadPatterns, Patterns } from '../models.ts'
 
 /** The patterns of a source without any. */
-export const EVERYTHING: FormerPatterns = { include: [], exclude: [] }
+export const EVERYTHING: ReadPatterns = { include: [], exclude: [] }
 
 /**
  * Whether a table is to be read: some include pattern names it, or there is none, and no exclude pattern does.
@@ -23,7 +23,7 @@ export function inScope({ include, exclude }: Patterns, table: TableRef): boolea
  * What tells whether the patterns of a body name a table, as those of a source do.
  * @throws 400 for a pattern that is none
  */
-export function matcherOf(body: {
+export function patternMatcher(body: {
   include_patterns?: readonly string[]
   exclude_patterns?: readonly string[]
 }): (table: TableRef) => boolean {
@@ -39,18 +39,18 @@ export function matcherOf(body: {
 }
 
 /** Patterns are few and tables are many. */
-const parsed = new Map<string, string[]>()
+const parsedPatterns = new Map<string, string[]>()
 
 /** The parts of a pattern, the table's first. */
 function globsOf(pattern: string): string[] {
-  const known = parsed.get(pattern)
+  const known = parsedPatterns.get(pattern)
   if (known) return known
   // A backslash would escape and a leading ! negate; here they are characters of a name.
   const globs = (parseName(pattern) ?? [])
     .map(part => part.replaceAll('\\', '\\\\').replace(/^!/, '\\!'))
     .toReversed()
-  if (parsed.size > 1_000) parsed.clear()
-  parsed.set(pattern, globs)
+  if (parsedPatterns.size > 1_000) parsedPatterns.clear()
+  parsedPatterns.set(pattern, globs)
   return globs
 }
 

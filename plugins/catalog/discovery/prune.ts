@@ -20,11 +20,11 @@ export const pruneJob: Job = {
   }),
 }
 
-const RUNS = deleteFirst('runs', 'created_at', 'created_at < now() - make_interval(days => :days)')
+const DELETE_OLD_RUNS = deleteFirst('runs', 'created_at', 'created_at < now() - make_interval(days => :days)')
 
 /** Deletes runs that are too old. @returns how many */
 export function pruneRuns({ db, config }: Server, pace?: Pace): Promise<number> {
-  return prune(db.system, RUNS, { days: config.retentionChangesDays }, pace)
+  return prune(db.system, DELETE_OLD_RUNS, { days: config.retentionChangesDays }, pace)
 }
 
 export const schemaChangePartitions: PartitionFamily = {

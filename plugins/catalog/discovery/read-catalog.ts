@@ -5,16 +5,16 @@ import type { Connection, HiddenParts, Partition } from '../../../connectors/con
 import type { ConnectorError } from '../../../connectors/errors.ts'
 import { tableInfo } from '../assets/assets.ts'
 import { fingerprint } from '../drift/diff.ts'
-import { pathOf } from '../drift/drift.ts'
+import { storedTablePath } from '../drift/drift.ts'
 import type { Patterns, Source } from '../models.ts'
 import { withConnection, type SessionOptions } from '../sources/connections.ts'
 import { inScope } from './patterns.ts'
-import { knownTables, storedTables, type Known } from './store.ts'
+import { knownTables, storedTables, type KnownTable } from './store.ts'
 import { storableTable } from './storable-table.ts'
 import { reducedTable } from './unreadable.ts'
 
 /** What a source's catalog holds now, within its patterns. */
-export interface Found {
+export interface CatalogReading {
   tables: TableInfo[]
   /** Fingerprints of the tables as they were read, by `tablePath`. */
   prints: Map<string, string>
@@ -27,16 +27,16 @@ export interface Found {
 }
 
 /** Reads what the catalog of a source holds within its patterns. @throws ConnectorError */
-export async function read(
+export async function readCatalog(
   server: Server,
   source: Source,
   signal: AbortSignal,
   options?: Partial<SessionOptions>,
-): Promise<Found> {
+): Promise<CatalogReading> {
   const patterns = { include: source.includePatterns, exclude: source.excludePatterns }
-  const reading = async (connection: Connection): Promise<Found> => {
+  const reading = async (connection: Connection): Promise<CatalogReading> => {
     const all = await connection.introspect({ signal })
-    const seen = await selected(all, patterns)
+    const seen = await selectTables(all, patterns)
     const unread = new Map(
       seen.flatMap(table => (table.columnsError ? [[tablePath(table), table.columnsError]] : [])),
     )
@@ -61,19 +61,19 @@ export async function read(
 }
 
 /** Tables between which other requests get their turn: some hundred patterns take a while over 100,000 tables. */
-const TURN = 500
+const TABLES_PER_TICK = 500
 
-async function selected(all: readonly TableInfo[], patterns: Patterns): Promise<TableInfo[]> {
+async function selectTables(all: readonly TableInfo[], patterns: Patterns): Promise<TableInfo[]> {
   const seen: TableInfo[] = []
   for (const [index, table] of all.entries()) {
-    if (index % TURN === TURN - 1) await setImmediate()
+    if (index % TABLES_PER_TICK === TABLES_PER_TICK - 1) await setImmediate()
     if (inScope(patterns, table)) seen.push(storableTable(table))
   }
   return seen
 }
 
 /** Tables that are known, within the patterns, and no longer shown. */
-function missingTables(source: Source, known: readonly Known[], seen: readonly TableRef[]): TableRef[] {
+function missingTables(source: Source, known: readonly KnownTable[], seen: readonly TableRef[]): TableRef[] {
   const shown = new Set(seen.map(tablePath))
   const patterns = { include: source.includePatterns, exclude: source.excludePatterns }
   return known
@@ -87,13 +87,13 @@ async function readHiddenParts(
   server: Server,
   source: Source,
   connection: Connection,
-  { tables, prints, known }: Pick<Found, 'tables' | 'prints'> & { known: readonly Known[] },
+  { tables, prints, known }: Pick<CatalogReading, 'tables' | 'prints'> & { known: readonly KnownTable[] },
 ): Promise<Map<string, HiddenParts>> {
   if (!connection.findHiddenParts) return new Map()
   const changed = new Map(
     known
-      .filter(table => table.isActive && prints.get(pathOf(table)) !== table.fingerprint)
-      .map(table => [pathOf(table), table.id]),
+      .filter(table => table.isActive && prints.get(storedTablePath(table)) !== table.fingerprint)
+      .map(table => [storedTablePath(table), table.id]),
   )
   const read = tables.filter(table => changed.has(tablePath(table)))
   if (read.length === 0) return new Map()

@@ -3,59 +3,59 @@ import type { Server } from '@hapi/hapi'
 import { tablePath, type TableInfo } from '../../../connectors/catalog.ts'
 import type { ConnectorError } from '../../../connectors/errors.ts'
 import type { Transaction } from '../../../server/database/database.ts'
-import { openConfig, wayOf } from '../sources/config.ts'
+import { openConfig, connectionTarget } from '../sources/config.ts'
 import { failureOf } from '../sources/connections.ts'
-import { compareCatalogs, type Comparison } from './compare.ts'
-import { closeExcluded, recordDrift } from '../drift/changes.ts'
-import type { Found } from './read-catalog.ts'
+import { compareCatalogs, type CatalogComparison } from './compare.ts'
+import { acknowledgeExcluded, recordDrift } from '../drift/changes.ts'
+import type { CatalogReading } from './read-catalog.ts'
 import { Run, Source } from '../models.ts'
-import { about, noteConnection } from '../sources/connection-status.ts'
+import { sourceEventFields, recordConnectionStatus } from '../sources/connection-status.ts'
 import { countTags } from '../tags/count-tags.ts'
 import * as store from './store.ts'
 import { classify, inheritTags, moveTags, taggedTables } from '../tags/tags.ts'
 import { lockRun, lockSourceIfPresent } from '../locks.ts'
 
 /** What a discovery did, as the run's result. */
-export interface Discovered {
+export interface DiscoveryResult {
   table_count: number
   column_count: number
   changes_detected: number
   /** Tables that are or may be there and could not be read, or some of their columns or keys; what was known of them stays. */
   unread_count: number
   /** The first of them. */
-  unread: Unread[]
+  unread: UnreadTable[]
   duration_ms: number
 }
 
-interface Unread {
+interface UnreadTable {
   table_path: string
   error_code: string
   error_message: string
 }
 
 /** What was read, by whom, and since when. */
-export interface Reading {
+export interface FinishedReading {
   /** The source as it was read. */
   read: Source
   runId: string
-  found: Found
+  found: CatalogReading
   /** As `performance.now()` tells. */
   startedAt: number
 }
 
 /** Objects that could not be read and are listed by name. */
-const LISTED = 100
+const MAX_LISTED = 100
 
 /**
  * Records a catalog that was read: tables, changes, counts and alerts, in statements whose number does not grow with
  * the tables. What did not change is neither read nor written.
  * @returns null when the run was cancelled, or its source removed, meanwhile; `outdated` when it is to be read otherwise
  */
-export async function record(
+export async function recordDiscovery(
   server: Server,
   trx: Transaction,
-  { read, runId, found, startedAt }: Reading,
-): Promise<Discovered | 'outdated' | null> {
+  { read, runId, found, startedAt }: FinishedReading,
+): Promise<DiscoveryResult | 'outdated' | null> {
   // Read again: while the source was being read, its name may have changed.
   const source = await lockSourceIfPresent(trx, read.id)
   const run = await lockRun(trx, runId)
@@ -63,37 +63,37 @@ export async function record(
   if (isOutdated(server, read, source)) return 'outdated'
   const isFirst = source.lastDiscoveryAt === null
   const compared = await compareCatalogs(trx, source, found)
-  const ids = await write(trx, source, compared)
-  await closeExcluded(server, trx, compared.excluded)
+  const ids = await writeTables(trx, source, compared)
+  await acknowledgeExcluded(server, trx, compared.excluded)
   const retired = [...compared.removed, ...compared.excluded]
   await server.plugins.alerts.resolveOrphaned(trx, { assetIds: retired, onlyRechecked: true })
   const changes = await recordDrift(server, trx, { source, runId, drifts: compared.drifts, ids })
   const unread = [
-    ...[...found.unread, ...compared.partlyHidden].map(([path, error]) => unreadOf(path, error)),
+    ...[...found.unread, ...compared.partlyHidden].map(([path, error]) => unreadTable(path, error)),
     ...found.tables.flatMap(table =>
-      table.constraintsError ? [unreadOf(tablePath(table), table.constraintsError)] : [],
+      table.constraintsError ? [unreadTable(tablePath(table), table.constraintsError)] : [],
     ),
   ]
-  const result: Discovered = {
+  const result: DiscoveryResult = {
     table_count: found.tables.length,
     column_count: found.tables.reduce((sum, table) => sum + table.columns.length, 0),
     changes_detected: changes,
     unread_count: unread.length,
-    unread: unread.slice(0, LISTED),
+    unread: unread.slice(0, MAX_LISTED),
     duration_ms: Math.round(performance.now() - startedAt),
   }
   if (isFirst || compared.isChanged) {
     await store.countTables(trx, source)
     await countTags(trx, [source.id])
   }
-  await complete(trx, source, { runId, result })
-  await noteConnection(server, trx, source, null)
-  await tellUnread(server, trx, source, unread)
+  await completeRun(trx, source, { runId, result })
+  await recordConnectionStatus(server, trx, source, null)
+  await alertUnread(server, trx, source, unread)
   await server.plugins.alerts.raise(trx, {
     type: 'discovery_complete',
     cause: runId,
     severity: 'info',
-    ...about(source),
+    ...sourceEventFields(source),
     ruleName: 'Discovery',
     title: `Discovery of ${source.name} found ${result.table_count} tables and ${changes} changes`,
     details: { job_id: runId, ...result },
@@ -105,35 +105,40 @@ export async function record(
 /** Whether somebody has said meanwhile that another database is to be read, in another way, or other tables of it. */
 export function isOutdated(server: Server, read: Source, source: Source): boolean {
   // The same secret is sealed anew when the service's key is changed.
-  const wayTo = (of: Source) => wayOf(read.secrets === source.secrets ? of.config : openConfig(server, of))
+  const wayTo = (of: Source) =>
+    connectionTarget(read.secrets === source.secrets ? of.config : openConfig(server, of))
   const partsOf = (of: Source) => [wayTo(of), of.includePatterns, of.excludePatterns]
   return !isDeepStrictEqual(partsOf(read), partsOf(source))
 }
 
-function unreadOf(path: string, error: ConnectorError): Unread {
+function unreadTable(path: string, error: ConnectorError): UnreadTable {
   const { code, message } = failureOf(error)
   return { table_path: path, error_code: code, error_message: message }
 }
 
 /** @returns the ids of all tables by path, removed ones too */
-async function write(trx: Transaction, source: Source, compared: Comparison): Promise<Map<string, string>> {
+async function writeTables(
+  trx: Transaction,
+  source: Source,
+  compared: CatalogComparison,
+): Promise<Map<string, string>> {
   const { ids: known, fresh, baselines, prints } = compared
   // While the rows still hold what was there before.
   const former = await taggedTables(trx, [
     ...compared.removed,
     ...fresh.flatMap(table => known.get(tablePath(table)) ?? []),
   ])
-  await store.keepBaselines(trx, source, { stored: baselines.kept, absent: [] })
+  await store.saveBaselines(trx, source, { stored: baselines.kept, absent: [] })
   await store.completeBaselines(trx, source, baselines.completed)
-  await store.retire(trx, source, compared.removed, 'removed')
-  await store.retire(trx, source, compared.excluded, 'excluded')
-  await store.retire(trx, source, compared.missed, 'removed')
+  await store.retireTables(trx, source, compared.removed, 'removed')
+  await store.retireTables(trx, source, compared.excluded, 'excluded')
+  await store.retireTables(trx, source, compared.missed, 'removed')
   const stored = await store.storeTables(trx, source, fresh, prints)
   const ids = new Map([...known, ...stored])
   const idsOf = (paths: readonly string[]) => paths.flatMap(path => ids.get(path) ?? [])
-  await store.keepBaselines(trx, source, { stored: [], absent: idsOf(baselines.absent) })
+  await store.saveBaselines(trx, source, { stored: [], absent: idsOf(baselines.absent) })
   await store.dropBaselines(trx, source, [...idsOf(baselines.dropped), ...compared.excluded])
-  await store.noteUnread(trx, source, compared.unread, compared.readAgain)
+  await store.saveReadErrors(trx, source, compared.unread, compared.readAgain)
   await store.storeEstimates(trx, source, compared.unchanged)
   await inheritTags(trx, source, former)
   await moveTags(trx, renamesOf(compared, ids))
@@ -153,7 +158,7 @@ function tablesWithIds(
 
 /** Renamed columns, whose tags go with them. */
 function renamesOf(
-  { drifts }: Comparison,
+  { drifts }: CatalogComparison,
   ids: ReadonlyMap<string, string>,
 ): { tableId: string; from: string; to: string }[] {
   return drifts
@@ -165,10 +170,10 @@ function renamesOf(
     })
 }
 
-async function complete(
+async function completeRun(
   trx: Transaction,
   source: Source,
-  { runId, result }: { runId: string; result: Discovered },
+  { runId, result }: { runId: string; result: DiscoveryResult },
 ): Promise<void> {
   const now = new Date()
   await Source.query(trx)
@@ -186,14 +191,14 @@ async function complete(
 }
 
 /** Tables named in an alert. */
-const NAMED = 20
+const MAX_NAMED = 20
 
 /** A table that nobody can read any more is watched by nobody: told once, until all are read again. */
-async function tellUnread(
+async function alertUnread(
   server: Server,
   trx: Transaction,
   source: Source,
-  unread: readonly Unread[],
+  unread: readonly UnreadTable[],
 ): Promise<void> {
   const cause = `${source.id}:unread`
   const [first] = unread
@@ -207,9 +212,9 @@ async function tellUnread(
     type: 'connection_failed',
     cause,
     severity: 'warning',
-    ...about(source),
+    ...sourceEventFields(source),
     ruleName: 'Connection',
     title: `${unread.length} tables of ${source.name} cannot be read: ${first.table_path}: ${first.error_message}`,
-    details: { unread_count: unread.length, unread: unread.slice(0, NAMED) },
+    details: { unread_count: unread.length, unread: unread.slice(0, MAX_NAMED) },
   })
 }

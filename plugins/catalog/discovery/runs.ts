@@ -44,7 +44,7 @@ export async function loadTable(
 }
 
 /** Milliseconds between two looks at a run that a request waits for; the last stays. */
-const LOOK_INTERVALS_MS = [25, 50, 100, 200, 400, 800]
+const POLL_INTERVALS_MS = [25, 50, 100, 200, 400, 800]
 
 /**
  * Answers a request that started a run: 202 with its job; or 200 with the finished job, where the caller sent
@@ -60,7 +60,7 @@ export async function answerStarted(
   more: object = {},
 ): Promise<ResponseObject> {
   const seconds = preferredWait(request)
-  const ended = seconds > 0 ? await endOf(request, run.id, seconds * 1_000) : undefined
+  const ended = seconds > 0 ? await waitForEnd(request, run.id, seconds * 1_000) : undefined
   const reply = ended
     ? h.response({ data: presentRun(ended) }).code(200)
     : h.response({ data: { ...presentStarted(what, run, '/api/v1/sdk/jobs'), ...more } }).code(202)
@@ -68,12 +68,12 @@ export async function answerStarted(
 }
 
 /** The run once it has ended; undefined when it has not by then. */
-async function endOf(request: Request, runId: string, milliseconds: number): Promise<Run | undefined> {
+async function waitForEnd(request: Request, runId: string, milliseconds: number): Promise<Run | undefined> {
   const deadline = performance.now() + milliseconds
   for (let looks = 0; ; looks++) {
     const left = deadline - performance.now()
     if (left <= 0 || request.server.drain.isOn() || !request.active()) return undefined
-    await wait(Math.min(left, LOOK_INTERVALS_MS[looks] ?? LOOK_INTERVALS_MS.at(-1)!))
+    await wait(Math.min(left, POLL_INTERVALS_MS[looks] ?? POLL_INTERVALS_MS.at(-1)!))
     const run = await inCompany(request, async trx => Run.query(trx).findById(runId))
     // Its source was removed meanwhile, and the run with it.
     if (!run) return undefined

@@ -3,11 +3,11 @@ import { formatName, tablePath, type ConstraintInfo, type TableInfo } from '../.
 import type { ConnectorError } from '../../../connectors/errors.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { failureOf } from '../sources/connections.ts'
-import { pathOf } from '../drift/drift.ts'
-import { stored, Table, type Source } from '../models.ts'
+import { storedTablePath } from '../drift/drift.ts'
+import { compactColumn, Table, type Source } from '../models.ts'
 
 /** What is asked of every stored table of a source, so that those that did not change are not read. */
-export interface Known {
+export interface KnownTable {
   id: string
   catalogName: string
   schemaName: string
@@ -20,8 +20,8 @@ export interface Known {
 }
 
 /** The stored tables of a source, removed ones too. */
-export function knownTables(trx: Transaction, source: Source): Promise<Known[]> {
-  return rows<Known>(
+export function knownTables(trx: Transaction, source: Source): Promise<KnownTable[]> {
+  return rows<KnownTable>(
     trx,
     `select id, catalog_name, schema_name, name, fingerprint, is_active, absence, estimated_rows::float8,
        read_error is not null as has_read_error
@@ -33,16 +33,17 @@ export function knownTables(trx: Transaction, source: Source): Promise<Known[]> 
 /** Whole rows of stored tables by path. */
 export async function storedTables(trx: Transaction, ids: readonly string[]): Promise<Map<string, Table>> {
   const found = new Map<string, Table>()
-  await inParts(ids, async some => {
-    for (const row of await Table.query(trx).whereRaw('id = any(?)', [some])) found.set(pathOf(row), row)
+  await inChunks(ids, async some => {
+    for (const row of await Table.query(trx).whereRaw('id = any(?)', [some]))
+      found.set(storedTablePath(row), row)
   })
   return found
 }
 
 /** Tables in one statement: enough for few statements, few enough for the memory of the server. */
-const CHUNK = 500
+const MAX_CHUNK_TABLES = 500
 /** Columns in one statement; a table has up to some thousands. */
-const CHUNK_COLUMNS = 8_000
+const MAX_CHUNK_COLUMNS = 8_000
 
 /**
  * Inserts tables, or brings them up to date and into use again.
@@ -56,9 +57,9 @@ export async function storeTables(
   prints: ReadonlyMap<string, string>,
 ): Promise<Map<string, string>> {
   const ids = new Map<string, string>()
-  for (const chunk of chunks(tables)) {
-    const records = chunk.map(table => record(source, table, prints.get(tablePath(table)) ?? ''))
-    const written = await rows<Parameters<typeof pathOf>[0] & { id: string }>(
+  for (const chunk of chunkTables(tables)) {
+    const records = chunk.map(table => tableRow(source, table, prints.get(tablePath(table)) ?? ''))
+    const written = await rows<Parameters<typeof storedTablePath>[0] & { id: string }>(
       trx,
       `insert into tables (id, company_id, source_id, catalog_name, schema_name, name, qualified_name, kind,
          identity, comment, columns, constraints, column_count, fingerprint, estimated_rows)
@@ -76,18 +77,18 @@ export async function storeTables(
        returning id, catalog_name, schema_name, name`,
       { companyId: source.companyId, sourceId: source.id, records: JSON.stringify(records) },
     )
-    for (const table of written) ids.set(pathOf(table), table.id)
+    for (const table of written) ids.set(storedTablePath(table), table.id)
   }
   return ids
 }
 
-function* chunks(tables: readonly TableInfo[]): Generator<TableInfo[]> {
+function* chunkTables(tables: readonly TableInfo[]): Generator<TableInfo[]> {
   let chunk: TableInfo[] = []
   let columns = 0
   for (const table of tables) {
     chunk.push(table)
     columns += table.columns.length
-    if (chunk.length < CHUNK && columns < CHUNK_COLUMNS) continue
+    if (chunk.length < MAX_CHUNK_TABLES && columns < MAX_CHUNK_COLUMNS) continue
     yield chunk
     chunk = []
     columns = 0
@@ -95,7 +96,7 @@ function* chunks(tables: readonly TableInfo[]): Generator<TableInfo[]> {
   if (chunk.length > 0) yield chunk
 }
 
-function record(source: Source, table: TableInfo, fingerprint: string): object {
+function tableRow(source: Source, table: TableInfo, fingerprint: string): object {
   return {
     id: v7(),
     catalog_name: table.catalog,
@@ -105,32 +106,33 @@ function record(source: Source, table: TableInfo, fingerprint: string): object {
     kind: table.kind,
     identity: table.identity ?? null,
     comment: table.comment,
-    columns: table.columns.map(stored),
+    columns: table.columns.map(compactColumn),
     constraints: table.constraints,
     column_count: table.columns.length,
     fingerprint,
-    estimated_rows: estimateOf(table),
+    estimated_rows: storableEstimate(table),
   }
 }
 
 /** Rows that one statement reads or changes whole: 100,000 take longer than the product's database gives a statement. */
-const CHUNK_ROWS = 4_000
+const MAX_CHUNK_ROWS = 4_000
 
 /** Does something with any number of rows, some in a statement. */
-export async function inParts<Item>(
+export async function inChunks<Item>(
   all: readonly Item[],
   work: (some: Item[]) => PromiseLike<unknown>,
 ): Promise<void> {
-  for (let from = 0; from < all.length; from += CHUNK_ROWS) await work(all.slice(from, from + CHUNK_ROWS))
+  for (let from = 0; from < all.length; from += MAX_CHUNK_ROWS)
+    await work(all.slice(from, from + MAX_CHUNK_ROWS))
 }
 
 /** Keeps what is stored of some tables as what was accepted; `absent` ones were not there when they were. */
-export async function keepBaselines(
+export async function saveBaselines(
   trx: Transaction,
   { companyId }: Source,
   ids: { stored: readonly string[]; absent: readonly string[] },
 ): Promise<void> {
-  await inParts(ids.stored, some =>
+  await inChunks(ids.stored, some =>
     trx.raw(
       `update tables set baseline = jsonb_strip_nulls(jsonb_build_object('kind', kind, 'identity', identity))
          || jsonb_build_object('columns', columns, 'constraints', constraints)
@@ -138,7 +140,7 @@ export async function keepBaselines(
       [companyId, some],
     ),
   )
-  await inParts(ids.absent, some =>
+  await inChunks(ids.absent, some =>
     trx.raw(
       `update tables set baseline = jsonb_build_object('absent', true) where company_id = ? and id = any(?)`,
       [companyId, some],
@@ -158,7 +160,7 @@ export async function completeBaselines(
   { companyId }: Source,
   completed: readonly CompletedBaseline[],
 ): Promise<void> {
-  await inParts(completed, some =>
+  await inChunks(completed, some =>
     trx.raw(
       `update tables t set baseline = jsonb_set(t.baseline, '{constraints}', r.constraints)
        from jsonb_to_recordset(?::jsonb) as r (id uuid, constraints jsonb)
@@ -174,7 +176,7 @@ export async function dropBaselines(
   { companyId }: Source,
   ids: readonly string[],
 ): Promise<void> {
-  await inParts(ids, some =>
+  await inChunks(ids, some =>
     trx.raw(
       'update tables set baseline = null where company_id = ? and id = any(?) and baseline is not null',
       [companyId, some],
@@ -183,13 +185,13 @@ export async function dropBaselines(
 }
 
 /** Takes tables out of use; their records stay readable. */
-export async function retire(
+export async function retireTables(
   trx: Transaction,
   { companyId }: Source,
   ids: readonly string[],
   absence: 'removed' | 'excluded',
 ): Promise<void> {
-  await inParts(ids, some =>
+  await inChunks(ids, some =>
     trx.raw(
       `update tables set is_active = false, absence = ?, read_error = null, updated_at = now()
        where company_id = ? and id = any(?)`,
@@ -199,7 +201,7 @@ export async function retire(
 }
 
 /** Remembers which tables could not be read and why, and forgets it of those that could. */
-export async function noteUnread(
+export async function saveReadErrors(
   trx: Transaction,
   { companyId }: Source,
   unread: readonly { id: string; error: ConnectorError }[],
@@ -209,7 +211,7 @@ export async function noteUnread(
     ...unread.map(({ id, error }) => ({ id, error: failureOf(error) })),
     ...readAgain.map(id => ({ id, error: undefined })),
   ]
-  await inParts(notes, some =>
+  await inChunks(notes, some =>
     trx.raw(
       `update tables t set read_error = e.error
        from jsonb_to_recordset(cast(? as jsonb)) as e(id uuid, error jsonb)
@@ -220,10 +222,10 @@ export async function noteUnread(
 }
 
 /** How much an estimate must be off to be written, since that is a write for every table that is written to. */
-const OFF_BY = 1.5
+const ESTIMATE_TOLERANCE = 1.5
 
 /** Some engines tell more rows than there can be, or a fraction. */
-function estimateOf({ estimatedRows }: TableInfo): number | null {
+function storableEstimate({ estimatedRows }: TableInfo): number | null {
   if (estimatedRows === undefined || !(estimatedRows >= 0)) return null
   return Math.min(Math.round(estimatedRows), Number.MAX_SAFE_INTEGER)
 }
@@ -232,15 +234,16 @@ function estimateOf({ estimatedRows }: TableInfo): number | null {
 export async function storeEstimates(
   trx: Transaction,
   { companyId }: Source,
-  pairs: readonly (readonly [Known, TableInfo])[],
+  pairs: readonly (readonly [KnownTable, TableInfo])[],
 ): Promise<void> {
   const off = pairs.flatMap(([{ id, estimatedRows: stored }, table]) => {
-    const now = estimateOf(table)
+    const now = storableEstimate(table)
     if (now === null) return []
-    const isClose = stored !== null && now <= OFF_BY * stored && stored <= OFF_BY * now
+    const isClose =
+      stored !== null && now <= ESTIMATE_TOLERANCE * stored && stored <= ESTIMATE_TOLERANCE * now
     return isClose ? [] : [{ id, rows: now }]
   })
-  await inParts(off, some =>
+  await inChunks(off, some =>
     trx.raw(
       `update tables t set estimated_rows = e.rows
        from jsonb_to_recordset(cast(? as jsonb)) as e(id uuid, rows bigint)

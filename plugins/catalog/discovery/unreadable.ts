@@ -3,7 +3,7 @@ import { sortTables, type ConstraintInfo, type TableInfo } from '../../../connec
 import type { HiddenParts, ReducedTable } from '../../../connectors/connector.ts'
 
 /** A table with what was known of it put back where it could not be read. */
-export interface Completed {
+export interface CompletedTable {
   table: TableInfo
   /** Whether columns or whole constraints were put back that the connector reported as hidden. */
   isPartlyHidden: boolean
@@ -35,7 +35,7 @@ export function reducedTable(read: TableInfo, known: TableInfo): ReducedTable | 
  * Puts back what was known of a table and could not be read: hidden columns, constraints that use one, constraints that
  * the catalog could not give, and of a constraint the target or the properties that the role may not see.
  */
-export function withUnread(read: TableInfo, known: TableInfo, hidden?: HiddenParts): Completed {
+export function withUnread(read: TableInfo, known: TableInfo, hidden?: HiddenParts): CompletedTable {
   // A view in place of a table has nothing of it.
   if (read.kind !== known.kind) return { table: read, isPartlyHidden: false }
   const names = new Set(hidden?.columns)
@@ -53,7 +53,7 @@ export function withUnread(read: TableInfo, known: TableInfo, hidden?: HiddenPar
   return { table: table ?? read, isPartlyHidden: columns.length > 0 || isPartlyHidden }
 }
 
-interface Hidden {
+interface HiddenObjects {
   columns: ReadonlySet<string>
   foreignKeys: boolean
 }
@@ -61,7 +61,7 @@ interface Hidden {
 function mergeConstraints(
   read: readonly ConstraintInfo[],
   known: readonly ConstraintInfo[],
-  hidden: Hidden,
+  hidden: HiddenObjects,
 ): { constraints: ConstraintInfo[]; isPartlyHidden: boolean } {
   const isHidden = (old: ConstraintInfo) =>
     old.columns.some(column => hidden.columns.has(column)) ||
@@ -86,7 +86,7 @@ function counterpart(
 }
 
 /** Whether a constraint is shown as it was, less columns that are hidden. */
-function isPartOf(now: ConstraintInfo, old: ConstraintInfo, hidden: Hidden): boolean {
+function isPartOf(now: ConstraintInfo, old: ConstraintInfo, hidden: HiddenObjects): boolean {
   if (now.columns.length >= old.columns.length) return false
   return isDeepStrictEqual(
     now.columns,

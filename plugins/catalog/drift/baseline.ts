@@ -28,7 +28,7 @@ const DISMISSED = 'Its alert was dismissed as expected'
  * open changes are acknowledged, and their alerts resolved.
  * @throws 409 `CONFLICT` while nothing is known of the source
  */
-export async function accept(
+export async function acceptBaseline(
   server: Server,
   trx: Transaction,
   asset: Asset,
@@ -47,7 +47,7 @@ export async function accept(
   }
   // Read again under the lock: a discovery may have changed it.
   const table = asset.table && (await Table.query(trx).findById(asset.table.id).throwIfNotFound())
-  const settled = await settle(trx, { source, table }, by)
+  const settled = await acceptState(trx, { source, table }, by)
   await server.plugins.alerts.resolveAll(trx, 'schema_change', settled, ACCEPTED)
   return SchemaBaseline.query(trx).insertAndFetch({
     id: v7(),
@@ -63,7 +63,7 @@ export async function accept(
  * Acknowledges open changes. A table of which none is open any more is accepted as it is.
  * @returns how many were open; 0 when all were acknowledged before
  */
-export async function acknowledge(
+export async function acknowledgeChanges(
   server: Server,
   trx: Transaction,
   { source, table, changeIds }: ChosenChanges,
@@ -101,8 +101,8 @@ export async function learnExpected(
   if (!known) return false
   const source = await lockSource(trx, known.sourceId)
   const table = await Table.query(trx).findById(cause).throwIfNotFound()
-  await settle(trx, { source, table }, actor)
-  await note(trx, [table], { by: actor, description: DISMISSED })
+  await acceptState(trx, { source, table }, actor)
+  await insertBaselines(trx, [table], { by: actor, description: DISMISSED })
   return true
 }
 
@@ -128,11 +128,11 @@ export async function acceptOnce(
      limit 1`,
     { companyId, sourceId },
   )
-  if (!hindrance) await accept(server, trx, { source }, acceptance)
+  if (!hindrance) await acceptBaseline(server, trx, { source }, acceptance)
 }
 
 /** Acknowledges all open changes, and makes what is stored what was accepted. @returns the tables that had drifted */
-async function settle(trx: Transaction, { source, table }: Asset, by: string): Promise<string[]> {
+async function acceptState(trx: Transaction, { source, table }: Asset, by: string): Promise<string[]> {
   const settled = await rows<{ id: string }>(
     trx,
     `with acknowledged as (
@@ -158,7 +158,7 @@ async function acceptSettled(
   tableIds: readonly string[],
   by: string,
 ): Promise<string[]> {
-  const accepted = await rows<Accepted>(
+  const accepted = await rows<AcceptedTable>(
     trx,
     `update tables t set baseline = null
      where company_id = :companyId and source_id = :sourceId and id = any(cast(:tableIds as uuid[]))
@@ -168,16 +168,16 @@ async function acceptSettled(
      returning id, source_id, is_active, column_count`,
     { companyId, sourceId, tableIds },
   )
-  await note(trx, accepted, { by, description: ALL_ACKNOWLEDGED })
+  await insertBaselines(trx, accepted, { by, description: ALL_ACKNOWLEDGED })
   return accepted.map(({ id }) => id)
 }
 
-type Accepted = Pick<Table, 'id' | 'sourceId' | 'isActive' | 'columnCount'>
+type AcceptedTable = Pick<Table, 'id' | 'sourceId' | 'isActive' | 'columnCount'>
 
 /** Stores that tables were accepted one by one. */
-async function note(
+async function insertBaselines(
   trx: Transaction,
-  tables: readonly Accepted[],
+  tables: readonly AcceptedTable[],
   { by, description }: Acceptance,
 ): Promise<void> {
   await insertAll(
@@ -194,6 +194,6 @@ async function note(
 }
 
 /** A table that was accepted as gone counts as none. */
-function countsOf({ isActive, columnCount }: Accepted): { tableCount: number; columnCount: number } {
+function countsOf({ isActive, columnCount }: AcceptedTable): { tableCount: number; columnCount: number } {
   return isActive ? { tableCount: 1, columnCount } : { tableCount: 0, columnCount: 0 }
 }

@@ -3,16 +3,16 @@ import type { QueryBuilder } from 'objection'
 import { v7 } from 'uuid'
 import { formatName } from '../../../connectors/catalog.ts'
 import { insertAll, type Transaction } from '../../../server/database/database.ts'
-import type { Change, ChangeType, Impact } from './diff.ts'
-import type { Drift } from './drift.ts'
+import type { SchemaDifference, ChangeType, Impact } from './diff.ts'
+import type { TableDrift } from './drift.ts'
 import { SchemaChange, Table, type Source } from '../models.ts'
 import { dropBaselines } from '../discovery/store.ts'
 
 /** What a discovery found different, and where it is to be stored. */
-interface Drifted {
+interface RecordedDrift {
   source: Source
   runId: string
-  drifts: readonly Drift[]
+  drifts: readonly TableDrift[]
   /** The ids of tables by path. */
   ids: ReadonlyMap<string, string>
 }
@@ -27,7 +27,7 @@ const EXCLUDED = 'excluded'
  * alert resolved.
  * @returns how many changes were stored
  */
-export async function recordDrift(server: Server, trx: Transaction, drifted: Drifted): Promise<number> {
+export async function recordDrift(server: Server, trx: Transaction, drifted: RecordedDrift): Promise<number> {
   const { drifts } = drifted
   if (drifts.length === 0) return 0
   const standing = await acknowledgeReverted(trx, drifted)
@@ -47,15 +47,15 @@ export async function recordDrift(server: Server, trx: Transaction, drifted: Dri
   return stored
 }
 
-function idOf({ ids }: Drifted, path: string): string {
+function idOf({ ids }: RecordedDrift, path: string): string {
   const id = ids.get(path)
   if (!id) throw new Error(`No table is stored for ${path}`)
   return id
 }
 
-async function storeChanges(trx: Transaction, drifted: Drifted): Promise<number> {
+async function storeChanges(trx: Transaction, drifted: RecordedDrift): Promise<number> {
   const { source, runId, drifts } = drifted
-  const row = ({ path, ...change }: Change, isTakenBack: boolean) => ({
+  const row = ({ path, ...change }: SchemaDifference, isTakenBack: boolean) => ({
     id: v7(),
     ...change,
     sourceId: source.id,
@@ -78,7 +78,7 @@ async function storeChanges(trx: Transaction, drifted: Drifted): Promise<number>
  * Acknowledges the open changes that are no longer a difference to what was accepted.
  * @returns the tables of which any is left
  */
-async function acknowledgeReverted(trx: Transaction, drifted: Drifted): Promise<Set<string>> {
+async function acknowledgeReverted(trx: Transaction, drifted: RecordedDrift): Promise<Set<string>> {
   const drifts = new Map(drifted.drifts.map(drift => [idOf(drifted, drift.path), drift]))
   const open = await SchemaChange.query(trx)
     .where({ isAcknowledged: false })
@@ -95,7 +95,7 @@ async function acknowledgeReverted(trx: Transaction, drifted: Drifted): Promise<
 }
 
 /** Leaves nothing open of tables that the patterns of their source no longer name. */
-export async function closeExcluded(
+export async function acknowledgeExcluded(
   server: Server,
   trx: Transaction,
   tableIds: readonly string[],
@@ -111,18 +111,18 @@ async function acknowledgedBy(by: string, changes: QueryBuilder<SchemaChange>): 
 }
 
 /** A stored change as the comparison made it. */
-function changeOf(change: SchemaChange): Change {
+function changeOf(change: SchemaChange): SchemaDifference {
   const { tablePath: path, changeType, objectName, objectType, oldValue, newValue, impact } = change
   return { path, changeType: changeType as ChangeType, objectName, objectType, oldValue, newValue, impact }
 }
 
-const RANK: Record<Impact, number> = { low: 0, medium: 1, high: 2 }
+const IMPACT_RANK: Record<Impact, number> = { low: 0, medium: 1, high: 2 }
 /** How bad a change is, in the words of alerts. */
 export const SEVERITY = { low: 'info', medium: 'warning', high: 'critical' } as const
 
 type Event = Parameters<Server['plugins']['alerts']['raise']>[1]
 
-async function eventsOf(server: Server, trx: Transaction, drifted: Drifted): Promise<Event[]> {
+async function eventsOf(server: Server, trx: Transaction, drifted: RecordedDrift): Promise<Event[]> {
   const news = drifted.drifts.filter(drift => drift.news.length > 0)
   if (news.length === 0) return []
   const tables = await Table.query(trx)
@@ -131,7 +131,7 @@ async function eventsOf(server: Server, trx: Transaction, drifted: Drifted): Pro
   const byId = new Map(tables.map(table => [table.id, table]))
   const { source } = drifted
   return news.map(({ path, news: changes }): Event => {
-    const worst = changes.reduce((a, b) => (RANK[b.impact] > RANK[a.impact] ? b : a))
+    const worst = changes.reduce((a, b) => (IMPACT_RANK[b.impact] > IMPACT_RANK[a.impact] ? b : a))
     const id = idOf(drifted, path)
     const table = byId.get(id)
     if (!table) throw new Error(`Table ${id} vanished under its source's lock`)
@@ -150,22 +150,22 @@ async function eventsOf(server: Server, trx: Transaction, drifted: Drifted): Pro
         tags: server.plugins.catalog.tagsOf(source, table, columns),
       },
       ruleName: 'Schema drift',
-      title: sentence(path, changes, worst),
+      title: alertTitle(path, changes, worst),
       changeType: worst.changeType,
       details: details(worst, path, changes),
     }
   })
 }
 
-function sentence(path: string, changes: readonly Change[], worst: Change): string {
+function alertTitle(path: string, changes: readonly SchemaDifference[], worst: SchemaDifference): string {
   const more = changes.length > 1 ? ` and ${changes.length - 1} more` : ''
   return `${path}: ${worst.changeType.replaceAll('_', ' ')} (${worst.objectName})${more}`
 }
 
 /** Changes told in an alert. */
-const TOLD = 50
+const MAX_ALERT_CHANGES = 50
 
-function details(worst: Change, path: string, changes: readonly Change[]): object {
+function details(worst: SchemaDifference, path: string, changes: readonly SchemaDifference[]): object {
   const value = (worst.newValue ?? worst.oldValue) as { data_type?: string } | null
   const column =
     worst.objectType === 'column' ? { column_name: worst.objectName, column_type: value?.data_type } : {}
@@ -175,7 +175,7 @@ function details(worst: Change, path: string, changes: readonly Change[]): objec
     change_count: changes.length,
     old_value: worst.oldValue,
     new_value: worst.newValue,
-    changes: changes.slice(0, TOLD).map(({ changeType, objectName, objectType, impact }) => ({
+    changes: changes.slice(0, MAX_ALERT_CHANGES).map(({ changeType, objectName, objectType, impact }) => ({
       change_type: changeType,
       object_name: objectName,
       object_type: objectType,

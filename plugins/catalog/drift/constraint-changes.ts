@@ -7,7 +7,7 @@ import {
 } from '../../../connectors/catalog.ts'
 
 /** The names that tables and columns have now, by those that they had. */
-export interface Follow {
+export interface RenameMap {
   table(path: string): string
   column(path: string, column: string): string
 }
@@ -38,10 +38,14 @@ export function propertyList(properties: ConstraintProperties): unknown[] {
 }
 
 /** The differences between the constraints of one table. */
-export function compareConstraints(old: TableInfo, now: TableInfo, follow: Follow): ConstraintDifference[] {
+export function compareConstraints(
+  old: TableInfo,
+  now: TableInfo,
+  follow: RenameMap,
+): ConstraintDifference[] {
   const path = tablePath(now)
   return pairConstraints(old.constraints, now.constraints).flatMap(([a, b]) => {
-    if (a && b && isSame(a, b, path, follow)) return []
+    if (a && b && isSameConstraint(a, b, path, follow)) return []
     return {
       oldValue: a ? constraintValue(a, path) : null,
       newValue: b ? constraintValue(b, path) : null,
@@ -50,10 +54,13 @@ export function compareConstraints(old: TableInfo, now: TableInfo, follow: Follo
   })
 }
 
-type Side = ConstraintInfo | undefined
+type OptionalConstraint = ConstraintInfo | undefined
 
 /** By name and type, as a unique index may be called what a foreign key is; what is left, by name alone. */
-function pairConstraints(old: readonly ConstraintInfo[], now: readonly ConstraintInfo[]): [Side, Side][] {
+function pairConstraints(
+  old: readonly ConstraintInfo[],
+  now: readonly ConstraintInfo[],
+): [OptionalConstraint, OptionalConstraint][] {
   const left = new Set(now)
   const take = (fits: (constraint: ConstraintInfo) => boolean) => {
     const found = [...left].find(fits)
@@ -61,12 +68,15 @@ function pairConstraints(old: readonly ConstraintInfo[], now: readonly Constrain
     return found
   }
   const same = old.map(a => [a, take(b => b.name === a.name && b.type === a.type)] as const)
-  const pairs = same.map(([a, b]): [Side, Side] => [a, b ?? take(({ name }) => name === a.name)])
-  return [...pairs, ...[...left].map((b): [Side, Side] => [undefined, b])]
+  const pairs = same.map(([a, b]): [OptionalConstraint, OptionalConstraint] => [
+    a,
+    b ?? take(({ name }) => name === a.name),
+  ])
+  return [...pairs, ...[...left].map((b): [OptionalConstraint, OptionalConstraint] => [undefined, b])]
 }
 
 /** What one of the two does not know is not compared: an older version stored no properties, a role may not see them. */
-function isSame(a: ConstraintInfo, b: ConstraintInfo, path: string, follow: Follow): boolean {
+function isSameConstraint(a: ConstraintInfo, b: ConstraintInfo, path: string, follow: RenameMap): boolean {
   const hasReferences = (a.references && b.references) !== undefined || a.type !== b.type
   const hasProperties = (a.properties && b.properties) !== undefined
   const comparable = (constraint: ConstraintInfo): ConstraintInfo => ({
@@ -77,7 +87,7 @@ function isSame(a: ConstraintInfo, b: ConstraintInfo, path: string, follow: Foll
   return isDeepStrictEqual(constraintValue(comparable(a), path, follow), constraintValue(comparable(b), path))
 }
 
-const AS_IT_WAS: Follow = { table: path => path, column: (_, column) => column }
+const NO_RENAMES: RenameMap = { table: path => path, column: (_, column) => column }
 
 /**
  * Takes properties that accepted constraints lack from states of the table that came later, the first that knows them of
@@ -94,7 +104,7 @@ export function completeConstraints(
     for (const table of later) {
       const path = table ? tablePath(table) : ''
       const same = table?.constraints.find(
-        other => other.properties !== undefined && isSame(constraint, other, path, AS_IT_WAS),
+        other => other.properties !== undefined && isSameConstraint(constraint, other, path, NO_RENAMES),
       )
       if (!same?.properties) continue
       isCompleted = true
@@ -109,7 +119,7 @@ export function completeConstraints(
 function constraintValue(
   { name, type, columns, references, properties = {} }: ConstraintInfo,
   path: string,
-  follow = AS_IT_WAS,
+  follow = NO_RENAMES,
 ): object {
   const target = references && tablePath(references.table)
   return {
@@ -136,7 +146,11 @@ function constraintValue(
  * Whether a primary key or unique constraint went, or no longer guarantees what it did: rows that it refused are let in.
  * @param follow the name that a column of the table has now
  */
-function isKeyWeakened(old: Side, now: Side, follow: (column: string) => string): boolean {
+function isKeyWeakened(
+  old: OptionalConstraint,
+  now: OptionalConstraint,
+  follow: (column: string) => string,
+): boolean {
   if (!old || old.type === 'foreign_key') return false
   if (!now || now.type === 'foreign_key') return true
   if (old.type === 'primary_key' && now.type === 'unique') return true

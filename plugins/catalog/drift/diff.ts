@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { tablePath, type ColumnInfo, type TableInfo } from '../../../connectors/catalog.ts'
-import { compareConstraints, propertyList, type Follow } from './constraint-changes.ts'
+import { compareConstraints, propertyList, type RenameMap } from './constraint-changes.ts'
 
 export type Impact = 'low' | 'medium' | 'high'
 
@@ -19,7 +19,7 @@ export const IMPACTS = {
 export type ChangeType = keyof typeof IMPACTS
 
 /** A difference between two catalogs, before it is stored. */
-export interface Change {
+export interface SchemaDifference {
   /** `tablePath` of the table it belongs to. */
   path: string
   changeType: ChangeType
@@ -70,7 +70,7 @@ export function fingerprint({ kind, comment, columns, constraints, identity }: T
  *
  * Tables that did not change may be left out of both lists: who refers to what was renamed has changed as well.
  */
-export function diff(before: readonly TableInfo[], after: readonly TableInfo[]): Change[] {
+export function compareTables(before: readonly TableInfo[], after: readonly TableInfo[]): SchemaDifference[] {
   const known = new Map(before.map(table => [tablePath(table), table]))
   const found = new Map(after.map(table => [tablePath(table), table]))
   // A view in place of a table is another thing under its name, of which no column says anything.
@@ -84,7 +84,7 @@ export function diff(before: readonly TableInfo[], after: readonly TableInfo[]):
   const moved = renamedTables(removed, added)
   const matches = [...stayed, ...moved].map(([old, now]) => ({ old, now, match: matchColumns(old, now) }))
   const matched = new Map(matches.map(matching => [tablePath(matching.old), matching]))
-  const follow: Follow = {
+  const follow: RenameMap = {
     table: path => {
       const now = matched.get(path)?.now
       return now ? tablePath(now) : path
@@ -111,7 +111,7 @@ export function diff(before: readonly TableInfo[], after: readonly TableInfo[]):
  * table itself. Changes of one object, found at different times, share a key; of an object renamed in between, each
  * shares one with the next.
  */
-export function keysOf(change: Omit<Change, 'impact'>): string[] {
+export function objectKeys(change: Omit<SchemaDifference, 'impact'>): string[] {
   const { path, changeType, objectName, objectType, oldValue, newValue } = change
   const values = [oldValue, newValue] as ({ name?: string; type?: string } | null)[]
   const names =
@@ -132,7 +132,7 @@ function renamedTables(removed: readonly TableInfo[], added: readonly TableInfo[
   })
 }
 
-interface Match {
+interface ColumnMatch {
   pairs: [ColumnInfo, ColumnInfo][]
   removed: ColumnInfo[]
   added: ColumnInfo[]
@@ -140,12 +140,12 @@ interface Match {
   renames: Map<string, string>
 }
 
-function matchColumns(old: TableInfo, now: TableInfo): Match {
+function matchColumns(old: TableInfo, now: TableInfo): ColumnMatch {
   const byIdentity = isSameRelation(old, now)
-    ? pair(old.columns, now.columns, column => column.identity)
+    ? pairColumns(old.columns, now.columns, column => column.identity)
     : { pairs: [], removed: old.columns, added: now.columns }
   // A column dropped and made anew under its name has another identity and is still the same to its readers.
-  const byName = pair(byIdentity.removed, byIdentity.added, column => column.name)
+  const byName = pairColumns(byIdentity.removed, byIdentity.added, column => column.name)
   const pairs = [...byIdentity.pairs, ...byName.pairs]
   // Where columns have identities, nothing needs to be guessed.
   const guess = old.identity === undefined ? guessRename(byName.removed, byName.added) : undefined
@@ -167,11 +167,11 @@ function isSameRelation(old: TableInfo, now: TableInfo): boolean {
   return !now.columns.some(({ identity }) => !known.has(identity) && Number(identity) < last)
 }
 
-function pair(
+function pairColumns(
   old: readonly ColumnInfo[],
   now: readonly ColumnInfo[],
   key: (column: ColumnInfo) => string | undefined,
-): Omit<Match, 'renames'> {
+): Omit<ColumnMatch, 'renames'> {
   const byKey = new Map(
     now.flatMap(column => (key(column) === undefined ? [] : [[key(column), column] as const])),
   )
@@ -198,14 +198,14 @@ function guessRename(
   return same ? [old, now] : undefined
 }
 
-function columnChanges(now: TableInfo, match: Match): Change[] {
+function columnChanges(now: TableInfo, match: ColumnMatch): SchemaDifference[] {
   const path = tablePath(now)
   const change = (
     changeType: ChangeType,
     objectName: string,
     oldValue: object | null,
     newValue: object | null,
-  ): Change => ({
+  ): SchemaDifference => ({
     path,
     changeType,
     objectName,
@@ -252,13 +252,13 @@ function isSameType(old: ColumnInfo, now: ColumnInfo): boolean {
 function isSameDefault(old: ColumnInfo, now: ColumnInfo, renames: ReadonlyMap<string, string>): boolean {
   if (old.default === now.default) return true
   if (old.default === null || now.default === null || renames.size === 0) return false
-  return isDeepStrictEqual(words(old.default, renames), words(now.default))
+  return isDeepStrictEqual(expressionWords(old.default, renames), expressionWords(now.default))
 }
 
 const TEXT_OR_NAME = /('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|[\p{L}_][\p{L}\p{N}_$]*)/u
 
 /** An expression in pieces, each name without its quotes and as it is called now. */
-function words(expression: string, renames?: ReadonlyMap<string, string>): string[] {
+function expressionWords(expression: string, renames?: ReadonlyMap<string, string>): string[] {
   return expression.split(TEXT_OR_NAME).map((piece, index) => {
     if (index % 2 === 0 || piece.startsWith("'")) return piece
     const [quote = ''] = /^["`]/.exec(piece) ?? []
@@ -267,7 +267,7 @@ function words(expression: string, renames?: ReadonlyMap<string, string>): strin
   })
 }
 
-function tableChange(changeType: 'table_added' | 'table_removed', table: TableInfo): Change {
+function tableChange(changeType: 'table_added' | 'table_removed', table: TableInfo): SchemaDifference {
   const value = { name: table.name, type: table.kind, columns: table.columns.length }
   return {
     path: tablePath(table),
@@ -280,7 +280,7 @@ function tableChange(changeType: 'table_added' | 'table_removed', table: TableIn
   }
 }
 
-function constraintChanges(old: TableInfo, now: TableInfo, follow: Follow): Change[] {
+function constraintChanges(old: TableInfo, now: TableInfo, follow: RenameMap): SchemaDifference[] {
   const path = tablePath(now)
   return compareConstraints(old, now, follow).map(difference => ({
     ...difference,

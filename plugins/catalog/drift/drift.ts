@@ -1,8 +1,8 @@
 import { tablePath, type TableInfo } from '../../../connectors/catalog.ts'
-import { diff, keysOf, type Change } from './diff.ts'
+import { compareTables, objectKeys, type SchemaDifference } from './diff.ts'
 
 /** A table that a discovery found changed, added or removed, in three states of it; null is absent. */
-export interface Touched {
+export interface TouchedTable {
   path: string
   /** As somebody accepted it last. */
   accepted: TableInfo | null
@@ -14,16 +14,16 @@ export interface Touched {
 }
 
 /** What became of a touched table. */
-export interface Drift {
+export interface TableDrift {
   path: string
   /** What changed since the discovery before, and is now other than what was accepted. */
-  news: Change[]
+  news: SchemaDifference[]
   /** What changed since the discovery before, back to what was accepted. */
-  takenBack: Change[]
+  takenBack: SchemaDifference[]
   /** Whether the table is again what was accepted. */
   isReverted: boolean
   /** Of changes recorded since it was accepted, those that are still a difference to that. */
-  standing(changes: readonly Change[]): Set<Change>
+  standing(changes: readonly SchemaDifference[]): Set<SchemaDifference>
 }
 
 /**
@@ -31,28 +31,31 @@ export interface Drift {
  * change that nobody accepted since.
  * @returns one for each touched table that has a change
  */
-export function driftOf(touched: readonly Touched[]): Drift[] {
+export function computeDrift(touched: readonly TouchedTable[]): TableDrift[] {
   const states = (which: 'accepted' | 'before' | 'now') =>
     touched.flatMap(({ [which]: table }) => (table ? [table] : []))
   const now = states('now')
-  const changes = Map.groupBy(diff(states('before'), now), ({ path }) => path)
+  const changes = Map.groupBy(compareTables(states('before'), now), ({ path }) => path)
   // Where nothing was pending, what was accepted is what was there before.
   const isPending = touched.some(({ accepted, before }) => accepted !== before)
-  const open = isPending ? Map.groupBy(diff(states('accepted'), now), ({ path }) => path) : changes
+  const open = isPending ? Map.groupBy(compareTables(states('accepted'), now), ({ path }) => path) : changes
   return touched.flatMap(({ path, partitionOf }) => {
-    const recent = changes.get(path)?.map(change => attached(change, partitionOf))
-    return recent ? [compare(path, recent, open.get(path) ?? [])] : []
+    const recent = changes.get(path)?.map(change => asPartition(change, partitionOf))
+    return recent ? [tableDrift(path, recent, open.get(path) ?? [])] : []
   })
 }
 
 /** The removal of a table that became a partition of a watched one: its rows are still there, and watched with it. */
-export function attached<Difference extends Change>(change: Difference, partitionOf?: string): Difference {
+export function asPartition<Difference extends SchemaDifference>(
+  change: Difference,
+  partitionOf?: string,
+): Difference {
   if (partitionOf === undefined || change.changeType !== 'table_removed') return change
   return { ...change, newValue: { partition_of: partitionOf }, impact: 'low' }
 }
 
-function compare(path: string, recent: Change[], open: readonly Change[]): Drift {
-  const standing = (among: readonly Change[]) => standingOf(among, open)
+function tableDrift(path: string, recent: SchemaDifference[], open: readonly SchemaDifference[]): TableDrift {
+  const standing = (among: readonly SchemaDifference[]) => findStanding(among, open)
   const stand = standing(recent)
   return {
     path,
@@ -64,28 +67,31 @@ function compare(path: string, recent: Change[], open: readonly Change[]): Drift
 }
 
 /** Follows chains: a column that was renamed twice is the same in both changes, and in what changed of it between. */
-function standingOf(changes: readonly Change[], open: readonly Change[]): Set<Change> {
+function findStanding(
+  changes: readonly SchemaDifference[],
+  open: readonly SchemaDifference[],
+): Set<SchemaDifference> {
   if (open.length === 0) return new Set()
   // One record stands for all of a table that came or left, so that what else changed in it has no other.
   if (open.some(isOfTable)) return new Set(changes)
   const standing = new Set(changes.filter(isOfTable))
-  const keys = new Set(open.flatMap(keysOf))
+  const keys = new Set(open.flatMap(objectKeys))
   for (let known = -1; known < standing.size;) {
     known = standing.size
     for (const change of changes) {
-      if (standing.has(change) || !keysOf(change).some(key => keys.has(key))) continue
+      if (standing.has(change) || !objectKeys(change).some(key => keys.has(key))) continue
       standing.add(change)
-      for (const key of keysOf(change)) keys.add(key)
+      for (const key of objectKeys(change)) keys.add(key)
     }
   }
   return standing
 }
 
-function isOfTable({ changeType }: Change): boolean {
+function isOfTable({ changeType }: SchemaDifference): boolean {
   return changeType === 'table_added' || changeType === 'table_removed'
 }
 
 /** The path of a table of the catalog as discovery and diff name it. */
-export function pathOf(table: { catalogName: string; schemaName: string; name: string }): string {
+export function storedTablePath(table: { catalogName: string; schemaName: string; name: string }): string {
   return tablePath({ catalog: table.catalogName, schema: table.schemaName, name: table.name })
 }

@@ -6,14 +6,14 @@ import { findAsset, findTable, type Asset } from '../assets/assets.ts'
 import { compareCatalogs } from '../discovery/compare.ts'
 import { failureOf, statementTimeoutMs } from '../sources/connections.ts'
 import type { Impact } from './diff.ts'
-import { read, type Found } from '../discovery/read-catalog.ts'
-import { pathOf } from './drift.ts'
+import { readCatalog, type CatalogReading } from '../discovery/read-catalog.ts'
+import { storedTablePath } from './drift.ts'
 import { Source } from '../models.ts'
 import { qualifiedName } from '../assets/present.ts'
 import { countChanges, presentDifference } from './status.ts'
 
 /** The body of `POST /sdk/schema/dry-run`, validated. */
-export interface DryRun {
+export interface SchemaDryRun {
   asset_id: string
   table_path?: string
   lookback_days: number
@@ -22,13 +22,13 @@ export interface DryRun {
 /** Of one source, whoever asks; each reads the whole catalog. */
 const DRY_RUNS_AN_HOUR = 10
 /** Changes that are listed; all are counted. */
-const LISTED = 100
+const MAX_LISTED_CHANGES = 100
 
 /**
  * Reads the catalog of a source now, and tells what a discovery would record of it, or of one table. Stores nothing.
  * @throws 429 `RATE_LIMITED` after 10 an hour
  */
-export async function dryRun(request: Request, companyId: string, body: DryRun): Promise<object> {
+export async function dryRun(request: Request, companyId: string, body: SchemaDryRun): Promise<object> {
   const { server } = request
   const { asset, history } = await server.db.company(companyId, async trx => {
     const named = await findAsset(trx, body.asset_id)
@@ -40,13 +40,13 @@ export async function dryRun(request: Request, companyId: string, body: DryRun):
   return {
     asset_id: asset.table?.id ?? asset.source.id,
     qualified_name: qualifiedName(asset),
-    ...(await reportOf(server, asset)),
+    ...(await runDryRun(server, asset)),
     history: { lookback_days: body.lookback_days, changes: history.recent, unacknowledged: history.open },
   }
 }
 
 /** What a discovery would record; nothing where the catalog could not be read. */
-interface Report {
+interface DryRunReport {
   table_count: number | null
   column_count: number | null
   /** Tables that could not be read. */
@@ -62,20 +62,20 @@ interface Report {
   error_message: string | null
 }
 
-async function reportOf(server: Server, asset: Asset): Promise<Report> {
+async function runDryRun(server: Server, asset: Asset): Promise<DryRunReport> {
   const { source } = asset
   try {
     const timeout = AbortSignal.timeout(statementTimeoutMs(server, source))
-    const found = await read(server, source, timeout, { purpose: 'dry_run', canWait: true })
+    const found = await readCatalog(server, source, timeout, { purpose: 'dry_run', isLowPriority: true })
     return await server.db.company(source.companyId, trx => compare(trx, asset, found))
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error
     const { code, message } = failureOf(error)
-    return { ...UNKNOWN, error_code: code, error_message: message }
+    return { ...EMPTY_REPORT, error_code: code, error_message: message }
   }
 }
 
-const UNKNOWN: Report = {
+const EMPTY_REPORT: DryRunReport = {
   table_count: null,
   column_count: null,
   unread_count: null,
@@ -89,14 +89,18 @@ const UNKNOWN: Report = {
   error_message: null,
 }
 
-async function compare(trx: Transaction, { source, table }: Asset, found: Found): Promise<Report> {
+async function compare(
+  trx: Transaction,
+  { source, table }: Asset,
+  found: CatalogReading,
+): Promise<DryRunReport> {
   // Read again: while the catalog was being read, a discovery may have ended.
   const { ids, drifts, partlyHidden } = await compareCatalogs(
     trx,
     await Source.query(trx).findById(source.id).throwIfNotFound(),
     found,
   )
-  const path = table && pathOf(table)
+  const path = table && storedTablePath(table)
   const isAsked = (other: string) => path === undefined || other === path
   const tables = found.tables.filter(read => isAsked(tablePath(read)))
   const asked = drifts.filter(drift => isAsked(drift.path))
@@ -106,7 +110,7 @@ async function compare(trx: Transaction, { source, table }: Asset, found: Found)
   ])
   const count = (impact: Impact) => changes.filter(({ change }) => change.impact === impact).length
   return {
-    ...UNKNOWN,
+    ...EMPTY_REPORT,
     table_count: tables.length,
     column_count: tables.reduce((sum, { columns }) => sum + columns.length, 0),
     unread_count: [...found.unread.keys(), ...partlyHidden.keys()].filter(isAsked).length,
@@ -115,7 +119,7 @@ async function compare(trx: Transaction, { source, table }: Asset, found: Found)
     warning_count: count('medium'),
     info_count: count('low'),
     alert_count: asked.filter(({ news }) => news.length > 0).length,
-    changes: changes.slice(0, LISTED).map(({ change, isTakenBack }) => ({
+    changes: changes.slice(0, MAX_LISTED_CHANGES).map(({ change, isTakenBack }) => ({
       ...presentDifference(change, ids),
       is_reverting: isTakenBack,
     })),

@@ -15,17 +15,17 @@ interface OpenRow {
 }
 
 const IMPACTS_BY_RANK: readonly Impact[] = ['low', 'medium', 'high']
-const RANK = `max(case impact when 'high' then 2 when 'medium' then 1 else 0 end)`
+const WORST_RANK = `max(case impact when 'high' then 2 when 'medium' then 1 else 0 end)`
 
 /** Open changes of some sources; those without any are left out. */
-export async function openChangesOf(
+export async function openChangesOfSources(
   trx: Transaction,
   sourceIds: readonly string[],
 ): Promise<Map<string, OpenChanges>> {
   return byId(
     await rows<OpenRow>(
       trx,
-      `select source_id as id, count(*)::int as count, ${RANK} as worst from schema_changes
+      `select source_id as id, count(*)::int as count, ${WORST_RANK} as worst from schema_changes
        where company_id = ? and source_id = any(?) and not is_acknowledged group by 1`,
       [companyOf(trx), [...sourceIds]],
     ),
@@ -38,7 +38,7 @@ export function openChangesOfTables(companyId: string, tableIds: readonly string
     reading: {
       name: 'open changes',
       // By way of their sources, which the index of open changes starts with.
-      text: `select t.id, cast(count(*) as int) as count, ${RANK} as worst
+      text: `select t.id, cast(count(*) as int) as count, ${WORST_RANK} as worst
         from tables t join schema_changes c on c.company_id = t.company_id and c.source_id = t.source_id
           and c.table_id = t.id and not c.is_acknowledged
         where t.company_id = :company_id and t.id = any(cast(:ids as uuid[])) group by 1`,

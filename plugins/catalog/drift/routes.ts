@@ -6,11 +6,11 @@ import { apiError, invalidField } from '../../../server/http/errors.ts'
 import { bodyOf, param, queryOf } from '../../../server/http/input.ts'
 import { newestFirst, type Page, pageOf, pagination } from '../../../server/http/page.ts'
 import { findAsset, type Asset } from '../assets/assets.ts'
-import { accept, acceptOnce, acknowledge } from './baseline.ts'
+import { acceptBaseline, acceptOnce, acknowledgeChanges } from './baseline.ts'
 import { SEVERITY } from './changes.ts'
 import { SchemaChange, Source } from '../models.ts'
 import { qualifiedName } from '../assets/present.ts'
-import { dryRun, type DryRun } from './dry-run.ts'
+import { dryRun, type SchemaDryRun } from './dry-run.ts'
 import { replies } from './replies.ts'
 import * as schemas from './schemas.ts'
 import {
@@ -27,7 +27,7 @@ import { patchSource } from '../sources/sources.ts'
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Changes that an asset's status shows. */
-const RECENT = 20
+const MAX_RECENT_CHANGES = 20
 /** Days that they, and counts without a range, reach back: as long as changes are kept. */
 const ALL_DAYS = 400
 
@@ -83,7 +83,7 @@ export const schemaRoutes: ServerRoute[] = [
       response: replies.dryRun,
     },
     handler: async request => ({
-      data: await dryRun(request, caller(request).companyId, bodyOf<DryRun>(request)),
+      data: await dryRun(request, caller(request).companyId, bodyOf<SchemaDryRun>(request)),
     }),
   },
   {
@@ -125,7 +125,9 @@ export const schemaRoutes: ServerRoute[] = [
       const data = await inCompany(request, async trx => {
         const asset = await findAsset(trx, param(request, 'asset_id'))
         const by = actorOf(caller(request))
-        const baseline = presentBaseline(await accept(request.server, trx, asset, { by, description }))
+        const baseline = presentBaseline(
+          await acceptBaseline(request.server, trx, asset, { by, description }),
+        )
         await auditRequest(request, trx, { action: 'baseline.accepted', target: targetOf(asset) })
         return baseline
       })
@@ -156,9 +158,9 @@ export const schemaRoutes: ServerRoute[] = [
     },
     handler: request =>
       inCompany(request, async trx => {
-        const source = await sourceOf(trx, request)
+        const source = await findSource(trx, request)
         await patchSource(request.server, trx, source.id, { discovery_interval: 'off' })
-        await tellMonitoring(request, trx, source, 'off')
+        await auditMonitoring(request, trx, source, 'off')
         const message = `${source.name} is discovered only when asked: POST /api/v1/sdk/assets/${source.id}/discover`
         return { data: { success: true, message, asset_id: source.id, monitoring_enabled: false } }
       }),
@@ -229,7 +231,7 @@ async function status(trx: Transaction, request: Request): Promise<object> {
   const asset = await findAsset(trx, param(request, 'asset_id'))
   const { source, table } = asset
   const counts = await countChanges(trx, source.companyId, asset, ALL_DAYS)
-  const recent = await changesOf(trx, asset).limit(RECENT)
+  const recent = await changesOf(trx, asset).limit(MAX_RECENT_CHANGES)
   const drift = await differencesOf(trx, asset)
   return {
     data: {
@@ -258,10 +260,10 @@ async function monitoring(trx: Transaction, source: Source): Promise<object> {
 async function acknowledgeOne(trx: Transaction, request: Request): Promise<object> {
   const id = param(request, 'change_id')
   const change = UUID.test(id) ? await SchemaChange.query(trx).findById(id) : undefined
-  if (!change) throw noChange(id)
+  if (!change) throw changeNotFound(id)
   const source = await Source.query(trx).findById(change.sourceId).throwIfNotFound()
   const by = actorOf(caller(request))
-  await acknowledge(request.server, trx, { source, changeIds: [change.id] }, by)
+  await acknowledgeChanges(request.server, trx, { source, changeIds: [change.id] }, by)
   const [data] = await presentChanges(trx, await SchemaChange.query(trx).where('id', change.id))
   await auditRequest(request, trx, {
     action: 'schema_change.acknowledged',
@@ -276,7 +278,7 @@ async function acknowledgeMany(trx: Transaction, request: Request): Promise<obje
   const asset = await findAsset(trx, param(request, 'asset_id'))
   if (changeIds) await assertKnown(trx, asset, changeIds)
   const by = actorOf(caller(request))
-  const acknowledged = await acknowledge(request.server, trx, { ...asset, changeIds }, by)
+  const acknowledged = await acknowledgeChanges(request.server, trx, { ...asset, changeIds }, by)
   const { open: remaining } = await countChanges(trx, asset.source.companyId, asset, ALL_DAYS)
   await auditRequest(request, trx, {
     action: 'schema_change.acknowledged',
@@ -291,10 +293,10 @@ async function assertKnown(trx: Transaction, asset: Asset, ids: readonly string[
   const found = await changesOf(trx, asset).whereIn('id', valid).select('id')
   const known = new Set(found.map(({ id }) => id))
   const unknown = ids.find(id => !known.has(id.toLowerCase()))
-  if (unknown !== undefined) throw noChange(unknown)
+  if (unknown !== undefined) throw changeNotFound(unknown)
 }
 
-function noChange(id: string) {
+function changeNotFound(id: string) {
   return apiError('CHANGE_NOT_FOUND', `There is no such schema change here: GET ${BASE}/changes lists them`, {
     change_id: id,
   })
@@ -302,7 +304,7 @@ function noChange(id: string) {
 
 async function startMonitoring(trx: Transaction, request: Request): Promise<object> {
   const body = bodyOf<{ schedule_type: string; auto_create_baseline: boolean }>(request)
-  const source = await sourceOf(trx, request)
+  const source = await findSource(trx, request)
   if (!source.isActive) {
     throw apiError('CONFLICT', `${source.name} is paused: set its is_active to true first`, {
       asset_id: source.id,
@@ -317,11 +319,11 @@ async function startMonitoring(trx: Transaction, request: Request): Promise<obje
     discovery_interval: body.schedule_type,
   })
   const data = await monitoring(trx, watched)
-  await tellMonitoring(request, trx, source, body.schedule_type)
+  await auditMonitoring(request, trx, source, body.schedule_type)
   return { data }
 }
 
-function tellMonitoring(request: Request, trx: Transaction, source: Source, interval: string) {
+function auditMonitoring(request: Request, trx: Transaction, source: Source, interval: string) {
   return auditRequest(request, trx, {
     action: 'source.updated',
     target: targetOf({ source }),
@@ -335,7 +337,7 @@ function targetOf({ source, table }: Asset): { type: string; id: string } {
 }
 
 /** The source of the path. @throws 400 for a table, naming its source */
-async function sourceOf(trx: Transaction, request: Request): Promise<Source> {
+async function findSource(trx: Transaction, request: Request): Promise<Source> {
   const { source, table } = await findAsset(trx, param(request, 'asset_id'))
   if (!table) return source
   throw invalidField('asset_id', `is a table: discovery is scheduled for its source, ${source.id}`, {

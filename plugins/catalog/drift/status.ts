@@ -2,13 +2,13 @@ import { rows, type Transaction } from '../../../server/database/database.ts'
 import { newestFirst } from '../../../server/http/page.ts'
 import { tableInfo, type Asset } from '../assets/assets.ts'
 import { SEVERITY } from './changes.ts'
-import { diff, type Change, type Impact } from './diff.ts'
-import { attached, pathOf } from './drift.ts'
+import { compareTables, type SchemaDifference, type Impact } from './diff.ts'
+import { asPartition, storedTablePath } from './drift.ts'
 import { SchemaBaseline, Table, type SchemaChange, type Source } from '../models.ts'
 import { nextDiscovery, presentChange } from '../assets/present.ts'
 
 /** Open changes by impact, and all of some days. */
-export interface Counts {
+export interface ChangeCounts {
   recent: number
   open: number
   high: number
@@ -25,11 +25,11 @@ export async function countChanges(
   companyId: string,
   asset: Asset | undefined,
   days: number,
-): Promise<Counts> {
+): Promise<ChangeCounts> {
   const scope = `company_id = :companyId
     and (cast(:sourceId as uuid) is null or source_id = :sourceId)
     and (cast(:tableId as uuid) is null or table_id = :tableId)`
-  const [counts] = await rows<Counts>(
+  const [counts] = await rows<ChangeCounts>(
     trx,
     `select recent, open, high, medium, low from (
        select count(*)::int as recent from schema_changes
@@ -44,7 +44,7 @@ export async function countChanges(
 }
 
 /** The highest impact among open changes. */
-export function worstOf({ high, medium, low }: Counts): Impact | 'none' {
+export function worstOf({ high, medium, low }: ChangeCounts): Impact | 'none' {
   if (high > 0) return 'high'
   if (medium > 0) return 'medium'
   return low > 0 ? 'low' : 'none'
@@ -60,13 +60,13 @@ export async function presentChanges(trx: Transaction, changes: readonly SchemaC
     ...presentChange(change),
     asset_id: change.tableId,
     qualified_name: names.get(change.tableId),
-    ...placed(change),
+    ...locateChange(change),
     acknowledged_at: change.acknowledgedAt,
     acknowledged_by: change.acknowledgedBy,
   }))
 }
 
-function placed({
+function locateChange({
   impact,
   objectType,
   objectName,
@@ -136,7 +136,7 @@ async function firstDiscovery(trx: Transaction, source: Source): Promise<Baselin
   }
 }
 
-const LABELS: Record<string, string> = {
+const SCHEDULE_LABELS: Record<string, string> = {
   hourly: 'Every hour',
   every_4_hours: 'Every 4 hours',
   daily: 'Every day',
@@ -150,14 +150,14 @@ export function monitoringOf(source: Source): object {
     asset_id: source.id,
     monitoring_enabled: isEnabled,
     schedule_type: source.discoveryInterval === 'off' ? null : source.discoveryInterval,
-    schedule_label: LABELS[source.discoveryInterval] ?? 'Not scheduled',
+    schedule_label: SCHEDULE_LABELS[source.discoveryInterval] ?? 'Not scheduled',
     next_check_at: isEnabled ? nextDiscovery(source) : null,
     last_check_at: source.lastDiscoveryAt,
   }
 }
 
 /** Tables whose differences are told at once; each brings two definitions. */
-const MOST_DRIFTED = 100
+const MAX_DRIFTED_TABLES = 100
 
 /** What differs from the baseline now, and of how many tables. */
 export async function differencesOf(
@@ -171,15 +171,15 @@ export async function differencesOf(
     .whereRaw(`absence is distinct from 'excluded'`)
     .orderBy('qualifiedName')
     .orderBy('id')
-    .range(0, MOST_DRIFTED - 1)
-  const ids = new Map(results.map(drifted => [pathOf(drifted), drifted.id]))
+    .range(0, MAX_DRIFTED_TABLES - 1)
+  const ids = new Map(results.map(drifted => [storedTablePath(drifted), drifted.id]))
   const before = results.flatMap(drifted => {
     const { baseline } = drifted
     return baseline === null || 'absent' in baseline ? [] : { ...tableInfo(drifted), ...baseline }
   })
   const after = results.filter(({ isActive }) => isActive).map(tableInfo)
   const partitions = await partitionsOf(trx, results)
-  const changes = diff(before, after).map(change => attached(change, partitions.get(change.path)))
+  const changes = compareTables(before, after).map(change => asPartition(change, partitions.get(change.path)))
   return { tables: total, changes: changes.map(change => presentDifference(change, ids)) }
 }
 
@@ -206,7 +206,7 @@ async function partitionsOf(trx: Transaction, tables: readonly Table[]): Promise
  * A difference that is not stored, as the API tells it.
  * @param ids of the tables, by path
  */
-export function presentDifference(change: Change, ids: ReadonlyMap<string, string>): object {
+export function presentDifference(change: SchemaDifference, ids: ReadonlyMap<string, string>): object {
   return {
     // Of a table that no discovery has found yet there is none.
     asset_id: ids.get(change.path) ?? null,
@@ -217,6 +217,6 @@ export function presentDifference(change: Change, ids: ReadonlyMap<string, strin
     old_value: change.oldValue,
     new_value: change.newValue,
     impact: change.impact,
-    ...placed(change),
+    ...locateChange(change),
   }
 }

@@ -9,67 +9,67 @@ import type { Source } from '../models.ts'
  */
 
 /** The longest pause, in seconds. */
-const LONGEST = 3_600
+const MAX_PAUSE_SECONDS = 3_600
 /** Connections in a row that fail before the first pause, and its seconds. */
-const PATIENT = { most: 5, first: 60 }
+const DEFAULT_POLICY = { most: 5, first: 60 }
 /** Of a wrong password: trying it a few times more may lock the account. */
-const CAREFUL = { most: 1, first: 300 }
+const CREDENTIALS_POLICY = { most: 1, first: 300 }
 /** Seconds that the one try after a pause has for itself; one of a process that died is over then. */
-export const TRIAL_SECONDS = 60
+export const PROBE_SECONDS = 60
 
 /** Failures for which trying again asks nothing of the source: it is not dialled at all. */
-const UNDIALLED: readonly ConnectorErrorKind[] = ['driver-missing', 'egress-refused']
+const UNDIALLED_KINDS: readonly ConnectorErrorKind[] = ['driver-missing', 'egress-refused']
 /** Failures of an open session that are the connection's. */
-const CUT: readonly ConnectorErrorKind[] = ['network', 'tls', 'credentials']
+const CONNECTION_KINDS: readonly ConnectorErrorKind[] = ['network', 'tls', 'credentials']
 
 /** How a session did, as far as its connection goes; undefined where that says nothing. */
-export type Verdict = 'reached' | 'failed' | 'refused' | undefined
+export type ConnectionOutcome = 'reached' | 'failed' | 'refused' | undefined
 
 /** What an error says of the connection. @param isOpen whether the session had been opened */
-export function verdictOf(error: unknown, isOpen: boolean): Verdict {
+export function outcomeOfError(error: unknown, isOpen: boolean): ConnectionOutcome {
   if (!(error instanceof ConnectorError)) return undefined
   const { kind, code } = error
-  if (code === 'ABORTED' || code === PAUSED || UNDIALLED.includes(kind)) return undefined
-  if (isOpen && !CUT.includes(kind)) return 'reached'
+  if (code === 'ABORTED' || code === PAUSED_CODE || UNDIALLED_KINDS.includes(kind)) return undefined
+  if (isOpen && !CONNECTION_KINDS.includes(kind)) return 'reached'
   return kind === 'credentials' ? 'refused' : 'failed'
 }
 
-const MINE = 'where company_id = :companyId and id = :sourceId'
+const IS_THIS_SOURCE = 'where company_id = :companyId and id = :sourceId'
 /** Of a connection that was changed meanwhile, the former one says nothing. Each change seals the secrets anew. */
-const SAME = 'and secrets is not distinct from :secrets'
+const IS_SAME_CONNECTION = 'and secrets is not distinct from :secrets'
 
 /** What a session that ends makes of the breaker of its source; null where it makes nothing of it. */
-export function changeOf(verdict: Verdict, wasFailing: boolean): string | null {
-  if (verdict === undefined || (verdict === 'reached' && !wasFailing)) return null
-  if (verdict === 'reached')
+export function breakerUpdate(outcome: ConnectionOutcome, wasFailing: boolean): string | null {
+  if (outcome === undefined || (outcome === 'reached' && !wasFailing)) return null
+  if (outcome === 'reached')
     return `update sources set connection_failures = 0, failing_since = null, dial_after = null,
-      pause_seconds = 0, trial_until = null ${MINE} ${SAME}`
-  const { most, first } = verdict === 'refused' ? CAREFUL : PATIENT
+      pause_seconds = 0, trial_until = null ${IS_THIS_SOURCE} ${IS_SAME_CONNECTION}`
+  const { most, first } = outcome === 'refused' ? CREDENTIALS_POLICY : DEFAULT_POLICY
   const pauses = `(dial_after is null and connection_failures + 1 >= ${most} or dial_after <= now())`
-  const next = `least(greatest(2 * pause_seconds, ${first}), ${LONGEST})`
+  const next = `least(greatest(2 * pause_seconds, ${first}), ${MAX_PAUSE_SECONDS})`
   return `update sources set
       connection_failures = connection_failures + 1,
       failing_since = coalesce(failing_since, now()),
       trial_until = null,
       pause_seconds = case when ${pauses} then ${next} else pause_seconds end,
       dial_after = case when ${pauses} then now() + make_interval(secs => ${next}) else dial_after end
-    ${MINE} ${SAME}`
+    ${IS_THIS_SOURCE} ${IS_SAME_CONNECTION}`
 }
 
 /** Of the row of a source: whether what is scheduled may dial it now, and as what. */
-export const STANDING = `case
+export const BREAKER_STATE = `case
     when dial_after is null then 'closed'
     when dial_after > now() then 'open'
     when trial_until > now() then 'trying'
     else 'half_open' end`
 
 /** Takes the one try after a pause; gives nothing when another process has it. */
-export const TAKE_TRIAL = `update sources
-  set trial_until = now() + make_interval(secs => ${TRIAL_SECONDS})
-  ${MINE} and dial_after <= now() and coalesce(trial_until <= now(), true) returning id`
+export const TAKE_PROBE = `update sources
+  set trial_until = now() + make_interval(secs => ${PROBE_SECONDS})
+  ${IS_THIS_SOURCE} and dial_after <= now() and coalesce(trial_until <= now(), true) returning id`
 
 /** The columns of a source whose breaker is closed. */
-export const CLOSED: Partial<Source> = {
+export const CLOSED_BREAKER: Partial<Source> = {
   connectionFailures: 0,
   failingSince: null,
   dialAfter: null,
@@ -77,15 +77,15 @@ export const CLOSED: Partial<Source> = {
   trialUntil: null,
 }
 
-const PAUSED = 'PAUSED'
+const PAUSED_CODE = 'PAUSED'
 
 /** Whether an error says only that a source was left alone. */
-export function isPause(error: unknown): boolean {
-  return error instanceof ConnectorError && error.code === PAUSED
+export function isPausedError(error: unknown): boolean {
+  return error instanceof ConnectorError && error.code === PAUSED_CODE
 }
 
 /** What becomes of scheduled work while its source is left alone. */
-export function paused(
+export function pausedError(
   { id, name, sourceType }: Source,
   {
     failingSince,
@@ -98,14 +98,14 @@ export function paused(
   const when = dialAfter ? ` at ${dialAfter.toISOString()}` : ' later'
   return new ConnectorError({
     kind: 'network',
-    code: PAUSED,
+    code: PAUSED_CODE,
     engine: sourceType,
     message: `${name} could not be reached${since}${why}: it is tried again${when}, or at once by POST /api/v1/sdk/assets/${id}/test-connection`,
   })
 }
 
 /** How many sources are left alone, for operators. */
-export function pausedSources(server: Server): Reader {
+export function pausedSourcesGauge(server: Server): Reader {
   const name = 'sources_left_alone'
   return {
     gauges: {

@@ -8,22 +8,22 @@ import type { Source } from '../models.ts'
 import { EVERYTHING } from '../discovery/patterns.ts'
 
 /** A `connection_config`, its secrets in it. */
-export type Config = Record<string, unknown>
+export type SourceConfig = Record<string, unknown>
 
 /** What a config may hold whatever its connector declares: the zone of timestamps that name none. */
-const OWN: ReadonlySet<string> = new Set(['timezone'])
+const OWN_FIELDS: ReadonlySet<string> = new Set(['timezone'])
 
 /** Where the config of a source is kept. */
-type Sealed = Pick<Source, 'config' | 'secrets'>
+type SealedConfig = Pick<Source, 'config' | 'secrets'>
 
 /** The config of a source that is being made. @throws 400 `VALIDATION_ERROR` naming each wrong field */
-export function newConfig(
+export function sealNewConfig(
   server: Server,
   connector: Connector,
   place: Pick<Source, 'companyId' | 'id'>,
-  given: Config,
-): Sealed {
-  return sealed(server, connector, place, validConfig(connector, given))
+  given: SourceConfig,
+): SealedConfig {
+  return sealConfig(server, connector, place, validateConfig(connector, given))
 }
 
 /**
@@ -32,16 +32,17 @@ export function newConfig(
  * TLS that is as strong: a caller who may change a source must not receive its password on a server of their own.
  * @throws 400 `VALIDATION_ERROR` naming each wrong field, or the secret that has to be given again
  */
-export function changedConfig(server: Server, source: Source, patch: Config): Partial<Source> {
+export function mergeConfig(server: Server, source: Source, patch: SourceConfig): Partial<Source> {
   const connector = server.connectors.get(source.sourceType)
   const former = openConfig(server, source)
   const changes = withoutDemoFile(source, inOwnNames(connector, patch))
-  const config = validConfig(connector, withoutNulls({ ...former, ...changes }))
+  const config = validateConfig(connector, withoutNulls({ ...former, ...changes }))
   // Secrets are not sealed anew: who reads the source meanwhile would take them for others.
-  if (isDeepStrictEqual(wayOf(config), wayOf(former))) return { config: splitSecrets(connector, config).open }
-  assertSecrets(connector, { former, config, changes })
+  if (isDeepStrictEqual(connectionTarget(config), connectionTarget(former)))
+    return { config: splitSecrets(connector, config).open }
+  assertSecretsStay(connector, { former, config, changes })
   return {
-    ...sealed(server, connector, source, config),
+    ...sealConfig(server, connector, source, config),
     connectionStatus: 'untested',
     connectionError: null,
     isEncrypted: null,
@@ -53,12 +54,12 @@ export function changedConfig(server: Server, source: Source, patch: Config): Pa
 }
 
 /** What the API shows of a config: of the demo's file only the name, since its folder is the installation's own. */
-export function shownConfig({ config, isDemo }: Pick<Source, 'config' | 'isDemo'>): Config {
+export function shownConfig({ config, isDemo }: Pick<Source, 'config' | 'isDemo'>): SourceConfig {
   return isDemo && typeof config.path === 'string' ? { ...config, path: basename(config.path) } : config
 }
 
 /** A patch without the path of the demo's file, as it is shown. @throws 400 for another path */
-function withoutDemoFile(source: Source, changes: Config): Config {
+function withoutDemoFile(source: Source, changes: SourceConfig): SourceConfig {
   if (!source.isDemo || !Object.hasOwn(changes, 'path')) return changes
   const { path, ...others } = changes
   if (path === shownConfig(source).path) return others
@@ -66,33 +67,33 @@ function withoutDemoFile(source: Source, changes: Config): Config {
 }
 
 /** What of a config says which database is read and how; the rest says what is made of it. */
-export function wayOf(config: Config): Config {
-  return Object.fromEntries(Object.entries(withoutNulls(config)).filter(([name]) => !OWN.has(name)))
+export function connectionTarget(config: SourceConfig): SourceConfig {
+  return Object.fromEntries(Object.entries(withoutNulls(config)).filter(([name]) => !OWN_FIELDS.has(name)))
 }
 
 /** The whole config of a source, secrets opened. */
-export function openConfig(server: Server, source: Source): Config {
+export function openConfig(server: Server, source: Source): SourceConfig {
   const secret = source.secrets
-    ? server.vault.open(source.secrets, sealPlace(source.companyId, source.id))
+    ? server.vault.open(source.secrets, sealContext(source.companyId, source.id))
     : '{}'
   return { ...source.config, ...(JSON.parse(secret) as object) }
 }
 
 /** The whole config of a source as its connector takes it. */
-export function connectorConfig(server: Server, connector: Connector, source: Source): Config {
-  return declared(connector, openConfig(server, source))
+export function connectorConfig(server: Server, connector: Connector, source: Source): SourceConfig {
+  return declaredFields(connector, openConfig(server, source))
 }
 
 /** A config without what is ours, unless the connector declares it too. */
-function declared(connector: Connector, config: Config): Config {
-  const keys = keysOf(connector)
-  const isDeclared = (name: string) => !OWN.has(name) || Object.hasOwn(keys, name)
+function declaredFields(connector: Connector, config: SourceConfig): SourceConfig {
+  const keys = declaredKeys(connector)
+  const isDeclared = (name: string) => !OWN_FIELDS.has(name) || Object.hasOwn(keys, name)
   return Object.fromEntries(Object.entries(config).filter(([name]) => isDeclared(name)))
 }
 
 /** What is ours was validated with the body: a connector's schema may be of another copy of Joi. */
-function validConfig(connector: Connector, config: Config): Config {
-  const { value, error } = connector.config.validate(declared(connector, config), {
+function validateConfig(connector: Connector, config: SourceConfig): SourceConfig {
+  const { value, error } = connector.config.validate(declaredFields(connector, config), {
     abortEarly: false,
     convert: true,
     errors: { wrap: { label: false } },
@@ -100,7 +101,7 @@ function validConfig(connector: Connector, config: Config): Config {
       'object.rename.override': '{{#from}} and {{#to}} are two names of one field: give one of them',
     },
   })
-  const own = Object.entries(config).filter(([name]) => OWN.has(name))
+  const own = Object.entries(config).filter(([name]) => OWN_FIELDS.has(name))
   if (!error) return { ...value, ...Object.fromEntries(own) }
   const errors = failuresOf(error, connector.config, 'connection_config').map(({ path, message }) => ({
     field: ['connection_config', ...path].join('.'),
@@ -112,14 +113,18 @@ function validConfig(connector: Connector, config: Config): Config {
   })
 }
 
-function assertSecrets(
+function assertSecretsStay(
   connector: Connector,
-  { former, config, changes }: { former: Config; config: Config; changes: Config },
+  { former, config, changes }: { former: SourceConfig; config: SourceConfig; changes: SourceConfig },
 ): void {
-  const keys = keysOf(connector)
-  const moved = namesOf(connector, 'address').filter(name => !isDeepStrictEqual(config[name], former[name]))
-  const weakened = namesOf(connector, 'tls').filter(name => isWeaker(keys[name], config[name], former[name]))
-  const kept = namesOf(connector, 'secret').filter(
+  const keys = declaredKeys(connector)
+  const moved = markedFields(connector, 'address').filter(
+    name => !isDeepStrictEqual(config[name], former[name]),
+  )
+  const weakened = markedFields(connector, 'tls').filter(name =>
+    isWeaker(keys[name], config[name], former[name]),
+  )
+  const kept = markedFields(connector, 'secret').filter(
     name => former[name] !== undefined && former[name] !== '' && !Object.hasOwn(changes, name),
   )
   const [secret] = kept
@@ -146,7 +151,7 @@ function isWeaker(key: KeyDescription | undefined, now: unknown, former: unknown
 }
 
 /** A part of a config by the names that are stored: `user` is taken for `username` by some schemas. */
-function inOwnNames(connector: Connector, patch: Config): Config {
+function inOwnNames(connector: Connector, patch: SourceConfig): SourceConfig {
   const { renames = [] } = connector.config.describe() as { renames?: { from: string; to: string }[] }
   const own = new Map(renames.map(({ from, to }) => [from, to]))
   // Given by both names, it is for the schema to refuse.
@@ -154,23 +159,26 @@ function inOwnNames(connector: Connector, patch: Config): Config {
   return Object.fromEntries(Object.entries(patch).map(([name, value]) => [nameOf(name), value]))
 }
 
-function withoutNulls(config: Config): Config {
+function withoutNulls(config: SourceConfig): SourceConfig {
   return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null))
 }
 
-function sealed(
+function sealConfig(
   server: Server,
   connector: Connector,
   { companyId, id }: Pick<Source, 'companyId' | 'id'>,
-  config: Config,
-): Sealed {
+  config: SourceConfig,
+): SealedConfig {
   const { open, secret } = splitSecrets(connector, config)
-  return { config: open, secrets: server.vault.seal(JSON.stringify(secret), sealPlace(companyId, id)) }
+  return { config: open, secrets: server.vault.seal(JSON.stringify(secret), sealContext(companyId, id)) }
 }
 
 /** A config split by its connector's schema: what may be shown, and what is sealed. */
-function splitSecrets(connector: Connector, config: Config): { open: Config; secret: Config } {
-  const names = new Set(namesOf(connector, 'secret'))
+function splitSecrets(
+  connector: Connector,
+  config: SourceConfig,
+): { open: SourceConfig; secret: SourceConfig } {
+  const names = new Set(markedFields(connector, 'secret'))
   const entries = Object.entries(config)
   return {
     open: Object.fromEntries(entries.filter(([name]) => !names.has(name))),
@@ -179,7 +187,7 @@ function splitSecrets(connector: Connector, config: Config): { open: Config; sec
 }
 
 /** Where a source's secrets are sealed for; a row copied to another source or company does not open. */
-export function sealPlace(companyId: string, sourceId: string): string {
+export function sealContext(companyId: string, sourceId: string): string {
   return `source:${companyId}:${sourceId}`
 }
 
@@ -192,14 +200,14 @@ interface KeyDescription {
 }
 
 /** The fields that a connector's schema marks as secrets, as where secrets are sent, or as how they are protected there. */
-function namesOf(connector: Connector, mark: 'secret' | 'address' | 'tls'): string[] {
-  return Object.entries(keysOf(connector)).flatMap(([name, key]) =>
+function markedFields(connector: Connector, mark: 'secret' | 'address' | 'tls'): string[] {
+  return Object.entries(declaredKeys(connector)).flatMap(([name, key]) =>
     key.metas?.some(meta => meta[mark]) ? [name] : [],
   )
 }
 
 /** The fields that a connector's schema declares. */
-function keysOf(connector: Connector): Record<string, KeyDescription> {
-  const { keys = {} } = connector.config.describe() as { keys?: ReturnType<typeof keysOf> }
+function declaredKeys(connector: Connector): Record<string, KeyDescription> {
+  const { keys = {} } = connector.config.describe() as { keys?: ReturnType<typeof declaredKeys> }
   return keys
 }

@@ -4,11 +4,11 @@ import { formatName } from '../../../connectors/catalog.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { Source } from '../models.ts'
-import { isPause } from './breaker.ts'
+import { isPausedError } from './breaker.ts'
 import { failureOf, testConnection } from './connections.ts'
 
 /** The reply of a connection test. */
-export interface Tested {
+export interface ConnectionTestReply {
   success: boolean
   latency_ms: number
   error_code: string | null
@@ -25,7 +25,7 @@ export async function testSource(
   server: Server,
   source: Source,
   tell: (trx: Transaction, errorCode: string | null) => Promise<unknown>,
-): Promise<Tested> {
+): Promise<ConnectionTestReply> {
   const stages = await testConnection(server, source)
   const failed = stages.find(stage => stage.status === 'failed')
   const error = failed ? (failed.error ?? unknownFailure(source, failed)) : null
@@ -37,7 +37,7 @@ export async function testSource(
       await Source.query(trx)
         .findById(source.id)
         .patch({ isEncrypted: tls.status === 'passed' })
-    await noteConnection(server, trx, source, error, { isByHand: true })
+    await recordConnectionStatus(server, trx, source, error, { isByHand: true })
     await tell(trx, failure?.code ?? null)
   })
   return {
@@ -60,7 +60,7 @@ function unknownFailure(source: Source, stage: Stage): ConnectorError {
 }
 
 /** What an event of a source as a whole is about; alert rules go by its tags too. */
-export function about({ id, name, tags }: Source) {
+export function sourceEventFields({ id, name, tags }: Source) {
   return { sourceId: id, asset: { id, qualifiedName: formatName([name]), assetType: 'source', tags } }
 }
 
@@ -70,14 +70,14 @@ export function about({ id, name, tags }: Source) {
  * whose connection was changed meanwhile was not tried as it is now.
  * @param options `isByHand` if a caller waits for the outcome: a failure then raises no alert
  */
-export async function noteConnection(
+export async function recordConnectionStatus(
   server: Server,
   trx: Transaction,
   source: Source,
   error: Error | null,
   options: { isByHand?: boolean } = {},
 ): Promise<void> {
-  if (isPause(error)) return
+  if (isPausedError(error)) return
   const failure = error && failureOf(error)
   const [noted] = await Source.query(trx)
     .where({ id: source.id, secrets: source.secrets })
@@ -97,7 +97,7 @@ export async function noteConnection(
     type: 'connection_failed',
     cause: source.id,
     severity: 'critical',
-    ...about(source),
+    ...sourceEventFields(source),
     ruleName: 'Connection',
     title: `${source.name} cannot be read: ${failure.message}`,
     details: { error_code: failure.code, error_message: failure.message },

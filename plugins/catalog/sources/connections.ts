@@ -6,12 +6,12 @@ import { hasErrorData } from '../../../server/http/errors.ts'
 import { GiveUp } from '../../../server/jobs/jobs.ts'
 import { withFields } from '../../../server/telemetry/origin.ts'
 import { storable } from '../../../server/database/storable.ts'
-import { verdictOf, type Verdict } from './breaker.ts'
+import { outcomeOfError, type ConnectionOutcome } from './breaker.ts'
 import { connectorConfig } from './config.ts'
 import type { Source } from '../models.ts'
-import { withPlace } from './session-slots.ts'
+import { withSlot } from './session-slots.ts'
 import { openSession } from './session.ts'
-import { makeMeter, type Meter, type Purpose } from './usage.ts'
+import { makeMeter, type UseMeter, type SessionPurpose } from './usage.ts'
 
 /** The `error_code` of the API for each kind of failure. */
 const ERROR_CODES: Record<ConnectorErrorKind, string> = {
@@ -42,18 +42,18 @@ export function statementTimeoutMs(server: Server, source: Source): number {
 }
 
 /** How long to wait while all sessions of a source are in use, in milliseconds. */
-const PATIENCE_MS = 10_000
+const SLOT_WAIT_MS = 10_000
 
 /** What a session is for. */
 export interface SessionOptions {
   /** What is written down for what it uses. */
-  purpose: Purpose
+  purpose: SessionPurpose
   /** Whether nobody asked for it just now: then a source is left alone that could not be reached. */
   isScheduled?: boolean
   /** Milliseconds that most statements will be given; saves the statement that would set it. */
   timeoutMs?: number
   /** Whether it leaves one of several sessions to others: work of people who only look. */
-  canWait?: boolean
+  isLowPriority?: boolean
   /** Gives up the dialling, and closes the session with whatever runs in it. */
   signal?: AbortSignal
 }
@@ -63,19 +63,19 @@ export function withConnection<T>(
   server: Server,
   source: Source,
   work: (connection: Connection) => Promise<T>,
-  { purpose, isScheduled = false, timeoutMs, canWait = false, signal }: SessionOptions,
+  { purpose, isScheduled = false, timeoutMs, isLowPriority = false, signal }: SessionOptions,
 ): Promise<T> {
   const connector = server.connectors.get(source.sourceType)
-  const meter = meterOf(server, source, purpose)
-  const progress: { isOpen: boolean; verdict: Verdict } = { isOpen: false, verdict: undefined }
+  const meter = openMeter(server, source, purpose)
+  const progress: { isOpen: boolean; outcome: ConnectionOutcome } = { isOpen: false, outcome: undefined }
   const session = async () => {
     const connection = await openSession(
       connector,
       connectorConfig(server, connector, source),
-      { ...options(server, source, meter), statementTimeoutMs: timeoutMs, signal },
+      { ...connectOptions(server, source, meter), statementTimeoutMs: timeoutMs, signal },
       meter.onCall,
     )
-    Object.assign(progress, { isOpen: true, verdict: 'reached' })
+    Object.assign(progress, { isOpen: true, outcome: 'reached' })
     const giveUp = () => void connection.close().catch(() => undefined)
     signal?.addEventListener('abort', giveUp, { once: true })
     try {
@@ -88,46 +88,46 @@ export function withConnection<T>(
   const watched = () =>
     session().catch((error: unknown) => {
       if (!progress.isOpen) meter.fails()
-      progress.verdict = signal?.aborted ? undefined : verdictOf(error, progress.isOpen)
+      progress.outcome = signal?.aborted ? undefined : outcomeOfError(error, progress.isOpen)
       throw error
     })
   const place = {
-    patienceMs: PATIENCE_MS,
-    leaves: canWait ? 1 : 0,
+    waitMs: SLOT_WAIT_MS,
+    reservedSlots: isLowPriority ? 1 : 0,
     isScheduled,
-    holding: { purpose, takeUse: meter.take, verdict: () => progress.verdict },
+    holding: { purpose, takeUse: meter.take, outcome: () => progress.outcome },
   } as const
-  return withFields({ source_id: source.id }, () => withPlace(server, source, watched, place))
+  return withFields({ source_id: source.id }, () => withSlot(server, source, watched, place))
 }
 
 /** Tries a source stage by stage, when a session may be open there. */
 export function testConnection(server: Server, source: Source): Promise<Stage[]> {
   const connector = server.connectors.get(source.sourceType)
-  const meter = meterOf(server, source, 'test')
-  let verdict: Verdict
+  const meter = openMeter(server, source, 'test')
+  let outcome: ConnectionOutcome
   const test = async () => {
     const stages = await connector.test(
       connectorConfig(server, connector, source),
-      options(server, source, meter),
+      connectOptions(server, source, meter),
     )
     const failed = stages.find(({ status }) => status === 'failed')
     if (failed) meter.fails()
-    verdict = failed ? verdictOf(failed.error, failed.name === 'read_catalog') : 'reached'
+    outcome = failed ? outcomeOfError(failed.error, failed.name === 'read_catalog') : 'reached'
     return stages
   }
-  return withPlace(server, source, test, {
-    patienceMs: PATIENCE_MS,
-    leaves: 0,
+  return withSlot(server, source, test, {
+    waitMs: SLOT_WAIT_MS,
+    reservedSlots: 0,
     isScheduled: false,
-    holding: { purpose: 'test', takeUse: meter.take, verdict: () => verdict },
+    holding: { purpose: 'test', takeUse: meter.take, outcome: () => outcome },
   })
 }
 
-function meterOf({ telemetry }: Server, { sourceType }: Source, purpose: Purpose): Meter {
+function openMeter({ telemetry }: Server, { sourceType }: Source, purpose: SessionPurpose): UseMeter {
   return makeMeter(taken => telemetry.statement(sourceType, purpose, taken))
 }
 
-function options(server: Server, { isDemo }: Source, { onStatement }: Meter): ConnectOptions {
+function connectOptions(server: Server, { isDemo }: Source, { onStatement }: UseMeter): ConnectOptions {
   const demoFolder = join(resolve(server.config.dataDir), 'demo')
   const egress = isDemo ? server.egressForFolder(demoFolder) : server.sourceEgress
   return { egress, log: server.pino, onStatement }

@@ -17,7 +17,7 @@ import {
   createSource,
   patchSource,
   removeSource,
-  switchedOff,
+  sourceInactive,
   type NewSource,
   type SourcePatch,
 } from './sources.ts'
@@ -31,7 +31,7 @@ const DISCOVERIES_AN_HOUR = 10
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** The source that the path names. @throws 404 `ASSET_NOT_FOUND`, 400 `VALIDATION_ERROR` for a table */
-export async function sourceOf(trx: Transaction, request: Request): Promise<Source> {
+export async function findSource(trx: Transaction, request: Request): Promise<Source> {
   const { source, table } = await findAsset(trx, param(request, 'asset_id'))
   if (!table) return source
   throw apiError('VALIDATION_ERROR', 'This takes a source, not a table', {
@@ -112,7 +112,7 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
       },
       handler: request =>
         inCompany(request, async trx => {
-          const source = await sourceOf(trx, request)
+          const source = await findSource(trx, request)
           await removeSource(request.server, trx, source, extensions)
           const { id, name } = source
           await auditRequest(request, trx, {
@@ -135,7 +135,7 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
         response: replies.tested,
       },
       handler: async request => {
-        const source = await inCompany(request, trx => sourceOf(trx, request))
+        const source = await inCompany(request, trx => findSource(trx, request))
         const tell = (trx: Transaction, errorCode: string | null) =>
           auditRequest(request, trx, {
             action: 'source.tested',
@@ -156,8 +156,8 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
         response: replies.discovery,
       },
       handler: async (request, h) => {
-        const source = await inCompany(request, trx => sourceOf(trx, request))
-        if (!source.isActive) throw switchedOff(source)
+        const source = await inCompany(request, trx => findSource(trx, request))
+        if (!source.isActive) throw sourceInactive(source)
         await request.server.limits.take(`discovery:${source.id}`, DISCOVERIES_AN_HOUR, 3_600, request)
         const run = await inCompany(request, async trx => {
           const asked = await requestDiscovery(request.server, trx, source)

@@ -3,34 +3,34 @@ import { v4 } from 'uuid'
 import type { Server } from '@hapi/hapi'
 import { rows } from '../../../server/database/database.ts'
 import { apiError } from '../../../server/http/errors.ts'
-import { changeOf, paused, STANDING, TAKE_TRIAL, type Verdict } from './breaker.ts'
+import { breakerUpdate, pausedError, BREAKER_STATE, TAKE_PROBE, type ConnectionOutcome } from './breaker.ts'
 import type { Source } from '../models.ts'
-import { ADD_USE, type Purpose, type Use } from './usage.ts'
+import { ADD_USE, type SessionPurpose, type SessionUse } from './usage.ts'
 
 /** Seconds after which the place of a process that died is free again. */
-const LEASE = 60
+const LEASE_SECONDS = 60
 /** How often a place that is in use is renewed, in milliseconds. */
 const RENEWAL_MS = 20_000
 /** Milliseconds between two tries to get a place; the first tries follow each other sooner. */
-const PATIENT_MS = 1_000
+const MAX_POLL_MS = 1_000
 
 /** How a place is waited for. */
-export interface Patience {
+export interface SlotRequest {
   /** Milliseconds to wait. */
-  patienceMs: number
+  waitMs: number
   /** Places left to others where there are several: 1 of work that can wait. */
-  leaves: 0 | 1
+  reservedSlots: 0 | 1
   /** Whether nobody asked for it just now: it leaves a source alone that cannot be reached. */
   isScheduled: boolean
 }
 
 /** What holds a place, as it is told while it is held and when it is given back. */
-export interface Holding {
-  purpose: Purpose
+export interface SlotUsage {
+  purpose: SessionPurpose
   /** What was used since this was asked last; null for nothing. */
-  takeUse(): Use | null
+  takeUse(): SessionUse | null
   /** How the connection does. */
-  verdict(): Verdict
+  outcome(): ConnectionOutcome
 }
 
 /**
@@ -40,53 +40,53 @@ export interface Holding {
  * @throws 503 `UNAVAILABLE` when none became free in time, 404 `ASSET_NOT_FOUND` when the source is gone, and a
  *   ConnectorError of which `isPause` tells when the source is left alone
  */
-export async function withPlace<T>(
+export async function withSlot<T>(
   server: Server,
   source: Source,
   work: () => Promise<T>,
-  { holding, ...patience }: Patience & { holding: Holding },
+  { holding, ...patience }: SlotRequest & { holding: SlotUsage },
 ): Promise<T> {
-  const held = { ...(await take(server, source, v4(), patience)), holding }
-  const renewal = setInterval(() => void renew(server, source, held), RENEWAL_MS)
+  const held = { ...(await waitForSlot(server, source, v4(), patience)), holding }
+  const renewal = setInterval(() => void renewSlot(server, source, held), RENEWAL_MS)
   try {
     return await work()
   } finally {
     clearInterval(renewal)
-    await release(server, source, held)
+    await releaseSlot(server, source, held)
   }
 }
 
 /** A place that was taken. */
-interface Taken {
+interface SlotLease {
   place: number
   holder: string
   /** Whether connections failed before. */
   wasFailing: boolean
 }
 
-async function take(
+async function waitForSlot(
   server: Server,
   source: Source,
   holder: string,
-  { patienceMs, leaves, isScheduled }: Patience,
-): Promise<Taken> {
-  const until = performance.now() + patienceMs
-  for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, PATIENT_MS)) {
-    const found = await tryTake(server, source, { holder, leaves, isScheduled })
-    if (!found) throw gone(source)
+  { waitMs, reservedSlots, isScheduled }: SlotRequest,
+): Promise<SlotLease> {
+  const until = performance.now() + waitMs
+  for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, MAX_POLL_MS)) {
+    const found = await tryTakeSlot(server, source, { holder, reservedSlots, isScheduled })
+    if (!found) throw sourceRemoved(source)
     const { place, breaker } = found
-    if (isScheduled && breaker === 'open') throw paused(source, found)
+    if (isScheduled && breaker === 'open') throw pausedError(source, found)
     const taken = place === null ? null : { place, holder, wasFailing: found.isFailing }
     const isFree = !isScheduled || breaker !== 'half_open'
-    if (taken && (isFree || (await takeTrial(server, source)))) return taken
-    if (taken) await giveBack(server, source, taken)
-    if (performance.now() + pauseMs > until) throw busy(source, isScheduled && breaker !== 'closed')
+    if (taken && (isFree || (await takeProbe(server, source)))) return taken
+    if (taken) await deleteSlot(server, source, taken)
+    if (performance.now() + pauseMs > until) throw allSlotsTaken(source, isScheduled && breaker !== 'closed')
     await wait(pauseMs)
   }
 }
 
 /** What came of a try to get a place, and how the connections of the source do. */
-interface Tried extends Pick<Source, 'failingSince' | 'dialAfter' | 'connectionError'> {
+interface SlotAttempt extends Pick<Source, 'failingSince' | 'dialAfter' | 'connectionError'> {
   /** Null when none is free, or the source is left alone. */
   place: number | null
   breaker: 'closed' | 'open' | 'trying' | 'half_open'
@@ -97,16 +97,16 @@ interface Tried extends Pick<Source, 'failingSince' | 'dialAfter' | 'connectionE
  * Two that want the same place at once: the one that comes second finds it taken, and tries again.
  * @returns undefined when the source is gone
  */
-async function tryTake(
+async function tryTakeSlot(
   server: Server,
   { companyId, id: sourceId }: Source,
-  wanted: { holder: string; leaves: number; isScheduled: boolean },
-): Promise<Tried | undefined> {
+  wanted: { holder: string; reservedSlots: number; isScheduled: boolean },
+): Promise<SlotAttempt | undefined> {
   const [tried] = await server.db.company(companyId, trx =>
-    rows<Tried>(
+    rows<SlotAttempt>(
       trx,
       `with source as (
-         select *, ${STANDING} as breaker from sources where company_id = :companyId and id = :sourceId),
+         select *, ${BREAKER_STATE} as breaker from sources where company_id = :companyId and id = :sourceId),
        held as (
          select place from source_sessions
          where company_id = :companyId and source_id = :sourceId and expires_at > now()),
@@ -116,7 +116,7 @@ async function tryTake(
          from source, generate_series(1, max_concurrency) n
          where n not in (select place from held)
            -- More may be held than there are places since their number was lowered.
-           and (select count(*) from held) < greatest(max_concurrency - :leaves, 1)
+           and (select count(*) from held) < greatest(max_concurrency - :reservedSlots, 1)
            and (not cast(:isScheduled as boolean) or breaker in ('closed', 'half_open'))
          order by n limit 1
          on conflict (source_id, place) do update set holder = excluded.holder, expires_at = excluded.expires_at
@@ -124,42 +124,43 @@ async function tryTake(
          returning place)
        select place, breaker, connection_failures > 0 as is_failing, failing_since, dial_after, connection_error
        from source left join taken on true`,
-      { companyId, sourceId, lease: LEASE, ...wanted },
+      { companyId, sourceId, lease: LEASE_SECONDS, ...wanted },
     ),
   )
   return tried
 }
 
-async function takeTrial(server: Server, { companyId, id: sourceId }: Source): Promise<boolean> {
-  const taken = await server.db.company(companyId, trx => rows(trx, TAKE_TRIAL, { companyId, sourceId }))
+async function takeProbe(server: Server, { companyId, id: sourceId }: Source): Promise<boolean> {
+  const taken = await server.db.company(companyId, trx => rows(trx, TAKE_PROBE, { companyId, sourceId }))
   return taken.length > 0
 }
 
-async function giveBack(
+async function deleteSlot(
   server: Server,
   { companyId, id: sourceId }: Source,
-  { place, holder }: Taken,
+  { place, holder }: SlotLease,
 ): Promise<void> {
   await server.db.company(companyId, trx =>
-    rows(trx, `delete from source_sessions where ${MINE}`, { companyId, sourceId, place, holder }),
+    rows(trx, `delete from source_sessions where ${IS_OWN_SLOT}`, { companyId, sourceId, place, holder }),
   )
 }
 
-const MINE = 'company_id = :companyId and source_id = :sourceId and place = :place and holder = :holder'
+const IS_OWN_SLOT =
+  'company_id = :companyId and source_id = :sourceId and place = :place and holder = :holder'
 
-function gone({ id }: Source): Error {
+function sourceRemoved({ id }: Source): Error {
   return apiError('ASSET_NOT_FOUND', 'The source was removed', { asset_id: id })
 }
 
-type Held = Taken & { holding: Holding }
+type HeldSlot = SlotLease & { holding: SlotUsage }
 
-async function renew(server: Server, source: Source, held: Held): Promise<void> {
+async function renewSlot(server: Server, source: Source, held: HeldSlot): Promise<void> {
   try {
-    await settle(
+    await updateSlot(
       server,
       source,
       held,
-      `update source_sessions set expires_at = now() + interval '${LEASE} s'`,
+      `update source_sessions set expires_at = now() + interval '${LEASE_SECONDS} s'`,
     )
   } catch (error) {
     server.pino.warn({ err: error, source_id: source.id }, 'a session of a source could not be renewed')
@@ -167,9 +168,9 @@ async function renew(server: Server, source: Source, held: Held): Promise<void> 
 }
 
 /** What went wrong here must not take the place of what the work gave: the lease ends by itself. */
-async function release(server: Server, source: Source, held: Held): Promise<void> {
+async function releaseSlot(server: Server, source: Source, held: HeldSlot): Promise<void> {
   try {
-    await settle(server, source, held, 'delete from source_sessions')
+    await updateSlot(server, source, held, 'delete from source_sessions')
   } catch (error) {
     server.pino.warn({ err: error, source_id: source.id }, 'a session of a source could not be given back')
   }
@@ -179,35 +180,35 @@ async function release(server: Server, source: Source, held: Held): Promise<void
  * Changes a place, and stores what was used until now and how the connection did, in one statement. The row of the
  * source is held first, as by whoever removes it and with it all of these.
  */
-async function settle(
+async function updateSlot(
   server: Server,
   { companyId, id: sourceId, secrets }: Source,
-  taken: Held,
+  taken: HeldSlot,
   change: string,
 ): Promise<void> {
   const { place, holder, wasFailing, holding } = taken
   const use = holding.takeUse()
-  const verdict = holding.verdict()
-  const told = changeOf(verdict, wasFailing)
-  const lock = told ? 'no key update' : 'key share'
+  const outcome = holding.outcome()
+  const breakerChange = breakerUpdate(outcome, wasFailing)
+  const lock = breakerChange ? 'no key update' : 'key share'
   const held = `source as (
       select id from sources where company_id = :companyId and id = :sourceId for ${lock}),
-    ${told ? `told as (${told} and exists (select from source)),` : ''}
-    changed as (${change} where ${MINE} and exists (select from source))`
+    ${breakerChange ? `breaker_update as (${breakerChange} and exists (select from source)),` : ''}
+    changed as (${change} where ${IS_OWN_SLOT} and exists (select from source))`
   await server.db.company(companyId, trx =>
     rows(trx, `with ${held} ${use ? ADD_USE : 'select 1 as one from source'}`, {
       companyId,
       sourceId,
       place,
       holder,
-      ...(told && { secrets }),
+      ...(breakerChange && { secrets }),
       ...(use && { ...use, milliseconds: Math.round(use.milliseconds), purpose: holding.purpose }),
     }),
   )
-  if (verdict === 'reached') taken.wasFailing = false
+  if (outcome === 'reached') taken.wasFailing = false
 }
 
-function busy(source: Source, isTried: boolean): Error {
+function allSlotsTaken(source: Source, isTried: boolean): Error {
   const error = apiError(
     'UNAVAILABLE',
     isTried

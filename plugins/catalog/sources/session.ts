@@ -4,10 +4,10 @@ import { RESULT_TOO_LARGE } from '../../../connectors/session.ts'
 import { withTimeout } from '../../../server/with-timeout.ts'
 
 /** Milliseconds that a connector may take to open a session, or to close it: those of ours take less in any case. */
-const PATIENCE_MS = 30_000
+const OPEN_TIMEOUT_MS = 30_000
 
 /** What a connection was asked, when that has ended. */
-export type Call = Omit<StatementUsage, 'statements' | 'bytes'>
+export type FinishedCall = Omit<StatementUsage, 'statements' | 'bytes'>
 
 /**
  * Opens a session that tells of each call. One that was cut because a result was too large opens again with the next
@@ -18,15 +18,15 @@ export async function openSession(
   connector: Connector,
   config: Record<string, unknown>,
   options: ConnectOptions,
-  onCall: (call: Call) => void,
+  onCall: (call: FinishedCall) => void,
 ): Promise<Connection> {
-  const open = () => bounded(connector.name, connector.connect(config, options))
+  const open = () => openWithin(connector.name, connector.connect(config, options))
   const first = await open()
   let session = Promise.resolve(first)
   let isCut = false
 
   async function reopen(former: Connection): Promise<Connection> {
-    await closeSoon(former)
+    await closeQuietly(former)
     return open()
   }
 
@@ -74,22 +74,22 @@ export async function openSession(
     ...(first.estimates && {
       estimates: tables => call(connection => connection.estimates!(tables)),
     }),
-    close: () => session.then(closeSoon, () => undefined),
+    close: () => session.then(closeQuietly, () => undefined),
   }
 }
 
 /** Waits for a session to open; one that opens when nobody waits any longer is closed. */
-function bounded(engine: string, opening: Promise<Connection>): Promise<Connection> {
-  return withTimeout(opening, PATIENCE_MS, () => {
-    opening.then(closeSoon, () => undefined)
+function openWithin(engine: string, opening: Promise<Connection>): Promise<Connection> {
+  return withTimeout(opening, OPEN_TIMEOUT_MS, () => {
+    opening.then(closeQuietly, () => undefined)
     throw noResponseError(engine, 'answer')
   })
 }
 
 /** Closes a session; what it says to that, or that it does not get done, takes nothing from what was read. */
-async function closeSoon(connection: Connection): Promise<void> {
+async function closeQuietly(connection: Connection): Promise<void> {
   try {
-    await withTimeout(connection.close(), PATIENCE_MS, () => undefined)
+    await withTimeout(connection.close(), OPEN_TIMEOUT_MS, () => undefined)
   } catch {
     // The session is given up either way.
   }

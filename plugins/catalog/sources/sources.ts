@@ -4,16 +4,16 @@ import type { Connector } from '../../../connectors/connector.ts'
 import { formatName } from '../../../connectors/catalog.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError, invalidField } from '../../../server/http/errors.ts'
-import { CLOSED } from './breaker.ts'
-import { changedConfig, newConfig, type Config } from './config.ts'
+import { CLOSED_BREAKER } from './breaker.ts'
+import { mergeConfig, sealNewConfig, type SourceConfig } from './config.ts'
 import type { AssetExtension } from '../assets/asset-extensions.ts'
 import { Source, type FreshnessDefaults } from '../models.ts'
-import { inParts } from '../discovery/store.ts'
+import { inChunks } from '../discovery/store.ts'
 import { classifyAll, forgetAutomatic } from '../tags/tags.ts'
 import { lockSource } from '../locks.ts'
 
 /** How a source is to be treated; as in the columns of the same names. */
-interface Treatment {
+interface SourceSettings {
   query_access_level?: Source['queryAccessLevel']
   max_concurrency?: number
   statement_timeout_seconds?: number | null
@@ -23,7 +23,7 @@ interface Treatment {
   freshness_defaults?: FreshnessDefaults | null
 }
 
-function treatmentOf(body: Treatment): Partial<Source> {
+function settingsColumns(body: SourceSettings): Partial<Source> {
   return {
     queryAccessLevel: body.query_access_level,
     maxConcurrency: body.max_concurrency,
@@ -36,10 +36,10 @@ function treatmentOf(body: Treatment): Partial<Source> {
 }
 
 /** The body of `POST /sdk/assets`, validated. */
-export interface NewSource extends Treatment {
+export interface NewSource extends SourceSettings {
   name: string
   source_type: string
-  connection_config: Config
+  connection_config: SourceConfig
   description?: string
   discovery_interval: string
 }
@@ -52,7 +52,7 @@ export async function createSource(
   body: NewSource,
 ): Promise<Source> {
   await assertFreeName(trx, body.name)
-  const connector = engineOf(server, body.source_type)
+  const connector = findConnector(server, body.source_type)
   const id = v7()
   return Source.query(trx).insertAndFetch({
     id,
@@ -61,16 +61,16 @@ export async function createSource(
     description: body.description ?? null,
     discoveryInterval: body.discovery_interval,
     nextRunAt: body.discovery_interval === 'off' ? null : new Date(),
-    ...treatmentOf(body),
-    ...newConfig(server, connector, { companyId, id }, body.connection_config),
+    ...settingsColumns(body),
+    ...sealNewConfig(server, connector, { companyId, id }, body.connection_config),
   })
 }
 
 /** The body of `PATCH /sdk/assets/{id}`, validated. */
-export interface SourcePatch extends Treatment {
+export interface SourcePatch extends SourceSettings {
   name?: string
   description?: string | null
-  connection_config?: Config
+  connection_config?: SourceConfig
   is_active?: boolean
   discovery_interval?: string
 }
@@ -95,17 +95,17 @@ export async function patchSource(
     ...(patch.name !== undefined && { name: patch.name }),
     ...(patch.description !== undefined && { description: patch.description }),
     ...(patch.is_active !== undefined && { isActive: patch.is_active }),
-    ...treatmentOf(patch),
+    ...settingsColumns(patch),
     ...(interval !== undefined &&
       interval !== source.discoveryInterval && {
         discoveryInterval: interval,
         ...(interval === 'off' ? { nextRunAt: null, retryAt: null } : { nextRunAt: new Date() }),
       }),
     ...(patch.connection_config && {
-      ...changedConfig(server, source, patch.connection_config),
-      ...CLOSED,
+      ...mergeConfig(server, source, patch.connection_config),
+      ...CLOSED_BREAKER,
     }),
-    ...(patch.is_active === true && CLOSED),
+    ...(patch.is_active === true && CLOSED_BREAKER),
     updatedAt: new Date(),
   })
   if (changed.name !== formerName) await renameTables(trx, changed, formerName)
@@ -151,7 +151,7 @@ async function renameTables(trx: Transaction, source: Source, formerName: string
     'select id from tables where company_id = ? and source_id = ?',
     [source.companyId, source.id],
   )
-  await inParts(
+  await inChunks(
     tables.map(({ id }) => id),
     some =>
       trx.raw(
@@ -162,7 +162,7 @@ async function renameTables(trx: Transaction, source: Source, formerName: string
   )
 }
 
-function engineOf(server: Server, name: string): Connector {
+function findConnector(server: Server, name: string): Connector {
   if (server.connectors.has(name)) return server.connectors.get(name)
   throw invalidField('source_type', `must be one of ${server.connectors.names().join(', ')}`)
 }
@@ -176,7 +176,7 @@ async function assertFreeName(trx: Transaction, name: string): Promise<void> {
 }
 
 /** Refuses a check or discovery of a source that is paused. */
-export function switchedOff({ id, name }: Source): Error {
+export function sourceInactive({ id, name }: Source): Error {
   return apiError('CONFLICT', `The source ${name} is switched off: set its is_active to true first`, {
     asset_id: id,
   })

@@ -6,8 +6,8 @@ import { queryOf } from '../../../server/http/input.ts'
 import { queryInteger } from '../../../server/http/page.ts'
 import { SOURCE_ID } from '../assets/asset-replies.ts'
 import * as schemas from '../schemas.ts'
-import { sourceOf } from './routes.ts'
-import { KEPT_DAYS, usageOf, type Days } from './usage.ts'
+import { findSource } from './routes.ts'
+import { RETENTION_DAYS, readUsage, type UsageDays } from './usage.ts'
 
 const { id, count } = held
 
@@ -30,7 +30,7 @@ const day = (description: string) =>
     .example('2026-03-09')
 
 const query = Joi.object({
-  days: queryInteger(1, KEPT_DAYS).description('So many days until today; 30 unless told.'),
+  days: queryInteger(1, RETENTION_DAYS).description('So many days until today; 30 unless told.'),
   from: day('The first day, UTC; in place of days.'),
   to: day('The last day, UTC; today unless told.'),
 })
@@ -41,13 +41,13 @@ const query = Joi.object({
     const last = to ?? new Date().toISOString().slice(0, 10)
     const length = (Date.parse(last) - Date.parse(from)) / DAY_MS + 1
     if (length < 1) return helpers.error('usage.order', { label: 'from' })
-    return length > KEPT_DAYS ? helpers.error('usage.length', { label: 'from' }) : { from, to: last }
+    return length > RETENTION_DAYS ? helpers.error('usage.length', { label: 'from' }) : { from, to: last }
   })
   .messages({
     'usage.from': 'to needs from beside it',
     'usage.days': 'days and from cannot be given together',
     'usage.order': 'from must not lie after to, or after today',
-    'usage.length': `from and to may lie ${KEPT_DAYS} days apart at most`,
+    'usage.length': `from and to may lie ${RETENTION_DAYS} days apart at most`,
   })
 
 const use = {
@@ -108,8 +108,8 @@ export const usageRoutes: ServerRoute[] = [
     },
     handler: request =>
       inCompany(request, async trx => {
-        const source = await sourceOf(trx, request)
-        const used = await usageOf(trx, source, queryOf<Days>(request))
+        const source = await findSource(trx, request)
+        const used = await readUsage(trx, source, queryOf<UsageDays>(request))
         return { data: { asset_id: source.id, ...used } }
       }),
   },

@@ -3,17 +3,17 @@ import type { StatementUsage } from '../../../connectors/connector.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { deleteFirst, prune, type Pace } from '../../../server/database/prune.ts'
 import type { Source } from '../models.ts'
-import type { Call } from './session.ts'
+import type { FinishedCall } from './session.ts'
 
 /**
  * What sessions at a source are for: checks, the age of tables, the catalog, connection tests, and what people try out
  * before it is stored, a new check's past included.
  */
 export const PURPOSES = ['scan', 'freshness', 'discovery', 'test', 'dry_run'] as const
-export type Purpose = (typeof PURPOSES)[number]
+export type SessionPurpose = (typeof PURPOSES)[number]
 
 /** What was used of a source. */
-export interface Use {
+export interface SessionUse {
   sessions: number
   statements: number
   /** Sessions that could not be opened, and statements that failed. */
@@ -26,30 +26,30 @@ export interface Use {
 }
 
 /** Nothing yet. */
-export function noUse(): Use {
+export function noUse(): SessionUse {
   return { sessions: 0, statements: 0, failures: 0, rows: 0, bytes: 0, milliseconds: 0 }
 }
 
 /** Adds up what one session uses. */
-export interface Meter {
+export interface UseMeter {
   /** For the connector. */
   onStatement(taken: StatementUsage): void
   /** For whoever asks the connection: a call counts as a statement where the connector never tells. */
-  onCall(call: Call): void
+  onCall(call: FinishedCall): void
   /** The session could not be opened. */
   fails(): void
   /** What was used since this was asked last; null for nothing. */
-  take(): Use | null
+  take(): SessionUse | null
 }
 
 /** Starts to count a session. @param tell is told of each statement too, or of each call where the connector never tells */
-export function makeMeter(tell: (taken: StatementUsage) => void): Meter {
+export function makeMeter(tell: (taken: StatementUsage) => void): UseMeter {
   let tells = false
   let use = { ...noUse(), sessions: 1 }
   let calls = noUse()
   return {
     onStatement(told) {
-      const taken = plausible(told)
+      const taken = clampCounts(told)
       tells = true
       add(use, taken)
       tell(taken)
@@ -70,7 +70,7 @@ export function makeMeter(tell: (taken: StatementUsage) => void): Meter {
 }
 
 /** Numbers that can be stored, whatever a connector of others tells: they keep no session from being given back. */
-function plausible({ statements, rows, bytes, durationMs, error }: StatementUsage): StatementUsage {
+function clampCounts({ statements, rows, bytes, durationMs, error }: StatementUsage): StatementUsage {
   const number = (told: number) => (told > 0 && told <= Number.MAX_SAFE_INTEGER ? told : 0)
   return {
     statements: Math.round(number(statements)),
@@ -81,7 +81,7 @@ function plausible({ statements, rows, bytes, durationMs, error }: StatementUsag
   }
 }
 
-function add(use: Use, { statements, rows, bytes, durationMs, error }: StatementUsage): void {
+function add(use: SessionUse, { statements, rows, bytes, durationMs, error }: StatementUsage): void {
   use.statements += statements
   use.rows += rows
   use.bytes += bytes
@@ -89,9 +89,9 @@ function add(use: Use, { statements, rows, bytes, durationMs, error }: Statement
   if (error) use.failures += 1
 }
 
-function sum(a: Use, b: Use): Use {
+function sum(a: SessionUse, b: SessionUse): SessionUse {
   const total = noUse()
-  for (const name of Object.keys(total) as (keyof Use)[]) total[name] = a[name] + b[name]
+  for (const name of Object.keys(total) as (keyof SessionUse)[]) total[name] = a[name] + b[name]
   return total
 }
 
@@ -108,20 +108,22 @@ export const ADD_USE = `
     milliseconds = u.milliseconds + excluded.milliseconds`
 
 /** What was used of a source on some days. */
-export interface Used {
+export interface UsageReport {
   from: string
   to: string
   total: object
-  by_purpose: Record<Purpose, object>
+  by_purpose: Record<SessionPurpose, object>
   days: object[]
 }
 
 /** The days that are asked for, UTC: the last ones until today, or from one to another. */
-export type Days = { days: number } | { from: string; to: string }
+export type UsageDays = { days: number } | { from: string; to: string }
 
 /** What was used of a source, by day and by purpose; days without use are there too. */
-export async function usageOf(trx: Transaction, source: Source, days: Days): Promise<Used> {
-  const found = await rows<Record<keyof Use, string> & { day: string; purpose: Purpose | null }>(
+export async function readUsage(trx: Transaction, source: Source, days: UsageDays): Promise<UsageReport> {
+  const found = await rows<
+    Record<keyof SessionUse, string> & { day: string; purpose: SessionPurpose | null }
+  >(
     trx,
     `select to_char(d, 'YYYY-MM-DD') as day, u.purpose,
        sessions, statements, failures, rows, bytes, milliseconds
@@ -139,7 +141,7 @@ export async function usageOf(trx: Transaction, source: Source, days: Days): Pro
       back: 'from' in days ? 0 : days.days - 1,
     },
   )
-  const used = found.map(({ day, purpose, ...counts }) => ({ day, purpose, use: counted(counts) }))
+  const used = found.map(({ day, purpose, ...counts }) => ({ day, purpose, use: parseCounts(counts) }))
   const totalOf = (fits: (one: (typeof used)[number]) => boolean) =>
     presentUse(used.filter(fits).reduce((total, { use }) => sum(total, use), noUse()))
   const dates = [...new Set(used.map(({ day }) => day))]
@@ -149,7 +151,7 @@ export async function usageOf(trx: Transaction, source: Source, days: Days): Pro
     total: totalOf(() => true),
     by_purpose: Object.fromEntries(
       PURPOSES.map(purpose => [purpose, totalOf(one => one.purpose === purpose)]),
-    ) as Used['by_purpose'],
+    ) as UsageReport['by_purpose'],
     days: [...Map.groupBy(used, ({ day }) => day)].map(([day, of]) => ({
       day,
       ...presentUse(of.reduce((total, { use }) => sum(total, use), noUse())),
@@ -158,20 +160,20 @@ export async function usageOf(trx: Transaction, source: Source, days: Days): Pro
 }
 
 /** PostgreSQL's bigint comes as text; of a day without use, null. */
-function counted(counts: Record<keyof Use, string | null>): Use {
+function parseCounts(counts: Record<keyof SessionUse, string | null>): SessionUse {
   const use = noUse()
-  for (const name of Object.keys(use) as (keyof Use)[]) use[name] = Number(counts[name] ?? 0)
+  for (const name of Object.keys(use) as (keyof SessionUse)[]) use[name] = Number(counts[name] ?? 0)
   return use
 }
 
-function presentUse({ milliseconds, ...counts }: Use): object {
+function presentUse({ milliseconds, ...counts }: SessionUse): object {
   return { ...counts, seconds: milliseconds / 1_000 }
 }
 
 /** How long the use of a day is kept, in days. */
-export const KEPT_DAYS = 400
+export const RETENTION_DAYS = 400
 
-const PAST = deleteFirst(
+const DELETE_OLD_USAGE = deleteFirst(
   'source_usage',
   'day',
   `day < cast(now() at time zone 'utc' as date) - cast(:days as int)`,
@@ -179,5 +181,5 @@ const PAST = deleteFirst(
 
 /** Deletes the use of days that are too old, of all companies. @returns how many rows */
 export function pruneUsage({ db }: Server, pace?: Pace): Promise<number> {
-  return prune(db.system, PAST, { days: KEPT_DAYS }, pace)
+  return prune(db.system, DELETE_OLD_USAGE, { days: RETENTION_DAYS }, pace)
 }

@@ -1,8 +1,8 @@
 import type { ColumnInfo, ColumnKind } from '../../../connectors/catalog.ts'
-import { wordsOf } from './split-words.ts'
+import { splitWords } from './split-words.ts'
 
 /** One line of the table: columns whose names say this, of these kinds, hold that. */
-interface Rule {
+interface NameRule {
   tag: string
   kinds: readonly ColumnKind[]
   /** What the name says, apart by commas; words in small letters, in the singular, without accents. */
@@ -26,7 +26,7 @@ const MACHINES = 'server, host, gateway, node, router, dns, nat, cluster, pod, v
  * that could as well mean something harmless (`name`, `token`, `account_number`, `age`, `city`) says nothing: a wrong
  * tag hides a column from those who look after it.
  */
-const RULES: readonly Rule[] = [
+const RULES: readonly NameRule[] = [
   {
     tag: 'pii.email',
     kinds: TEXT_JSON,
@@ -158,7 +158,7 @@ const RULES: readonly Rule[] = [
 ]
 
 /** What may follow without making it another thing: `phone_number`, `email_2`, `password_hash`; but not `email_sent`. */
-const FOLLOWS = `number, no, nr, num, nbr, numero, nummer, value, val, text, txt, str, string, raw, clean, cleaned,
+const NEUTRAL_ENDINGS = `number, no, nr, num, nbr, numero, nummer, value, val, text, txt, str, string, raw, clean, cleaned,
   normalized, normalised, formatted, lower, upper, ci, hash, hashed, digest, md, sha, bcrypt, salt, encrypted, enc, cipher, plain,
   primary, secondary, alternate, alternative, alt, home, work, office, private, privat, personal, business, geschaeftlich,
   mobile, main, other,
@@ -167,8 +167,8 @@ const FOLLOWS = `number, no, nr, num, nbr, numero, nummer, value, val, text, txt
   member, person, owner, sender, recipient, holder`
 
 /** At the start of a name, what makes it a count, a flag or a wish: `has_phone`, `num_emails`, `send_email`. */
-const LEADS = new Set(
-  listed(`is, are, has, have, was, can, may, should, need, needs, require, requires, required, allow, allows, enable,
+const LEADING_VERBS = new Set(
+  splitList(`is, are, has, have, was, can, may, should, need, needs, require, requires, required, allow, allows, enable,
     enabled, send, sent, verify, verified, opt, use, show, hide, count, cnt, num, total, sum, avg, min, max`),
 )
 
@@ -176,33 +176,33 @@ const LEADS = new Set(
 const PIECES =
   'id, name, billing, bill, shipping, delivery, login, guest, student, national, date, code, of, de'
 
-function listed(text: string): string[] {
+function splitList(text: string): string[] {
   return text.split(',').map(item => item.trim().replaceAll(/\s+/g, ' '))
 }
 
-interface Phrase extends Omit<Rule, 'says' | 'unless'> {
+interface Phrase extends Omit<NameRule, 'says' | 'unless'> {
   words: readonly string[]
   unless: ReadonlySet<string>
 }
 
 const PHRASES: readonly Phrase[] = RULES.flatMap(({ says, unless, ...rule }) =>
-  listed(says).map(phrase => ({
+  splitList(says).map(phrase => ({
     ...rule,
     words: phrase.split(' '),
-    unless: new Set(unless === undefined ? [] : listed(unless)),
+    unless: new Set(unless === undefined ? [] : splitList(unless)),
   })),
 )
 /** By their first words: of 200, a name is asked about few. */
-const BY_FIRST = Map.groupBy(PHRASES, ({ words: [first] }) => first)
-const NEUTRAL = new Set(listed(FOLLOWS))
+const PHRASES_BY_FIRST_WORD = Map.groupBy(PHRASES, ({ words: [first] }) => first)
+const NEUTRAL_WORDS = new Set(splitList(NEUTRAL_ENDINGS))
 const VOCABULARY: ReadonlySet<string> = new Set([
   ...PHRASES.flatMap(({ words }) => words),
-  ...NEUTRAL,
-  ...listed(PIECES),
+  ...NEUTRAL_WORDS,
+  ...splitList(PIECES),
 ])
 
 /** Texts too short for anything that can be told of a person: flags such as `Y`. */
-const FLAG = /^(var)?char\([12]\)$/
+const FLAG_TYPE = /^(var)?char\([12]\)$/
 const TEXTS = /^(text|varchar|char|citext|string|array<(string|varchar))/
 const NUMBERS: ReadonlySet<ColumnKind> = new Set(['integer', 'decimal', 'float'])
 
@@ -211,17 +211,21 @@ const NUMBERS: ReadonlySet<ColumnKind> = new Set(['integer', 'decimal', 'float']
  * be right rather than complete.
  */
 export function tagsByName({ name, kind, type }: Pick<ColumnInfo, 'name' | 'kind' | 'type'>): string[] {
-  if (FLAG.test(type)) return []
-  const { words, isPlural } = wordsOf(name, VOCABULARY)
+  if (FLAG_TYPE.test(type)) return []
+  const { words, isPlural } = splitWords(name, VOCABULARY)
   const [first] = words
   // Several of something in one number is how many there are.
-  if (first === undefined || LEADS.has(first) || (isPlural && NUMBERS.has(kind))) return []
+  if (first === undefined || LEADING_VERBS.has(first) || (isPlural && NUMBERS.has(kind))) return []
   const isList = kind === 'other' && /\[\]$|^array</.test(type) && TEXTS.test(type)
   const held: ColumnKind = isList ? 'text' : kind
   const tags: string[] = []
   for (const [start, word] of words.entries()) {
-    for (const phrase of BY_FIRST.get(word) ?? []) {
-      if (phrase.kinds.includes(held) && (phrase.types?.test(type) ?? true) && isSaid(phrase, words, start))
+    for (const phrase of PHRASES_BY_FIRST_WORD.get(word) ?? []) {
+      if (
+        phrase.kinds.includes(held) &&
+        (phrase.types?.test(type) ?? true) &&
+        matchesPhrase(phrase, words, start)
+      )
         tags.push(phrase.tag)
     }
   }
@@ -229,10 +233,10 @@ export function tagsByName({ name, kind, type }: Pick<ColumnInfo, 'name' | 'kind
 }
 
 /** Whether a name says a phrase from a word on, and after it only what changes nothing. */
-function isSaid({ words: phrase, unless }: Phrase, words: readonly string[], start: number): boolean {
+function matchesPhrase({ words: phrase, unless }: Phrase, words: readonly string[], start: number): boolean {
   return (
     phrase.every((word, index) => words[start + index] === word) &&
     !unless.has(words[start - 1] ?? '') &&
-    words.slice(start + phrase.length).every(word => NEUTRAL.has(word) || /^[a-z]$/.test(word))
+    words.slice(start + phrase.length).every(word => NEUTRAL_WORDS.has(word) || /^[a-z]$/.test(word))
   )
 }

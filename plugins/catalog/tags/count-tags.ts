@@ -1,7 +1,7 @@
 import { companyOf, type Transaction } from '../../../server/database/database.ts'
 
 /** Tags of a source that are counted by name. */
-const NAMES = 50
+const MAX_COUNTED_NAMES = 50
 
 /** Counts the tags of some sources, once for all who will ask; who changes tags, or which tables are in use, calls it. */
 export async function countTags(trx: Transaction, sourceIds: readonly string[]): Promise<void> {
@@ -26,6 +26,6 @@ export async function countTags(trx: Transaction, sourceIds: readonly string[]):
        select jsonb_build_object('tables', tables, 'columns', columns, 'by_tag', by_tag)
        from carriers join commonest using (source_id) where source_id = s.id)
      where s.company_id = :companyId and s.id = any(:sourceIds)`,
-    { companyId: companyOf(trx), sourceIds: [...sourceIds], names: NAMES },
+    { companyId: companyOf(trx), sourceIds: [...sourceIds], names: MAX_COUNTED_NAMES },
   )
 }

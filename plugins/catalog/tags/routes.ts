@@ -10,8 +10,8 @@ import { findAsset, UUID, type Asset } from '../assets/assets.ts'
 import { Tag } from '../models.ts'
 import { replies } from '../assets/replies.ts'
 import * as schemas from './schemas.ts'
-import { subjectsAt, subjectsOf, type Named } from './subjects.ts'
-import { putTags, takeOff, type AskedTag, type Said, type Subject } from './tags.ts'
+import { subjectsAt, subjectsOf, type NamedSubject } from './subjects.ts'
+import { putTags, removeTag, type RequestedTag, type TagFields, type TagSubject } from './tags.ts'
 
 const tags = ['api', 'tags']
 
@@ -29,9 +29,9 @@ export const tagRoutes: ServerRoute[] = [
     },
     handler: async (request, h) => {
       const { data, isNew } = await inCompany(request, async trx => {
-        const { name, asset_id: assetId } = bodyOf<NewTag>(request)
-        const made = await create(trx, bodyOf<NewTag>(request))
-        if (made.isNew) await tellApplied(request, trx, { names: [name], asset_ids: [assetId], applied: 1 })
+        const { name, asset_id: assetId } = bodyOf<TagRequest>(request)
+        const made = await create(trx, bodyOf<TagRequest>(request))
+        if (made.isNew) await auditApplied(request, trx, { names: [name], asset_ids: [assetId], applied: 1 })
         return made
       })
       return h.response({ data }).code(isNew ? 201 : 200)
@@ -48,7 +48,7 @@ export const tagRoutes: ServerRoute[] = [
       response: replies.tags,
     },
     handler: request =>
-      inCompany(request, async trx => ({ data: await list(trx, queryOf<ListQuery>(request)) })),
+      inCompany(request, async trx => ({ data: await list(trx, queryOf<TagListQuery>(request)) })),
   },
   {
     method: 'POST',
@@ -64,7 +64,7 @@ export const tagRoutes: ServerRoute[] = [
       inCompany(request, async trx => {
         const { tag_names: names, asset_id: assetId } = bodyOf<Application>(request)
         const data = await apply(trx, bodyOf<Application>(request))
-        await tellApplied(request, trx, { names, asset_ids: [assetId], applied: data.applied })
+        await auditApplied(request, trx, { names, asset_ids: [assetId], applied: data.applied })
         return { data }
       }),
   },
@@ -82,7 +82,7 @@ export const tagRoutes: ServerRoute[] = [
       inCompany(request, async trx => {
         const { tag_name: name, asset_ids: ids } = bodyOf<BulkApplication>(request)
         const data = await bulkApply(trx, bodyOf<BulkApplication>(request))
-        await tellApplied(request, trx, { names: [name], asset_ids: ids, applied: data.applied })
+        await auditApplied(request, trx, { names: [name], asset_ids: ids, applied: data.applied })
         return { data }
       }),
   },
@@ -101,9 +101,9 @@ export const tagRoutes: ServerRoute[] = [
 ]
 
 /** Subjects that an entry of the audit log names; all are counted. */
-const MOST_NAMED = 20
+const MAX_AUDITED_ASSETS = 20
 
-async function tellApplied(
+async function auditApplied(
   request: Request,
   trx: Transaction,
   said: { names: string[]; asset_ids: string[]; applied: number },
@@ -114,7 +114,7 @@ async function tellApplied(
   await auditRequest(request, trx, {
     action: 'tag.applied',
     target: asset && targetOf(asset.source.id, asset.table?.id),
-    details: { ...said, asset_ids: said.asset_ids.slice(0, MOST_NAMED) },
+    details: { ...said, asset_ids: said.asset_ids.slice(0, MAX_AUDITED_ASSETS) },
   })
 }
 
@@ -122,29 +122,29 @@ function targetOf(sourceId: string, tableId?: string | null): { type: string; id
   return tableId ? { type: 'table', id: tableId } : { type: 'source', id: sourceId }
 }
 
-interface NewTag extends Said {
+interface TagRequest extends TagFields {
   asset_id: string
   name: string
   object_path?: string
   object_type: 'table' | 'column'
 }
 
-async function create(trx: Transaction, body: NewTag): Promise<{ data: object; isNew: boolean }> {
+async function create(trx: Transaction, body: TagRequest): Promise<{ data: object; isNew: boolean }> {
   const { asset_id: assetId, name, object_path: path, object_type: type, category, description } = body
   const asset = await findAsset(trx, assetId)
-  const [named] = path === undefined ? [whole(asset, type)] : await subjectsAt(trx, asset, [path], type)
+  const [named] = path === undefined ? [wholeAsset(asset, type)] : await subjectsAt(trx, asset, [path], type)
   if (!named || 'error' in named) throw invalidField('object_path', named?.error ?? 'names nothing')
   const { ids, isNew } = await putTags(trx, [{ ...named, name }], {
     category,
     description: description || null,
   })
-  await assertRoom(trx, ids)
+  await assertTagLimit(trx, ids)
   const [tag] = await present(trx, ids)
   if (!tag) throw new Error('A tag was put on and is not stored')
   return { data: tag, isNew }
 }
 
-function whole({ source, table }: Asset, type: 'table' | 'column'): Subject {
+function wholeAsset({ source, table }: Asset, type: 'table' | 'column'): TagSubject {
   if (type === 'table') return { sourceId: source.id, tableId: table?.id ?? null, columnName: null }
   throw invalidField(
     'object_path',
@@ -161,17 +161,17 @@ interface Application {
 }
 
 /** What came of several tags: one that is there already counts as applied. */
-interface Applied {
+interface ApplyResult {
   applied: number
   failed: number
   total: number
   errors: { object_path: string; name: string; error: string }[]
 }
 
-async function apply(trx: Transaction, body: Application): Promise<Applied> {
+async function apply(trx: Transaction, body: Application): Promise<ApplyResult> {
   const asset = await findAsset(trx, body.asset_id)
   const named = await subjectsAt(trx, asset, body.object_paths, body.object_type)
-  return putAll(trx, body.tag_names, body.object_paths, named, { category: body.category })
+  return putEachTag(trx, body.tag_names, body.object_paths, named, { category: body.category })
 }
 
 interface BulkApplication {
@@ -180,24 +180,24 @@ interface BulkApplication {
   category?: Tag['category']
 }
 
-async function bulkApply(trx: Transaction, body: BulkApplication): Promise<Applied> {
+async function bulkApply(trx: Transaction, body: BulkApplication): Promise<ApplyResult> {
   const named = await subjectsOf(trx, body.asset_ids)
-  return putAll(trx, [body.tag_name], body.asset_ids, named, { category: body.category })
+  return putEachTag(trx, [body.tag_name], body.asset_ids, named, { category: body.category })
 }
 
 /** Errors that are told, of 25,000 that a body may ask for; all are counted. */
-const MOST_ERRORS = 100
+const MAX_ERRORS = 100
 
 /** Puts tags on what was named, and tells what could not be; the one is not lost for the other. */
-async function putAll(
+async function putEachTag(
   trx: Transaction,
   names: readonly string[],
   paths: readonly string[],
-  subjects: readonly Named[],
-  said: Said,
-): Promise<Applied> {
-  const asked: AskedTag[] = []
-  const errors: Applied['errors'] = []
+  subjects: readonly NamedSubject[],
+  said: TagFields,
+): Promise<ApplyResult> {
+  const asked: RequestedTag[] = []
+  const errors: ApplyResult['errors'] = []
   for (const [index, subject] of subjects.entries()) {
     for (const name of names) {
       if ('error' in subject) errors.push({ object_path: paths[index] ?? '', name, error: subject.error })
@@ -205,20 +205,20 @@ async function putAll(
     }
   }
   const { ids } = await putTags(trx, asked, said)
-  await assertRoom(trx, ids)
+  await assertTagLimit(trx, ids)
   return {
     applied: asked.length,
     failed: errors.length,
     total: asked.length + errors.length,
-    errors: errors.slice(0, MOST_ERRORS),
+    errors: errors.slice(0, MAX_ERRORS),
   }
 }
 
 /** Tags of one source, table or column; each is in every record and every list of it. */
-const MOST_TAGS = 100
+const MAX_TAGS = 100
 
 /** @throws 409 `CONFLICT` where what these tags are on carries too many; the transaction is undone with it */
-async function assertRoom(trx: Transaction, ids: readonly string[]): Promise<void> {
+async function assertTagLimit(trx: Transaction, ids: readonly string[]): Promise<void> {
   const [full] = await rows<{ count: number; place: (string | null)[] }>(
     trx,
     `with touched as (
@@ -232,18 +232,18 @@ async function assertRoom(trx: Transaction, ids: readonly string[]): Promise<voi
      select f.count, array[s.name, t.catalog_name, t.schema_name, t.name, nullif(f.column_name, '')] as place
      from full_one f join sources s on s.id = f.source_id and s.company_id = :companyId
      left join tables t on t.id = f.table_id and t.company_id = :companyId`,
-    { companyId: companyOf(trx), ids, none: '00000000-0000-0000-0000-000000000000', most: MOST_TAGS },
+    { companyId: companyOf(trx), ids, none: '00000000-0000-0000-0000-000000000000', most: MAX_TAGS },
   )
   if (!full) return
   const name = formatName(full.place.filter(part => part !== null))
   throw apiError(
     'CONFLICT',
-    `${name} would carry ${full.count} tags, and at most ${MOST_TAGS} are possible: take some off, or name fewer`,
-    { object_path: name, max_tags: MOST_TAGS },
+    `${name} would carry ${full.count} tags, and at most ${MAX_TAGS} are possible: take some off, or name fewer`,
+    { object_path: name, max_tags: MAX_TAGS },
   )
 }
 
-interface ListQuery extends Page {
+interface TagListQuery extends Page {
   asset_id?: string
   category?: Tag['category']
   name?: string
@@ -251,10 +251,10 @@ interface ListQuery extends Page {
 }
 
 /** Not of a table that was removed. */
-const LIVING = `(tags.table_id is null or tags.table_id in (
+const IS_OF_ACTIVE_TABLE = `(tags.table_id is null or tags.table_id in (
   select id from tables t where t.company_id = tags.company_id and t.is_active))`
 
-async function list(trx: Transaction, query: ListQuery): Promise<object> {
+async function list(trx: Transaction, query: TagListQuery): Promise<object> {
   const { asset_id: assetId, category, name, origin, limit, offset } = query
   const asset = assetId === undefined ? undefined : await findAsset(trx, assetId)
   const given = {
@@ -272,7 +272,7 @@ async function list(trx: Transaction, query: ListQuery): Promise<object> {
     })
     .orderBy(newestFirst('createdAt', 'id'))
   // A table that was removed is asked for by itself.
-  if (!asset?.table) void found.whereRaw(LIVING)
+  if (!asset?.table) void found.whereRaw(IS_OF_ACTIVE_TABLE)
   const { results, total } = await pageOf(found, { limit, offset })
   return {
     tags: await present(
@@ -287,7 +287,7 @@ async function remove(trx: Transaction, request: Request): Promise<object> {
   const id = param(request, 'id')
   const tag = UUID.test(id) ? await Tag.query(trx).findById(id).where('isRefused', false) : undefined
   if (!tag) throw apiError('TAG_NOT_FOUND', 'There is no such tag, or it is not yours', { tag_id: id })
-  const isRefused = await takeOff(trx, tag)
+  const isRefused = await removeTag(trx, tag)
   await auditRequest(request, trx, {
     action: 'tag.removed',
     target: targetOf(tag.sourceId, tag.tableId),
@@ -299,11 +299,11 @@ async function remove(trx: Transaction, request: Request): Promise<object> {
   return { success: true, message }
 }
 
-type Shown = Tag & Record<'catalogName' | 'schemaName' | 'tableName', string | null>
+type TagWithTable = Tag & Record<'catalogName' | 'schemaName' | 'tableName', string | null>
 
 /** The records of tags, in the order of their ids. */
 async function present(trx: Transaction, ids: readonly string[]): Promise<object[]> {
-  const found = await rows<Shown>(
+  const found = await rows<TagWithTable>(
     trx,
     `select g.*, t.catalog_name, t.schema_name, t.name as table_name
      from tags g left join tables t on t.id = g.table_id and t.company_id = g.company_id
@@ -314,7 +314,7 @@ async function present(trx: Transaction, ids: readonly string[]): Promise<object
   return found.map(presentTag)
 }
 
-function presentTag(tag: Shown): object {
+function presentTag(tag: TagWithTable): object {
   const { tableId, columnName, catalogName, schemaName, tableName } = tag
   const path = [catalogName, schemaName, tableName, columnName].filter(part => part !== null)
   return {

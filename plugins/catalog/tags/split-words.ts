@@ -5,15 +5,15 @@ const PLAIN_WORD = /[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+/g
 const PLAIN = /^[ -~]*$/
 
 /** Words that only join others: `date_of_birth`, `fecha_de_nacimiento`. */
-const JOINS = new Set(['of', 'the', 'de', 'del', 'la', 'du', 'des', 'der', 'do', 'da'])
+const JOINING_WORDS = new Set(['of', 'the', 'de', 'del', 'la', 'du', 'des', 'der', 'do', 'da'])
 
 /** Characters of a name that are looked at; engines allow 63 to 300. */
-const LONGEST = 300
+const MAX_NAME_LENGTH = 300
 /** Shorter ones are words of their own, even if two shorter ones would make them up. */
-const SHORTEST_JOINED = 5
+const MIN_JOINED_LENGTH = 5
 
 /** A name as words in small letters, without accents, digits and words that only join; what is known in the singular. */
-export interface Words {
+export interface NameWords {
   words: string[]
   /** Whether one of them was a plural. */
   isPlural: boolean
@@ -23,11 +23,11 @@ export interface Words {
  * The words of a name in snake_case, kebab-case, camelCase or run together: a word that is not known and is made up of
  * known ones is taken for those.
  */
-export function wordsOf(name: string, known: ReadonlySet<string>): Words {
-  const found = split(name.slice(0, LONGEST)).flatMap(word => pieces(word.toLowerCase(), known))
+export function splitWords(name: string, known: ReadonlySet<string>): NameWords {
+  const found = split(name.slice(0, MAX_NAME_LENGTH)).flatMap(word => splitJoined(word.toLowerCase(), known))
   const words = found.map(word => singular(word, known))
   return {
-    words: words.filter(word => !JOINS.has(word)),
+    words: words.filter(word => !JOINING_WORDS.has(word)),
     isPlural: words.some((word, index) => word !== found[index]),
   }
 }
@@ -44,8 +44,8 @@ function singular(word: string, known: ReadonlySet<string>): string {
 }
 
 /** A word that is not known, as the fewest known ones that make it up; itself where none do. */
-function pieces(word: string, known: ReadonlySet<string>): string[] {
-  if (word.length < SHORTEST_JOINED || known.has(singular(word, known))) return [word]
+function splitJoined(word: string, known: ReadonlySet<string>): string[] {
+  if (word.length < MIN_JOINED_LENGTH || known.has(singular(word, known))) return [word]
   /** The fewest words that make up the first characters, by their number. */
   const best: (string[] | undefined)[] = [[]]
   for (let end = 1; end <= word.length; end++) {

@@ -2,23 +2,23 @@ import { formatName, parseName } from '../../../connectors/catalog.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { UUID, type Asset } from '../assets/assets.ts'
 import type { Table } from '../models.ts'
-import type { Subject } from './tags.ts'
+import type { TagSubject } from './tags.ts'
 
 /** What a client named, or why it is nothing; `closeness` tells which of two reasons is nearer to what was meant. */
-export type Named = Subject | { error: string; closeness: number }
+export type NamedSubject = TagSubject | { error: string; closeness: number }
 
-type Listed = Pick<Table, 'id' | 'catalogName' | 'schemaName' | 'name' | 'qualifiedName'> & {
+type NamedTable = Pick<Table, 'id' | 'catalogName' | 'schemaName' | 'name' | 'qualifiedName'> & {
   columnNames: string[]
 }
 
 /** How a path may be read: as a table, or as a table followed by a column. */
-interface Reading {
+interface PathReading {
   /** Table, schema, catalog, as much as the path tells; empty within a table that is the asset. */
   table: readonly string[]
   column?: string
 }
 
-type Type = 'table' | 'column'
+type SubjectType = 'table' | 'column'
 
 /**
  * What each path names within an asset, read in one statement however many there are. A table is
@@ -30,32 +30,32 @@ export async function subjectsAt(
   trx: Transaction,
   asset: Asset,
   paths: readonly string[],
-  type?: Type,
-): Promise<Named[]> {
-  const readings = paths.map(path => readingsOf(path, asset, type))
+  type?: SubjectType,
+): Promise<NamedSubject[]> {
+  const readings = paths.map(path => pathReadings(path, asset, type))
   const names = readings.flat().flatMap(({ table: [name] }) => name ?? [])
   const listed = await listTables(trx, asset, [...new Set(names)])
   return paths.map((path, index) => {
-    const named = (readings[index] ?? []).map(reading => pick(asset, listed, reading, path))
+    const named = (readings[index] ?? []).map(reading => pickSubject(asset, listed, reading, path))
     return (
       named.find(each => !('error' in each)) ??
       named.toSorted((a, b) => closenessOf(b) - closenessOf(a))[0] ??
-      miss(0, 'is not a path such as schema.table; parts that hold dots go in double quotes')
+      noSubject(0, 'is not a path such as schema.table; parts that hold dots go in double quotes')
     )
   })
 }
 
-function miss(closeness: number, error: string): Named {
+function noSubject(closeness: number, error: string): NamedSubject {
   return { error, closeness }
 }
 
-function closenessOf(named: Named): number {
+function closenessOf(named: NamedSubject): number {
   return 'error' in named ? named.closeness : Infinity
 }
 
-function readingsOf(path: string, { source, table }: Asset, type?: Type): Reading[] {
+function pathReadings(path: string, { source, table }: Asset, type?: SubjectType): PathReading[] {
   const parts = parseName(path) ?? []
-  const tables = (of: readonly string[]): Reading[] => {
+  const tables = (of: readonly string[]): PathReading[] => {
     const own = of.length === 4 && of[0] === source.name ? of.slice(1) : of
     return own.length >= 1 && own.length <= 3 ? [{ table: own.toReversed() }] : []
   }
@@ -73,8 +73,8 @@ async function listTables(
   trx: Transaction,
   { source, table }: Asset,
   names: readonly string[],
-): Promise<ReadonlyMap<string, readonly Listed[]>> {
-  const listed = await rows<Listed>(
+): Promise<ReadonlyMap<string, readonly NamedTable[]>> {
+  const listed = await rows<NamedTable>(
     trx,
     `select id, catalog_name, schema_name, name, qualified_name,
        (select coalesce(jsonb_agg(c ->> 'name'), '[]') from jsonb_array_elements(columns) c) as column_names
@@ -86,14 +86,14 @@ async function listTables(
 }
 
 /** Candidates that an error names. */
-const SHOWN = 20
+const MAX_CANDIDATES = 20
 
-function pick(
+function pickSubject(
   { source, table: only }: Asset,
-  listed: ReadonlyMap<string, readonly Listed[]>,
-  { table: [name = only?.name ?? '', schema, catalog], column }: Reading,
+  listed: ReadonlyMap<string, readonly NamedTable[]>,
+  { table: [name = only?.name ?? '', schema, catalog], column }: PathReading,
   path: string,
-): Named {
+): NamedSubject {
   const fitting = (listed.get(name) ?? []).filter(
     table =>
       (schema === undefined || table.schemaName === schema) &&
@@ -102,24 +102,25 @@ function pick(
   const within = only ? fitting.filter(({ id }) => id === only.id) : fitting
   const [found, another] = within
   if (!found) {
-    if (only && fitting.length > 0) return miss(1, `is another table than the asset, ${only.qualifiedName}`)
+    if (only && fitting.length > 0)
+      return noSubject(1, `is another table than the asset, ${only.qualifiedName}`)
     const hint = source.lastDiscoveryAt ? 'check the spelling, or run a discovery' : 'run a discovery first'
-    return miss(0, `the catalog knows no ${column === undefined ? 'table' : 'column'} ${path}: ${hint}`)
+    return noSubject(0, `the catalog knows no ${column === undefined ? 'table' : 'column'} ${path}: ${hint}`)
   }
   if (another) {
-    const candidates = within.slice(0, SHOWN).map(({ qualifiedName }) => qualifiedName)
-    return miss(3, `names several tables, write catalog.schema.table: ${candidates.join(', ')}`)
+    const candidates = within.slice(0, MAX_CANDIDATES).map(({ qualifiedName }) => qualifiedName)
+    return noSubject(3, `names several tables, write catalog.schema.table: ${candidates.join(', ')}`)
   }
   const subject = { sourceId: source.id, tableId: found.id }
   if (column === undefined) return { ...subject, columnName: null }
-  if (column === '') return miss(3, 'names a column without a name, which cannot be tagged')
+  if (column === '') return noSubject(3, 'names a column without a name, which cannot be tagged')
   return found.columnNames.includes(column)
     ? { ...subject, columnName: column }
-    : miss(2, `the table ${found.qualifiedName} has no column ${formatName([column])}`)
+    : noSubject(2, `the table ${found.qualifiedName} has no column ${formatName([column])}`)
 }
 
 /** What each asset id, a UUID or a qualified name, names: a source or a table; two statements however many there are. */
-export async function subjectsOf(trx: Transaction, assetIds: readonly string[]): Promise<Named[]> {
+export async function subjectsOf(trx: Transaction, assetIds: readonly string[]): Promise<NamedSubject[]> {
   const byId = assetIds.filter(id => UUID.test(id)).map(id => id.toLowerCase())
   const byName = assetIds.filter(id => !UUID.test(id))
   const only = byName.flatMap(name => {
@@ -140,7 +141,7 @@ export async function subjectsOf(trx: Transaction, assetIds: readonly string[]):
     bindings,
   )
   // Later ones win: tables over none, active tables over removed ones, sources over tables, ids over names.
-  const known = new Map<string, Subject>([
+  const known = new Map<string, TagSubject>([
     ...tables.map(table => [table.qualifiedName, subjectOf(table.sourceId, table.id)] as const),
     ...sources.map(({ id, name }) => [formatName([name]), subjectOf(id, null)] as const),
     ...tables.map(table => [table.id, subjectOf(table.sourceId, table.id)] as const),
@@ -153,10 +154,10 @@ export async function subjectsOf(trx: Transaction, assetIds: readonly string[]):
   return assetIds.map(
     id =>
       known.get(UUID.test(id) ? id.toLowerCase() : plain(id)) ??
-      miss(0, 'there is no such asset, or it is not yours'),
+      noSubject(0, 'there is no such asset, or it is not yours'),
   )
 }
 
-function subjectOf(sourceId: string, tableId: string | null): Subject {
+function subjectOf(sourceId: string, tableId: string | null): TagSubject {
   return { sourceId, tableId, columnName: null }
 }

@@ -12,26 +12,26 @@ import { countTags } from './count-tags.ts'
 import { lockSources } from '../locks.ts'
 
 /** What a tag is put on: a source, a table of it, or a column of that. */
-export interface Subject {
+export interface TagSubject {
   sourceId: string
   tableId: string | null
   columnName: string | null
 }
 
 /** A tag as it is asked for. */
-export type AskedTag = Subject & Pick<Tag, 'name'>
+export type RequestedTag = TagSubject & Pick<Tag, 'name'>
 
 /** A table with the columns that it has now. */
-export interface Classified {
+export interface ClassifiedTable {
   id: string
   columns: readonly Pick<ColumnInfo, 'name' | 'kind' | 'type'>[]
 }
 
 /** The unique index of the table. */
-const ONCE = `(source_id, coalesce(table_id, '00000000-0000-0000-0000-000000000000'), coalesce(column_name, ''), name)`
+const TAG_KEY = `(source_id, coalesce(table_id, '00000000-0000-0000-0000-000000000000'), coalesce(column_name, ''), name)`
 
 /** What somebody says of tags beside their names; what is left out stays as it was, or is `business` and nothing. */
-export interface Said {
+export interface TagFields {
   category?: Tag['category']
   description?: string | null
 }
@@ -43,32 +43,32 @@ export interface Said {
  */
 export async function putTags(
   trx: Transaction,
-  asked: readonly AskedTag[],
-  { category, description }: Said = {},
+  asked: readonly RequestedTag[],
+  { category, description }: TagFields = {},
 ): Promise<{ ids: string[]; isNew: boolean }> {
   if (asked.length === 0) return { ids: [], isNew: false }
   await lockSources(
     trx,
     asked.map(({ sourceId }) => sourceId),
   )
-  const put = await rows<Subject & { id: string; isNew: boolean }>(
+  const put = await rows<TagSubject & { id: string; isNew: boolean }>(
     trx,
     `insert into tags (id, company_id, source_id, table_id, column_name, name, category, description, origin)
      select r.id, :companyId, r.source_id, r.table_id, r.column_name, r.name,
        coalesce(cast(:category as text), 'business'), :description, 'manual' from ${recordset('asked')}
-     on conflict ${ONCE} do update set origin = 'manual', is_refused = false,
+     on conflict ${TAG_KEY} do update set origin = 'manual', is_refused = false,
        category = coalesce(cast(:category as text), tags.category),
        description = coalesce(excluded.description, case when tags.origin = 'manual' then tags.description end),
        created_at = case when tags.is_refused then now() else tags.created_at end
      returning id, source_id, table_id, column_name, created_at = now() as is_new`,
     {
       companyId: companyOf(trx),
-      asked: JSON.stringify(unique(asked).map(tag => toRecord({ ...tag, id: randomUUID() }))),
+      asked: JSON.stringify(uniqueTags(asked).map(tag => toRecord({ ...tag, id: randomUUID() }))),
       category: category ?? null,
       description: description ?? null,
     },
   )
-  await settle(trx, put)
+  await deriveTags(trx, put)
   return { ids: put.map(({ id }) => id), isNew: put.some(({ isNew }) => isNew) }
 }
 
@@ -98,7 +98,7 @@ function keyOf({ tableId, columnName, name }: Pick<Tag, 'tableId' | 'columnName'
 }
 
 /** One statement cannot put the same tag on twice. */
-function unique(asked: readonly AskedTag[]): AskedTag[] {
+function uniqueTags(asked: readonly RequestedTag[]): RequestedTag[] {
   return [...new Map(asked.map(tag => [tag.sourceId + keyOf(tag), tag])).values()]
 }
 
@@ -107,7 +107,7 @@ function unique(asked: readonly AskedTag[]): AskedTag[] {
  * always is.
  * @returns whether it is remembered
  */
-export async function takeOff(trx: Transaction, tag: Tag): Promise<boolean> {
+export async function removeTag(trx: Transaction, tag: Tag): Promise<boolean> {
   await lockSources(trx, [tag.sourceId])
   const where = { companyId: companyOf(trx), id: tag.id }
   const isRefused = tag.origin === 'automatic' || (await comesBack(trx, tag))
@@ -117,7 +117,7 @@ export async function takeOff(trx: Transaction, tag: Tag): Promise<boolean> {
         where,
       )
     : trx.raw('delete from tags where company_id = :companyId and id = :id', where))
-  await settle(trx, [tag])
+  await deriveTags(trx, [tag])
   return isRefused
 }
 
@@ -130,9 +130,9 @@ async function comesBack(trx: Transaction, { sourceId, tableId, columnName, name
 }
 
 /** Derives what is in force on these sources and tables, in one statement a level. What did not change is not written. */
-export async function settle(
+export async function deriveTags(
   trx: Transaction,
-  touched: readonly Pick<Subject, 'sourceId' | 'tableId'>[],
+  touched: readonly Pick<TagSubject, 'sourceId' | 'tableId'>[],
 ): Promise<void> {
   if (touched.length === 0) return
   const companyId = companyOf(trx)
@@ -165,7 +165,7 @@ export async function settle(
   await countTags(trx, [...new Set(touched.map(({ sourceId }) => sourceId))])
 }
 
-type Known = Pick<Tag, 'id' | 'tableId' | 'columnName' | 'name' | 'origin' | 'isRefused'>
+type KnownTag = Pick<Tag, 'id' | 'tableId' | 'columnName' | 'name' | 'origin' | 'isRefused'>
 
 /**
  * Brings the automatic tags of tables up to what their columns are called now, if the source has them on: at most
@@ -174,15 +174,19 @@ type Known = Pick<Tag, 'id' | 'tableId' | 'columnName' | 'name' | 'origin' | 'is
 export async function classify(
   trx: Transaction,
   source: Source,
-  tables: readonly Classified[],
+  tables: readonly ClassifiedTable[],
 ): Promise<void> {
   if (source.autoTagEnabled && tables.length > 0) await tagByName(trx, source.id, tables)
 }
 
-async function tagByName(trx: Transaction, sourceId: string, tables: readonly Classified[]): Promise<void> {
+async function tagByName(
+  trx: Transaction,
+  sourceId: string,
+  tables: readonly ClassifiedTable[],
+): Promise<void> {
   const companyId = companyOf(trx)
   await lockSources(trx, [sourceId])
-  const known = await rows<Known>(
+  const known = await rows<KnownTag>(
     trx,
     `select id, table_id, column_name, name, origin, is_refused from tags
      where company_id = :companyId and table_id = any(cast(:tableIds as uuid[])) and column_name is not null`,
@@ -211,52 +215,52 @@ async function tagByName(trx: Transaction, sourceId: string, tables: readonly Cl
       { companyId, fresh: JSON.stringify(fresh.map(tag => toRecord({ ...tag, id: randomUUID() }))) },
     )
   }
-  await settle(
+  await deriveTags(
     trx,
     [...gone, ...fresh].map(({ tableId }) => ({ sourceId, tableId })),
   )
 }
 
 /** Tables whose columns are read at once. */
-const CHUNK = 1_000
+const MAX_CHUNK_TABLES = 1_000
 
 /** Tags all columns of a source by their names, as when it is switched on: some statements for each 1,000 tables. */
 export async function classifyAll(trx: Transaction, source: Source): Promise<void> {
   for (let after: string | null = null, isMore = true; isMore;) {
-    const tables: Classified[] = await rows<Classified>(
+    const tables: ClassifiedTable[] = await rows<ClassifiedTable>(
       trx,
       `select id, columns from tables where company_id = :companyId and source_id = :sourceId
          and is_active and (cast(:after as uuid) is null or id > :after) order by id limit :limit`,
-      { companyId: companyOf(trx), sourceId: source.id, after, limit: CHUNK },
+      { companyId: companyOf(trx), sourceId: source.id, after, limit: MAX_CHUNK_TABLES },
     )
     if (tables.length > 0) await tagByName(trx, source.id, tables)
     after = tables.at(-1)?.id ?? null
-    isMore = tables.length === CHUNK
+    isMore = tables.length === MAX_CHUNK_TABLES
   }
 }
 
 /** Takes the automatic tags of a source off, as when it is switched off. What was refused stays refused. */
 export async function forgetAutomatic(trx: Transaction, source: Source): Promise<void> {
   await lockSources(trx, [source.id])
-  const gone = await rows<Pick<Subject, 'sourceId' | 'tableId'>>(
+  const gone = await rows<Pick<TagSubject, 'sourceId' | 'tableId'>>(
     trx,
     `delete from tags where company_id = :companyId and source_id = :sourceId and origin = 'automatic'
        and not is_refused returning source_id, table_id`,
     { companyId: companyOf(trx), sourceId: source.id },
   )
-  await settle(trx, gone)
+  await deriveTags(trx, gone)
 }
 
 /** A table by the identity that its engine gave it. */
-export interface Former {
+export interface FormerTable {
   id: string
   identity: string
 }
 
 /** The tables among these that carry tags, with the identity they have until a discovery stores what it found. */
-export async function taggedTables(trx: Transaction, ids: readonly string[]): Promise<Former[]> {
+export async function taggedTables(trx: Transaction, ids: readonly string[]): Promise<FormerTable[]> {
   if (ids.length === 0) return []
-  return rows<Former>(
+  return rows<FormerTable>(
     trx,
     `select id, identity from tables t where company_id = :companyId and id = any(cast(:ids as uuid[]))
        and is_active and identity is not null and exists (select from tags g where g.table_id = t.id)`,
@@ -273,10 +277,10 @@ export async function taggedTables(trx: Transaction, ids: readonly string[]): Pr
 export async function inheritTags(
   trx: Transaction,
   source: Source,
-  former: readonly Former[],
+  former: readonly FormerTable[],
 ): Promise<void> {
   if (former.length === 0) return
-  const heirs = await rows<Pick<Subject, 'sourceId' | 'tableId'>>(
+  const heirs = await rows<Pick<TagSubject, 'sourceId' | 'tableId'>>(
     trx,
     `insert into tags (id, company_id, source_id, table_id, column_name, name, category, description, origin,
        is_refused, created_at)
@@ -289,28 +293,28 @@ export async function inheritTags(
      on conflict do nothing returning source_id, table_id`,
     { companyId: companyOf(trx), sourceId: source.id, former: JSON.stringify(former) },
   )
-  await settle(trx, heirs)
+  await deriveTags(trx, heirs)
 }
 
 /** A column that has another name now. */
-export interface Rename {
+export interface ColumnRename {
   tableId: string
   from: string
   to: string
 }
 
 /** A tag that is on its way, with the column's catalog entry by either name. */
-type Moving = Tag & { to: string; info: ColumnInfo | null }
+type MovingTag = Tag & { to: string; info: ColumnInfo | null }
 
 /**
  * Lets tags follow columns that were renamed, also where two changed names. What is tagged automatically and would not
  * be by its new name becomes manual: the column still holds what it held. Goes before `classify`, which takes the tags
  * of names that are gone off.
  */
-export async function moveTags(trx: Transaction, renames: readonly Rename[]): Promise<void> {
+export async function moveTags(trx: Transaction, renames: readonly ColumnRename[]): Promise<void> {
   if (renames.length === 0) return
   const companyId = companyOf(trx)
-  const moving = await rows<Moving>(
+  const moving = await rows<MovingTag>(
     trx,
     `delete from tags g
      using jsonb_to_recordset(cast(:renames as jsonb)) as r("tableId" uuid, "from" text, "to" text)
@@ -326,14 +330,14 @@ export async function moveTags(trx: Transaction, renames: readonly Rename[]): Pr
        is_refused, created_at)
      select r.id, :companyId, r.source_id, r.table_id, r.column_name, r.name, r.category, r.description, r.origin,
        r.is_refused, r.created_at from ${recordset('moved')}
-     on conflict ${ONCE} do update set is_refused = tags.is_refused and excluded.is_refused,
+     on conflict ${TAG_KEY} do update set is_refused = tags.is_refused and excluded.is_refused,
        origin = case when 'manual' in (tags.origin, excluded.origin) then 'manual' else 'automatic' end`,
-    { companyId, moved: JSON.stringify(moving.map(tag => toRecord(renamed(tag)))) },
+    { companyId, moved: JSON.stringify(moving.map(tag => toRecord(renameColumnOf(tag)))) },
   )
-  await settle(trx, moving)
+  await deriveTags(trx, moving)
 }
 
-function renamed({ to, info, ...tag }: Moving): Partial<Tag> {
+function renameColumnOf({ to, info, ...tag }: MovingTag): Partial<Tag> {
   const fits = info !== null && tagsByName({ ...info, name: to }).includes(tag.name)
   if (tag.origin === 'manual' || tag.isRefused || fits) return { ...tag, columnName: to }
   const description = `Kept from the former name of the column, ${tag.columnName}`

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
-import { withPlace } from '../../../plugins/catalog/sources/session-slots.ts'
+import { withSlot } from '../../../plugins/catalog/sources/session-slots.ts'
 import { checkJob } from '../../../plugins/freshness/jobs.ts'
 import { scanJob } from '../../../plugins/scans/jobs.ts'
 import { running } from '../../helpers/source.ts'
@@ -17,8 +17,8 @@ const ORDERS = [
   `create view slow as select o.*, pg_sleep(0.2) is null as waited from orders o`,
 ]
 
-const holding = { purpose: 'scan', takeUse: () => null, verdict: () => undefined } as const
-const IMPATIENT = { patienceMs: 0, leaves: 0, isScheduled: false, holding } as const
+const holding = { purpose: 'scan', takeUse: () => null, outcome: () => undefined } as const
+const IMPATIENT = { waitMs: 0, reservedSlots: 0, isScheduled: false, holding } as const
 
 async function ordersWorld(t: Parameters<typeof makeWorldOn>[0], on = stage) {
   const world = await makeWorldOn(t, on, ORDERS)
@@ -165,11 +165,11 @@ t.test('a source whose max_concurrency was lowered opens none before enough have
     server.plugins.catalog.findAsset(trx, asset.id),
   )
   await t.rejects(
-    withPlace(server, source, async () => t.fail('a third session'), IMPATIENT),
+    withSlot(server, source, async () => t.fail('a third session'), IMPATIENT),
     /All 2 sessions/,
   )
   await app.query('delete from source_sessions where place = 3')
-  t.equal(await withPlace(server, source, async () => 'done', IMPATIENT), 'done')
+  t.equal(await withSlot(server, source, async () => 'done', IMPATIENT), 'done')
 })
 
 t.test(
@@ -311,16 +311,16 @@ t.test('work that can wait leaves the last session to others', async t => {
   const { source } = await server.db.company(tenant.companyId, trx =>
     server.plugins.catalog.findAsset(trx, asset.id),
   )
-  const waits = { ...IMPATIENT, leaves: 1 } as const
-  await withPlace(
+  const waits = { ...IMPATIENT, reservedSlots: 1 } as const
+  await withSlot(
     server,
     source,
     async () => {
       await t.rejects(
-        withPlace(server, source, async () => t.fail('the last session'), waits),
+        withSlot(server, source, async () => t.fail('the last session'), waits),
         /in use/,
       )
-      t.equal(await withPlace(server, source, async () => 'done', IMPATIENT), 'done')
+      t.equal(await withSlot(server, source, async () => 'done', IMPATIENT), 'done')
     },
     waits,
   )
@@ -334,7 +334,7 @@ t.test('whoever waits for a source that is removed is told so', async t => {
   )
   await tenant.ask('DELETE', `/api/v1/sdk/assets/${asset.id}`)
   await t.rejects(
-    withPlace(server, source, async () => t.fail('a session'), { ...IMPATIENT, patienceMs: 60_000 }),
+    withSlot(server, source, async () => t.fail('a session'), { ...IMPATIENT, waitMs: 60_000 }),
     /removed/,
   )
 })

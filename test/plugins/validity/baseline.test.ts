@@ -184,7 +184,7 @@ t.test('however many rules of a table are judged, their states and pasts are rea
     const texts: string[] = []
     await app.server.db.company(tenant.companyId, async trx => {
       const rules = await ValidityRule.query(trx).orderBy('id').forUpdate()
-      const loaded = await app.server.plugins.catalog.load(trx, rules[0]!.tableId)
+      const loaded = await app.server.plugins.catalog.loadTable(trx, rules[0]!.tableId)
       trx.on('query', ({ sql }: { sql: string }) => void texts.push(sql))
       const counted = { id: '', durationMs: 1, samples: [], measured: {}, total: 1000, invalid: 55 }
       const taken = rules.map(row => ({

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import type { TableInfo } from '../../../../connectors/catalog.ts'
-import { diff, fingerprint } from '../../../../plugins/catalog/drift/diff.ts'
+import { compareTables, fingerprint } from '../../../../plugins/catalog/drift/diff.ts'
 import { resolveHostModules } from '../../../../server/extensions.ts'
 import { mariadbAbsent, startShop, withMysql } from '../../../helpers/mariadb.ts'
 import { connectOptions, startSource, withSession } from '../../../helpers/source.ts'
@@ -39,7 +39,7 @@ async function cross(
       const told = states.slice(1).map((after, index) => {
         const before = states[index] ?? []
         const printed = after.filter((table, at) => fingerprint(table) !== fingerprint(before[at] ?? table))
-        const changes = diff(before, after).map(({ changeType, oldValue, newValue }) => ({
+        const changes = compareTables(before, after).map(({ changeType, oldValue, newValue }) => ({
           changeType,
           values: [propertiesOf(oldValue), propertiesOf(newValue)],
         }))
@@ -180,8 +180,8 @@ t.test('MariaDB', { skip: mariadbAbsent }, async t => {
       await same.make(sql)
       read.push(await same.read())
     }
-    t.same(diff(read[0] ?? [], read[1] ?? []), [], 'RESTRICT and NO ACTION are one to InnoDB')
-    t.same(diff(read[0] ?? [], read[2] ?? []), [])
+    t.same(compareTables(read[0] ?? [], read[1] ?? []), [], 'RESTRICT and NO ACTION are one to InnoDB')
+    t.same(compareTables(read[0] ?? [], read[2] ?? []), [])
   })
 })
 

@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { ColumnInfo, ConstraintInfo, TableInfo } from '../../../../connectors/catalog.ts'
-import { diff, fingerprint, keysOf, type Change } from '../../../../plugins/catalog/drift/diff.ts'
+import {
+  compareTables,
+  fingerprint,
+  objectKeys,
+  type SchemaDifference,
+} from '../../../../plugins/catalog/drift/diff.ts'
 
 /** Columns from words `name`, `name:type` or `name:type:identity`, in their order. */
 function columns(text: string): ColumnInfo[] {
@@ -38,7 +43,7 @@ function key(name: string, type: ConstraintInfo['type'], ...names: string[]): Co
   return { name, type, columns: names }
 }
 
-const brief = (changes: readonly Change[]) =>
+const brief = (changes: readonly SchemaDifference[]) =>
   changes.map(({ changeType, objectName }) => `${changeType} ${objectName}`)
 
 t.test('a change carries its values, and a constraint those of its own time', async t => {
@@ -54,19 +59,22 @@ t.test('a change carries its values, and a constraint those of its own time', as
         ...rest,
       ],
     })
-  t.same(diff([parents('id'), child('parent', 'id')], [parents('number'), child('parent', 'number')]), [
-    {
-      path: 'shop.public.parents',
-      changeType: 'column_renamed',
-      objectName: 'id',
-      objectType: 'column',
-      oldValue: { name: 'id', data_type: 'integer', nullable: true },
-      newValue: { name: 'number', data_type: 'integer', nullable: true },
-      impact: 'high',
-    },
-  ])
   t.same(
-    diff([parents('id'), child('old', 'id')], [parents('number'), child('new', 'number')])
+    compareTables([parents('id'), child('parent', 'id')], [parents('number'), child('parent', 'number')]),
+    [
+      {
+        path: 'shop.public.parents',
+        changeType: 'column_renamed',
+        objectName: 'id',
+        objectType: 'column',
+        oldValue: { name: 'id', data_type: 'integer', nullable: true },
+        newValue: { name: 'number', data_type: 'integer', nullable: true },
+        impact: 'high',
+      },
+    ],
+  )
+  t.same(
+    compareTables([parents('id'), child('old', 'id')], [parents('number'), child('new', 'number')])
       .filter(({ changeType }) => changeType === 'constraint_changed')
       .map(({ oldValue, newValue }) => [oldValue, newValue]),
     [
@@ -96,7 +104,10 @@ t.test('another kind of thing under a name is one that left and one that came, a
   const before = table('orders', 'a b', { constraints: [key('orders_key', 'primary_key', 'a')] })
   for (const identity of [undefined, '7']) {
     const old = { ...before, ...(identity && { identity }) }
-    const changes = diff([old], [{ ...old, kind: 'view', columns: columns('b c d'), constraints: [] }])
+    const changes = compareTables(
+      [old],
+      [{ ...old, kind: 'view', columns: columns('b c d'), constraints: [] }],
+    )
     t.same(
       changes.map(({ changeType, path, oldValue, newValue }) => ({ changeType, path, oldValue, newValue })),
       [
@@ -119,7 +130,7 @@ t.test('another kind of thing under a name is one that left and one that came, a
 
 t.test('without identities a rename is told only where nothing else can have happened', async t => {
   const told = (before: string, after: string) =>
-    brief(diff([table('t', before)], [table('t', after)])).toSorted()
+    brief(compareTables([table('t', before)], [table('t', after)])).toSorted()
   t.same(told('a b', 'a c'), ['column_renamed b'])
   t.same(told('a b c', 'a c d'), ['column_added d', 'column_removed b'], 'another place')
   t.same(told('a b', 'a c:text'), ['column_added c', 'column_removed b'], 'another type')
@@ -127,7 +138,7 @@ t.test('without identities a rename is told only where nothing else can have hap
   t.same(told('a b', 'b a'), [], 'the order is nothing')
   t.same(
     brief(
-      diff([table('t', 'a', { identity: '7' })], [table('t', 'b:integer:1', { identity: '8' })]),
+      compareTables([table('t', 'a', { identity: '7' })], [table('t', 'b:integer:1', { identity: '8' })]),
     ).toSorted(),
     ['column_added b', 'column_removed a'],
     'where there are identities, nothing is guessed',
@@ -138,12 +149,13 @@ t.test('a database restored from a dump is what it was, whatever its numbers say
   // One column had been dropped. The table got the same number by chance; its columns are counted from one.
   const before = table('t', 'a:integer:1 c:text:3 d:date:4', { identity: '16384' })
   const restored = table('t', 'a:integer:1 c:text:2 d:date:3', { identity: '16384' })
-  t.same(diff([before], [restored]), [])
-  t.same(brief(diff([before], [table('t', 'a:integer:1 c:text:3 e:date:4', { identity: '16384' })])), [
-    'column_renamed d',
-  ])
+  t.same(compareTables([before], [restored]), [])
   t.same(
-    brief(diff([before], [table('t', 'a:integer:1 c:text:3 e:date:5', { identity: '16384' })])),
+    brief(compareTables([before], [table('t', 'a:integer:1 c:text:3 e:date:4', { identity: '16384' })])),
+    ['column_renamed d'],
+  )
+  t.same(
+    brief(compareTables([before], [table('t', 'a:integer:1 c:text:3 e:date:5', { identity: '16384' })])),
     ['column_removed d', 'column_added e'],
     'and a new column has a number that was never given',
   )
@@ -153,7 +165,7 @@ t.test('constraints of one name and two types are two', async t => {
   const [unique, foreign] = [key('same', 'unique', 'a'), key('same', 'foreign_key', 'a')]
   const having = (...constraints: ConstraintInfo[]) => [table('t', 'a', { constraints })]
   const told = (before: TableInfo[], after: TableInfo[]) =>
-    diff(before, after).map(({ oldValue, newValue }) => [oldValue, newValue])
+    compareTables(before, after).map(({ oldValue, newValue }) => [oldValue, newValue])
   t.same(told(having(foreign, unique), having(unique, foreign)), [])
   t.same(told(having(foreign, unique), having(unique)), [[foreign, null]])
   t.same(told(having(unique), having(foreign, unique)), [[null, foreign]])
@@ -163,8 +175,8 @@ t.test('constraints of one name and two types are two', async t => {
 
 t.test('a change knows what it is about', async t => {
   const at = (before: string, after: string) =>
-    diff([table('t', before, { identity: '7' })], [table('t', after, { identity: '7' })])
-  const keys = (changes: readonly Change[]) => changes.map(keysOf)
+    compareTables([table('t', before, { identity: '7' })], [table('t', after, { identity: '7' })])
+  const keys = (changes: readonly SchemaDifference[]) => changes.map(objectKeys)
   const column = (name: string) => JSON.stringify(['shop.public.t', 'column', name])
 
   t.same(keys(at('a:integer:1', 'a:text:1')), [[column('a')]])
@@ -173,20 +185,23 @@ t.test('a change knows what it is about', async t => {
     [column('a'), column('b')],
     [column('b'), column('a')],
   ])
-  t.same(keys(diff([], [table('t', 'a')])), [[JSON.stringify(['shop.public.t', 'table'])]])
+  t.same(keys(compareTables([], [table('t', 'a')])), [[JSON.stringify(['shop.public.t', 'table'])]])
   t.same(
-    keys(diff([table('t', 'a')], [table('t', 'a', { kind: 'view' })])),
+    keys(compareTables([table('t', 'a')], [table('t', 'a', { kind: 'view' })])),
     [[JSON.stringify(['shop.public.t', 'table'])], [JSON.stringify(['shop.public.t', 'table'])]],
     'both halves of a replacement are about one thing',
   )
   const constrained = (...constraints: ConstraintInfo[]) => [table('t', 'a', { constraints })]
-  t.same(keys(diff(constrained(key('u', 'unique', 'a')), constrained(key('u', 'primary_key', 'a')))), [
+  t.same(
+    keys(compareTables(constrained(key('u', 'unique', 'a')), constrained(key('u', 'primary_key', 'a')))),
     [
-      JSON.stringify(['shop.public.t', 'constraint', 'unique', 'u']),
-      JSON.stringify(['shop.public.t', 'constraint', 'primary_key', 'u']),
+      [
+        JSON.stringify(['shop.public.t', 'constraint', 'unique', 'u']),
+        JSON.stringify(['shop.public.t', 'constraint', 'primary_key', 'u']),
+      ],
     ],
-  ])
-  const stored = JSON.parse(JSON.stringify(at('a:integer:1', 'b:integer:1'))) as Change[]
+  )
+  const stored = JSON.parse(JSON.stringify(at('a:integer:1', 'b:integer:1'))) as SchemaDifference[]
   t.same(keys(stored), keys(at('a:integer:1', 'b:integer:1')), 'also one that was stored')
 })
 
@@ -244,7 +259,8 @@ t.test(
     fc.assert(
       fc.property(anyTable, anyTable, (a, b) => {
         const stored = JSON.parse(JSON.stringify(a, Object.keys(flatKeys(a)).toReversed())) as TableInfo
-        const isSame = a.name !== b.name || fingerprint(a) !== fingerprint(b) || diff([a], [b]).length === 0
+        const isSame =
+          a.name !== b.name || fingerprint(a) !== fingerprint(b) || compareTables([a], [b]).length === 0
         return isSame && fingerprint(stored) === fingerprint(a)
       }),
       { seed: 1, numRuns: 2_000 },
@@ -261,7 +277,9 @@ t.test('a catalog does not differ from itself, in whatever order it is told', as
         columns: one.columns.toReversed().map((column, index) => ({ ...column, ordinal: index + 7 })),
         constraints: one.constraints.toReversed(),
       }))
-      return diff(tables, tables).length === 0 && diff(tables, other.toReversed()).length === 0
+      return (
+        compareTables(tables, tables).length === 0 && compareTables(tables, other.toReversed()).length === 0
+      )
     }),
     { seed: 2, numRuns: 1_000 },
   )

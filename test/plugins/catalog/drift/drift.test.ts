@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { ColumnInfo, TableInfo } from '../../../../connectors/catalog.ts'
-import type { Change } from '../../../../plugins/catalog/drift/diff.ts'
-import { driftOf, type Drift } from '../../../../plugins/catalog/drift/drift.ts'
+import type { SchemaDifference } from '../../../../plugins/catalog/drift/diff.ts'
+import { computeDrift, type TableDrift } from '../../../../plugins/catalog/drift/drift.ts'
 
 /** A table whose columns are written `name:type`; a column is the same one in all states by its place in `all`. */
 function table(all: readonly string[], columns: string): TableInfo {
@@ -36,11 +36,11 @@ function live(first: string | null, ...states: (string | null)[]) {
   const all = ['a', 'b', 'c', 'd']
   const made = (state: string | null) => (state === null ? null : table(all, state))
   let [before, accepted] = [made(first), made(first)]
-  let open: Change[] = []
-  let last: Drift | undefined
+  let open: SchemaDifference[] = []
+  let last: TableDrift | undefined
   for (const state of states) {
     const now = made(state)
-    ;[last] = driftOf([{ path: 'db.public.orders', accepted, before, now }])
+    ;[last] = computeDrift([{ path: 'db.public.orders', accepted, before, now }])
     if (!last) throw new Error('nothing changed')
     open = [...open.filter(change => last?.standing(open).has(change)), ...last.news]
     if (last.isReverted) accepted = now

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { diff } from '../../../../plugins/catalog/drift/diff.ts'
+import { compareTables } from '../../../../plugins/catalog/drift/diff.ts'
 import type { Connection } from '../../../../connectors/connector.ts'
 import { sharedCount } from '../../../helpers/share.ts'
 import { startSource, withSession, type Source } from '../../../helpers/source.ts'
@@ -34,7 +34,11 @@ t.test('every change of a long life is told as the engine made it, and nothing e
     const reader = source.config.username
     await source.query(`alter role ${reader} set search_path = other, "we.ird ""S""", pg_catalog`)
     await withSession(source.config, async elsewhere => {
-      t.same(diff(known, await elsewhere.introspect()), [], 'whoever reads it, with whatever search path')
+      t.same(
+        compareTables(known, await elsewhere.introspect()),
+        [],
+        'whoever reads it, with whatever search path',
+      )
     })
   })
 })

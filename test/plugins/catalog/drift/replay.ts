@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { formatName, tablePath, type TableInfo } from '../../../../connectors/catalog.ts'
-import { diff, fingerprint, type Change } from '../../../../plugins/catalog/drift/diff.ts'
+import { compareTables, fingerprint, type SchemaDifference } from '../../../../plugins/catalog/drift/diff.ts'
 
 /** Statements, and what drift must say of them; an empty list where it must say nothing. */
 export interface Step {
@@ -18,7 +18,7 @@ export interface Stand {
   introspect(): Promise<TableInfo[]>
   /** What changed since it was asked last, by the engine's own word: lines of `brief`. */
   witness(): Promise<string[]>
-  brief(changes: readonly Change[]): string[]
+  brief(changes: readonly SchemaDifference[]): string[]
 }
 
 interface Named {
@@ -27,7 +27,7 @@ interface Named {
 }
 
 /** A change in one line that holds all of it but the impact. */
-export function tell(catalog: string, change: Change): string {
+export function tell(catalog: string, change: SchemaDifference): string {
   const values = [change.oldValue, change.newValue].map(value => describe(catalog, value as Named | null))
   const object = change.objectType === 'column' ? `.${change.objectName}` : ''
   return `${change.changeType} ${within(catalog, change.path)}${object}: ${values.join(' -> ')}`
@@ -62,7 +62,7 @@ function describe(catalog: string, value: Named | null): string {
 
 /** Compares what is read before and after each step, with all tables and with only those that changed. */
 export async function startReplay(stand: Stand) {
-  const say = (changes: readonly Change[]) =>
+  const say = (changes: readonly SchemaDifference[]) =>
     changes.map(change => tell(stand.catalog, change).replaceAll(stand.catalog, 'SHOP')).sort()
   let known = await stand.introspect()
   await stand.witness()
@@ -71,13 +71,13 @@ export async function startReplay(stand: Stand) {
   const follow = async (run: readonly string[]) => {
     for (const statement of run) await stand.run(statement)
     const found = await stand.introspect()
-    const changes = diff(known, found)
+    const changes = compareTables(known, found)
     const changed = onlyChanged(known, found)
     const result = {
       changes,
       told: say(changes),
       /** The same from the tables alone that differ, as a discovery compares them. */
-      ofChanged: say(diff(...changed)),
+      ofChanged: say(compareTables(...changed)),
       brief: stand.brief(changes).sort(),
       witness: (await stand.witness()).sort(),
     }
@@ -88,7 +88,7 @@ export async function startReplay(stand: Stand) {
   /** Reads once more, and says what differs, which must be nothing. */
   const readAgain = async () => {
     const again = await stand.introspect()
-    const told = say(diff(known, again))
+    const told = say(compareTables(known, again))
     const [before] = onlyChanged(known, again)
     return [...told, ...before.map(table => `another fingerprint of ${tablePath(table)}`)]
   }

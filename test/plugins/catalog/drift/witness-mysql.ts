@@ -1,4 +1,4 @@
-import type { Change } from '../../../../plugins/catalog/drift/diff.ts'
+import type { SchemaDifference } from '../../../../plugins/catalog/drift/diff.ts'
 import { formatName } from '../../../../connectors/catalog.ts'
 import type { Shop } from '../../../helpers/mariadb.ts'
 
@@ -154,7 +154,7 @@ interface Value {
 }
 
 /** Changes in the words of the witness. */
-export function briefMysql(shop: Shop, changes: readonly Change[]): string[] {
+export function briefMysql(shop: Shop, changes: readonly SchemaDifference[]): string[] {
   const prefix = `${formatName([shop.name, shop.name])}.`
   return changes.map(({ path, changeType, objectName, oldValue, newValue }) => {
     const [a, b] = [oldValue as Value | null, newValue as Value | null]

@@ -1,5 +1,5 @@
 import { formatName } from '../../../../connectors/catalog.ts'
-import type { Change } from '../../../../plugins/catalog/drift/diff.ts'
+import type { SchemaDifference } from '../../../../plugins/catalog/drift/diff.ts'
 import type { Source } from '../../../helpers/source.ts'
 import { within } from './replay.ts'
 
@@ -155,11 +155,11 @@ interface Value {
 }
 
 /** Changes in the words of the witness. */
-export function briefPostgresql(catalog: string, changes: readonly Change[]): string[] {
+export function briefPostgresql(catalog: string, changes: readonly SchemaDifference[]): string[] {
   return changes.map(change => `${within(catalog, change.path)} ${change.changeType} ${detail(change)}`)
 }
 
-function detail({ changeType, objectName, oldValue, newValue }: Change): string {
+function detail({ changeType, objectName, oldValue, newValue }: SchemaDifference): string {
   const [a, b] = [oldValue as Value | null, newValue as Value | null]
   if (changeType === 'constraint_changed') {
     return `${(b ?? a)?.name} ${a?.type?.[0] ?? '-'}${b?.type?.[0] ?? '-'}`

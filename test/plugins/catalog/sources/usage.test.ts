@@ -295,7 +295,7 @@ t.test('what a former connection does says nothing of the one that took its plac
     { purpose: 'scan', isScheduled: true },
   )
   await t.rejects(session, refusal)
-  await app.server.db.company(tenant.companyId, trx => catalog.noteConnection(trx, former, refusal))
+  await app.server.db.company(tenant.companyId, trx => catalog.recordConnectionStatus(trx, former, refusal))
   t.match(await record(world), {
     consecutive_failures: 0,
     retry_at: null,
