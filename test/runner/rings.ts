@@ -32,6 +32,7 @@ const OUTER: Record<string, string[]> = {
   'documents whose commands are run': ['test/plugins/public/docs*.test.ts'],
   'a browser': ['test/plugins/public/*browser.test.ts'],
   'several processes or clusters': [
+    'test/server/cli/cli.test.ts',
     'test/server/http/limits-processes.test.ts',
     'test/server/embedded/embedded.test.ts',
   ],
