@@ -52,7 +52,7 @@ function matches({ text }: Source, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([found]) => `says ${found.trim()}`)
 }
 
-/** Which features each feature may use; nobody uses `public`, `console` and `demo`. */
+/** Which features each feature may use; no feature uses `public`, `console` and `demo`. */
 const below: Record<string, string[]> = {
   auth: [],
   alerts: ['auth'],

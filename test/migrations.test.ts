@@ -7,7 +7,7 @@ import { makeWorld } from './plugins/alerts/world.ts'
 
 /** What the tables of the product are made of. */
 const SHAPE = `
-  select 'column' as what, table_name || '.' || column_name || ' ' || data_type || ' ' || is_nullable as told
+  select 'column' as what, table_name || '.' || column_name || ' ' || data_type || ' ' || is_nullable as described
     from information_schema.columns where table_schema = 'public'
   union all
   select 'index', indexdef from pg_indexes where schemaname = 'public'
@@ -19,7 +19,7 @@ const SHAPE = `
    where relnamespace = 'public'::regnamespace and reloptions is not null
    order by 1, 2`
 
-const CUT = [
+const PARTITIONED_TABLES = [
   'validity_results',
   'metric_snapshots',
   'referential_results',
@@ -75,7 +75,7 @@ t.test(
     const world = await makeWorld(app)
     await world.addDestination({ url: 'https://127.0.0.1:9/hook' })
     await world.raise()
-    // Of a source that was removed.
+    // Belongs to a source that was removed.
     await app.query('delete from sources where id = $1', [world.sourceId])
     await world.raise({ cause: 'of none', sourceId: null })
     const { host, port, user, password } = await testCluster()
@@ -102,19 +102,19 @@ t.test(
       'tables full of rows are cut by months and put together again without losing any',
       async t => {
         for (const fill of FILL) await app.query(fill)
-        const whole = await Promise.all(CUT.map(sumOf))
+        const whole = await Promise.all(PARTITIONED_TABLES.map(sumOf))
         t.strictSame(
           whole.map(({ count }) => count),
-          CUT.map(() => 10_000),
+          PARTITIONED_TABLES.map(() => 10_000),
         )
         const [cut] = manifest.migrations.filter(({ name }) => name === '0015_growth')
         await knex.transaction(trx => cut!.down(trx))
-        t.strictSame(await Promise.all(CUT.map(sumOf)), whole, 'together')
+        t.strictSame(await Promise.all(PARTITIONED_TABLES.map(sumOf)), whole, 'together')
         const cuts = `select relname from pg_class where relnamespace = to_regnamespace('partitions') and relkind = 'r'`
         t.strictSame(await app.query(cuts), [])
         await knex.transaction(trx => cut!.up(trx))
-        t.strictSame(await Promise.all(CUT.map(sumOf)), whole, 'cut')
-        t.equal((await app.query(cuts)).length, 2 * CUT.length)
+        t.strictSame(await Promise.all(PARTITIONED_TABLES.map(sumOf)), whole, 'cut')
+        t.equal((await app.query(cuts)).length, 2 * PARTITIONED_TABLES.length)
         const [next] = await app.query(
           `insert into validity_results (company_id, validity_rule_id, status, execution_duration_ms, checked_at)
            select company_id, id, 'pass', 1, now() from validity_rules limit 1

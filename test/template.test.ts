@@ -50,7 +50,7 @@ const environment = Object.fromEntries(
 function run(cwd: string, program: string, ...words: string[]): string {
   const ended = spawnSync(program, words, { cwd, env: environment, encoding: 'utf8', timeout: 150_000 })
   if (ended.status === 0) return ended.stdout
-  // Of a test run what failed is enough; its other lines are many.
+  // Only what failed of a test run: its other lines are many.
   const lines = `${ended.stdout}\n${ended.stderr}`.split('\n').filter(line => !/^\s*(ok|#|1\.\.)/.test(line))
   throw new Error(
     `${program} ${words.join(' ')} ended with ${ended.status}:\n${lines.slice(0, 200).join('\n')}`,
@@ -128,7 +128,7 @@ await t.test('the package holds what a server needs, and no more', async t => {
     [],
     'nor what no server reads',
   )
-  // Of which the reference to be read, one file, is a quarter.
+  // A quarter of it is one file, the reference to be read.
   t.ok(unpackedSize < 5_000_000, `${unpackedSize} bytes`)
   write(join(app, 'package.json'), '{ "private": true }')
   install(join(root, 'tidemark-0.1.0.tgz'))

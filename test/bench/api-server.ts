@@ -12,7 +12,7 @@ import { readConfig } from '../../server/settings/config.ts'
 import { makeLog } from '../../server/telemetry/log.ts'
 import { SECRET_KEY } from '../helpers/server.ts'
 
-/** What the bare server is told: whose rows, and a reply that it cannot make by itself. */
+/** What the bare server needs: whose rows to read, and a reply that it cannot make by itself. */
 export interface Subject {
   companyId: string
   tables: Record<string, string>
@@ -94,7 +94,7 @@ async function serve(): Promise<void> {
     counts.waits += 1
     return query.apply(this, input)
   } as typeof prototype.query
-  const server = process.env.API_SERVER === 'ours' ? await ours() : await bare()
+  const server = process.env.API_SERVER === 'ours' ? await ours() : await makeBareServer()
   await server.start()
   let cpu = process.cpuUsage()
   process.on('message', () => {
@@ -131,8 +131,8 @@ const RULES = `
 const ASSET = `
   select t.*, s.* from tables t join sources s on s.id = t.source_id where t.company_id = $1 and t.id = $2`
 
-/** What anybody would write: one route, one statement, no key, no limit, no other company. */
-async function bare(): Promise<Hapi.Server> {
+/** The plainest server: one route, one statement, no key, no limit, no other company. */
+async function makeBareServer(): Promise<Hapi.Server> {
   const { companyId, tables, asset } = JSON.parse(String(process.env.API_SUBJECT)) as Subject
   const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: CONNECTIONS })
   const server = Hapi.server({ port: 0, host: '127.0.0.1' })

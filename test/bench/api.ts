@@ -1,6 +1,6 @@
 /**
  * What reading through the API costs: lists of 10 and of 100 rules and one asset, each asked for with an API key, against
- * a bare hapi and pg server that answers the same bytes to anybody by one statement. Both run in processes of their own
+ * a bare hapi and pg server that answers the same bytes to every caller by one statement. Both run in processes of their own
  * on one PostgreSQL, and are asked in turns. Ends with 1 when a ratio of requests a second is below the bar.
  *
  * `node test/bench/api.ts [--rounds 5] [--seconds 4] [--connections 16] [--json] [--profile FOLDER]`
@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util'
 import autocannon from 'autocannon'
 import { startServer, type Tenant, type TestServer } from '../helpers/server.ts'
 import { startApiServer, type Running, type Spent } from './api-server.ts'
-import { isAsked, tellRows, type Row } from './rows.ts'
+import { isTableRequested, printRows, type BenchRow } from './rows.ts'
 
 const { values } = parseArgs({
   options: {
@@ -29,7 +29,7 @@ const CONNECTIONS = Number(values.connections)
 const BAR = 0.6
 /** So many keys that none comes near its limit of 100 a second. */
 const KEYS = 300
-/** Of the kernel's clock, in which it counts the time of a process. */
+/** Ticks of the kernel's clock a second, in which it counts the time of a process. */
 const TICK_MS = 10
 
 interface Kind {
@@ -42,7 +42,7 @@ interface Round {
   perSecond: number
   p50: number
   p99: number
-  /** Of one request: milliseconds of the server, of PostgreSQL, and what the server asked it. */
+  /** One request: milliseconds of the server and of PostgreSQL, and the statements between them. */
   cpuMs: number
   databaseMs: number
   statements: number
@@ -92,9 +92,9 @@ async function main(t: { teardown(down: () => unknown): unknown }): Promise<numb
   }
   const judged = kinds.map(({ name }) => ({ name, ...middle(found.get(name)!) }))
   print(judged)
-  tellRows(judged.map(lineOf))
-  // Whoever runs all benches judges by the lines.
-  if (isAsked) return 0
+  printRows(judged.map(lineOf))
+  // `run.ts`, which runs all benches, judges by the rows.
+  if (isTableRequested) return 0
   return judged.every(({ ours: { perSecond }, bare: other }) => perSecond >= BAR * other.perSecond) ? 0 : 1
 }
 
@@ -230,7 +230,7 @@ function middle({ ours, bare }: { ours: Round[]; bare: Round[] }): { ours: Round
 
 type Judged = { name: string; ours: Round; bare: Round }
 
-function lineOf({ name, ours, bare }: Judged): Row {
+function lineOf({ name, ours, bare }: Judged): BenchRow {
   return {
     what: `API: ${name}`,
     ours: ours.perSecond,

@@ -1,6 +1,6 @@
 /**
  * The least that could serve one query over HTTP, in a process of its own: hapi and pg, with the database of
- * DATABASE_URL. It tells its address as soon as it listens. `GET /health` asks whether the database is there, and
+ * DATABASE_URL. It prints its address as soon as it listens. `GET /health` asks whether the database is there, and
  * `GET /rows` answers what BARE_QUERY finds.
  */
 import Hapi from '@hapi/hapi'

@@ -4,9 +4,9 @@
  * [--short] [--quick] [--json] [--profile FOLDER]`.
  *
  * Alerts are raised in this process, which works no jobs; workers and receivers are processes of their own. Each alert
- * goes to every destination, so that whoever never answers is owed as much as whoever does. What arrived must be what
+ * goes to every destination, so that silent ones are owed as much as those that answer. What arrived must be what
  * was raised, or it ends with an error, and so it does when a message has not arrived half a minute after the last
- * alert; else it is told how long things took, and never judged. With `profile`, the workers leave CPU profiles in the
+ * alert; otherwise times are printed, never judged. With `profile`, the workers leave CPU profiles in the
  * folder.
  */
 import { equal } from 'node:assert/strict'
@@ -26,7 +26,7 @@ import { testCluster } from '../helpers/cluster.ts'
 import { startProcess } from '../helpers/server-process.ts'
 import { startServer, type TestServer } from '../helpers/server.ts'
 import { makeWorld, type World } from '../plugins/alerts/world.ts'
-import { quantile, tellRows, within, type Row, type Teardown } from './rows.ts'
+import { quantile, printRows, withTeardown, type BenchRow, type Teardown } from './rows.ts'
 
 const { values } = parseArgs({
   options: {
@@ -45,7 +45,7 @@ const BURST = isQuick ? 160 : 2_000
 const ALERTS = isQuick ? 40 : values.short ? 200 : 600
 const PAUSE = 100
 /** Milliseconds after which a message that has not arrived is not waited for any more. */
-const PATIENCE = 30_000
+const ARRIVAL_TIMEOUT_MS = 30_000
 /** Destinations that answer, over which a burst may be spread; and those that never do. */
 const HEALTHY = 8
 const DEAD = 8
@@ -65,7 +65,7 @@ interface Bench {
 /** What was measured, by the heads of its columns. */
 type Figures = Record<string, string | number | undefined>
 
-await within(main)
+await withTeardown(main)
 
 async function main(t: Teardown): Promise<void> {
   const bench = await makeBench(t)
@@ -83,11 +83,11 @@ async function main(t: Teardown): Promise<void> {
     for (const dead of values.short ? [0, DEAD] : [0, 1, DEAD]) lags.push(await lag(bench, processes, dead))
   console.log('Milliseconds from the commit of an alert to the arrival of its message:')
   console.table(lags)
-  tellRows(rowsOf(bare, rates, lags))
+  printRows(rowsOf(bare, rates, lags))
 }
 
-/** Of one process: a burst to one destination beside bare posts, and lag beside dead receivers and without. */
-function rowsOf(bare: Figures, rates: readonly Figures[], lags: readonly Figures[]): Row[] {
+/** One process: a burst to one destination beside bare posts, and lag with and without dead receivers. */
+function rowsOf(bare: Figures, rates: readonly Figures[], lags: readonly Figures[]): BenchRow[] {
   const ours = rates.find(rate => String(rate['']).startsWith('one process'))!
   const [alone, beside] = [
     lags[0]!,
@@ -206,7 +206,7 @@ async function statements({ query }: TestServer): Promise<number> {
   return Number(row?.n)
 }
 
-/** Alerts that are raised one by one: milliseconds from each one's commit until it arrives where somebody answers. */
+/** Alerts that are raised one by one: milliseconds from each one's commit until a receiver that answers has it. */
 async function lag(bench: Bench, processes: number, dead: number): Promise<Figures> {
   const { app, world, receiver } = bench
   await begin(bench, [bench.healthy[0]!, ...bench.dead.slice(0, dead)])
@@ -219,7 +219,11 @@ async function lag(bench: Bench, processes: number, dead: number): Promise<Figur
     await wait(PAUSE)
   }
   const arrived = new Map<string, number>()
-  for (const giveUp = clock() + PATIENCE; arrived.size < ALERTS && clock() < giveUp; await wait(100))
+  for (
+    const giveUp = clock() + ARRIVAL_TIMEOUT_MS;
+    arrived.size < ALERTS && clock() < giveUp;
+    await wait(100)
+  )
     for (const [id, at] of await receiver.take()) arrived.set(id, at)
   if (arrived.size < ALERTS) process.exitCode = 1
   const busy = await app.query(`select count(*)::int as n from deliveries where claimed_at is not null`)

@@ -12,7 +12,7 @@ export interface Random {
   normal(): number
   /** Student's t with so many degrees of freedom. */
   student(freedom: number): number
-  /** Of scale 1: mean and variance are the shape. */
+  /** With scale 1: mean and variance are the shape. */
   gamma(shape: number): number
   poisson(mean: number): number
   binomial(trials: number, probability: number): number

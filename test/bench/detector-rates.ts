@@ -60,7 +60,7 @@ export function rated(r: Random, at: number[], rateAt: Pattern, rows: Rows, rela
     Math.max(4, Math.round(rows.level * pattern(moment) * Math.exp(rows.spread * r.normal()))),
   )
   const usual = at.map(rateAt)
-  /** Of the number of hits; where hardly any are expected, at least about one row. */
+  /** Spread of the number of hits; where hardly any are expected, at least about one row. */
   const sdOf = (rate: number, total: number) =>
     Math.sqrt(total * rate * (1 - rate) + (relativeSd * rate * total) ** 2 + 1)
   return {

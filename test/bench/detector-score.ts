@@ -118,7 +118,7 @@ export function judgeAll(detector: Detector, all: readonly Series[]): Verdicts {
   return new Map(all.map(series => [series, detector(series)]))
 }
 
-/** Of one suite, with a value flagged where its score is beyond the threshold; NaN without series. */
+/** Scores of one suite, with a value flagged where its score is beyond the threshold; NaN without series. */
 export function scoreOf(verdicts: Verdicts, suite: string, threshold: number): Score {
   const families = new Map<string, Tally>()
   for (const [series, said] of verdicts) {

@@ -4,7 +4,7 @@ import type { Random } from './detector-random.ts'
 
 const HOUR = 3600
 const DAY = 24 * HOUR
-/** Of the gaps. */
+/** Quantile of the gaps. */
 const LATE_SHARE = 0.04
 /** Updates before the first late one. */
 const ON_TIME = 13

@@ -5,7 +5,7 @@
  * Without a folder the series are made here: N of each family (default 8), others with another salt. With one, they
  * are those of its syn-dev.jsonl and real-dev.jsonl, all or the first N of each family; its `detectors/` are run
  * beside ours, and its `eval.mjs` has to find the same scores. `--quick` is short enough to run at every change. How
- * good a score is and how long anything takes is told and never judged; a verdict that contradicts itself or looks
+ * good a score is and how long anything takes is printed, never judged; a verdict that contradicts itself or looks
  * ahead fails.
  */
 import { readFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ import {
 } from './detector-score.ts'
 import { makeSeries, type Series } from './detector-series.ts'
 import { measureCosts, measurePlain, type Cost } from './detector-timing.ts'
-import { tellRows } from './rows.ts'
+import { printRows } from './rows.ts'
 
 const { values: given, positionals } = parseArgs({
   allowPositionals: true,
@@ -57,11 +57,11 @@ console.log(line('', [...HEADS, ...GUARDS]))
 const verdicts = judgeAll(ours, all)
 const contradicted = contradictions(verdicts)
 const ahead = lookAhead(verdicts, given.quick ? 200 : 1_000)
-tell('ours', verdicts, ahead)
-tell('plain z', judgeAll(plainZ, all))
+printScores('ours', verdicts, ahead)
+printScores('plain z', judgeAll(plainZ, all))
 if (folder) {
   for (const peer of given.peers.split(',').filter(Boolean))
-    tell(peer, judgeAll(await peerOf(folder, peer), all))
+    printScores(peer, judgeAll(await peerOf(folder, peer), all))
   console.log(
     'Peers without an opinion on updates are given one: late after 1.5 times the 95th percentile of gaps.',
   )
@@ -75,7 +75,7 @@ if (contradicted > 0) console.error(`${contradicted} verdicts contradict themsel
 if (ahead > 0) console.error(`${ahead} verdicts depend on later values.`)
 if (contradicted + ahead + disagreements.length > 0) process.exitCode = 1
 const plainMs = measurePlain(given.quick ? 100 : 1_000)
-tellRows(
+printRows(
   costs
     .filter(({ interval, operating }) => interval === 'hourly' && operating === 'off')
     .map(({ series, incrementalMs }) => ({
@@ -101,7 +101,7 @@ function readSeries(from: string): Series[] {
 }
 
 /** One row of the table; what was not measured is a dash. */
-function tell(name: string, said: Verdicts, differing?: number): void {
+function printScores(name: string, said: Verdicts, differing?: number): void {
   const f1s = SUITES.map(suite => scoreOf(said, suite, 3).f1)
   const metricAt3 = scoreOf(said, 'metric', 3)
   const guards = [

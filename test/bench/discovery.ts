@@ -4,7 +4,7 @@
  *
  * Each round adds a source to a server and discovers it (everything is read, compared, written and committed), again
  * with nothing changed, and again after DDL on 1 % of its tables. The server runs in a process of its own, whose peak
- * of memory is told. psql runs the plain queries that `bench:introspect` compares with, and throws the rows away; the
+ * of memory is printed. psql runs the plain queries that `bench:introspect` compares with, and throws the rows away; the
  * time in which it answers `select 1` is taken off. Medians are compared.
  */
 import { fork, spawn, type ChildProcess } from 'node:child_process'
@@ -16,7 +16,7 @@ import { testCluster } from '../helpers/cluster.ts'
 import { startServer } from '../helpers/server.ts'
 import { startSource, type Source } from '../helpers/source.ts'
 import { POSTGRESQL_PLAIN } from './introspect-engines.ts'
-import { isAsked, median, tellRows, within, words, type Row } from './rows.ts'
+import { isTableRequested, median, printRows, withTeardown, positionalWords, type BenchRow } from './rows.ts'
 
 const COLUMN_TYPES = ['integer', 'bigint', 'varchar(50)', 'decimal(12,2)', 'date', 'timestamp']
 /** The most a discovery may take of psql's time; of the largest size only memory is limited. */
@@ -41,7 +41,7 @@ interface Answer {
 }
 
 if (process.env.BENCH_DISCOVERY) await serve(JSON.parse(process.env.BENCH_DISCOVERY) as Source['config'])
-else await main(Number(words[0] ?? 5), sizes(words[1] ?? '250x33000,5000x100000'))
+else await main(Number(positionalWords[0] ?? 5), sizes(positionalWords[1] ?? '250x33000,5000x100000'))
 
 function sizes(text: string): Size[] {
   return text.split(',').map(size => {
@@ -50,7 +50,7 @@ function sizes(text: string): Size[] {
   })
 }
 
-/** The child: a server that discovers what it is told to. */
+/** The child: a server that discovers a source on request. */
 async function serve(config: Source['config']): Promise<void> {
   const downs: (() => unknown)[] = []
   const app = await startServer({ teardown: down => downs.push(down) })
@@ -86,16 +86,16 @@ async function serve(config: Source['config']): Promise<void> {
 async function main(rounds: number, all: readonly Size[]): Promise<void> {
   process.env.TEST_CLUSTER = JSON.stringify(await testCluster())
   let isMet = true
-  const told: Row[] = []
+  const tableRows: BenchRow[] = []
   for (const size of all) {
-    await within(async t => {
+    await withTeardown(async t => {
       const source = await startSource(t)
       await build(source, size)
-      isMet = (await measure(source, size, rounds, told)) && isMet
+      isMet = (await measure(source, size, rounds, tableRows)) && isMet
     })
   }
-  tellRows(told)
-  process.exitCode = isMet || isAsked ? 0 : 1
+  printRows(tableRows)
+  process.exitCode = isMet || isTableRequested ? 0 : 1
 }
 
 async function build(source: Source, { tables, columns }: Size): Promise<void> {
@@ -112,9 +112,9 @@ async function build(source: Source, { tables, columns }: Size): Promise<void> {
   await source.query('vacuum analyze')
 }
 
-async function measure(source: Source, size: Size, rounds: number, told: Row[]): Promise<boolean> {
+async function measure(source: Source, size: Size, rounds: number, tableRows: BenchRow[]): Promise<boolean> {
   const child = fork(import.meta.filename, {
-    // As `npm start`: told of less room, the process collects its garbage earlier.
+    // As `npm start`: with less room, the process collects its garbage earlier.
     execArgv: ['--max-old-space-size=1024', '--max-semi-space-size=8'],
     env: { ...process.env, BENCH_DISCOVERY: JSON.stringify(source.config) },
   })
@@ -141,7 +141,7 @@ async function measure(source: Source, size: Size, rounds: number, told: Row[]):
   child.send('end')
   await once(child, 'exit')
   const peakMb = last?.peakMb ?? NaN
-  told.push(...rowsOf(size, times, peakMb))
+  tableRows.push(...rowsOf(size, times, peakMb))
   return report(size, times, peakMb)
 }
 
@@ -149,10 +149,10 @@ function rowsOf(
   { tables, columns }: Size,
   times: Record<Ask | 'psql' | 'idle', number[]>,
   peakMb: number,
-): Row[] {
+): BenchRow[] {
   const hand = median(times.psql) - median(times.idle)
   const what = `discovery of ${columns.toLocaleString('en')} columns in ${tables.toLocaleString('en')} tables`
-  const row = (ask: Ask, when: string, most?: number): Row => ({
+  const row = (ask: Ask, when: string, most?: number): BenchRow => ({
     what: `${what}, ${when}`,
     ours: median(times[ask]),
     ...(Number.isFinite(hand) && { hand, ...(most !== undefined && { bar: { most } }) }),

@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { scanJob } from '../../plugins/scans/jobs.ts'
 import { startServer, type TestServer } from '../helpers/server.ts'
-import { within, type Teardown } from './rows.ts'
+import { withTeardown, type Teardown } from './rows.ts'
 
 const { values } = parseArgs({ options: { quick: { type: 'boolean' }, json: { type: 'boolean' } } })
 const BACKLOG = values.quick ? 10_000 : 100_000
@@ -26,7 +26,7 @@ interface Lags {
   started: number
 }
 
-await within(async t => {
+await withTeardown(async t => {
   const turns = await play(t, true)
   const fifo = await play(t, false)
   if (values.json) console.log(JSON.stringify({ backlog: BACKLOG, turns, fifo }))
@@ -34,13 +34,13 @@ await within(async t => {
     console.log(`backlog ${BACKLOG} of ${SOURCES} sources; seconds until a scan of the other company begins`)
     for (const [name, { few, many }] of Object.entries({ 'in turns': turns, 'first come': fifo }))
       console.log(
-        `${name.padEnd(12)} p50 ${told(few.p50)} p95 ${told(few.p95)} (${few.started} of ${LOTS * JOBS} begun); ` +
+        `${name.padEnd(12)} p50 ${formatSeconds(few.p50)} p95 ${formatSeconds(few.p95)} (${few.started} of ${LOTS * JOBS} begun); ` +
           `meanwhile ${many.started} of the backlog`,
       )
   }
 })
 
-function told(seconds: number | null): string {
+function formatSeconds(seconds: number | null): string {
   return seconds === null ? 'none' : `${seconds.toFixed(2)} s`
 }
 

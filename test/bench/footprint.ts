@@ -3,7 +3,7 @@
  * requests, beside a server of nothing but hapi and pg: `node test/bench/footprint.ts [--quick] [--json]`.
  *
  * Both are started by turns with the flags of `npm start`, and asked for their health until they answer; `node -e 0`
- * is what nobody can do without. Medians are told. The last ones started are left alone for a while, then asked for a
+ * is the least that any program takes. Medians are printed. The last ones started are left alone for a while, then asked for a
  * page of 100 rules over and over; the bare one reads the same rows by one query. Any other answer than 200 ends it
  * with an error.
  */
@@ -19,16 +19,16 @@ import { packageRoot } from '../../server/settings/config.ts'
 import { testCluster } from '../helpers/cluster.ts'
 import { SECRET_KEY, startServer, type TestServer } from '../helpers/server.ts'
 import { fillCatalog } from './lists-world.ts'
-import { median, tellRows, within, type Row, type Teardown } from './rows.ts'
+import { median, printRows, withTeardown, type BenchRow, type Teardown } from './rows.ts'
 
 const { values } = parseArgs({ options: { quick: { type: 'boolean' }, json: { type: 'boolean' } } })
 const STARTS = values.quick ? 2 : 9
-/** Milliseconds in which nobody asks for anything. */
+/** Milliseconds without a request. */
 const IDLE = values.quick ? 2_000 : 15_000
 const REQUESTS = values.quick ? 1_000 : 20_000
 const CONNECTIONS = 16
 /** Milliseconds after which a server that does not answer is not waited for any more. */
-const PATIENCE = 30_000
+const START_TIMEOUT_MS = 30_000
 /** A key may ask a hundred times a second, and 5,000 times a minute. */
 const KEYS = values.quick ? 20 : 100
 /** As `npm start`. */
@@ -51,7 +51,7 @@ interface Running {
   startMs: number
 }
 
-/** Of one process, in MB of 2^20 bytes. */
+/** Memory of one process, in MB of 2^20 bytes. */
 interface Memory {
   idle: number
   loaded: number
@@ -59,7 +59,7 @@ interface Memory {
   most: number
 }
 
-await within(main)
+await withTeardown(main)
 
 async function main(t: Teardown): Promise<void> {
   process.env.TEST_CLUSTER = JSON.stringify(await testCluster())
@@ -128,7 +128,7 @@ async function start({ args, env }: Kind): Promise<Running> {
     env: { ...process.env, ...env, PORT: String(port) },
     stdio: 'ignore',
   })
-  while (performance.now() - startedAt < PATIENCE && child.exitCode === null) {
+  while (performance.now() - startedAt < START_TIMEOUT_MS && child.exitCode === null) {
     const status = await fetch(`${url}/health`).then(
       reply => reply.status,
       () => 0,
@@ -170,7 +170,7 @@ async function load({ process: child, url }: Running, { path, keys }: Kind): Pro
   return { idle, loaded, most }
 }
 
-/** Linux tells it; elsewhere it is NaN. */
+/** From /proc of Linux; elsewhere it is NaN. */
 async function memoryOf({ pid }: ChildProcess): Promise<{ VmRSS: number; VmHWM: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
   const of = (name: string) =>
@@ -207,14 +207,19 @@ function report(
   console.table(figures)
   console.log(`node -e 0: ${nodeMs.toFixed(1)} ms; ${REQUESTS} requests, ${CONNECTIONS} at once`)
   const { ours, bare } = figures
-  const row = (what: string, key: keyof typeof ours, unit: string, more: Partial<Row> = {}): Row => ({
+  const row = (
+    what: string,
+    key: keyof typeof ours,
+    unit: string,
+    more: Partial<BenchRow> = {},
+  ): BenchRow => ({
     what,
     ours: ours[key],
     hand: bare[key],
     unit,
     ...more,
   })
-  tellRows([
+  printRows([
     row('start to the first answer, beside hapi + pg', 'start ms', 'ms'),
     { what: 'start to the first answer, beside node -e 0', ours: ours['start ms'], hand: nodeMs, unit: 'ms' },
     row('memory, idle', 'idle MB', 'MB', { bar: { most: MAX_IDLE_RATIO } }),

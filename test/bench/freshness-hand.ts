@@ -1,4 +1,4 @@
-/** The least that anybody could send to find how fresh tables are and to keep it, for `freshness.ts` to compare with. */
+/** The fewest statements that find how fresh tables are and store it, for `freshness.ts` to compare with. */
 import pg from 'pg'
 import type { Source } from '../helpers/source.ts'
 import { tableNames, type Watching } from './freshness-world.ts'
@@ -19,7 +19,7 @@ export async function prepareByHand({ own }: Watching): Promise<void> {
 }
 
 /**
- * Reads the newest timestamp of all tables over a new connection, as one would of somebody else's database, judges
+ * Reads the newest timestamp of all tables over a new connection, as one would in another's database, judges
  * them, and writes in one transaction one UPDATE of all schedules and one INSERT of all checks.
  * @returns how many are stale
  */

@@ -1,4 +1,4 @@
-/** A server in a process of its own that sweeps when it is told to, for `freshness.ts`. */
+/** A server in a process of its own that sweeps on request, for `freshness.ts`. */
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -20,7 +20,7 @@ export interface Cost {
   /** The longest that nothing else got its turn. */
   pauseMs: number
   peakMb: number
-  /** The slowest answer to somebody who asked for the server's health all the while; null when nobody did. */
+  /** The slowest answer to continuous health checks; null without them. */
   slowestMs: number | null
 }
 
@@ -35,9 +35,9 @@ type Question = 'sweep' | 'measured' | 'end'
 type Answer = Stage | { dispatchId: string } | Pick<Cost, 'cpuMs' | 'pauseMs'>
 
 /** Milliseconds between two looks at whether a sweep is over, and between two questions for its health. */
-const PATIENCE = 50
+const POLL_INTERVAL_MS = 50
 
-/** The child's side: serves until it is told to end. Sweeps come only when asked for. */
+/** The child's side: serves until its parent ends it. Sweeps come only when asked for. */
 export async function serve(): Promise<void> {
   const downs: (() => unknown)[] = []
   // What the first attempts of deliveries cost is no part of a sweep: they come in an hour.
@@ -72,7 +72,7 @@ export async function serve(): Promise<void> {
 /** Starts the child from a file that calls `serve` when BENCH_FRESHNESS is set. */
 export async function startChild(file: string): Promise<Running> {
   const child = fork(file, {
-    // As `npm start`: told of less room, the process collects its garbage earlier.
+    // As `npm start`: with less room, the process collects its garbage earlier.
     execArgv: ['--max-old-space-size=1024', '--max-semi-space-size=8'],
     env: { ...process.env, BENCH_FRESHNESS: 'server' },
   })
@@ -128,7 +128,7 @@ async function poll(url: string, signal: AbortSignal): Promise<number> {
 }
 
 function pause(): Promise<void> {
-  return new Promise(resolve => setTimeout(resolve, PATIENCE))
+  return new Promise(resolve => setTimeout(resolve, POLL_INTERVAL_MS))
 }
 
 /** Linux keeps the peak of a process's memory, and can begin anew; NaN elsewhere. */

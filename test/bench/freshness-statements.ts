@@ -47,7 +47,7 @@ export async function countStatements(
   }
 }
 
-/** Sessions look for changed settings before they take their next statement; a moment later all have been told. */
+/** Sessions look for changed settings before they take their next statement; a moment later all have them. */
 async function set(admin: pg.Client, settings: Record<string, string>): Promise<void> {
   for (const [name, value] of Object.entries(settings))
     await admin.query(`alter system set ${name} = '${value}'`)

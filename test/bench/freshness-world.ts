@@ -11,7 +11,7 @@ const AT_ONCE = 250
 const ROWS = 100
 const FEW_ROWS = 20
 
-/** Of a table of which nothing was heard for this long, no threshold takes it well. */
+/** A table without an update for this long violates every threshold. */
 export const LONG_AGO = '400 days'
 
 /** The tables that get a schedule, with their schemas. */

@@ -1,14 +1,14 @@
 /**
  * What one sweep costs over a source whose every table has a freshness schedule, in time, statements and memory, beside
  * the least that could be sent by hand: `node test/bench/freshness.ts [tables] [rounds] [list]`, 5,000 tables and 3
- * rounds unless told.
+ * rounds by default.
  *
  * A sweep is measured end to end, from the job that claims what is due until the check of the source is recorded; the
- * server runs in a process of its own, and somebody asks for its health meanwhile. Half of the schedules name a
+ * server runs in a process of its own, and a client asks for its health meanwhile. Half of the schedules name a
  * threshold, half learn one from the past of their table. Each round goes through all that can have happened since the
  * last sweep; by hand, the newest timestamps are read, judged and written each time, and who goes first alternates.
- * Before the rounds that are timed, one counts statements, in PostgreSQL's log; with `list` it tells them. Medians are
- * told, of the ratios too. What is found must be right, or it ends with an error; how long it takes is never judged.
+ * Before the rounds that are timed, one counts statements, in PostgreSQL's log; with `list` it prints them. Medians are
+ * printed, of the ratios too. What is found must be right, or it ends with an error; how long it takes is never judged.
  * `node test/bench/freshness.ts 200 1` is short enough to run at every change.
  */
 import { deepEqual } from 'node:assert/strict'
@@ -19,7 +19,7 @@ import { prepareByHand, sweepByHand } from './freshness-hand.ts'
 import { serve, startChild, type Cost, type Running } from './freshness-server.ts'
 import { countStatements, type Sent } from './freshness-statements.ts'
 import * as world from './freshness-world.ts'
-import { median, tellRows, within, words, type Teardown } from './rows.ts'
+import { median, printRows, withTeardown, positionalWords, type Teardown } from './rows.ts'
 
 /** What a check says of itself. */
 interface Checked {
@@ -53,7 +53,7 @@ interface Bench {
 /** One sweep. */
 interface Measured extends Cost {
   ms: number
-  /** Of it, until all was claimed and its check asked for. */
+  /** The part of it until all was claimed and its check requested. */
   claimMs: number
   handMs: number
 }
@@ -119,17 +119,22 @@ const PHASES: readonly Phase[] = [
   },
 ]
 
-/** The phases that the table of all benches tells of. */
-const TOLD = ['nothing new', 'all updated', 'all newly violated']
+/** The phases that the table of all benches has. */
+const TABLE_PHASES = ['nothing new', 'all updated', 'all newly violated']
 const HEADS = 'sweep ms,claim ms,by hand,ratio,cpu ms,to source,to own,in trx,peak MB,pause ms,health ms'
 
 if (process.env.BENCH_FRESHNESS) await serve()
-else await main(Number(words[0] ?? 5_000), Number(words[1] ?? 3), words[2] === 'list')
+else
+  await main(
+    Number(positionalWords[0] ?? 5_000),
+    Number(positionalWords[1] ?? 3),
+    positionalWords[2] === 'list',
+  )
 
 async function main(tables: number, rounds: number, isListed: boolean): Promise<void> {
   const cluster = await testCluster()
   process.env.TEST_CLUSTER = JSON.stringify(cluster)
-  await within(async t => {
+  await withTeardown(async t => {
     const bench = await makeBench(tables, cluster, t)
     const counted = await countRound(bench)
     if (isListed) for (const [name, sent] of counted) list(name, sent)
@@ -138,8 +143,8 @@ async function main(tables: number, rounds: number, isListed: boolean): Promise<
       for (const phase of PHASES) timed.get(phase.name)!.push(await run(bench, phase, round % 2 === 0))
     }
     report(tables, rounds, counted, timed)
-    tellRows(
-      TOLD.map(name => {
+    printRows(
+      TABLE_PHASES.map(name => {
         const of = (key: 'ms' | 'handMs') => median(timed.get(name)!.map(one => one[key]))
         const what = `sweep over ${tables.toLocaleString('en')} tables, ${name}`
         return { what, ours: of('ms'), hand: of('handMs'), unit: 'ms' }

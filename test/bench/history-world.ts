@@ -29,7 +29,7 @@ export function sizesOf(snapshots: number): Sizes {
 }
 
 /** A table that is cut by months: its time, whether that is a UUID v7, and what no month has twice. */
-const CUT = [
+const PARTITIONED_TABLES = [
   { table: 'validity_results', slot: 'validity_rule_id, scheduled_for' },
   { table: 'metric_snapshots', slot: 'metric_id, group_values, scheduled_for' },
   { table: 'freshness_checks' },
@@ -50,7 +50,7 @@ export async function fillHistory(app: TestServer, tenant: Tenant, sizes: Sizes)
   try {
     // What rows refer to is there: asking for each would take longer than all else.
     await client.query(`set session_replication_role = replica; set timezone = 'UTC'`)
-    for (const cut of CUT) await makeMonths(client, cut)
+    for (const cut of PARTITIONED_TABLES) await makeMonths(client, cut)
     await fillChecks(client, tenant, sizes)
     for (let month = 0; month < MONTHS; month += 1) await fillMonth(client, tenant, sizes, month)
     await client.query('vacuum analyze')
@@ -60,7 +60,10 @@ export async function fillHistory(app: TestServer, tenant: Tenant, sizes: Sizes)
 }
 
 /** Cuts the first partition, in which nothing is yet, into what lies more than two years back and the months since. */
-async function makeMonths(client: pg.Client, { table, slot, isUuid }: (typeof CUT)[number]): Promise<void> {
+async function makeMonths(
+  client: pg.Client,
+  { table, slot, isUuid }: (typeof PARTITIONED_TABLES)[number],
+): Promise<void> {
   const month = (n: string) => `date_trunc('month', now()) + make_interval(months => ${n})`
   const bound = (n: string) => (isUuid ? uuidOf(month(n)) : `(${month(n)})`)
   await client.query(`do $$ declare made text; begin

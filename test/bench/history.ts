@@ -4,7 +4,7 @@
  * `node test/bench/history.ts [snapshots] [rounds] [--json]`.
  *
  * Each kind of request is sent over HTTP to a server in a process of its own, in rounds that go through all kinds;
- * medians are told. Then each is sent once more to a server whose every statement PostgreSQL explains: what is told are
+ * medians are printed. Then each is sent once more to a server whose every statement PostgreSQL explains: what is printed are
  * the pages of 8 kB that were read, in memory or not. A request that reads more than a few hundred pages, or any big
  * table from its beginning to its end, ends it with 1, however fast it was.
  */
@@ -14,17 +14,17 @@ import { startProcess } from '../helpers/server-process.ts'
 import { startServer, type Tenant, type TestServer } from '../helpers/server.ts'
 import { explainStatements, type Read } from './history-plans.ts'
 import { fillHistory, sizesOf, type Sizes } from './history-world.ts'
-import { median, quantile, tellRows, within, words, type Teardown } from './rows.ts'
+import { median, quantile, printRows, withTeardown, positionalWords, type Teardown } from './rows.ts'
 
-const sizes = sizesOf(Number(words[0] ?? 10_000_000))
-const rounds = Number(words[1] ?? 60)
+const sizes = sizesOf(Number(positionalWords[0] ?? 10_000_000))
+const rounds = Number(positionalWords[1] ?? 60)
 const LIMIT = 50
 /** Pages that one request may read: a page of rows, its exact count (of 100,000 rules an index of 1,000), and who is asking. */
 const MAX_PAGES = 2_000
 /** Milliseconds between requests, as a key may ask 100 times a second. */
 const PAUSE = 12
 
-/** A request, and the statement that gives its page and count to whoever asks the database oneself. */
+/** A request, and the statement that gives the same page and count straight from the database. */
 interface Kind {
   name: string
   path: string
@@ -38,7 +38,7 @@ interface Measured extends Kind {
   read: Read
 }
 
-process.exitCode = await within(main)
+process.exitCode = await withTeardown(main)
 
 async function main(t: Teardown): Promise<number> {
   const cluster = await testCluster()
@@ -199,7 +199,7 @@ function report(all: readonly Measured[]): number {
       ]),
     ),
   )
-  tellRows([
+  printRows([
     ...all.map(({ name, ms, handMs }) => ({ what: `list: ${name}`, ours: ms, hand: handMs, unit: 'ms' })),
     {
       what: 'list: pages read, the most of these',

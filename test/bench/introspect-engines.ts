@@ -14,7 +14,7 @@ export interface BenchDatabase {
   execute(statements: readonly string[]): Promise<unknown>
   /** How the client runs queries and throws the rows away. */
   client(queries: readonly string[]): { command: string; args: string[]; env: Record<string, string> }
-  /** Plain queries of the catalog for the facts that `introspect` tells. */
+  /** Plain queries of the catalog for the facts that `introspect` returns. */
   plain: readonly string[]
   /** The queries of `introspect` itself. */
   same: readonly string[]

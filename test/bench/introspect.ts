@@ -2,9 +2,9 @@
  * What reading a whole catalog costs over the raw catalog queries of the engine's own client:
  * `node test/bench/introspect.ts [rounds] [engine] [sizes]`.
  *
- * Two databases of each engine, unless told: 250 tables with 33,000 columns, and 5,000 tables with 100,000
+ * By default two databases of each engine: 250 tables with 33,000 columns, and 5,000 tables with 100,000
  * (`250x33000,5000x100000`), each table with a primary key, a unique constraint and a foreign key. `introspect` runs in a process of its own, whose peak of
- * memory is told; the client runs plain queries of the catalog that ask for the same facts, as a person would
+ * memory is printed; the client runs plain queries of the catalog that ask for the same facts, as a person would
  * write them, and throws the rows away. Both take turns, medians are compared, and the time in which the client
  * answers `select 1` is taken off its own.
  */
@@ -13,10 +13,10 @@ import { once } from 'node:events'
 import { promisify } from 'node:util'
 import type { ConnectOptions } from '../../connectors/connector.ts'
 import { engines, type BenchDatabase } from './introspect-engines.ts'
-import { isAsked, median, tellRows, within, words, type Row } from './rows.ts'
+import { isTableRequested, median, printRows, withTeardown, positionalWords, type BenchRow } from './rows.ts'
 
 const COLUMN_TYPES = ['integer', 'bigint', 'varchar(50)', 'decimal(12,2)', 'date', 'timestamp null']
-const SIZES = (words[2] ?? '250x33000,5000x100000').split(',').map(size => {
+const SIZES = (positionalWords[2] ?? '250x33000,5000x100000').split(',').map(size => {
   const [tables = NaN, columns = NaN] = size.split('x').map(Number)
   return { tables, columns }
 })
@@ -40,7 +40,7 @@ interface Measured {
 }
 
 if (process.env.BENCH_INTROSPECT) await measureHere(JSON.parse(process.env.BENCH_INTROSPECT) as Job)
-else await main(Number(words[0] ?? 7), words[1])
+else await main(Number(positionalWords[0] ?? 7), positionalWords[1])
 
 interface Job {
   engine: string
@@ -78,20 +78,20 @@ function megabytes(bytes: number): number {
 
 async function main(rounds: number, only: string | undefined): Promise<void> {
   let isMet = true
-  const told: Row[] = []
+  const tableRows: BenchRow[] = []
   for (const { name, start } of engines) {
     if (only !== undefined && only !== name) continue
     for (const size of SIZES) {
-      await within(async t => {
+      await withTeardown(async t => {
         const database = await start(t)
         if (typeof database === 'string') return console.log(`${name}: skipped, ${database}`)
         await build(database, size.tables, size.columns / size.tables)
-        isMet = (await compare(name, database, rounds, told)) && isMet
+        isMet = (await compare(name, database, rounds, tableRows)) && isMet
       })
     }
   }
-  tellRows(told)
-  process.exitCode = isMet || isAsked ? 0 : 1
+  printRows(tableRows)
+  process.exitCode = isMet || isTableRequested ? 0 : 1
 }
 
 async function build(database: BenchDatabase, tables: number, columns: number): Promise<void> {
@@ -109,7 +109,12 @@ async function build(database: BenchDatabase, tables: number, columns: number): 
   }
 }
 
-async function compare(name: string, database: BenchDatabase, rounds: number, told: Row[]): Promise<boolean> {
+async function compare(
+  name: string,
+  database: BenchDatabase,
+  rounds: number,
+  tableRows: BenchRow[],
+): Promise<boolean> {
   const ours: Measured[] = []
   const times: Record<'theirs' | 'same' | 'idle', number[]> = { theirs: [], same: [], idle: [] }
   const timed = async (queries: readonly string[]) => {
@@ -148,7 +153,7 @@ async function compare(name: string, database: BenchDatabase, rounds: number, to
   const grown = Math.max(...ours.map(measured => measured.grownMb))
   console.log(`memory: ${peakMb} MB at most, of which ${grown} MB came with the introspection`)
   const what = `${name}: catalog of ${columns.toLocaleString('en')} columns in ${tables.toLocaleString('en')} tables`
-  told.push({ what, ours: own, hand: theirs, unit: 'ms', bar: { most: MAX_RATIO } })
+  tableRows.push({ what, ours: own, hand: theirs, unit: 'ms', bar: { most: MAX_RATIO } })
   const isMet = own / theirs <= MAX_RATIO && peakMb < MAX_MEMORY_MB
   console.log(
     `${isMet ? 'met' : 'NOT MET'}: at most ${MAX_RATIO} times the client, below ${MAX_MEMORY_MB} MB\n`,

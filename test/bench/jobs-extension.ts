@@ -9,7 +9,7 @@ export const AT_ONCE = 8
 /** Who hears that a job has begun. */
 export const listener: { heard(n: number): void } = { heard: () => undefined }
 
-/** The job; its data is a number by which it is told apart. */
+/** The job; its data is a number that identifies it. */
 export const nothingJob: Job<{ n: number }> = {
   name: 'bench.nothing',
   data: Joi.object({ n: Joi.number().required() }),

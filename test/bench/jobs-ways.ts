@@ -14,7 +14,7 @@ const GROUPS = 4
 /** Jobs a statement. */
 const CHUNK = 1_000
 
-/** Somebody who does jobs that are told apart by numbers. */
+/** A worker of jobs that are identified by numbers. */
 export interface Way {
   /** Resolves when they are committed, all of them in one transaction. */
   send(numbers: readonly number[]): Promise<void>

@@ -4,7 +4,7 @@
  * `node test/bench/jobs.ts [--quick] [--json]`.
  *
  * Each has a process and a database of its own, sends its jobs and does them, eight at once. They take turns, and
- * medians of the rounds are told; lag is measured on jobs that come one by one, from before their transaction begins.
+ * medians of the rounds are printed; lag is measured on jobs that come one by one, from before their transaction begins.
  * A job that is never done, or done twice, ends it with an error.
  */
 import { fork, type ChildProcess } from 'node:child_process'
@@ -15,7 +15,7 @@ import { testCluster } from '../helpers/cluster.ts'
 import { startServer } from '../helpers/server.ts'
 import { startSource } from '../helpers/source.ts'
 import { WAYS, type Way } from './jobs-ways.ts'
-import { median, quantile, tellRows, within, type Row, type Teardown } from './rows.ts'
+import { median, quantile, printRows, withTeardown, type BenchRow, type Teardown } from './rows.ts'
 
 const { values } = parseArgs({ options: { quick: { type: 'boolean' }, json: { type: 'boolean' } } })
 const BURST = values.quick ? 500 : 5_000
@@ -23,7 +23,7 @@ const SINGLES = values.quick ? 40 : 400
 const ROUNDS = values.quick ? 1 : 3
 /** Milliseconds between jobs that come one by one, and until a job that was not done counts as lost. */
 const PAUSE = 25
-const PATIENCE = 60_000
+const ANSWER_TIMEOUT_MS = 60_000
 
 /** What a child is asked for, and what it answers. */
 type Question = { burst: number } | { singles: number }
@@ -34,9 +34,9 @@ interface Answer {
 }
 
 if (process.env.BENCH_JOBS) await serve(process.env.BENCH_JOBS, String(process.env.DATABASE_URL))
-else await within(main)
+else await withTeardown(main)
 
-/** The child: does what it is told until its parent lets it go. */
+/** The child: answers its parent's questions until it is released. */
 async function serve(name: string, url: string): Promise<void> {
   const begun = new Map<number, number>()
   let sent = 0
@@ -51,9 +51,9 @@ async function serve(name: string, url: string): Promise<void> {
       begun.clear()
       isAll = Promise.withResolvers()
       sent = 'burst' in question ? question.burst : question.singles
-      // Of this question: when the time of an earlier one is over, that one has long been answered.
+      // For this question alone: an earlier one was answered long before its time is over.
       const { promise: done, reject } = isAll
-      AbortSignal.timeout(PATIENCE).addEventListener('abort', () =>
+      AbortSignal.timeout(ANSWER_TIMEOUT_MS).addEventListener('abort', () =>
         reject(new Error(`${begun.size} of ${sent} jobs were done by ${name}`)),
       )
       process.send?.(
@@ -102,17 +102,17 @@ async function main(t: Teardown): Promise<void> {
       `postgres://${user}:${encodeURIComponent(password)}@${host}:${port}/${(await startSource(t)).name}`
     children.set(name, await start(t, name, name === 'ours' ? app.server.config.databaseUrl! : await own()))
   }
-  const told = new Map([...children.keys()].map(name => [name, [] as Answer[]]))
+  const answersByName = new Map([...children.keys()].map(name => [name, [] as Answer[]]))
   // The first round is not yet compiled and does not count.
   for (let round = 0; round <= ROUNDS; round += 1)
     for (const question of [{ burst: round ? BURST : 200 }, { singles: round ? SINGLES : 10 }])
       for (const [name, child] of children) {
         const answer = await ask(child, question)
-        if (round > 0) told.get(name)!.push(answer)
+        if (round > 0) answersByName.get(name)!.push(answer)
       }
-  const figures = new Map([...told].map(([name, answers]) => [name, figuresOf(answers)]))
+  const figures = new Map([...answersByName].map(([name, answers]) => [name, figuresOf(answers)]))
   console.table(Object.fromEntries(figures))
-  tellRows(rowsOf(figures))
+  printRows(rowsOf(figures))
 }
 
 async function start(t: Teardown, name: string, url: string): Promise<ChildProcess> {
@@ -159,9 +159,9 @@ function figuresOf(answers: readonly Answer[]) {
   }
 }
 
-function rowsOf(figures: ReadonlyMap<string, Figures>): Row[] {
+function rowsOf(figures: ReadonlyMap<string, Figures>): BenchRow[] {
   const of = (name: string) => figures.get(name)!
-  const row = (key: keyof Figures, hand: string, more: Omit<Row, 'ours' | 'hand'>): Row => ({
+  const row = (key: keyof Figures, hand: string, more: Omit<BenchRow, 'ours' | 'hand'>): BenchRow => ({
     ours: of('ours')[key],
     hand: of(hand)[key],
     ...more,

@@ -9,7 +9,7 @@ export interface Size {
   sources: number
 }
 
-/** Of one table that has checks, a schedule and tags, how each is told apart. */
+/** Columns of each table. */
 export const COLUMNS = 12
 
 /** Fills a company's catalog: tables of several schemas and kinds, some tagged, scheduled and checked. */

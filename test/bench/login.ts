@@ -1,6 +1,6 @@
 /**
  * Signs in with known and unknown emails and compares what is answered, byte for byte, and how long it takes; then
- * floods the sign-in and measures what other requests feel of it. The figures are told, not judged: only different
+ * floods the sign-in and measures what other requests feel of it. The figures are printed, not judged: only different
  * answers end it with 1.
  *
  * `node test/bench/login.ts [--logins 500] [--seconds 10] [--flooders 32]`
@@ -8,7 +8,7 @@
 import { parseArgs } from 'node:util'
 import { startProcess } from '../helpers/server-process.ts'
 import { startServer } from '../helpers/server.ts'
-import { median, quantile, tellRows } from './rows.ts'
+import { median, quantile, printRows } from './rows.ts'
 
 const { values } = parseArgs({
   options: {
@@ -128,7 +128,7 @@ async function compare(): Promise<boolean> {
   return texts.size === 1
 }
 
-/** Requests of somebody with a key, one after the other, until told to stop; milliseconds each. */
+/** Requests with a key, one after the other, until the signal; milliseconds each. */
 async function useIt(signal: AbortSignal): Promise<number[]> {
   const took: number[] = []
   while (!signal.aborted) {
@@ -184,5 +184,5 @@ const floodedMs = await measure('with a flood', true)
 await measure('without again', false)
 for (const down of downs.reverse()) await down()
 const what = `other requests at p99 while ${FLOODERS} sign in, beside none`
-tellRows([{ what, ours: floodedMs, hand: quietMs, unit: 'ms' }])
+printRows([{ what, ours: floodedMs, hand: quietMs, unit: 'ms' }])
 process.exitCode = isSame ? 0 : 1

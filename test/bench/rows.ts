@@ -1,12 +1,12 @@
 /** What benches have in common: lines of the table that `run.ts` prints, and figures of many measurements. */
 
 /** One line of the table: a figure of ours beside the same figure without the product, of the same run. */
-export interface Row {
+export interface BenchRow {
   what: string
   ours: number
-  /** The least that anybody could do by hand; absent where nothing compares. */
+  /** The least that can be done by hand; absent where nothing compares. */
   hand?: number
-  /** Of `ours` to `hand`; theirs by division unless the bench knows better, such as a median of ratios. */
+  /** Ratio of `ours` to `hand`; defaults to their quotient, and may be better, such as a median of ratios. */
   ratio?: number
   unit: string
   /** What the ratio must not fall below or rise above; of `ours` where there is no `hand`. */
@@ -15,21 +15,21 @@ export interface Row {
 
 const JSON_FLAG = '--json'
 
-/** Whether the lines for the table are asked for. Whoever asks for them judges times; a bench by itself does so too. */
-export const isAsked = process.argv.includes(JSON_FLAG)
+/** Whether the lines for the table are asked for. `run.ts`, which asks, then judges times in place of the bench. */
+export const isTableRequested = process.argv.includes(JSON_FLAG)
 
 /** The words of the command line, for benches that take them by position. */
-export const words = process.argv.slice(2).filter(word => word !== JSON_FLAG)
+export const positionalWords = process.argv.slice(2).filter(word => word !== JSON_FLAG)
 
-/** Tells the lines for the table, where they are asked for; nothing is to be told after them. */
-export function tellRows(rows: readonly Row[]): void {
-  if (isAsked) console.log(JSON.stringify({ rows }))
+/** Prints the rows of the table where they are asked for. Nothing may be printed after them. */
+export function printRows(rows: readonly BenchRow[]): void {
+  if (isTableRequested) console.log(JSON.stringify({ rows }))
 }
 
-/** @returns the lines that a bench has told, or undefined when it has told none */
-export function readRows(output: string): Row[] | undefined {
+/** Returns the rows that a bench printed, undefined when it printed none. */
+export function readRows(output: string): BenchRow[] | undefined {
   const line = output.trimEnd().split('\n').at(-1) ?? ''
-  return line.startsWith('{"rows":') ? (JSON.parse(line) as { rows: Row[] }).rows : undefined
+  return line.startsWith('{"rows":') ? (JSON.parse(line) as { rows: BenchRow[] }).rows : undefined
 }
 
 /** The value below which that share of all lies; NaN of none. */
@@ -43,13 +43,13 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5)
 }
 
-/** What makes things that are to be taken down. */
+/** Receives what is to be undone at the end. */
 export interface Teardown {
   teardown(down: () => unknown): unknown
 }
 
-/** Runs something that leaves things to be taken down, the last one first. */
-export async function within<T>(work: (t: Teardown) => Promise<T>): Promise<T> {
+/** Runs a function and then undoes what it registered, the last one first. */
+export async function withTeardown<T>(work: (t: Teardown) => Promise<T>): Promise<T> {
   const downs: (() => unknown)[] = []
   try {
     return await work({ teardown: down => downs.push(down) })

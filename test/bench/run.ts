@@ -11,7 +11,7 @@ import { availableParallelism, cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { testCluster } from '../helpers/cluster.ts'
-import { readRows, type Row } from './rows.ts'
+import { readRows, type BenchRow } from './rows.ts'
 
 /** The arguments of each bench in both forms. */
 const BENCHES: Record<string, { full: string[]; quick: string[] }> = {
@@ -43,7 +43,7 @@ const { values } = parseArgs({
 /** What came of one. */
 interface Result {
   name: string
-  rows: Row[]
+  rows: BenchRow[]
   seconds: number
   /** Why it counts as failed. */
   failure?: string
@@ -88,7 +88,7 @@ async function run(name: string): Promise<Result> {
     rows: rows ?? [],
     seconds,
     ...(isFailed && {
-      failure: `ended with ${code ?? signal}${rows ? '' : ' and told nothing'}\n${[...output, ...errors].join('').slice(-2_000)}`,
+      failure: `ended with ${code ?? signal}${rows ? '' : ' and printed no rows'}\n${[...output, ...errors].join('').slice(-2_000)}`,
     }),
   }
 }
@@ -112,7 +112,7 @@ function report(all: readonly Result[]): number {
   return missed.length + failed.length === 0 ? 0 : 1
 }
 
-function lineOf(row: Row): string {
+function lineOf(row: BenchRow): string {
   const { what, ours, hand, unit, bar } = row
   const ratio = ratioOf(row)
   const cells = [
@@ -126,17 +126,17 @@ function lineOf(row: Row): string {
   return `| ${cells.join(' | ')} |`
 }
 
-function ratioOf({ ours, hand, ratio }: Row): number | undefined {
+function ratioOf({ ours, hand, ratio }: BenchRow): number | undefined {
   return ratio ?? (hand === undefined ? undefined : ours / hand)
 }
 
-function isMet(row: Row): boolean | undefined {
+function isMet(row: BenchRow): boolean | undefined {
   if (!row.bar) return undefined
   const judged = ratioOf(row) ?? row.ours
   return 'least' in row.bar ? judged >= row.bar.least : judged <= row.bar.most
 }
 
-function verdictOf(row: Row): string {
+function verdictOf(row: BenchRow): string {
   return values.quick ? '' : isMet(row) ? ', met' : ', MISSED'
 }
 

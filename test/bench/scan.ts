@@ -5,8 +5,8 @@
  * The product is measured end to end, from the start of a table's job until its results are committed in a
  * database of its own; the source is in another server. The SELECT is what a person writes who wants these
  * numbers and knows nothing of checks, over a connection that is open. They take turns, who goes first alternates,
- * and the medians are told, of the ratios too. All numbers must agree; how long anything takes is told and never
- * judged. `node test/bench/scan.ts 20000 2` is short enough to run at every change.
+ * and the medians are printed, of the ratios too. All numbers must agree; how long anything takes is printed and
+ * never judged. `node test/bench/scan.ts 20000 2` is short enough to run at every change.
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -21,13 +21,13 @@ import {
   type Ask,
   type EngineName,
 } from './scan-columns.ts'
-import { median, tellRows, within, words, type Row, type Teardown } from './rows.ts'
+import { median, printRows, withTeardown, positionalWords, type BenchRow, type Teardown } from './rows.ts'
 import { engines, type BenchEngine, type BenchSource } from './scan-engines.ts'
 
-const rows = Number(words[0] ?? 1_000_000)
-const rounds = Number(words[1] ?? 5)
-const only = words[2]
-const sizes = (words[3] ?? '10,20,40,80').split(',').map(Number)
+const rows = Number(positionalWords[0] ?? 1_000_000)
+const rounds = Number(positionalWords[1] ?? 5)
+const only = positionalWords[2]
+const sizes = (positionalWords[3] ?? '10,20,40,80').split(',').map(Number)
 /** The most that a scan may take of the time of the SELECT by hand. */
 const MAX_RATIO = 1.15
 /** Scans after which the heap is looked at again. */
@@ -40,9 +40,9 @@ interface Measured {
   statements: number
   productMs: number
   handMs: number
-  /** Of product to hand, round by round, which other work on the machine disturbs least. */
+  /** Ratio of product to hand, round by round, which other work on the machine disturbs least. */
   ratio: number
-  /** Of the fastest of each, which other work on the machine disturbs even less. */
+  /** Ratio of the fastest of each, which other work on the machine disturbs even less. */
   fastest: number
   /** One statement after the other, a check each. */
   singlyMs: number
@@ -59,11 +59,11 @@ interface World {
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
-const told: Row[] = []
+const tableRows: BenchRow[] = []
 for (const engine of engines) {
-  if (only === undefined || only === engine.name) await within(t => measureEngine(engine, t))
+  if (only === undefined || only === engine.name) await withTeardown(t => measureEngine(engine, t))
 }
-tellRows(told)
+printRows(tableRows)
 
 async function measureEngine(engine: BenchEngine, t: Teardown): Promise<void> {
   const source = await engine.start(t)
@@ -82,7 +82,7 @@ async function measureEngine(engine: BenchEngine, t: Teardown): Promise<void> {
   ]
   console.log(heads.map(pad).join(''))
   for (const size of sizes) {
-    await within(async own => {
+    await withTeardown(async own => {
       const columns = columnsOf(size)
       await source.fill(columns, rows)
       const app = await startServer(own, { settings: { STATEMENT_TIMEOUT: '3600' } })
@@ -93,7 +93,7 @@ async function measureEngine(engine: BenchEngine, t: Teardown): Promise<void> {
       print(measured)
       await source.drop()
       if (size !== sizes.at(-1)) return
-      told.push(...rowsOf(engine, measured))
+      tableRows.push(...rowsOf(engine, measured))
       // How many rows there are makes no difference to our memory.
       await source.fill(columns, 1_000)
       console.log(`${measured.checks} checks: ${peak}; ${await growth(world)} after ${REPEATS} more scans`)
@@ -232,7 +232,10 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt
 }
 
-function rowsOf({ label }: BenchEngine, { checks, productMs, handMs, ratio, singlyMs }: Measured): Row[] {
+function rowsOf(
+  { label }: BenchEngine,
+  { checks, productMs, handMs, ratio, singlyMs }: Measured,
+): BenchRow[] {
   const what = `${label}: scan of ${checks} checks over ${rows.toLocaleString('en')} rows`
   return [
     { what, ours: productMs, hand: handMs, ratio, unit: 'ms', bar: { most: MAX_RATIO } },

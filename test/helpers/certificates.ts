@@ -37,7 +37,7 @@ export async function certify(
   kind: CertificateKind = 'trusted',
   names: readonly string[] = [],
 ): Promise<Pair> {
-  const signer = kind === 'unknown-authority' ? await makeAuthority('Nobody knows it') : await authority()
+  const signer = kind === 'unknown-authority' ? await makeAuthority('Unknown authority') : await authority()
   const day = 24 * 3600 * 1000
   const pems = await generate([{ name: 'commonName', value: 'receiver' }], {
     keyType: 'ec',

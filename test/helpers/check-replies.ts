@@ -4,15 +4,23 @@ import addFormats from 'ajv-formats'
 import { describeRoute } from '../../server/openapi/openapi.ts'
 import { RESPONSES, SCHEMAS } from '../../server/openapi/replies.ts'
 
-interface Described {
+/** A reply as `describeRoute` gives it. */
+interface DescribedReply {
   $ref?: string
   content?: Record<string, { schema: { $ref?: string }; examples?: Record<string, unknown> }>
+}
+
+/** A body of one content type; compiled when a reply is first validated by it. */
+interface ExpectedContent {
+  schema: object
+  validate?: ValidateFunction
+  codes?: readonly string[]
 }
 
 /** What the document says of one reply. */
 interface Expected {
   /** By content type; null where a reply has no body. */
-  contents: Map<string, { validate: ValidateFunction; codes?: readonly string[] }> | null
+  contents: Map<string, ExpectedContent> | null
 }
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
@@ -20,11 +28,11 @@ const ajv = new Ajv2020({ strict: false, allErrors: true })
 ;(addFormats as unknown as (ajv: Ajv2020) => void)(ajv)
 const isError = ajv.compile(SCHEMAS.Error!)
 
-/** By route, so that each is described once, and by status, so that only what is answered is compiled. */
-const described = new Map<
-  string,
-  { replies: Record<string, Described>; byStatus: Map<number, Expected | null> }
->()
+/** By the settings of a route, which differ between servers that have other extensions. */
+const expectedByRoute = new WeakMap<object, Map<number, Expected | null>>()
+
+/** By JSON Schema: compiling takes longer than all else here, and most servers describe the same. */
+const validators = new Map<string, ValidateFunction>()
 
 /**
  * Holds every reply that a test gets by `inject` to what `/openapi.json` says of it: status, content type, body and
@@ -47,10 +55,10 @@ function problemOf({ request, statusCode, payload, headers }: ServerInjectRespon
   const route = request.route as unknown as RequestRoute
   if (statusCode === 304 || request.method === 'head') return null
   const type = String(headers['content-type'] ?? '').split(';', 1)[0] ?? ''
-  // A path that is nobody's, and routes that tests add without a word on their replies.
-  const { response: told } = route.settings
-  const isTold = Object.keys(told?.status ?? {}).length > 0 || typeof told?.schema === 'object'
-  if (!isTold) {
+  // Unknown paths, and routes that tests add without describing their replies.
+  const { response: described } = route.settings
+  const isDescribed = Object.keys(described?.status ?? {}).length > 0 || typeof described?.schema === 'object'
+  if (!isDescribed) {
     if (statusCode < 400 || type !== 'application/json') return null
     const body: unknown = JSON.parse(payload)
     return isError(body) || 'detail' in (body as object) ? null : `which is no error body: ${payload}`
@@ -61,8 +69,9 @@ function problemOf({ request, statusCode, payload, headers }: ServerInjectRespon
   const content = expected.contents.get(type)
   if (!content) return payload === '' ? null : `as ${type}, which the document does not name`
   const body: unknown = type === 'application/json' ? JSON.parse(payload) : payload
-  if (!content.validate(body)) {
-    const errors = (content.validate.errors ?? []).slice(0, 5).map(({ instancePath, message, params }) => {
+  const validate = (content.validate ??= validatorOf(content.schema))
+  if (!validate(body)) {
+    const errors = (validate.errors ?? []).slice(0, 5).map(({ instancePath, message, params }) => {
       return `${instancePath || '/'} ${message} ${JSON.stringify(params)}`
     })
     return `not as the document says: ${errors.join('; ')} in ${payload.slice(0, 1_500)}`
@@ -72,25 +81,30 @@ function problemOf({ request, statusCode, payload, headers }: ServerInjectRespon
   return `with the code ${code}; the document names ${content.codes.join(', ')}`
 }
 
+/** Returns what the document says of a status of a route, null where it does not name it. */
 function expectedOf(route: RequestRoute, status: number): Expected | null {
-  const name = `${route.method} ${route.path}`
-  const known = described.get(name) ?? {
-    replies: describeRoute(route).responses as Record<string, Described>,
-    byStatus: new Map<number, Expected | null>(),
+  let byStatus = expectedByRoute.get(route.settings)
+  if (!byStatus) {
+    const replies = Object.entries(describeRoute(route).responses as Record<string, DescribedReply>)
+    byStatus = new Map(replies.map(([name, reply]) => [Number(name), parseReply(reply)]))
+    expectedByRoute.set(route.settings, byStatus)
   }
-  described.set(name, known)
-  const expected = known.byStatus.get(status) ?? read(known.replies[status])
-  known.byStatus.set(status, expected)
-  return expected
+  return byStatus.get(status) ?? null
 }
 
-function read(reply: Described | undefined): Expected | null {
-  if (!reply) return null
-  const { content } = reply.$ref ? (RESPONSES[reply.$ref.split('/').at(-1)!] as Described) : reply
+function parseReply(reply: DescribedReply): Expected {
+  const { content } = reply.$ref ? (RESPONSES[reply.$ref.split('/').at(-1)!] as DescribedReply) : reply
   if (!content) return { contents: null }
   const contents = Object.entries(content).map(([type, { schema, examples }]) => {
-    const meant = schema.$ref ? SCHEMAS[schema.$ref.split('/').at(-1)!]! : schema
-    return [type, { validate: ajv.compile(meant), codes: examples && Object.keys(examples) }] as const
+    const resolved = schema.$ref ? SCHEMAS[schema.$ref.split('/').at(-1)!]! : schema
+    return [type, { schema: resolved, codes: examples && Object.keys(examples) }] as const
   })
   return { contents: new Map(contents) }
+}
+
+function validatorOf(schema: object): ValidateFunction {
+  const key = JSON.stringify(schema)
+  const validate = validators.get(key) ?? ajv.compile(schema)
+  validators.set(key, validate)
+  return validate
 }

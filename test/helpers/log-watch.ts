@@ -41,7 +41,7 @@ export function addCredential(text: string, name = 'credential'): void {
   credentials.set(text, { name, forms: formsOf(text) })
 }
 
-/** Learns the credentials in a JSON value: those in fields of such names, and those that are told by their form. */
+/** Learns the credentials in a JSON value: those in fields of such names, and those that their form identifies. */
 export function learnCredentials(value: unknown, name = ''): void {
   if (typeof value === 'string') {
     if (CREDENTIAL_FIELD.test(name) || CREDENTIAL_TEXT.test(value)) addCredential(value, name)
@@ -96,7 +96,7 @@ export class LogWatch {
     const text = this.#kept.join('')
     for (const [credential, { name, forms }] of credentials) {
       const form = forms.findIndex(each => text.includes(each))
-      if (form >= 0) this.#leaks.add(describe(text, forms[form]!, { credential, name }))
+      if (form >= 0) this.#leaks.add(describeLeak(text, forms[form]!, { credential, name }))
     }
     this.#kept = []
     this.#size = 0
@@ -104,7 +104,7 @@ export class LogWatch {
 }
 
 /** The line around a leak, without any form of the credential. */
-function describe(
+function describeLeak(
   text: string,
   form: string,
   { credential, name }: { credential: string; name: string },

@@ -21,9 +21,9 @@ export interface MailServer {
   url: string
   port: number
   mails: ReceivedMail[]
-  /** How often somebody tried to sign in. */
+  /** How many clients tried to sign in. */
   signIns: number
-  /** How often somebody began to send the text of a mail. */
+  /** How many clients began to send the text of a mail. */
   begun: number
   /** What to answer to a recipient; null takes it. */
   refuse: (to: string) => { code: number; text: string } | null
@@ -51,7 +51,7 @@ export async function startMailServer(
   t: Teardown,
   { tls = 'implicit', certificate = 'trusted' }: MailServerOptions = {},
 ): Promise<MailServer> {
-  const waiting: { count: number; tell(mails: ReceivedMail[]): void }[] = []
+  const waiting: { count: number; resolve(mails: ReceivedMail[]): void }[] = []
   const mail: MailServer = {
     url: '',
     port: 0,
@@ -63,7 +63,7 @@ export async function startMailServer(
     received: count =>
       new Promise(resolve => {
         if (mail.mails.length >= count) resolve(mail.mails)
-        else waiting.push({ count, tell: resolve })
+        else waiting.push({ count, resolve })
       }),
   }
   const refusal = ({ code, text }: { code: number; text: string }) =>
@@ -80,7 +80,7 @@ export async function startMailServer(
     onAuth({ username, password }, _session, done) {
       mail.signIns += 1
       if (username === MAIL_USER && password === MAIL_PASSWORD) return done(null, { user: username })
-      // As hostile as a server can be: it tells what it was sent.
+      // As hostile as a server can be: its reply repeats what it was sent.
       done(refusal({ code: 535, text: `no such user ${username} with ${password}` }))
     },
     onRcptTo({ address }, _session, done) {
@@ -103,7 +103,7 @@ export async function startMailServer(
           ...readMail(Buffer.concat(chunks).toString('latin1')),
         })
         done(null)
-        for (const { count, tell } of waiting) if (mail.mails.length >= count) tell(mail.mails)
+        for (const { count, resolve } of waiting) if (mail.mails.length >= count) resolve(mail.mails)
       })
     },
   }

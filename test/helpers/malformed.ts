@@ -1,4 +1,4 @@
-/** Requests that nobody should send: those of the OpenAPI document with what is in them gone wrong. */
+/** Malformed requests: those of the OpenAPI document with parts of them gone wrong. */
 import http from 'node:http'
 import { unzipSync } from 'node:zlib'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -236,7 +236,7 @@ const ajv = new Ajv2020({ strict: false })
 const isError = ajv.compile(SCHEMAS.Error!)
 const isFailure = ajv.compile(SCHEMAS.ValidationFailure!)
 
-/** What is wrong with an answer to a request of which nobody knows whether it was right; null when nothing is. */
+/** What is wrong with an answer to a request that may be right or wrong; null when nothing is. */
 export function problemOf({ method }: Malformed, { status, type, text }: Answer): string | null {
   if (status >= 500) return `answered ${status}: ${text}`
   // A badge that is not there is a picture too.

@@ -8,7 +8,7 @@ export interface Proxy {
   statements: string[]
   /** Connections that were opened, those that only ask for a cancel too. */
   connections: number
-  /** From now on nothing passes, and nobody is told: packets are dropped. */
+  /** From now on nothing passes and neither side notices: packets are dropped. */
   silence(): void
   /** Cuts all connections. */
   cut(): void
@@ -55,7 +55,7 @@ export async function startProxy(
   function forward(client: net.Socket, first: Buffer, encrypted: boolean) {
     if (encrypted && options.refuseEncrypted) return client.end(noEntry())
     const upstream = keep(net.connect(options.port, options.host))
-    const read = frames(text => proxy.statements.push(text))
+    const read = makeFrameReader(text => proxy.statements.push(text))
     const up = (chunk: Buffer) => {
       if (silent) return
       read(chunk)
@@ -81,8 +81,8 @@ export async function startProxy(
   return proxy
 }
 
-/** Reads the client's side of the protocol and tells the text of each statement (Parse and Query). */
-function frames(tell: (text: string) => void): (chunk: Buffer) => void {
+/** Reads the client's side of the protocol and passes on the text of each statement (Parse and Query). */
+function makeFrameReader(onStatement: (text: string) => void): (chunk: Buffer) => void {
   let rest = Buffer.alloc(0)
   let started = false
   return chunk => {
@@ -93,10 +93,10 @@ function frames(tell: (text: string) => void): (chunk: Buffer) => void {
       const length = head + rest.readInt32BE(head)
       if (rest.length < length) return
       if (!started) started = rest.readInt32BE(4) !== CANCEL_REQUEST
-      else if (rest[0] === 0x51) tell(rest.toString('utf8', 5, length - 1))
+      else if (rest[0] === 0x51) onStatement(rest.toString('utf8', 5, length - 1))
       else if (rest[0] === 0x50) {
         const name = rest.indexOf(0, 5)
-        tell(rest.toString('utf8', name + 1, rest.indexOf(0, name + 1)))
+        onStatement(rest.toString('utf8', name + 1, rest.indexOf(0, name + 1)))
       }
       rest = rest.subarray(length)
     }

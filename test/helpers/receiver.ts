@@ -52,7 +52,7 @@ export async function startReceiver(
 ): Promise<Receiver> {
   const server = createServer(await certify(certificate))
   let behaviours: Behaviour[] = [200]
-  const waiting: { count: number; tell(requests: Received[]): void }[] = []
+  const waiting: { count: number; resolve(requests: Received[]): void }[] = []
   const receiver: Receiver = {
     url: '',
     port: 0,
@@ -63,7 +63,7 @@ export async function startReceiver(
     received: count =>
       new Promise(resolve => {
         if (receiver.requests.length >= count) resolve(receiver.requests)
-        else waiting.push({ count, tell: resolve })
+        else waiting.push({ count, resolve })
       }),
   }
   server.on('connection', () => (receiver.connections += 1))
@@ -86,7 +86,8 @@ export async function startReceiver(
     const behaviour = (behaviours.length > 1 ? behaviours.shift() : behaviours[0]) ?? 200
     if (typeof behaviour === 'number') response.writeHead(behaviour).end('{"ok":true}')
     else behaviour(request, response, raw)
-    for (const { count, tell } of waiting) if (receiver.requests.length >= count) tell(receiver.requests)
+    for (const { count, resolve } of waiting)
+      if (receiver.requests.length >= count) resolve(receiver.requests)
   }
   await listen(t, server)
   receiver.port = (server.address() as AddressInfo).port

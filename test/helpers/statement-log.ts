@@ -5,11 +5,11 @@ import { testCluster } from './cluster.ts'
 import type { Shop } from './mariadb.ts'
 import type { Source } from './source.ts'
 
-/** A statement as the source's own log tells it. */
+/** A statement as the source's own log has it. */
 export interface Logged {
   /** Equal for the statements of one session. */
   session: string
-  /** Without quotes around names, so that engines can be told by the same patterns. */
+  /** Without quotes around names, so that the same patterns match all engines. */
   text: string
   /** Why the source refused it. */
   error: string | null
@@ -23,7 +23,7 @@ export interface Asked {
   statements: Logged[]
   /** What sessions set for themselves; not a question. */
   settings: Logged[]
-  /** Sessions that were opened, and whether their transactions may only read unless told otherwise. */
+  /** Sessions that were opened, and whether their transactions default to read-only. */
   sessions: { id: string; isReadOnly: boolean }[]
 }
 
@@ -44,7 +44,7 @@ const OPENED = 'session opened, default_transaction_read_only='
 
 /**
  * Begins to log what the source's reader asks of PostgreSQL, in the log that the tests' cluster writes. A trigger at
- * sign-in tells whether the session may write.
+ * sign-in shows whether the session may write.
  */
 export async function logPostgresql(source: Source): Promise<StatementLog> {
   const reader = source.config.username
@@ -120,7 +120,7 @@ function readLog(text: string, reader: string): Asked {
     } else if (level === 'ERROR') {
       failing.set(session, body)
     } else if (level === 'STATEMENT' && failing.has(session)) {
-      // One that was refused before it ran was not told of yet.
+      // One that was refused before it ran is not in the log yet.
       const failed: Logged = { session, text: unquoted(body), error: failing.get(session) ?? '' }
       const before = executing.get(session)
       if (before?.text === failed.text && before.error === null) before.error = failed.error
@@ -153,7 +153,7 @@ export async function logMariadb(t: Teardown, shop: Shop): Promise<StatementLog>
         entries.flatMap(entry => (entry.command === command ? [entry.logged] : []))
       const settings = of('Query')
       const now = await preparedBy(shop)
-      // What cannot be prepared is counted and not logged; nobody else here prepares statements.
+      // What cannot be prepared is counted and not logged; no other client here prepares statements.
       const refused = now - prepared - of('Prepare').length
       prepared = now
       const failed = Array.from({ length: refused }, () => ({ session: '', text: '', error: NOT_PREPARED }))

@@ -153,7 +153,7 @@ function printed(value: DuckDBValue, type: string): string | null {
   return String(value)
 }
 
-/** A 32-bit float by the fewest digits that tell it from others, as services print it: 0.1, not 0.10000000149011612. */
+/** A 32-bit float by the fewest digits that distinguish it from others, as services print it: 0.1, not 0.10000000149011612. */
 function shortest(float: number): string {
   const digits = [6, 7, 8, 9].find(count => Math.fround(Number(float.toPrecision(count))) === float)
   return String(digits === undefined ? float : Number(float.toPrecision(digits)))

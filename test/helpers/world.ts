@@ -34,8 +34,8 @@ export async function makeWorld(
   statements: readonly string[],
   options: Parameters<typeof startServer>[1] = {},
 ): Promise<World> {
-  const source = await holding(t, statements)
-  return sourceOf(await makeStage(t, options), source)
+  const source = await makeSourceWith(t, statements)
+  return addSource(await makeStage(t, options), source)
 }
 
 /**
@@ -43,8 +43,8 @@ export async function makeWorld(
  * with it all rules, metrics, results and alerts, so that no test finds those of another.
  */
 export async function makeWorldOn(t: Teardown, stage: Stage, statements: readonly string[]): Promise<World> {
-  const source = await holding(t, statements)
-  const world = await sourceOf(stage, source)
+  const source = await makeSourceWith(t, statements)
+  const world = await addSource(stage, source)
   t.teardown(async () => {
     const removed = await stage.tenant.ask('DELETE', `/api/v1/sdk/assets/${world.asset.id}`)
     if (![200, 404].includes(removed.status)) throw new Error(JSON.stringify(removed.body))
@@ -54,13 +54,13 @@ export async function makeWorldOn(t: Teardown, stage: Stage, statements: readonl
   return world
 }
 
-async function holding(t: Teardown, statements: readonly string[]): Promise<Source> {
+async function makeSourceWith(t: Teardown, statements: readonly string[]): Promise<Source> {
   const source = await startSource(t)
   for (const statement of statements) await source.query(statement)
   return source
 }
 
-async function sourceOf({ app, tenant }: Stage, source: Source): Promise<World> {
+async function addSource({ app, tenant }: Stage, source: Source): Promise<World> {
   const made = await tenant.ask('POST', '/api/v1/sdk/assets', {
     name: 'shop',
     source_type: 'postgresql',

@@ -133,7 +133,7 @@ t.test('on bqemulator', async t => {
           ]),
         ),
         seconds: 'bqemulator cuts unix_seconds towards zero, which BigQuery rounds down',
-        statements: "bqemulator tells of a missing column in DuckDB's words",
+        statements: "bqemulator reports a missing column in DuckDB's words",
         timeout: 'bqemulator runs a query to its end before it answers',
         cancel: 'bqemulator runs a query to its end before it answers',
       },
@@ -143,7 +143,7 @@ t.test('on bqemulator', async t => {
         schema: 'shop',
         refused: [],
         hasFixedAddress: true,
-        // Of seconds only, because nothing would end it.
+        // Takes seconds only, because nothing would end it.
         slow: sql`select count(*) as n from unnest(generate_array(1, 40000)) as a cross join unnest(generate_array(1, 40000)) as b where mod(a, 7) = mod(b, 11)`,
         countStatements: () => emulator.statements(),
         types: {
@@ -193,7 +193,7 @@ t.test('on bqemulator', async t => {
     const connection = await connector.connect(settings, { egress, log: { debug: () => {}, warn: () => {} } })
     t.teardown(() => connection.close())
     const { execute } = emulator
-    // The catalog is not asked: the emulator has not the views that tell it.
+    // The catalog is not asked: the emulator lacks the views that hold it.
     const introspect = async ({ tables = [] } = {} as IntrospectScope) =>
       tables.map(ref => describeTable(ref, []))
     const on = bigqueryStand({

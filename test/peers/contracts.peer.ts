@@ -27,7 +27,7 @@ const FILES = {
 } as const
 type Version = keyof typeof FILES
 
-/** Of the many changes of a full contract, which differ little from each other, one in so many is compared. */
+/** One in so many changes of a full contract is compared: they differ little from each other. */
 const EVERY = 5
 
 /** Fetches the package without what it needs to run, and compiles its schemas; formats are warnings here. */

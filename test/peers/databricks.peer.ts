@@ -100,7 +100,7 @@ t.test('on Spark', async t => {
   })
 })
 
-/** What DESCRIBE tells of the tables of a scope. */
+/** What DESCRIBE returns for the tables of a scope. */
 function described(connection: Connection): Connection['introspect'] {
   return async scope => {
     const found = (scope?.tables ?? []).map(async ref => {

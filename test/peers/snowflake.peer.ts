@@ -41,7 +41,8 @@ async function startFakesnow(t: Teardown) {
   const waiting: ((reply: Reply) => void)[] = []
   createInterface({ input: child.stdout }).on('line', line => waiting.shift()?.(JSON.parse(line) as Reply))
   child.on('exit', code => {
-    for (const tell of waiting.splice(0)) tell({ code: '300000', message: `fakesnow ended with ${code}` })
+    for (const resolve of waiting.splice(0))
+      resolve({ code: '300000', message: `fakesnow ended with ${code}` })
   })
   t.teardown(async () => {
     const ended = new Promise(resolve => child.once('exit', resolve))
@@ -122,12 +123,12 @@ async function startPeer(t: Teardown) {
 }
 
 const SKIPPED_GROUPS: Record<string, string> = {
-  introspection: 'its information_schema.tables tells no views',
+  introspection: 'its information_schema.tables lists no views',
   'partial catalogs': 'it cannot end a statement: what is given up runs on',
-  constraints: 'its SHOW IMPORTED KEYS tells neither the table nor the columns of a key of several',
+  constraints: 'its SHOW IMPORTED KEYS names neither the table nor the columns of a key of several',
   comments: 'it writes a comment with a quote into a text of its own as it is',
-  estimates: 'its information_schema.tables tells no views, which the group looks for',
-  lastModified: 'it tells one and the same time of all tables',
+  estimates: 'its information_schema.tables lists no views, which the group looks for',
+  lastModified: 'it returns the same time for all tables',
   seconds: 'its datediff cuts seconds towards zero, and fails on dates before 1970',
   timeout: 'it cannot end a statement: what waits here is what stands before it',
   cancel: 'it cannot end a statement: what waits here is what stands before it',
@@ -136,7 +137,7 @@ const SKIPPED_GROUPS: Record<string, string> = {
 /** It writes a name into a text of its own as it is, and knows no case. */
 const REFUSED_NAMES = ['quotes', 'case twin'] as const
 
-t.test('it conforms, as far as fakesnow can tell', async t => {
+t.test('it conforms, as far as fakesnow goes', async t => {
   const { connector, config, egress, execute, statements } = await startPeer(t)
   const result = await testConnector(t, {
     connector,

@@ -119,7 +119,7 @@ export async function makeCatalog(
     )
     if (!isDataset) {
       const gone = `select dataset, table_name, table_type, 999, timestamptz '2020-01-01 00:00:00+00', true from ${meta('tables')}`
-      // Of tables and materialized views; not of views, external tables, clones and snapshots.
+      // For tables and materialized views; not for views, external tables, clones and snapshots.
       const there =
         `select dataset, table_name, table_type, total_rows, modified, false as deleted from ${meta('tables')} ` +
         `where table_type in ('BASE TABLE', 'MATERIALIZED VIEW')`

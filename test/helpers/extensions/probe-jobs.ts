@@ -3,7 +3,7 @@ import Joi from 'joi'
 import type { Plugin } from '@hapi/hapi'
 import { GiveUp, type Job, type JobContext } from '../../../server/jobs/jobs.ts'
 
-/** What a probe is told to do. */
+/** What a probe does. */
 export interface Probe {
   id: string
   /** How many tries fail; all when absent. */
@@ -25,7 +25,7 @@ class RequestError extends Error {
 
 const data = Joi.object({ id: Joi.string().required(), failures: Joi.number() })
 
-/** Does what it is told, and says who asked. */
+/** Does what its data requests, and records the caller. */
 export const echo: Job<Probe> = {
   name: 'probe.echo',
   data,

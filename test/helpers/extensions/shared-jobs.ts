@@ -25,7 +25,7 @@ export const hold: Job<HeldData> = {
   },
 }
 
-/** What each try of a job was told of the try before it, by job id. */
+/** What each attempt of a job received of the attempt before it, by job id. */
 export const losses = new Map<string, (boolean | undefined)[]>()
 
 /** Deals with lost processes itself. */

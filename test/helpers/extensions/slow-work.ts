@@ -33,7 +33,7 @@ export default {
         await released
         return 'done'
       },
-      options: { ...access.open, description: 'Answers when it is told to', tags: ['api', 'public'] },
+      options: { ...access.open, description: 'Answers when it is released', tags: ['api', 'public'] },
     })
   },
 }

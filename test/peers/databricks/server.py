@@ -1,7 +1,7 @@
 """The Statement Execution API of Databricks, as much of it as the connector uses, in front of Spark SQL.
 
 Spark is the engine that Databricks SQL comes from; the information schema of Unity Catalog, which it lacks, is
-made from its own catalog. Usage: server.py CERTIFICATE KEY TOKEN WAREHOUSE FOLDER; tells its port on standard output.
+made from its own catalog. Usage: server.py CERTIFICATE KEY TOKEN WAREHOUSE FOLDER; prints its port on standard output.
 """
 import datetime
 import decimal

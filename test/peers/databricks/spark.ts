@@ -20,7 +20,7 @@ const PACKAGES = ['pyspark==4.0.1']
 const HOST = 'peer.cloud.databricks.com'
 const WAREHOUSE = '00000000000spark'
 const TOKEN = 'dapi-peer-0123456789'
-const PATIENCE_MS = 180_000
+const STATEMENT_TIMEOUT_MS = 180_000
 
 /** Spark SQL behind the Statement Execution API. */
 export interface Spark {
@@ -70,7 +70,7 @@ export async function startSpark(t: Teardown): Promise<Spark> {
     connector: { ...connector, capabilities: { ...connector.capabilities, constraints: undefined } },
     config,
     options,
-    execute: text => owner.query(raw(text), { timeoutMs: PATIENCE_MS }),
+    execute: text => owner.query(raw(text), { timeoutMs: STATEMENT_TIMEOUT_MS }),
     running: () => count(port),
   }
 }
