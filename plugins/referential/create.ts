@@ -87,7 +87,7 @@ function columnOf(table: Table, name: string, field: string): ColumnInfo {
   throw invalidField(field, `the table ${table.qualifiedName} has no column ${name}`, { columns })
 }
 
-/** What only the engine can audit, as of a uuid and a text; without a session it is found out at the first check. */
+/** Whether the engine compares the columns, such as uuid with text; without a session the first check shows it. */
 async function askEngine(
   catalog: CatalogApi,
   { source, child, parent }: ColumnPair,
