@@ -13,7 +13,7 @@ import type { Sql } from '../sql.ts'
 import type { BigqueryConfig } from './config.ts'
 import { bigqueryDialect } from './dialect.ts'
 import { ENGINE } from './errors.ts'
-import { findSelectViolation } from './select.ts'
+import { findSelectViolation } from './select-violation.ts'
 import type { BigquerySigner } from './token.ts'
 import { readRows, type BigqueryField, type BigqueryParameter, type BigqueryRow } from './values.ts'
 

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import type { ConnectOptions, Row, Value } from '../connector.ts'
 import { withConnectTimeout, rejectOnAbort } from '../dial.ts'
 import { abortedError, closedError, ConnectorError, noResponseError, timeoutError } from '../errors.ts'
-import { watchReceivedBytes } from '../flow.ts'
+import { watchReceivedBytes } from '../byte-counter.ts'
 import {
   assertResultFits,
   clampTimeout,

@@ -2,7 +2,7 @@ import type { ColumnInfo } from '../catalog.ts'
 import { datePattern } from '../dates.ts'
 import { defineDialect, percentileFraction } from '../dialect.ts'
 import { raw, sql, type Sql } from '../sql.ts'
-import { volatileFunctions } from './volatile.ts'
+import { volatileFunctions } from './volatile-functions.ts'
 
 /**
  * PostgreSQL's differences to ANSI SQL.

@@ -2,7 +2,7 @@ import { datePattern } from '../dates.ts'
 import { defineDialect, percentileFraction } from '../dialect.ts'
 import { redshiftLexicon } from './lexicon.ts'
 import { raw, sql, type Sql } from '../sql.ts'
-import { volatileFunctions } from './volatile.ts'
+import { volatileFunctions } from './volatile-functions.ts'
 
 /**
  * Redshift's differences to ANSI SQL, as the Amazon Redshift Database Developer Guide has them

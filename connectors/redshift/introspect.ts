@@ -9,7 +9,7 @@ import {
 import type { CatalogReader } from '../catalog-reader.ts'
 import type { HiddenParts, ReducedTable } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
-import { probeColumns, findRefusal, unlistedError } from '../hidden.ts'
+import { probeColumns, findRefusal, unlistedError } from '../hidden-tables.ts'
 import { sql, type Sql } from '../sql.ts'
 import {
   closedSchemasQuery,

@@ -6,7 +6,7 @@ import { countQuery } from './catalog-query.ts'
 import { snowflakeConfig, type SnowflakeConfig } from './config.ts'
 import { snowflakeDialect } from './dialect.ts'
 import { makeSnowflakeClassifier } from './errors.ts'
-import { findHiddenTables } from './hidden.ts'
+import { findHiddenTables } from './hidden-tables.ts'
 import { introspect, readEstimates, readModified } from './introspect.ts'
 import { openSession, type SnowflakeSession } from './session.ts'
 

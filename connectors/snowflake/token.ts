@@ -2,7 +2,7 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'n
 import jwt from 'jsonwebtoken'
 import type { SnowflakeConfig } from './config.ts'
 import { unusableKeyError } from './errors.ts'
-import { extractFastKey } from './slow-key.ts'
+import { extractFastKey } from './key-extraction.ts'
 
 /** Seconds that a token is good for; Snowflake takes at most an hour. */
 const LIFETIME_SECONDS = 59 * 60

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { tablePath, type TableRef } from '../../../connectors/catalog.ts'
 import type { Connection } from '../../../connectors/connector.ts'
-import { MAX_PROBES } from '../../../connectors/hidden.ts'
-import { findHiddenTables, findHiddenParts } from '../../../connectors/mysql/hidden.ts'
+import { MAX_PROBES } from '../../../connectors/hidden-tables.ts'
+import { findHiddenTables, findHiddenParts } from '../../../connectors/mysql/hidden-tables.ts'
 import { classifyMysqlError } from '../../../connectors/mysql/errors.ts'
 import { sql } from '../../../connectors/sql.ts'
 import { mariadbAbsent, startShop, withMysql, type Shop } from '../../helpers/mariadb.ts'
@@ -199,7 +199,7 @@ t.test('what the account may not see is distinguished from what was dropped', { 
   })
 })
 
-t.test('beyond some tables none is asked after, and none counts as gone', async t => {
+t.test('tables beyond the limit are not probed, and none counts as gone', async t => {
   const denied = classifyMysqlError('mysql', { errno: 1142, sqlState: '42000', message: 'denied' })
   const missing = classifyMysqlError('mysql', { errno: 1146, sqlState: '42S02', message: 'none' })
   const tables = Array.from({ length: MAX_PROBES + 3 }, (_, index) => ({
@@ -217,7 +217,8 @@ t.test('beyond some tables none is asked after, and none counts as gone', async 
   const found = await findHiddenTables({ database: 'shop', run, introspect: async () => [] }, tables)
   t.equal(asked, MAX_PROBES + 1)
   t.same([...found.keys()], tables.slice(MAX_PROBES).map(tablePath))
-  for (const { code, message } of found.values()) t.match(`${code} ${message}`, /^UNCHECKED .* was not asked/)
+  for (const { code, message } of found.values())
+    t.match(`${code} ${message}`, /^UNCHECKED .* this one was not checked/)
   const broken = classifyMysqlError('mysql', { code: 'PROTOCOL_CONNECTION_LOST' })
   t.match(
     await failure(
@@ -261,7 +262,7 @@ t.test('columns are asked after with few statements', { skip }, async t => {
   t.same(await ask(), { hidden: [[all, '1143']], statements: 7 }, 'no right covers them')
 })
 
-t.test('beyond some columns none is asked after, and none counts as gone', async t => {
+t.test('columns beyond the limit are not probed, and none counts as gone', async t => {
   const missing = classifyMysqlError('mysql', { errno: 1054, sqlState: '42S22', message: 'none' })
   const denied = classifyMysqlError('mysql', { errno: 1143, sqlState: '42000', message: 'denied' })
   const missingColumns = Array.from({ length: MAX_PROBES + 3 }, (_, index) => `gone_${index}`)
@@ -275,5 +276,5 @@ t.test('beyond some columns none is asked after, and none counts as gone', async
   const parts = (await findHiddenParts({ database: 'shop', run }, [table])).get(tablePath(table))
   t.equal(asked, MAX_PROBES + 2)
   t.same(parts?.columns, missingColumns.slice(MAX_PROBES))
-  t.match(`${parts?.reason.code} ${parts?.reason.message}`, /^UNCHECKED .*columns.* was not asked/)
+  t.match(`${parts?.reason.code} ${parts?.reason.message}`, /^UNCHECKED .*columns.* this one was not checked/)
 })

@@ -64,7 +64,7 @@ t.test('without a credential, or with nonsense, the answer is 401 and says what 
     [undefined, /Authorization: Bearer/],
     ['nonsense', /Authorization: Bearer/],
     ['a.b.c', /Authorization: Bearer/],
-    ['aa_live_nonsense', /API key is not known/],
+    ['aa_live_nonsense', /API key is unknown/],
   ] as const) {
     const { status, body, headers } = await ask('GET', '/try', undefined, credential)
     t.match(

@@ -2,10 +2,10 @@ import { tablePath, type TableRef } from './catalog.ts'
 import type { HiddenParts, ReducedTable } from './connector.ts'
 import { ConnectorError, type ConnectorErrorKind } from './errors.ts'
 
-/** The most tables, or columns, that are asked after one by one, each with a statement; the rest is not checked. */
+/** Tables, or columns, that are probed, each with one statement; the rest is not checked. */
 export const MAX_PROBES = 500
 
-/** Kinds that can be about the object that was asked after; all others are the connection's and are thrown. */
+/** Kinds of errors that may concern the probed object; all others concern the connection and are thrown. */
 const OBJECT_ERROR_KINDS: ReadonlySet<ConnectorErrorKind> = new Set([
   'permission',
   'missing-object',
@@ -15,12 +15,12 @@ const OBJECT_ERROR_KINDS: ReadonlySet<ConnectorErrorKind> = new Set([
 ])
 
 /**
- * Asks for one object and gives what the engine says against it, or null when it can be read.
+ * Waits for the probe of one object and returns the engine's error, or null when the object can be read.
  * @throws ConnectorError when the connection itself failed
  */
-export async function findRefusal(asking: Promise<unknown>): Promise<ConnectorError | null> {
+export async function findRefusal(probe: Promise<unknown>): Promise<ConnectorError | null> {
   try {
-    await asking
+    await probe
     return null
   } catch (error) {
     if (error instanceof ConnectorError && OBJECT_ERROR_KINDS.has(error.kind) && error.code !== 'ABORTED')
@@ -29,24 +29,24 @@ export async function findRefusal(asking: Promise<unknown>): Promise<ConnectorEr
   }
 }
 
-/** That a table or column was not asked after, because there were too many to ask after. */
+/** The error of a table or column that was not probed because there were too many. */
 export function uncheckedError(engine: string, what: 'table' | 'column' = 'table'): ConnectorError {
   return new ConnectorError({
     kind: 'other',
     code: 'UNCHECKED',
     engine,
-    message: `More than ${MAX_PROBES} ${what}s are no longer shown, and whether this one is there was not asked: see what the account may read.`,
+    message: `More than ${MAX_PROBES} ${what}s are no longer listed, and this one was not checked: check what the account may read.`,
   })
 }
 
-/** That a table or column can be read, though the catalog does not show it. */
+/** The error of a table or column that can be read although the catalog does not list it. */
 export function unlistedError(engine: string, what: 'table' | 'column' = 'table'): ConnectorError {
-  const message = `The ${what} can be read, but the catalog does not show it: run a discovery again.`
+  const message = `The ${what} can be read, but the catalog does not list it: run a discovery again.`
   return new ConnectorError({ kind: 'other', code: 'UNLISTED', engine, message })
 }
 
 /**
- * Finds the tables that are not certainly gone, by `tablePath`; only the first 500 are probed.
+ * Finds the tables that may still exist, by `tablePath`; those beyond the first 500 are not probed and count as such.
  * @param probe why a table cannot be read, or null when it is gone
  */
 export async function probeTables(
@@ -63,8 +63,8 @@ export async function probeTables(
 }
 
 /**
- * The missing columns that may still be there, by `tablePath`: `probe` is asked for the first 500 of all; a column
- * beyond them counts as hidden.
+ * Finds the missing columns that may still exist, by `tablePath`; those beyond the first 500 of all tables are not
+ * probed and count as such.
  * @param probe why a column cannot be read, or null when it is gone
  */
 export async function probeColumns(

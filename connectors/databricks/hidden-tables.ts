@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { tablePath, type TableRef } from '../catalog.ts'
 import type { Row } from '../connector.ts'
 import { type ConnectorError } from '../errors.ts'
-import { probeTables, findRefusal, unlistedError } from '../hidden.ts'
+import { probeTables, findRefusal, unlistedError } from '../hidden-tables.ts'
 import { sql, type Sql } from '../sql.ts'
 import { databricksDialect } from './dialect.ts'
 import { ENGINE } from './session.ts'
 
 /**
- * The error conditions of what there is not (https://docs.databricks.com/error-messages/error-classes.html); the last
- * is Spark's of a catalog that it does not know.
+ * The error conditions of missing objects (https://docs.databricks.com/error-messages/error-classes.html); the last
+ * is Spark's for an unknown catalog.
  */
 const NOT_FOUND_CODE =
   /^(TABLE_OR_VIEW|SCHEMA|CATALOG)_NOT_FOUND|^NO_SUCH_CATALOG|^REQUIRES_SINGLE_PART_NAMESPACE/
@@ -18,8 +18,8 @@ const isGone = (error: ConnectorError | null) => error !== null && NOT_FOUND_COD
 
 /**
  * Finds tables that may still exist although the catalog no longer shows them. The information schema lists only what
- * the token may see, but a statement is refused for want of a right on what there is (INSUFFICIENT_PERMISSIONS), and
- * otherwise on what there is not (TABLE_OR_VIEW_NOT_FOUND). One statement for each schema that cannot be entered, else
+ * the token may see, but a statement on an existing object without rights fails with INSUFFICIENT_PERMISSIONS, and one
+ * on a missing object with TABLE_OR_VIEW_NOT_FOUND. One statement for each schema that cannot be entered, else
  * one for each table.
  * @param catalog the only one that is read, or undefined for all
  */
