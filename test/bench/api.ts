@@ -228,9 +228,9 @@ function middle({ ours, bare }: { ours: Round[]; bare: Round[] }): { ours: Round
   return { ours: of(ours), bare: of(bare) }
 }
 
-type Judged = { name: string; ours: Round; bare: Round }
+type RequestComparison = { name: string; ours: Round; bare: Round }
 
-function lineOf({ name, ours, bare }: Judged): BenchRow {
+function lineOf({ name, ours, bare }: RequestComparison): BenchRow {
   return {
     what: `API: ${name}`,
     ours: ours.perSecond,
@@ -241,7 +241,7 @@ function lineOf({ name, ours, bare }: Judged): BenchRow {
   }
 }
 
-function print(judged: readonly Judged[]): void {
+function print(judged: readonly RequestComparison[]): void {
   const titles = ['req/s', 'p50 ms', 'p99 ms', 'cpu ms', 'pg cpu ms', 'statements', 'waits']
   console.log(['', ...titles].map(pad).join(''))
   for (const { name, ours, bare } of judged) {

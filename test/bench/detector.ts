@@ -24,7 +24,7 @@ import {
   scoreOf,
   type Detector,
   type Question,
-  type Said,
+  type SeriesScores,
   type Verdicts,
 } from './detector-score.ts'
 import { makeSeries, type Series } from './detector-series.ts'
@@ -133,7 +133,7 @@ function tellCosts(costs: readonly Cost[]): void {
   }
 }
 
-type Ask = (question: Question, series: Series, index: number) => Said
+type Ask = (question: Question, series: Series, index: number) => SeriesScores
 
 /** A detector of the folder, by `file` or `file:variant`. */
 async function peerOf(from: string, name: string): Promise<Detector> {
@@ -158,11 +158,11 @@ async function askOf(from: string, name: string): Promise<Ask> {
 }
 
 interface Scorer {
-  score(all: readonly Series[], said: Map<string, Map<number, Said>>, threshold: number): object
+  score(all: readonly Series[], said: Map<string, Map<number, SeriesScores>>, threshold: number): object
   macro(families: object, suite: string, key: 'f1' | 'far' | 'recall'): number
   contract(
     all: readonly Series[],
-    said: Map<string, Map<number, Said>>,
+    said: Map<string, Map<number, SeriesScores>>,
     threshold: number,
   ): Record<string, number>
 }

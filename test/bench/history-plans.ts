@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { TestServer } from '../helpers/server.ts'
 
 /** What was read since it was asked for the last time. */
-export interface Read {
+export interface PageReads {
   statements: number
   /** Of 8 kB, in memory or not. */
   pages: number
@@ -34,7 +34,7 @@ const MANY = 500
 export async function explainStatements<T>(
   app: TestServer,
   database: string,
-  happens: (take: () => Promise<Read>) => Promise<T>,
+  happens: (take: () => Promise<PageReads>) => Promise<T>,
 ): Promise<T> {
   const settings: Record<string, string> = {
     session_preload_libraries: 'auto_explain',
@@ -67,8 +67,8 @@ export async function explainStatements<T>(
   }
 }
 
-function readOf(log: string, database: string): Read {
-  const read: Read = { statements: 0, pages: 0, whole: [] }
+function readOf(log: string, database: string): PageReads {
+  const read: PageReads = { statements: 0, pages: 0, whole: [] }
   // A message of several lines goes on behind tabs.
   for (const entry of log.split(/\n(?!\t)/)) {
     const [, name, json = ''] = /^<([^>]*)> LOG: {2}duration: [\d.]+ ms {2}plan:\s*([^]*)$/.exec(entry) ?? []

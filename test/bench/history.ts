@@ -12,7 +12,7 @@ import pg from 'pg'
 import { testCluster } from '../helpers/cluster.ts'
 import { startProcess } from '../helpers/server-process.ts'
 import { startServer, type Tenant, type TestServer } from '../helpers/server.ts'
-import { explainStatements, type Read } from './history-plans.ts'
+import { explainStatements, type PageReads } from './history-plans.ts'
 import { fillHistory, sizesOf, type Sizes } from './history-world.ts'
 import { median, quantile, printRows, withTeardown, positionalWords, type Teardown } from './rows.ts'
 
@@ -35,7 +35,7 @@ interface Measured extends Kind {
   ms: number
   p95: number
   handMs: number
-  read: Read
+  read: PageReads
 }
 
 process.exitCode = await withTeardown(main)
@@ -57,7 +57,7 @@ async function main(t: Teardown): Promise<number> {
   const times = await measure(await startProcess(t, app), tenant, kinds, hand)
   const reads = await explainStatements(app, database, async take => {
     const base = await startProcess(t, app)
-    const all: Read[] = []
+    const all: PageReads[] = []
     for (const { path } of kinds) {
       // Not the first one, which asks what later ones know.
       await ask(base + path, tenant)

@@ -19,7 +19,7 @@ export interface Logged {
 export const NOT_PREPARED = 'it could not be prepared'
 
 /** What a source was asked. */
-export interface Asked {
+export interface StatementCounts {
   statements: Logged[]
   /** What sessions set for themselves; not a question. */
   settings: Logged[]
@@ -30,7 +30,7 @@ export interface Asked {
 /** Reads what the source's reader did, from the source's own log. */
 export interface StatementLog {
   /** What was asked since the last call, or since the log was begun. */
-  take(): Promise<Asked>
+  take(): Promise<StatementCounts>
 }
 
 interface Teardown {
@@ -99,8 +99,8 @@ async function readFrom(path: string, offset: number): Promise<string> {
   }
 }
 
-function readLog(text: string, reader: string): Asked {
-  const asked: Asked = { statements: [], settings: [], sessions: [] }
+function readLog(text: string, reader: string): StatementCounts {
+  const asked: StatementCounts = { statements: [], settings: [], sessions: [] }
   const executing = new Map<string, Logged>()
   const failing = new Map<string, string>()
   const add = (logged: Logged) =>
