@@ -92,7 +92,7 @@ const hours = {
 
 /** Every route of the server. Who adds one says here who may call it, what its ids are, and a body that is good. */
 export const ROUTES: Record<string, Classified> = {
-  // Pages and documents for everybody.
+  // Public pages and documents.
   'GET /health': { access: 'open' },
   'GET /api/v1/health': { access: 'open' },
   'GET /openapi.json': { access: 'open' },

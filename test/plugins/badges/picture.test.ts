@@ -3,7 +3,7 @@ import t from 'tap'
 import { drawBadge } from '../../../plugins/badges/picture.ts'
 import { STATUSES } from '../../../plugins/badges/status.ts'
 
-/** Tells what is wrong with a document by the grammar of XML 1.0, as far as it has elements, attributes and text. */
+/** Returns what is wrong with a document by the grammar of XML 1.0, as far as it has elements, attributes and text. */
 function problemOf(xml: string): string | undefined {
   if (!/^[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]*$/u.test(xml))
     return 'a character that XML has not'
@@ -30,7 +30,7 @@ function problemOf(xml: string): string | undefined {
   return open.length > 0 || roots !== 1 ? 'elements that do not fit' : undefined
 }
 
-t.test('what tells wrong documents does so', async t => {
+t.test('the grammar check finds what is wrong with documents', async t => {
   for (const bad of [
     '<a>',
     '<a></b>',

@@ -83,33 +83,33 @@ t.test(
 
     const { body } = await tenant.ask('GET', `/api/v1/assets/${asset.id}/schema-changes`)
     t.match(body, { success: true, data: { asset: 'shop', total: 5, has_more: false } })
-    const told = Object.fromEntries(
+    const byType = Object.fromEntries(
       body.data.changes.map((change: { change_type: string }) => [change.change_type, change]),
     )
-    t.match(told.column_renamed, {
+    t.match(byType.column_renamed, {
       object_name: 'total',
       new_value: { name: 'amount' },
       impact: 'high',
       acknowledged: false,
     })
-    t.match(told.column_type_changed, {
+    t.match(byType.column_type_changed, {
       object_name: 'email',
       old_value: { data_type: 'varchar(100)' },
       new_value: { data_type: 'varchar(200)' },
     })
-    t.match(told.column_added, {
+    t.match(byType.column_added, {
       object_name: 'phone',
       object_type: 'column',
       old_value: null,
       impact: 'low',
     })
-    t.match(told.constraint_changed, {
+    t.match(byType.constraint_changed, {
       object_name: 'orders',
       object_type: 'table',
       new_value: null,
       impact: 'medium',
     })
-    t.match(told.table_added, { object_name: 'returns', impact: 'low' })
+    t.match(byType.table_added, { object_name: 'returns', impact: 'low' })
 
     const only = await tenant.ask(
       'GET',

@@ -20,8 +20,8 @@ const TABLES = [
 
 const FRESHNESS = '/api/v1/sdk/freshness/schedules'
 
-/** What an alert came to. */
-interface Told {
+/** Where an alert stands. */
+interface AlertStanding {
   kind: string
   status: string
   severity: string
@@ -67,14 +67,14 @@ async function failing(t: Parameters<typeof metricWorld>[0]) {
     make,
     change: (body: object) => tenant.ask('PATCH', `/api/v1/sdk/assets/${asset.id}`, body),
     /** The alerts of the source but for news, as their history ends, oldest first. */
-    async told(): Promise<Told[]> {
+    async readAlerts(): Promise<AlertStanding[]> {
       const found = await app.query(
         `select kind, status, severity,
            (select reason from alert_history where alert_id = a.id order by id desc limit 1) as reason
          from alerts a where source_id = $1 and kind <> 'discovery_complete' order by kind, created_at`,
         [asset.id],
       )
-      return found as unknown as Told[]
+      return found as unknown as AlertStanding[]
     },
   }
 }
@@ -84,70 +84,70 @@ const open = ALL.map(kind => ({ kind, status: 'triggered' }))
 const closed = ALL.map(kind => ({ kind, status: 'resolved', reason: REASON }))
 
 t.test('a check that is switched off leaves no alert open', async t => {
-  const { told, tenant, paths } = await failing(t)
-  t.match(await told(), open)
+  const { readAlerts, tenant, paths } = await failing(t)
+  t.match(await readAlerts(), open)
   for (const kind of ALL) t.equal((await tenant.ask('PATCH', paths[kind], { is_active: false })).status, 200)
-  t.match(await told(), closed)
+  t.match(await readAlerts(), closed)
   for (const [kind, action] of [
     ['validity_failure', 'check'],
     ['metric_anomaly', 'capture'],
     ['referential_failure', 'execute'],
   ] as const)
     t.equal((await tenant.ask('POST', `${paths[kind]}/${action}`)).status, 200, kind)
-  t.equal((await told()).length, 4, 'one that is run by hand while it is off opens none')
+  t.equal((await readAlerts()).length, 4, 'one that is run by hand while it is off opens none')
 })
 
 t.test('a check that is removed leaves no alert open', async t => {
-  const { told, tenant, paths } = await failing(t)
+  const { readAlerts, tenant, paths } = await failing(t)
   for (const kind of ALL) t.equal((await tenant.ask('DELETE', paths[kind])).status, 200)
-  t.match(await told(), closed)
+  t.match(await readAlerts(), closed)
 })
 
 t.test('a source that is switched off leaves open only what can be closed without it', async t => {
-  const { told, change, capture, source, asset, tenant, app } = await failing(t)
+  const { readAlerts, change, capture, source, asset, tenant, app } = await failing(t)
   await source.query('alter table sales add column spare text')
   await discover({ app, tenant, asset })
   const drift = { kind: 'schema_change', status: 'triggered' }
   const withDrift = (others: readonly object[]) => [...others.slice(0, 3), drift, ...others.slice(3)]
-  t.match(await told(), withDrift(open))
+  t.match(await readAlerts(), withDrift(open))
   t.equal((await change({ is_active: false })).status, 200)
-  t.match(await told(), withDrift(closed))
+  t.match(await readAlerts(), withDrift(closed))
 
   await change({ connection_config: { ...source.config, password: 'wrong' } })
   const test = await tenant.ask('POST', `/api/v1/sdk/assets/${asset.id}/test-connection`)
   t.match(test.body.data, { success: false })
-  t.equal((await told()).length, 5, 'a test of it that fails opens none')
+  t.equal((await readAlerts()).length, 5, 'a test of it that fails opens none')
 
   await change({ connection_config: source.config, is_active: true })
   await capture(11)
   t.match(
-    (await told()).filter(({ kind }) => kind === 'validity_failure'),
+    (await readAlerts()).filter(({ kind }) => kind === 'validity_failure'),
     [{ status: 'resolved' }, { status: 'triggered' }],
-    'what still fails is told again once it is on',
+    'what still fails alerts again once it is on',
   )
 })
 
-t.test('a source that cannot be reached is not told of once it is switched off', async t => {
-  const { told, change, source, asset, tenant, app } = await failing(t)
+t.test('switching off a source that cannot be reached resolves its alert', async t => {
+  const { readAlerts, change, source, asset, tenant, app } = await failing(t)
   await change({ connection_config: { ...source.config, password: 'wrong' } })
   await discover({ app, tenant, asset })
-  const found = async () => (await told()).filter(({ kind }) => kind === 'connection_failed')
+  const found = async () => (await readAlerts()).filter(({ kind }) => kind === 'connection_failed')
   t.match(await found(), [{ status: 'triggered' }])
   await change({ is_active: false })
   t.match(await found(), [{ status: 'resolved', reason: REASON }])
 })
 
-t.test('a source that is removed closes its alerts and says so to whom they were told', async t => {
+t.test('removing a source resolves its alerts and notifies the same destinations', async t => {
   const { body } = await stage.tenant.ask('POST', '/api/v1/sdk/alerts/destinations', {
     name: 'pager',
     destination_type: 'webhook',
     config: { url: 'https://receiver.invalid/hook' },
   })
   const destination = body.data
-  const { told, tenant, asset, app } = await failing(t)
+  const { readAlerts, tenant, asset, app } = await failing(t)
   t.teardown(() => tenant.ask('DELETE', `/api/v1/sdk/alerts/destinations/${destination.id}`))
   t.equal((await tenant.ask('DELETE', `/api/v1/sdk/assets/${asset.id}`)).status, 200)
-  t.match(await told(), closed)
+  t.match(await readAlerts(), closed)
   const sent = await app.query(
     `select a.kind, d.event_type from deliveries d join alerts a on a.id = d.alert_id
       where d.destination_id = $1 and d.event_type = 'alert.resolved' order by a.kind`,
@@ -163,21 +163,17 @@ t.test('a source that is removed closes its alerts and says so to whom they were
 })
 
 t.test('a table that is gone, or that patterns no longer name, leaves no alert of its data open', async t => {
-  const { told, change, capture, source, ...world } = await failing(t)
+  const { readAlerts, change, capture, source, ...world } = await failing(t)
   await source.query('drop view slow')
   await source.query('alter table sales rename to sold')
   await discover(world)
-  const ofData = async () => (await told()).filter(({ kind }) => kind !== 'schema_change')
+  const ofData = async () => (await readAlerts()).filter(({ kind }) => kind !== 'schema_change')
   t.match(await ofData(), closed)
   await source.query('alter table sold rename to sales')
   await discover(world)
   await capture(11)
-  const rules = async () => (await told()).filter(({ kind }) => kind === 'validity_failure')
-  t.match(
-    await rules(),
-    [{ status: 'resolved' }, { status: 'triggered' }],
-    'it is told again when it is back',
-  )
+  const rules = async () => (await readAlerts()).filter(({ kind }) => kind === 'validity_failure')
+  t.match(await rules(), [{ status: 'resolved' }, { status: 'triggered' }], 'it alerts again when it is back')
   await change({ exclude_patterns: ['*.sales'] })
   await discover(world)
   t.match(await rules(), [
@@ -188,18 +184,18 @@ t.test('a table that is gone, or that patterns no longer name, leaves no alert o
 })
 
 t.test('a referential check whose parent is gone leaves no alert open', async t => {
-  const { told, capture, source, ...world } = await failing(t)
+  const { readAlerts, capture, source, ...world } = await failing(t)
   await source.query('drop table customers')
   await discover(world)
   await capture(11)
   t.match(
-    (await told()).filter(({ kind }) => kind !== 'schema_change'),
+    (await readAlerts()).filter(({ kind }) => kind !== 'schema_change'),
     [open[0], open[1], closed[2], open[3]],
   )
 })
 
 t.test('a scan that finds its source switched off, or its table retired, opens no alert', async t => {
-  const { told, make, change, tenant, source, asset, app } = await failing(t)
+  const { readAlerts, make, change, tenant, source, asset, app } = await failing(t)
   const rules = `/api/v1/sdk/validity/${asset.id}`
   const slow = await make(rules, { rule_type: 'NOT_NULL', table_path: 'slow', column_name: 'waited' })
   await source.query('delete from sales where id = 2')
@@ -214,7 +210,7 @@ t.test('a scan that finds its source switched off, or its table retired, opens n
   const off = await during(() => change({ is_active: false }))
   t.match([off.status, off.body.error?.code], [409, 'CONFLICT'])
   t.same(await ofRule(), [])
-  t.match(await told(), closed)
+  t.match(await readAlerts(), closed)
   await change({ is_active: true })
   t.match((await during(async () => undefined)).body.data, { status: 'fail' })
   t.match(await ofRule(), [{ status: 'triggered' }])
@@ -228,14 +224,14 @@ t.test('a scan that finds its source switched off, or its table retired, opens n
 })
 
 t.test('the next alert has the severity that its check has been given', async t => {
-  const { told, tenant, paths, capture, source } = await failing(t)
+  const { readAlerts, tenant, paths, capture, source } = await failing(t)
   const kinds = ['validity_failure', 'referential_failure'] as const
   const severe = async (severity: string, day: number) => {
     for (const kind of kinds) await tenant.ask('PATCH', paths[kind], { severity })
     await capture(day)
   }
   const severities = async () => {
-    const all = Map.groupBy(await told(), ({ kind }) => kind)
+    const all = Map.groupBy(await readAlerts(), ({ kind }) => kind)
     return kinds.map(kind => all.get(kind)?.map(({ severity, status }) => `${severity} ${status}`))
   }
   t.same(await severities(), [['warning triggered'], ['warning triggered']])
@@ -243,7 +239,7 @@ t.test('the next alert has the severity that its check has been given', async t 
   const worse = ['warning resolved', 'critical triggered']
   t.same(await severities(), [worse, worse], 'one that is open and got worse is opened anew')
   await severe('info', 12)
-  t.same(await severities(), [worse, worse], 'one that is open and got better stays what was told')
+  t.same(await severities(), [worse, worse], 'one that is open and got better keeps its severity')
   await source.query('create table kept as select * from sales where id = 2')
   await source.query('delete from sales where id = 2')
   await capture(13)

@@ -120,7 +120,7 @@ t.test('a large graph is cut and says so', async t => {
   }
 })
 
-t.test('nobody sees the graph of another company', async t => {
+t.test('no company sees the graph of another', async t => {
   const { source, ids, connect } = await world(['a', 'b'])
   await connect('a > b')
   for (const id of [source, ids.get('a')])

@@ -202,7 +202,7 @@ t.test('wrong values are 422 and say which', async t => {
   t.strictSame((await data('PATCH', '', { custom: keys(64) })).custom, keys(64), '64 keys are not too many')
 })
 
-t.test('everybody has their own, and needs to be signed in', async t => {
+t.test('each user has their own, and needs to be signed in', async t => {
   const [one, other] = [await newcomer(), await newcomer()]
   await one.data('PATCH', '', { theme: 'dark' })
   await one.data('PATCH', '/onboarding', { chapter: 'connect', completed: true })

@@ -228,10 +228,12 @@ t.test('names of another company never appear, even to a query that forgets to a
     )
     // A made-up operator that costs nothing is asked first, wherever the policy lets it.
     await trx.raw(
-      `create function pg_temp.tells(name text) returns boolean language plpgsql cost 0.0001 as $$
+      `create function pg_temp.reveals(name text) returns boolean language plpgsql cost 0.0001 as $$
        begin if name like '%theirs%' then raise exception 'seen %', name; end if; return true; end $$`,
     )
-    t.same(await asked('select count(*)::int as found from tables where pg_temp.tells(name)'), [{ found: 1 }])
+    t.same(await asked('select count(*)::int as found from tables where pg_temp.reveals(name)'), [
+      { found: 1 },
+    ])
     await trx.raw(`select set_config('app.company', '', true)`)
     t.same(await asked(`select rare_tables('secret', 100) as found`), [{ found: [] }], 'of no company')
   })
@@ -342,7 +344,7 @@ t.test('the record of a source says what is known of it, and what to do', async 
   })
 })
 
-t.test('whether sessions are encrypted is told as it is', async t => {
+t.test('ssl_enabled reports whether sessions are really encrypted', async t => {
   const app = await startServer(t)
   const tenant = await app.signUp()
   const encrypted = async (columns: object) => {
@@ -377,7 +379,7 @@ t.test('sources are described by as many statements as one is', async t => {
   t.equal(await statements(30), await statements(1))
 })
 
-t.test('the record of a table tells its state, key and quality, whatever it is called', async t => {
+t.test('the record of a table has its state, key and quality, whatever its name is', async t => {
   const odd = [
     'a.b',
     'two words',

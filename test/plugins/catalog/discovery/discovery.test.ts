@@ -30,7 +30,7 @@ async function openDrift({ tenant, asset }: Pick<World, 'tenant' | 'asset'>) {
   }
 }
 
-t.test('what is taken back closes its alert, and is told as a change all the same', async t => {
+t.test('a reverted change closes its alert and is still recorded as a change', async t => {
   const world = await makeWorld(t, SHOP)
   const { source } = world
   await discover(world)
@@ -162,7 +162,7 @@ t.test('a secret is only kept for the place it was given for', async t => {
   )
 })
 
-t.test('a source that cannot be reached is tried again, and one alert tells of the outage', async t => {
+t.test('discovery retries a source that cannot be reached, and raises one alert for the outage', async t => {
   const world = await makeWorld(t, SHOP)
   const { app, tenant, asset, source } = world
   await discover(world)
@@ -233,7 +233,7 @@ t.test('a cancelled discovery leaves the source alone and records nothing', asyn
 })
 
 t.test(
-  'tables that may no longer be read are told, and are no removals',
+  'tables that can no longer be read are reported, and are not recorded as removed',
   { skip: mariadbAbsent },
   async t => {
     const shop = await startShop(t)
@@ -271,10 +271,10 @@ t.test(
     })
     const record = await tenant.ask('GET', `/api/v1/assets/${asset(world)}`)
     t.match(record.body, { schema_status: 'error', connection_status: 'connected' })
-    const told = await app.query(
+    const unreadAlerts = await app.query(
       `select severity, status, title from alerts where kind = 'connection_failed' and status <> 'resolved'`,
     )
-    t.match(told, [{ severity: 'warning', title: /2 tables of maria cannot be read/ }])
+    t.match(unreadAlerts, [{ severity: 'warning', title: /2 tables of maria cannot be read/ }])
 
     await shop.query(`grant select on ${shop.name}.a to ${account.name}`)
     await shop.query('alter table c add column n int')

@@ -36,7 +36,7 @@ async function cross(
       states.push(await read(), await read())
       await make(from.sql)
       states.push(await read(), await read())
-      const told = states.slice(1).map((after, index) => {
+      const differences = states.slice(1).map((after, index) => {
         const before = states[index] ?? []
         const printed = after.filter((table, at) => fingerprint(table) !== fingerprint(before[at] ?? table))
         const changes = compareTables(before, after).map(({ changeType, oldValue, newValue }) => ({
@@ -50,7 +50,7 @@ async function cross(
         tables: ['c'],
       })
       const none = { changes: [], tables: [] }
-      t.same(told, [change(from, to), none, change(to, from), none], what)
+      t.same(differences, [change(from, to), none, change(to, from), none], what)
     }
   }
 }

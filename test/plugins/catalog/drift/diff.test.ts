@@ -128,14 +128,19 @@ t.test('another kind of thing under a name is one that left and one that came, a
   }
 })
 
-t.test('without identities a rename is told only where nothing else can have happened', async t => {
-  const told = (before: string, after: string) =>
+t.test('without identities a rename is assumed only where no other change is possible', async t => {
+  const changesOf = (before: string, after: string) =>
     brief(compareTables([table('t', before)], [table('t', after)])).toSorted()
-  t.same(told('a b', 'a c'), ['column_renamed b'])
-  t.same(told('a b c', 'a c d'), ['column_added d', 'column_removed b'], 'another place')
-  t.same(told('a b', 'a c:text'), ['column_added c', 'column_removed b'], 'another type')
-  t.same(told('a b', 'c d'), ['column_added c', 'column_added d', 'column_removed a', 'column_removed b'])
-  t.same(told('a b', 'b a'), [], 'the order is nothing')
+  t.same(changesOf('a b', 'a c'), ['column_renamed b'])
+  t.same(changesOf('a b c', 'a c d'), ['column_added d', 'column_removed b'], 'another place')
+  t.same(changesOf('a b', 'a c:text'), ['column_added c', 'column_removed b'], 'another type')
+  t.same(changesOf('a b', 'c d'), [
+    'column_added c',
+    'column_added d',
+    'column_removed a',
+    'column_removed b',
+  ])
+  t.same(changesOf('a b', 'b a'), [], 'the order is nothing')
   t.same(
     brief(
       compareTables([table('t', 'a', { identity: '7' })], [table('t', 'b:integer:1', { identity: '8' })]),
@@ -164,13 +169,13 @@ t.test('a database restored from a dump is what it was, whatever its numbers say
 t.test('constraints of one name and two types are two', async t => {
   const [unique, foreign] = [key('same', 'unique', 'a'), key('same', 'foreign_key', 'a')]
   const having = (...constraints: ConstraintInfo[]) => [table('t', 'a', { constraints })]
-  const told = (before: TableInfo[], after: TableInfo[]) =>
+  const changesOf = (before: TableInfo[], after: TableInfo[]) =>
     compareTables(before, after).map(({ oldValue, newValue }) => [oldValue, newValue])
-  t.same(told(having(foreign, unique), having(unique, foreign)), [])
-  t.same(told(having(foreign, unique), having(unique)), [[foreign, null]])
-  t.same(told(having(unique), having(foreign, unique)), [[null, foreign]])
+  t.same(changesOf(having(foreign, unique), having(unique, foreign)), [])
+  t.same(changesOf(having(foreign, unique), having(unique)), [[foreign, null]])
+  t.same(changesOf(having(unique), having(foreign, unique)), [[null, foreign]])
   const primary = key('same', 'primary_key', 'a')
-  t.same(told(having(unique), having(primary)), [[unique, primary]], 'a single one was modified')
+  t.same(changesOf(having(unique), having(primary)), [[unique, primary]], 'a single one was modified')
 })
 
 t.test('a change knows what it is about', async t => {
@@ -268,7 +273,7 @@ t.test(
   },
 )
 
-t.test('a catalog does not differ from itself, in whatever order it is told', async () => {
+t.test('a catalog does not differ from itself, in whatever order it is listed', async () => {
   fc.assert(
     fc.property(anyCatalog, tables => {
       const other = tables.map(one => ({

@@ -78,7 +78,7 @@ t.test('a table that came or left stands for all that is in it', async t => {
   t.same(
     live(null, 'a', 'a b').open,
     ['table_added orders', 'column_added b'],
-    'not accepted yet, still told',
+    'not accepted yet, still open',
   )
   t.same(live(null, 'a', null), { isReverted: true, open: [] })
   t.same(live('a', null, 'a'), { isReverted: true, open: [] })

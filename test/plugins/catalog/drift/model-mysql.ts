@@ -96,7 +96,7 @@ export class MysqlModel {
     this.tables.push({ name, columns })
     return {
       run: [`create table \`${name}\` (${columns.map(column => this.#describe(column, choose)).join(', ')})`],
-      told: [`table_added ${told(name)}: - -> ${name} table of ${columns.length}`],
+      reported: [`table_added ${reportedPath(name)}: - -> ${name} table of ${columns.length}`],
     }
   }
 
@@ -108,7 +108,7 @@ export class MysqlModel {
     table.columns.splice(at, 0, column)
     return {
       run: [`alter table \`${table.name}\` add ${this.#describe(column, choose)} ${place(table, at)}`],
-      told: [`column_added ${told(table.name)}.${name}: - -> ${shape(column)}`],
+      reported: [`column_added ${reportedPath(table.name)}.${name}: - -> ${shape(column)}`],
     }
   }
 
@@ -117,8 +117,8 @@ export class MysqlModel {
     table.columns = table.columns.filter(other => other !== column)
     return {
       run: [`alter table \`${table.name}\` drop \`${column.name}\``],
-      told: [
-        `column_removed ${told(table.name)}.${column.name}: ${shape(column)} -> -`,
+      reported: [
+        `column_removed ${reportedPath(table.name)}.${column.name}: ${shape(column)} -> -`,
         ...(column.key === undefined ? [] : [this.#keyLine(table, column, column.key, false)]),
       ],
     }
@@ -126,7 +126,7 @@ export class MysqlModel {
 
   #keyLine(table: Table, column: Column, key: string, isNew: boolean): string {
     const value = `${key} unique(${column.name})`
-    return `constraint_changed ${told(table.name)}: ${isNew ? `- -> ${value}` : `${value} -> -`}`
+    return `constraint_changed ${reportedPath(table.name)}: ${isNew ? `- -> ${value}` : `${value} -> -`}`
   }
 
   #rename(table: Table, column: Column, choose: Choose): Deed | null {
@@ -141,7 +141,9 @@ export class MysqlModel {
           ? `alter table \`${table.name}\` rename column \`${before.name}\` to \`${name}\``
           : `alter table \`${table.name}\` change \`${before.name}\` ${this.#describe(column, choose)}`,
       ],
-      told: [`column_renamed ${told(table.name)}.${before.name}: ${shape(before)} -> ${shape(column)}`],
+      reported: [
+        `column_renamed ${reportedPath(table.name)}.${before.name}: ${shape(before)} -> ${shape(column)}`,
+      ],
     }
   }
 
@@ -159,10 +161,12 @@ export class MysqlModel {
     table.columns = rest
     return {
       run: [`alter table \`${table.name}\` modify ${this.#describe(column, choose)} ${place(table, at)}`],
-      told:
+      reported:
         whole(before) === whole(column)
           ? []
-          : [`column_type_changed ${told(table.name)}.${column.name}: ${whole(before)} -> ${whole(column)}`],
+          : [
+              `column_type_changed ${reportedPath(table.name)}.${column.name}: ${whole(before)} -> ${whole(column)}`,
+            ],
     }
   }
 
@@ -172,13 +176,13 @@ export class MysqlModel {
       delete column.key
       return {
         run: [`alter table \`${table.name}\` drop index ${key}`],
-        told: [this.#keyLine(table, column, key, false)],
+        reported: [this.#keyLine(table, column, key, false)],
       }
     }
     column.key = `k${this.#made++}`
     return {
       run: [`alter table \`${table.name}\` add unique key ${column.key} (\`${column.name}\`)`],
-      told: [this.#keyLine(table, column, column.key, true)],
+      reported: [this.#keyLine(table, column, column.key, true)],
     }
   }
 
@@ -186,7 +190,9 @@ export class MysqlModel {
     this.tables = this.tables.filter(other => other !== table)
     return {
       run: [`drop table \`${table.name}\``],
-      told: [`table_removed ${told(table.name)}: ${table.name} table of ${table.columns.length} -> -`],
+      reported: [
+        `table_removed ${reportedPath(table.name)}: ${table.name} table of ${table.columns.length} -> -`,
+      ],
     }
   }
 
@@ -198,7 +204,10 @@ export class MysqlModel {
     this.tables.push(renamed)
     return {
       run: [`rename table \`${table.name}\` to \`${name}\``],
-      told: [...gone.told, `table_added ${told(name)}: - -> ${name} table of ${table.columns.length}`],
+      reported: [
+        ...gone.reported,
+        `table_added ${reportedPath(name)}: - -> ${name} table of ${table.columns.length}`,
+      ],
     }
   }
 
@@ -214,7 +223,7 @@ export class MysqlModel {
       [`${alter} add index i${this.#made++} (\`${column.name}\`)`],
       [`${alter} convert to character set utf8mb4 collate utf8mb4_${['bin', 'general_ci'][choose(2)]}`],
     ]
-    return { run: ways[choose(ways.length)] ?? [], told: [] }
+    return { run: ways[choose(ways.length)] ?? [], reported: [] }
   }
 }
 
@@ -226,7 +235,7 @@ function place(table: Table, at: number): string {
   return at === 0 ? 'first' : `after \`${table.columns[at - 1]?.name}\``
 }
 
-/** A table's path as it is told. */
-function told(name: string): string {
+/** A table's path as drift reports it. */
+function reportedPath(name: string): string {
   return `SHOP.${/\s/.test(name) ? `"${name}"` : name}`
 }

@@ -25,10 +25,10 @@ interface Table {
   keys: Key[]
 }
 
-/** Statements of one deed, and what must be told of it: lines of `tell`. */
+/** Statements of one deed, and what drift must report for it: lines of `describeDifference`. */
 export interface Deed {
   run: string[]
-  told: string[]
+  reported: string[]
 }
 
 /** Canonical types and how else they may be written. */
@@ -75,7 +75,7 @@ const names = (columns: readonly Column[]) => columns.map(({ name }) => name).jo
 const kindOf = (table: Table) => `${table.name} ${table.isView ? 'view' : 'table'} of ${table.columns.length}`
 const keyText = ({ name, type, columns, target, cascades }: Key) =>
   `${name} ${type}(${names(columns)})` +
-  (target ? ` to ${told(target.table)}(${names(target.key.columns)})` : '') +
+  (target ? ` to ${reportedPath(target.table)}(${names(target.key.columns)})` : '') +
   (cascades ? ' on_delete=cascade' : '')
 
 /** A PostgreSQL database of a few tables in two schemas. */
@@ -162,7 +162,7 @@ export class Model {
     this.tables.push(table)
     return {
       run: [`create table ${ref(table)} (${spelled.join(', ')})`],
-      told: [`table_added ${told(table)}: - -> ${kindOf(table)}`],
+      reported: [`table_added ${reportedPath(table)}: - -> ${kindOf(table)}`],
     }
   }
 
@@ -173,7 +173,7 @@ export class Model {
     table.columns.push(column)
     return {
       run: [`alter table ${ref(table)} add ${spelled}`],
-      told: [`column_added ${told(table)}.${name}: - -> ${shape(column)}`],
+      reported: [`column_added ${reportedPath(table)}.${name}: - -> ${shape(column)}`],
     }
   }
 
@@ -182,7 +182,7 @@ export class Model {
     return keys.flatMap(key => {
       // A key that refers to its own table may have gone with another.
       if (!table.keys.includes(key)) return []
-      const line = `constraint_changed ${told(table)}: ${keyText(key)} -> -`
+      const line = `constraint_changed ${reportedPath(table)}: ${keyText(key)} -> -`
       table.keys = table.keys.filter(other => other !== key)
       return [line, ...this.#loseReferences(target => target.key === key)]
     })
@@ -206,7 +206,7 @@ export class Model {
     table.columns = table.columns.filter(other => other !== column)
     return {
       run: [`alter table ${ref(table)} drop ${quote(column.name)} cascade`],
-      told: [`column_removed ${told(table)}.${column.name}: ${shape(column)} -> -`, ...lines],
+      reported: [`column_removed ${reportedPath(table)}.${column.name}: ${shape(column)} -> -`, ...lines],
     }
   }
 
@@ -217,7 +217,9 @@ export class Model {
     column.name = name
     return {
       run: [`alter table ${ref(table)} rename ${quote(before.name)} to ${quote(name)}`],
-      told: [`column_renamed ${told(table)}.${before.name}: ${shape(before)} -> ${shape(column)}`],
+      reported: [
+        `column_renamed ${reportedPath(table)}.${before.name}: ${shape(before)} -> ${shape(column)}`,
+      ],
     }
   }
 
@@ -231,9 +233,9 @@ export class Model {
       `alter table ${ref(table)} rename ${quote(from)} to ${quote(to)}`
     return {
       run: [rename(a.name, 'swapping'), rename(b.name, a.name), rename('swapping', b.name)],
-      told: [
-        `column_renamed ${told(table)}.${a.name}: ${shape(a)} -> ${shape(column)}`,
-        `column_renamed ${told(table)}.${b.name}: ${shape(b)} -> ${shape(other)}`,
+      reported: [
+        `column_renamed ${reportedPath(table)}.${a.name}: ${shape(a)} -> ${shape(column)}`,
+        `column_renamed ${reportedPath(table)}.${b.name}: ${shape(b)} -> ${shape(other)}`,
       ],
     }
   }
@@ -250,7 +252,7 @@ export class Model {
   #changed(table: Table, before: Column, column: Column): string[] {
     return whole(before) === whole(column)
       ? []
-      : [`column_type_changed ${told(table)}.${column.name}: ${whole(before)} -> ${whole(column)}`]
+      : [`column_type_changed ${reportedPath(table)}.${column.name}: ${whole(before)} -> ${whole(column)}`]
   }
 
   #retype(table: Table, column: Column, choose: Choose): Deed | null {
@@ -263,7 +265,7 @@ export class Model {
       run: [
         `alter table ${ref(table)} alter ${quote(column.name)} type ${spellings[choose(spellings.length)]} using null`,
       ],
-      told: this.#changed(table, before, column),
+      reported: this.#changed(table, before, column),
     }
   }
 
@@ -276,7 +278,7 @@ export class Model {
       run: [
         `alter table ${ref(table)} alter ${quote(column.name)} ${column.required ? 'set' : 'drop'} not null`,
       ],
-      told: this.#changed(table, before, column),
+      reported: this.#changed(table, before, column),
     }
   }
 
@@ -290,7 +292,7 @@ export class Model {
       run: [
         `alter table ${ref(table)} alter ${quote(column.name)} set default ${spellings[choose(spellings.length)]}`,
       ],
-      told: this.#changed(table, before, column),
+      reported: this.#changed(table, before, column),
     }
   }
 
@@ -313,7 +315,7 @@ export class Model {
         `alter table ${ref(table)} drop ${quote(column.name)} cascade`,
         `alter table ${ref(table)} add ${spelled}`,
       ],
-      told: [...this.#changed(table, column, now), ...lines],
+      reported: [...this.#changed(table, column, now), ...lines],
     }
   }
 
@@ -327,9 +329,9 @@ export class Model {
     other.name = column.name
     return {
       run: [...dropped.run, `alter table ${ref(table)} rename ${quote(before.name)} to ${quote(other.name)}`],
-      told: [
-        ...dropped.told,
-        `column_renamed ${told(table)}.${before.name}: ${shape(before)} -> ${shape(other)}`,
+      reported: [
+        ...dropped.reported,
+        `column_renamed ${reportedPath(table)}.${before.name}: ${shape(before)} -> ${shape(other)}`,
       ],
     }
   }
@@ -365,7 +367,7 @@ export class Model {
           ? `create unique index ${key.name} on ${ref(table)} (${list})`
           : `alter table ${ref(table)} add constraint ${key.name} ${isPrimary ? 'primary key' : 'unique'} (${list})`,
       ],
-      told: [`constraint_changed ${told(table)}: - -> ${keyText(key)}`, ...lines],
+      reported: [`constraint_changed ${reportedPath(table)}: - -> ${keyText(key)}`, ...lines],
     }
   }
 
@@ -378,7 +380,7 @@ export class Model {
           ? `drop index ${quote(table.schema)}.${key.name} cascade`
           : `alter table ${ref(table)} drop constraint ${key.name} cascade`,
       ],
-      told: this.#lose(table, [key]),
+      reported: this.#lose(table, [key]),
     }
   }
 
@@ -399,11 +401,11 @@ export class Model {
         column = { name, type, required: false, fallback: null }
         table.columns.push(column)
         run.push(`alter table ${ref(table)} add ${quote(name)} ${type}`)
-        lines.push(`column_added ${told(table)}.${name}: - -> ${shape(column)}`)
+        lines.push(`column_added ${reportedPath(table)}.${name}: - -> ${shape(column)}`)
       }
       used.add(column)
     }
-    if (used.size < target.key.columns.length) return run.length > 0 ? { run, told: lines } : null
+    if (used.size < target.key.columns.length) return run.length > 0 ? { run, reported: lines } : null
     const name = `k${this.#made++}`
     const cascades = choose(2) === 0
     const key: Key = { name, type: 'foreign_key', columns: [...used], isIndex: false, target, cascades }
@@ -413,24 +415,24 @@ export class Model {
       `alter table ${ref(table)} add constraint ${name} foreign key (${list(key.columns)})
         references ${ref(target.table)} (${list(target.key.columns)}) on delete ${cascades ? 'cascade' : 'no action'}`,
     )
-    return { run, told: [...lines, `constraint_changed ${told(table)}: - -> ${keyText(key)}`] }
+    return { run, reported: [...lines, `constraint_changed ${reportedPath(table)}: - -> ${keyText(key)}`] }
   }
 
   #remove(table: Table): string[] {
     this.tables = this.tables.filter(other => other !== table)
     return [
-      `table_removed ${told(table)}: ${kindOf(table)} -> -`,
+      `table_removed ${reportedPath(table)}: ${kindOf(table)} -> -`,
       ...this.#loseReferences(target => target.table === table),
     ]
   }
 
   #dropTable(table: Table): Deed {
-    return { run: [`drop table ${ref(table)} cascade`], told: this.#remove(table) }
+    return { run: [`drop table ${ref(table)} cascade`], reported: this.#remove(table) }
   }
 
   #moved(table: Table, move: () => string): Deed {
-    const removed = `table_removed ${told(table)}: ${kindOf(table)} -> -`
-    return { run: [move()], told: [removed, `table_added ${told(table)}: - -> ${kindOf(table)}`] }
+    const removed = `table_removed ${reportedPath(table)}: ${kindOf(table)} -> -`
+    return { run: [move()], reported: [removed, `table_added ${reportedPath(table)}: - -> ${kindOf(table)}`] }
   }
 
   #renameTable(table: Table, choose: Choose): Deed | null {
@@ -465,7 +467,7 @@ export class Model {
     const list = view.columns.map(({ name, type }) => `null::${type} as ${quote(name)}`).join(', ')
     return {
       run: [`drop table ${ref(table)} cascade`, `create view ${ref(view)} as select ${list}`],
-      told: [...lines, `table_added ${told(view)}: - -> ${kindOf(view)}`],
+      reported: [...lines, `table_added ${reportedPath(view)}: - -> ${kindOf(view)}`],
     }
   }
 
@@ -478,7 +480,7 @@ export class Model {
     const list = table.columns.map(({ name, type }) => `${quote(name)} ${type}`).join(', ')
     return {
       run: [`drop view ${ref(view)}`, `create table ${ref(table)} (${list})`],
-      told: [...lines, `table_added ${told(table)}: - -> ${kindOf(table)}`],
+      reported: [...lines, `table_added ${reportedPath(table)}: - -> ${kindOf(table)}`],
     }
   }
 
@@ -502,7 +504,7 @@ export class Model {
       [`create index on ${name} (${column})`, `create unique index on ${name} (${column}) where false`],
       [`alter table ${name} set (fillfactor = 50)`, `grant select on ${name} to public`],
     ]
-    return { run: ways[choose(ways.length)] ?? [], told: [] }
+    return { run: ways[choose(ways.length)] ?? [], reported: [] }
   }
 }
 
@@ -514,7 +516,7 @@ function ref(table: Table): string {
   return `${quote(table.schema)}.${quote(table.name)}`
 }
 
-/** A table's path as it is told. */
-function told(table: Table): string {
+/** A table's path as drift reports it. */
+function reportedPath(table: Table): string {
   return path({ ...table, name: /\s/.test(table.name) ? quote(table.name) : table.name })
 }

@@ -24,7 +24,7 @@ function replayOn(shop: Shop, connection: Connection) {
 }
 
 t.test(
-  'every change of a long life is told as MariaDB made it, and nothing else',
+  'every change of a long life is reported as MariaDB made it, and nothing else',
   { skip: mariadbAbsent },
   async t => {
     const shop = await startShop(t)
@@ -57,12 +57,12 @@ t.test(
             for (const numbers of plan) {
               const deed = model.deed(chooser(numbers))
               if (!deed) continue
-              const { told, ofChanged, brief, witness } = await follow(deed.run)
+              const { reported, ofChanged, brief, witness } = await follow(deed.run)
               const { run } = deed
-              const predicted = deed.told.toSorted()
+              const predicted = deed.reported.toSorted()
               assert.deepEqual(
-                { run, told, ofChanged, witness: brief, again: await readAgain() },
-                { run, told: predicted, ofChanged: predicted, witness, again: [] },
+                { run, reported, ofChanged, witness: brief, again: await readAgain() },
+                { run, reported: predicted, ofChanged: predicted, witness, again: [] },
               )
               steps++
             }

@@ -24,7 +24,7 @@ function replayOn(source: Source, connection: Connection) {
   })
 }
 
-t.test('every change of a long life is told as the engine made it, and nothing else', async t => {
+t.test('every change of a long life is reported as the engine made it, and nothing else', async t => {
   const source = await startSource(t)
   await withSession(source.config, async connection => {
     const { replay } = await replayOn(source, connection)
@@ -37,7 +37,7 @@ t.test('every change of a long life is told as the engine made it, and nothing e
       t.same(
         compareTables(known, await elsewhere.introspect()),
         [],
-        'whoever reads it, with whatever search path',
+        'another search path makes no difference',
       )
     })
   })
@@ -63,12 +63,12 @@ t.test('whatever is done, a model, the engine and drift say the same of it', asy
             // What cannot be done now is passed over for something else.
             const deed = model.deed(choose) ?? model.deed(choose) ?? model.deed(choose)
             if (!deed) continue
-            const { told, ofChanged, brief, witness } = await follow(deed.run)
-            const seen = { run: deed.run, told, ofChanged, witness: brief, again: await readAgain() }
-            const predicted = deed.told.toSorted()
+            const { reported, ofChanged, brief, witness } = await follow(deed.run)
+            const seen = { run: deed.run, reported, ofChanged, witness: brief, again: await readAgain() }
+            const predicted = deed.reported.toSorted()
             assert.deepEqual(seen, {
               run: deed.run,
-              told: predicted,
+              reported: predicted,
               ofChanged: predicted,
               witness,
               again: [],
@@ -101,9 +101,9 @@ t.test('however much is done at once, the engine and drift say the same of it', 
           for (const numbers of plan) {
             const choose = chooser(numbers)
             const run = Array.from({ length: 2 + choose(6) }, () => model.deed(choose)?.run ?? []).flat()
-            const { told, ofChanged, brief, witness } = await follow(run)
+            const { reported, ofChanged, brief, witness } = await follow(run)
             const seen = { run, ofChanged, witness: brief, again: await readAgain() }
-            assert.deepEqual(seen, { run, ofChanged: told, witness, again: [] })
+            assert.deepEqual(seen, { run, ofChanged: reported, witness, again: [] })
           }
         },
       ),

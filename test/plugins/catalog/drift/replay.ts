@@ -2,12 +2,12 @@ import type { Test } from 'tap'
 import { formatName, tablePath, type TableInfo } from '../../../../connectors/catalog.ts'
 import { compareTables, fingerprint, type SchemaDifference } from '../../../../plugins/catalog/drift/diff.ts'
 
-/** Statements, and what drift must say of them; an empty list where it must say nothing. */
+/** Statements, and the differences that drift must report for them, if any. */
 export interface Step {
   what: string
   run: string[]
-  /** Lines of `tell`, in any order; `SHOP` stands for a schema that is called as the catalog is. */
-  told: string[]
+  /** Lines of `describeDifference`, in any order; `SHOP` stands for a schema with the name of the catalog. */
+  reported: string[]
 }
 
 /** A database under test. */
@@ -27,7 +27,7 @@ interface Named {
 }
 
 /** A change in one line that holds all of it but the impact. */
-export function tell(catalog: string, change: SchemaDifference): string {
+export function describeDifference(catalog: string, change: SchemaDifference): string {
   const values = [change.oldValue, change.newValue].map(value => describe(catalog, value as Named | null))
   const object = change.objectType === 'column' ? `.${change.objectName}` : ''
   return `${change.changeType} ${within(catalog, change.path)}${object}: ${values.join(' -> ')}`
@@ -63,7 +63,7 @@ function describe(catalog: string, value: Named | null): string {
 /** Compares what is read before and after each step, with all tables and with only those that changed. */
 export async function startReplay(stand: Stand) {
   const say = (changes: readonly SchemaDifference[]) =>
-    changes.map(change => tell(stand.catalog, change).replaceAll(stand.catalog, 'SHOP')).sort()
+    changes.map(change => describeDifference(stand.catalog, change).replaceAll(stand.catalog, 'SHOP')).sort()
   let known = await stand.introspect()
   await stand.witness()
 
@@ -75,7 +75,7 @@ export async function startReplay(stand: Stand) {
     const changed = onlyChanged(known, found)
     const result = {
       changes,
-      told: say(changes),
+      reported: say(changes),
       /** The same from the tables alone that differ, as a discovery compares them. */
       ofChanged: say(compareTables(...changed)),
       brief: stand.brief(changes).sort(),
@@ -85,19 +85,19 @@ export async function startReplay(stand: Stand) {
     return result
   }
 
-  /** Reads once more, and says what differs, which must be nothing. */
+  /** Reads once more, and returns what differs, which must be nothing. */
   const readAgain = async () => {
     const again = await stand.introspect()
-    const told = say(compareTables(known, again))
+    const differences = say(compareTables(known, again))
     const [before] = onlyChanged(known, again)
-    return [...told, ...before.map(table => `another fingerprint of ${tablePath(table)}`)]
+    return [...differences, ...before.map(table => `another fingerprint of ${tablePath(table)}`)]
   }
 
   const replay = async (t: Test, steps: readonly Step[]) => {
-    for (const { what, run, told } of steps) {
+    for (const { what, run, reported } of steps) {
       const result = await follow(run)
-      t.same(result.told, told.toSorted(), what)
-      t.same(result.ofChanged, result.told, `${what}: the tables that changed say it all`)
+      t.same(result.reported, reported.toSorted(), what)
+      t.same(result.ofChanged, result.reported, `${what}: the tables that changed say it all`)
       t.same(result.brief, result.witness, `${what}: as the engine says`)
       t.same([await readAgain(), await readAgain()], [[], []], `${what}: nothing afterwards`)
     }

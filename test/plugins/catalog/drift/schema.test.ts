@@ -157,7 +157,7 @@ t.test('what changed is counted and listed, with its table, its severity and eve
 })
 
 t.test(
-  'what differs from the baseline is told until it is accepted, and the first discovery is one',
+  'drift from the baseline is reported until it is accepted; the first discovery is a baseline',
   async t => {
     const { app, tenant, asset, nameOf, idOf, status, changes, alerts, drift } = await known(t)
     const first = { id: null, asset_id: asset.id, captured_by: null, table_count: 4, column_count: 8 }
@@ -316,7 +316,7 @@ t.test('an alert that is dismissed as expected accepts its table, and no other',
     ]),
   )
   t.match(await dismiss('customers', 'expected'), { status: 409 })
-  t.equal(await drift([]), 0, 'and the next discovery has nothing to tell')
+  t.equal(await drift([]), 0, 'and the next discovery finds no drift')
 })
 
 t.test('a source is watched on a schedule, and left alone again', async t => {
@@ -380,7 +380,7 @@ t.test('a source is watched on a schedule, and left alone again', async t => {
 })
 
 t.test(
-  'a dry run reads the catalog now, tells what a discovery would record, and records nothing',
+  'a dry run reads the catalog now, returns what a discovery would record, and records nothing',
   async t => {
     const { app, tenant, source, asset, nameOf, status, summary, changes, drift } = await known(t)
     const reader = await tenant.ask('POST', '/api/v1/api-keys', { name: 'reader', scope: 'read-only' })

@@ -1,8 +1,8 @@
 import type { Step } from './replay.ts'
 
-/** A step in short: what it is, its statements, and what is told. */
-function step(what: string, run: string | string[], ...told: string[]): Step {
-  return { what, run: typeof run === 'string' ? [run] : run, told }
+/** A step in short: what it is, its statements, and what drift reports. */
+function step(what: string, run: string | string[], ...reported: string[]): Step {
+  return { what, run: typeof run === 'string' ? [run] : run, reported }
 }
 
 const columns: Step[] = [
@@ -42,13 +42,13 @@ const columns: Step[] = [
     `column_type_changed SHOP.orders.state: status varchar(10) not null default 'new' -> state varchar(10) not null default 'old'`,
   ),
   step(
-    'a column is renamed and gets another type, which cannot be told from another column',
+    'a column is renamed and gets another type, which looks like another column',
     `alter table orders change state status varchar(20) not null default 'old'`,
     'column_removed SHOP.orders.state: state varchar(10) not null -> -',
     'column_added SHOP.orders.status: - -> status varchar(20) not null',
   ),
   step(
-    'a column is renamed and moved, which cannot either',
+    'a column is renamed and moved, which does too',
     `alter table orders change amount total decimal(10,2) first`,
     'column_removed SHOP.orders.amount: amount decimal(10,2) -> -',
     'column_added SHOP.orders.total: - -> total decimal(10,2)',
@@ -321,7 +321,7 @@ const constraints: Step[] = [
     'constraint_changed SHOP.lines: - -> both unique(code, sort)',
   ),
   step(
-    'the target is renamed, which cannot be told from another table',
+    'the target is renamed, which looks like another table',
     'rename table kinds to sorts',
     'table_removed SHOP.kinds: kinds table of 2 -> -',
     'table_added SHOP.sorts: - -> sorts table of 2',
@@ -367,7 +367,7 @@ const upkeep: Step[] = [
     `alter table customers modify Mail varchar(100) not null comment 'Where to write'`,
     `alter table customers comment = ''`,
   ]),
-  step('triggers, and columns that nobody sees by a star', [
+  step('triggers, and columns that a star leaves out', [
     `create trigger stamp before insert on customers for each row set new.note = 'x'`,
     `alter table customers modify note text invisible`,
   ]),
@@ -387,7 +387,7 @@ const upkeep: Step[] = [
   ),
 ]
 
-/** The life of a database of MariaDB, told to the last change; `SHOP` stands for its name. */
+/** The life of a database of MariaDB, change by change; `SHOP` stands for its name. */
 export const STEPS_OF_MYSQL: readonly Step[] = [
   ...columns,
   ...types,

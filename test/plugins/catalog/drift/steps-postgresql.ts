@@ -1,8 +1,8 @@
 import type { Step } from './replay.ts'
 
-/** A step in short: what it is, its statements, and what is told. */
-function step(what: string, run: string | string[], ...told: string[]): Step {
-  return { what, run: typeof run === 'string' ? [run] : run, told }
+/** A step in short: what it is, its statements, and what drift reports. */
+function step(what: string, run: string | string[], ...reported: string[]): Step {
+  return { what, run: typeof run === 'string' ? [run] : run, reported }
 }
 
 const columns: Step[] = [
@@ -410,7 +410,7 @@ const relations: Step[] = [
     'column_added public.defaults.double: - -> double integer',
   ),
   step(
-    'a partitioned table comes, and its partitions are not told',
+    'a partitioned table comes, and its partitions are not reported',
     [
       `create table events (id integer, at date) partition by range (at)`,
       `create table events_1 partition of events for values from ('2026-01-01') to ('2026-02-01')`,
@@ -425,7 +425,7 @@ const relations: Step[] = [
     'table_removed public.events_2: events_2 table of 2 -> -',
   ),
   step(
-    'its parent tells what happens to all',
+    'its parent reports what happens to all',
     [`alter table events add what text`, `alter table events add constraint events_key primary key (id, at)`],
     'column_added public.events.what: - -> what text',
     'column_type_changed public.events.id: id integer default null -> id integer not null default null',
@@ -815,7 +815,7 @@ const upkeep: Step[] = [
     `create role drift_owner`,
     `alter table customers owner to drift_owner`,
     `alter table customers enable row level security`,
-    `create policy nobody on customers using (false)`,
+    `create policy nothing on customers using (false)`,
     `alter table customers owner to current_user`,
     `drop role drift_owner`,
   ]),
@@ -826,7 +826,7 @@ const upkeep: Step[] = [
     `create rule quiet as on delete to customers do instead nothing`,
     `create statistics on id, mail from customers`,
   ]),
-  step('sequences and types that nobody uses', [
+  step('unused sequences and types', [
     `create sequence lonely`,
     `create type pair_of as (a integer, b integer)`,
     `drop type pair_of`,
@@ -839,7 +839,7 @@ const upkeep: Step[] = [
   ]),
 ]
 
-/** The life of a database, told to the last change. */
+/** The life of a database, change by change. */
 export const STEPS_OF_POSTGRESQL: readonly Step[] = [
   ...columns,
   ...types,

@@ -4,7 +4,7 @@ import { discover, makeStage, makeWorldOn, type World } from '../../../helpers/w
 const stage = await makeStage(t)
 
 /** A change as these tests compare it. */
-interface Told {
+interface ComparedChange {
   change_type: string
   object_name: string
   old_value: Record<string, unknown> | null
@@ -12,7 +12,7 @@ interface Told {
 }
 
 /** The changes of a source, newest first. */
-async function changesOf({ tenant, asset }: World): Promise<Told[]> {
+async function changesOf({ tenant, asset }: World): Promise<ComparedChange[]> {
   const { body } = await tenant.ask('GET', `/api/v1/assets/${asset.id}/schema-changes`)
   return body.data.changes
 }
@@ -67,12 +67,12 @@ t.test('another type under a domain of the same name is a change of type', async
     old_value: { data_type: 'dm', base_type: 'integer' },
     new_value: { data_type: 'dm', base_type: 'bigint' },
   }
-  const told = (await changesOf(world)).toSorted((a, b) => (a.object_name < b.object_name ? -1 : 1))
-  t.match(told, [
+  const found = (await changesOf(world)).toSorted((a, b) => (a.object_name < b.object_name ? -1 : 1))
+  t.match(found, [
     { ...changed, object_name: 'a' },
     { ...changed, object_name: 'b' },
   ])
-  t.equal(told.length, 2)
+  t.equal(found.length, 2)
 })
 
 t.test('a domain that becomes a type of its own name is a change of type', async t => {

@@ -25,11 +25,11 @@ async function look(shop: Shop): Promise<Map<string, Seen>> {
     const quoted = `\`${name.replaceAll('`', '``')}\``
     if (row.Table_type === 'VIEW') {
       const columns = await shop.query(`show columns from ${quoted}`)
-      const told = columns.map(({ Field, Type, Null, Default }) => ({
+      const shown = columns.map(({ Field, Type, Null, Default }) => ({
         name: String(Field),
         rest: plain(`${String(Type)} ${Null === 'NO' ? 'NOT NULL' : ''} ${String(Default)}`),
       }))
-      found.set(name, { kind: 'view', columns: told, keys: new Map() })
+      found.set(name, { kind: 'view', columns: shown, keys: new Map() })
     } else if (row.Table_type === 'BASE TABLE') {
       const [made] = await shop.query(`show create table ${quoted}`)
       found.set(name, readTable(String(made?.['Create Table'])))
@@ -97,9 +97,9 @@ export function witnessMysql(shop: Shop): () => Promise<string[]> {
   let before: Map<string, Seen> | undefined
   return async () => {
     const now = await look(shop)
-    const told = before ? compare(before, now) : []
+    const changes = before ? compare(before, now) : []
     before = now
-    return told
+    return changes
   }
 }
 

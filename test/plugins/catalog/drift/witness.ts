@@ -43,7 +43,7 @@ const LOOK = `
     where x.indisunique and x.indpred is null and x.indexprs is null
       and not exists (select from pg_constraint c where c.conindid = x.indexrelid and c.contype in ('p', 'u', 'x'))`
 
-/** What changed between the two, by relation and column numbers, as far as drift tells it. */
+/** What changed between the two, by relation and column numbers, as far as drift reports it. */
 const COMPARE = `
   with pair as (
     select b.oid as b, n.oid as n, false as moved, nsp, name

@@ -149,10 +149,10 @@ t.test(
       const [secret] = Object.keys(secrets)
       for (const [field, { other, needs }] of Object.entries(fields)) {
         const id = await add(engine, config)
-        const told = `${engine}: another ${field}`
+        const label = `${engine}: another ${field}`
         const changed = await patch(id, { [field]: other })
         if (needs === 'nothing') {
-          t.match(changed, { status: 200 }, told)
+          t.match(changed, { status: 200 }, label)
           continue
         }
         t.match(
@@ -169,10 +169,10 @@ t.test(
               },
             },
           },
-          told,
+          label,
         )
-        t.match(await patch(id, { [field]: other, ...secrets }), { status: 200 }, `${told}, with the secret`)
-        t.match(await patch(id, { [field]: other }), { status: 200 }, `${told} is the same now`)
+        t.match(await patch(id, { [field]: other, ...secrets }), { status: 200 }, `${label}, with the secret`)
+        t.match(await patch(id, { [field]: other }), { status: 200 }, `${label} is the same now`)
       }
     }
   },
@@ -188,10 +188,10 @@ t.test('a mode of TLS may be made stronger, not weaker, without the secret', asy
     for (const [from, former] of MODES.entries()) {
       const id = await add(engine, { ...config, [field]: former })
       for (const [to, mode] of MODES.entries()) {
-        const told = `${engine}: ${former} to ${mode}`
+        const label = `${engine}: ${former} to ${mode}`
         const { status, body } = await patch(id, { [field]: mode })
-        t.equal(status, to < from ? 400 : 200, told)
-        if (status === 400) t.match(body.error.message, `given again with a weaker ${field}`, told)
+        t.equal(status, to < from ? 400 : 200, label)
+        if (status === 400) t.match(body.error.message, `given again with a weaker ${field}`, label)
         else await patch(id, { [field]: former, password: 'a secret' })
       }
     }

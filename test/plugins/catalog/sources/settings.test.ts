@@ -49,7 +49,7 @@ function emptyFile(): string {
   return path
 }
 
-/** What is refused, and of which field, as a client is told. */
+/** The reply to a refused field, as a client gets it. */
 const refusal = (field: string, error: RegExp) => ({
   status: 400,
   body: { error: { code: 'VALIDATION_ERROR', details: { field, error } } },
@@ -182,15 +182,19 @@ t.test('another zone, or the same config again, leaves all that is known of a so
     { ssl_ca: null, timezone: null },
     {},
   ]) {
-    const told = JSON.stringify(Object.keys(connection_config))
-    t.match(await patch(id, { connection_config }), { status: 200 }, told)
+    const label = JSON.stringify(Object.keys(connection_config))
+    t.match(await patch(id, { connection_config }), { status: 200 }, label)
     const { config: _, updatedAt: __, ...after } = await rowOf(id)
     const { config: ___, updatedAt: ____, ...known } = before
-    t.strictSame({ ...after }, { ...known }, told)
+    t.strictSame({ ...after }, { ...known }, label)
     t.notOk(isOutdated(server, before, await rowOf(id)), 'a discovery that reads it meanwhile counts')
   }
   await database.query('drop table b')
-  t.match(await discover(id), { status: 'completed', result: { changes_detected: 1 } }, 'drift is still told')
+  t.match(
+    await discover(id),
+    { status: 'completed', result: { changes_detected: 1 } },
+    'drift is still reported',
+  )
 })
 
 t.test('a failed source is not forgiven by another zone', async t => {
@@ -284,10 +288,10 @@ t.test('wrong freshness defaults are refused, with what to do', async t => {
   ]
   for (const [freshness_defaults, field, error] of cases) {
     const wrong = refusal(`freshness_defaults${field}`, error)
-    const told = JSON.stringify(freshness_defaults)
+    const label = JSON.stringify(freshness_defaults)
     const made = await post({ source_type: 'postgresql', connection_config: login, freshness_defaults })
-    t.match(made, wrong, told)
-    t.match(await patch(body.data.id, { freshness_defaults }), wrong, told)
+    t.match(made, wrong, label)
+    t.match(await patch(body.data.id, { freshness_defaults }), wrong, label)
   }
   t.equal((await record(body.data.id)).freshness_defaults, null)
 })

@@ -64,7 +64,7 @@ async function sourceOf({ app, tenant, asset }: World, server = app.server) {
   )
 }
 
-/** Opens a session as a sweep would, and tells how that went. */
+/** Opens a session as a sweep would, and returns `reached` or why it failed. */
 async function scheduled(world: World, server = world.app.server): Promise<string> {
   const source = await sourceOf(world, server)
   const asking = (connection: Connection) => connection.query(sql`select 1 as one`, { timeoutMs: 1_000 })
@@ -134,7 +134,7 @@ t.test('what is stored of a source’s use is what its own log has, by purpose',
   )
 })
 
-t.test('the use of a source is shown to whoever may read it, and only there', async t => {
+t.test('the use of a source is shown to those who may read it, and only there', async t => {
   const world = await makeWorldOn(t, stage, ORDERS)
   await discover(world)
   const { tenant, app, asset } = world
@@ -231,7 +231,7 @@ t.test('a source that cannot be reached is left alone, and people are not held b
     body: { data: { success: true } },
   })
   t.match(await record(world), { consecutive_failures: 0, failing_since: null, retry_at: null })
-  t.equal(await scheduled(world), 'reached', 'a success of anybody ends it')
+  t.equal(await scheduled(world), 'reached', 'any success ends it')
   const discovered = app.server.jobs.settled(discoverJob, () => true)
   t.match(await dispatchDiscoveries.work({}, { server: app.server } as never), { requested: 1 })
   t.equal(await discovered, 'completed')
@@ -322,7 +322,7 @@ t.test('a wrong password is not tried again at once', async t => {
   t.match(row, { pause_seconds: 300 })
 })
 
-t.test('a connector that tells nothing has its calls counted, and one that is cut opens again', async t => {
+t.test('calls of a connector without metering are counted, and a closed session is opened again', async t => {
   const LARGE = 2
   let opened = 0
   const engine: Partial<Connector> = {
@@ -376,12 +376,12 @@ t.test('nonsense of a connector neither loses what was read nor keeps its place'
   t.same(await session.query(sql`select 1`, { timeoutMs: 1 }), [{ a: 1 }])
   await session.close()
 
-  const told: object[] = []
-  const meter = makeMeter(taken => told.push(taken))
+  const totals: object[] = []
+  const meter = makeMeter(taken => totals.push(taken))
   for (const wrong of [NaN, -1, Infinity, undefined as never])
     meter.onStatement({ statements: wrong, rows: wrong, bytes: wrong, durationMs: wrong })
   meter.onStatement({ statements: 1, rows: 2.4, bytes: 10.6, durationMs: 0.5 })
   const found = { statements: 1, rows: 2, bytes: 11 }
-  t.match(told.at(-1), found)
+  t.match(totals.at(-1), found)
   t.match(meter.take(), { ...found, milliseconds: 0.5 })
 })

@@ -238,7 +238,7 @@ const PLAIN = [
   'country text',
 ]
 
-t.test('columns of personal data are told by their names and types', async t => {
+t.test('columns of personal data are recognised by their names and types', async t => {
   for (const [tag, columns] of Object.entries(TAGGED)) {
     for (const column of columns) t.equal(tagsOf(column), tag, column)
   }

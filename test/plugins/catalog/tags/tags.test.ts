@@ -92,7 +92,7 @@ t.test('tags by hand', async t => {
     const odd = await tag({ name: 'x', object_path: 'odd."we.ird"."a.b"', object_type: 'column' })
     t.match(odd.body.data, { object_path: `${database}.odd."we.ird"."a.b"`, object_type: 'column' })
     const again = await tag({ name: 'y', object_path: odd.body.data.object_path, object_type: 'column' })
-    t.equal(again.body.data.object_path, odd.body.data.object_path, 'a path that was told is taken')
+    t.equal(again.body.data.object_path, odd.body.data.object_path, 'a path from a reply is accepted')
     t.same(columnTags(await table('odd."we.ird"')), { 'a.b': ['x', 'y'] })
     t.same((await table('public.orders')).tags, ['sales'])
     t.same(await app.query('select tags from sources'), [{ tags: ['gold'] }])
@@ -166,7 +166,7 @@ t.test('tags by hand', async t => {
     ])
     const bulk = await tenant.ask('POST', '/api/v1/sdk/tags/bulk-apply', {
       tag_name: 'everywhere',
-      asset_ids: [asset.id, 'shop', orders.id, orders.qualified_name, UNKNOWN, 'nobody.knows'],
+      asset_ids: [asset.id, 'shop', orders.id, orders.qualified_name, UNKNOWN, 'no.such.table'],
     })
     t.match(bulk.body.data, { applied: 4, failed: 2, total: 6 })
     t.same(
@@ -254,7 +254,7 @@ t.test('tags by hand', async t => {
     t.same(tags, [...new Set(tags)].sort())
   })
 
-  await t.test('of many errors the first hundred are told, and all are counted', async t => {
+  await t.test('the first hundred errors are returned, and all are counted', async t => {
     const many = (name: string, length: number) => Array.from({ length }, (_, i) => `${name}${i}`)
     const { status, body } = await tenant.ask('POST', '/api/v1/sdk/tags/apply', {
       asset_id: asset.id,
@@ -471,7 +471,7 @@ t.test('what columns of personal data hold is shown nowhere', async t => {
     }
     t.match(await metric(alone), { status: 400, body: { error: { details: { field: 'group_by_columns' } } } })
     t.match(await capture(grouped), [{ status: 'ERROR', error_message: /every group of one row/ }])
-    t.match(await capture(mean), [{ status: 'PASS', value: 15 }], 'a mean of many is nobody’s')
+    t.match(await capture(mean), [{ status: 'PASS', value: 15 }], 'a mean of many rows identifies no person')
   })
 
   await t.test('no past of a mean, each period of which may be one row', async t => {
