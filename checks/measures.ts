@@ -74,7 +74,7 @@ export function columnNumber(
 
 /** A measure that is no finite number: NaN, an infinity, a text, a date. Never taken for a value. */
 export class NotFiniteError extends Error {
-  override readonly name = 'NotFinite'
+  override readonly name = 'NotFiniteError'
 }
 
 const NUMERAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
@@ -82,7 +82,7 @@ const NUMERAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
 /**
  * A measured value as a number; NULL stays null. Exact up to 2^53, beyond it the nearest double, as the
  * numbers of JSON are.
- * @throws NotFinite for everything else
+ * @throws NotFiniteError for everything else
  */
 export function toNumber(value: Value | bigint | undefined): number | null {
   if (value === null || value === undefined) return null

@@ -58,6 +58,8 @@ const environment = {
   }),
 }
 
+await buildTap()
+
 const finished: FinishedProcess[] = []
 const skips = new Set<string>()
 const recordFile = join(root, '.tap/cpu-seconds.json')
@@ -76,6 +78,20 @@ function testProcesses(): TestProcess[] {
   return groupFiles(root, filesOfRing(root, ring)).sort(
     (a, b) => (recorded[b.name] ?? Infinity) - (recorded[a.name] ?? Infinity) || 0,
   )
+}
+
+/**
+ * Builds tap without its TypeScript plugin, as .taprc says, where a new installation still has it: the template's own
+ * tests would do so while other processes load tap.
+ */
+async function buildTap(): Promise<void> {
+  const built = readFileSync(join(root, 'node_modules/@tapjs/test/test-built/dist/esm/index.js'), 'utf8')
+  if (!built.includes('@tapjs/typescript')) return
+  await runProcess([join(root, 'node_modules/.bin/tap'), 'build'], {
+    cwd: root,
+    env: environment,
+    timeoutSeconds,
+  })
 }
 
 async function runQueue(tasks: readonly (() => Promise<void>)[]): Promise<void> {

@@ -12,7 +12,7 @@ export const SENSITIVITY = 3
 const HISTORY = 400
 
 /** What a detector says of a value; `expected` is null, or `status` cold_start, while it does not know enough. */
-export interface SeriesScores {
+export interface DetectorScore {
   expected: number | null
   low: number | null
   high: number | null
@@ -38,7 +38,7 @@ export interface Question {
 }
 
 /** Judges the values of a series from `eval_from` on. */
-export type Detector = (series: Series) => (SeriesScores | undefined)[]
+export type Detector = (series: Series) => (DetectorScore | undefined)[]
 
 export function questionOf(series: Series, index: number): Question {
   const { suite, metric_type, interval, direction, operating_period_mode, schedule, points } = series
@@ -66,12 +66,12 @@ export function judgedOf({ eval_from, points }: Series): number[] {
 export const ours: Detector = series => {
   const { history: _history, point: _point, ...head } = questionOf(series, series.eval_from)
   const asked = { ...head, mode: 'series', points: series.points, indexes: judgedOf(series) }
-  return (answerRequest(asked) as { verdicts: SeriesScores[] }).verdicts
+  return (answerRequest(asked) as { verdicts: DetectorScore[] }).verdicts
 }
 
 /** A detector that answers one question at a time. */
 export function pointwise(
-  ask: (question: Question, series: Series, index: number) => SeriesScores | undefined,
+  ask: (question: Question, series: Series, index: number) => DetectorScore | undefined,
 ): Detector {
   return series => judgedOf(series).map(i => ask(questionOf(series, i), series, i))
 }
@@ -112,7 +112,7 @@ export interface Score {
 }
 
 /** A detector's verdicts on each series, in the order of the series. */
-export type Verdicts = ReadonlyMap<Series, (SeriesScores | undefined)[]>
+export type Verdicts = ReadonlyMap<Series, (DetectorScore | undefined)[]>
 
 export function judgeAll(detector: Detector, all: readonly Series[]): Verdicts {
   return new Map(all.map(series => [series, detector(series)]))
@@ -139,7 +139,7 @@ export function scoreOf(verdicts: Verdicts, suite: string, threshold: number): S
 function count(
   tally: Tally,
   series: Series,
-  said: readonly (SeriesScores | undefined)[],
+  said: readonly (DetectorScore | undefined)[],
   threshold: number,
 ): void {
   const { eval_from, labels, events } = series
@@ -158,7 +158,7 @@ function count(
 function flags(
   { suite, points, direction }: Series,
   i: number,
-  said: SeriesScores | undefined,
+  said: DetectorScore | undefined,
   threshold: number,
 ): boolean {
   if (!said) return false
@@ -180,7 +180,7 @@ export function contradictions(verdicts: Verdicts): number {
   return found
 }
 
-function contradicts({ suite, direction }: Series, value: number, said: SeriesScores | undefined): boolean {
+function contradicts({ suite, direction }: Series, value: number, said: DetectorScore | undefined): boolean {
   if (!said) return true
   const { expected, low, high, z, is_anomaly: isAnomaly, status } = said
   if (status === 'cold_start') return isAnomaly
@@ -207,7 +207,7 @@ export function lookAhead(verdicts: Verdicts, most: number): number {
     const now = answerRequest({
       ...questionOf(series, i),
       history: series.points.slice(0, i),
-    }) as SeriesScores
+    }) as DetectorScore
     const moved = Math.abs((was?.z ?? 0) - now.z) > 1e-6
     const due = Math.abs((was?.deadline ?? 0) - (now.deadline ?? 0)) > 1
     return moved || due || was?.is_anomaly !== now.is_anomaly

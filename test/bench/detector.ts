@@ -24,7 +24,7 @@ import {
   scoreOf,
   type Detector,
   type Question,
-  type SeriesScores,
+  type DetectorScore,
   type Verdicts,
 } from './detector-score.ts'
 import { makeSeries, type Series } from './detector-series.ts'
@@ -133,7 +133,7 @@ function tellCosts(costs: readonly Cost[]): void {
   }
 }
 
-type Ask = (question: Question, series: Series, index: number) => SeriesScores
+type Ask = (question: Question, series: Series, index: number) => DetectorScore
 
 /** A detector of the folder, by `file` or `file:variant`. */
 async function peerOf(from: string, name: string): Promise<Detector> {
@@ -158,11 +158,11 @@ async function askOf(from: string, name: string): Promise<Ask> {
 }
 
 interface Scorer {
-  score(all: readonly Series[], said: Map<string, Map<number, SeriesScores>>, threshold: number): object
+  score(all: readonly Series[], said: Map<string, Map<number, DetectorScore>>, threshold: number): object
   macro(families: object, suite: string, key: 'f1' | 'far' | 'recall'): number
   contract(
     all: readonly Series[],
-    said: Map<string, Map<number, SeriesScores>>,
+    said: Map<string, Map<number, DetectorScore>>,
     threshold: number,
   ): Record<string, number>
 }

@@ -18,8 +18,8 @@ export interface Logged {
 /** The error of a statement that MariaDB could not prepare: it counts it, and does not log it. */
 export const NOT_PREPARED = 'it could not be prepared'
 
-/** What a source was asked. */
-export interface StatementCounts {
+/** What a source was sent. */
+export interface SourceStatements {
   statements: Logged[]
   /** What sessions set for themselves; not a question. */
   settings: Logged[]
@@ -30,7 +30,7 @@ export interface StatementCounts {
 /** Reads what the source's reader did, from the source's own log. */
 export interface StatementLog {
   /** What was asked since the last call, or since the log was begun. */
-  take(): Promise<StatementCounts>
+  take(): Promise<SourceStatements>
 }
 
 interface Teardown {
@@ -99,8 +99,8 @@ async function readFrom(path: string, offset: number): Promise<string> {
   }
 }
 
-function readLog(text: string, reader: string): StatementCounts {
-  const asked: StatementCounts = { statements: [], settings: [], sessions: [] }
+function readLog(text: string, reader: string): SourceStatements {
+  const asked: SourceStatements = { statements: [], settings: [], sessions: [] }
   const executing = new Map<string, Logged>()
   const failing = new Map<string, string>()
   const add = (logged: Logged) =>

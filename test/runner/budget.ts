@@ -5,8 +5,9 @@ import type { Ring } from './rings.ts'
 const FILE = 'test/cpu-budget.json'
 
 /**
- * Compares the CPU seconds of a whole run with its budget: what was measured when it was set, times 1.5. CPU time, and of
- * the run, so that neither a busy machine nor one slow file fails it.
+ * Compares the CPU seconds of a whole run with its budget. CPU time, and of the run, so that neither a busy machine nor one
+ * slow file fails it. The budget of `quick` is what a run took on a machine with twenty others on two processors, where
+ * every second of CPU does less; an idle one is to take half.
  * @returns what is wrong, null when nothing is or nothing could be measured
  */
 export function checkBudget(root: string, ring: Ring, cpuSeconds: number): string | null {

@@ -7,7 +7,7 @@ import {
   logMariadb,
   logPostgresql,
   NOT_PREPARED,
-  type StatementCounts,
+  type SourceStatements,
   type StatementLog,
 } from '../../helpers/statement-log.ts'
 import { discover } from '../../helpers/world.ts'
@@ -183,7 +183,7 @@ async function lastResults({ tenant }: World, checks: readonly string[]): Promis
 }
 
 /** What statements were for, told by what each must hold. */
-function sort({ statements }: StatementCounts): Record<string, number> {
+function sort({ statements }: SourceStatements): Record<string, number> {
   const kinds: Record<string, RegExp> = {
     'the first one of users': /m0[^]*918273/,
     'the second one of users': /m0[^]*827364/,
@@ -305,7 +305,7 @@ for (const engine of engines) {
 }
 
 /** Every session may only read, and sets nothing that would let it do more. */
-function assertReading(t: Asserts, { statements, settings, sessions }: StatementCounts): void {
+function assertReading(t: Asserts, { statements, settings, sessions }: SourceStatements): void {
   const known = new Set(sessions.filter(({ isReadOnly }) => isReadOnly).map(({ id }) => id))
   t.ok(
     [...statements, ...settings].every(({ session, error }) => known.has(session) || error === NOT_PREPARED),
