@@ -6,8 +6,8 @@ const FILE = 'test/cpu-budget.json'
 
 /**
  * Compares the CPU seconds of a whole run with its budget. CPU time, and of the run, so that neither a busy machine nor one
- * slow file fails it. The budget of `quick` is what a run took on a machine with twenty others on two processors, where
- * every second of CPU does less; an idle one is to take half.
+ * slow file fails it. `quick` took 1184 s on two processors under a load of 20, where a second of CPU does less; the
+ * budgets of `rest` and `all` are estimates.
  * @returns what is wrong, null when nothing is or nothing could be measured
  */
 export function checkBudget(root: string, ring: Ring, cpuSeconds: number): string | null {
