@@ -35,7 +35,7 @@ export interface CatalogApi {
   ): Promise<Found<T>>
   /** A table of an asset by `catalog.schema.table`, or less where that is clear. @throws 400 listing candidates */
   findTable(trx: Transaction, asset: Asset, tablePath: string): Promise<Table>
-  /** What tells whether patterns, as sources take them, name a table. @throws 400 for a pattern that is none */
+  /** Compiles include and exclude patterns, as sources take them, to a predicate. @throws 400 for an invalid pattern */
   patternMatcher(body: {
     include_patterns?: readonly string[]
     exclude_patterns?: readonly string[]
@@ -54,7 +54,7 @@ export interface CatalogApi {
     work: (connection: Connection) => Promise<T>,
     options: SessionOptions,
   ): Promise<T>
-  /** What is answered to whoever asks for a check of a source that is paused: it is not asked at all. 409 `CONFLICT` */
+  /** 409 `CONFLICT`: a check of an inactive source is refused without connecting to it. */
   sourceInactive(source: Source): Error
   /** Milliseconds after which a statement at a source is ended there. */
   statementTimeoutMs(source: Source): number

@@ -226,7 +226,7 @@ export class SchemaChange extends CompanyRow {
   declare detectedAt: Date
 }
 
-/** Somebody's word that what a source, or a table of it, has become is right. */
+/** A record that a source, or a table of it, was accepted as it was. */
 export class SchemaBaseline extends CompanyRow {
   static override tableName = 'schema_baselines'
 
@@ -254,7 +254,7 @@ export class Tag extends CompanyRow {
   declare category: 'business' | 'technical' | 'governance'
   declare description: string | null
   declare origin: 'manual' | 'automatic'
-  /** An automatic tag that somebody took away, and that must not come back. */
+  /** An automatic tag that was removed and must not come back. */
   declare isRefused: boolean
   declare createdAt: Date
 }

@@ -30,7 +30,7 @@ const freshnessDefaults = Joi.object({
     .min(1)
     .max(20)
     .unique((a: string, b: string) => a.toLowerCase() === b.toLowerCase())
-    .description('Columns that tell when a row was written, the surest first, in any case.'),
+    .description('Columns with the time a row was written, the most reliable first; case is ignored.'),
 })
   .min(1)
   .allow(null)

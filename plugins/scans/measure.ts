@@ -20,7 +20,8 @@ interface ScanMeasureOptions extends Pick<ScanRunOptions, 'sampleLimit' | 'signa
   purpose?: 'scan' | 'dry_run'
   /** Whether it runs without a caller waiting. */
   isScheduled?: boolean
-  canWait?: boolean
+  /** Whether it leaves one session of the source to other work. */
+  isLowPriority?: boolean
   /** Whether the engine has just validated the checks. */
   isEngineValidated?: boolean
 }
@@ -33,7 +34,14 @@ export async function measure(
   server: Server,
   loaded: TableContext,
   checks: readonly Check[],
-  { sampleLimit = 0, signal, purpose = 'scan', isScheduled, canWait, isEngineValidated }: ScanMeasureOptions,
+  {
+    sampleLimit = 0,
+    signal,
+    purpose = 'scan',
+    isScheduled,
+    isLowPriority,
+    isEngineValidated,
+  }: ScanMeasureOptions,
 ): Promise<Measurement> {
   const { source, table } = loaded
   const { catalog } = server.plugins
@@ -61,7 +69,7 @@ export async function measure(
     const scanned = await catalog.withConnection(
       source,
       connection => scan(connection, catalog.connectorOf(source), catalog.tableInfo(table), asked, options),
-      { purpose, isScheduled, timeoutMs, isLowPriority: canWait, signal },
+      { purpose, isScheduled, timeoutMs, isLowPriority, signal },
     )
     server.telemetry.scan(source.sourceType, 'measured')
     const outcomes = scanned.outcomes.map(outcome => withoutLoneValue(outcome, asked, masked))

@@ -105,7 +105,9 @@ export async function dryRun(
   const statements = await explainScan(catalog.connectorOf(source), catalog.tableInfo(table), [check])
   const { isEngineValidated } = configured
   const { outcomes } = await measure(server, configured, [check], {
-    ...{ purpose: 'dry_run', canWait: true, isEngineValidated },
+    purpose: 'dry_run',
+    isLowPriority: true,
+    isEngineValidated,
   })
   const [outcome] = outcomes
   if (!outcome) throw new Error('A check was measured and has no outcome')

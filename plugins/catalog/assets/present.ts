@@ -148,7 +148,7 @@ function schemaState(source: Source, isChanged: boolean): { schema_status: strin
   if (source.unreadCount > 0)
     return said(
       'error',
-      `The last discovery could not read ${countOf(source.unreadCount, 'table')}: GET /api/v1/sdk/jobs/{job_id} of it tells which and why`,
+      `The last discovery could not read ${countOf(source.unreadCount, 'table')}: GET /api/v1/sdk/jobs/{job_id} of it lists them with the reasons`,
     )
   return said(
     isChanged ? 'changed' : 'ok',

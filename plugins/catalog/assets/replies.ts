@@ -16,7 +16,7 @@ import { SOURCE, SOURCE_ID, sourceRecord, TABLE, TABLE_ID, tableRecord } from '.
 
 const { id, text, time, count, flag } = held
 
-/** A source or a table; which one, `asset_type` tells. */
+/** A source or a table, by `asset_type`. */
 const asset = Joi.alternatives().try(sourceRecord, tableRecord).example(SOURCE).example(TABLE)
 
 const changes = record(
@@ -163,7 +163,7 @@ const tag = record(
     name: Joi.string(),
     category: Joi.valid('business', 'technical', 'governance'),
     description: text.allow(null),
-    origin: Joi.valid('manual', 'automatic').description('Put on by somebody, or by a discovery.'),
+    origin: Joi.valid('manual', 'automatic').description('Applied by a person, a key or a discovery.'),
     asset_id: id.description('The table that carries it, itself or on a column; else the source.'),
     source_id: id,
     object_path: Joi.string().allow(null).description('The table, or the column; null of a source.'),

@@ -11,7 +11,7 @@ import { EVERYTHING, inScope } from './patterns.ts'
 import { knownTables, storedTables, type CompletedBaseline, type KnownTable } from './store.ts'
 import { withUnread } from './unreadable.ts'
 
-/** What is to be done about each table of a source, and what is to be told. */
+/** What a discovery writes for each table of a source, and what it reports. */
 export interface CatalogComparison {
   /** Ids of the stored tables by path. */
   ids: Map<string, string>
@@ -58,10 +58,10 @@ export async function compareCatalogs(
     inactive.filter(
       ([, table]) => table.absence === absence && scope.isRead(table) === (absence === 'excluded'),
     )
-  const told = fresh.filter(table => scope.wasRead(table, known.get(tablePath(table))))
+  const reported = fresh.filter(table => scope.wasRead(table, known.get(tablePath(table))))
   for (const [path, row] of await storedTables(trx, idsOf(removed))) rows.set(path, row)
-  const completed = completedBaselines(rows, told)
-  const touched = touchedTables(rows, told, removed).map(table => {
+  const completed = completedBaselines(rows, reported)
+  const touched = touchedTables(rows, reported, removed).map(table => {
     const partition = found.partitions.get(table.path)
     const parent = partition && tablePath(partition.parent)
     const isAttached =
@@ -167,7 +167,7 @@ function scopeOf(source: Source, found: CatalogReading, known: readonly KnownTab
 
 function touchedTables(
   rows: ReadonlyMap<string, Table>,
-  told: readonly TableInfo[],
+  reported: readonly TableInfo[],
   removed: readonly [string, KnownTable][],
 ): TouchedTable[] {
   const touch = (path: string, now: TableInfo | null): TouchedTable => {
@@ -175,7 +175,10 @@ function touchedTables(
     const before = row?.isActive ? tableInfo(row) : null
     return { path, accepted: acceptedTable(row, before), before, now }
   }
-  return [...told.map(table => touch(tablePath(table), table)), ...removed.map(([path]) => touch(path, null))]
+  return [
+    ...reported.map(table => touch(tablePath(table), table)),
+    ...removed.map(([path]) => touch(path, null)),
+  ]
 }
 
 /**
@@ -184,9 +187,9 @@ function touchedTables(
  */
 function completedBaselines(
   rows: ReadonlyMap<string, Table>,
-  told: readonly TableInfo[],
+  reported: readonly TableInfo[],
 ): CompletedBaseline[] {
-  return told.flatMap(now => {
+  return reported.flatMap(now => {
     const row = rows.get(tablePath(now))
     if (!row?.baseline || 'absent' in row.baseline) return []
     const later = [row.isActive ? tableInfo(row) : null, now]
@@ -213,14 +216,14 @@ function baselinesOf(
   const pending = touched.filter(({ path }) => byPath.has(path) && !byPath.get(path)?.isReverted)
   // Those whose accepted state is not what was there before have it stored already.
   const first = pending.filter(({ accepted, before }) => accepted === before)
-  const told = new Set(touched.map(({ path }) => path))
+  const touchedPaths = new Set(touched.map(({ path }) => path))
   return {
     kept: first.flatMap(({ path, before }) => (before ? (known.get(path)?.id ?? []) : [])),
     absent: first.flatMap(({ path, before }) => (before ? [] : [path])),
     dropped: [
       ...drifts.filter(({ isReverted }) => isReverted).map(({ path }) => path),
       // Back in scope: what they are now is taken as it is.
-      ...fresh.map(tablePath).filter(path => known.has(path) && !told.has(path)),
+      ...fresh.map(tablePath).filter(path => known.has(path) && !touchedPaths.has(path)),
     ],
   }
 }

@@ -80,7 +80,7 @@ async function beginRun(trx: Transaction, runId: string): Promise<Source | undef
   return source
 }
 
-/** How often a discovery that reads looks whether somebody cancelled it, in milliseconds. */
+/** Between two checks whether a running discovery was cancelled. */
 const CANCEL_CHECK_MS = 1_000
 
 /** A signal that aborts when a run is no longer to be run. */

@@ -103,7 +103,7 @@ async function claimRetries(trx: Transaction): Promise<void> {
   )
 }
 
-/** A job that dies with its process each time leaves a run that nobody ends, and no other discovery could start. */
+/** Fails runs whose job crashed with its process each time: an unfinished run blocks all later discoveries of its source. */
 async function failLostRuns(trx: Transaction): Promise<void> {
   await trx.raw(
     `with lost as (

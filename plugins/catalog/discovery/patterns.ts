@@ -20,7 +20,7 @@ export function inScope({ include, exclude }: Patterns, table: TableRef): boolea
 }
 
 /**
- * What tells whether the patterns of a body name a table, as those of a source do.
+ * Compiles the patterns of a body to a predicate on tables, as those of a source.
  * @throws 400 for a pattern that is none
  */
 export function patternMatcher(body: {

@@ -39,7 +39,7 @@ export interface FinishedReading {
   read: Source
   runId: string
   found: CatalogReading
-  /** As `performance.now()` tells. */
+  /** From `performance.now()`. */
   startedAt: number
 }
 
@@ -102,7 +102,7 @@ export async function recordDiscovery(
   return result
 }
 
-/** Whether somebody has said meanwhile that another database is to be read, in another way, or other tables of it. */
+/** Whether the source was changed during the reading to another database, another connection or other patterns. */
 export function isOutdated(server: Server, read: Source, source: Source): boolean {
   // The same secret is sealed anew when the service's key is changed.
   const wayTo = (of: Source) =>
@@ -193,7 +193,7 @@ async function completeRun(
 /** Tables named in an alert. */
 const MAX_NAMED = 20
 
-/** A table that nobody can read any more is watched by nobody: told once, until all are read again. */
+/** Raises one alert for tables that can no longer be read, and so are not monitored, until all are readable again. */
 async function alertUnread(
   server: Server,
   trx: Transaction,
@@ -206,7 +206,7 @@ async function alertUnread(
     if (source.unreadCount > 0) await server.plugins.alerts.resolve(trx, 'connection_failed', cause)
     return
   }
-  // It was asked to be discovered though it is switched off: nobody looks whether they can be read again.
+  // Discovered on request while inactive: no scheduled discovery would resolve the alert.
   if (!source.isActive) return
   await server.plugins.alerts.raise(trx, {
     type: 'connection_failed',

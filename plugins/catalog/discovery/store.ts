@@ -224,7 +224,7 @@ export async function saveReadErrors(
 /** How much an estimate must be off to be written, since that is a write for every table that is written to. */
 const ESTIMATE_TOLERANCE = 1.5
 
-/** Some engines tell more rows than there can be, or a fraction. */
+/** Some engines report impossibly many rows, or fractions. */
 function storableEstimate({ estimatedRows }: TableInfo): number | null {
   if (estimatedRows === undefined || !(estimatedRows >= 0)) return null
   return Math.min(Math.round(estimatedRows), Number.MAX_SAFE_INTEGER)

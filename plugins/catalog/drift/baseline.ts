@@ -107,7 +107,7 @@ export async function learnExpected(
 }
 
 /**
- * Accepts a source that nobody accepted yet, unless something of it is open: that is for people to look at. What
+ * Accepts a source that was never accepted, unless it has open changes, which are for people to review. What
  * was never discovered has its baseline in the first discovery to come.
  */
 export async function acceptOnce(

@@ -39,7 +39,7 @@ const partition = record({ partition_of: text }).description(
 
 const value = Joi.alternatives().try(column, table, constraint, partition).allow(null)
 
-/** What every account of a difference tells. */
+/** Fields of every difference. */
 export const differenceFields = {
   change_type: Joi.valid(...Object.keys(IMPACTS)),
   object_name: text.description('The column, or the table.'),
@@ -52,7 +52,7 @@ export const differenceFields = {
   ),
 }
 
-/** What a recorded change tells beside that. */
+/** Further fields of a recorded change. */
 export const changeFields = {
   id,
   ...differenceFields,

@@ -162,7 +162,7 @@ function alertTitle(path: string, changes: readonly SchemaDifference[], worst: S
   return `${path}: ${worst.changeType.replaceAll('_', ' ')} (${worst.objectName})${more}`
 }
 
-/** Changes told in an alert. */
+/** Changes listed in an alert. */
 const MAX_ALERT_CHANGES = 50
 
 function details(worst: SchemaDifference, path: string, changes: readonly SchemaDifference[]): object {

@@ -115,7 +115,7 @@ export function completeConstraints(
   return isCompleted ? completed : undefined
 }
 
-/** A constraint as it is told: in the names of its time, or, to compare it, in those that `follow` knows. */
+/** A constraint in replies, with the names of its time; or, for a comparison, with names renamed by `follow`. */
 function constraintValue(
   { name, type, columns, references, properties = {} }: ConstraintInfo,
   path: string,

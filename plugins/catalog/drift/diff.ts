@@ -97,7 +97,7 @@ export function compareTables(before: readonly TableInfo[], after: readonly Tabl
     ...added.map(table => tableChange('table_added', table)),
     ...matches.flatMap(({ old, now, match }) => {
       const changes = columnChanges(now, match)
-      // A renamed table is told as one that left and one that came; of its columns only renames are news.
+      // A renamed table is reported as removed and added; among its column changes only renames are new.
       if (tablePath(old) !== tablePath(now)) {
         return changes.filter(change => change.changeType === 'column_renamed')
       }

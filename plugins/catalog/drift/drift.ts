@@ -4,7 +4,7 @@ import { compareTables, objectKeys, type SchemaDifference } from './diff.ts'
 /** A table that a discovery found changed, added or removed, in three states of it; null is absent. */
 export interface TouchedTable {
   path: string
-  /** As somebody accepted it last. */
+  /** As it was last accepted. */
   accepted: TableInfo | null
   /** As the discovery before found it. */
   before: TableInfo | null
@@ -27,8 +27,8 @@ export interface TableDrift {
 }
 
 /**
- * Tells what changed, and how much of it takes earlier changes back. What was accepted is the state before the first
- * change that nobody accepted since.
+ * Computes what changed, and which of it reverts earlier changes. The accepted state is the one before the first change
+ * that was not accepted since.
  * @returns one for each touched table that has a change
  */
 export function computeDrift(touched: readonly TouchedTable[]): TableDrift[] {

@@ -19,13 +19,13 @@ export interface SchemaDryRun {
   lookback_days: number
 }
 
-/** Of one source, whoever asks; each reads the whole catalog. */
+/** Per source, for all callers together: each reads the whole catalog. */
 const DRY_RUNS_AN_HOUR = 10
 /** Changes that are listed; all are counted. */
 const MAX_LISTED_CHANGES = 100
 
 /**
- * Reads the catalog of a source now, and tells what a discovery would record of it, or of one table. Stores nothing.
+ * Reads the catalog of a source now, and returns what a discovery would record for it, or for one table. Stores nothing.
  * @throws 429 `RATE_LIMITED` after 10 an hour
  */
 export async function dryRun(request: Request, companyId: string, body: SchemaDryRun): Promise<object> {

@@ -2,7 +2,7 @@ import { companyOf, rows, type Transaction } from '../../../server/database/data
 import type { Impact } from './diff.ts'
 import type { TableFields } from '../assets/asset-extensions.ts'
 
-/** How many schema changes nobody has acknowledged, and the worst impact among them. */
+/** The number of unacknowledged schema changes, and the worst impact among them. */
 export interface OpenChanges {
   count: number
   worst: Impact
@@ -32,7 +32,7 @@ export async function openChangesOfSources(
   )
 }
 
-/** What reads the open changes of some tables, and tells the worst impact of each. */
+/** The worst impact among the open changes of each table, as fields of its record. */
 export function openChangesOfTables(companyId: string, tableIds: readonly string[]): TableFields<OpenRow> {
   return {
     reading: {

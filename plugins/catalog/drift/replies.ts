@@ -73,7 +73,7 @@ const BASELINE = {
 }
 
 const baselineFields = {
-  id: id.allow(null).description('Null for the first discovery, which nobody captured.'),
+  id: id.allow(null).description('Null for the first discovery, which is a baseline by itself.'),
   asset_id: id.description("The source's, or the table's that was accepted on its own."),
   captured_at: time.allow(null),
   captured_by: Joi.string().allow(null).description('`user:<id>` or `key:<id>`.'),

@@ -77,7 +77,7 @@ export const schemaRoutes: ServerRoute[] = [
     path: `${BASE}/dry-run`,
     options: {
       ...access.read,
-      description: 'Read the catalog now, and tell what a discovery would record; stores nothing',
+      description: 'Read the catalog now and return what a discovery would record; stores nothing',
       tags,
       validate: { payload: schemas.dryRun },
       response: replies.dryRun,

@@ -50,7 +50,7 @@ export function worstOf({ high, medium, low }: ChangeCounts): Impact | 'none' {
   return low > 0 ? 'low' : 'none'
 }
 
-/** Changes as `sdk/schema` tells them, with the names of their tables. */
+/** Changes in replies of `sdk/schema`, with the names of their tables. */
 export async function presentChanges(trx: Transaction, changes: readonly SchemaChange[]): Promise<object[]> {
   const tables = await Table.query(trx)
     .whereIn('id', [...new Set(changes.map(({ tableId }) => tableId))])
@@ -74,9 +74,9 @@ function locateChange({
   return { severity: SEVERITY[impact], column_name: objectType === 'column' ? objectName : null }
 }
 
-/** A baseline as the API tells it. */
+/** A baseline in replies. */
 export interface BaselineRecord {
-  /** Null for the first discovery, which is a baseline that nobody captured. */
+  /** Null for the first discovery, which is a baseline by itself. */
   id: string | null
   /** The source's, or the table's that was accepted on its own. */
   asset_id: string
@@ -101,7 +101,6 @@ export async function baselineOf(trx: Transaction, asset: Asset): Promise<Baseli
   return last ? presentBaseline(last) : firstDiscovery(trx, source)
 }
 
-/** A baseline that somebody captured, as the API tells it. */
 export function presentBaseline(baseline: SchemaBaseline): BaselineRecord {
   return {
     id: baseline.id,
@@ -156,7 +155,7 @@ export function monitoringOf(source: Source): object {
   }
 }
 
-/** Tables whose differences are told at once; each brings two definitions. */
+/** Tables whose differences one reply holds; each brings two definitions. */
 const MAX_DRIFTED_TABLES = 100
 
 /** What differs from the baseline now, and of how many tables. */
@@ -203,7 +202,7 @@ async function partitionsOf(trx: Transaction, tables: readonly Table[]): Promise
 }
 
 /**
- * A difference that is not stored, as the API tells it.
+ * A difference that is not stored, in replies.
  * @param ids of the tables, by path
  */
 export function presentDifference(change: SchemaDifference, ids: ReadonlyMap<string, string>): object {

@@ -4,22 +4,21 @@ import type { Reader } from '../../../server/telemetry/telemetry.ts'
 import type { Source } from '../models.ts'
 
 /**
- * After some connections in a row that failed, what is scheduled leaves a source alone for a while; then one of it tries,
- * and the others wait for what it finds. Each try that fails doubles the pause. People are not held back.
+ * Circuit breaker: after N failed connections in a row, scheduled work pauses (open); then one probe runs (half-open) while
+ * the rest waits for its result. Each failed probe doubles the pause. A request of a person always connects.
  */
 
-/** The longest pause, in seconds. */
 const MAX_PAUSE_SECONDS = 3_600
 /** Connections in a row that fail before the first pause, and its seconds. */
 const DEFAULT_POLICY = { most: 5, first: 60 }
-/** Of a wrong password: trying it a few times more may lock the account. */
+/** For a wrong password: more attempts may lock the account. */
 const CREDENTIALS_POLICY = { most: 1, first: 300 }
-/** Seconds that the one try after a pause has for itself; one of a process that died is over then. */
+/** Lifetime of a probe: one whose process died is over then. */
 export const PROBE_SECONDS = 60
 
-/** Failures for which trying again asks nothing of the source: it is not dialled at all. */
+/** Failures before the source is connected to at all. */
 const UNDIALLED_KINDS: readonly ConnectorErrorKind[] = ['driver-missing', 'egress-refused']
-/** Failures of an open session that are the connection's. */
+/** Failures of an open session that count against the connection. */
 const CONNECTION_KINDS: readonly ConnectorErrorKind[] = ['network', 'tls', 'credentials']
 
 /** How a session did, as far as its connection goes; undefined where that says nothing. */
@@ -35,7 +34,7 @@ export function outcomeOfError(error: unknown, isOpen: boolean): ConnectionOutco
 }
 
 const IS_THIS_SOURCE = 'where company_id = :companyId and id = :sourceId'
-/** Of a connection that was changed meanwhile, the former one says nothing. Each change seals the secrets anew. */
+/** A result for a connection that was changed meanwhile does not count. Each change seals the secrets anew. */
 const IS_SAME_CONNECTION = 'and secrets is not distinct from :secrets'
 
 /** What a session that ends makes of the breaker of its source; null where it makes nothing of it. */
@@ -56,14 +55,14 @@ export function breakerUpdate(outcome: ConnectionOutcome, wasFailing: boolean): 
     ${IS_THIS_SOURCE} ${IS_SAME_CONNECTION}`
 }
 
-/** Of the row of a source: whether what is scheduled may dial it now, and as what. */
+/** SQL over a row of `sources`: the state of its breaker. */
 export const BREAKER_STATE = `case
     when dial_after is null then 'closed'
     when dial_after > now() then 'open'
     when trial_until > now() then 'trying'
     else 'half_open' end`
 
-/** Takes the one try after a pause; gives nothing when another process has it. */
+/** Takes the probe after a pause; returns no row when another process has it. */
 export const TAKE_PROBE = `update sources
   set trial_until = now() + make_interval(secs => ${PROBE_SECONDS})
   ${IS_THIS_SOURCE} and dial_after <= now() and coalesce(trial_until <= now(), true) returning id`
@@ -79,12 +78,12 @@ export const CLOSED_BREAKER: Partial<Source> = {
 
 const PAUSED_CODE = 'PAUSED'
 
-/** Whether an error says only that a source was left alone. */
+/** Whether an error only means that the breaker of the source is open. */
 export function isPausedError(error: unknown): boolean {
   return error instanceof ConnectorError && error.code === PAUSED_CODE
 }
 
-/** What becomes of scheduled work while its source is left alone. */
+/** The error of scheduled work while the breaker of its source is open. */
 export function pausedError(
   { id, name, sourceType }: Source,
   {
@@ -104,7 +103,7 @@ export function pausedError(
   })
 }
 
-/** How many sources are left alone, for operators. */
+/** Counts the sources whose breaker is open, for operators. */
 export function pausedSourcesGauge(server: Server): Reader {
   const name = 'sources_left_alone'
   return {

@@ -19,12 +19,12 @@ export interface ConnectionTestReply {
 
 /**
  * Tests the connection of a source for a caller, who is answered with the outcome: it raises no alert. A success resolves
- * an open one. `tell` records the outcome in the same transaction.
+ * an open one. `audit` runs in the same transaction.
  */
 export async function testSource(
   server: Server,
   source: Source,
-  tell: (trx: Transaction, errorCode: string | null) => Promise<unknown>,
+  audit: (trx: Transaction, errorCode: string | null) => Promise<unknown>,
 ): Promise<ConnectionTestReply> {
   const stages = await testConnection(server, source)
   const failed = stages.find(stage => stage.status === 'failed')
@@ -32,13 +32,13 @@ export async function testSource(
   const failure = error && failureOf(error)
   await server.db.company(source.companyId, async trx => {
     const tls = stages.find(({ name, status }) => name === 'tls' && status !== 'failed')
-    // Skipped after an earlier stage failed, it tells nothing.
+    // Skipped after an earlier stage failed, it has no result.
     if (tls && !failed)
       await Source.query(trx)
         .findById(source.id)
         .patch({ isEncrypted: tls.status === 'passed' })
     await recordConnectionStatus(server, trx, source, error, { isByHand: true })
-    await tell(trx, failure?.code ?? null)
+    await audit(trx, failure?.code ?? null)
   })
   return {
     success: !failed,
@@ -65,9 +65,9 @@ export function sourceEventFields({ id, name, tags }: Source) {
 }
 
 /**
- * Remembers whether a source could be reached, and opens or closes its `connection_failed` alert. Of one that is
- * switched off or removed, nobody would close the alert: none is opened. One that was left alone was not tried, and one
- * whose connection was changed meanwhile was not tried as it is now.
+ * Stores whether a source could be reached, and raises or resolves its `connection_failed` alert. Raises none for a source
+ * that is inactive or removed, since no later connection would resolve it. Ignores results of an open breaker, and of a
+ * connection that was changed meanwhile.
  * @param options `isByHand` if a caller waits for the outcome: a failure then raises no alert
  */
 export async function recordConnectionStatus(

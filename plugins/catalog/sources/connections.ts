@@ -27,7 +27,7 @@ const ERROR_CODES: Record<ConnectorErrorKind, string> = {
   other: 'other',
 }
 
-/** A failure as the API tells it. Of an error that is neither a connector's nor of the API, only that it was unexpected. */
+/** A failure in replies. The message of an error that is neither a connector's nor the API's is not shown. */
 export function failureOf(error: unknown): { code: string; message: string } {
   if (error instanceof ConnectorError)
     return { code: ERROR_CODES[error.kind], message: storable(error.message) }
@@ -46,13 +46,13 @@ const SLOT_WAIT_MS = 10_000
 
 /** What a session is for. */
 export interface SessionOptions {
-  /** What is written down for what it uses. */
+  /** Under which its use is recorded. */
   purpose: SessionPurpose
-  /** Whether nobody asked for it just now: then a source is left alone that could not be reached. */
+  /** Whether a schedule started it: then an open breaker stops it. */
   isScheduled?: boolean
   /** Milliseconds that most statements will be given; saves the statement that would set it. */
   timeoutMs?: number
-  /** Whether it leaves one of several sessions to others: work of people who only look. */
+  /** Whether it leaves one of several sessions to other work: previews and dry runs. */
   isLowPriority?: boolean
   /** Gives up the dialling, and closes the session with whatever runs in it. */
   signal?: AbortSignal

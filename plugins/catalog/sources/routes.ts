@@ -25,7 +25,7 @@ import { lockRun, lockSource } from '../locks.ts'
 import { requestDiscovery } from '../discovery/jobs.ts'
 import { testSource } from './connection-status.ts'
 
-/** Of one source, whoever asks. */
+/** Per source, for all callers together. */
 const DISCOVERIES_AN_HOUR = 10
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -136,13 +136,13 @@ export function sourceRoutes(extensions: readonly AssetExtension[]): ServerRoute
       },
       handler: async request => {
         const source = await inCompany(request, trx => findSource(trx, request))
-        const tell = (trx: Transaction, errorCode: string | null) =>
+        const audit = (trx: Transaction, errorCode: string | null) =>
           auditRequest(request, trx, {
             action: 'source.tested',
             target: { type: 'source', id: source.id },
             details: { success: errorCode === null, error_code: errorCode },
           })
-        return { data: await testSource(request.server, source, tell) }
+        return { data: await testSource(request.server, source, audit) }
       },
     },
     {

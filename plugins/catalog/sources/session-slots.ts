@@ -7,24 +7,22 @@ import { breakerUpdate, pausedError, BREAKER_STATE, TAKE_PROBE, type ConnectionO
 import type { Source } from '../models.ts'
 import { ADD_USE, type SessionPurpose, type SessionUse } from './usage.ts'
 
-/** Seconds after which the place of a process that died is free again. */
+/** The slot of a process that died is free again after it. */
 const LEASE_SECONDS = 60
-/** How often a place that is in use is renewed, in milliseconds. */
 const RENEWAL_MS = 20_000
-/** Milliseconds between two tries to get a place; the first tries follow each other sooner. */
+/** Between two attempts to take a slot; the first ones follow each other sooner. */
 const MAX_POLL_MS = 1_000
 
-/** How a place is waited for. */
+/** How a slot is waited for. */
 export interface SlotRequest {
-  /** Milliseconds to wait. */
   waitMs: number
-  /** Places left to others where there are several: 1 of work that can wait. */
+  /** Slots left to other work if the source has several: 1 for low priority. */
   reservedSlots: 0 | 1
-  /** Whether nobody asked for it just now: it leaves a source alone that cannot be reached. */
+  /** Whether a schedule started it: then an open breaker stops it. */
   isScheduled: boolean
 }
 
-/** What holds a place, as it is told while it is held and when it is given back. */
+/** The use of a slot, read while it is held and when it is released. */
 export interface SlotUsage {
   purpose: SessionPurpose
   /** What was used since this was asked last; null for nothing. */
@@ -34,19 +32,19 @@ export interface SlotUsage {
 }
 
 /**
- * Does some work while holding one of the `max_concurrency` places of a source, so that no more sessions than that
- * are open there at once, whoever opens them and in whichever process. What it uses is stored with the source as the
- * place is given back, and every few seconds until then, so that a process that dies takes little with it.
- * @throws 503 `UNAVAILABLE` when none became free in time, 404 `ASSET_NOT_FOUND` when the source is gone, and a
- *   ConnectorError of which `isPause` tells when the source is left alone
+ * Runs `work` while holding one of the `max_concurrency` slots of a source, so that all processes together open no more
+ * sessions there. Its use is stored with the source when the slot is released, and every 20 s until then, so that a process
+ * that dies loses little of it.
+ * @throws 503 `UNAVAILABLE` when no slot became free in time, 404 `ASSET_NOT_FOUND` when the source is gone, and a
+ *   ConnectorError for which `isPausedError` holds while the breaker is open
  */
 export async function withSlot<T>(
   server: Server,
   source: Source,
   work: () => Promise<T>,
-  { holding, ...patience }: SlotRequest & { holding: SlotUsage },
+  { holding, ...request }: SlotRequest & { holding: SlotUsage },
 ): Promise<T> {
-  const held = { ...(await waitForSlot(server, source, v4(), patience)), holding }
+  const held = { ...(await waitForSlot(server, source, v4(), request)), holding }
   const renewal = setInterval(() => void renewSlot(server, source, held), RENEWAL_MS)
   try {
     return await work()
@@ -56,7 +54,7 @@ export async function withSlot<T>(
   }
 }
 
-/** A place that was taken. */
+/** A slot that was taken. */
 interface SlotLease {
   place: number
   holder: string
@@ -85,9 +83,9 @@ async function waitForSlot(
   }
 }
 
-/** What came of a try to get a place, and how the connections of the source do. */
+/** The result of an attempt to take a slot, and the state of the source's connections. */
 interface SlotAttempt extends Pick<Source, 'failingSince' | 'dialAfter' | 'connectionError'> {
-  /** Null when none is free, or the source is left alone. */
+  /** Null when none is free, or the breaker is open. */
   place: number | null
   breaker: 'closed' | 'open' | 'trying' | 'half_open'
   isFailing: boolean
@@ -167,7 +165,7 @@ async function renewSlot(server: Server, source: Source, held: HeldSlot): Promis
   }
 }
 
-/** What went wrong here must not take the place of what the work gave: the lease ends by itself. */
+/** A failure here must not replace the result of the work: the lease ends by itself. */
 async function releaseSlot(server: Server, source: Source, held: HeldSlot): Promise<void> {
   try {
     await updateSlot(server, source, held, 'delete from source_sessions')
@@ -177,8 +175,8 @@ async function releaseSlot(server: Server, source: Source, held: HeldSlot): Prom
 }
 
 /**
- * Changes a place, and stores what was used until now and how the connection did, in one statement. The row of the
- * source is held first, as by whoever removes it and with it all of these.
+ * Changes a slot, and stores the use and the connection's outcome since the last time, in one statement. The row of the
+ * source is locked first, as by a transaction that removes it with all its slots.
  */
 async function updateSlot(
   server: Server,

@@ -10,9 +10,9 @@ const OPEN_TIMEOUT_MS = 30_000
 export type FinishedCall = Omit<StatementUsage, 'statements' | 'bytes'>
 
 /**
- * Opens a session that tells of each call. One that was cut because a result was too large opens again with the next
+ * Opens a session that reports each call. One that was cut because a result was too large opens again with the next
  * call, so that only the statement that asked for it fails.
- * @throws ConnectorError, of kind `timeout` where the connector itself would wait for ever
+ * @throws ConnectorError, of kind `timeout` if the connector itself does not time out
  */
 export async function openSession(
   connector: Connector,
@@ -37,16 +37,16 @@ export async function openSession(
     if (isCut) session = session.then(reopen)
     isCut = false
     const startedAt = performance.now()
-    const tell = (rows: number, error?: ConnectorError) =>
+    const report = (rows: number, error?: ConnectorError) =>
       onCall({ rows, durationMs: performance.now() - startedAt, ...(error && { error }) })
     try {
       const result = await ask(await session)
-      tell(rowsOf(result))
+      report(rowsOf(result))
       return result
     } catch (error) {
       if (error instanceof ConnectorError) {
         isCut ||= error.code === RESULT_TOO_LARGE
-        tell(0, error)
+        report(0, error)
       }
       throw error
     }
@@ -78,7 +78,7 @@ export async function openSession(
   }
 }
 
-/** Waits for a session to open; one that opens when nobody waits any longer is closed. */
+/** Waits for a session to open; one that opens after the timeout is closed. */
 function openWithin(engine: string, opening: Promise<Connection>): Promise<Connection> {
   return withTimeout(opening, OPEN_TIMEOUT_MS, () => {
     opening.then(closeQuietly, () => undefined)

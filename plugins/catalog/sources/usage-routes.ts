@@ -30,9 +30,9 @@ const day = (description: string) =>
     .example('2026-03-09')
 
 const query = Joi.object({
-  days: queryInteger(1, RETENTION_DAYS).description('So many days until today; 30 unless told.'),
+  days: queryInteger(1, RETENTION_DAYS).description('The number of days until today; defaults to 30.'),
   from: day('The first day, UTC; in place of days.'),
-  to: day('The last day, UTC; today unless told.'),
+  to: day('The last day, UTC; defaults to today.'),
 })
   .custom(({ days, from, to }: { days?: number; from?: string; to?: string }, helpers) => {
     if (from === undefined)
@@ -55,7 +55,7 @@ const use = {
   statements: count.description('Statements sent, those of the catalog and of settings included.'),
   failures: count.description('Sessions that could not be opened, and statements that failed.'),
   rows: count.description('Rows received.'),
-  bytes: count.description('Bytes received; 0 where the engine does not tell.'),
+  bytes: count.description('Bytes received; 0 where the engine does not report them.'),
   seconds: Joi.number().min(0).description('From when each statement was sent until it had ended, added up.'),
 }
 

@@ -19,7 +19,7 @@ export interface SessionUse {
   /** Sessions that could not be opened, and statements that failed. */
   failures: number
   rows: number
-  /** As received; 0 where the engine does not tell. */
+  /** As received; 0 where the engine does not report them. */
   bytes: number
   /** From when each statement was sent until it had ended, added up. */
   milliseconds: number
@@ -34,7 +34,7 @@ export function noUse(): SessionUse {
 export interface UseMeter {
   /** For the connector. */
   onStatement(taken: StatementUsage): void
-  /** For whoever asks the connection: a call counts as a statement where the connector never tells. */
+  /** For calls of the connection: each counts as a statement if the connector reports no statements. */
   onCall(call: FinishedCall): void
   /** The session could not be opened. */
   fails(): void
@@ -42,26 +42,26 @@ export interface UseMeter {
   take(): SessionUse | null
 }
 
-/** Starts to count a session. @param tell is told of each statement too, or of each call where the connector never tells */
-export function makeMeter(tell: (taken: StatementUsage) => void): UseMeter {
-  let tells = false
+/** Starts to count a session. @param report is called for each statement, or for each call if the connector reports none */
+export function makeMeter(report: (taken: StatementUsage) => void): UseMeter {
+  let hasStatements = false
   let use = { ...noUse(), sessions: 1 }
   let calls = noUse()
   return {
-    onStatement(told) {
-      const taken = clampCounts(told)
-      tells = true
+    onStatement(reported) {
+      const taken = clampCounts(reported)
+      hasStatements = true
       add(use, taken)
-      tell(taken)
+      report(taken)
     },
     onCall(call) {
       const taken = { ...call, statements: 1, bytes: 0 }
       add(calls, taken)
-      if (!tells) tell(taken)
+      if (!hasStatements) report(taken)
     },
     fails: () => void (use.failures += 1),
     take() {
-      const taken = tells ? use : sum(use, calls)
+      const taken = hasStatements ? use : sum(use, calls)
       use = noUse()
       calls = noUse()
       return Object.values(taken).some(count => count > 0) ? taken : null
@@ -69,9 +69,9 @@ export function makeMeter(tell: (taken: StatementUsage) => void): UseMeter {
   }
 }
 
-/** Numbers that can be stored, whatever a connector of others tells: they keep no session from being given back. */
+/** Numbers that can be stored, whatever a third-party connector reports: otherwise the slot could not be released. */
 function clampCounts({ statements, rows, bytes, durationMs, error }: StatementUsage): StatementUsage {
-  const number = (told: number) => (told > 0 && told <= Number.MAX_SAFE_INTEGER ? told : 0)
+  const number = (reported: number) => (reported > 0 && reported <= Number.MAX_SAFE_INTEGER ? reported : 0)
   return {
     statements: Math.round(number(statements)),
     rows: Math.round(number(rows)),

@@ -201,7 +201,7 @@ const VOCABULARY: ReadonlySet<string> = new Set([
   ...splitList(PIECES),
 ])
 
-/** Texts too short for anything that can be told of a person: flags such as `Y`. */
+/** Texts too short for personal data: flags such as `Y`. */
 const FLAG_TYPE = /^(var)?char\([12]\)$/
 const TEXTS = /^(text|varchar|char|citext|string|array<(string|varchar))/
 const NUMBERS: ReadonlySet<ColumnKind> = new Set(['integer', 'decimal', 'float'])

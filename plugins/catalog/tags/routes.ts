@@ -185,10 +185,10 @@ async function bulkApply(trx: Transaction, body: BulkApplication): Promise<Apply
   return putEachTag(trx, [body.tag_name], body.asset_ids, named, { category: body.category })
 }
 
-/** Errors that are told, of 25,000 that a body may ask for; all are counted. */
+/** Errors that are listed, of up to 25,000; all are counted. */
 const MAX_ERRORS = 100
 
-/** Puts tags on what was named, and tells what could not be; the one is not lost for the other. */
+/** Applies tags to what was found, and returns errors for the rest. */
 async function putEachTag(
   trx: Transaction,
   names: readonly string[],

@@ -72,7 +72,7 @@ export const tagList = Joi.object({
     .valid(...CATEGORIES)
     .description('Only tags of this category.'),
   name: Joi.string().trim().max(100).description('Only tags of this name, all of it.'),
-  origin: Joi.string().valid('manual', 'automatic').description('Put on by somebody, or by a discovery.'),
+  origin: Joi.string().valid('manual', 'automatic').description('Applied by a person, a key or a discovery.'),
   ...pageQuery({ max: 500, fallback: 100 }),
 })
 

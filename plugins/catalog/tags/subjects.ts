@@ -4,7 +4,7 @@ import { UUID, type Asset } from '../assets/assets.ts'
 import type { Table } from '../models.ts'
 import type { TagSubject } from './tags.ts'
 
-/** What a client named, or why it is nothing; `closeness` tells which of two reasons is nearer to what was meant. */
+/** What a path names, or why it names nothing; of two reasons, that with the higher `closeness` is returned. */
 export type NamedSubject = TagSubject | { error: string; closeness: number }
 
 type NamedTable = Pick<Table, 'id' | 'catalogName' | 'schemaName' | 'name' | 'qualifiedName'> & {
@@ -13,7 +13,7 @@ type NamedTable = Pick<Table, 'id' | 'catalogName' | 'schemaName' | 'name' | 'qu
 
 /** How a path may be read: as a table, or as a table followed by a column. */
 interface PathReading {
-  /** Table, schema, catalog, as much as the path tells; empty within a table that is the asset. */
+  /** Table, schema, catalog, as much as the path has; empty within a table that is the asset. */
   table: readonly string[]
   column?: string
 }

@@ -30,7 +30,7 @@ export interface ClassifiedTable {
 /** The unique index of the table. */
 const TAG_KEY = `(source_id, coalesce(table_id, '00000000-0000-0000-0000-000000000000'), coalesce(column_name, ''), name)`
 
-/** What somebody says of tags beside their names; what is left out stays as it was, or is `business` and nothing. */
+/** Fields of tags; those left out stay as they were, or default to `business` and no description. */
 export interface TagFields {
   category?: Tag['category']
   description?: string | null
@@ -269,7 +269,7 @@ export async function taggedTables(trx: Transaction, ids: readonly string[]): Pr
 }
 
 /**
- * Gives tables that came under another name, as the engine's own identity tells, the tags of what they were: a rename
+ * Gives tables that were renamed, by the engine's own identity, the tags that they had: a rename
  * must not show what was hidden, be it that another table took the name at once. To be called in the transaction that
  * stored them.
  * @param former what `taggedTables` gave of all that was stored anew or not found, before
