@@ -37,7 +37,7 @@ export interface Config {
   smtpFrom: MailAddress
   /** What the dashboard command is signed in to with; absent: made anew each time. */
   dashboardPassword?: string
-  /** Seconds after which a statement at a source is ended there. */
+  /** Seconds after which a statement at a source is cancelled there. */
   statementTimeout: number
   timezone: string
   /** Days for which results, snapshots and freshness checks are kept, at least. */
@@ -76,12 +76,12 @@ const SETTINGS = {
   BASE_URL: {
     group: 'HTTP',
     schema: Joi.string().uri({ scheme: ['http', 'https'] }),
-    about: 'Address that links start with; http://HOST:PORT unless set.',
+    about: 'Base address of links; defaults to http://HOST:PORT.',
   },
   ROLE: {
     group: 'Process',
     schema: Joi.string().valid('all', 'web', 'worker').default('all'),
-    about: 'What this process does: serve HTTP, work jobs, or both.',
+    about: 'What this process does: web serves HTTP, worker works jobs, all does both.',
   },
   DATABASE_URL: {
     group: 'Database',
@@ -94,7 +94,7 @@ const SETTINGS = {
     group: 'Database',
     schema: postgresUrl,
     secret: true,
-    about: 'The application role, when the role of DATABASE_URL may not create roles.',
+    about: 'Connection as the application role, if the role of DATABASE_URL may not create roles.',
   },
   DATA_DIR: {
     group: 'Process',
@@ -106,55 +106,55 @@ const SETTINGS = {
     schema: secretKey,
     secret: true,
     about:
-      'Encrypts stored secrets: 32 bytes in base64, or several, newest first. Required with DATABASE_URL.',
+      'Encrypts stored secrets: 32 bytes in base64, or several keys separated by commas, newest first. Required with DATABASE_URL.',
   },
   EXTENSIONS: {
     group: 'Process',
     schema: list(',').default([]),
-    about: 'Packages or files of hapi plugins that add connectors and checks, separated by commas.',
+    about: 'Packages or files of extensions (hapi plugins), separated by commas.',
   },
   EGRESS_ALLOW: {
     group: 'Sources',
     schema: cidrs,
     about:
-      'CIDRs that sources and webhooks may reach besides public addresses. Unset and embedded: sources may reach loopback.',
+      'CIDRs that sources and webhooks may reach besides public addresses. If unset with the embedded database, sources may reach loopback.',
   },
   FILE_SOURCES: {
     group: 'Sources',
     schema: folders.default([]),
-    about: 'Folders, which must be there, whose database files may be sources, separated by colons.',
+    about: 'Existing folders whose database files may be sources, separated by colons.',
   },
   DEFAULT_PLAN: {
     group: 'Accounts',
     schema: Joi.string()
       .valid(...PLANS)
       .default('enterprise'),
-    about: 'Plan of a new company; it sets the rate limits of API keys.',
+    about: 'Plan of new companies; it sets the rate limits of API keys.',
   },
   DEMO_ENABLED: {
     group: 'Accounts',
     schema: Joi.boolean(),
-    about: 'Whether the demo company is made; true with the embedded database, else false.',
+    about: 'Whether to create the demo company; defaults to true with the embedded database, else false.',
   },
   TRUST_PROXY: {
     group: 'HTTP',
     schema: Joi.number().integer().min(0).max(10).default(0),
-    about: 'How many proxies stand in front, for the client address.',
+    about: 'Number of proxies in front, to find the client address.',
   },
   BETA_OPEN: {
     group: 'Accounts',
     schema: Joi.boolean().default(true),
-    about: 'Whether people may sign up for the beta.',
+    about: 'Whether the beta accepts sign-ups.',
   },
   BETA_CAPACITY: {
     group: 'Accounts',
     schema: Joi.number().integer().min(0),
-    about: 'How many may sign up for the beta; any number unless set.',
+    about: 'Maximum number of beta sign-ups; unlimited by default.',
   },
   WEBHOOK_DELAYS: {
     group: 'Alerts',
     schema: delays.default([0, 60, 300, 900, 3600]),
-    about: 'Seconds before each delivery attempt, counted from the end of the one before.',
+    about: 'Seconds before each delivery attempt, counted from the end of the previous one.',
   },
   SMTP_URL: {
     group: 'Alerts',
@@ -167,66 +167,64 @@ const SETTINGS = {
     group: 'Alerts',
     schema: smtpFrom,
     about:
-      'Who mail comes from, such as Tidemark <alerts@example.com>; tidemark@ the host of BASE_URL unless set.',
+      'Sender of mail, such as Tidemark <alerts@example.com>; defaults to tidemark@ the host of BASE_URL.',
   },
   WEBHOOK_PORTS: {
     group: 'Alerts',
     schema: ports.default([443]),
     about:
-      'Ports of public addresses that alerts may be sent to; networks of EGRESS_ALLOW are reached on any.',
+      'Ports of public addresses that alerts may be sent to; networks of EGRESS_ALLOW are reachable on any port.',
   },
   DASHBOARD_PASSWORD: {
     group: 'Operation',
     schema: Joi.string().min(12),
     secret: true,
-    about:
-      'What the dashboard command is signed in to with, 12 characters or more; made and printed unless set.',
+    about: 'Password of the dashboard command, 12 characters or more; generated and printed by default.',
   },
   STATEMENT_TIMEOUT: {
     group: 'Sources',
     schema: Joi.number().integer().min(1).max(3600).default(60),
-    about: 'Seconds after which a statement at a source is ended there.',
+    about: 'Seconds after which a statement at a source is cancelled there.',
   },
   RETENTION_RESULTS_DAYS: {
     group: 'Retention',
     schema: retention,
-    about:
-      'Days for which results of checks, snapshots of metrics and freshness checks are kept; 35 or more.',
+    about: 'Days to keep results, snapshots and freshness checks; 35 or more.',
   },
   RETENTION_CHANGES_DAYS: {
     group: 'Retention',
     schema: retention,
-    about: 'Days for which schema changes and runs of discovery are kept; 35 or more.',
+    about: 'Days to keep schema changes and discovery runs; 35 or more.',
   },
   RETENTION_ALERTS_DAYS: {
     group: 'Retention',
     schema: retention,
-    about: 'Days for which alerts are kept once they are over, and what was sent; 35 or more.',
+    about: 'Days to keep closed alerts and their deliveries; 35 or more.',
   },
   TIMEZONE: {
     group: 'Sources',
     schema: TIMEZONE.default('UTC'),
-    about: 'Zone of timestamps that carry none, where a source does not say.',
+    about: 'Time zone of timestamps without one, if their source does not set it.',
   },
   METRICS_PORT: {
     group: 'Operation',
     schema: Joi.number().port(),
-    about: 'Port where /metrics and /health of this process are served, in every role; nowhere unless set.',
+    about: 'Port that serves /metrics and /health of this process, in every role; off by default.',
   },
   METRICS_HOST: {
     group: 'Operation',
     schema: Joi.string().default('127.0.0.1'),
-    about: 'Address that METRICS_PORT listens on; it takes no credential.',
+    about: 'Address that METRICS_PORT listens on, which has no authentication.',
   },
   LOG_LEVEL: {
     group: 'Operation',
     schema: Joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),
-    about: 'Least level that is logged.',
+    about: 'Lowest level that is logged.',
   },
   LOG_FORMAT: {
     group: 'Operation',
     schema: Joi.string().valid('json', 'pretty'),
-    about: 'json or pretty (short lines); pretty when the log goes to a terminal, else json, unless set.',
+    about: 'json, or pretty for short lines; defaults to pretty on a terminal, else json.',
   },
 } satisfies Record<string, { group: string; schema: Joi.Schema; secret?: true; about: string }>
 

@@ -23,11 +23,11 @@ const NAME = /^OAUTH_([A-Z0-9][A-Z0-9_]{0,49})_(ISSUER|CLIENT_ID|CLIENT_SECRET|S
 
 const ABOUT: Record<Field, string> = {
   ISSUER:
-    'Address of an OpenID Connect issuer; google, github and slack have theirs (github: of GitHub Enterprise).',
+    'Address of an OpenID Connect issuer; built in for google, github and slack (set it for GitHub Enterprise).',
   CLIENT_ID:
-    'The client that the provider knows this service by; its redirect is BASE_URL/api/v1/oauth/<provider>/callback.',
-  CLIENT_SECRET: 'The secret of that client.',
-  SCOPES: 'What is asked of the provider, separated by blanks; openid email profile unless set.',
+    'Client id of this service at the provider; its redirect address is BASE_URL/api/v1/oauth/<provider>/callback.',
+  CLIENT_SECRET: 'Secret of that client.',
+  SCOPES: 'Scopes requested from the provider, separated by spaces; defaults to openid email profile.',
 }
 
 type Environment = Record<string, string | undefined>

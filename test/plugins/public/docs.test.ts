@@ -214,9 +214,16 @@ t.test('the rights that engines.md gives on PostgreSQL are enough to read, and f
   t.strictSame(rights, { writes: false, makes: false })
 })
 
-t.test('operations.md documents every setting', async t => {
-  const settings = new Set(describeSettings({}).map(({ name }) => name))
-  for (const name of settings) t.match(pageText('operations'), `\`${name}\``, name)
+t.test('operations.md lists every setting with its default and description', async t => {
+  const rows = [...pageText('operations').matchAll(/^\| `([A-Z_<>]+)` +\| (?:`([^`]*)`)? *\| (.*?) +\|$/gm)]
+  t.strictSame(
+    rows.map(([, name, byDefault = '', about]) => ({ name, default: byDefault, about })),
+    describeSettings({}).map(({ name, default: byDefault, about }) => ({
+      name,
+      default: byDefault ?? '',
+      about,
+    })),
+  )
 })
 
 t.test('what pages link to within pages is there', async t => {
