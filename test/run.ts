@@ -124,7 +124,11 @@ async function runTests({ name, file }: TestProcess): Promise<void> {
 }
 
 async function runCheck({ name, command }: { name: string; command: readonly string[] }): Promise<void> {
-  const report = await runProcess(command, { cwd: root, env: environment, timeoutSeconds })
+  const report = await runProcess(command, {
+    cwd: root,
+    env: environment,
+    timeoutSeconds: 4 * timeoutSeconds,
+  })
   const isPassed = report.code === 0
   const totals = { ...sumTotals([]), total: 1, pass: Number(isPassed), fail: Number(!isPassed) }
   finish({ name, cpuSeconds: report.cpuSeconds, totals }, isPassed)

@@ -8,7 +8,7 @@ import type { AlertEvent } from '../alerts/api.ts'
 import type { TableContext } from '../catalog/api.ts'
 import { causeOf, formatGroup, eventSubject } from './alert.ts'
 import type { Group } from './capture.ts'
-import { isSettled, loadGroupLifetimes, rememberedSince, STABLE_CAPTURES } from './lives.ts'
+import { isSettled, loadGroupLifetimes, rememberedSince, STABLE_CAPTURES } from './group-lifetimes.ts'
 import type { Metric } from './models.ts'
 
 /** A group that a capture had, with what was known of it before. */

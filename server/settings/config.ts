@@ -199,7 +199,7 @@ const SETTINGS = {
   RETENTION_ALERTS_DAYS: {
     group: 'Retention',
     schema: retention,
-    about: 'Days to keep closed alerts and their deliveries; 35 or more.',
+    about: 'Days to keep closed alerts and what was sent; 35 or more.',
   },
   TIMEZONE: {
     group: 'Sources',
