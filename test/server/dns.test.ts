@@ -7,7 +7,7 @@ import { namesOf, type Resolve } from '../../server/dns.ts'
 
 const [A, AAAA, CNAME] = [1, 28, 5]
 
-/** Records of names: a name is an alias; no list at all means that the name is unknown, null that nobody answers. */
+/** Records of names: a name is an alias; no list at all means that the name is unknown, null that no answer comes. */
 type Zone = Record<string, string[] | null>
 
 /** A name server for a zone. */
@@ -109,7 +109,7 @@ t.test('names of the hosts file, and those that DNS does not know, are left to t
   const resolve = namesOf({ servers: [dns.server], system: system.resolve })
   t.strictSame(await resolve('localhost'), [{ address: '127.0.0.1', family: 4 }])
   t.strictSame(await resolve('LOCALHOST.'), [{ address: '127.0.0.1', family: 4 }])
-  t.strictSame(dns.asked, [], 'nobody is asked about those of the hosts file')
+  t.strictSame(dns.asked, [], 'names of the hosts file are not looked up')
   t.strictSame(await resolve('receiver'), [{ address: '10.0.0.9', family: 4 }])
   for (const name of ['none.example.com', 'empty.example.com']) {
     await t.rejects(resolve(name), { code: 'ENOTFOUND' }, name)

@@ -10,8 +10,8 @@ import { watchedLog } from '../helpers/log-watch.ts'
 import { SECRET_KEY } from '../helpers/server.ts'
 import { discover, makeWorld } from '../helpers/world.ts'
 
-/** Nobody listens there: a wrong extension stops the start before the database is asked for anything. */
-const DATABASE_URL = 'postgres://nobody@127.0.0.1:1/nowhere'
+/** No server listens there: a wrong extension stops the start before the database is asked for anything. */
+const DATABASE_URL = 'postgres://user@127.0.0.1:1/nowhere'
 
 function start(extensions: string) {
   const config = readConfig({ DATABASE_URL, SECRET_KEY, EXTENSIONS: extensions, LOG_LEVEL: 'silent' })
@@ -33,7 +33,7 @@ const check = (changes: string) => `import Joi from 'joi'
   ${plugin(`server.checks.add({ ...good, ${changes} })`)}`
 
 const folder = t.testdir({
-  'misses.js': `import 'a-package-that-nobody-has'`,
+  'misses.js': `import 'a-missing-package'`,
   'throws.js': `throw new Error('the licence has run out')`,
   'bare.js': `export const connector = { name: 'mine' }`,
   'unregistered.js': `export default { name: 'mine' }`,
@@ -79,9 +79,9 @@ const folder = t.testdir({
 const file = (name: string) => join(folder, name)
 
 t.test('an extension that is not there stops the start and says how to get it', async t => {
-  await t.rejects(start('a-package-that-nobody-has'), {
+  await t.rejects(start('a-missing-package'), {
     message:
-      'Extension a-package-that-nobody-has is not installed: run npm install a-package-that-nobody-has, or correct EXTENSIONS',
+      'Extension a-missing-package is not installed: run npm install a-missing-package, or correct EXTENSIONS',
   })
   for (const specifier of ['./no/such/file.js', file('no-such-file.js')]) {
     await t.rejects(start(specifier), {
@@ -90,9 +90,9 @@ t.test('an extension that is not there stops the start and says how to get it', 
   }
 })
 
-t.test('an extension whose own import is missing is told apart from one that is missing', async t => {
+t.test('an extension whose own import is missing is distinguished from one that is missing', async t => {
   await t.rejects(start(file('misses.js')), {
-    message: /misses\.js threw while it was loaded: .*a-package-that-nobody-has/,
+    message: /misses\.js threw while it was loaded: .*a-missing-package/,
   })
 })
 
@@ -126,7 +126,7 @@ t.test('an extension that throws stops the start with what it said, where, and w
   t.match(await problem(folder), 'is a folder: name the file in it, such as index.ts')
 })
 
-t.test('packages are found from the working directory, and one that is not built is told so', async t => {
+t.test('packages are found from the working directory, and an unbuilt one is reported as such', async t => {
   const before = process.cwd()
   process.chdir(folder)
   t.teardown(() => process.chdir(before))
@@ -150,7 +150,7 @@ t.test('a module that is no hapi plugin stops the start and says what to export'
   t.equal(await problem(file('nameless.js')), `exports a hapi plugin without a name: ${say}`)
 })
 
-t.test('what does not have the shape of a connector or check type is told what it lacks', async t => {
+t.test('a malformed connector or check type is refused with what it lacks', async t => {
   for (const [source, said] of [
     [connector(`name: 'My Engine'`), /"name" must be small letters, digits and _/],
     [

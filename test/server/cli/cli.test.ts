@@ -15,7 +15,7 @@ import { watchProcess } from '../../helpers/log-watch.ts'
 
 const main = new URL('../../../server/main.ts', import.meta.url).pathname
 
-/** A data folder that everybody may go to, removed after the test. */
+/** A data folder that every user may enter, removed after the test. */
 async function folder(t: Test): Promise<string> {
   const path = await realpath(await mkdtemp(join(tmpdir(), 'tidemark-cli-')))
   await chmod(path, 0o755)
@@ -146,10 +146,10 @@ t.test('a database that is away is waited for', async t => {
 
   const at = `${cluster.host}:${cluster.port}`
   const refused = await command(['migrate'], {
-    DATABASE_URL: `postgres://nobody:canary@${at}/postgres`,
+    DATABASE_URL: `postgres://stranger:canary@${at}/postgres`,
     SECRET_KEY,
   })
-  t.match(refused, { code: 1, err: /refuses the user nobody: check user and password/ })
+  t.match(refused, { code: 1, err: /refuses the user stranger: check user and password/ })
   t.notMatch(refused.err, 'canary')
   const owner = `postgres://${cluster.user}:${encodeURIComponent(cluster.password)}@${at}`
   const missing = await command(['migrate'], { DATABASE_URL: `${owner}/no_such`, SECRET_KEY })

@@ -102,7 +102,7 @@ const seen = (text = 'ours') => ({
   bindings: { text },
 })
 
-t.test("what is read together is one company's, whoever read on the same connection before", async t => {
+t.test('statements read together see one company, whichever company used the connection before', async t => {
   const companies = Array.from({ length: 40 }, (_, n) => (n % 2 ? ours : theirs).companyId)
   const found = await Promise.all(
     companies.map(companyId =>
@@ -119,7 +119,7 @@ t.test("what is read together is one company's, whoever read on the same connect
   t.strictSame(await db.read(ours.companyId, []), [])
 })
 
-t.test('of statements read together the first error is told, and their connection goes on', async t => {
+t.test('statements read together report the first error, and their connection stays usable', async t => {
   const { host, port } = await testCluster()
   const password = server.vault.derive('app role').toString('base64url')
   const url = `postgres://${role}:${password}@${host}:${port}/${name}`
@@ -195,8 +195,8 @@ t.test('terminated connections do not end the process, and the next request work
 
 const LOST = new Error('the database counts as away')
 
-/** Says so when an error counts as one; sometimes the database tells why it hangs up, sometimes only the network does. */
-async function telling(work: Promise<unknown>): Promise<void> {
+/** Replaces errors of a lost database with `LOST`: either the database or only the network reports the reason. */
+async function replaceLostErrors(work: Promise<unknown>): Promise<void> {
   await work.catch((error: unknown) => {
     throw isAway(error) ? LOST : error
   })
@@ -204,7 +204,7 @@ async function telling(work: Promise<unknown>): Promise<void> {
 
 t.test('a connection that is terminated while it works fails that request only', async t => {
   const failed = t.rejects(
-    telling(db.company(ours.companyId, trx => rows(trx, 'select pg_sleep(10) as stuck'))),
+    replaceLostErrors(db.company(ours.companyId, trx => rows(trx, 'select pg_sleep(10) as stuck'))),
     LOST,
   )
   const stuck = () => query(`select ${backends} and query like '%as stuck%' and state = 'active'`)
@@ -216,7 +216,7 @@ t.test('a connection that is terminated while it works fails that request only',
 
 t.test('statements read together on a connection that is terminated fail, and the next do not', async t => {
   const stuck = { name: 'stuck', text: 'select pg_sleep(10) as stuck', bindings: {} }
-  const failed = t.rejects(telling(db.read(ours.companyId, [stuck, seen()])), LOST)
+  const failed = t.rejects(replaceLostErrors(db.read(ours.companyId, [stuck, seen()])), LOST)
   while ((await query(`select ${backends} and query like '%as stuck%' and state = 'active'`)).length === 0)
     await wait(10)
   await terminate()
@@ -262,7 +262,7 @@ t.test('while the database refuses connections the answer is 503, and 200 again 
     t.notMatch(JSON.stringify(body), name, 'what the database said stays in the log')
     const { email, password } = plain
     const signIn = await app.ask('POST', '/api/v1/auth/login', { email, password })
-    t.match([signIn.status, signIn.body.access_token], [503, undefined], 'nobody is let in uncounted')
+    t.match([signIn.status, signIn.body.access_token], [503, undefined], 'no sign-in succeeds uncounted')
   } finally {
     await admin.query(`alter database ${name} connection limit -1`)
   }
@@ -314,7 +314,7 @@ t.test(
   },
 )
 
-t.test('when the application role cannot be given its password, the error does not tell it', async t => {
+t.test('when the application role cannot be given its password, the error does not contain it', async t => {
   const other = `${name}_other`
   await query(`create database ${other} owner tidemark_test`)
   // Of another user, who alone may alter it.

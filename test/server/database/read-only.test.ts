@@ -3,17 +3,17 @@ import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { startServer } from '../../helpers/server.ts'
 
-t.test('while the database takes no writes, reads go on and the rest is told to come back', async t => {
+t.test('while the database takes no writes, reads succeed and writes are asked to retry', async t => {
   const app = await startServer(t)
   const { db, jobs } = app.server
   const tenant = await app.signUp()
-  const told: string[] = []
+  const endings: string[] = []
   let look = () => {}
   const timers = t.intercept(globalThis, 'setInterval', {
     value: (tick: () => void) => ((look = tick), { unref() {} }),
     configurable: true,
   })
-  jobs.watch({ note() {}, end: sentence => told.push(sentence) })
+  jobs.watch({ note() {}, end: sentence => endings.push(sentence) })
   timers.restore()
   const [{ name }] = (await app.query('select current_database() as name')) as [{ name: string }]
   const path = '/api/v1/sdk/alerts/destinations'
@@ -46,11 +46,11 @@ t.test('while the database takes no writes, reads go on and the rest is told to 
       await db.takesWrites()
       await wait(1)
     }
-    t.strictSame(told, [], 'that no job can be taken up ends no process that is still read from')
+    t.strictSame(endings, [], 'that no job can be taken up ends no process that is still read from')
   } finally {
     await app.query(`alter database ${name} reset default_transaction_read_only`)
   }
-  // Where nobody writes, health finds out by itself.
+  // Without any write, health notices by itself.
   let later = 0
   const { now } = performance
   const clock = t.intercept(performance, 'now', { value: () => now.call(performance) + later })
@@ -60,7 +60,7 @@ t.test('while the database takes no writes, reads go on and the rest is told to 
     takesWrites = await db.takesWrites()
   }
   clock.restore()
-  t.ok(takesWrites, 'health tells that it takes writes again')
+  t.ok(takesWrites, 'health reports that it takes writes again')
   // Connections that began before are thrown away by what they refuse; some requests pay for it.
   let written = await write()
   for (let tries = 0; written.status === 503 && tries < 20; tries += 1) written = await write()

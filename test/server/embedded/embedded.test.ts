@@ -31,8 +31,8 @@ import { isPostmasterAlive, readPostmaster } from '../../../server/embedded/post
 
 const isRoot = process.geteuid?.() === 0
 const onlyRoot = isRoot ? false : 'only root runs PostgreSQL as another user'
-const nobody = await account('nobody')
-const mayRead = nobody && (await mayEnter(nobody, import.meta.dirname))
+const ordinary = await account('nobody')
+const mayRead = ordinary && (await mayEnter(ordinary, import.meta.dirname))
 const noReader = mayRead ? false : 'there is no user "nobody" who may read this checkout'
 const log = { info: () => undefined, warn: () => undefined }
 
@@ -45,7 +45,7 @@ async function account(name: string): Promise<Account | null> {
 /** Every process that was started here, the latest last. */
 const children: ChildProcess[] = []
 
-/** A folder that everybody may go to, removed after the test. */
+/** A folder that every user may enter, removed after the test. */
 async function world(t: Test): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'tidemark-embedded-')))
   await chmod(folder, 0o755)
@@ -307,7 +307,7 @@ t.test('root with a data folder that only root may enter', { skip: onlyRoot }, a
 })
 
 t.test('an ordinary user', { skip: onlyRoot || noReader }, async t => {
-  const as = nobody!
+  const as = ordinary!
   const dataDir = join(await world(t), 'data')
   await mkdir(dataDir, { mode: 0o700 })
   await chown(dataDir, as.uid, as.gid)
@@ -349,6 +349,6 @@ t.test('binaries without their links, where the user they run as may not go', { 
   await t.rejects(
     locateBinaries({ native, caches }),
     /can be written by another user/,
-    'nobody else may have put them there',
+    'another user might have put them there',
   )
 })

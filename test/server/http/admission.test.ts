@@ -146,7 +146,7 @@ t.test('a body that cannot be read does not count, but at login', async t => {
     for (const body of Object.values(UNREADABLE)) {
       const { status, headers } = await send(target, body, credential)
       t.ok([400, 413, 415].includes(status), String(status))
-      t.match(headers['x-ratelimit-remaining'], /^\d+$/, 'how the limit stands is told all the same')
+      t.match(headers['x-ratelimit-remaining'], /^\d+$/, 'the remaining limit is sent all the same')
     }
     t.equal(await used(name), 0, name)
     t.equal((await ask('POST', '/api/v1/sdk/assets', {}, credential)).status, 400)

@@ -23,7 +23,7 @@ const JSON_TYPE = 'Content-Type: application/json'
 /** Joins lines of a head as HTTP wants them, and adds a body. */
 const request = (lines: readonly string[], body = '') => `${lines.join('\r\n')}\r\n\r\n${body}`
 
-/** What two programs may read in two ways, or nobody should send at all. */
+/** Requests that two programs may read in two ways, or that no client should send. */
 const AMBIGUOUS: Record<string, string> = {
   'a length beside chunks': request(
     [LOGIN, HOST, JSON_TYPE, `Content-Length: ${HIDDEN.length}`, 'Transfer-Encoding: chunked'],
@@ -170,7 +170,7 @@ t.test('a body that breaks off in the middle is refused once', async t => {
   t.type(answered.closedAfter, 'number')
 })
 
-t.test('a request that does not arrive in time is told so', async t => {
+t.test('a request that does not arrive in time gets a timeout reply', async t => {
   const listener = http.createServer({
     headersTimeout: 50,
     requestTimeout: 50,

@@ -68,7 +68,7 @@ t.test('a key is good for its caller only', async t => {
   t.notOk(session.headers['idempotency-replayed'])
 })
 
-t.test('of many at once one makes it; the others are told to wait, or get its reply', async t => {
+t.test('one of many at once makes it; the others get its reply or have to wait', async t => {
   const key = randomUUID()
   const replies = await Promise.all(Array.from({ length: 8 }, () => post(HOURS, hours('at once'), key)))
   const made = replies.filter(({ status }) => status === 201)
@@ -166,7 +166,7 @@ t.test('who may not do it is not helped by a key', async t => {
       .status,
     403,
   )
-  t.equal((await post(HOURS, hours('nobody'), key, 'nonsense')).status, 401)
+  t.equal((await post(HOURS, hours('no user'), key, 'nonsense')).status, 401)
   t.strictSame(await query('select key from idempotent_replies where key = $1', [key]), [])
 })
 

@@ -47,7 +47,7 @@ interface Answer {
   headers: Headers
 }
 
-/** Asks that many times at once, of the three processes in turn, and gives who was not told to wait. */
+/** Sends `MANY` requests at once to the three processes in turn, and splits the replies by whether they are 429. */
 async function rush(
   path: string,
   {
@@ -80,7 +80,7 @@ async function rush(
   }
 }
 
-/** That so many passed, that all replies told of the limit, and that who was refused is told when to come again. */
+/** Asserts how many passed, that every reply carries the limit, and that refusals carry `retry-after`. */
 function areExact(
   t: Test,
   { passed, refused }: Awaited<ReturnType<typeof rush>>,
@@ -95,15 +95,16 @@ function areExact(
   for (const { headers } of [...passed, ...refused]) {
     if (headers.get('x-ratelimit-limit') !== String(allowed))
       t.fail(`a reply named the limit ${headers.get('x-ratelimit-limit')}`)
-    if (!/^\d+$/.test(headers.get('x-ratelimit-remaining') ?? '')) t.fail('a reply did not tell what remains')
+    if (!/^\d+$/.test(headers.get('x-ratelimit-remaining') ?? ''))
+      t.fail('a reply did not contain what remains')
     if (!(Number(headers.get('x-ratelimit-reset')) > Date.now() / 1_000))
-      t.fail('a reply did not tell of the end')
+      t.fail('a reply did not contain the end')
   }
   const left = passed.map(({ headers }) => Number(headers.get('x-ratelimit-remaining')))
   t.strictSame(
     left.sort((one, other) => one - other),
     Array.from({ length: allowed }, (_, index) => index),
-    'and each of them is told another remainder',
+    'and each of them gets another remainder',
   )
   t.ok(refused.every(({ headers }) => headers.get('x-ratelimit-remaining') === '0'))
   t.ok(refused.every(({ headers }) => Number(headers.get('retry-after')) >= 1))
@@ -154,32 +155,35 @@ t.test('users: 100 a minute on assets, 5 on their own affairs, whichever process
   areExact(t, await rush('/api/v1/auth/me', change), { allowed: 5, status: 200 })
 })
 
-t.test('refused, unknown and bad requests count as good ones do, and are told of the limit', async t => {
-  const credential = () => token
-  areExact(t, await rush(`/api/v1/assets/${randomUUID()}`, { credential }), { allowed: 100, status: 404 })
-  await query('delete from rate_windows')
-  areExact(t, await rush('/api/v1/assets?limit=none', { credential }), { allowed: 100, status: 422 })
-  await query('delete from rate_windows')
-  await query(`update users set role = 'viewer'`)
-  const discover = { method: 'POST', credential }
-  areExact(t, await rush(`/api/v1/sdk/assets/${randomUUID()}/discover`, discover), {
-    allowed: 100,
-    status: 403,
-  })
-  await query(`update users set role = 'owner'`)
-})
+t.test(
+  'refused, unknown and bad requests count as good ones do, and their replies carry the limit',
+  async t => {
+    const credential = () => token
+    areExact(t, await rush(`/api/v1/assets/${randomUUID()}`, { credential }), { allowed: 100, status: 404 })
+    await query('delete from rate_windows')
+    areExact(t, await rush('/api/v1/assets?limit=none', { credential }), { allowed: 100, status: 422 })
+    await query('delete from rate_windows')
+    await query(`update users set role = 'viewer'`)
+    const discover = { method: 'POST', credential }
+    areExact(t, await rush(`/api/v1/sdk/assets/${randomUUID()}/discover`, discover), {
+      allowed: 100,
+      status: 403,
+    })
+    await query(`update users set role = 'owner'`)
+  },
+)
 
 t.test('addresses: 5 sign-ins a minute, 3 registrations', async t => {
-  const body = { email: 'somebody@example.com', password: 'a wrong password' }
+  const body = { email: 'user@example.com', password: 'a wrong password' }
   areExact(t, await rush('/api/v1/auth/login', { method: 'POST', body }), { allowed: 5, status: 401 })
-  const weak = { email: 'somebody@example.com', password: 'short' }
+  const weak = { email: 'user@example.com', password: 'short' }
   areExact(t, await rush('/api/v1/auth/register', { method: 'POST', body: weak }), {
     allowed: 3,
     status: 400,
   })
 })
 
-t.test('a source is discovered ten times an hour, whoever asks', async t => {
+t.test('a source is discovered ten times an hour, by any number of callers', async t => {
   await server.plugins.auth.setPlan(companyId, 'enterprise')
   await countBursts(false)
   const second = await server.plugins.auth.createKey({ companyId, name: 'second', scope: 'read-write' })

@@ -147,7 +147,7 @@ t.test('an address is the one that the outermost trusted proxy saw, IPv6 by /64'
       { info: { remoteAddress }, headers: { ...(forwarded && { 'x-forwarded-for': forwarded }) } } as never,
       hops,
     )
-  t.equal(of('10.0.0.1', 0, '1.2.3.4'), '10.0.0.1', 'nobody is trusted unless told')
+  t.equal(of('10.0.0.1', 0, '1.2.3.4'), '10.0.0.1', 'no proxy is trusted by default')
   t.equal(of('10.0.0.1', 1, '6.6.6.6, 1.2.3.4'), '1.2.3.4', 'what the client itself wrote is not looked at')
   t.equal(of('10.0.0.1', 2, '6.6.6.6, 1.2.3.4, 10.0.0.2'), '1.2.3.4')
   t.equal(of('10.0.0.1', 3, '1.2.3.4'), '1.2.3.4')
@@ -160,7 +160,7 @@ t.test('an address is the one that the outermost trusted proxy saw, IPv6 by /64'
   t.not(of('2001:db8:1:2::1', 0), of('2001:db8:1:3::1', 0))
 })
 
-t.test('what cannot be read is not counted, and its reply tells of the limit all the same', async t => {
+t.test('an unreadable request is not counted, and its reply carries the limit all the same', async t => {
   const { key, token } = await signUp()
   const post = (headers: object, payload: string, credential: string) =>
     server.inject({

@@ -82,7 +82,7 @@ t.test('errors of ours answer with code, sentence and details', async t => {
   })
 })
 
-t.test('what went wrong inside is not told, only where to look', async t => {
+t.test('a reply does not contain an internal error, only where to look it up', async t => {
   const { status, body, headers } = await ask('GET', '/fails')
   t.match([status, body.error.code], [500, 'INTERNAL_ERROR'])
   t.equal(body.error.details.request_id, headers['x-request-id'])
@@ -103,7 +103,7 @@ t.test(
   },
 )
 
-t.test('no code but ours is told, and no part of a reply is given', async t => {
+t.test('every error code is one of Tidemark, and no reply is partial', async t => {
   const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
   const unzipped = await server.inject({ method: 'POST', url: '/try', headers, payload: 'no gzip' })
   t.match([unzipped.statusCode, JSON.parse(unzipped.payload)], [400, { error: { code: 'BAD_REQUEST' } }])
@@ -213,7 +213,7 @@ t.test('bad input is 422 with all failures, or 400 with the field under sdk', as
   t.equal(sdk.body.error.details.errors.length, 3)
 })
 
-t.test('of many failures the first hundred are told', async t => {
+t.test('the first hundred of many failures are returned', async t => {
   const names = Object.fromEntries(Array.from({ length: 15_000 }, (_, i) => [`field_${i}`, 1]))
   const { body: plain } = await ask('POST', '/try', names)
   t.equal(plain.detail.length, 100)
@@ -242,7 +242,7 @@ t.test('a route takes no query and no body but those that it says', async t => {
   t.equal((await ask('GET', '/api/v1/nowhere?bogus=1')).status, 404)
 })
 
-t.test('what cannot be read is told apart', async t => {
+t.test('unreadable requests are distinguished', async t => {
   const deep = (levels: number) => `{"name":"x","deep":${'['.repeat(levels)}${']'.repeat(levels)}}`
   const cases: [string, number, RegExp][] = [
     ['{"name":', 400, /not valid JSON/],

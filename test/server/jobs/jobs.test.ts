@@ -48,7 +48,7 @@ t.test('a job commits or vanishes with the transaction that sent it', async t =>
   )
   await db.company(companyId, async trx => {
     await jobs.send(echo, { id: kept }, { trx, group: companyId })
-    t.strictSame(await stored(echo.name, kept), [], 'nobody sees it before the commit')
+    t.strictSame(await stored(echo.name, kept), [], 'it is invisible before the commit')
   })
   t.equal(await jobs.settled(echo, named(kept)), 'completed')
   t.match(await stored(echo.name, kept), [
@@ -165,7 +165,7 @@ t.test('many jobs commit or vanish together, and the workers are woken as for on
   )
   t.equal(await count(), 0)
   await db.company(companyId, trx => jobs.sendAll(echo, items.slice(1, -1), { trx }))
-  t.strictSame(await wakes.take(), [], 'nobody, for later')
+  t.strictSame(await wakes.take(), [], 'no worker, since they are for later')
   await db.company(companyId, trx => jobs.send(echo, { id: randomUUID() }, { trx }))
   t.strictSame(await wakes.take(), [echo.name])
   await db.company(companyId, trx => jobs.sendAll(echo, [items[0]!, items.at(-1)!], { trx }))
@@ -242,8 +242,8 @@ t.test('a job that keeps throwing ends among the dead, with name and message onl
   t.equal(job?.state, 'failed')
   t.strictSame(job?.output, { name: 'RequestError', message: 'try 3 failed' })
   t.equal((await stored('jobs.dead', id)).length, 1)
-  const told = await query(`select from pgboss.job where to_jsonb(job)::text like '%secret-token%'`)
-  t.strictSame(told, [], 'headers of the failed request are nowhere')
+  const leaked = await query(`select from pgboss.job where to_jsonb(job)::text like '%secret-token%'`)
+  t.strictSame(leaked, [], 'headers of the failed request are nowhere')
 })
 
 t.test('a job that gives up ends among the dead at once', async t => {
@@ -260,7 +260,7 @@ t.test('a job that gives up ends among the dead at once', async t => {
 t.test('a duplicate name, or a job added to a running server, is refused', async t => {
   const log = pino({ level: 'silent' })
   const job = { name: 'probe.echo', data: Joi.object({}), work: async () => {} }
-  const fresh = makeJobs({ url: 'postgres://nobody@127.0.0.1:1/nowhere', log })
+  const fresh = makeJobs({ url: 'postgres://user@127.0.0.1:1/nowhere', log })
   fresh.add(job)
   t.throws(() => fresh.add({ ...job }), { message: 'Cannot add job "probe.echo": the name is taken' })
   t.throws(() => jobs.add({ ...job, name: 'probe.late' }), {

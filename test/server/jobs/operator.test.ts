@@ -43,11 +43,11 @@ t.test('a job whose process was lost is tried again, and parked after the third 
   t.match(dead, [{ queue: echo.name, reason: /It took down 3 processes/ }])
 })
 
-t.test('dead jobs are told by their queue, sent again or discarded', async t => {
+t.test('dead jobs are listed by their queue, sent again or discarded', async t => {
   const ids = Array.from({ length: 3 }, () => randomUUID())
   for (const id of ids) {
     await jobs.send(hopeless, { id })
-    // The last to die is told first; two at once may die in any order.
+    // The last to die is listed first; two at once may die in any order.
     await ended(id)
   }
   const { dead, total } = await listDead(server, { queue: hopeless.name }, 2)
@@ -112,18 +112,18 @@ t.test('companies take turns, and one that comes later waits for few', async t =
   })
 })
 
-t.test('workers that fetch no more while the database answers are told, once', async t => {
+t.test('workers that stop fetching while the database answers are reported, once', async t => {
   const sight = { count: 0, state: 'active', name: 'probe.echo', lastFetchedOn: 1 }
-  const told: string[] = []
+  const sentences: string[] = []
   let looks = 0
   const stop = watchFetches(
     { getWipData: () => [sight] as never },
     async () => ++looks !== 4,
-    sentence => told.push(sentence),
+    sentence => sentences.push(sentence),
     5,
   )
   t.teardown(stop)
-  while (told.length === 0) await wait(5)
+  while (sentences.length === 0) await wait(5)
   t.ok(looks >= 10, 'an outage in between starts the count anew')
-  t.match(told, [/^Jobs of probe\.echo have not been looked for/])
+  t.match(sentences, [/^Jobs of probe\.echo have not been looked for/])
 })

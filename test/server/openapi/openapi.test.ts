@@ -49,7 +49,7 @@ t.test('every route is in it, and nothing else', async t => {
   t.strictSame(operations.map(({ name }) => name).sort(), routes.sort())
 })
 
-t.test('every operation can be told by its summary, id and tag, and says who may call it', async t => {
+t.test('every operation has a summary, an id and a tag, and names who may call it', async t => {
   for (const { name, operation } of operations) {
     t.match(operation.summary, /^[A-Z].{5,100}$/, `${name} has a summary`)
     t.notMatch(operation.summary, /^(GET|POST|PUT|PATCH|DELETE) \//, `the summary of ${name} is a sentence`)
@@ -72,7 +72,7 @@ t.test(
       const { statusCode, payload } = await server.inject({ method, url })
       const isClosed = statusCode === 401 && payload.includes('"UNAUTHORIZED"')
       t.equal(isClosed, operation.security.length > 0, name)
-      if (isClosed) t.ok(operation.responses[401] && operation.responses[403], `${name} tells of it`)
+      if (isClosed) t.ok(operation.responses[401] && operation.responses[403], `${name} documents it`)
     }
   },
 )
@@ -172,19 +172,19 @@ t.test('what a query names may be missing', async t => {
 })
 
 t.test('replies come from the route, or are any object', async t => {
-  const told = describeRoute('DELETE', '/things', {
+  const closed = describeRoute('DELETE', '/things', {
     ...access.session,
     response: { status: { 204: Joi.valid(null), 409: Joi.object({ why: Joi.string() }) } },
   })
-  t.strictSame(told.security, [{ session: [] }])
-  t.match(told.responses[204], { description: 'The reply', content: undefined })
-  t.match(told.responses[409], {
+  t.strictSame(closed.security, [{ session: [] }])
+  t.match(closed.responses[204], { description: 'The reply', content: undefined })
+  t.match(closed.responses[409], {
     content: { 'application/json': { schema: { properties: { why: { type: 'string' } } } } },
   })
-  const untold = describeRoute('GET', '/things', access.open)
-  t.strictSame(untold.security, [])
-  t.strictSame(Object.keys(untold.responses), ['200', '400', '500', '503'])
-  t.match(untold.responses[200], { content: { 'application/json': { schema: { type: 'object' } } } })
+  const open = describeRoute('GET', '/things', access.open)
+  t.strictSame(open.security, [])
+  t.strictSame(Object.keys(open.responses), ['200', '400', '500', '503'])
+  t.match(open.responses[200], { content: { 'application/json': { schema: { type: 'object' } } } })
 })
 
 t.test('the status of bad input is the one that is answered', async t => {

@@ -3,7 +3,7 @@ import type { openApi, Operation } from '../../../server/openapi/openapi.ts'
 import { startServer } from '../../helpers/server.ts'
 
 /**
- * The tables of endpoints of the API specification: method, path, who may ask (`-` anybody, `T` with a token), and what
+ * The tables of endpoints of the API specification: method, path, who may call it (`-` any caller, `T` with a token), and what
  * it says of the query. `name=4..9?5` is an integer from 4 to 9 that is 5 when left out; `!` after a name: required.
  */
 const SPECIFIED = `

@@ -35,26 +35,29 @@ function get(port: number, path: string, agent?: http.Agent): Promise<Answer> {
 
 const keepAlive = () => new http.Agent({ keepAlive: true, maxSockets: 1 })
 
-t.test('requests in flight are answered, kept connections too, and nobody new is let in', async t => {
-  const { server } = await startServer(t, { settings: { EXTENSIONS } })
-  const { port } = server.listener.address() as AddressInfo
-  const [kept, idle] = [keepAlive(), keepAlive()]
-  t.teardown(() => [kept, idle].forEach(agent => agent.destroy()))
-  for (const agent of [kept, idle]) t.match(await get(port, '/health', agent), { status: 200 })
-  const asked = once(work, 'asked')
-  const answer = get(port, '/slow')
-  await asked
+t.test(
+  'requests in flight are answered, kept connections too, and no new connection is accepted',
+  async t => {
+    const { server } = await startServer(t, { settings: { EXTENSIONS } })
+    const { port } = server.listener.address() as AddressInfo
+    const [kept, idle] = [keepAlive(), keepAlive()]
+    t.teardown(() => [kept, idle].forEach(agent => agent.destroy()))
+    for (const agent of [kept, idle]) t.match(await get(port, '/health', agent), { status: 200 })
+    const asked = once(work, 'asked')
+    const answer = get(port, '/slow')
+    await asked
 
-  const ended = server.drain.begin(false)
-  await t.rejects(get(port, '/health'), { code: 'ECONNREFUSED' })
-  const last = await get(port, '/health', kept)
-  t.match([last.status, last.connection], [503, 'close'])
-  t.match(JSON.parse(last.body), { success: false, error: 'UNAVAILABLE', data: { status: 'draining' } })
-  work.dispatchEvent(new Event('answer'))
-  t.strictSame(await answer, { status: 200, body: 'done', connection: 'close' })
-  t.match(await get(port, '/', idle), { connection: 'close' }, 'an idle one may still ask once')
-  await ended
-})
+    const ended = server.drain.begin(false)
+    await t.rejects(get(port, '/health'), { code: 'ECONNREFUSED' })
+    const last = await get(port, '/health', kept)
+    t.match([last.status, last.connection], [503, 'close'])
+    t.match(JSON.parse(last.body), { success: false, error: 'UNAVAILABLE', data: { status: 'draining' } })
+    work.dispatchEvent(new Event('answer'))
+    t.strictSame(await answer, { status: 200, body: 'done', connection: 'close' })
+    t.match(await get(port, '/', idle), { connection: 'close' }, 'an idle one may still ask once')
+    await ended
+  },
+)
 
 t.test('where nothing is under way nothing is waited for, and who is in a hurry drops idle ones', async t => {
   const { server } = await startServer(t, { settings: { ROLE: 'web' } })

@@ -79,7 +79,7 @@ t.test('a public address is reached on the ports of the policy, an allowed netwo
   ] as const) {
     t.equal(mayReach(address, policy, port), may, `${address} at ${port}`)
   }
-  t.equal(mayReach('8.8.8.8', nothing, 80), true, 'any port where no ports are told')
+  t.equal(mayReach('8.8.8.8', nothing, 80), true, 'any port where none are listed')
 })
 
 t.test('an address is judged at once, a name when it is resolved', async t => {
@@ -139,7 +139,7 @@ t.test('an address that turns out forbidden once connected gets no request', asy
   t.equal(receiver.requests.length, 0)
 })
 
-/** Answers as a name server that was told to, each question with the next answer; the last one stays. */
+/** A resolver that returns the next of these answers at each question; the last one stays. */
 function answering(...answers: readonly (readonly string[])[]): Resolve & { asked(): number } {
   const state = { asked: 0 }
   const resolve: Resolve = async () => {
@@ -182,7 +182,7 @@ const HERE =
   ::ffff:0:127.0.0.1 64:ff9b::127.0.0.1 64:ff9b::7f00:1 64:ff9b:1::127.0.0.1 2002:7f00:1:: 2001::80ff:fffe`.split(
     /\s+/,
   )
-/** Inner addresses, and what no resolver knows or means something else to somebody. */
+/** Inner addresses, and spellings that no resolver knows or that programs read differently. */
 const ELSEWHERE =
   `10.0.0.1 167772161 0xa.1 012.0.0.1 192.168.1 172.16.1 169.254.1.1 100.64.0.1 [fd00::1] fe80::1%eth0
   localhost. 127.0.0.1. [127.0.0.1 127.0.0.1] 127.0.0.1:80 127.0.0.1%lo 256.256.256.256 4294967296 0x100000000 1.2.3.4.5
@@ -323,7 +323,7 @@ t.test('of a server that was given to us, only our own database is no source', a
     await t.rejects(open.address(host, 5432), refused, `${host} without a database`)
     await t.rejects(open.address(host, 5432, ''), refused, `${host} with an empty one`)
     t.ok(await open.address(host, 5432, 'shop'), `another database of ${host}`)
-    t.ok(await open.address(host, 5432, 'Tidemark'), 'names are told apart by case')
+    t.ok(await open.address(host, 5432, 'Tidemark'), 'names are distinguished by case')
     t.ok(await open.address(host, 5433, 'tidemark'), 'another server')
   }
   t.equal(await open.address('other.internal', 5432, 'tidemark'), '10.0.0.6')
@@ -331,7 +331,7 @@ t.test('of a server that was given to us, only our own database is no source', a
   await t.rejects(
     open.address('db.internal', 5432, 'shop\0database\0tidemark'),
     refused,
-    'told behind a name',
+    'written behind a name',
   )
   const cut = egress({ allow: LOOPBACK, own: [{ host: '127.0.0.1', port: 5432, database: long }] })
   await t.rejects(cut.address('localhost', 5432, `${long}y`), refused, 'the server takes 63 bytes of a name')

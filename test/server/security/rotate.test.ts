@@ -114,7 +114,7 @@ t.test('all that is sealed is sealed anew, beside running traffic, and the old k
   t.strictSame(
     [...new Set(sealed.map(({ place }) => place))].sort(),
     ['destinations.secrets', 'destinations.signing_secrets', 'installation.sealed', 'sources.secrets'],
-    'whoever stores sealed texts elsewhere adds them to server.sealed',
+    'code that stores sealed texts elsewhere adds them to server.sealed',
   )
   t.ok(sealed.every(({ text }) => text.startsWith(`v1.${idOf(fresh)}.`)))
   t.match(await rotateSecrets(operator), { resealed: 0, remaining: 0 }, 'again, there is nothing to do')
@@ -193,7 +193,7 @@ t.test('a wrong key stops the start with a sentence', async t => {
   await process(t, app, `${wrong},${SECRET_KEY}`)
 })
 
-t.test('a database from before its key was told by itself does not take another one', async t => {
+t.test('a database from before key ids were stored does not accept another key', async t => {
   const app = await startServer(t)
   await addSecrets(await app.signUp(), { host: '10.0.0.1', database: 'x', username: 'x', password: 'x' })
   await app.query('delete from installation')
@@ -352,7 +352,7 @@ t.test('the commands say what was done and what comes next', async t => {
     [0, /The audit log of Acme is whole: \d+ entries, the last of hash [0-9a-f]{64}/],
   )
   await app.query('set session_replication_role = replica')
-  await app.query(`update audit_log set actor = 'nobody' where sequence = 2`)
+  await app.query(`update audit_log set actor = 'stranger' where sequence = 2`)
   await app.query('set session_replication_role = origin')
   const broken = await command(['audit', 'verify', '--json'], of(fresh))
   t.match([broken.code, JSON.parse(broken.out)], [1, { is_whole: false, broken_at: 2 }])

@@ -107,7 +107,7 @@ t.test('providers are read by their names, a preset with what it needs', async t
   const { oauth } = readConfig({
     OAUTH_GOOGLE_CLIENT_ID: 'mine.apps.googleusercontent.com',
     OAUTH_GOOGLE_CLIENT_SECRET: ' canary ',
-    OAUTH_GITHUB_CLIENT_SECRET: 'of nobody',
+    OAUTH_GITHUB_CLIENT_SECRET: 'of no client',
     OAUTH_MY_IDP_ISSUER: 'https://login.example.com/realms/one',
     OAUTH_MY_IDP_CLIENT_ID: 'tidemark',
     OAUTH_MY_IDP_SCOPES: 'openid, email groups',
@@ -139,7 +139,7 @@ t.test('a provider that cannot work stops the start with a sentence, and no secr
   const half = messageOf({ OAUTH_OKTA_CLIENT_SECRET: 'canary', PORT: 'abc' })
   t.match(half, /OAUTH_OKTA_ISSUER is required with OAUTH_OKTA_CLIENT_SECRET/)
   t.match(half, /OAUTH_OKTA_CLIENT_ID is required/)
-  t.match(half, /PORT/, 'told together with all others')
+  t.match(half, /PORT/, 'reported together with all others')
   t.notMatch(half, 'canary')
   const okta = { OAUTH_OKTA_CLIENT_ID: 'x', OAUTH_OKTA_ISSUER: 'https://okta.example.com' }
   t.match(messageOf({ ...okta, OAUTH_OKTA_SCOPES: 'email' }), /OAUTH_OKTA_SCOPES must hold openid.*"email"/)

@@ -151,7 +151,7 @@ t.test('what the database says of a row that it refuses is not logged with its v
   t.equal((await app.ask('POST', '/api/v1/auth/register', body)).status, 500)
   const lines = logged.slice(before).join('')
   t.match(lines, /a request failed/)
-  t.match(lines, /violates check constraint/, 'what is wrong is told')
+  t.match(lines, /violates check constraint/, 'what is wrong is logged')
   for (const value of ['$argon2', 'refused@example.com', 'Failing row'])
     t.notOk(lines.includes(value), `${value} is not`)
 })

@@ -56,7 +56,7 @@ const lines = () =>
     .filter(Boolean)
     .map(line => JSON.parse(line) as Line)
 
-/** Where metrics and health are told. */
+/** Where metrics and health are served. */
 const door = () => {
   const opened = lines().find(({ msg }) => msg === 'metrics are served')
   return `http://127.0.0.1:${String(opened?.port)}`
@@ -96,10 +96,10 @@ t.test('the page shows how to follow one request to the webhook that it caused',
   await delivered
 
   const followed = (await shell(follow, { ID: id })).trim().split('\n')
-  const told = followed.map(line => line.split('\t').slice(1))
-  t.match(told[0], ['request', /^\[response\] post .*\/discover 202/], 'the request comes first')
+  const steps = followed.map(line => line.split('\t').slice(1))
+  t.match(steps[0], ['request', /^\[response\] post .*\/discover 202/], 'the request comes first')
   t.strictSame(
-    told.slice(1).filter(([, msg]) => msg === 'job completed'),
+    steps.slice(1).filter(([, msg]) => msg === 'job completed'),
     [
       ['catalog.discover', 'job completed'],
       ['alerts.deliver', 'job completed'],
@@ -147,10 +147,10 @@ t.test('requests at once do not take on the origins of others', async t => {
       return reply.headers.get('x-request-id')
     }),
   )
-  const told = lines().filter(({ origin }) => ids.includes(String(origin)))
+  const ofRequests = lines().filter(({ origin }) => ids.includes(String(origin)))
   t.equal(new Set(ids).size, 20)
-  t.equal(told.length, 20, 'a line each')
-  t.ok(told.every(line => (line.req as { id: string }).id === line.origin))
+  t.equal(ofRequests.length, 20, 'a line each')
+  t.ok(ofRequests.every(line => (line.req as { id: string }).id === line.origin))
 })
 
 t.test('the id of a caller is kept behind a proxy when it is well formed', async t => {
@@ -165,7 +165,7 @@ t.test('the id of a caller is kept behind a proxy when it is well formed', async
   t.ok(lines().some(({ origin }) => origin === given))
 })
 
-t.test('metrics tell of what was done, at a door of their own', async t => {
+t.test('metrics count what was done, and are served at a port of their own', async t => {
   const before = await scrape()
   const route = `tidemark_http_requests_total{method="GET",route="/api/v1/assets/{asset_id}",status="4xx"}`
   await tenant.ask('GET', `/api/v1/assets/${randomUUID()}`)
@@ -192,7 +192,7 @@ t.test('metrics tell of what was done, at a door of their own', async t => {
   t.match(await health.json(), { data: { status: 'ok', role: 'all', jobs: { workers: 'up' } } })
 })
 
-t.test('labels name nobody and nothing of a customer', async t => {
+t.test('labels contain no person and no data of a customer', async t => {
   const text = await scrape()
   const { companyId, email, key } = tenant
   for (const word of [companyId, asset.id, email, key, 'secret_orders', 'Acme', 'discount', receiver.url])
@@ -203,12 +203,12 @@ t.test('the page names each metric, and no other', async t => {
   await app.server.plugins.scans.dispatch()
   const page = readFileSync(pageFile('observability.md'), 'utf8')
   const named = [...page.matchAll(/^\| `(tidemark_[a-z_]+)` +\| (.*?) +\|/gm)]
-  const told = [...(await scrape()).matchAll(/^# TYPE (tidemark_[a-z_]+) /gm)].map(([, name]) => name)
-  t.strictSame(named.map(([, name]) => name).sort(), told.sort())
+  const served = [...(await scrape()).matchAll(/^# TYPE (tidemark_[a-z_]+) /gm)].map(([, name]) => name)
+  t.strictSame(named.map(([, name]) => name).sort(), served.sort())
 })
 
 t.test('the oldest waiting job of each queue makes its lag, whatever its priority', async t => {
-  // Nobody works this queue here.
+  // No worker takes jobs of this queue here.
   await app.query(
     `insert into pgboss.job (name, data, state, priority, created_on, start_after)
      select 'jobs.dead', '{}', 'created', priority, now() - age, now() - age
@@ -241,11 +241,11 @@ t.test('spans follow a request through its jobs to the source and the receiver',
     'tidemark.company_id': tenant.companyId,
     'tidemark.request_id': String,
   })
-  const told = JSON.stringify(
+  const exported = JSON.stringify(
     spans.map(({ name, attributes, events, status }) => [name, attributes, events, status]),
   )
   for (const word of ['secret_orders', 'discount', tenant.key, tenant.email, receiver.url, 'select'])
-    t.notOk(told.includes(word), `no span says ${word}`)
+    t.notOk(exported.includes(word), `no span says ${word}`)
 })
 
 t.test('what we put off ourselves is a warning without a stack', async t => {
@@ -284,7 +284,7 @@ t.test('a worker listens nowhere, beside a web process with the same settings', 
   t.match(await web.health(), { role: 'web', jobs: { workers: 'none' } })
 })
 
-t.test('a process tells of itself while its database hangs', async t => {
+t.test('a process serves its metrics while its database hangs', async t => {
   const { setTimeout } = globalThis
   t.intercept(globalThis, 'setTimeout', {
     value: (work: () => void, ms: number) => setTimeout(work, ms === 4_500 ? 10 : ms),
