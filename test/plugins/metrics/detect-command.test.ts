@@ -99,7 +99,7 @@ t.test('each point is judged as the detector judges it, by those before it', asy
     judged.flatMap(({ is_anomaly: isAnomaly }, i) => (isAnomaly ? [i] : [])),
     [40],
   )
-  t.equal(err, '', 'nothing is said beside the answers where nobody sits at the terminal')
+  t.equal(err, '', 'only the answers are printed without a terminal')
 })
 
 t.test('the options are those of a metric and of a rule', async t => {

@@ -64,7 +64,7 @@ t.test('a dry run replays the snapshots of a metric of the same definition', asy
   t.same(await world.app.query('select count(*)::int as count from metric_snapshots'), [{ count: 20 }])
 })
 
-t.test('another definition has the past that the timestamps tell', async t => {
+t.test('the past of another definition is derived from the timestamps', async t => {
   const world = await metricWorld(t, stage, SALES, { metric_type: 'row_count', sensitivity: 3 })
   await captured(world)
   for (const other of [

@@ -35,7 +35,7 @@ const states = ({ app }: MetricWorld) =>
   app.query('select group_values, md5(state::text) as state, run from metric_states order by group_values')
 
 t.test(
-  'an alert explains itself and tells what it compared with; the snapshots that counted on it name it',
+  'an alert has an explanation and the values compared; the snapshots that counted name the alert',
   async t => {
     const world = await learned(t)
     await jump(world)
@@ -63,7 +63,7 @@ t.test(
   },
 )
 
-t.test('a value that somebody calls expected alerts no more, and lies in the band', async t => {
+t.test('a value confirmed as expected no longer alerts, and lies in the band', async t => {
   const world = await learned(t)
   await jump(world)
   await world.capture(15)

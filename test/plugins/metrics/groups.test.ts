@@ -42,15 +42,15 @@ async function regions(body: object = BY_REGION) {
   return { ...world, table, captureAsIs: world.capture, capture, captureDays, states }
 }
 
-/** Alerts as far as these tests look at them. */
-const told = async (world: Pick<MetricWorld, 'alerts'>) =>
+/** Alerts with the fields that these tests compare. */
+const summariseAlerts = async (world: Pick<MetricWorld, 'alerts'>) =>
   (await world.alerts()).map(({ change, status, details }) => ({
     change,
     status,
     groups: details.groups.map((group: { shop_region: string }) => group.shop_region),
   }))
 
-t.test('a group that vanishes from a stable set is told once, and its return resolves that', async t => {
+t.test('a group that vanishes from a stable set raises one alert, which its return resolves', async t => {
   const world = await regions()
   await world.captureDays(1, 7, ['north', 'south', 'west'])
   await world.capture(8, ['north', 'west'])
@@ -76,7 +76,7 @@ t.test('a group that vanishes from a stable set is told once, and its return res
   t.match(await world.alerts(), [{ status: 'resolved' }])
 })
 
-t.test('a new group in a stable set is news, told once', async t => {
+t.test('a new group in a stable set raises one alert, resolved at once', async t => {
   const world = await regions()
   await world.captureDays(1, 7, ['north', 'south'])
   await world.captureDays(8, 9, ['east', 'north', 'south'])
@@ -93,7 +93,7 @@ t.test('a new group in a stable set is news, told once', async t => {
   t.match(listed.body.data.data, [{ event_type: 'metric_anomaly', event: { change_type: 'group_new' } }])
 })
 
-t.test('a group is told whatever its value is', async t => {
+t.test('an alert contains the group whatever its value is', async t => {
   const world = await regions()
   const odd = `${'x'.repeat(39)}😀 "<!channel>" \\ \n ${'y'.repeat(900)}`
   await world.captureDays(1, 7, ['north', 'south'])
@@ -115,12 +115,12 @@ t.test('a group is named in well-formed text of bounded length', async t => {
   t.equal(formatGroup({ region: 'north', kind: '' }), 'region north, kind ""')
 })
 
-t.test('a renamed group is told as both', async t => {
+t.test('a renamed group raises both alerts', async t => {
   const world = await regions()
   await world.captureDays(1, 8, ['north', 'south'])
   await world.captureDays(9, 11, ['North', 'south'])
   t.same(
-    (await told(world)).toSorted((a, b) => String(b.change).localeCompare(String(a.change))),
+    (await summariseAlerts(world)).toSorted((a, b) => String(b.change).localeCompare(String(a.change))),
     [
       { change: 'group_vanished', status: 'triggered', groups: ['north'] },
       { change: 'group_new', status: 'resolved', groups: ['North'] },
@@ -128,30 +128,37 @@ t.test('a renamed group is told as both', async t => {
   )
 })
 
-t.test('groups that vanish at different times are told apart; those of one time return together', async t => {
-  const world = await regions()
-  await world.captureDays(1, 7, ['a', 'b', 'c', 'd'])
-  await world.capture(8, ['c', 'd'])
-  await world.capture(9, ['c'])
-  t.same(await told(world), [
-    { change: 'group_vanished', status: 'triggered', groups: ['a', 'b'] },
-    { change: 'group_vanished', status: 'triggered', groups: ['d'] },
-  ])
-  await world.capture(10, ['a', 'c', 'd'])
-  t.match(await told(world), [{ status: 'triggered' }, { status: 'resolved' }], 'b is still missing')
-  await world.capture(11, ['a', 'b', 'c', 'd'])
-  t.match(await told(world), [{ status: 'resolved' }, { status: 'resolved' }])
-})
+t.test(
+  'groups that vanish at different times have alerts of their own; those of one time share one',
+  async t => {
+    const world = await regions()
+    await world.captureDays(1, 7, ['a', 'b', 'c', 'd'])
+    await world.capture(8, ['c', 'd'])
+    await world.capture(9, ['c'])
+    t.same(await summariseAlerts(world), [
+      { change: 'group_vanished', status: 'triggered', groups: ['a', 'b'] },
+      { change: 'group_vanished', status: 'triggered', groups: ['d'] },
+    ])
+    await world.capture(10, ['a', 'c', 'd'])
+    t.match(
+      await summariseAlerts(world),
+      [{ status: 'triggered' }, { status: 'resolved' }],
+      'b is still missing',
+    )
+    await world.capture(11, ['a', 'b', 'c', 'd'])
+    t.match(await summariseAlerts(world), [{ status: 'resolved' }, { status: 'resolved' }])
+  },
+)
 
-t.test('the first captures tell nothing', async t => {
+t.test('the first captures raise no alert', async t => {
   const world = await regions()
   await world.captureDays(1, 6, ['north', 'south'])
   await world.capture(7, ['north', 'east'])
   await world.captureDays(8, 10, ['east', 'north'])
-  t.same(await told(world), [])
+  t.same(await summariseAlerts(world), [])
 })
 
-t.test('a capture that could not run tells nothing, and breaks no run', async t => {
+t.test('a capture that could not run raises no alert, and breaks no run', async t => {
   const world = await regions()
   await world.captureDays(1, 5, ['north', 'south'])
   await world.source.query(`alter table ${world.table} rename column shop_region to hidden`)
@@ -159,9 +166,9 @@ t.test('a capture that could not run tells nothing, and breaks no run', async t 
   await world.source.query(`alter table ${world.table} rename column hidden to shop_region`)
   t.match((await world.tenant.ask('GET', world.path)).body.data, { last_status: 'ERROR' })
   await world.captureDays(7, 8, ['north', 'south'])
-  t.same(await told(world), [])
+  t.same(await summariseAlerts(world), [])
   await world.capture(9, ['north'])
-  t.same(await told(world), [{ change: 'group_vanished', status: 'triggered', groups: ['south'] }])
+  t.same(await summariseAlerts(world), [{ change: 'group_vanished', status: 'triggered', groups: ['south'] }])
 })
 
 t.test('a table that lost all its rows has lost all its groups', async t => {
@@ -176,10 +183,10 @@ t.test('a table that lost all its rows has lost all its groups', async t => {
 t.test('groups of working days come and go with the week', async t => {
   const world = await regions()
   for (let day = 0; day < 24; day++) await world.capture(day, day % 7 < 2 ? ['shop'] : ['office', 'shop'])
-  t.same(await told(world), [])
+  t.same(await summariseAlerts(world), [])
 })
 
-t.test('groups by date tell nothing, neither as they come nor as they leave', async t => {
+t.test('groups by date raise no alert, neither when they come nor when they leave', async t => {
   const world = await regions({ ...BY_REGION, group_by_columns: ['placed'] })
   for (let day = 1; day <= 16; day++) {
     await world.source.query(`truncate ${world.table}`)
@@ -198,10 +205,10 @@ t.test('a group that was missing before has to be there for longer until it is m
   await world.capture(8, ['north'])
   await world.captureDays(9, 16, ['north', 'south'])
   await world.capture(17, ['north'])
-  t.match(await told(world), [{ status: 'resolved' }], 'eight captures are no longer enough')
+  t.match(await summariseAlerts(world), [{ status: 'resolved' }], 'eight captures are no longer enough')
   await world.captureDays(18, 52, ['north', 'south'])
   await world.capture(53, ['north'])
-  t.match(await told(world), [{ status: 'resolved' }, { status: 'triggered', groups: ['south'] }])
+  t.match(await summariseAlerts(world), [{ status: 'resolved' }, { status: 'triggered', groups: ['south'] }])
 })
 
 t.test('whatever comes and goes, a message keeps what it promises', async t => {
@@ -278,25 +285,25 @@ t.test('the alert of groups can be dismissed as expected, which changes no basel
   t.match([said.status, said.body.data.status], [200, 'dismissed'])
   t.same(await world.states(), before)
   await world.capture(9, ['north'])
-  t.match(await told(world), [{ status: 'dismissed' }], 'it is not told again')
+  t.match(await summariseAlerts(world), [{ status: 'dismissed' }], 'it raises no further alert')
   await world.capture(10, ['north', 'south'])
-  t.match(await told(world), [{ status: 'dismissed' }])
+  t.match(await summariseAlerts(world), [{ status: 'dismissed' }])
 })
 
-t.test('a metric that is switched off or removed closes what was told of its groups', async t => {
+t.test('switching off or removing a metric resolves the alerts of its groups', async t => {
   const world = await regions()
   await world.captureDays(1, 7, ['north', 'south'])
   await world.capture(8, ['north'])
   await world.tenant.ask('PATCH', world.path, { is_active: false })
-  t.match(await told(world), [{ status: 'resolved' }])
+  t.match(await summariseAlerts(world), [{ status: 'resolved' }])
   await world.tenant.ask('PATCH', world.path, { is_active: true })
   await world.captureDays(9, 10, ['north'])
-  t.equal((await told(world)).length, 1)
+  t.equal((await summariseAlerts(world)).length, 1)
   await world.captureDays(11, 40, ['north', 'south'])
   await world.capture(41, ['south'])
-  t.match(await told(world), [{ status: 'resolved' }, { status: 'triggered', groups: ['north'] }])
+  t.match(await summariseAlerts(world), [{ status: 'resolved' }, { status: 'triggered', groups: ['north'] }])
   await world.tenant.ask('DELETE', world.path)
-  t.match(await told(world), [{ status: 'resolved' }, { status: 'resolved' }])
+  t.match(await summariseAlerts(world), [{ status: 'resolved' }, { status: 'resolved' }])
 })
 
 t.test('what was learned of groups that have long been gone is removed', async t => {
@@ -307,7 +314,7 @@ t.test('what was learned of groups that have long been gone is removed', async t
   t.match(await world.states(), [{ name: 'north' }, { name: 'south' }])
   await world.capture(98, ['north'])
   t.match(await world.states(), [{ name: 'north' }])
-  t.match(await told(world), [{ status: 'resolved' }], 'that it is gone is no news any more')
+  t.match(await summariseAlerts(world), [{ status: 'resolved' }], 'that it is gone is no news any more')
   await world.capture(99, ['north', 'south'])
-  t.equal((await told(world)).length, 1, 'a group that was there long ago is not new')
+  t.equal((await summariseAlerts(world)).length, 1, 'a group that was there long ago is not new')
 })

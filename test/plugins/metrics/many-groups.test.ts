@@ -2,7 +2,7 @@ import t from 'tap'
 import { makeStage } from '../../helpers/world.ts'
 import { metricWorld, sentDuring } from './world.ts'
 
-t.test('a thousand groups are learned some at a time, and told in a few words', async t => {
+t.test('a thousand groups are learned in batches, and reported in one short message', async t => {
   const world = await metricWorld(
     t,
     await makeStage(t),

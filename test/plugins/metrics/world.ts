@@ -8,7 +8,7 @@ interface Teardown {
 /** The moment of a day's capture. */
 export const momentOf = (day: number) => new Date(Date.UTC(2024, 5, 1, 6) + day * 86_400_000)
 
-/** A metric of a table, `sales` unless told, and what its captures made of it. */
+/** A metric of a table, which defaults to `sales`, and what its captures led to. */
 export interface MetricWorld extends World {
   /** The path of the metric. */
   path: string
@@ -17,7 +17,7 @@ export interface MetricWorld extends World {
   /** Captures all active metrics of the table as of a day; day 0 is a Saturday, the first of June 2024. */
   capture(day: number): Promise<void>
   captureAt(at: Date): Promise<void>
-  /** Repeats the last capture, of a day, every day up to another, as far as the database tells. */
+  /** Copies the rows of the last capture, on day `from`, to every day up to `to`, in the database only. */
   repeat(from: number, to: number): Promise<void>
   /** Alerts of the table's metrics, oldest first, as the database has them. */
   alerts(): Promise<AlertRow[]>

@@ -176,25 +176,25 @@ t.test('what is accepted is what the detector understands', async t => {
   }
 })
 
-t.test('who uses a schedule is told when it means other hours, and keeps it from being removed', async t => {
+t.test('a schedule notifies its users of changed hours, and cannot be removed while it is used', async t => {
   const { app, tenant, make } = office(t, await makeStage(t))
   const { id } = (await make()).body
-  const told: string[] = []
+  const notified: string[] = []
   let reports = 2
   app.server.plugins.operatingSchedules.addUser({
     name: 'reports',
     count: async () => reports,
-    onHoursChanged: async (trx, scheduleId) => void told.push(scheduleId),
+    onHoursChanged: async (trx, scheduleId) => void notified.push(scheduleId),
   })
   await tenant.ask('PATCH', `${BASE}/${id}`, {
     name: 'renamed',
     timezone: OFFICE.timezone,
     rules: OFFICE.rules,
   })
-  t.same(told, [], 'a new name means the same hours')
+  t.same(notified, [], 'a new name means the same hours')
   await tenant.ask('PATCH', `${BASE}/${id}`, { timezone: 'UTC' })
   await tenant.ask('PATCH', `${BASE}/${id}`, { rules: OFFICE.rules.slice(1) })
-  t.same(told, [id, id])
+  t.same(notified, [id, id])
   const kept = await tenant.ask('DELETE', `${BASE}/${id}`)
   t.match(kept, {
     status: 409,
@@ -301,7 +301,7 @@ t.test(
       (await tenant.ask('POST', `/api/v1/sdk/validity/${asset.id}`, rule)).body.data.id as number
     const [first, second] = [await make(), await make()]
     const lock = (rule: number) => app.query('select id from validity_rules where id = $1 for update', [rule])
-    // Its row now lies behind the other, where whoever does not ask for an order comes to it last.
+    // Its row now lies behind the other, so a query without an order reaches it last.
     await app.query(
       'update validity_rules set next_run_at = next_run_at + make_interval(days => 1) where id = $1',
       [first],

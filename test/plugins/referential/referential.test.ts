@@ -133,7 +133,7 @@ t.test('a check is made, read, changed, listed and removed', async t => {
   t.equal((await tenant.ask('DELETE', `/api/v1/sdk/assets/${asset.id}`)).status, 200)
 })
 
-t.test('an execution tells orphans and shows some; lists do not', async t => {
+t.test('an execution counts orphans and shows some; lists do not', async t => {
   const { tenant, base, made, execute, source } = await shop(t)
   const id = await made()
   const first = await execute(id)

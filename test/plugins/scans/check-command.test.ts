@@ -74,7 +74,7 @@ for (const [where, check] of ways) {
     },
   )
 
-  t.test(`${where}, failures below --fail-on are told and do not count`, async t => {
+  t.test(`${where}, failures below --fail-on are printed and do not count`, async t => {
     t.match(await check('shop', '--fail-on', 'critical'), { code: 1 })
     const { code, out } = await check('shop', '--table', 'customers', '--fail-on', 'critical')
     t.equal(code, 0)
@@ -91,7 +91,7 @@ for (const [where, check] of ways) {
     t.strictSame(await check(asset.id, '--table', 'public.calm'), byName)
   })
 
-  t.test(`${where}, JSON tells the verdict with its findings`, async t => {
+  t.test(`${where}, JSON holds the verdict with its findings`, async t => {
     const { code, out } = await check('shop', '--table', 'orders', '--json')
     t.equal(code, 1)
     t.match(JSON.parse(out), {
@@ -105,7 +105,7 @@ for (const [where, check] of ways) {
     })
   })
 
-  t.test(`${where}, what cannot be asked is told from what fails`, async t => {
+  t.test(`${where}, a check that cannot be requested has another exit code than one that fails`, async t => {
     t.match(await check('no.such.table.here'), { code: 3, out: '', err: /no such asset/ })
     t.match(await check('shop', '--table', 'nowhere'), { code: 2, out: '', err: /knows no table nowhere/ })
     t.match(await check(named('bare')), { code: 2, out: '', err: /no active checks: make a rule/ })
@@ -129,7 +129,7 @@ t.test('all checks of a table are one scan, whatever their feature', async t => 
   await tidemark(['check', named('orders')], afar)
   const { statements, sessions } = await log.take()
   t.equal(sessions.length, 1)
-  // One for what one pass over the table tells, one for its parents.
+  // One for the checks that share a pass over the table, one for its parents.
   t.ok(statements.filter(({ text }) => /\borders\b/.test(text)).length <= 2, 'one pass and the join')
 })
 
@@ -177,13 +177,17 @@ t.test('who waits for a job that no worker takes up learns why, once', async t =
     request: async () => ({ body: { data: { status: answers.shift() } }, serverTime: new Date() }),
   } as unknown as ServiceClient
   const notes: string[] = []
-  const told = { what: 'The check of shop', note: (line: string) => void notes.push(line), noteAfterMs: 0 }
-  await waitForJob(client, 'job', told, new AbortController().signal)
+  const progress = {
+    what: 'The check of shop',
+    note: (line: string) => void notes.push(line),
+    noteAfterMs: 0,
+  }
+  await waitForJob(client, 'job', progress, new AbortController().signal)
   t.equal(notes.length, 1)
   t.match(notes[0], /The check of shop waits for a worker: .*ROLE all or worker.* --timeout/)
 })
 
-t.test('a key that may only read is told what it takes', async t => {
+t.test('a read-only key is refused with the scope it needs', async t => {
   const made = await tenant.ask('POST', '/api/v1/api-keys', { name: 'reader', scope: 'read-only' })
   const settings = { ...afar, TIDEMARK_API_KEY: made.body.data.key as string }
   t.match(await tidemark(['check', 'shop'], settings), { code: 2, out: '', err: /scope read-write/ })

@@ -48,22 +48,25 @@ async function ordersWorld(t: Parameters<typeof makeWorldOn>[0], on = stage) {
   }
 }
 
-t.test('no more sessions are open at a source than its max_concurrency, whoever asks', async t => {
-  const { make, check, change, source, app } = await ordersWorld(t)
-  const rule = await make({ table_path: 'slow', column_name: 'waited' })
-  t.match((await change({ max_concurrency: 2 })).body.data, { max_concurrency: 2 })
-  const asked = Promise.all(Array.from({ length: 6 }, () => check(rule)))
-  let most = 0
-  let isDone = false
-  void asked.finally(() => (isDone = true))
-  while (!isDone) {
-    most = Math.max(most, await running(source))
-    await wait(20)
-  }
-  for (const { status, body } of await asked) t.match([status, body.data?.status], [200, 'pass'])
-  t.equal(most, 2, 'two at once and never three')
-  t.same(await app.query('select * from source_sessions'), [], 'all places are given back')
-})
+t.test(
+  'no more sessions are open at a source than its max_concurrency, for all callers together',
+  async t => {
+    const { make, check, change, source, app } = await ordersWorld(t)
+    const rule = await make({ table_path: 'slow', column_name: 'waited' })
+    t.match((await change({ max_concurrency: 2 })).body.data, { max_concurrency: 2 })
+    const asked = Promise.all(Array.from({ length: 6 }, () => check(rule)))
+    let most = 0
+    let isDone = false
+    void asked.finally(() => (isDone = true))
+    while (!isDone) {
+      most = Math.max(most, await running(source))
+      await wait(20)
+    }
+    for (const { status, body } of await asked) t.match([status, body.data?.status], [200, 'pass'])
+    t.equal(most, 2, 'two at once and never three')
+    t.same(await app.query('select * from source_sessions'), [], 'all places are given back')
+  },
+)
 
 t.test('the place of a process that died is free when its lease has ended', async t => {
   const { make, check, change, app, asset, tenant } = await ordersWorld(t)
@@ -199,7 +202,7 @@ t.test(
   },
 )
 
-t.test('what was missed while nobody ran comes once, and the interval keeps its grid', async t => {
+t.test('scans missed while no process ran are made up for once, and the interval keeps its grid', async t => {
   const { make, scanned, app } = await ordersWorld(t)
   await make({ check_interval: 'hourly' })
   await make({ check_interval: 'weekly', name: 'weekly' })
@@ -227,7 +230,7 @@ t.test('three processes run every due check once a slot, however they meet', asy
       await make({ table_path: `part${n}`, rule_type: type, check_interval: 'hourly' })
   }
   const servers = [app.server, await app.startTwin(), await app.startTwin()]
-  // Two months may each have a row of the same slot: that nobody makes them does not rest on an index.
+  // Two months may each have a row of the same slot: no index prevents such duplicates.
   await app.query(
     `alter table partitions.validity_results_past drop constraint validity_results_validity_rule_id_scheduled_for_key`,
   )
@@ -326,7 +329,7 @@ t.test('work that can wait leaves the last session to others', async t => {
   )
 })
 
-t.test('whoever waits for a source that is removed is told so', async t => {
+t.test('waiting for a source that is removed ends with an error', async t => {
   const { app, tenant, asset } = await ordersWorld(t)
   const { server } = app
   const { source } = await server.db.company(tenant.companyId, trx =>

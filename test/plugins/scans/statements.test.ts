@@ -84,7 +84,7 @@ const on = (columns: readonly string[], type: string, config?: object) =>
 const of = (columns: readonly string[], type: string, config: object = {}) =>
   columns.map(column_name => ({ metric_type: type, column_name, ...config }))
 
-/** What nobody else's SQL holds. */
+/** Parts that no other SQL contains. */
 const OWN_SQL = ['total > -918273', 'select * from orders where total < -827364']
 const BY_STATUS = { group_by_columns: ['status'] }
 const BY_BOTH = { group_by_columns: ['status', 'city'] }
@@ -182,7 +182,7 @@ async function lastResults({ tenant }: World, checks: readonly string[]): Promis
   return results
 }
 
-/** What statements were for, told by what each must hold. */
+/** Counts statements by their purpose, recognised by what each must contain. */
 function sort({ statements }: SourceStatements): Record<string, number> {
   const kinds: Record<string, RegExp> = {
     'the first one of users': /m0[^]*918273/,

@@ -11,7 +11,7 @@ const stage = await makeStage(t)
 const DAY = 86_400_000
 const AUTO = { detection_mode: 'auto', sensitivity: 3 }
 
-/** So many results of the last days, of five to six percent unless told. */
+/** So many results of the last days, of five to six percent by default. */
 const past = (count: number, invalid = 50) =>
   Array.from({ length: count }, (_, index) => ({
     at: Date.now() - (count - index) * DAY,

@@ -79,7 +79,7 @@ t.test('a dry run asks the engine about CUSTOM_SQL once', async t => {
   t.equal(statements.length, 3)
 })
 
-t.test('one replay tells every sensitivity what that sensitivity alone would tell', async t => {
+t.test('one replay of all sensitivities gives each the result of a replay of its own', async t => {
   const { make, remember, dryRun } = await trying(t)
   const rule = await make({})
   // From a little to far off.
@@ -143,7 +143,7 @@ t.test('of rules that measure the same, the one with the longest past is looked 
   t.match((await dryRun(AUTO)).history, { points: 10 }, 'errors are none of it')
 })
 
-t.test('where no rule measures the same, the timestamps of the table tell the past', async t => {
+t.test('where no rule measures the same, the past is derived from the timestamps of the table', async t => {
   const world = await trying(t)
   const { make, remember, dryRun, source } = world
   await source.query('alter table orders add column created_at timestamptz')
@@ -163,7 +163,7 @@ t.test('where no rule measures the same, the timestamps of the table tell the pa
   t.match((await dryRun(AUTO)).history, { source: 'results', timestamp_column: null, points: 3 })
 })
 
-t.test('of any past, each sensitivity is told what a rule of that sensitivity would have found', t => {
+t.test('for any past, each sensitivity gets what a rule of that sensitivity would have found', t => {
   const hour = 3_600_000
   const pasts = fc.array(
     fc.record({ invalid: fc.integer({ min: 0, max: 1000 }), isConfirmed: fc.boolean() }),

@@ -42,7 +42,7 @@ async function details({ tenant, alerts }: Awaited<ReturnType<typeof pastRules>>
   }
 }
 
-t.test('a rate that somebody calls expected passes from then on, and one beyond it fails', async t => {
+t.test('a rate confirmed as expected passes from then on, and one beyond it fails', async t => {
   const { rule, check, spoil, dismiss, confirmed, alerts } = await failing(t)
   await check(rule)
   t.match(await alerts(), [{ status: 'triggered', occurrences: 2 }])
@@ -61,7 +61,7 @@ t.test('a rate that somebody calls expected passes from then on, and one beyond 
 t.test('another reason changes nothing of what is expected', async t => {
   const { rule, check, spoil, dismiss, confirmed, learned, alerts } = await failing(t)
   const before = await learned(rule)
-  t.equal((await dismiss('somebody is on it')).status, 200)
+  t.equal((await dismiss('being worked on')).status, 200)
   t.same(await learned(rule), before)
   t.same(await confirmed(), [])
   t.match(await check(rule), { status: 'fail' })
@@ -81,7 +81,7 @@ t.test('what goes beyond a rate that was expected is a new alert, also without a
   t.match(await alerts(), [{ status: 'dismissed' }, { status: 'triggered' }])
 })
 
-t.test('the threshold of a manual rule is its own, whatever somebody expects', async t => {
+t.test('feedback does not change the threshold of a manual rule', async t => {
   const { rule, check, dismiss, confirmed, alerts } = await failing(t, {
     detection_mode: 'manual',
     alert_threshold_percent: 10,

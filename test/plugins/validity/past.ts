@@ -33,7 +33,7 @@ export async function pastRules(t: Parameters<typeof makeWorldOn>[0], stage: Sta
     ...world,
     base,
     results,
-    /** Makes a rule, NOT_NULL on the email unless told, and gives its public id. */
+    /** Makes a rule, by default NOT_NULL on the email, and returns its public id. */
     async make(body: object): Promise<string> {
       const rule = { rule_type: 'NOT_NULL', table_path: 'orders', column_name: 'email', ...body }
       const made = await tenant.ask('POST', base, rule)
