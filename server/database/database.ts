@@ -9,6 +9,13 @@ import { askOnce, askTogether, hasRefusedWrites, openPool, positioned } from './
 import { poolUse, type PoolUse } from '../telemetry/pool-use.ts'
 import { migrationError } from './migration-errors.ts'
 
+/**
+ * Which way a query takes, and what limits it to one company besides row-level security, which `db.system` lacks:
+ * - Objection for one row by id and for pages: a `CompanyRow` adds `company_id` itself, and throws outside `db.company`.
+ * - SQL text (`rows`, `trx.raw`) for sets, claims and locks: the text names `company_id`; nothing adds it.
+ * - `db.read` for hot GETs, several SQL texts in one round trip: each text names `company_id` too.
+ */
+
 export type Transaction = Knex.Transaction
 
 /** The product's own PostgreSQL, by two roles: the application's, held by row-level security, and the owner's. */
@@ -28,7 +35,6 @@ export interface Database {
   ping(): Promise<number>
   /** Whether it takes writes, as far as is known: not when it is read-only, or was full within the last 30 s. */
   takesWrites(): Promise<boolean>
-  /** How the connections are used. */
   pools(): PoolUse[]
   close(): Promise<void>
 }
@@ -189,7 +195,6 @@ export async function insertAll<Row, Stored>(
   return stored
 }
 
-/** A migration as the manifest lists it. */
 export interface Migration {
   name: string
   up(knex: Knex): Promise<void>

@@ -18,13 +18,13 @@ export const SCOPE_OF_ROLE: Record<Role, Scope> = {
   owner: 'admin',
 }
 
-/** Who is asking: what a strategy puts into `request.auth.credentials`. */
+/** The caller, as a strategy puts it into `request.auth.credentials`. */
 export interface Caller {
   kind: 'session' | 'key'
   companyId: string
   plan: Plan
   scope: Scope
-  /** Of a session: its user and itself; of a key: itself. */
+  /** The ids of a session's user and of the session, or of the key. */
   userId?: string
   sessionId?: string
   keyId?: string
@@ -34,11 +34,11 @@ export interface Caller {
 
 /** How a route is guarded; every route carries one of these. */
 export interface Guard {
-  /** Least scope that will do; absent for open routes. */
+  /** The minimum scope; absent for open routes. */
   scope?: Scope
-  /** Only a session (JWT) will do, as for a user's own settings. */
+  /** Accepts a session (JWT) only, as for a user's own settings. */
   sessionOnly?: true
-  /** Which rate limit counts it; `null` for none. */
+  /** The rate limit that counts the calls; `null` for none. */
   limit:
     | 'asset'
     | 'auth'
@@ -83,7 +83,7 @@ export const access = {
   read: guarded({ scope: 'read-only', limit: 'asset' }),
   write: guarded({ scope: 'read-write', limit: 'asset' }),
   admin: guarded({ scope: 'admin', limit: 'asset' }),
-  /** A user's own affairs: reads are not limited, operations on credentials are. */
+  /** A user's own settings: reads are not limited, operations on credentials are. */
   session: guarded({ sessionOnly: true, limit: null }),
   /** The same where every call leaves something behind. */
   sessionCounted: guarded({ sessionOnly: true, limit: 'asset' }),
@@ -116,7 +116,7 @@ export function covers(scope: Scope, required: Scope): boolean {
   return SCOPES.indexOf(scope) >= SCOPES.indexOf(required)
 }
 
-/** The 403 of a caller whose credential is of the wrong kind or too weak for the route; null where it will do. */
+/** The 403 for a credential of the wrong kind or with too small a scope for the route; null if it is sufficient. */
 export function refusalOf(request: Request): Error | null {
   const guard = request.route.settings.plugins?.access
   const who = caller(request)
@@ -136,7 +136,7 @@ export function refusalOf(request: Request): Error | null {
       required_scope: guard.scope,
     })
   }
-  // The scope is not enough: a dry run takes read-only, and yet loads a source.
+  // The scope alone does not decide: a dry run needs read-only, but puts load on a source.
   if (who.readOnlyReason !== undefined && request.method !== 'get' && request.method !== 'head') {
     return apiError('FORBIDDEN', who.readOnlyReason, {
       current_scope: who.scope,

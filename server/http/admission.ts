@@ -1,4 +1,4 @@
-/** Lets a request in or refuses it by 401, 429 or 403, in this order and before its body is read. */
+/** Admits a request, or refuses it with 401, 429 or 403, in this order and before its body is read. */
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi'
 import { CALLER_STRATEGY, refusalOf } from './access.ts'
 import { refuseEncoding } from './replies.ts'
@@ -10,7 +10,7 @@ declare module '@hapi/hapi' {
   }
 }
 
-/** The strategies in the order in which they are tried: a key shows by its form that it is one. */
+/** The strategies in the order in which they are tried: a key is recognised by its form. */
 const STRATEGIES = ['api-key', 'jwt']
 
 /**
@@ -27,14 +27,14 @@ export function installAdmission(server: Server): void {
     return h.continue
   })
   server.ext('onCredentials', async (request, h) => {
-    // Injected with its credentials, a request was not authenticated.
+    // A request injected with credentials was not authenticated.
     if (!request.plugins.isAdmitted) await admit(request)
     await server.limits.count(request)
     return h.continue
   })
 }
 
-/** Checks at the start that each route declares its access. Install it after plugins, which may add routes at the start too. */
+/** Checks at startup that each route declares its access. Install it after plugins, which may add routes at the start too. */
 export function requireDeclaredAccess(server: Server): void {
   server.ext('onPreStart', () => {
     const bare = server.table().find(route => route.settings.plugins?.access === undefined)
@@ -59,7 +59,7 @@ async function authenticate(request: Request, h: ResponseToolkit) {
   return h.authenticated(data)
 }
 
-/** @throws 401 of the strategy that knows the form of the credential, or one that names all of them */
+/** @throws 401 of the strategy that recognises the form of the credential, or one that names all strategies */
 async function dataOf(request: Request): ReturnType<Server['auth']['test']> {
   const challenges: unknown[] = []
   for (const strategy of STRATEGIES) {

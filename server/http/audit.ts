@@ -7,13 +7,13 @@ import { addressOf } from './limits.ts'
 export interface AuditEvent {
   /** `<thing>.<what happened to it>`: `api_key.created`. */
   action: string
-  /** What it was done to. */
+  /** The target of the action. */
   target?: { type: string; id: string }
   /** More details; never a secret. */
   details?: Record<string, unknown>
 }
 
-/** Who did it, and from where. */
+/** The actor and its address. */
 export interface AuditOrigin {
   companyId: string
   /** `user:<id>`, `key:<id>`, `system`, or `cli` for the operator. */
@@ -26,8 +26,8 @@ export interface AuditOrigin {
 export type RequestOrigin = Pick<AuditOrigin, 'requestId' | 'address'>
 
 /**
- * Adds to the audit log of a company, in the transaction of the action: both are stored, or neither is. Entries of
- * one company wait for each other, so add them last.
+ * Adds to the audit log of a company, in the transaction of the action: both are stored, or neither is. An
+ * entry locks the log of the company until the transaction ends, so add it last.
  * @returns the entry's number in the company's log
  */
 export async function audit(trx: Transaction, origin: AuditOrigin, event: AuditEvent): Promise<number> {

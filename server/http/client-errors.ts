@@ -1,4 +1,4 @@
-/** Answers what Node's HTTP parser refuses: bytes that never become a request, so that no route and no hook sees them. */
+/** Replies to bytes that Node's HTTP parser rejects: they never become a request, so no route or hook sees them. */
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -17,7 +17,7 @@ interface ParserError extends Error {
   bytesParsed?: number
 }
 
-/** What is under way on a connection: replies in their order, and the request whose bytes came last. */
+/** The state of a connection: pending replies in order, and the request whose bytes came last. */
 interface Connection {
   pending: Set<ServerResponse>
   last: { request: IncomingMessage; response: ServerResponse }
@@ -34,7 +34,7 @@ export interface ClientErrorOptions {
 
 /**
  * Replaces the `clientError` handling of a listener. Each refused request gets the error body with 400, 408, 413, 414
- * or 431, and its connection is closed. A reply that is under way is finished first. The log has the parser's code
+ * or 431, and its connection is closed. A pending reply is finished first. The log has the parser's code
  * and the number of bytes: the first refusal at once, those that follow as one summary per period.
  */
 export function handleClientErrors(listener: HttpServer, options: ClientErrorOptions): void {
@@ -48,7 +48,7 @@ export function handleClientErrors(listener: HttpServer, options: ClientErrorOpt
   }
   listener.on('request', follow)
   listener.on('checkContinue', follow)
-  // hapi's handler logs the error whole, and so the bytes; it also answers a request that is already being worked on.
+  // hapi's handler logs the whole error with the bytes, and also replies to a request that is already being handled.
   listener.removeAllListeners('clientError')
   listener.on('clientError', (error: ParserError, socket: Duplex) => {
     // The parser reports the same error again for all that follows.
@@ -76,7 +76,7 @@ export function handleClientErrors(listener: HttpServer, options: ClientErrorOpt
 async function replyInTurn(socket: Duplex, connection?: Connection): Promise<boolean> {
   if (!connection) return socket.writable
   const { pending, last } = connection
-  // Otherwise the last request came whole, and what cannot be parsed follows it.
+  // Otherwise the last request is complete, and the bytes after it cannot be parsed.
   const isInBody = !last.request.complete
   for (const response of pending) {
     if (isInBody && response === last.response && !response.headersSent) continue

@@ -1,7 +1,7 @@
 import type { RouteOptionsResponse } from '@hapi/hapi'
 import Joi from 'joi'
 
-/** What many replies hold; `.allow(null)` where there may be none. */
+/** Fields of many replies; add `.allow(null)` to nullable ones. */
 export const held = {
   id: Joi.string().guid(),
   /** Free text, which may be empty. */
@@ -32,7 +32,7 @@ export function reply(schema: Joi.Schema, status = 200): RouteOptionsResponse {
 /** The `response` of a route that answers with nothing, 204. */
 export const noReply: RouteOptionsResponse = { status: { 204: Joi.valid(null) }, sample: 0 }
 
-/** What a page says of itself, for replies that say so beside their own fields. */
+/** The pagination fields, for replies that have them beside their own fields. */
 export const pageFields = {
   total: held.count.description('All that match, on this page and others.'),
   limit: held.count.example(50),
@@ -78,7 +78,7 @@ export function inEnvelope(schema: Joi.Schema, meta: Joi.Schema = record({})): J
   })
 }
 
-/** `{data: {success, message}}`, of what was removed. */
+/** `{data: {success, message}}`, for removals. */
 export function removal(message: string): Joi.Schema {
   return inData(record({ success: Joi.valid(true), message: Joi.string().example(message) }))
 }

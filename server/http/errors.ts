@@ -60,7 +60,7 @@ export interface Detail {
   type: string
 }
 
-/** What `replies.ts` finds on an error that we made. */
+/** The data that `apiError` attaches for `replies.ts`. */
 export interface ErrorData {
   code: ErrorCode
   details: Record<string, unknown>
@@ -103,7 +103,7 @@ export function unprocessable(detail: Detail[]): Boom.Boom<ErrorData> {
 
 /** True for an error made by this file, or by hapi with our data added. */
 export function hasErrorData(error: unknown): error is Boom.Boom<ErrorData> {
-  // What was caught may stand in the same place, with a code of its own.
+  // A caught error may have other data here, with a code of its own.
   return Boom.isBoom(error) && Object.hasOwn(CODES, (error.data as ErrorData | null)?.code ?? '')
 }
 

@@ -12,29 +12,29 @@ declare module '@hapi/hapi' {
 }
 
 export interface Health {
-  /** `draining`: the process ends, and others are to be asked. */
+  /** `draining`: the process is shutting down; send requests to others. */
   status: 'ok' | 'degraded' | 'draining'
   /** The program's, as in its package. */
   version: string
-  /** What this process does. */
+  /** The roles of this process. */
   role: 'all' | 'web' | 'worker'
   database: {
     status: 'up' | 'down'
     latency_ms: number | null
-    /** False while it is read-only or full: what only reads goes on. */
+    /** False while it is read-only or full: reads still work. */
     writable: boolean | null
     embedded: boolean
   }
   jobs: {
-    /** `late`: jobs wait that no worker takes; `down`: the database is, on which jobs live. */
+    /** `late`: no worker takes the waiting jobs; `down`: the database, which holds the jobs, is down. */
     status: 'up' | 'late' | 'down'
-    /** Seconds that the job which has been waiting longest is past its time. */
+    /** Seconds that the longest waiting job is overdue. */
     lag_seconds: number | null
     /** How many kinds of jobs wait for too long. */
     late_queues: number | null
-    /** Jobs that were given up on and are kept to be looked at. */
+    /** Dead letters: failed jobs that are kept for an operator. */
     dead: number | null
-    /** Of this process: `stuck` when it has not been able to look for jobs, `none` when it works none. */
+    /** The workers of this process: `stuck` when they could not fetch jobs, `none` when it runs none. */
     workers: 'up' | 'stuck' | 'none'
   }
 }
@@ -114,7 +114,7 @@ function unavailable(health: Health, message: string): Envelope<Health> {
   return { ...envelope(health, message), success: false, error: 'UNAVAILABLE' }
 }
 
-/** Only queues that have a worker: dead letters wait for ever. */
+/** Only queues that have a worker: dead letters wait indefinitely. */
 function lineOf(server: Server, queues: readonly Queue[]) {
   const names = new Set(server.jobs.names())
   const worked = queues.filter(({ name }) => names.has(name))
@@ -139,7 +139,7 @@ async function ask({ db }: Server): Promise<Asked> {
   return { latency, isWritable: await db.takesWrites(), queues: await readQueues(db) }
 }
 
-/** The answer of a database that may be away. @throws Error when it takes longer than that of one that is there */
+/** Rejects when the database does not answer in time. */
 export function withHealthTimeout<Answer>(asked: Promise<Answer>): Promise<Answer> {
   return withTimeout(asked, DATABASE_TIMEOUT_MS, () => {
     throw new Error(`no answer within ${DATABASE_TIMEOUT_MS} ms`)

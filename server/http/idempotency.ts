@@ -26,10 +26,10 @@ interface Kept {
   headers: Record<string, string> | null
 }
 
-/** Headers of a reply that are given again with it. */
+/** Headers that are replayed with a reply. */
 const KEPT_HEADERS = ['location', 'cache-control']
 
-/** Whether a route gives the same reply again under the same `Idempotency-Key`: a guarded POST that makes something. */
+/** Whether a route replays its reply under the same `Idempotency-Key`: a guarded POST that creates something. */
 export function keepsReplies({ method, settings }: Pick<RequestRoute, 'method' | 'settings'>): boolean {
   const { scope, sessionOnly } = settings.plugins?.access ?? {}
   const { status = {} } = settings.response ?? {}
@@ -39,8 +39,8 @@ export function keepsReplies({ method, settings }: Pick<RequestRoute, 'method' |
 }
 
 /**
- * Honours `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header) on requests that make something: who repeats
- * one because its reply was lost gets that reply, and nothing is made twice. Replies are sealed, as some hold secrets
+ * Honours `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header) on requests that create something: a retry
+ * after a lost reply gets that reply, and nothing is created twice. Replies are sealed, as some hold secrets
  * that are shown once. A request that failed changed nothing, and so its key may be used again.
  */
 export function installIdempotency(server: Server): void {
@@ -48,7 +48,7 @@ export function installIdempotency(server: Server): void {
   server.ext('onPreStart', () => {
     for (const { method, settings } of server.table()) {
       const { handler } = settings
-      // Around the handler, since nothing that comes after it is run for a client that hung up: who will ask again.
+      // Around the handler: later hooks do not run for a client that hung up, and that client will retry.
       if (keepsReplies({ method, settings }) && typeof handler === 'function')
         settings.handler = once(handler as Lifecycle.Method)
     }
@@ -79,14 +79,14 @@ function isResponse(reply: unknown): reply is ResponseObject {
   return typeof reply === 'object' && reply !== null && 'source' in reply && 'statusCode' in reply
 }
 
-/** The reply is as good without being kept: the key is free again once its lease ends. */
+/** A failure to store the reply does not fail the request: the key is free again after its lease. */
 async function quietly(server: Server, work: Promise<void>): Promise<void> {
   await work.catch((error: unknown) =>
     server.pino.warn({ err: error }, 'a reply could not be kept for its Idempotency-Key'),
   )
 }
 
-/** @throws 409 while the first is being answered, 400 or 422 when it asked something else */
+/** @throws 409 while the first request is in progress, 400 or 422 when it was a different one */
 function again(
   server: Server,
   claim: Claim,
@@ -111,8 +111,8 @@ function claimOf(request: Request): Claim | null {
 }
 
 /**
- * Of what the request asks: method, path, query and body, whatever the order of its fields. Under each key that the
- * vault has, the newest first: without one, a password in a body could be guessed from its hash.
+ * Hashes of method, path, query and body, independent of the order of fields: one with each key of the vault, the newest
+ * first. A hash without a key would let a password in a body be guessed.
  */
 function hashesOf({ server, method, url, payload }: Request): Buffer[] {
   const asked = JSON.stringify([method, url.pathname, url.search, sorted(payload ?? null)])
@@ -128,7 +128,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(fields.map(([name, item]) => [name, sorted(item)]))
 }
 
-/** Takes a key for a request, unless another has it: then gives what is known of that one. */
+/** Claims a key for a request, or returns what is stored of the request that has it. */
 function take({ db }: Server, claim: Claim, requestHash: Buffer): Promise<Kept | null> {
   const bound = { ...claim, requestHash, kept: KEPT_HOURS, lease: LEASE_MINUTES }
   return db.company(claim.companyId, async trx => {
@@ -149,7 +149,7 @@ function take({ db }: Server, claim: Claim, requestHash: Buffer): Promise<Kept |
         where company_id = :companyId and actor = :actor and key = :key`,
       bound,
     )
-    // The first one failed meanwhile, and let go of the key.
+    // The first request failed meanwhile and released the key.
     if (!kept) throw stillRunning()
     return kept
   })
@@ -185,7 +185,7 @@ function placeOf({ companyId, actor, key }: Claim): string {
   return `idempotent_reply:${companyId}:${actor}:${key}`
 }
 
-/** Sealed with a key that was taken out since, a reply is lost: nothing is made a second time for that. */
+/** A reply sealed with a key that was removed since is lost; the request is still not run again. */
 function opened({ vault }: Server, claim: Claim, body: string): string {
   try {
     return vault.open(body, placeOf(claim))
@@ -219,7 +219,7 @@ function badKey(request: Request): Error {
   return refusedKey(request, msg, 'idempotency.key')
 }
 
-/** In the form in which the path refuses any other input, so that a client meets one error body. */
+/** Has the same error body as any other invalid input at the path. */
 function refusedKey({ path }: Request, problem: string, type: string): Error {
   const name = 'idempotency-key'
   return answers400(path)
@@ -227,7 +227,7 @@ function refusedKey({ path }: Request, problem: string, type: string): Error {
     : unprocessable([{ loc: ['header', name], msg: `${name} ${problem}`, type }])
 }
 
-/** Deletes replies that are given again no more. */
+/** Deletes replies that are no longer replayed. */
 export const prune: Job = {
   name: 'idempotency.prune',
   data: Joi.object({}),

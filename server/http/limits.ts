@@ -7,7 +7,7 @@ import { apiError } from './errors.ts'
 import { isRefusedWrite } from '../database/pool.ts'
 import { hasBody } from './replies.ts'
 
-/** What a plan allows each of its API keys, and how many keys. */
+/** The limits of each API key of a plan, and the number of keys. */
 export const PLAN_LIMITS: Record<Plan, { perMinute: number; burst: number; maxKeys: number | null }> = {
   free_trial: { perMinute: 20, burst: 2, maxKeys: 1 },
   starter: { perMinute: 30, burst: 3, maxKeys: 1 },
@@ -16,7 +16,7 @@ export const PLAN_LIMITS: Record<Plan, { perMinute: number; burst: number; maxKe
   enterprise: { perMinute: 5_000, burst: 100, maxKeys: null },
 }
 
-/** Requests a minute of one address, on routes without a caller. */
+/** Requests per minute and address, on routes without a caller. */
 const LIMITS_BY_ADDRESS = new Map<unknown, number>([
   ['login', 5],
   ['register', 3],
@@ -29,7 +29,7 @@ const LIMITS_BY_ADDRESS = new Map<unknown, number>([
   ['contracts', 30],
 ])
 
-/** A guess of a password or a token counts even when its body cannot be read, or its sender is refused. */
+/** An attempt at a password or a token counts even when its body cannot be read, or its sender is refused. */
 const COUNTED_FIRST = new Set<unknown>(['login', 'magic'])
 
 /** At most so many, counted from the first one on. */
@@ -237,7 +237,7 @@ export function installLimits(server: Server): void {
       if (taken) return judge(taken, bucket, request)
       if (!isAtOnce) return peek(bucket, request)
       await take(bucket, request).catch((error: unknown) => {
-        // Where nothing can be written, what is only read goes on uncounted.
+        // Reads go on uncounted while the database takes no writes.
         if (!(isRefusedWrite(error) && isRead(request))) throw error
       })
     },
@@ -250,7 +250,7 @@ export function installLimits(server: Server): void {
   server.decorate('server', 'limits', limits)
   server.ext('onPreAuth', async (request, h) => {
     const isFirst = COUNTED_FIRST.has(request.route.settings.plugins?.access?.limit)
-    // As of a caller: who is past the limit sends no body.
+    // As for a caller: a client over the limit sends no body.
     if (isFirst) await take(bucketOfAddress(request), request)
     else if (!isRead(request)) await peek(bucketOfAddress(request), request)
     return h.continue
@@ -310,7 +310,7 @@ function tooMany(standing: Standing, seconds: number): Boom.Boom {
 
 /**
  * The address that a request is counted for: the socket's address, or the one that the outermost trusted
- * proxy saw. IPv6 counts by /64, the least that a client gets.
+ * proxy saw. IPv6 counts by /64, the smallest network that a client gets.
  * @param hops how many proxies stand in front, each adding to `X-Forwarded-For`
  */
 export function addressOf(request: Pick<Request, 'info' | 'headers'>, hops: number): string {

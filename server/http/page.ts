@@ -53,7 +53,7 @@ export function newestFirst(...columns: readonly string[]): { column: string; or
   return columns.map(column => ({ column, order: 'desc' }))
 }
 
-/** What a list says of itself. */
+/** The pagination of a list. */
 export function pagination(total: number, { limit, offset }: Page): Pagination {
   return { total, limit, offset, has_more: offset + limit < total }
 }

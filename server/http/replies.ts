@@ -19,11 +19,11 @@ export function envelope<T>(data: T, message = '', meta: object = {}): Envelope<
   return { success: true, data, message, error: '', meta }
 }
 
-/** What a browser may do with a reply that is no page: nothing. Pages say for themselves what they need. */
+/** The content security policy of replies other than pages: allows nothing. Pages set their own. */
 const POLICY = `default-src 'none'; base-uri 'none'; frame-ancestors 'none'`
-/** Deepest nesting of a body; deeper ones cannot be written out again. */
+/** Maximum nesting of a body; deeper ones cannot be serialised again. */
 const MAX_DEPTH = 32
-/** Most values in a body: validating half a million would block all other requests. */
+/** Maximum values in a body: validating half a million would block all other requests. */
 const MAX_VALUES = 20_000
 /** Failures listed in a reply; a thousand sentences would not help. */
 const MAX_FAILURES = 100
@@ -64,11 +64,11 @@ export function shapeReplies(server: Server): void {
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
 
 /**
- * The 405 of a path that exists and does not take the method. It comes before any credential is asked for: there is
- * no operation that one could be needed for, and /openapi.json shows everyone the same.
+ * The 405 for a known path with another method. It needs no credential: there is no operation to protect, and
+ * /openapi.json is public.
  */
 function wrongMethod({ server, path, route }: Request, { output }: Boom.Boom): Boom.Boom | undefined {
-  // Without access it is hapi's own route for what is not there.
+  // A route without access is hapi's own, for unknown paths.
   if (output.statusCode !== 404 || route.settings.plugins?.access || !path.startsWith('/')) return undefined
   const taken = METHODS.filter(method => takes(server, method, path))
   if (taken.length === 0) return undefined
@@ -82,22 +82,22 @@ function takes(server: Server, method: (typeof METHODS)[number], path: string): 
   try {
     return server.match(method, path) !== null
   } catch {
-    // There is a route, whose parameters cannot be decoded from this path.
+    // A route matches, but its parameters cannot be decoded from this path.
     return true
   }
 }
 
-/** HTTP/1.1 demands the header, and the connection may not be used further. */
+/** HTTP/1.1 requires the header, and the connection must not be reused. */
 function withoutHost(): Boom.Boom {
   const error = apiError('BAD_REQUEST', 'The request has no Host header: send one')
   error.output.headers.Connection = 'close'
   return error
 }
 
-/** What hapi undoes by itself. */
+/** The encodings that hapi decodes. */
 const ENCODINGS = ['gzip', 'deflate']
 
-/** Refuses a body of a `Content-Encoding` that is not undone, which would be read as it is. @throws 415 */
+/** Refuses a body of an unsupported `Content-Encoding`, which would be read undecoded. @throws 415 */
 export function refuseEncoding({ headers }: Request): void {
   const given = String(headers['content-encoding'] ?? '')
     .trim()
@@ -120,7 +120,7 @@ export function hasBody(headers: Request['headers']): boolean {
   return Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
 }
 
-/** What is wrong with the bytes of a body, if anything; to be asked when all of it is there. */
+/** What is wrong with the bytes of a complete body, if anything. */
 const encodings = new WeakMap<Request, () => string | null>()
 
 /** JSON is parsed with a mark in the place of bytes that are no text, which may also be sent: so they are searched for separately. */
@@ -153,9 +153,8 @@ function answer(request: Request, h: ResponseToolkit, error: Boom.Boom) {
 }
 
 /**
- * A database that is away is 503: the same request may go through later. A value that PostgreSQL cannot take is the
- * client's to mend; 23505 is a second one of what has to be unique, 23503 what refers to a thing that was removed, when
- * two requests came at once.
+ * A database outage is 503: the same request may succeed later. A value that PostgreSQL cannot store is a client error.
+ * When two requests race, 23505 is a duplicate and 23503 a reference to a removed row.
  */
 function statusOf(error: Boom.Boom): number {
   if (!hasErrorData(error) && error.isServer && isAway(error)) return 503
@@ -167,7 +166,7 @@ function statusOf(error: Boom.Boom): number {
 /** SQLSTATEs of a value that is too long, out of range, or of characters that cannot be stored. */
 const BAD_VALUE = /^22(001|003|008|021|P05)$/
 
-/** Whether a value was to blame that we were given, and not the statement that we put it into. */
+/** Whether the cause is a value that the client sent, and not our statement. */
 function isBadValue(error: Boom.Boom): boolean {
   const state = stateOf(error)
   if (typeof state !== 'string' || !state.startsWith('22')) return false
@@ -191,7 +190,7 @@ function refusal(error: Boom.Boom, status: number): object {
   return { error: { code, message: sayStatus(status, error), details: {} } }
 }
 
-/** Sentences for what hapi refuses by itself. */
+/** Messages for requests that hapi itself refuses. */
 function sayStatus(status: number, error: Boom.Boom): string {
   if (status === 401) return 'Send a valid credential in the header Authorization: Bearer <token or API key>'
   if (status === 404) return 'There is nothing at this path; /openapi.json lists what there is'
@@ -208,7 +207,7 @@ function sayStatus(status: number, error: Boom.Boom): string {
 function failure(request: Request, error: Boom.Boom, status: number): object {
   const known = hasErrorData(error) ? error.data : undefined
   const { pino } = request.server
-  // What we say ourselves is no fault, and says where it comes from: no stack.
+  // Errors of `apiError` are no faults and name their origin: no stack.
   if (known) pino.warn({ request_id: request.info.id, status, err: error.message }, 'a request was put off')
   else pino.error({ err: error, request_id: request.info.id }, 'a request failed')
   return {
@@ -267,7 +266,7 @@ function isNothing(given: unknown): boolean {
 
 function refuseUndeclared(request: Request): void {
   const { validate, plugins } = request.route.settings
-  // Without access it is hapi's own route for what is not there.
+  // A route without access is hapi's own, for unknown paths.
   if (!plugins?.access || !refusesUndeclared(request.path)) return
   for (const source of ['query', 'payload'] as const) {
     if (validate?.[source] || isNothing(request[source])) continue

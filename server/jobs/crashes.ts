@@ -1,36 +1,35 @@
-/** Jobs that take down the process that works them. */
+/** Jobs that crash their worker process. */
 import type { JobWithMetadata } from 'pg-boss'
 import type { Server } from '@hapi/hapi'
 import type { Running } from './drain.ts'
 
-/** Processes that one job may take down before it is parked among the dead. */
+/** Processes that one job may crash before it becomes a dead letter. */
 const MAX_CRASHES = 3
-/** What is kept beside a job's data: how many processes it took down. */
+/** Stored beside a job's data: how many processes it crashed. */
 const COUNT = '_crashes'
-/** Milliseconds after an outage of the database in which a claim that lapsed says nothing of its job. */
+/** Time after a database outage in which an expired claim does not count as a crash of its job. */
 const AFTERMATH_MS = 60_000
-/** What the engine notes of a job whose worker gave no sign of life any more. */
+/** The engine's error for a job whose worker sent no more heartbeats. */
 const HEARTBEAT_TIMEOUT_ERROR = 'job heartbeat timeout'
 
-/** Why a job is not tried again. */
+/** Why a job is not retried. */
 export class Crashed extends Error {
   override readonly name = 'Crashed'
 }
 
-/** Counts crashes by the engine's note on a job's last try, so that jobs that end normally cost nothing. */
+/** Counts crashes by the engine's note on a job's last try, so that jobs that end normally cost no query. */
 export interface Crashes {
   /** Whether the process of a job's previous try was lost, as far as this process can know. */
   isAfterLoss(record: JobWithMetadata<object>, running: Pick<Running, 'has'>): boolean
   /**
-   * Counts a lost process. To be called before the next try begins.
-   * @throws Crashed when the job has taken down as many processes as it may
+   * Counts a lost process. Call before the next try begins.
+   * @throws Crashed when the job has crashed as many processes as it may
    */
   count(server: Server, record: JobWithMetadata<object>): Promise<void>
-  /** Notes that the database was away: claims lapse then while their processes are well. */
+  /** Records a database outage: claims expire then although their processes are alive. */
   noteOutage(): void
 }
 
-/** Keeps count. */
 export function countCrashes(): Crashes {
   let outageAt = -Infinity
   return {
@@ -56,7 +55,7 @@ export function countCrashes(): Crashes {
   }
 }
 
-/** What was sent, without what is kept beside it. */
+/** A job's data as sent, without the crash count stored beside it. */
 export function sentData({ data }: Pick<JobWithMetadata<object>, 'data'>): object {
   const { [COUNT]: _count, ...sent } = (data ?? {}) as Record<string, unknown>
   return sent

@@ -2,23 +2,23 @@
 import type { PgBoss } from 'pg-boss'
 import type { Server } from '@hapi/hapi'
 
-/** The queue of dead jobs of all kinds; each holds the name of its own queue. */
+/** The dead-letter queue of all kinds of jobs; each dead job holds the name of its own queue. */
 export const DEAD_LETTERS = 'jobs.dead'
 /** Retention of dead jobs. */
 export const DEAD_DAYS = 30
 
 export interface QueueRecord {
   queue: string
-  /** Jobs whose time has come. */
+  /** Jobs that may start now. */
   waiting: number
-  /** Jobs that are to start later: retries, and what was sent for another time. */
+  /** Jobs that start later: retries, and jobs sent with a delay. */
   later: number
   running: number
   /** Dead jobs that were neither redriven nor discarded. */
   dead: number
   /** Since when the longest waiting job could have started. */
   oldest_waiting_at: Date | null
-  /** Seconds that it has waited. */
+  /** The seconds since then. */
   lag_seconds: number
 }
 
@@ -83,7 +83,7 @@ export async function listDead(
   return { dead, total: found[0]?.total ?? 0 }
 }
 
-/** Ends dead jobs for good. @returns how many */
+/** Deletes dead jobs. @returns how many */
 export async function discardDead({ db }: Server, filter: DeadFilter): Promise<number> {
   const [gone] = await db.statement<{ count: number }>(
     `with gone as (delete from pgboss.job where ${DEAD_JOB_FILTER} returning id)
@@ -118,7 +118,7 @@ interface DeadRow {
   data: object
 }
 
-/** Those that wait there; what was redriven or discarded does not. */
+/** Dead jobs that were neither redriven nor discarded. */
 const DEAD_JOB_FILTER = `name = :dead and state < 'active'
   and (cast(:queue as text) is null or source_name = :queue) and (cast(:id as uuid) is null or id = :id)`
 

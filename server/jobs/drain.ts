@@ -1,37 +1,36 @@
-/** The jobs of this process, and how they end when it does. */
+/** The running jobs of this process, and how a shutdown ends them. */
 import type { Server } from '@hapi/hapi'
 import { withTimeout } from '../with-timeout.ts'
 
-/** Milliseconds that jobs get when the process ends. */
+/** The milliseconds of a shutdown. */
 export interface Patience {
-  /** To come to their end by themselves. */
+  /** For jobs to finish. */
   finishMs: number
-  /** To stop after their signal aborted. */
+  /** For jobs to stop after their signal aborted. */
   letGoMs: number
 }
 
-/** The jobs that this process works right now. */
+/** The jobs that this process is running. */
 export interface Running {
-  /** Aborts when jobs are to be handed back: another process takes them up. */
+  /** Aborts when jobs are handed back for another process to take up. */
   handingBack: AbortSignal
   /** Whether a try of this job runs. */
   has(id: string): boolean
-  /** Which run, as a text for operators. */
+  /** Names the running jobs for operators. */
   describe(): string
   /** Counts a try as running until its work has settled. */
   track<Result>(name: string, id: string, work: () => Promise<Result>): Promise<Result>
   /**
-   * Waits for what runs; what takes too long is aborted and handed back, through no fault of its own: it gets another
-   * try for the one that it loses. To be called when no more jobs are taken up.
-   * @param idle resolves when nothing runs any more
-   * @returns how many did not even let go in time
+   * Waits for running jobs; those that take too long are aborted and handed back, with another try for the one that they
+   * lose. Call it after this process has stopped taking up jobs.
+   * @param idle resolves when no job runs
+   * @returns how many did not stop in time after the abort
    */
   drain(server: Server, idle: Promise<unknown>, patience: Patience): Promise<number>
 }
 
-/** Keeps count of running jobs. */
 export function countRunning(): Running {
-  // Two tries of one job may overlap: one that was taken for dead, and the next.
+  // Two tries of one job may overlap: one that was presumed dead, and the next.
   const running = new Set<{ name: string; id: string }>()
   const ending = new AbortController()
   return {
@@ -69,7 +68,7 @@ function isDone(work: Promise<unknown>, milliseconds: number): Promise<boolean> 
   )
 }
 
-/** A process that ends often would else use up the tries of jobs that take long. */
+/** Otherwise frequent restarts would use up the tries of long jobs. */
 async function grantTry({ db, pino }: Server, ids: readonly string[]): Promise<void> {
   try {
     await db.statement(

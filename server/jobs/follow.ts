@@ -8,8 +8,8 @@ import { failSpan, inSpan, type SpanStart } from '../telemetry/spans.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 
 /**
- * Works one job as caused by what sent it, or by itself where that was the clock: all lines of the log that it leads
- * to say so, and name it and the ids of its data.
+ * Runs one job under the cause that sent it, or as its own cause if a schedule did. All log lines of the run carry the
+ * cause, the job and the ids of its data.
  * @param work never rejects
  */
 export function followJob(
@@ -39,7 +39,7 @@ export function followJob(
       const ms = performance.now() - startedAt
       telemetry.job(job.name, RESULTS[result.status], ms)
       if (result.status === 'completed') {
-        // Sweeps run every minute, and mostly find nothing.
+        // Sweeps run every minute, mostly without work.
         log[job.every ? 'debug' : 'info']({ attempt, ms: Math.round(ms) }, 'job completed')
       } else failSpan(span, result.status)
       return result

@@ -1,21 +1,21 @@
-/** What a job is: the shapes that features give to `server.jobs`. */
+/** The types that features pass to `server.jobs`. */
 import type Joi from 'joi'
 import type { Logger } from 'pino'
 import type { Server } from '@hapi/hapi'
 import type { Transaction } from '../database/database.ts'
 
-/** What a job's work gets beside its data. */
+/** What the work of a job receives besides its data. */
 export interface JobContext {
   server: Server
   log: Logger
   /** 1 for the first try. */
   attempt: number
   /**
-   * Whether the process of the previous try was lost: killed, frozen or cut off until its claim lapsed. False after a
-   * try that failed, that was handed back in order, or whose claim may have lapsed because the database was away.
+   * Whether the process of the previous try was lost: killed, frozen or cut off until its claim expired. False after a
+   * try that failed, that was handed back, or whose claim may have expired because of a database outage.
    */
   isAfterLoss?: boolean
-  /** Aborts when the job has outlived its time or the process stops. */
+  /** Aborts when the job times out or the process stops. */
   signal: AbortSignal
   id: string
 }
@@ -34,8 +34,8 @@ export interface Job<Data extends object = object> {
     | { local?: number; perGroup?: number | { default: number; tiers: Record<string, number> } }
     | SharedConcurrency
   /**
-   * `handled`: the work deals with tries that their process did not survive (`JobContext.isAfterLoss`). By default, a
-   * job that three processes did not survive is parked among the dead.
+   * `handled`: the work itself handles a crash of its previous process (`JobContext.isAfterLoss`). By default, a job
+   * that crashed three processes becomes a dead letter.
    */
   losses?: 'handled'
   /** What it returns is stored as the job's output. Throwing retries; throwing `GiveUp` fails for good. */
@@ -60,19 +60,19 @@ export function isShared<Data extends object>(
   return job.concurrency !== undefined && 'isShared' in job.concurrency
 }
 
-/** Thrown by a job that would fail the same way each time. */
+/** Thrown by a job that would fail the same way on each retry. */
 export class GiveUp extends Error {
   override readonly name = 'GiveUp'
 }
 
 export interface SendOptions {
-  /** The job's, where it has to be known before. */
+  /** The id of the job, if it must be known before. */
   id?: string
   /** The job commits with this transaction's writes. */
   trx?: Transaction
   /** Seconds to wait before it may start, or when it may. */
   after?: number | Date
-  /** The company, so that one tenant's backlog does not delay another's, or what else is to be limited. */
+  /** What a limit applies to: the company, so that one tenant's backlog does not delay another's, or something else. */
   group?: string | { id: string; tier: string }
   /** Waiting jobs start in ascending order; from `Jobs.turns`, defaults to 0. */
   turn?: number

@@ -17,7 +17,7 @@ import { Registry } from '../registry.ts'
 export { GiveUp, type Item, type Job, type JobContext, type SendOptions } from './job.ts'
 export type { Turns } from './fair-queueing.ts'
 
-/** Who watches over this process. */
+/** Callbacks of the process's watchdog. */
 export interface Watch {
   /** Called with the running jobs whenever one begins. */
   note(atWork: string): void
@@ -25,15 +25,15 @@ export interface Watch {
   end(sentence: string): void
 }
 
-/** Kinds of jobs, sent by anyone and worked by processes that are workers. */
+/** The job queues: any process sends jobs, worker processes run them. */
 export interface Jobs {
   add(...jobs: Job[]): void
   names(): string[]
   /** @returns the id of the job */
   send<Data extends object>(job: Job<Data>, data: Data, options?: SendOptions): Promise<string>
   /**
-   * The same for any number of jobs, a thousand a statement. With a transaction always: of several statements
-   * without one, some could be kept and others lost.
+   * The same for any number of jobs, a thousand a statement. With a transaction always: several statements
+   * without one could be stored in part.
    * @returns the ids of the jobs, in the order of the items
    */
   sendAll<Data extends object>(
@@ -54,11 +54,11 @@ export interface Jobs {
   turns(job: Pick<Job, 'name'>, trx: Transaction): Promise<Turns>
   /** Sends dead jobs to their queues again. @returns how many */
   redrive(filter: DeadFilter): Promise<number>
-  /** Says what is worked, and when this process can work no more; once it has started. */
+  /** Starts the callbacks of a watchdog, once the process has started. */
   watch(watch: Watch): void
-  /** Takes up no more jobs, and waits for what runs; aborts and hands back what takes too long. */
+  /** Stops taking up jobs and waits for running ones; aborts and hands back those that take too long. */
   drain(patience: Patience): Promise<void>
-  /** Hands back what has not let go. */
+  /** Hands back the jobs that did not stop. */
   stop(): Promise<void>
 }
 
@@ -96,7 +96,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
   boss.on('error', error => {
     if (isAway(error)) crashes.noteOutage()
     if (/^(53100|58030)$/.test((error as { code?: string }).code ?? '')) fullAt = performance.now()
-    // A connection that is cut while the process ends, as the embedded database does to those that are left, is no news.
+    // Expected during a shutdown: the embedded database cuts the connections that are left.
     const level = !isAway(error) ? 'error' : isStopping ? 'debug' : 'warn'
     log[level]({ err: error.message }, 'job engine')
   })
@@ -212,7 +212,7 @@ export function makeJobs(options: { url: string; log: Logger; sweeps?: boolean; 
     redrive: filter => redriveDead(boss, filter),
     watch(given) {
       watch = given
-      // While it is read-only or full no job can be taken up, and the process still serves who reads.
+      // While the database is read-only or full, no job can be taken up, but the process still serves reads.
       const isAnswering = async () => {
         if (!worksFor || performance.now() - fullAt < FULL_MS) return false
         return worksFor.db.takesWrites().catch(() => false)

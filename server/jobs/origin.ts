@@ -1,13 +1,13 @@
-/** How a job remembers what caused it: beside its data, under a key that its kind never sees. */
+/** The cause of a job, stored beside its data under a key that its kind never sees. */
 import { currentOrigin } from '../telemetry/origin.ts'
 import { traceparent } from '../telemetry/spans.ts'
 
 /** The one key that no kind of job may use for data of its own. */
 const KEY = '_origin'
 
-/** What a job remembers. */
+/** The stored cause of a job. */
 export interface Cause {
-  /** Of the request or the sweep that the job goes back to, over whichever other jobs. */
+  /** The id of the request or sweep at the start of the chain of jobs. */
   id: string
   /** The span that sent it, as `traceparent` writes it. */
   trace?: string
@@ -21,7 +21,7 @@ export function withCause<Data extends object>(data: Data): Data {
   return { ...data, [KEY]: { id, ...(trace !== undefined && { trace }) } satisfies Cause }
 }
 
-/** Parts what is stored of a job; what was edited by hand and is no cause counts as none. */
+/** Splits a stored job into data and cause; a malformed cause, edited by hand, counts as none. */
 export function splitCause(stored: object): { data: object; cause: Cause | undefined } {
   const { [KEY]: cause, ...data } = stored as Record<string, unknown>
   const { id, trace } = (cause ?? {}) as Record<string, unknown>
