@@ -28,7 +28,7 @@ const SUB_WEEKLY = 3 * DAY
 
 /**
  * Learns the cadence from update times (epoch seconds): the median of comparable gaps, and `sensitivity` (default 3)
- * times their spread beyond it. Times in any order, or twice, are put in order. Null with fewer than 7 updates.
+ * times their spread beyond it. Sorts the times and drops duplicates. Null with fewer than 7 updates.
  */
 export function learnCadence(updateTimes: readonly number[], sensitivity = 3): Cadence | null {
   const times = sortTimes(updateTimes)
@@ -81,7 +81,7 @@ const MIN_RELATIVE_SD = 0.07
 const MIN_SD_SECONDS = 100
 
 /**
- * Median, and beyond it `sensitivity` sd. Taken of square roots, on which scale both regular gaps and those between
+ * Median, and beyond it `sensitivity` sd. Computed on square roots, where both regular gaps and those between
  * random events (gamma, exponential) have nearly normal tails; few gaps know their sd less well.
  * @param doubt variance of the logarithm of the pace
  */

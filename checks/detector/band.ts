@@ -1,4 +1,4 @@
-/** What a judgement says of one value, and the contract that every judgement keeps. */
+/** The verdict on one value, and the invariants of every verdict. */
 import type { Cycle } from './calendar.ts'
 
 /** What is expected of a value, and how far off the value is. */
@@ -18,7 +18,7 @@ export interface Basis {
    * changes from value to value; `dormant`: next to nothing, as of a table at rest.
    */
   kind: 'level' | 'recent' | 'slot' | 'step' | 'dormant'
-  /** Of a slot: its cycle and its number there, as `slotsAt` counts; a step may have one too. */
+  /** For a slot: its cycle and its number there, as `slotsAt` counts; a step may have one too. */
   cycle: Cycle | null
   slot: number | null
   /** Earlier values that were compared: of the slot, or all. */
@@ -33,7 +33,7 @@ export function isAnomalous(zScore: number, sensitivity: number, direction: Dire
 }
 
 /**
- * Makes band and score say the same in spite of rounding and of the limits of a domain: the value is outside the
+ * Makes band and score consistent in spite of rounding and of the limits of a domain: the value is outside the
  * band exactly when it is anomalous (above it, when one-sided), and low ≤ expected ≤ high.
  */
 export function reconcile(band: Band, value: number, sensitivity: number, direction: Direction): Band {
@@ -53,7 +53,7 @@ export function reconcile(band: Band, value: number, sensitivity: number, direct
   return { ...band, low, high, zScore }
 }
 
-/** Whether a value lies much closer to one expected value than to another: what makes a second opinion worth hearing. */
+/** Whether a value lies much closer to one expected value than to another: then a second opinion is considered. */
 export function isMuchCloser(value: number, expected: number, other: number): boolean {
   return Math.abs(value - expected) <= 0.6 * Math.abs(value - other)
 }

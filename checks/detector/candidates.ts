@@ -1,4 +1,4 @@
-/** Which predictors may speak on a value, and how well each of them has done. */
+/** Selects the predictors that may judge a value, with the score of each. */
 import type { BankState } from './bank.ts'
 import { DAY, WEEK, type Cycle, type Slots } from './calendar.ts'
 import type { Bank } from './designs.ts'
@@ -7,7 +7,7 @@ import { errorsOf, type Design, type Predictor } from './predictor.ts'
 import type { Observation } from './observation.ts'
 import { sightingsOf } from './season.ts'
 
-/** A predictor that may speak. */
+/** A predictor that may judge a value. */
 export interface Candidate {
   design: Design
   predictor: Predictor

@@ -18,7 +18,7 @@ const NO_NEWS = 1
 const SURPRISE = 2.5
 const SURPRISE_POINTS = 3
 
-/** Judges a value that has not been learned; null while no predictor may speak. */
+/** Judges a value that has not been learned; null while no predictor is eligible. */
 export function judgeByBank(
   bank: Bank,
   state: BankState,

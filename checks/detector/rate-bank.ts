@@ -24,7 +24,7 @@ const MAX_ROWS = 1e15
 /** Outliers in a row that make a new level. */
 const NEW_LEVEL_OUTLIERS: Record<Interval, number> = { hourly: 4, daily: 3, weekly: 3 }
 
-/** What the past counts after each result, where it is to be forgotten. */
+/** The discount factor of the past per result, for rates that forget. */
 const RECENT_MEMORY = 0.93
 
 const cycles: Record<Interval, (Cycle | null)[]> = {
@@ -87,7 +87,7 @@ function slotOfInterval(interval: Interval, slots: Slots): number {
 
 /** How long a value that its slot has already shown counts as a second opinion. */
 const FIRST_CYCLES: Record<Interval, number> = { hourly: 4 * DAY, daily: 22 * DAY, weekly: 22 * DAY }
-/** A seasonal rate may speak after this time. */
+/** A seasonal rate is eligible after this time. */
 const SEASONAL_AFTER: Record<Interval, number> = { hourly: DAY, daily: WEEK, weekly: 0 }
 /** Rates this close to the best, in nats, are as good as the best. */
 const AS_GOOD = 2
@@ -183,7 +183,7 @@ function basisOf(state: RatesState, rate: RateState, { cycle, memory }: RateDesi
   return { kind: memory < 1 ? 'recent' : 'level', cycle: null, slot: null, sightings: state.count }
 }
 
-/** The rates that may speak, the best first. */
+/** The eligible rates, the best first. */
 function ranked(interval: Interval, state: RatesState, at: number): { i: number; score: number }[] {
   const seasonal = at - state.firstAt >= SEASONAL_AFTER[interval]
   const candidates: { i: number; score: number }[] = []

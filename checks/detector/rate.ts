@@ -17,7 +17,7 @@ export interface HitCount {
 /** One baseline: the overall rate, or the rate of a slot of a cycle. */
 export interface RateDesign {
   cycle: Cycle | null
-  /** What the past counts after each result. */
+  /** The discount factor of the past per result. */
   memory: number
   handicap: number
 }

@@ -5,7 +5,7 @@ import { scanEngineSql } from './engine-sql.ts'
 import { surveyTree, type SqlSurvey } from './survey.ts'
 import { scanPortableSql, type ScannedSql, type SqlPiece } from './portable-sql.ts'
 
-/** A text of CUSTOM_SQL that was understood. */
+/** A parsed text of CUSTOM_SQL. */
 export interface CustomSql extends SqlSurvey {
   /** `expression`: true for valid rows. `select`: returns the invalid rows. */
   form: 'expression' | 'select'
@@ -32,7 +32,7 @@ const NEITHER_FORM = 'sql_expression must be one boolean expression or one SELEC
 type ParseNode = Record<string, unknown>
 
 export interface CustomSqlOptions {
-  /** The engine's own SQL; without a lexicon it is what all engines have alike. */
+  /** The engine's own SQL; without a lexicon, the SQL that all engines share. */
   dialect?: Pick<Dialect, 'lexicon'>
   /** The columns of the table. */
   columns?: readonly { name: string }[]
@@ -40,10 +40,10 @@ export interface CustomSqlOptions {
 
 /**
  * Decides whether a text may run as CUSTOM_SQL and in which form: one boolean expression without sub-queries, or one
- * SELECT that neither writes nor locks; no denied function in either. The text is the engine's own SQL: taken apart by
- * its lexicon, analysed in PostgreSQL's grammar, and sent as it was taken apart. An engine without a lexicon has what
- * PostgreSQL's scanner and all known engines read alike: double quotes hold names, single ones texts, and a backslash
- * is a character like others.
+ * SELECT that neither writes nor locks; no denied function in either. The text is the engine's own SQL: its lexicon
+ * splits it into tokens, which are analysed in PostgreSQL's grammar and sent. An engine without a lexicon gets the SQL
+ * that PostgreSQL's scanner and all known engines read alike: double quotes hold names, single quotes hold texts, and a
+ * backslash is an ordinary character.
  */
 export async function checkCustomSql(text: string, reader: CustomSqlOptions = {}): Promise<CustomSqlResult> {
   await loadModule()
@@ -60,7 +60,7 @@ export function parseCustomSql(
   { dialect, columns = [] }: CustomSqlOptions = {},
 ): CustomSqlResult {
   const lexicon = dialect?.lexicon
-  // Which columns there are decides only what double quotes hold.
+  // The columns only decide what double quotes hold.
   const names = text.includes('"') ? columns.map(({ name }) => name.toLowerCase()) : []
   const key = JSON.stringify([typeof lexicon === 'object' ? idOf(lexicon) : lexicon, text, names])
   const reading = parsedTexts.get(key) ?? parseText(text, lexicon, new Set(names))
@@ -111,7 +111,7 @@ function tryParse(text: string, names?: ReadonlyMap<string, string>): ParseNode[
   }
 }
 
-/** Puts the names of a text where others stand for them. Without recursion: the depth is the user's to choose. */
+/** Replaces placeholder names by the names of the text. Not recursive: users control the depth. */
 function restoreNames(root: object, names: ReadonlyMap<string, string>): void {
   const open = [root as ParseNode]
   for (let node = open.pop(); node; node = open.pop()) {
@@ -127,7 +127,7 @@ function readStatements({ text, pieces, isOwn }: ScannedSql, statements: ParseNo
   const statement = statements[0]?.stmt as ParseNode
   const select = statement.SelectStmt as ParseNode | undefined
   if (!select) return { error: `${NEITHER_FORM}; another statement is not allowed.` }
-  // VALUES and TABLE are SELECTs to PostgreSQL alone.
+  // Only PostgreSQL treats VALUES and TABLE as SELECTs.
   if (!/^[(\s]*(select|with)\b/i.test(text)) return { error: `${NEITHER_FORM}.` }
   const found = surveyTree(statement, 'select')
   if ('error' in found) return found
@@ -154,7 +154,7 @@ function isPlainSelect({ op, targetList, fromClause, sortClause, ...others }: Pa
   )
 }
 
-/** Puts 1 in the place of what the first SELECT that stands in no parentheses lists. */
+/** Replaces the list of the first SELECT outside parentheses by 1. */
 function replaceSelectList(pieces: readonly SqlPiece[]): SqlPiece[] | undefined {
   let depth = 0
   let from = -1
@@ -162,7 +162,7 @@ function replaceSelectList(pieces: readonly SqlPiece[]): SqlPiece[] | undefined 
   let before = ''
   for (const [at, { kind, text }] of pieces.entries()) {
     if (kind === 'sql' && text.trim() === '') continue
-    // After a dot stands a column: `m.from`.
+    // A word after a dot is a column: `m.from`.
     const word = kind === 'sql' && before !== '.' ? text.toLowerCase() : ''
     before = text
     if (word === '(') depth += 1

@@ -32,7 +32,7 @@ const DENIED: readonly RegExp[] = [
   /^(change_(query|session|user)_priority|explain_model)$/,
 ]
 
-/** The same of PostgreSQL and its extensions, which there also a field may call: everything of the server's own. */
+/** Functions of PostgreSQL and its extensions; field syntax can call them too. Includes all of `pg_`. */
 const DENIED_FIELDS: readonly RegExp[] = [
   /^pg_/,
   /^(lo|be_lo)_/,
@@ -48,7 +48,7 @@ const DENIED_FIELDS: readonly RegExp[] = [
 /** Schemas whose functions call models or the outside: SNOWFLAKE.CORTEX, BigQuery's AI, ML and OBJ, pg_net and cron. */
 const DENIED_SCHEMAS = /^(cortex|ai|ml|obj|keys|net|http|cron|dbms_\w+|utl_\w+|aws_\w+|azure_\w+)$/
 
-/** Functions under `pg_` that only look at their arguments. */
+/** Functions under `pg_` that only inspect their arguments. */
 const ALLOWED = new Set([
   'pg_typeof',
   'pg_column_size',
@@ -68,7 +68,7 @@ export function isDenied({ kind, schema, name }: SqlReference): boolean {
     case 'field':
       return matches(DENIED_FIELDS)
     case 'column':
-      // A sequence of Snowflake moves when it is read: numbers.nextval.
+      // Reading a sequence of Snowflake advances it: numbers.nextval.
       return lower === 'nextval'
     default:
       return false
@@ -76,8 +76,8 @@ export function isDenied({ kind, schema, name }: SqlReference): boolean {
 }
 
 /**
- * Whether something may not be read in CUSTOM_SQL: a file by its path, which Databricks and DuckDB take for a table
- * (`parquet."s3://…"`), or a function of SQLite in the guise of one.
+ * Whether something may not be read in CUSTOM_SQL: a file by its path, which Databricks and DuckDB read as a table
+ * (`parquet."s3://…"`), or a table-valued function of SQLite.
  * @param parts the schema, or an empty text, and the name
  */
 export function isDeniedTable(parts: readonly string[]): boolean {

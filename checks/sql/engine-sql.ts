@@ -6,8 +6,8 @@ import type { SqlToken } from './token.ts'
 import { MAX_NAME_BYTES, type ScannedSql, type SqlPiece } from './portable-sql.ts'
 
 /**
- * Reads a text in an engine's own SQL. What is sent and what is analysed are both written from the same words and signs:
- * the one with the engine's quotes, the other in PostgreSQL's grammar. Comments and closing semicolons are left out.
+ * Reads a text in an engine's own SQL. The text to send and the text to analyse are written from the same tokens: one
+ * with the engine's quotes, the other in PostgreSQL's grammar. Comments and closing semicolons are left out.
  * @param columns of the table, in lower case
  */
 export function scanEngineSql(
@@ -96,7 +96,7 @@ function findHint(
   return undefined
 }
 
-/** Whether what was opened last is closed first. In PostgreSQL's grammar some brackets are parentheses. */
+/** Whether brackets are balanced and nested properly. In PostgreSQL's grammar some brackets are parentheses. */
 function isBalanced(tokens: readonly SqlToken[]): boolean {
   const open: string[] = []
   for (const { kind, text } of tokens) {

@@ -12,7 +12,7 @@ const DIGITS = /x'[0-9a-f]*'|b'[01]*'/iy
 const NUMBER = /(?:0x[0-9a-f]+|(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)/iy
 const WORD = /[\p{L}_][\p{L}\p{M}\p{N}_$]*/uy
 const WORD_END = /[\p{L}\p{M}\p{N}_$]/u
-/** A name as it is written for every engine. */
+/** A name that every engine accepts without quotes. */
 const PORTABLE_NAME = /"((?:[^"]|"")+)"/y
 /** After these, what stands in double quotes is a name. */
 const BEFORE_NAME = new Set(['.', 'from', 'join', 'as'])
@@ -23,8 +23,8 @@ const BEFORE_TEXT = new Set([
 ])
 
 /**
- * Takes a text apart into words and signs as an engine does; comments are left out. Refused is what the lexicon does not
- * list, and what engines of one kind read differently.
+ * Splits a text into tokens as an engine does; comments are left out. Refuses tokens that the lexicon does not list, and
+ * those that engines of one kind read differently.
  * @param columns of the table, in lower case: `"amount"` is one of them where it could be a text too
  */
 export function tokenize(
@@ -201,7 +201,7 @@ function findTextProblem(source: string, before: SqlToken | undefined, gap: bool
   }
 }
 
-/** Whether a word would be another one to an engine that folds compatible characters. */
+/** Whether an engine that folds compatible characters would read another word. */
 function isDisguised(word: string): boolean {
   return (
     /[^\x20-\x7e]/.test(word) && /^[\x20-\x7e]+$/.test(word.normalize('NFKC').toUpperCase().toLowerCase())

@@ -26,12 +26,12 @@ export interface ScannedSql {
 /** Words and signs of a text: reading one takes some 0.1 ms, and nothing else runs meanwhile. */
 const MAX_TOKENS = 2_000
 
-/** Of a longer name the parser reads the beginning alone. */
+/** The parser truncates longer names. */
 export const MAX_NAME_BYTES = 63
 
 type PostgresqlToken = ReturnType<typeof scanSync>['tokens'][number]
 
-/** Ends the text in PostgreSQL and does not where a backslash begins an escape. */
+/** Ends the text in PostgreSQL, but not in engines where a backslash begins an escape. */
 const BACKSLASH = /(?<!\\)(?:\\\\)*\\['"`]/
 
 /**
@@ -45,11 +45,11 @@ const TEXT = /^(?:(?:e|u&|[bx])?'|\$(?!\d))/i
 
 const QUOTED = /^(["'])((?:(?!\1)[^]|\1\1)*)\1$/
 
-/** Of the characters that PostgreSQL allows in a name without quotes. Some are blanks to BigQuery and Databricks. */
+/** The characters that PostgreSQL allows in unquoted names. BigQuery and Databricks read some as blanks. */
 const WORD = /^[\p{L}\p{M}\p{N}_$]+$/u
 
 /**
- * Takes a text apart by PostgreSQL's own scanner. Takes out comments and closing semicolons, and for another engine
+ * Splits a text with PostgreSQL's own scanner. Removes comments and closing semicolons, and for another engine
  * refuses what it could read differently, so that what PostgreSQL takes for a text would run there: a backslash before a
  * quote, dollar quotes, operators that are a comment or a quote, letters before a text (`r'…'` has no escapes on
  * Databricks), blanks that PostgreSQL takes for letters. Needs the parser to be loaded.
@@ -115,7 +115,7 @@ function isComment({ tokenName }: PostgresqlToken): boolean {
   return tokenName.endsWith('COMMENT')
 }
 
-/** Why a token may not stand where it does. */
+/** Why a token is refused at its position. */
 function findTokenProblem(
   token: PostgresqlToken,
   source: string,
@@ -174,7 +174,7 @@ function pieceOf(source: string, isPostgresql: boolean): SqlPiece | { error: str
   const escaped = /^(?:e|u&)(["'])/i.exec(source)
   const quote = escaped?.[1] ?? source[0]
   if (quote !== '"' && quote !== "'") {
-    // MySQL takes @a for a variable of its own and @@a for one of the server, but neither with a blank.
+    // MySQL reads @a as a user variable and @@a as a server variable, but neither with a blank.
     return { kind: 'sql', text: source.includes('@') ? `${source} ` : source }
   }
   const within = QUOTED.exec(source.slice(source.indexOf(quote)))?.[2]

@@ -4,8 +4,8 @@ import type { EngineValidation } from '../check.ts'
 import type { CustomSql } from './custom-sql.ts'
 
 /**
- * A user's text on lines of its own, with names and texts quoted as the engine does: to some, "amount" is a text. It
- * was parsed as one expression or one SELECT before it came here.
+ * A user's text on lines of its own, with names and texts quoted for the engine: some read "amount" as a text. The
+ * caller has parsed it as one expression or one SELECT.
  */
 export function renderCustomSql({ pieces }: Pick<CustomSql, 'pieces'>, dialect: Dialect): Sql {
   const parts = pieces.map(({ kind, text }) => {

@@ -13,7 +13,7 @@ export interface SqlSurvey {
 
 type TreeNode = Record<string, unknown>
 
-/** What may not stand anywhere in the tree, by the parser's name for it, and why. */
+/** The reasons why node types are refused anywhere in the tree, by the parser's names. */
 const REFUSED_NODES: Record<string, string> = {
   intoClause: 'SELECT INTO writes a table; sql_expression may only read.',
   lockingClause: 'FOR UPDATE and FOR SHARE lock rows; sql_expression may only read.',
@@ -35,7 +35,7 @@ const IMPLIED_OPERATORS: Record<string, readonly string[]> = {
 }
 
 /**
- * Walks the whole tree, and refuses what must not stand in it. Without recursion: its depth is the user's to choose.
+ * Walks the whole tree and refuses forbidden nodes. Not recursive: users control the depth.
  * @param form in an `expression` no sub-query may stand
  */
 export function surveyTree(root: TreeNode, form: 'expression' | 'select'): SqlSurvey | { error: string } {
@@ -99,7 +99,7 @@ function findNodeProblem(key: string, child: TreeNode, form: 'expression' | 'sel
   }
   if (key === 'FuncCall') {
     const name = namesOf(child.funcname).at(-1) ?? ''
-    // Some engines take ſ for s, and what is a letter to PostgreSQL for a blank.
+    // Some engines read ſ as s, and some letters of PostgreSQL as blanks.
     if (/[^\x20-\x7e]/.test(name)) {
       return `The function ${name} is not allowed in sql_expression: its name has letters beyond ASCII.`
     }

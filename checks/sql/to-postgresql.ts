@@ -3,8 +3,8 @@ import { isOperand } from './lexer.ts'
 import type { SqlToken } from './token.ts'
 
 /**
- * Puts what only one engine has into PostgreSQL's grammar, so that the parser sees the same calls, columns, tables and
- * sub-queries. What stands for an operator need not bind as strongly: nothing is computed by it. Nothing but keywords,
+ * Translates the syntax of one engine into PostgreSQL's grammar, so that the parser sees the same calls, columns, tables and
+ * sub-queries. A substitute for an operator may have another precedence: nothing is computed with it. Nothing but keywords,
  * names of indexes and literals is left out.
  */
 export function toPostgresql(tokens: readonly SqlToken[], lexicon: Lexicon): SqlToken[] {
@@ -194,7 +194,7 @@ function isCharset(tokens: readonly SqlToken[], at: number): boolean {
   return startsWith(tokens, at, ['character', 'set']) && tokens[at + 2]?.kind === 'word'
 }
 
-/** Leaves out which indexes are used. */
+/** Leaves out index hints. */
 function withoutIndexHints(tokens: readonly SqlToken[]): SqlToken[] {
   const result: SqlToken[] = []
   for (let at = 0; at < tokens.length;) {
@@ -232,7 +232,7 @@ function indexLength(tokens: readonly SqlToken[], at: number): number {
 /** `f(a)[0]` as an operator with the subscript: PostgreSQL has none after a parenthesis or an array. */
 function withSubscripts(tokens: readonly SqlToken[]): SqlToken[] {
   const result: SqlToken[] = []
-  /** Of each bracket that is open, whether it became a parenthesis. */
+  /** For each open bracket, whether it became a parenthesis. */
   const open: boolean[] = []
   for (const token of tokens) {
     const text = token.kind === 'sign' ? token.text : ''

@@ -75,7 +75,7 @@ const settings: Record<string, string> = {
 }
 
 /**
- * Starts the PostgreSQL of a data folder, making it at the first time, or takes up the one that runs there.
+ * Starts the PostgreSQL of a data folder, with a new cluster if it has none, or attaches to the server that runs there.
  * Any number of processes may do so at once.
  * @param options.elsewhere parent of clusters whose user may not enter the data folder; `/var/lib/tidemark`
  * Rejects with a sentence on what to do when the machine cannot run it or the data folder cannot be used.
@@ -142,7 +142,7 @@ export async function attachEmbedded(dataDir: string): Promise<string | null> {
   }
 }
 
-/** Sees to it that there are a cluster and its passwords. */
+/** Creates the cluster and its passwords unless they exist. */
 async function prepare(
   place: ClusterFolder,
   binaries: PostgresBinaries,

@@ -15,7 +15,7 @@ export interface ClusterFolder {
   folder: string
   /** Whether the data folder already knows it. */
   isKnown: boolean
-  /** Set when we are root and the cluster is there: whom it belongs to, and who has to run it. */
+  /** Set when we are root and the cluster exists: its owner, who has to run it. */
   owner?: Account
 }
 
@@ -50,7 +50,7 @@ export async function knownCluster(dataDir: string): Promise<ClusterFolder | nul
 }
 
 /**
- * Chooses where the cluster of a data folder shall lie: in it, or below `elsewhere` when the user that root runs
+ * Chooses the location of the cluster of a data folder: in it, or below `elsewhere` when the user that root runs
  * PostgreSQL as may not go there (below /root, for one).
  */
 export async function newCluster(

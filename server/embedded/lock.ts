@@ -11,10 +11,10 @@ const held = new Set<DatabaseSync>()
 
 /**
  * Takes a lock on a file, which is made when it is missing and stays empty; null when another holder, in this
- * process or any other, is in the way. Many may share one, if none has it exclusively.
+ * process or any other, prevents it. Many may share one, if none has it exclusively.
  *
  * Node has no call for the system's file locks, and a file with a process number in it is wrong after a crash:
- * numbers are given again, in a container always the same ones. SQLite's transactions are such locks.
+ * numbers are reused, in a container always the same ones. SQLite's transactions are such locks.
  */
 export function tryLock(file: string, mode: 'shared' | 'exclusive'): ProcessLock | null {
   const database = new DatabaseSync(file)

@@ -30,7 +30,7 @@ export function newPassword(): string {
 
 /**
  * Makes a cluster folder whose superuser `postgres` signs in with the password. It appears complete or not at
- * all: what a killed start left half-made is thrown away by the next.
+ * all: the next start deletes an incomplete folder of a killed one.
  * @param settings lines of postgresql.conf
  */
 export async function createCluster(
