@@ -12,7 +12,7 @@ const DIGITS = /x'[0-9a-f]*'|b'[01]*'/iy
 const NUMBER = /(?:0x[0-9a-f]+|(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)/iy
 const WORD = /[\p{L}_][\p{L}\p{M}\p{N}_$]*/uy
 const WORD_END = /[\p{L}\p{M}\p{N}_$]/u
-/** A name that every engine accepts without quotes. */
+/** A name in double quotes, the spelling that is translated for every engine. */
 const PORTABLE_NAME = /"((?:[^"]|"")+)"/y
 /** After these, what stands in double quotes is a name. */
 const BEFORE_NAME = new Set(['.', 'from', 'join', 'as'])
