@@ -16,7 +16,7 @@ const MAX_EXTRA_HANDLES = 5
 const SAMPLE_MS = 5_000
 
 /** What a process holds at a moment. */
-interface Held {
+interface ResourceUsage {
   minute: number
   memory: number
   files: number
@@ -38,7 +38,7 @@ export async function soak({ isShort, folder }: Play): Promise<Tally> {
     stage.receiver.behave({ statuses: [500, 200], percent: 10, delay: 40 })
     await stage.plan({ alerts: 1_000_000, batch: 2, pause: 500 })
     const callers = startCallers(member.url, calls, { callers: 8, pause: 250 })
-    const samples: Held[] = []
+    const samples: ResourceUsage[] = []
     const startedAt = Date.now()
     for (let minute = 0; minute < minutes;) {
       await wait(SAMPLE_MS)
@@ -107,7 +107,7 @@ async function callsOf(stage: Stage): Promise<Call[]> {
   ]
 }
 
-async function look({ query }: Stage, { pid }: Member, minute: number): Promise<Held> {
+async function look({ query }: Stage, { pid }: Member, minute: number): Promise<ResourceUsage> {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const files = readdirSync(`/proc/${pid}/fd`).map(file => {
     try {
@@ -130,10 +130,10 @@ async function look({ query }: Stage, { pid }: Member, minute: number): Promise<
 }
 
 /** More at the end than ever in the first half. */
-function piledUp(samples: readonly Held[], what: 'files' | 'sockets' | 'connections'): string[] {
+function piledUp(samples: readonly ResourceUsage[], what: 'files' | 'sockets' | 'connections'): string[] {
   const half = Math.ceil(samples.length / 2)
-  const least = (part: readonly Held[]) => Math.min(...part.map(held => held[what]))
-  const most = (part: readonly Held[]) => Math.max(...part.map(held => held[what]))
+  const least = (part: readonly ResourceUsage[]) => Math.min(...part.map(held => held[what]))
+  const most = (part: readonly ResourceUsage[]) => Math.max(...part.map(held => held[what]))
   const [before, after] = [samples.slice(0, half), samples.slice(half)]
   return after.length > 0 && least(after) > most(before) + MAX_EXTRA_HANDLES
     ? [`There are ${least(after)} ${what} at the least, where there were ${most(before)} at most`]
@@ -141,8 +141,8 @@ function piledUp(samples: readonly Held[], what: 'files' | 'sockets' | 'connecti
 }
 
 /** MiB a minute, by least squares. */
-function slope(samples: readonly Held[]): number {
-  const mean = (of: (held: Held) => number) =>
+function slope(samples: readonly ResourceUsage[]): number {
+  const mean = (of: (held: ResourceUsage) => number) =>
     samples.reduce((sum, held) => sum + of(held), 0) / samples.length
   const [x, y] = [mean(held => held.minute), mean(held => held.memory)]
   const over = mean(held => (held.minute - x) * (held.memory - y))

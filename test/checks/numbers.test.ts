@@ -19,7 +19,7 @@ interface Column {
 }
 
 /** A bound or an allowed value as it is given: a JSON number, or a text of its digits. */
-type Given = number | string
+type BoundInput = number | string
 
 const SMALL = ['-32768', '-2', '0', '1', '7', '32767']
 const MIDDLE = ['-2147483648', '-1', '0', '1', '16777216', '16777217', '2147483647']
@@ -99,7 +99,7 @@ const engines = [
 const SCALE = 20
 
 /** What a column keeps of a number, in a form that `<=` and `===` compare; null where it keeps none that is finite. */
-function kept(given: Given, precision: Precision): bigint | number {
+function kept(given: BoundInput, precision: Precision): bigint | number {
   if (precision === 'exact') {
     const [whole = '', fraction = ''] = plain(given).split('.')
     return BigInt(whole + fraction.padEnd(SCALE, '0'))
@@ -111,18 +111,18 @@ function kept(given: Given, precision: Precision): bigint | number {
 }
 
 /** A number without an exponent. */
-function plain(given: Given): string {
+function plain(given: BoundInput): string {
   if (typeof given === 'string' || !String(given).includes('e')) return String(given)
   return Number.isInteger(given) ? String(BigInt(given)) : given.toFixed(SCALE)
 }
 
 /** Numbers that a column is compared with: some that it holds, some between, and some that it cannot hold. */
-function givenFor({ values, kind }: Column): Given[] {
+function givenFor({ values, kind }: Column): BoundInput[] {
   const finite = values.filter(value => Number.isFinite(Number(value)))
   const held = finite.filter((_, index) => index % 2 === 0 || finite.length < 6)
   const numbers = finite.map(Number).filter(value => !Number.isInteger(value) || Number.isSafeInteger(value))
   const others = kind === 'float' ? [1e300, -1e300, 1e-50] : ['1' + '0'.repeat(30), '-1' + '0'.repeat(30)]
-  return [...new Set<Given>([...held, ...numbers, 0.1, '0.10000001', 0.30000000000000004, ...others])]
+  return [...new Set<BoundInput>([...held, ...numbers, 0.1, '0.10000001', 0.30000000000000004, ...others])]
 }
 
 /** A rule of a column: its type, its config, and what it says of a value that is kept. */
@@ -134,7 +134,7 @@ interface Case {
 
 function casesFor(column: Column): Case[] {
   const given = givenFor(column)
-  const as = (value: Given) => kept(value, column.precision)
+  const as = (value: BoundInput) => kept(value, column.precision)
   const lists = given.flatMap((_, index) => [1, 2, 3].map(count => given.slice(index, index + count)))
   const pairs = given
     .flatMap(min => given.map(max => ({ min, max })))
@@ -149,7 +149,7 @@ function casesFor(column: Column): Case[] {
       config: { allowed_values },
       isValid: value => allowed_values.some(allowed => as(allowed) === value),
     })),
-    ...ranges.map((config: { min?: Given; max?: Given }): Case => ({
+    ...ranges.map((config: { min?: BoundInput; max?: BoundInput }): Case => ({
       type: 'RANGE',
       config,
       isValid: value =>

@@ -71,7 +71,7 @@ for (const [engine, open, skip] of stands) {
         ),
         [{ row_id: 4, value: "it's" }],
       )
-      // Of a sub-query the engine need not keep the order.
+      // The engine need not keep the order of a sub-query.
       const worst = await sample(
         check('CUSTOM_SQL', 'status', {
           sql_expression: `select amount as worst from ${from} where amount = -2`,

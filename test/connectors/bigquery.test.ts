@@ -85,7 +85,7 @@ t.test('it conforms', async t => {
         timestamptz: `timestamp '2024-02-29 13:34:56+01:00'`,
         json: `json '{"a": [1, "x", null], "b": {}}'`,
       },
-      // Of tables: letters, marks, numbers, connectors, dashes and blanks
+      // Names of tables take letters, marks, numbers, connectors, dashes and blanks
       // (https://cloud.google.com/bigquery/docs/tables#table_naming).
       refusesNames: [
         'quotes',

@@ -12,7 +12,7 @@ import { redshiftDialect } from '../../connectors/redshift/dialect.ts'
 import { canonicalType } from '../../connectors/redshift/types.ts'
 import { snowflakeDialect } from '../../connectors/snowflake/dialect.ts'
 
-/** Of each engine, types as its catalog may spell them: those of moments, and those of what is none. */
+/** Types of each engine as its catalog may spell them: those of moments, and others. */
 const ENGINES: Readonly<
   Record<string, [dialect: Dialect, canonical: (type: string) => string, moments: string[], others: string[]]>
 > = {

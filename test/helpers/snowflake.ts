@@ -15,7 +15,7 @@ import {
   timeout,
   type Statement,
 } from './snowflake/answers.ts'
-import { makeDatabase, record, setMoments, showKeys, touch } from './snowflake/catalog.ts'
+import { makeDatabase, recordTable, setMoments, showKeys, touch } from './snowflake/catalog.ts'
 import { readCreateTable, writeCreateTable } from './snowflake/ddl.ts'
 import { authenticate, checkBody, checkQuery, Refused, type Users } from './snowflake/requests.ts'
 import { SnowflakeError, tokenize } from './snowflake/tokens.ts'
@@ -233,7 +233,7 @@ export async function startSnowflake(t: Teardown): Promise<Snowflake> {
       const context = { warehouse: 'SMALL', database: DATABASE, schema: SCHEMA, role: 'OWNER' }
       const sql = created ? writeCreateTable(created) : translate(text, context).text
       await warehouse.execute(sql)
-      if (created) await record(warehouse, created)
+      if (created) await recordTable(warehouse, created)
       else await touch(warehouse, DATABASE, tokens)
     },
     restrict: table => void restricted.add(table),

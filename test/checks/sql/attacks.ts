@@ -505,7 +505,7 @@ export const ASKED: readonly (readonly [RegExp, readonly string[]])[] = [
       'select * from by_join',
     ],
   ],
-  // Of the server's own, whatever the deny list forgot.
+  // Functions of the server itself that the deny list lacks.
   [
     /^The function pg_catalog\.\w+ is VOLATILE/,
     ['suppress_redundant_updates_trigger() is null', 'select * from bernoulli(null)'],

@@ -28,8 +28,8 @@ const FIELDS = [
 ]
 const PARAMETER_TYPE =
   /^(STRING|TINYINT|SMALLINT|INT|BIGINT|FLOAT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|TIMESTAMP_NTZ|DECIMAL\(\d+,\d+\))$/
-const MOST_PARAMETERS = 256
-const LONGEST_TEXT = 16 * 1024 * 1024
+const MAX_PARAMETERS = 256
+const MAX_STATEMENT_BYTES = 16 * 1024 * 1024
 
 /** A refused request, in the shape of all of Databricks' APIs. */
 export function refusal(status: number, code: string | number, message: string): Answer {
@@ -53,7 +53,7 @@ export function readRequest(body: unknown): StatementRequest | Answer {
   const { disposition = 'INLINE', format = 'JSON_ARRAY' } = sent
   if (typeof id !== 'string' || id === '') return bad('warehouse_id is required.')
   if (typeof statement !== 'string' || statement.trim() === '') return bad('statement is required.')
-  if (Buffer.byteLength(statement) > LONGEST_TEXT) return bad('statement is larger than 16 MiB.')
+  if (Buffer.byteLength(statement) > MAX_STATEMENT_BYTES) return bad('statement is larger than 16 MiB.')
   if (!/^(0|[5-9]|[1-4]\d|50)s$/.test(String(wait))) return bad('wait_timeout must be 0s, or 5s to 50s.')
   if (late !== 'CONTINUE' && late !== 'CANCEL') return bad('on_wait_timeout must be CONTINUE or CANCEL.')
   if (disposition !== 'INLINE' || format !== 'JSON_ARRAY') return bad('INLINE goes with JSON_ARRAY.')
@@ -74,7 +74,7 @@ export function readRequest(body: unknown): StatementRequest | Answer {
 
 function badParameter(parameters: unknown): string | undefined {
   if (!Array.isArray(parameters)) return 'parameters must be a list.'
-  if (parameters.length > MOST_PARAMETERS) return `There are more than ${MOST_PARAMETERS} parameters.`
+  if (parameters.length > MAX_PARAMETERS) return `There are more than ${MAX_PARAMETERS} parameters.`
   for (const { name, value, type = 'STRING', ...more } of parameters as Record<string, unknown>[]) {
     if (Object.keys(more).length > 0) return `A parameter has the unknown field ${Object.keys(more)[0]}.`
     if (typeof name !== 'string' || !/^[A-Za-z_]\w*$/.test(name)) return 'A parameter needs a name.'

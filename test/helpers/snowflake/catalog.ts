@@ -60,7 +60,10 @@ export async function makeDatabase(warehouse: Warehouse, database: string, schem
 }
 
 /** Keeps what DuckDB does not: types as declared, and keys, which Snowflake does not enforce. */
-export async function record(warehouse: Warehouse, { table, columns, keys }: CreateTable): Promise<void> {
+export async function recordTable(
+  warehouse: Warehouse,
+  { table, columns, keys }: CreateTable,
+): Promise<void> {
   const [database = '', schema = '', name = ''] = table
   const home = `${quoteName(database)}.${OWN}`
   const encoded = (text: string) =>

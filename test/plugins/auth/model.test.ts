@@ -143,7 +143,7 @@ const reuse =
     if (!session || session.refresh.length < 2) return
     await query(`update sessions set rotated_at = rotated_at - interval '11 s' where user_id = $1`, [real.id])
     is((await refresh(pick(session.refresh.slice(0, -1), age) as string)).status, 401, 'reusing')
-    // Of a disabled user nothing works, and nothing is ended for good by it.
+    // No session of a disabled user works, but a refused refresh ends none for good.
     if (model.isActive) session.isAlive = false
   }
 

@@ -69,7 +69,7 @@ t.test('PostgreSQL reads the end of an index of each table, however many rows th
       `insert into ${name} ${minutes(count)}`,
       `create index on ${name} (ts)`,
       `create view view_of_${name} as select id, ts from ${name}`,
-      // Of an index that ends with NULLs, those are left out as a whole.
+      // The NULLs at the end of an index are skipped as a whole.
       `create table ${name}_nulls (id int, ts timestamptz)`,
       `insert into ${name}_nulls select g, case when g < 100 then now() end from generate_series(1, ${count}) g`,
       `create index on ${name}_nulls (ts)`,

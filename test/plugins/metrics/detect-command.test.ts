@@ -15,7 +15,7 @@ const DAY = 86_400
 /** Monday, 2024-05-06, 00:00 UTC. */
 const MONDAY = 1_714_953_600
 
-interface Judged {
+interface JudgedPoint {
   timestamp: unknown
   value: number
   expected: number | null
@@ -45,7 +45,7 @@ async function run(t: Test, words: string[], input: string) {
   child.stdin.end(input)
   const [code] = (await once(child, 'close')) as [number]
   const lines = text.out.split('\n').slice(0, -1)
-  return { code, err: text.err, lines, judged: lines.map(line => JSON.parse(line) as Judged) }
+  return { code, err: text.err, lines, judged: lines.map(line => JSON.parse(line) as JudgedPoint) }
 }
 
 const usual: DetectOptions = { interval: 'daily', sensitivity: 3, warmup: 0 }
@@ -60,7 +60,7 @@ async function judgeHere(options: Partial<DetectOptions>, input: string) {
   const lines = String(output.read() ?? '')
     .split('\n')
     .slice(0, -1)
-  return { message: error?.message, judged: lines.map(line => JSON.parse(line) as Judged) }
+  return { message: error?.message, judged: lines.map(line => JSON.parse(line) as JudgedPoint) }
 }
 
 const asLines = (points: readonly object[]) => points.map(point => `${JSON.stringify(point)}\n`).join('')

@@ -15,7 +15,7 @@ const AGENT =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36'
 const SCHEMES = ['light', 'dark'] as const
 /** Starting a browser and drawing a reference of two hundred requests takes long where much else runs. */
-const PATIENCE = 120_000
+const PAGE_TIMEOUT_MS = 120_000
 
 if (!existsSync(EXECUTABLE)) t.plan(0, `no Chromium at ${EXECUTABLE}: CHROMIUM says where one is`)
 else await tryPages()
@@ -62,7 +62,7 @@ async function tryPages() {
           const { page, seen } = await open(browser, { viewport: { width, height: 800 }, colorScheme })
           const reply = await page.goto(origin + path)
           t.equal(reply?.status(), 'status' in more ? more.status : 200, what)
-          await page.locator(ready).waitFor({ timeout: PATIENCE, state: 'attached' })
+          await page.locator(ready).waitFor({ timeout: PAGE_TIMEOUT_MS, state: 'attached' })
           await page.evaluate('document.fonts.ready.then(() => true)')
           if (process.env.SCREENSHOTS)
             await page.screenshot({ path: join(process.env.SCREENSHOTS, `${what.replaceAll(' ', '-')}.png`) })
@@ -111,9 +111,9 @@ async function tryPages() {
     const { page, seen } = await open(browser)
     await page.goto(`${origin}/docs#/public/getServiceHealth`)
     const operation = page.locator('#operations-public-getServiceHealth')
-    await operation.getByRole('button', { name: 'Try it out' }).click({ timeout: PATIENCE })
+    await operation.getByRole('button', { name: 'Try it out' }).click({ timeout: PAGE_TIMEOUT_MS })
     await operation.getByRole('button', { name: 'Execute' }).click()
-    await operation.locator('.live-responses-table').waitFor({ timeout: PATIENCE })
+    await operation.locator('.live-responses-table').waitFor({ timeout: PAGE_TIMEOUT_MS })
     t.match(await operation.locator('.live-responses-table').innerText(), /"status": "ok"/)
     t.strictSame(seen.errors, [])
     await page.context().close()
@@ -122,8 +122,11 @@ async function tryPages() {
   t.test('the reference to be read is searched', async t => {
     const { page } = await open(browser)
     await page.goto(`${origin}/redoc`)
-    await page.getByRole('textbox').first().fill('unsubscribe', { timeout: PATIENCE })
-    await page.locator('[data-role="search:results"] [role=menuitem]').first().waitFor({ timeout: PATIENCE })
+    await page.getByRole('textbox').first().fill('unsubscribe', { timeout: PAGE_TIMEOUT_MS })
+    await page
+      .locator('[data-role="search:results"] [role=menuitem]')
+      .first()
+      .waitFor({ timeout: PAGE_TIMEOUT_MS })
     await page.context().close()
   })
 
@@ -142,7 +145,7 @@ async function tryPages() {
       ['Space', false, 'You no longer receive email from us.'],
     ] as const) {
       await page.keyboard.press(key)
-      await page.getByRole('status').getByText(said).waitFor({ timeout: PATIENCE })
+      await page.getByRole('status').getByText(said).waitFor({ timeout: PAGE_TIMEOUT_MS })
       t.equal(await toggle.getAttribute('aria-checked'), String(isOn))
       t.equal(await isStored(), !isOn, 'and it is so')
       t.equal(await page.evaluate('document.activeElement.role'), 'switch', 'the focus stays')
@@ -157,7 +160,7 @@ async function tryPages() {
     await page.goto(origin + unsubscribe)
     for (const isOn of [false, true]) {
       await page.getByRole('switch').click()
-      await page.locator(`[aria-checked=${isOn}]`).waitFor({ timeout: PATIENCE })
+      await page.locator(`[aria-checked=${isOn}]`).waitFor({ timeout: PAGE_TIMEOUT_MS })
       t.equal(await isStored(), !isOn)
     }
     await page.context().close()
@@ -165,7 +168,7 @@ async function tryPages() {
 }
 
 /** What a page was seen to do. */
-interface Seen {
+interface PageActivity {
   /** Addresses that something came from. */
   loaded: Set<string>
   /** Addresses that its policy kept it from. */
@@ -176,12 +179,12 @@ interface Seen {
 async function open(
   browser: Browser,
   options: BrowserContextOptions = {},
-): Promise<{ page: Page; seen: Seen }> {
+): Promise<{ page: Page; seen: PageActivity }> {
   const context = await browser.newContext({ ...options, userAgent: AGENT, reducedMotion: 'reduce' })
-  context.setDefaultTimeout(PATIENCE)
+  context.setDefaultTimeout(PAGE_TIMEOUT_MS)
   await context.addInitScript({ path: join(import.meta.dirname, 'page-faults.js') })
   const page = await context.newPage()
-  const seen: Seen = { loaded: new Set(), refused: new Set(), errors: [] }
+  const seen: PageActivity = { loaded: new Set(), refused: new Set(), errors: [] }
   page.on('request', request => {
     if (/^https?:/.test(request.url())) seen.loaded.add(request.url())
   })

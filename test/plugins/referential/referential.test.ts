@@ -6,7 +6,7 @@ import { discover, makeStage, makeWorldOn } from '../../helpers/world.ts'
 /** One server for all tests of this file, which have a source each. */
 const stage = await makeStage(t)
 
-/** Of six orders one has no customer, two have one that is not there; Ann has two orders, Bob one, Cid none. */
+/** One of six orders has no customer, two have one that does not exist; Ann has two orders, Bob one, Cid none. */
 const SHOP = [
   'create table customers (id int primary key, email text, code uuid)',
   `insert into customers values (1, 'ann@x.org', null), (2, 'bob@x.org', null), (3, 'cid@x.org', null)`,

@@ -317,7 +317,7 @@ t.test(
 t.test('when the application role cannot be given its password, the error does not contain it', async t => {
   const other = `${name}_other`
   await query(`create database ${other} owner tidemark_test`)
-  // Of another user, who alone may alter it.
+  // Created by another user, who alone may alter it.
   await query(`create role ${other}_app`)
   t.teardown(async () => {
     await query(`drop database ${other} with (force)`)

@@ -211,7 +211,7 @@ t.test('the status of bad input is the one that is answered', async t => {
   for (const path of paths) {
     const { statusCode } = await small.inject(path)
     t.ok(described[path]?.get?.responses[statusCode], `${path} answers ${statusCode}`)
-    // Of what cannot be read all answer with 400.
+    // Every API replies 400 to what it cannot read.
     if (statusCode === 400) t.notOk(described[path]?.get?.responses[422], path)
     else t.match(described[path]?.get?.responses[400], { $ref: /Unreadable$/ }, path)
   }

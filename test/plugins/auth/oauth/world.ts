@@ -149,7 +149,7 @@ interface Page {
   status: number
   headers: Record<string, unknown>
   text: string
-  /** Of a redirect: where to. */
+  /** The target of a redirect. */
   location?: string
 }
 

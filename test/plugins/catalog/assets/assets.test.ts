@@ -11,7 +11,7 @@ import { startServer, type Tenant, type TestServer } from '../../../helpers/serv
 import { discover, makeWorld } from '../../../helpers/world.ts'
 
 /** A table as these tests make one, without a database behind it. */
-interface Made {
+interface TableFixture {
   name: string
   schema?: string
   kind?: string
@@ -45,7 +45,11 @@ async function addSource(
   return id
 }
 
-async function addTables(app: TestServer, sourceId: string, made: readonly Made[]): Promise<string[]> {
+async function addTables(
+  app: TestServer,
+  sourceId: string,
+  made: readonly TableFixture[],
+): Promise<string[]> {
   const added = await app.query(
     `insert into tables (id, company_id, source_id, catalog_name, schema_name, name, qualified_name, kind, columns,
        constraints, fingerprint, column_count, is_active, created_at)
@@ -163,7 +167,7 @@ t.test('pages follow each other exactly, also while tables come', async t => {
   const tenant = await app.signUp()
   for (const name of ['first', 'second', 'third']) await addSource(app, tenant, name)
   const source = await addSource(app, tenant, 'shop')
-  // Of one discovery: all have the same time, so that the id decides.
+  // Tables of one discovery have the same time, so that the id decides.
   const names = Array.from({ length: 600 }, (_, i) => `bulk_${i}`)
   const bulk = names.map(name => ({ name, age: 1 }))
   await addTables(app, source, bulk)

@@ -343,7 +343,7 @@ export class Model {
     const columns = first === second || choose(2) === 0 ? [first] : [first, second]
     const same = (key: Key) =>
       key.columns.length === columns.length && key.columns.every(column => columns.includes(column))
-    // Of two keys over the same columns, which one a foreign key hangs on is the engine's affair.
+    // The engine chooses which of two keys over the same columns a foreign key depends on.
     if (table.keys.some(key => key.type !== 'foreign_key' && same(key))) return null
     const isPrimary = choose(2) === 0 && !table.keys.some(({ type }) => type === 'primary_key')
     const isIndex = !isPrimary && choose(2) === 0

@@ -2,7 +2,7 @@ import type { SchemaDifference } from '../../../../plugins/catalog/drift/diff.ts
 import { formatName } from '../../../../connectors/catalog.ts'
 import type { Shop } from '../../../helpers/mariadb.ts'
 
-interface Seen {
+interface WitnessedTable {
   kind: 'table' | 'view'
   /** What SHOW CREATE TABLE prints after each name, in its order. */
   columns: { name: string; rest: string }[]
@@ -18,8 +18,8 @@ function unquote(name: string): string {
 }
 
 /** What MariaDB has, by what it would create it with. */
-async function look(shop: Shop): Promise<Map<string, Seen>> {
-  const found = new Map<string, Seen>()
+async function look(shop: Shop): Promise<Map<string, WitnessedTable>> {
+  const found = new Map<string, WitnessedTable>()
   for (const row of await shop.query('show full tables')) {
     const name = String(row[`Tables_in_${shop.name}`])
     const quoted = `\`${name.replaceAll('`', '``')}\``
@@ -47,8 +47,8 @@ function plain(rest: string): string {
     .replace(/^(?!tinyint\(1\)(?! unsigned))(\w*int)\(\d+\)/, '$1')
 }
 
-function readTable(statement: string): Seen {
-  const seen: Seen = { kind: 'table', columns: [], keys: new Map() }
+function readTable(statement: string): WitnessedTable {
+  const seen: WitnessedTable = { kind: 'table', columns: [], keys: new Map() }
   for (const line of statement.split('\n').map(text => text.replace(/,$/, ''))) {
     const column = new RegExp(`^  (${NAME}) (.*)$`).exec(line)
     const key = new RegExp(`^  (PRIMARY|UNIQUE) KEY (?:(${NAME}) )?\\((.*)\\)`).exec(line)
@@ -83,7 +83,7 @@ function nature(rest: string): string {
   return `${type} ${rest.includes('NOT NULL')}`
 }
 
-function renamed(old: Seen, now: Seen): [string, string] | undefined {
+function renamed(old: WitnessedTable, now: WitnessedTable): [string, string] | undefined {
   const left = old.columns.filter(a => !now.columns.some(b => a.name === b.name))
   const came = now.columns.filter(b => !old.columns.some(a => a.name === b.name))
   const [a, b] = [left[0], came[0]]
@@ -94,7 +94,7 @@ function renamed(old: Seen, now: Seen): [string, string] | undefined {
 
 /** Asks MariaDB what changed since the last time. */
 export function witnessMysql(shop: Shop): () => Promise<string[]> {
-  let before: Map<string, Seen> | undefined
+  let before: Map<string, WitnessedTable> | undefined
   return async () => {
     const now = await look(shop)
     const changes = before ? compare(before, now) : []
@@ -103,7 +103,7 @@ export function witnessMysql(shop: Shop): () => Promise<string[]> {
   }
 }
 
-function compare(before: Map<string, Seen>, now: Map<string, Seen>): string[] {
+function compare(before: Map<string, WitnessedTable>, now: Map<string, WitnessedTable>): string[] {
   const stayed = [...before].flatMap(([name, old]) => {
     const found = now.get(name)
     return found?.kind === old.kind ? [{ name, old, found, rename: renamed(old, found) }] : []
