@@ -69,8 +69,8 @@ const anySeries = fc
   })
 
 /**
- * Verdicts that agree up to rounding, `scale` and `shift` taken out of their values. Rounding may choose either of two equally
- * good predictors, so a comparison with this function always uses the same series.
+ * Verdicts that agree up to rounding, `scale` and `shift` taken out of their values. Rounding may choose either of two
+ * equally good predictors, so a comparison with this function always uses the same series.
  */
 function agree(one: SeriesVerdict[], other: SeriesVerdict[], scale: number, shift: number): boolean {
   const close = (a: number | null, b: number | null) =>
