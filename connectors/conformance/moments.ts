@@ -19,7 +19,7 @@ const PROMISES = {
   timestamptz: 'timestamptz: max() gives the moment',
 }
 
-/** `dialect.isMoment`, held to the newest values that arrive. */
+/** `dialect.isInstant`, held to the newest values that arrive. */
 export const momentsGroup: PromiseGroup = {
   name: 'moments',
   async run(t, kit) {

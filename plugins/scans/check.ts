@@ -11,7 +11,7 @@ const BUSY_RETRY_MS = 5_000
 /** Findings of one result. */
 const MAX_FINDINGS = 1_000
 
-/** The target of a check that is asked for, as `server.plugins.scans.targetOf` gives it. */
+/** The target of a check that is asked for, as `server.plugins.scans.resolveTarget` gives it. */
 export async function resolveTarget(
   server: Server,
   features: readonly CheckFeature[],
