@@ -78,6 +78,8 @@ interface CheckBase<Config> {
   ignoresNullPolicy?: true
   /** The SQL is written by the user: it never shares a statement, and its errors are redacted. */
   userSql?: true
+  /** It never shares a statement, because it reads another table too. */
+  ownStatement?: true
   /**
    * Whether the number reveals a row's value: `always` (a minimum), or only `grouped`, where a group may be one row (a
    * mean). On columns of personal data the former is refused, the latter is refused in groups.

@@ -84,7 +84,7 @@ export const referential: TableRule<ReferentialConfig> = {
   }),
   column: 'required',
   kinds: ['integer', 'decimal', 'float', 'text', 'boolean', 'date', 'timestamp', 'time', 'binary', 'other'],
-  userSql: true,
+  ownStatement: true,
   validateConfig({ parent, parentColumn: name }, child) {
     const column = parent.columns.find(candidate => candidate.name === name)
     if (!column) return `The column ${name} does not exist in ${tablePath(parent)}.`

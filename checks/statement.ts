@@ -80,14 +80,18 @@ export function partitionChecks(
     const groupBy = item.check.groupBy ?? []
     const isRanked = groupBy.length > 0 && Object.values(item.measures).some(isRank)
     const shared = `${isRanked ? 'ranks ' : ''}${JSON.stringify(groupBy)}`
-    const key = item.check.type.userSql ? `alone ${item.check.id}` : shared
+    const key = needsOwnStatement(item) ? `alone ${item.check.id}` : shared
     const part = groups.get(key) ?? { checks: [], groupBy }
     part.checks.push(item)
     groups.set(key, part)
   }
-  const isAlone = (part: ScanPart) => (part.checks.some(({ check }) => check.type.userSql) ? 1 : 0)
+  const isAlone = (part: ScanPart) => (part.checks.some(needsOwnStatement) ? 1 : 0)
   const parts = [...groups.values()].toSorted((a, b) => isAlone(a) - isAlone(b))
   return parts.flatMap(part => splitByLimits(part, dialect))
+}
+
+function needsOwnStatement({ check: { type } }: PlannedCheck): boolean {
+  return type.userSql === true || type.ownStatement === true
 }
 
 function splitByLimits({ checks, groupBy }: ScanPart, dialect: Dialect): ScanPart[] {

@@ -100,6 +100,8 @@ export const checkShape = Joi.object({
   engineValidations: Joi.function(),
   configWarnings: Joi.function(),
   ignoresNullPolicy: Joi.valid(true),
+  userSql: Joi.valid(true),
+  ownStatement: Joi.valid(true),
   revealsValue: Joi.valid('always', 'grouped'),
   rollup: Joi.object().pattern(
     Joi.string(),

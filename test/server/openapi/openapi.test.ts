@@ -110,6 +110,7 @@ t.test('references lead somewhere', async t => {
 /** A server of a few routes, described. */
 function describeRoute(method: RouteDefMethods, path: string, options: RouteOptions): Operation {
   const small = Hapi.server()
+  small.decorate('server', 'apiTags', {})
   small.route({ method, path, handler: () => null, options: { ...options, auth: false } })
   const [methods] = Object.values(openApi(small, '/').paths)
   return Object.values(methods ?? {})[0] as Operation
