@@ -146,7 +146,7 @@ await t.test('what the package exports has types, and the program says which Nod
   write(join(app, 'consumer', 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['index.ts'] }))
   t.equal(run(join(app, 'consumer'), 'tsc'), '')
   const main = readFileSync(join(app, 'node_modules', 'tidemark', 'dist', 'server', 'main.js'), 'utf8')
-  const [, needed] = /const NEEDED = \[([\d, ]+)\]/.exec(main) ?? []
+  const [, needed] = /const MIN_NODE_VERSION = \[([\d, ]+)\]/.exec(main) ?? []
   t.equal(`>=${needed?.replaceAll(', ', '.')}`, manifest.engines.node)
   // An older Node reads imports before it runs anything: a name that it lacks would be all that it says.
   t.strictSame(
