@@ -5,7 +5,7 @@ import { checkSource } from './check.ts'
 import { freshnessExtension } from './asset-extension.ts'
 import { checkJob, dispatchChecks, refreshJob } from './jobs.ts'
 import { routes } from './routes.ts'
-import { scheduleRoutes } from './schedule-routes.ts'
+import { scheduleRoutes } from './schedules/routes.ts'
 
 /** Freshness: the age of the newest data of tables, and its SLA. */
 export const freshness: Plugin<undefined> = {

@@ -4,8 +4,8 @@ import type { CustomSql } from '../../checks/sql/custom-sql.ts'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import type { Source } from '../catalog/api.ts'
 import type { SourceCheckRequest } from './api.ts'
-import { detectColumn, hiddenColumns, type TypedColumn } from './columns.ts'
-import { parseExpression } from './expression.ts'
+import { detectColumn, hiddenColumns, type TypedColumn } from './schedules/columns.ts'
+import { parseExpression } from './schedules/expression.ts'
 import type { MonitoredTable } from './models.ts'
 
 export interface WatchedTable extends Pick<

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { ColumnInfo, ColumnKind } from '../../../connectors/catalog.ts'
-import { detectColumn, isReadable } from '../../../plugins/freshness/columns.ts'
+import { detectColumn, isReadable } from '../../../plugins/freshness/schedules/columns.ts'
 import { formatDuration, parseDuration, sayAge } from '../../../server/settings/durations.ts'
 import {
   isLate,

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { checkJob, dispatchChecks } from '../../../plugins/freshness/jobs.ts'
-import { patchSchedule } from '../../../plugins/freshness/schedules.ts'
+import { patchSchedule } from '../../../plugins/freshness/schedules/schedules.ts'
 import { explicit, startWorlds } from './worlds.ts'
 
 const { server, tenant, query, world } = await startWorlds(t)

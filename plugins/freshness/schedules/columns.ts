@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi'
-import type { ColumnInfo, ColumnKind } from '../../connectors/catalog.ts'
+import type { ColumnInfo, ColumnKind } from '../../../connectors/catalog.ts'
 
 /** Conventional names of columns with the time a row was written, the most reliable first. */
 const CONVENTIONAL_NAMES = [

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { explicit, startWorlds } from './worlds.ts'
+import { explicit, startWorlds } from '../worlds.ts'
 
 const { tenant, query, world } = await startWorlds(t)
 

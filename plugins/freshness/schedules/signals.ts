@@ -1,9 +1,9 @@
 import type { Server } from '@hapi/hapi'
-import type { Transaction } from '../../server/database/database.ts'
-import { apiError, invalidField } from '../../server/http/errors.ts'
-import type { Source, Table } from '../catalog/api.ts'
+import type { Transaction } from '../../../server/database/database.ts'
+import { apiError, invalidField } from '../../../server/http/errors.ts'
+import type { Source, Table } from '../../catalog/api.ts'
 import { detectColumn, hiddenColumns, isReadable } from './columns.ts'
-import type { MonitoredTable, Schedule, FreshnessSignal } from './models.ts'
+import type { MonitoredTable, Schedule, FreshnessSignal } from '../models.ts'
 
 /** The fields of a schedule that select its signal. */
 export interface SignalFields {

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { checkJob, dispatchChecks } from '../../../plugins/freshness/jobs.ts'
-import { sentDuring } from '../metrics/world.ts'
-import { explicit, startWorlds } from './worlds.ts'
+import { checkJob, dispatchChecks } from '../../../../plugins/freshness/jobs.ts'
+import { sentDuring } from '../../metrics/world.ts'
+import { explicit, startWorlds } from '../worlds.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'tidemark-bulk-'))
 t.teardown(() => rm(folder, { recursive: true }))
 const { server, tenant, stranger, query, addSource, world } = await startWorlds(t, {
   FILE_SOURCES: folder,
-  EXTENSIONS: new URL('../../helpers/extensions/journal-engine.ts', import.meta.url).href,
+  EXTENSIONS: new URL('../../../helpers/extensions/journal-engine.ts', import.meta.url).href,
 })
 
 const BULK = '/api/v1/sdk/freshness/schedules/bulk'
