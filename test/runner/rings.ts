@@ -35,6 +35,14 @@ const OUTER: Record<string, string[]> = {
     'test/server/cli/cli.test.ts',
     'test/server/http/limits-processes.test.ts',
     'test/server/embedded/embedded.test.ts',
+    'test/plugins/{freshness/freshness-command,metrics/detect-command,scans/check-command}.test.ts',
+    'test/plugins/alerts/delivery/{fairness,interrupted}.test.ts',
+  ],
+  'an OpenID provider': ['test/plugins/auth/oauth/{oauth,faults}.test.ts'],
+  'random histories that are held against a model': [
+    'test/plugins/alerts/delivery/receivers.test.ts',
+    'test/plugins/catalog/discovery/privileges.test.ts',
+    'test/plugins/catalog/drift/constraint-properties.test.ts',
   ],
   'packing and installing': ['test/template.test.ts'],
 }
