@@ -43,7 +43,8 @@ const threshold = Joi.number()
   .max(100)
   .description('Manual mode: the rule fails above this percentage of invalid rows; defaults to 0.')
 
-const detailFields = {
+/** The fields of a rule that only its details show. */
+export const detailFields = {
   description: {
     column: 'description',
     body: Joi.string().allow('', null).max(2_000),

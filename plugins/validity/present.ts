@@ -1,7 +1,7 @@
 import { formatName } from '../../connectors/catalog.ts'
 import type { RowSample } from '../../checks/check.ts'
 import { presentFields } from '../../server/http/fields.ts'
-import { listedFields, ruleFields } from './fields.ts'
+import { detailFields, listedFields } from './fields.ts'
 import type { NamedRule, ValidityResult, ValidityRule } from './models.ts'
 import type { ListedRule } from './rules.ts'
 
@@ -24,7 +24,7 @@ export function presentRuleDetail(rule: NamedRule): object {
   return {
     ...presentRule(rule),
     rule_config: rule.ruleConfig,
-    ...presentFields(ruleFields, rule),
+    ...presentFields(detailFields, rule),
   }
 }
 

@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import { exampleOf, replyKeys } from '../../server/http/fields.ts'
-import { listedFields, ruleFields } from './fields.ts'
+import { detailFields, listedFields } from './fields.ts'
 import { held, inData, inItems, record, removal, reply } from '../../server/http/envelopes.ts'
 
 const { text, time, count, integer, number, flag } = held
@@ -61,12 +61,12 @@ const detail = record(
   {
     ...listItem,
     rule_config: Joi.object().unknown().allow(null).description('What its type asks for.'),
-    ...replyKeys(ruleFields),
+    ...replyKeys(detailFields),
   },
   {
     ...RULE,
     rule_config: { allowed_values: ['new', 'paid', 'shipped', 'delivered', 'cancelled'] },
-    ...exampleOf(ruleFields),
+    ...exampleOf(detailFields),
   },
 ).label('ValidityRuleDetail')
 

@@ -77,5 +77,8 @@ export function columnsOf<Row>(fields: Fields<Row>, body: object): Partial<Row> 
 
 /** The fields of a row as replies show them. */
 export function presentFields<Row>(fields: Fields<Row>, row: Partial<Row>): Record<string, unknown> {
-  return mapFields(fields, ({ column }) => row[column])
+  // Lists call it for each row, so it builds nothing in between.
+  const shown: Record<string, unknown> = {}
+  for (const name in fields) shown[name] = row[fields[name]!.column]
+  return shown
 }

@@ -49,7 +49,7 @@ export async function listDeliveries(
 /** The recent deliveries to a destination. */
 export interface DestinationTraffic {
   lastDelivery: Pick<Delivery, 'id' | 'status' | 'eventType' | 'createdAt' | 'completedAt'> | null
-  /** Of the last 24 hours. */
+  /** Counts the last 24 hours. */
   counts: Record<Delivery['status'], number>
 }
 
