@@ -107,11 +107,13 @@ await t.test('the package holds what a server needs, and no more', async t => {
     ],
     'dist/plugins/alerts/destinations/conformance.js',
     ...['dist/plugin-template/index.js', 'dist/plugin-template/reader/child.js'],
-    ...readdirSync(join(source, 'plugins/public/docs')).map(name => `plugins/public/docs/${name}`),
+    ...['assets', 'docs'].flatMap(folder =>
+      readdirSync(join(source, 'plugins/public', folder)).map(name => `plugins/public/${folder}/${name}`),
+    ),
   ]) {
     t.ok(paths.includes(path), path)
   }
-  const others = paths.filter(path => !/^(dist|plugins\/public\/docs|plugin-template)\//.test(path))
+  const others = paths.filter(path => !/^(dist|plugins\/public\/(assets|docs)|plugin-template)\//.test(path))
   t.same(others.sort(), ['LICENSE', 'README.md', 'package.json', 'plugins/auth/sign-in/common-passwords.txt'])
   t.same(
     paths.filter(
@@ -145,6 +147,16 @@ await t.test('what the package exports has types, and the program says which Nod
   const compilerOptions = { ...settings, skipLibCheck: true, typeRoots }
   write(join(app, 'consumer', 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['index.ts'] }))
   t.equal(run(join(app, 'consumer'), 'tsc'), '')
+  // The compiler takes a declaration that is missing for `any`, without a word: each import must lead to a file.
+  const installed = join(app, 'node_modules', 'tidemark')
+  const declarations = new Set<string>(subpaths.map(path => join(installed, manifest.exports[path].types)))
+  for (const file of declarations) {
+    const text = readFileSync(file, 'utf8')
+    for (const [, path] of text.matchAll(/(?:from |import\()'(\.[^']+)'/g)) {
+      declarations.add(join(dirname(file), path!.replace(/\.[jt]s$/, '.d.ts')))
+    }
+  }
+  t.ok(declarations.size > subpaths.length, `${declarations.size} files with types`)
   const main = readFileSync(join(app, 'node_modules', 'tidemark', 'dist', 'server', 'main.js'), 'utf8')
   const [, needed] = /const MIN_NODE_VERSION = \[([\d, ]+)\]/.exec(main) ?? []
   t.equal(`>=${needed?.replaceAll(', ', '.')}`, manifest.engines.node)
